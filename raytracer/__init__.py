@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         SimulationBox,
         TextLabel,
     )
+    from raytracer.scene.capsules import CapsuleSet
     from raytracer.scene.coloring.scale import ColorScale
     from raytracer.scene.columns import Columns
     from raytracer.scene.ground import Ground
@@ -72,6 +73,7 @@ __all__ = [
     "Axes",
     "Background",
     "Camera",
+    "CapsuleSet",
     "ColorScale",
     "Columns",
     "DepthCue",
@@ -122,6 +124,7 @@ _HOMES = {
     "Axes": "raytracer.scene.annotations",
     "Background": "raytracer.scene.scene",
     "Camera": "raytracer.scene.scene",
+    "CapsuleSet": "raytracer.scene.capsules",
     "ColorScale": "raytracer.scene.coloring.scale",
     "Columns": "raytracer.scene.columns",
     "DepthCue": "raytracer.scene.annotations",

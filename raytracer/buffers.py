@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 
     import numpy as np
     from numpy.typing import NDArray
+
+    Solids = tuple[
+        NDArray[np.float32], NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]
+    ]
 else:
     try:
         # `hashlib` has the same function, but loads OpenSSL first: 11 million instructions, 4% of
@@ -54,6 +58,12 @@ def _no_ids() -> NDArray[np.int32]:
     return np.zeros(0, np.int32)
 
 
+def _no_axes() -> NDArray[np.float32]:
+    import numpy as np
+
+    return np.zeros((0, 3), np.float32)
+
+
 def _no_large() -> NDArray[np.void]:
     import numpy as np
 
@@ -68,6 +78,28 @@ def _no_emitters() -> NDArray[np.void]:
     from raytracer.layout import dtype
 
     return np.zeros(0, dtype("Emitter"))
+
+
+def balls_of(solids: Solids, axis: NDArray[np.float32]) -> Solids:
+    """Return the balls around which a view fits, as x, y, z and radius, float32 (M,) each.
+
+    Those of capsules are at their ends: the starts, and after all others the ends.
+
+    Args:
+        solids: x, y, z and radius of spheres and capsules, float32 (N,) each.
+        axis: half of the segments of the capsules, which are the last, float32 (C, 3).
+    """
+    import numpy as np
+
+    if not len(axis):
+        return solids
+    first = len(solids[0]) - len(axis)
+    halves = [*axis.T, np.zeros(len(axis), np.float32)]
+    x, y, z, radius = (
+        np.concatenate([column[:first], column[first:] - half, column[first:] + half])
+        for column, half in zip(solids, halves, strict=True)
+    )
+    return x, y, z, radius
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +125,10 @@ class SceneBuffers:
             plane, is the last of them, with number N. Where there is one, arrays of colours, of
             their ids and of material ids have a row more.
         emitters: structured (E,), `Emitter`: the spheres that send out light; made of the others.
+        axis: float32 (C, 3), render space: half of the segments of the capsules, which are the last
+            C of the N; x, y and z are their middles. The others are spheres.
+        end_row: int32 (C,): the row of colours, or of `color_id`, that the half of a capsule along
+            its axis has; 0 is that of the other half. Such rows follow those of the surfaces.
     """
 
     x: NDArray[np.float32]
@@ -111,11 +147,29 @@ class SceneBuffers:
     large_id: NDArray[np.int32] = field(default_factory=_no_ids)
     large: NDArray[np.void] = field(default_factory=_no_large)
     emitters: NDArray[np.void] = field(default_factory=_no_emitters)
+    axis: NDArray[np.float32] = field(default_factory=_no_axes)
+    end_row: NDArray[np.int32] = field(default_factory=_no_ids)
 
     @property
     def count(self) -> int:
-        """Number of spheres."""
+        """Number of spheres and capsules."""
         return int(self.x.shape[0])
+
+    @property
+    def spheres(self) -> int:
+        """Number of spheres."""
+        return self.count - len(self.axis)
+
+    @property
+    def color_rows(self) -> int:
+        """Number of rows of colours: those of surfaces and of the other halves of capsules."""
+        other = int(self.end_row.max()) + 1 if len(self.end_row) else 0
+        return max(self.rows, other)
+
+    @property
+    def balls(self) -> Solids:
+        """Balls around which a view fits, those of both ends of capsules among them."""
+        return balls_of((self.x, self.y, self.z, self.radius), self.axis)
 
     @property
     def has_ground(self) -> bool:
@@ -129,15 +183,23 @@ class SceneBuffers:
 
     @property
     def columns(self) -> tuple[NDArray[np.float32], ...]:
-        """Numbers of the primitives' records, in the order of `unpack_primitive` in the kernels."""
+        """Numbers of the primitives' records, in the order of `unpack_primitive` in the kernels.
+
+        With capsules there are eight, and spheres are capsules without length.
+        """
         import numpy as np
 
-        spheres = self.x, self.y, self.z, self.radius
+        columns: tuple[NDArray[np.float32], ...] = (self.x, self.y, self.z, self.radius)
+        if len(self.axis):
+            others = np.zeros((4, self.count), np.float32)
+            others[:3, self.spheres :] = self.axis.T
+            others[3, self.spheres :] = self.end_row.view(np.float32)
+            columns = (*columns, *others)
         if not self.has_ground:
-            return spheres
+            return columns
         # Its record is that of a solid without end; only the chord inside of it is computed by it.
-        record = (0.0, 0.0, 0.0, SOLID)
-        pairs = zip(spheres, record, strict=True)
+        record = (0.0, 0.0, 0.0, SOLID, *(0.0,) * (len(columns) - 4))
+        pairs = zip(columns, record, strict=True)
         return tuple(np.append(column, np.float32(number)) for column, number in pairs)
 
     @property
@@ -174,11 +236,16 @@ class SceneBuffers:
         by_material = int(info["material_mode"]) == layout.code("MaterialMode", "indexed")
         for name in ("x", "y", "z", "radius"):
             _check_array(name, getattr(self, name), np.float32, (self.count,))
-        colors = count if color_mode == modes["per-sphere"] else len(self.color)
+        looks = self.color_rows
+        colors = looks if color_mode == modes["per-sphere"] else len(self.color)
         _check_array("color", self.color, np.float32, (colors, 3))
         _check_array(
-            "color_id", self.color_id, np.int32, (count if color_mode == modes["indexed"] else 0,)
+            "color_id", self.color_id, np.int32, (looks if color_mode == modes["indexed"] else 0,)
         )
+        _check_array("axis", self.axis, np.float32, (len(self.axis), 3))
+        _check_array("end_row", self.end_row, np.int32, (len(self.axis),))
+        if len(self.axis) > self.count or (len(self.end_row) and int(self.end_row.min()) < 0):
+            raise ValueError("axis, end_row: are not those of the last primitives")
         _check_array("material_id", self.material_id, np.int32, (count if by_material else 0,))
         for name, struct in (("lights", "Light"), ("materials", "Material")):
             length = int(info[f"{struct.lower()}_count"])
@@ -229,6 +296,9 @@ class SceneBuffers:
         if len(self.large) or len(self.large_id):  # else the hash is that of earlier versions
             yield "large_id", self.large_id
             yield "large", self.large
+        if len(self.axis) or len(self.end_row):
+            yield "axis", self.axis
+            yield "end_row", self.end_row
 
 
 @dataclass(frozen=True)
@@ -238,7 +308,8 @@ class Bvh:
     Args:
         nodes: uint8 (M, 80), one node a row, in the layout of the kernels.
         order: int32 (N,), primitive index of each sphere in leaf order.
-        spheres: float32 (N, 4), centre and radius in leaf order, render space.
+        spheres: float32 (N, 4), centre and radius in leaf order, render space; with capsules
+            (N, 8), with half of the axis and the bits of the row of the other half's colour.
     """
 
     nodes: NDArray[np.uint8]

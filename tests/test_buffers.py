@@ -41,7 +41,9 @@ def test_digest_sees_every_array(packed: SceneBuffers, name: str) -> None:
     value = getattr(packed, name)
     if name == "scale":
         changed = value * 2
-    elif name in ("color_id", "material_id", "large_id"):
+    elif name == "axis":
+        changed = np.zeros((50, 3), np.float32)
+    elif name in ("color_id", "material_id", "large_id", "end_row"):
         changed = np.zeros(50, np.int32)
     elif name == "large":
         changed = np.zeros(1, value.dtype)

@@ -35,10 +35,20 @@ typedef unsigned long long uint64_t;
 #define RT_PATH_TRACING 0
 #endif
 
-// Code that is compiled once per instruction set, with and without paths, lives in a namespace of its own: two
-// copies of one inline function under one name would let the linker hand AVX-512 code to a CPU without it.
-#if RT_PATH_TRACING
+// Whether the scene has capsules beside spheres (geom/primitive.h). One without them is rendered by code that knows
+// none.
+#if !defined(RT_CAPSULES)
+#define RT_CAPSULES 0
+#endif
+
+// Code that is compiled once per instruction set, with and without paths and capsules, lives in a namespace of its own:
+// two copies of one inline function under one name would let the linker hand AVX-512 code to a CPU without it.
+#if RT_PATH_TRACING && RT_CAPSULES
+#define RT_NS_OF(name) name##_capsule_paths
+#elif RT_PATH_TRACING
 #define RT_NS_OF(name) name##_paths
+#elif RT_CAPSULES
+#define RT_NS_OF(name) name##_capsules
 #else
 #define RT_NS_OF(name) name
 #endif

@@ -1,27 +1,2 @@
 // First hits of a row of pixels. Compiled once per instruction set (RT_ISA_*), each in a namespace of its own.
-#include "../integrator/first_hit.h"
-#include "tile.h"
-#include "traverse_single.h"
-
-namespace RT_NS {
-
-void first_hit_row(const rt::SceneView& s, rt::FirstHit* row, int y) {
-  const rt::Frame& frame = *s.frame;
-  for (int x = frame.film.x0; x < frame.film.x1 && !is_cancelled(s); ++x) {
-    Ray<float> ray = camera_ray<float>(*s.camera, frame.film, frame.sampler, (uint32_t)x, (uint32_t)y, 0u);
-    float t = kInfinity;
-    uint32_t prim = kNoPrim;
-    intersect_closest(s, ray.origin, ray.direction, kNoPrim, t, prim);
-    rt::FirstHit& out = row[x - frame.film.x0];
-    if (prim == kNoPrim) {
-      out = no_hit();
-      continue;
-    }
-    int32_t sphere = s.order[prim];
-    SurfacePoint<float> point = surface_point<float>(s.large, frame.scene.large_count, prim, load_primitive(s, prim),
-                                                     ray.origin, ray.direction);
-    out = first_hit(point, t, load_albedo<float>(s, (uint32_t)sphere), (uint32_t)sphere);
-  }
-}
-
-}  // namespace RT_NS
+#include "first_hit_row.h"

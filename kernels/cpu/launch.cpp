@@ -14,7 +14,7 @@
 #endif
 
 #define RT_ISA_ROW(name) \
-  Isa{#name, rt_##name::render_tile, rt_##name##_paths::render_tile, rt_##name::first_hit_row, rt_##name::measure_rows, rt_##name::tone_map_rows}
+  Isa{#name, rt_##name::render_tile, rt_##name##_paths::render_tile, rt_##name::first_hit_row, rt_##name##_capsules::render_tile, rt_##name##_capsule_paths::render_tile, rt_##name##_capsules::first_hit_row, rt_##name::measure_rows, rt_##name::tone_map_rows}
 
 namespace rt {
 namespace {
@@ -116,7 +116,9 @@ int64_t render(const SceneView& scene, int64_t first, double budget, int threads
   const Tiles tiles{scene.frame->film, tile_pixels};
   const int64_t count = tiles.count();
   const bool paths = needs_path_tracing(*scene.frame, scene.lights, scene.materials);
-  const auto render_tile = paths ? current_isa().render_paths : current_isa().render;
+  const Isa& isa = current_isa();
+  const auto render_tile = scene.has_capsules ? (paths ? isa.render_capsule_paths : isa.render_capsules)
+                                              : (paths ? isa.render_paths : isa.render);
   const auto start = Clock::now();
   std::atomic<int64_t> next{first};
   auto work = [&](int) {
@@ -135,7 +137,7 @@ int64_t render(const SceneView& scene, int64_t first, double budget, int threads
 
 void first_hits(const SceneView& scene, FirstHit* out, int threads) {
   const Film& f = scene.frame->film;
-  const auto row = current_isa().first_hits;
+  const auto row = scene.has_capsules ? current_isa().first_hits_capsules : current_isa().first_hits;
   const int64_t width = f.x1 - f.x0, height = f.y1 - f.y0;
   ThreadPool((int)std::min<int64_t>(std::max(threads, 1), std::max<int64_t>(height, 1)), scene.cancel)
       .each(height, [&](int64_t y, int) {

@@ -10,6 +10,10 @@ struct Isa {
   void (*render)(const SceneView&, Scratch&, TileRect);
   void (*render_paths)(const SceneView&, Scratch&, TileRect);
   void (*first_hits)(const SceneView&, FirstHit* row, int y);
+  // of scenes with capsules
+  void (*render_capsules)(const SceneView&, Scratch&, TileRect);
+  void (*render_capsule_paths)(const SceneView&, Scratch&, TileRect);
+  void (*first_hits_capsules)(const SceneView&, FirstHit* row, int y);
   void (*measure)(const ToneRows&, RowHistogram&);
   void (*tone_map)(const ToneRows&, RowHistogram&);
 };

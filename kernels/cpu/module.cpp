@@ -170,10 +170,10 @@ nb::dict constants() {
   return numbers;
 }
 
-nb::tuple build_bvh(const std::vector<In<float, 1>>& columns, int threads, const std::vector<int32_t>& large) {
-  if (columns.size() != rt::kPrimitiveFloats) throw nb::value_error("columns: are not the numbers of a record");
+template <int kFloats>
+nb::tuple build_bvh_of(const std::vector<In<float, 1>>& columns, int threads, const std::vector<int32_t>& large) {
   const size_t n = columns[0].shape(0);
-  const float* numbers[rt::kPrimitiveFloats];
+  const float* numbers[kFloats];
   for (size_t k = 0; k < columns.size(); ++k) {
     if (columns[k].shape(0) != n) throw nb::value_error("columns: differ in length");
     numbers[k] = columns[k].data();
@@ -186,15 +186,21 @@ nb::tuple build_bvh(const std::vector<In<float, 1>>& columns, int threads, const
   rt::BuildOptions options;
   options.threads = threads;
   options.apart = large.data(), options.apart_count = (int64_t)large.size();
-  rt::BuildResult r;
+  rt::BuildResult<kFloats> r;
   interruptible([&](rt::Cancel* cancel) {
     options.cancel = cancel;
-    r = rt::build_bvh(numbers, (int64_t)n, options);
+    r = rt::build_bvh<kFloats>(numbers, (int64_t)n, options);
   });
-  if (!n) r.order.reset(new int32_t[1]), r.records.reset(new rt::Record[1]);
+  if (!n) r.order.reset(new int32_t[1]), r.records.reset(new rt::Record<kFloats>[1]);
   std::unique_ptr<float[]> spheres((float*)r.records.release());
   return nb::make_tuple(own_nodes(std::move(r.nodes)), own<int32_t, 1>(std::move(r.order), {n}),
-                        own<float, 2>(std::move(spheres), {n, rt::kPrimitiveFloats}));
+                        own<float, 2>(std::move(spheres), {n, kFloats}));
+}
+
+nb::tuple build_bvh(const std::vector<In<float, 1>>& columns, int threads, const std::vector<int32_t>& large) {
+  if (columns.size() == rt::kSphereFloats) return build_bvh_of<rt::kSphereFloats>(columns, threads, large);
+  if (columns.size() == rt::kCapsuleFloats) return build_bvh_of<rt::kCapsuleFloats>(columns, threads, large);
+  throw nb::value_error("columns: are not the numbers of a record");
 }
 
 void check_aligned(const void* address) {
@@ -227,22 +233,31 @@ template <class T, int N> In<T, N> unchanging(nb::handle array, const char* name
   return In<T, N>(copy, N, shape, owner);
 }
 
+// Records of spheres hold no index; those of capsules do.
+In<float, 2> kept_records(nb::handle array) {
+  In<float, 2> kept;
+  if (!nb::try_cast(array, kept, false)) throw nb::type_error("spheres: is not a C-contiguous NumPy array of float32");
+  return kept.shape(1) == rt::kCapsuleFloats ? unchanging<float, 2>(array, "spheres") : kept;
+}
+
 // The spheres of a scene, their tree and their looks, checked once, when a scene is made: arrays of Python's. What
 // is used as an index can no longer change then. A view (camera, lights, materials, frame) comes with each call
 // and is checked against them.
 class Scene {
  public:
-  Scene(nb::object nodes, In<float, 2> spheres, nb::object order, In<float, 2> color, nb::object color_id,
+  Scene(nb::object nodes, nb::object records, nb::object order, In<float, 2> color, nb::object color_id,
         nb::object material_id, nb::object large, nb::object emitters)
       : nodes_(unchanging<uint8_t, 2>(nodes, "nodes")),
-        spheres_(spheres),
+        spheres_(kept_records(records)),
         order_(unchanging<int32_t, 1>(order, "order")),
         color_(color),
         color_id_(unchanging<int32_t, 1>(color_id, "color_id")),
         material_id_(unchanging<int32_t, 1>(material_id, "material_id")),
         large_(Structs<rt::LargeSphere>(large).all()),
         emitters_(Structs<rt::Emitter>(emitters).all()) {
-    if (nodes_.shape(1) != sizeof(rt::Node) || spheres.shape(1) != rt::kPrimitiveFloats ||
+    const In<float, 2>& spheres = spheres_;
+    const bool has_capsules = spheres.shape(1) == rt::kCapsuleFloats;
+    if (nodes_.shape(1) != sizeof(rt::Node) || (!has_capsules && spheres.shape(1) != rt::kSphereFloats) ||
         order_.shape(0) != spheres.shape(0))
       throw nb::value_error("nodes, spheres and order are not those of one build_bvh");
     if (color.shape(1) != 3) throw nb::value_error("color: a colour has three numbers");
@@ -251,7 +266,8 @@ class Scene {
     tables_.order = order_.data(), tables_.color = color.data(), tables_.color_id = color_id_.data();
     tables_.material_id = material_id_.data(), tables_.large = large_.data(), tables_.emitters = emitters_.data();
     tables_.nodes = nodes_.shape(0) ? (const rt::Node*)nodes_.data() : nullptr;
-    tables_.spheres = spheres.data(), tables_.sphere_count = (int64_t)spheres.shape(0);
+    tables_.spheres = spheres.data(), tables_.has_capsules = has_capsules;
+    tables_.sphere_count = (int64_t)spheres.shape(0);
     lengths_ = {.nodes = (int64_t)nodes_.shape(0),
                 .spheres = (int64_t)spheres.shape(0),
                 .colors = (int64_t)color.shape(0),
@@ -335,8 +351,9 @@ class Scene {
 // The check of a view for scenes in the memory of a device, whose indices were checked when they were packed.
 void check_view(nb::object camera, nb::object lights, nb::object materials, nb::object frame, int64_t spheres,
                 int64_t colors, int64_t color_ids, int64_t material_ids, int64_t least_materials, int64_t large,
-                int64_t emitters) {
-  const rt::SceneLengths lengths = {0, spheres, colors, color_ids, material_ids, large, emitters, least_materials};
+                int64_t emitters, int64_t color_rows) {
+  const rt::SceneLengths lengths = {0,     spheres,   colors,          color_ids, material_ids,
+                                    large, emitters, least_materials, color_rows};
   Structs<rt::Camera>(camera).one();
   const Structs<rt::Frame> frames(frame);
   if (lights.is_none()) return raise(rt::view_problem(unlit(frames.one()), lengths, 0, 1));
@@ -473,17 +490,18 @@ NB_MODULE(_core, m) {
   m.def("enums", enums, "Choices: name of the enum -> {word: number}.");
   m.def("constants", constants, "Numbers of the kernels by name.");
   m.def("build_bvh", build_bvh, "columns"_a.noconvert(), "threads"_a, "large"_a = std::vector<int32_t>(),
-        "Columns x, y, z, radius of spheres, float32 (N,) each -> nodes uint8 (M, 80), order int32 (N,), spheres "
-        "float32 (N, 4) in leaf order; all of them read-only.");
+        "Columns x, y, z, radius of spheres, or these, half of the axis and tag of capsules, float32 (N,) each -> "
+        "nodes uint8 (M, 80), order int32 (N,), spheres float32 (N, 4) or (N, 8) in leaf order; all of them "
+        "read-only.");
   nb::class_<Scene>(
       m, "Scene",
       "Spheres, their tree and their looks, checked once. The arrays are kept; those of indices are copied if they "
       "are writable.")
-      .def(nb::init<nb::object, In<float, 2>, nb::object, In<float, 2>, nb::object, nb::object, nb::object,
+      .def(nb::init<nb::object, nb::object, nb::object, In<float, 2>, nb::object, nb::object, nb::object,
                     nb::object>(),
-           "nodes"_a, "spheres"_a.noconvert(), "order"_a, "color"_a.noconvert(), "color_id"_a, "material_id"_a,
+           "nodes"_a, "spheres"_a, "order"_a, "color"_a.noconvert(), "color_id"_a, "material_id"_a,
            "large"_a, "emitters"_a,
-           "nodes uint8 (M, 80), spheres float32 (N, 4), order int32 (N,), color float32 (K, 3), color_id and "
+           "nodes uint8 (M, 80), spheres float32 (N, 4), with capsules (N, 8), order int32 (N,), color float32 (K, 3), color_id and "
            "material_id int32 (N,) or (0,), large LargeSphere (G,), emitters Emitter (E,). Raises ValueError if the "
            "arrays do not fit "
            "together or an index in one points outside of another.")
@@ -495,9 +513,9 @@ NB_MODULE(_core, m) {
       .def("first_hits", &Scene::first_hits, "camera"_a, "frame"_a, "out"_a.noconvert(), "threads"_a,
            "What the rays through the pixels' centres meet first: FirstHit as uint8 (h, w, 48).");
   m.def("check_view", check_view, "camera"_a, "lights"_a.none(), "materials"_a.none(), "frame"_a, "spheres"_a,
-        "colors"_a, "color_ids"_a, "material_ids"_a, "least_materials"_a, "large"_a, "emitters"_a,
+        "colors"_a, "color_ids"_a, "material_ids"_a, "least_materials"_a, "large"_a, "emitters"_a, "color_rows"_a = 0,
         "Raises ValueError for a view that does not fit a scene with arrays of these lengths, whose material ids ask "
-        "for `least_materials`. lights None: for first hits, which look at neither lights nor materials.");
+        "for `least_materials`, and the capsules for `color_rows` rows of colours. lights None: for first hits, which look at neither lights nor materials.");
   m.def("needs_path_tracing", needs_path_tracing, "lights"_a, "materials"_a, "frame"_a,
         "Whether a picture has paths, materials other than Phong's, or lights with an extent or without shadows.");
   m.def("tile_count", [](nb::object frame) { return rt::tile_count(Structs<rt::Frame>(frame).one().film); }, "frame"_a);

@@ -113,14 +113,21 @@ RT_HD PacketHits cull_boxes(const rt::Node& n, const PacketPlanes& p, float limi
   return {depth, bits(keep), error};
 }
 
-// Quads, as bits, that a sphere may touch; its centre is relative to the apex.
-RT_HD uint32_t cull_sphere(const PacketPlanes& p, Vec3<float> to_center, float radius_and_error) {
+// The distance from its centre at which a primitive may touch planes k and on.
+RT_HD FW plane_reach(const PacketPlanes&, int, const Sphere<float>& s, float error) { return FW(s.radius + error); }
+RT_HD FW plane_reach(const PacketPlanes& p, int k, const Capsule<float>& c, float error) {
+  const Vec3<FW> normal = {load<FW>(p.nx + k), load<FW>(p.ny + k), load<FW>(p.nz + k)};
+  return reach_along(splat_primitive<FW>(c), normal) + FW(error);
+}
+
+// Quads, as bits, that a primitive may touch, which is relative to the apex.
+RT_HD uint32_t cull_primitive(const PacketPlanes& p, const Primitive<float>& seen, float error) {
   uint32_t out = 0;
   for (int k = 0; k < 16; k += kWide) {
-    FW d = fma_(load<FW>(p.nx + k), FW(to_center.x), load<FW>(p.offset + k));
-    d = fma_(load<FW>(p.ny + k), FW(to_center.y), d);
-    d = fma_(load<FW>(p.nz + k), FW(to_center.z), d);
-    out |= bits(d > FW(radius_and_error)) << k;
+    FW d = fma_(load<FW>(p.nx + k), FW(seen.center.x), load<FW>(p.offset + k));
+    d = fma_(load<FW>(p.ny + k), FW(seen.center.y), d);
+    d = fma_(load<FW>(p.nz + k), FW(seen.center.z), d);
+    out |= bits(d > plane_reach(p, k, seen, error)) << k;
   }
   out |= out >> 8;
   return ~(out | out >> 4) & 15u;
@@ -212,11 +219,11 @@ template <bool kOneOrigin> void packet_intersect_closest(const rt::SceneView& s,
       if (is_cancelled(s)) return;
       for (uint32_t at = leaf_begin(n, i), end = leaf_end(n, i); at < end; ++at) {
         const Primitive<float> primitive = load_primitive(s, at);
-        const Sphere<float> bound = bounding_sphere(relative_to(primitive, p.apex));
-        const float size = bound.radius + hits.error;
-        uint32_t quads = cull_sphere(p, bound.center, size);
+        const Primitive<float> seen = relative_to(primitive, p.apex);
+        uint32_t quads = cull_primitive(p, seen, hits.error);
         if (!quads) continue;
-        float depth_of_center = dot(bound.center, p.axis);
+        const float size = reach_along(seen, p.axis) + hits.error;
+        float depth_of_center = dot(seen.center, p.axis);
         if (depth_of_center + size < p.nearest) continue;
         float near = depth_of_center - size;
         const Primitive<float> from_origin = relative_to(primitive, origin);
@@ -265,9 +272,9 @@ inline PacketShadow packet_occluded(const rt::SceneView& s, const PacketPlanes& 
       }
       for (uint32_t at = leaf_begin(n, i), end = leaf_end(n, i); at < end; ++at) {
         const Primitive<float> primitive = load_primitive(s, at);
-        const Sphere<float> bound = bounding_sphere(relative_to(primitive, p.apex));
         work += kPrimitiveWork;
-        for (uint32_t quads = cull_sphere(p, bound.center, bound.radius + hits.error); quads; quads &= quads - 1) {
+        for (uint32_t quads = cull_primitive(p, relative_to(primitive, p.apex), hits.error); quads;
+             quads &= quads - 1) {
           int q = __builtin_ctz(quads);
           if (!(open >> (16 * q) & 0xffffu)) continue;
           work += kQuadWork;

@@ -5,6 +5,7 @@
 
 #include "../bvh/node.h"
 #include "../core/enums.h"
+#include "../geom/primitive.h"
 
 namespace rt {
 namespace {
@@ -26,6 +27,17 @@ bool leaves_fit(const Node& n, int64_t spheres) {
     begin = n.leaf_end[i];
   }
   return (int64_t)n.sphere_base + begin <= spheres;
+}
+
+// One more than the largest row of colours that a capsule has for one of its halves.
+int64_t color_rows_asked(const SceneView& s) {
+  uint32_t largest = 0;
+  for (int64_t i = 0; i < s.sphere_count; ++i) {
+    uint32_t tag;
+    memcpy(&tag, s.spheres + kCapsuleFloats * i + kCapsuleFloats - 1, sizeof tag);
+    largest = std::max(largest, tag);
+  }
+  return (int64_t)largest + 1;
 }
 
 const char* nodes_problem(const SceneView& s, int64_t count) {
@@ -62,8 +74,9 @@ const char* view_problem(const Frame& f, const SceneLengths& n, int64_t lights, 
   if (f.scene.emitter_count < 0 || n.emitters < f.scene.emitter_count) return "emitters: fewer than the frame says";
   if (f.scene.material_count < 0 || materials < std::max(f.scene.material_count, 1))
     return "materials: fewer than the frame says";
-  if (n.colors < (f.scene.color_mode == kColorPerSphere ? n.spheres : 1)) return "color: fewer than the frame says";
-  if (f.scene.color_mode == kColorIndexed && n.color_ids < n.spheres) return "color_id: fewer than spheres";
+  const int64_t rows = std::max(n.spheres, n.color_rows);
+  if (n.colors < (f.scene.color_mode == kColorPerSphere ? rows : 1)) return "color: fewer than the frame says";
+  if (f.scene.color_mode == kColorIndexed && n.color_ids < rows) return "color_id: fewer than spheres";
   if (f.scene.material_mode == kMaterialIndexed && n.material_ids < n.spheres) return "material_id: fewer than spheres";
   if (f.scene.material_mode == kMaterialIndexed && materials < n.materials)
     return "material_id: points behind the materials";
@@ -72,6 +85,7 @@ const char* view_problem(const Frame& f, const SceneLengths& n, int64_t lights, 
 
 const char* scene_problem(const SceneView& s, SceneLengths& n) {
   if (s.sphere_count >= (1 << 29)) return "the CPU backend renders fewer than 2^29 spheres";
+  if (s.has_capsules && s.sphere_count >= (1 << 28)) return "the CPU backend renders fewer than 2^28 capsules and spheres";
   if (s.sphere_count && !n.nodes) return "nodes: spheres without a hierarchy";
   if (numbers_asked(s.order, s.sphere_count) > s.sphere_count) return "order: points behind the spheres";
   if (numbers_asked(s.color_id, n.color_ids) > n.colors) return "color_id: points behind the colours";
@@ -81,6 +95,10 @@ const char* scene_problem(const SceneView& s, SceneLengths& n) {
     if (s.large[i].prim >= s.sphere_count) return "large: points behind the spheres";
   for (int64_t i = 0; i < n.emitters; ++i)
     if (s.emitters[i].alias >= n.emitters) return "emitters: an alias points behind the emitters";
+  if (s.has_capsules) {
+    n.color_rows = color_rows_asked(s);
+    if (n.color_rows > INT32_MAX) return "spheres: a colour points behind the colours";
+  }
   return nodes_problem(s, n.nodes);
 }
 

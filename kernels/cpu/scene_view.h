@@ -8,7 +8,8 @@ namespace rt {
 
 struct SceneView : SceneTables {
   const Node* nodes;     // null without spheres
-  const float* spheres;  // x, y, z, radius in leaf order
+  const float* spheres;  // records in leaf order, as geom/primitive.h unpacks them
+  bool has_capsules;     // records are those of capsules
   int64_t sphere_count;
   float* film;           // RGBA sums of the crop, row-major
   Cancel* cancel;

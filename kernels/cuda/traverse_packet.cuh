@@ -118,14 +118,15 @@ RT_DEVICE int warp_leaves(const WarpNode& n, uint32_t slots, const PrimitiveSour
     uint32_t k = base + (threadIdx.x & 31);
     bool in = k < total && (slots >> bytes_not_above(n.tail.z, n.tail.w, k) & 1u);
     if (in) {
-      const Sphere<float> bound = bounding_sphere(relative_to(primitives.of_lane((size_t)n.tail.y + k), f.apex));
-      const Vec3<float> rel = bound.center;
-      const float size = bound.radius + n.error;
+      const Primitive<float> seen = relative_to(primitives.of_lane((size_t)n.tail.y + k), f.apex);
+      const Vec3<float> rel = seen.center;
+      float size = reach_along(seen, f.axis) + n.error;
       float depth = dot(rel, f.axis);
       in = depth - size <= limit && depth + size >= 0.0f;
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         float4 p = w.plane[i];
+        size = reach_along(seen, vec3(p.x, p.y, p.z)) + n.error;
         in = in && fma_(p.z, rel.z, fma_(p.y, rel.y, fma_(p.x, rel.x, p.w))) <= size;
       }
     }

@@ -52,7 +52,11 @@ template <class F> RT_HD Surface<F> path_surface(const rt::SceneTables& s, const
                                                  const Primitive<F>& primitive) {
   SurfacePoint<F> point =
       surface_point<F>(s.large, large_count(*s.frame), p.prim, primitive, p.ray.origin, p.ray.direction);
+#if RT_CAPSULES
+  return {primitive, point, load_bsdf<F>(s, p.prim, primitive, point)};
+#else
   return {primitive, point, load_bsdf<F>(s, p.prim)};
+#endif
 }
 
 // A path after a surface, and what its ray is known to meet before anything is traced: `path.prim` at t.

@@ -79,9 +79,12 @@ RT_HD Vec3<F> shade_emission(const rt::Frame& frame, const PathState<F>& p, cons
   const MaskOf<F> emits = largest(s.emission) > F(0.0f);
   F weight(1.0f);
   if (frame.scene.emitter_count && p.depth > 0 && any(emits)) {
-    const F pdf = emitter_pdf(bounding_sphere(f.primitive), s.emission, F(frame.scene.emitter_scale), p.ray.origin);
+    const F pdf = emitter_pdf(emitting_sphere(f.primitive), s.emission, F(frame.scene.emitter_scale), p.ray.origin);
     const F shared = frame.integrator.shadows ? power_heuristic(p.scatter_pdf, pdf) : F(0.0f);
     weight = select(p.scatter_pdf > F(0.0f), shared, weight);
+#if RT_CAPSULES
+    weight = select(is_emitting_sphere(f.primitive), weight, F(1.0f));
+#endif
   }
   return clamped(frame.integrator, p.depth, select3(emits, weight * (p.throughput * s.emission), s.emission));
 }

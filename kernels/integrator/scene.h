@@ -1,6 +1,7 @@
 // What shading reads of a scene, on both sides: tables by number. How rays find spheres is not here.
 #pragma once
 #include "../core/enums.h"
+#include "../geom/primitive.h"
 #include "../shade/bsdf.h"
 
 namespace rt {
@@ -23,7 +24,7 @@ struct SceneTables {
 
 namespace RT_NS {
 
-// linear RGB of a sphere
+// linear RGB of a sphere, or of a row of colours
 template <class F> RT_HD Vec3<F> load_albedo(const rt::SceneTables& s, UintOf<F> sphere) {
   if (s.frame->scene.color_mode == kColorUniform) return gather3<F>(s.color, UintOf<F>(0u));
   return gather3<F>(s.color, s.frame->scene.color_mode == kColorPerSphere ? sphere : gather(s.color_id, sphere));
@@ -37,5 +38,19 @@ template <class F> RT_HD Bsdf<F> load_bsdf(const rt::SceneTables& s, UintOf<F> p
   if (s.frame->scene.material_mode == kMaterialUniform) return load_bsdf<F>(s.materials, albedo);
   return load_bsdf<F>(s.materials, gather(s.material_id, sphere), albedo);
 }
+
+#if RT_CAPSULES  // without, the code for spheres alone is to the bit what it was before there were capsules
+
+// The same at a point of the primitive, which may have a colour of its own there (color_row).
+template <class F>
+RT_HD Bsdf<F> load_bsdf(const rt::SceneTables& s, UintOf<F> prim, const Primitive<F>& primitive,
+                        const SurfacePoint<F>& point) {
+  const UintOf<F> number = gather(s.order, prim);
+  const Vec3<F> albedo = load_albedo<F>(s, color_row(primitive, point, number));
+  if (s.frame->scene.material_mode == kMaterialUniform) return load_bsdf<F>(s.materials, albedo);
+  return load_bsdf<F>(s.materials, gather(s.material_id, number), albedo);
+}
+
+#endif
 
 }  // namespace RT_NS

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from raytracer.scene.camera import Camera
 from raytracer.scene.packing import framing
-from raytracer.scene.packing.pack import place, render_space
+from raytracer.scene.packing.pack import ends_of, place, render_space
 from raytracer.scene.packing.pose import aimed, pose
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def fit(
     pivot: Point | None = None
     own = camera
     for scene, point in scenes:
-        sets = [s for s in scene.spheres if s.count]
+        sets = [s for s in scene.spheres if s.count] + ends_of(scene.capsules)
         space = render_space(sets)
         spheres = place(sets, space)
         if not ways:

@@ -345,7 +345,7 @@ class Renderer:
         assert scene.camera is not None
         stand = pose(
             scene.camera,
-            (buffers.x, buffers.y, buffers.z, buffers.radius),
+            buffers.balls,
             Space((x, y, z), buffers.scale),
             settings.width / settings.height,
         )

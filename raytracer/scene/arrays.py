@@ -63,11 +63,15 @@ class Where:
     Args:
         source: file name, or "" for arrays from Python.
         names: the file's own names of "centers", "radius" and "color", where they differ.
+        noun: what the rows of the arrays are.
     """
 
-    def __init__(self, source: str = "", names: dict[str, str] | None = None) -> None:
+    def __init__(
+        self, source: str = "", names: dict[str, str] | None = None, noun: str = "sphere"
+    ) -> None:
         self.source = source
         self.names = names or {}
+        self.noun = noun
 
     def wrong(self, part: str, problem: str) -> UserError:
         """Return the error for one array: DataFileError for a file, SceneError for an argument."""
@@ -171,11 +175,14 @@ def check_centers(value: Any, where: Where) -> NDArray[np.floating[Any]]:
     if centers.ndim != 2 or centers.shape[1] != 3:
         turned = centers.ndim == 2 and centers.shape[0] == 3
         hint = ": give its transpose" if turned else ": give one frame" if centers.ndim == 3 else ""
-        raise where.wrong("centers", f"has shape {centers.shape}; sphere centres are (N, 3){hint}")
+        what = "sphere centres" if where.noun == "sphere" else "points"
+        raise where.wrong("centers", f"has shape {centers.shape}; {what} are (N, 3){hint}")
     bad = first_not_finite(centers)
     if bad is not None:
         row = ", ".join(f"{v:g}" for v in centers[bad])
-        raise where.wrong("centers", f"sphere {bad} lies at ({row}); coordinates must be finite")
+        raise where.wrong(
+            "centers", f"{where.noun} {bad} lies at ({row}); coordinates must be finite"
+        )
     return centers
 
 
@@ -198,13 +205,15 @@ def check_radius(value: Any, count: int, where: Where) -> NDArray[np.floating[An
     if radius.ndim != 1:
         raise where.wrong("radius", f"has shape {radius.shape}; radii are (N,)")
     if len(radius) != count:
-        raise where.wrong("radius", f"has {len(radius)} radii for {count} spheres")
+        raise where.wrong("radius", f"has {len(radius)} radii for {count} {where.noun}s")
     for rows in blocks(count):
         least, most = _extremes(radius[rows])
         if not (least > 0.0 and most < np.inf):
             good = np.isfinite(radius[rows]) & (radius[rows] > 0.0)
             bad = rows.start + int(np.argmin(good))
-            problem = f"sphere {bad} has radius {radius[bad]:g}; it must be finite and positive"
+            problem = (
+                f"{where.noun} {bad} has radius {radius[bad]:g}; it must be finite and positive"
+            )
             raise where.wrong("radius", problem)
     return radius
 

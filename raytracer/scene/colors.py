@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from raytracer.arguments import is_a, plain
 from raytracer.errors import SceneError, nearest, shown, shown_value
-from raytracer.scene.arrays import each_block
 from raytracer.warning import warn
 
 if TYPE_CHECKING:
@@ -131,6 +130,8 @@ def linear_rgb(
         float32 (K, 3), linear RGB.
     """
     import numpy as np
+
+    from raytracer.scene.arrays import each_block
 
     values = np.asarray(color)
     result = np.empty(values.shape, np.float32) if out is None else out

@@ -71,18 +71,42 @@ class SphereInfo:
         return [*shown, escaped(self.note)] if self.note else shown
 
 
+@dataclass(frozen=True)
+class CapsuleInfo(SphereInfo):
+    """What is known of one capsule: `set_index` is that in `Scene.capsules`, `position` its middle.
+
+    Args:
+        start, end: of its segment, scene units.
+    """
+
+    start: Vector = (0.0, 0.0, 0.0)
+    end: Vector = (0.0, 0.0, 0.0)
+
+    def lines(self) -> list[str]:
+        """Return short lines for people; numbers have six significant digits."""
+        return [
+            f"capsule {self.id:,}",
+            f"from {_text(self.start)}",
+            f"to {_text(self.end)}",
+            f"radius {_text(self.radius)}",
+            f"material {_text(self.material_name)}",
+        ]
+
+
 def describe(scene: Scene, prim_id: int) -> SphereInfo:
-    """Return all that is known of one sphere; its row of the data file is read now.
+    """Return all that is known of one sphere or capsule; its row of the data file is read now.
 
     Args:
         scene: what was packed.
-        prim_id: the sphere's number in the order of packing, all sets one after another;
+        prim_id: its number in the order of packing, all sets one after another, capsules last;
             `FirstHit.id`.
 
     Raises:
         SceneError: there is no such sphere.
     """
     prim_id = whole(prim_id, "prim_id")
+    if scene.count <= prim_id < scene.count + scene.capsule_count:
+        return _capsule(scene, prim_id)
     set_index, row = _find(scene, prim_id)
     spheres = scene.spheres[set_index]
     file_row = row if spheres.rows is None else int(spheres.rows[row])
@@ -102,6 +126,30 @@ def describe(scene: Scene, prim_id: int) -> SphereInfo:
     )
 
 
+def _capsule(scene: Scene, prim_id: int) -> CapsuleInfo:
+    """Return all that is known of a capsule."""
+    row = prim_id - scene.count
+    index = 0
+    while row >= scene.capsules[index].count:
+        row -= scene.capsules[index].count
+        index += 1
+    capsules = scene.capsules[index]
+    start, end = _position(capsules.start, row), _position(capsules.end, row)
+    x, y, z = (0.5 * (a + b) for a, b in zip(start, end, strict=True))
+    return CapsuleInfo(
+        id=prim_id,
+        set_index=index,
+        row=row,
+        position=(x, y, z),
+        radius=_radius(capsules.start, row),
+        color=_color(capsules.start, row),
+        material_name=_material_name(scene, capsules.start),
+        material=scene.material_of(capsules),
+        start=start,
+        end=end,
+    )
+
+
 def _find(scene: Scene, prim_id: int) -> tuple[int, int]:
     """Return the set of a sphere, and its row there."""
     first = 0
@@ -109,7 +157,8 @@ def _find(scene: Scene, prim_id: int) -> tuple[int, int]:
         if first <= prim_id < first + spheres.count:
             return place, prim_id - first
         first += spheres.count
-    there = f"they go from 0 to {first - 1:,}" if first else "the scene has no spheres"
+    last = first + scene.capsule_count - 1
+    there = f"they go from 0 to {last:,}" if last >= 0 else "the scene has no spheres"
     raise SceneError(f"there is no sphere {prim_id:,}; {there}")
 
 

@@ -57,6 +57,7 @@ if TYPE_CHECKING:
 
     from raytracer.scene.animation import AnimationSettings
     from raytracer.scene.annotations import Annotations
+    from raytracer.scene.capsules import CapsuleSet
     from raytracer.scene.coloring.scale import ColorScale
     from raytracer.scene.coloring.style import SetStyle
     from raytracer.scene.particles.source import Notes, Particles
@@ -153,8 +154,13 @@ def load(
 def ending_of(name: str) -> str:
     """Return a format that a user states as an ending: ".xyz" of "xyz". Raises DataFileError."""
     ending = f".{text(name, 'format', UserError).lower().removeprefix('.')}"
-    if ending not in SCENE_SUFFIXES:
-        stated(ending)
+    return ending if ending in SCENE_SUFFIXES else stated_ending(ending)
+
+
+def stated_ending(name: str) -> str:
+    """Return the ending of particle files that a user states. Raises DataFileError: none is so."""
+    ending = f".{name.lower().removeprefix('.')}"
+    stated(ending)
     return ending
 
 
@@ -379,6 +385,8 @@ class _Composer:
         self.note_foreign()
         made = [self.spheres(i, s, elements) for i, s in enumerate(content.get("spheres", ()))]
         spheres = [s for s in made if s is not None]
+        rods = [self.capsules(i, s) for i, s in enumerate(content.get("capsules", ()))]
+        capsules = [c for c in rods if c is not None]
         if not self.problems:
             self.check_elements(elements)
         if self.frame is not None and not self.moves and not self.problems:
@@ -387,11 +395,12 @@ class _Composer:
             )
         if self.problems:
             raise SceneError(*(f"{self.path}: {p}" for p in self.problems))
-        self.require_spheres(spheres)
+        if not any(each.count for each in capsules):
+            self.require_spheres(spheres)
         texts: Values = {name: content.get(name, "") for name in ("title", "caption")}
         if any(self.styles):
             spheres, texts["color_scales"] = self.styled(spheres)
-        return Scene(spheres=spheres, source=str(self.path), **texts, **parts)
+        return Scene(spheres=spheres, capsules=capsules, source=str(self.path), **texts, **parts)
 
     @cached_property
     def styles(self) -> list[SetStyle | None]:
@@ -409,7 +418,7 @@ class _Composer:
     def particles(self, index: int, values: Values, elements: dict[str, Element]) -> Particles:
         """Return the particles of the file of a set; one that several sets show is read once."""
         sets = self.content["spheres"]
-        keys = ("file", "arrays", "labels", "topology", "frame")
+        keys = ("file", "arrays", "labels", "topology", "frame", "format")
         key = tuple(str(values.get(name)) for name in keys)
         if key in self.read:
             return self.read[key]
@@ -421,10 +430,13 @@ class _Composer:
         topology = None if atoms is None else folder / atoms
         name, meaning = values["file"], values.get("labels")
         wanted = [*self.wanted, *wanted]
-        frame = self.frame_of(folder / name, name, values.get("frame"))
+        said = values.get("format")
+        ending = "" if said is None else stated_ending(said)
+        frame = self.frame_of(folder / name, name, values.get("frame"), ending)
         data = read(
-            folder / name, arrays, elements, name, meaning, topology, frame, wanted_of(wanted)
-        )
+            folder / name, arrays, elements, name, meaning, topology, frame,
+            wanted_of(wanted), ending,
+        )  # fmt: skip
         if len(same) > 1:
             self.read[key] = data
         return data
@@ -544,13 +556,7 @@ class _Composer:
     def spheres(self, index: int, values: Values, elements: dict[str, Element]) -> SphereSet | None:
         """Make one sphere set."""
         place = f"spheres[{index}]"
-        known = self.content.get("materials", {})
-        material = values.get("material", "default")
-        if material != "default" and material not in known:
-            unknown = f"{place}.material: there is no material named '{shown(material)}'"
-            if len(self.problems) < MOST_HINTS:
-                unknown += f"; {suggestion(material, [*known, 'default'])}"
-            self.problems.append(unknown)
+        self.check_material(place, values)
         problem = contradiction(values)
         if problem:
             self.problems.append(f"{place}{problem}")
@@ -560,6 +566,36 @@ class _Composer:
         except UserError as error:
             separator = "" if str(error).startswith(place) else ".file: "
             self.problems.append(f"{place}{separator}{error}" if separator else str(error))
+            return None
+
+    def check_material(self, place: str, values: Values) -> None:
+        """Note a material of a set that the scene does not have."""
+        known = self.content.get("materials", {})
+        material = values.get("material", "default")
+        if material != "default" and material not in known:
+            unknown = f"{place}.material: there is no material named '{shown(material)}'"
+            if len(self.problems) < MOST_HINTS:
+                unknown += f"; {suggestion(material, [*known, 'default'])}"
+            self.problems.append(unknown)
+
+    def capsules(self, index: int, values: Values) -> CapsuleSet | None:
+        """Make one capsule set."""
+        place = f"capsules[{index}]"
+        self.check_material(place, values)
+        for one, many in PAIRS:
+            if values.get(one) is not None and values.get(many) is not None:
+                self.problems.append(f"{place}.{many}: leave out either {one} or {many}")
+                return None
+        lacking = [name for name in ("starts", "ends") if values.get(name) is None]
+        if values.get("radius") is None and values.get("radii") is None:
+            lacking.append("radius")
+        if lacking:
+            self.problems += [f"{place}.{name}: is missing" for name in lacking]
+            return None
+        try:
+            return _capsules(place, values)
+        except UserError as error:
+            self.problems.append(str(error))
             return None
 
     def _spheres(self, index: int, values: Values, elements: dict[str, Element]) -> SphereSet:
@@ -585,12 +621,12 @@ class _Composer:
             return _generated(place, plain_values(values), options)
         return _inline(place, plain_values(values), options)
 
-    def frame_of(self, path: Path, name: str, own: int | None) -> int | None:
+    def frame_of(self, path: Path, name: str, own: int | None, ending: str) -> int | None:
         """Return the frame to read of a data file: that of the whole scene, or the set's own.
 
         A set that states its frame stands still beside others that hold several.
         """
-        if self.frame is None or frame_count(path, name) == 1:
+        if self.frame is None or frame_count(path, name, ending) == 1:
             return own
         if own is not None and self.others_move:
             return own
@@ -601,7 +637,12 @@ class _Composer:
     def others_move(self) -> bool:
         """Whether a set without a frame of its own has a file that holds several."""
         return any(
-            frame_count(self.path.parent / values["file"], values["file"]) > 1
+            frame_count(
+                self.path.parent / values["file"],
+                values["file"],
+                stated_ending(values["format"]) if values.get("format") is not None else "",
+            )
+            > 1
             for values in self.content.get("spheres", ())
             if values.get("file") is not None and values.get("frame") is None
         )
@@ -673,6 +714,8 @@ def contradiction(values: Values) -> str | None:
         return ".arrays: names what is in a data file, but the set has no file"
     if values.get("frame") is not None and sources != ["file"]:
         return ".frame: is the number of a frame of a data file, but the set has no file"
+    if values.get("format") is not None and sources != ["file"]:
+        return ".format: is that of a data file, but the set has no file"
     if values.get("topology") is not None and sources != ["file"]:
         return ".topology: names the atoms of a trajectory, but the set has no file"
     if values.get("labels") is not None and sources != ["file"]:
@@ -703,6 +746,38 @@ def _inline(place: str, values: Values, options: dict[str, Any]) -> SphereSet:
     for note in notes:
         warn(f"{place}.{note}")
     return spheres
+
+
+PAIRS = (("radius", "radii"), ("color", "colors"), ("end_color", "end_colors"))
+"""Keys of a capsule set of which one says the same of all, and the other something of each."""
+
+
+def _capsules(place: str, values: Values) -> CapsuleSet:
+    """Make a set of the capsules in the scene file."""
+    from raytracer.scene.capsules import CapsuleSet  # late: few scenes have any
+
+    for name in ("starts", "ends", "radii", "colors", "end_colors"):
+        if _holds_truth(values.get(name)):
+            raise SceneError(f"{place}.{name}: holds true or false where numbers belong")
+    names = {one: one if values.get(many) is None else many for one, many in PAIRS}
+    given = {one: values.get(name) for one, name in names.items()}
+    placed = values.get("transform")
+    try:
+        with collected() as notes:
+            made = CapsuleSet(
+                values["starts"],
+                values["ends"],
+                **given,
+                names=names,
+                color_space=values.get("color_space", "srgb"),
+                material=values.get("material", "default"),
+                transform=None if placed is None else Transform(**placed),
+            )
+    except UserError as error:
+        raise SceneError(f"{place}.{error}") from None
+    for note in notes:
+        warn(f"{place}.{note}")
+    return made
 
 
 def _holds_truth(rows: Any) -> bool:

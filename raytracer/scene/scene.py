@@ -88,7 +88,6 @@ class Scene:
         ambient: light from all directions; None takes that of the look where `lights` is None,
             otherwise 0.1.
         background: what rays see that meet nothing.
-        ground: a plane below the spheres; None is no ground.
         materials: materials that sphere sets name; "default" may be redefined here.
         render: settings used unless `raytracer.render` is told otherwise.
         tone: exposure and tone curve of its pictures, unless `raytracer.render` is told otherwise.
@@ -97,8 +96,9 @@ class Scene:
         source: the file it was loaded from, for messages.
         color_scales: what the colours of spheres mean, for a legend; in the order of the sets.
         animation: frames, time and motion of the camera for `raytracer.animate`; None says nothing.
-        annotations: what is drawn over the picture: legend, scale bar, axes, box and others.
         annotations: what is drawn over the picture: legend, scale bar, axes, box, ...
+        ground: a plane below the spheres; None is no ground.
+        capsules: capsule sets: bonds, rods, lines.
 
     Raises:
         SceneError: a part is of the wrong kind or names an unknown material.
@@ -119,9 +119,11 @@ class Scene:
     tone: ToneSettings = field(default_factory=ToneSettings)
     annotations: Annotations | None = None
     ground: Ground | None = None
+    capsules: Sequence[Capsules] = ()
 
     def __post_init__(self) -> None:
         self.spheres = _parts("spheres", self.spheres, SphereSet)
+        self.capsules = _parts("capsules", self.capsules, Capsules)
         if self.lights is not None:
             self.lights = _parts("lights", self.lights, tuple(LIGHTS.values()))
         self.materials = mapping(self.materials, "materials")
@@ -151,11 +153,12 @@ class Scene:
             from raytracer.scene.animation import AnimationSettings as Settings
 
             of_kind(self.animation, "animation", Settings)
-        for index, spheres in enumerate(self.spheres):
-            try:
-                self.material_of(spheres)
-            except SceneError as error:
-                raise SceneError(f"spheres[{index}].material: {error}") from None
+        for name in ("spheres", "capsules"):
+            for index, each in enumerate(getattr(self, name)):
+                try:
+                    self.material_of(each)
+                except SceneError as error:
+                    raise SceneError(f"{name}[{index}].material: {error}") from None
         if self.ground is not None:
             try:
                 material = self.material_of(self.ground)
@@ -258,6 +261,7 @@ class Scene:
         fitted = self.camera is None or self.camera.fit
         parts = [
             f"{counted(self.count, 'sphere')} in {counted(sets, 'set')}",
+            *([counted(self.capsule_count, "capsule")] if self.capsules else []),
             "fitted camera" if fitted else f"camera at {self.camera.position}",  # type: ignore[union-attr]
             "standard light" if self.lights is None else f"{len(self.lights)} lights",
             f"{self.render.width}x{self.render.height}",
@@ -268,6 +272,11 @@ class Scene:
     def count(self) -> int:
         """Number of spheres in all sets together."""
         return sum(spheres.count for spheres in self.spheres)
+
+    @property
+    def capsule_count(self) -> int:
+        """Number of capsules in all sets together."""
+        return sum(capsules.count for capsules in self.capsules)
 
     @property
     def columns(self) -> Columns:
@@ -335,18 +344,20 @@ class Scene:
         return camera_of(self, self.render.override(width=width, height=height))
 
     def surfaces(self) -> list[SphereSet]:
-        """Return the sphere sets that are not empty, and the ground, unless there are no spheres.
+        """Return the sets that are not empty, and the ground, unless there is nothing else.
 
-        The ground is a set of one sphere, of which only colour and material have a meaning.
+        Capsules are a set of the balls at their starts. The ground is a set of one sphere, of which
+        only colour and material have a meaning.
         """
         sets = [spheres for spheres in self.spheres if spheres.count]
+        sets += [capsules.start for capsules in self.capsules if capsules.count]
         if self.ground is None or not sets:
             return sets
         ground = self.ground
         return [*sets, SphereSet([[0.0, 0.0, 0.0]], 1.0, ground.color, material=ground.material)]
 
-    def material_of(self, surface: SphereSet | Ground) -> AnyMaterial:
-        """Return the material of a sphere set or of the ground.
+    def material_of(self, surface: SphereSet | Capsules | Ground) -> AnyMaterial:
+        """Return the material of a set or of the ground.
 
         Raises:
             SceneError: it names a material that the scene does not have.
@@ -379,6 +390,34 @@ def _plain_parts(name: str, values: Any) -> Sequence[Any]:
     return own if is_a(own, (list, tuple)) else items(own, name)
 
 
+class Capsules:
+    """What a scene asks of a set of capsules; they are made by `capsules.CapsuleSet`.
+
+    Attributes:
+        start, end: the balls at both ends, with the radii, and the colours of both halves.
+        has_end_colors: whether the halves have colours of their own.
+    """
+
+    start: SphereSet
+    end: SphereSet
+    has_end_colors: bool
+
+    @property
+    def count(self) -> int:
+        """Number of capsules."""
+        return self.start.count
+
+    @property
+    def material(self) -> str | AnyMaterial:
+        """The material, or its name in the scene."""
+        return self.start.material
+
+    @property
+    def transform(self) -> Transform:
+        """From own units to scene units."""
+        return self.start.transform
+
+
 class SphereSet:
     """Spheres that share a material and a transform.
 
@@ -404,6 +443,9 @@ class SphereSet:
         UserError: arrays that do not fit, NaN or infinity (with the index of the first), radii
             that are not positive, colours out of range.
     """
+
+    noun = "sphere"
+    """What messages call one of them."""
 
     def __init__(
         self,
@@ -433,7 +475,7 @@ class SphereSet:
         if file is not None:
             of_kind(file, "file", DataFile)
         source = text(source, "source")
-        where = Where(source, dict(mapping({} if names is None else names, "names")))
+        where = Where(source, dict(mapping({} if names is None else names, "names")), self.noun)
         self.centers = check_centers(centers, where)
         self.radius = check_radius(
             default_radius(self.centers) if radius is None else radius, len(self.centers), where
@@ -576,7 +618,7 @@ class SphereSet:
             self.color = _rows(color, self.color_space, where)
             if len(self.color) != self.count:
                 raise where.wrong(
-                    "color", f"has {len(self.color)} colours for {self.count} spheres"
+                    "color", f"has {len(self.color)} colours for {self.count} {self.noun}s"
                 )
 
     def _set_names(self, names: list[Any], where: Where) -> None:
@@ -584,7 +626,7 @@ class SphereSet:
         import numpy as np
 
         if len(names) != self.count:
-            raise where.wrong("color", f"has {len(names)} colours for {self.count} spheres")
+            raise where.wrong("color", f"has {len(names)} colours for {self.count} {self.noun}s")
         seen: dict[Any, int] = {}
         palette: list[NDArray[Any]] = []
         ids = np.empty(len(names), np.int32)
@@ -746,7 +788,7 @@ def _ids(value: Any, count: int, colors: int, where: Where) -> NDArray[np.int32]
     if ids.dtype.kind not in "iu" and ids.size:
         raise where.wrong("color_id", f"holds {ids.dtype} values, not integers")
     if ids.shape != (count,):
-        raise where.wrong("color_id", f"has shape {ids.shape} for {count} spheres")
+        raise where.wrong("color_id", f"has shape {ids.shape} for {count} {where.noun}s")
     if count and (int(ids.min()) < 0 or int(ids.max()) >= colors):
         raise where.wrong("color_id", f"points outside the palette of {colors} colours")
     return np.ascontiguousarray(ids, np.int32)

@@ -137,6 +137,11 @@ SPHERES = Table(
             "Number of the frame of a trajectory, from 0, or from -1 backwards.",
             "the first one",
         ),
+        "format": _key(
+            Text(),
+            'Ending of files of the data file\'s format, as in "xyz".',
+            "by name and content",
+        ),
         "generate": _key(GENERATE, "A generator instead of data."),
         "arrays": _key(ARRAYS, "The data file's own names of its arrays or columns."),
         "labels": _key(
@@ -175,6 +180,40 @@ SPHERES = Table(
             "[1, 1, 1]",
         ),
         "colors": _key(Rows(ColorValue()), "A colour for each inline centre.", every="color"),
+        "color_space": _key(
+            Choice(COLOR_SPACES), "What the numbers of colours are.", default="srgb"
+        ),
+        "material": _key(Text(), "Name of a material.", default="default"),
+        "transform": _key(
+            Table("Transform", "Scale, then rotate, then translate.", definitions(Transform)),
+            "Where the set goes.",
+        ),
+    },
+)
+
+CAPSULES = Table(
+    "Capsules",
+    "A set of capsules: segments with a radius and round ends.",
+    {
+        "starts": _key(Rows(Vector3()), "Where the segments begin, [[x, y, z], ...].", ""),
+        "ends": _key(Rows(Vector3()), "Where they end, [[x, y, z], ...].", ""),
+        "radius": _key(
+            Number(0.0, above=True), "One radius for all capsules of the set.", each="radii"
+        ),
+        "radii": _key(Rows(Number()), "A radius for each capsule.", every="radius"),
+        "color": _key(
+            ColorValue(), "One colour for all capsules of the set.", "light grey", each="colors"
+        ),
+        "colors": _key(Rows(ColorValue()), "A colour for each capsule.", every="color"),
+        "end_color": _key(
+            ColorValue(),
+            "Colour of the halves towards the ends; the colour changes at the middle.",
+            "that of the whole capsule",
+            each="end_colors",
+        ),
+        "end_colors": _key(
+            Rows(ColorValue()), "Such a colour for each capsule.", every="end_color"
+        ),
         "color_space": _key(
             Choice(COLOR_SPACES), "What the numbers of colours are.", default="srgb"
         ),
@@ -263,6 +302,7 @@ SCENE = Table(
         ),
         "animation": _key(ANIMATION, "What `raytracer animate` makes of the scene."),
         "spheres": _key(Tables(SPHERES), "Sphere sets.", default=[]),
+        "capsules": _key(Tables(CAPSULES), "Capsule sets.", default=[]),
         "elements": _key(
             NamedTables(ELEMENT), "Own radii and colours of elements in files of atoms.", default={}
         ),

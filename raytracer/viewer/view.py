@@ -107,8 +107,8 @@ def initial_view(camera: Camera | None, buffers: SceneBuffers, aspect: float) ->
 
 
 def spheres_of(buffers: SceneBuffers) -> framing.Spheres:
-    """Return x, y, z and radius of all spheres, float32 (N,) each."""
-    return buffers.x, buffers.y, buffers.z, buffers.radius
+    """Return x, y, z and radius of all spheres and ends of capsules, float32 (N,) each."""
+    return buffers.balls
 
 
 def space_of(buffers: SceneBuffers) -> Space:

@@ -26,6 +26,9 @@ from support.scenes import random_scene
 SIZE = (97, 61)
 
 
+SPHERES = tuple(name for name in choose.PRODUCTION if name != choose.CAPSULES)
+
+
 def camera(kind: int, half_height: float) -> Any:
     view = np.zeros(1, layout.dtype("Camera"))
     view["kind"], view["forward"] = kind, (0, 0, -1)
@@ -101,11 +104,16 @@ def test_features_are_macros_of_the_kernels() -> None:
     variants = [each for name in choose.PRODUCTION for each in choose.every_variant(name)]
     assert all(set(missing) <= set(choose.FEATURES) for missing in variants)
     assert len(variants) <= 16
+    assert all(
+        choose.variant_of(name, missing) in choose.every_variant(name)
+        for name in (choose.LIST, choose.THREADS, choose.PACKETS)
+        for missing in choose.every_variant(choose.PACKETS)
+    )
 
 
 def test_production_kernels_are_rungs_that_render_everything() -> None:
     rungs = {sources_of(variant)[0]: variant for variant in discover("render")}
-    for name in set(choose.PRODUCTION) - {choose.PATHS}:  # which renders what the bench has not
+    for name in set(choose.PRODUCTION) - {choose.PATHS, choose.CAPSULES}:  # beyond the bench
         rung = rungs[f"cuda/{name}.cu"]
         assert list(render_levels.LEVELS)[-1] == rung.shows
         assert rung.layout in ("", "list")  # both read spheres in leaf order
@@ -129,7 +137,7 @@ def test_every_kernel_gives_the_same_film(count: int, seed: int) -> None:
     buffers = pack(scene, scene.render.override(width=SIZE[0], height=SIZE[1], samples=3))
     tree = build_bvh(buffers)
     films = []
-    for name in (None, *choose.PRODUCTION):
+    for name in (None, *SPHERES):
         device = CudaDevice(kernel=None if name is None else product(name))
         with device.film(Film.blank(*SIZE)) as film, device.scene(buffers, tree) as made:
             if name is None:
@@ -145,7 +153,7 @@ def test_every_kernel_gives_the_same_film(count: int, seed: int) -> None:
 
 @pytest.mark.gpu
 @pytest.mark.usefixtures("cuda")
-@pytest.mark.parametrize("name", choose.PRODUCTION)
+@pytest.mark.parametrize("name", SPHERES)
 @pytest.mark.parametrize(("large", "mirror"), [(False, False), (False, True), (True, False)])
 def test_a_kernel_without_what_a_scene_does_not_have_gives_the_same_film(
     name: str, large: bool, mirror: bool, monkeypatch: pytest.MonkeyPatch
@@ -168,7 +176,8 @@ def test_a_kernel_without_what_a_scene_does_not_have_gives_the_same_film(
             films.append(film.to_host().sums)
             kernels.append(made.kernel(buffers.view).missing)
     needed = {"RT_LARGE_SPHERES": large, "RT_MIRRORS": mirror, "RT_INTEGRATORS": False}
-    assert kernels == [tuple(feature for feature in choose.FEATURES if not needed[feature]), ()]
+    unneeded = tuple(feature for feature in choose.FEATURES if not needed[feature])
+    assert kernels == [choose.variant_of(name, unneeded), ()]
     np.testing.assert_array_equal(films[0], films[1])
 
 

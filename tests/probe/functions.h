@@ -29,6 +29,7 @@
   E(sample_1d, 2, 1) E(sample_2d, 2, 2) E(cosine_hemisphere, 5, 3) \
   E(sincos_turns, 1, 2) E(filter_sample, 1, 1) S(sample_points, 6, 2)             \
   E(sphere_chord, 7, 2) E(sphere_nearest, 7, 1) E(sphere_occludes, 8, 1) E(sphere_surface, 10, 7)   \
+  E(capsule_nearest, 10, 1) E(capsule_surface, 13, 7) E(capsule_exit, 13, 1)                        \
   E(large_height, 3, 1) E(large_nearest, 6, 2) E(large_surface, 6, 7)                             \
   S(node_cell, 1, 1) S(leaf_range, 1, 2) S(box_hits, 7, 1)                                        \
   E(phong_eval, 14, 2) E(bsdf_eval, 17, 3) E(bsdf_sample, 7, 6) E(bsdf_pdf, 10, 1) \
@@ -106,6 +107,20 @@ PROBE(sphere_nearest) { out[0] = sphere_nearest(chord_of(in), in[3]); }
 PROBE(sphere_occludes) { out[0] = truth<F>(sphere_occludes(chord_of(in), in[3], in[7])); }
 // center, radius, origin, direction
 PROBE(sphere_surface) { write_surface(out, sphere_surface(read3(in), in[3], read3(in + 4), read3(in + 7))); }
+
+// ---- geom/capsule.h; center, radius, axis, then (origin and) direction
+PROBE(capsule_nearest) {
+  const Vec3<F> center = read3(in), axis = read3(in + 4), direction = read3(in + 7);
+  out[0] = capsule_nearest(center, in[3], axis, capsule_line(center, in[3], axis, direction));
+}
+PROBE(capsule_surface) {
+  write_surface(out, capsule_surface(read3(in), in[3], read3(in + 4), read3(in + 7), read3(in + 10)));
+}
+// center, radius, axis, then position and direction of a ray on the inner side
+PROBE(capsule_exit) {
+  const SurfacePoint<F> point = {read3(in + 7), read3(in + 10), F(0.0f) < F(1.0f)};
+  out[0] = capsule_exit(read3(in), in[3], read3(in + 4), point, read3(in + 10));
+}
 
 // ---- geom/large_sphere.h; origin, direction
 PROBE(large_height) { out[0] = large_height(u.large, read3(in)); }

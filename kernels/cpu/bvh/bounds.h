@@ -48,6 +48,8 @@ inline void truncate4(V4 a, int32_t* out) {
 #undef RT_V4_OP
 #endif
 
+inline V4 abs4(V4 a) { return max4(a, v4(0.0f) - a); }
+
 constexpr float kEmpty = 3.4e38f;
 
 struct alignas(32) Box {  // one AVX register
@@ -59,14 +61,14 @@ struct alignas(32) Box {  // one AVX register
   float half_area() const { return pair_sum(extent()); }
 };
 
-inline PrimitiveBox<V4> box_of(const Record& r) {
-  V4 words[kPrimitiveWords];
-  for (int w = 0; w < kPrimitiveWords; ++w) words[w] = load4(r.v + 4 * w);
+template <int kFloats> PrimitiveBox<V4> box_of(const Record<kFloats>& r) {
+  V4 words[kFloats / 4];
+  for (int w = 0; w < kFloats / 4; ++w) words[w] = load4(r.v + 4 * w);
   return primitive_box(words);
 }
-inline V4 center_of(const Record& r) { return box_of(r).center; }
+template <int kFloats> V4 center_of(const Record<kFloats>& r) { return box_of(r).center; }
 inline void grow_center(Box& b, V4 c) { b.grow(v4(0.0f) - c, c); }
-inline void grow(Box& geometry, Box& centers, const Record& r) {
+template <int kFloats> void grow(Box& geometry, Box& centers, const Record<kFloats>& r) {
   PrimitiveBox<V4> p = box_of(r);
   geometry.grow(p.neg_lo, p.hi);
   grow_center(centers, p.center);

@@ -23,8 +23,9 @@ constexpr int64_t kSubtree = 1 << 14;   // nodes up to this size are built compl
 constexpr int kMaxSahDepth = 24;        // deeper nodes are halved, which bounds the depth (kMaxLevels)
 constexpr float kLeafSplitGain = 0.25f; // weight of splitting a leaf, relative to splitting a node
 
+template <int kFloats>
 struct Storage {
-  Record* prim;
+  Record<kFloats>* prim;
   int32_t* id;
 };
 
@@ -63,13 +64,15 @@ struct Pending {
   int64_t out = 0;
 };
 
-class Builder {
+template <int kFloats> class Builder {
  public:
+  using Record = rt::Record<kFloats>;
+  using Storage = rt::Storage<kFloats>;
   Builder(int64_t count, const BuildOptions& options, ThreadPool& pool);
-  BuildResult build(const float* const (&columns)[kPrimitiveFloats]);
+  BuildResult<kFloats> build(const float* const (&columns)[kFloats]);
 
  private:
-  Range load(const float* const (&columns)[kPrimitiveFloats]);
+  Range load(const float* const (&columns)[kFloats]);
   Storage at(const Range& r) const { return r.in_scratch ? scratch_ : main_; }
   void split(const Range& r, int depth, bool parallel, Range& left, Range& right);
   Split find_plane(const Range& r, const Binner& binner, bool parallel, std::vector<BinSet>& chunks);
@@ -106,7 +109,8 @@ class Builder {
   std::vector<Hidden> hidden_;  // of top nodes
 };
 
-Builder::Builder(int64_t count, const BuildOptions& options, ThreadPool& pool)
+template <int kFloats>
+Builder<kFloats>::Builder(int64_t count, const BuildOptions& options, ThreadPool& pool)
     : options_(options), pool_(pool), count_(count) {
   for (int i = 0; i < 2; ++i) {
     prim_[i].reset(new Record[(size_t)count]);  // not initialised: first touched by the threads
@@ -116,18 +120,19 @@ Builder::Builder(int64_t count, const BuildOptions& options, ThreadPool& pool)
   scratch_ = {prim_[1].get(), id_[1].get()};
 }
 
-Range Builder::load(const float* const (&columns)[kPrimitiveFloats]) {
+template <int kFloats>
+Range Builder<kFloats>::load(const float* const (&columns)[kFloats]) {
   int64_t chunks = (count_ + kChunk - 1) / kChunk;
   std::vector<Range> part((size_t)chunks);
   pool_.each(chunks, [&](int64_t c, int) {
     Range r;
-    const float* column[kPrimitiveFloats];
-    std::copy_n(columns, kPrimitiveFloats, column);
+    const float* column[kFloats];
+    std::copy_n(columns, kFloats, column);
     const int32_t* apart_end = options_.apart + options_.apart_count;
     const int32_t* apart = std::lower_bound(options_.apart, apart_end, c * kChunk);
     for (int64_t i = c * kChunk, end = std::min(count_, i + kChunk); i < end; ++i) {
       Record record;
-      for (int k = 0; k < kPrimitiveFloats; ++k) record.v[k] = column[k][i];
+      for (int k = 0; k < kFloats; ++k) record.v[k] = column[k][i];
       main_.prim[i] = record;
       main_.id[i] = (int32_t)i;
       if (apart != apart_end && *apart == i) {
@@ -150,7 +155,8 @@ Range Builder::load(const float* const (&columns)[kPrimitiveFloats]) {
   return all;
 }
 
-Split Builder::find_plane(const Range& r, const Binner& binner, bool parallel, std::vector<BinSet>& chunks) {
+template <int kFloats>
+Split Builder<kFloats>::find_plane(const Range& r, const Binner& binner, bool parallel, std::vector<BinSet>& chunks) {
   Storage from = at(r);
   if (!parallel) {
     BinSet bins;
@@ -185,7 +191,8 @@ struct TwoBoxes {
 
 // In place, by one thread, without an unpredictable branch on the side: each sphere is swapped with the
 // first sphere of the right side, and that border advances if the sphere belongs to the left.
-void Builder::partition_serial(const Range& r, const Binner& binner, const Split& s, Range& left, Range& right) {
+template <int kFloats>
+void Builder<kFloats>::partition_serial(const Range& r, const Binner& binner, const Split& s, Range& left, Range& right) {
   Storage a = at(r);
   TwoBoxes centers;
   int64_t border = r.begin;
@@ -208,7 +215,8 @@ void Builder::partition_serial(const Range& r, const Binner& binner, const Split
 }
 
 // Spheres of one slot: halfway along the longest axis of their centres.
-bool Builder::split_leaf(const Range& r, Range& left, Range& right) {
+template <int kFloats>
+bool Builder<kFloats>::split_leaf(const Range& r, Range& left, Range& right) {
   V4 extent = r.centers.extent(), lo = r.centers.lo();
   int axis = extent[0] >= extent[1] ? (extent[0] >= extent[2] ? 0 : 2) : (extent[1] >= extent[2] ? 1 : 2);
   if (!(extent[axis] > 0.0f)) return false;
@@ -230,7 +238,8 @@ bool Builder::split_leaf(const Range& r, Range& left, Range& right) {
 }
 
 // To the other array; the bins give the number of spheres of each chunk on each side.
-void Builder::partition_parallel(const Range& r, const Binner& binner, const Split& s,
+template <int kFloats>
+void Builder<kFloats>::partition_parallel(const Range& r, const Binner& binner, const Split& s,
                                  const std::vector<BinSet>& chunks, Range& left, Range& right) {
   Storage from = at(r), to = r.in_scratch ? main_ : scratch_;
   std::vector<int64_t> left_at(chunks.size());
@@ -263,7 +272,8 @@ void Builder::partition_parallel(const Range& r, const Binner& binner, const Spl
   left.in_scratch = right.in_scratch = !r.in_scratch;
 }
 
-void Builder::halve(const Range& r, Range& left, Range& right) {
+template <int kFloats>
+void Builder<kFloats>::halve(const Range& r, Range& left, Range& right) {
   Storage a = at(r);
   int64_t middle = r.begin + r.count() / 2;
   left = right = Range();
@@ -277,18 +287,20 @@ void Builder::halve(const Range& r, Range& left, Range& right) {
 
 // Every ray nearby would test all spheres in one place. Of equal spheres traversal finds the lowest leaf
 // position, and they block the same shadow rays: one of them is sufficient.
-void Builder::find_equal(Range& r) const {
+template <int kFloats>
+void Builder<kFloats>::find_equal(Range& r) const {
   if (is_leaf(r)) return;
   V4 extent = r.centers.extent();
   if (extent[0] != 0.0f || extent[1] != 0.0f || extent[2] != 0.0f) return;
   const Record* prim = at(r).prim;
   for (int64_t i = r.begin + 1; i < r.end; ++i)
-    for (int k = 0; k < kPrimitiveFloats; ++k)
+    for (int k = 0; k < kFloats; ++k)
       if (prim[i].v[k] != prim[r.begin].v[k]) return;
   r.equal = true;
 }
 
-void Builder::split(const Range& r, int depth, bool parallel, Range& left, Range& right) {
+template <int kFloats>
+void Builder<kFloats>::split(const Range& r, int depth, bool parallel, Range& left, Range& right) {
   if (is_leaf(r)) {
     if (!split_leaf(r, left, right)) halve(r, left, right);
     return;
@@ -311,7 +323,8 @@ void Builder::split(const Range& r, int depth, bool parallel, Range& left, Range
 // Splits the child with the largest surface until eight slots are used. Leaves are split into remaining
 // slots: a box costs nothing, and rays miss smaller leaves more often. Below kMaxSahDepth the child with
 // most spheres is halved, so that each level leaves an eighth of them.
-int Builder::expand(const Range& r, int depth, bool parallel, Child* children) {
+template <int kFloats>
+int Builder<kFloats>::expand(const Range& r, int depth, bool parallel, Child* children) {
   int n = 1;
   children[0] = {r, r.geometry.half_area()};
   find_equal(children[0].range);
@@ -368,7 +381,8 @@ NodePlan plan_node(const Pending& p, const Child* children, int count, int max_l
   return plan;
 }
 
-void Builder::subtree(const Pending& p, std::vector<Node>& nodes, Node& root) {
+template <int kFloats>
+void Builder<kFloats>::subtree(const Pending& p, std::vector<Node>& nodes, Node& root) {
   Child children[8];
   int n = expand(p.range, p.depth, false, children);
   NodePlan plan = plan_node(p, children, n, options_.max_leaf, nodes.size());
@@ -395,7 +409,8 @@ void Builder::subtree(const Pending& p, std::vector<Node>& nodes, Node& root) {
 
 // Builds nodes above kSubtree, level by level: large ones one after another with all threads on each split,
 // the others in parallel. Returns the remaining subtrees.
-std::vector<Pending> Builder::top(const Range& root) {
+template <int kFloats>
+std::vector<Pending> Builder<kFloats>::top(const Range& root) {
   std::vector<Pending> level(1), jobs;
   level[0].range = root;
   nodes_.resize(1);
@@ -434,14 +449,16 @@ std::vector<Pending> Builder::top(const Range& root) {
   return jobs;
 }
 
-void Builder::bring_home(Range& r) {
+template <int kFloats>
+void Builder<kFloats>::bring_home(Range& r) {
   if (!r.in_scratch) return;
   std::memcpy(main_.prim + r.begin, scratch_.prim + r.begin, (size_t)r.count() * sizeof(Record));
   std::memcpy(main_.id + r.begin, scratch_.id + r.begin, (size_t)r.count() * sizeof(int32_t));
   r.in_scratch = false;
 }
 
-void Builder::bottom(std::vector<Pending>& jobs) {
+template <int kFloats>
+void Builder<kFloats>::bottom(std::vector<Pending>& jobs) {
   pool_.each((int64_t)jobs.size(), [&](int64_t i, int) { bring_home(jobs[(size_t)i].range); });
   for (Hidden& h : hidden_) bring_home(h.range);
   std::vector<std::vector<Node>> made(jobs.size());
@@ -475,7 +492,8 @@ void Builder::bottom(std::vector<Pending>& jobs) {
   });
 }
 
-BuildResult Builder::build(const float* const (&columns)[kPrimitiveFloats]) {
+template <int kFloats>
+BuildResult<kFloats> Builder<kFloats>::build(const float* const (&columns)[kFloats]) {
   Range root = load(columns);
   std::vector<Pending> jobs = top(root);
   bottom(jobs);
@@ -485,10 +503,14 @@ BuildResult Builder::build(const float* const (&columns)[kPrimitiveFloats]) {
 
 }  // namespace
 
-BuildResult build_bvh(const float* const (&columns)[kPrimitiveFloats], int64_t count, const BuildOptions& options) {
+template <int kFloats>
+BuildResult<kFloats> build_bvh(const float* const (&columns)[kFloats], int64_t count, const BuildOptions& options) {
   if (count == 0) return {};
   ThreadPool pool(options.threads, options.cancel);
-  return Builder(count, options, pool).build(columns);
+  return Builder<kFloats>(count, options, pool).build(columns);
 }
+
+template BuildResult<kSphereFloats> build_bvh(const float* const (&)[kSphereFloats], int64_t, const BuildOptions&);
+template BuildResult<kCapsuleFloats> build_bvh(const float* const (&)[kCapsuleFloats], int64_t, const BuildOptions&);
 
 }  // namespace rt

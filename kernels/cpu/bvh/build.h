@@ -10,8 +10,10 @@
 
 namespace rt {
 
+// The numbers of a primitive: those of a sphere or those of a capsule.
+template <int kFloats>
 struct Record {
-  float v[kPrimitiveFloats];
+  float v[kFloats];
 };
 
 struct BuildOptions {
@@ -23,13 +25,19 @@ struct BuildOptions {
   Cancel* cancel = nullptr;  // the build throws Cancelled when it is requested
 };
 
+template <int kFloats>
 struct BuildResult {
-  std::unique_ptr<Record[]> records;      // leaf order
+  std::unique_ptr<Record<kFloats>[]> records;  // leaf order
   std::unique_ptr<int32_t[]> order;       // leaf position -> index in the input
   std::vector<Node> nodes;                // nodes[0] is the root; empty without spheres
 };
 
 // columns: the numbers of the records, count floats each, finite
-BuildResult build_bvh(const float* const (&columns)[kPrimitiveFloats], int64_t count, const BuildOptions& options);
+template <int kFloats>
+BuildResult<kFloats> build_bvh(const float* const (&columns)[kFloats], int64_t count, const BuildOptions& options);
+extern template BuildResult<kSphereFloats> build_bvh(const float* const (&)[kSphereFloats], int64_t,
+                                                     const BuildOptions&);
+extern template BuildResult<kCapsuleFloats> build_bvh(const float* const (&)[kCapsuleFloats], int64_t,
+                                                      const BuildOptions&);
 
 }  // namespace rt

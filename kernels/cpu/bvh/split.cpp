@@ -20,7 +20,8 @@ void BinSet::clear(int bins) {
     for (int b = 0; b < bins; ++b) box[a][b] = Box(), count[a][b] = 0;
 }
 
-static void add_plain(BinSet& set, const Binner& binner, const Record* records, int64_t n) {
+template <int kFloats>
+static void add_plain(BinSet& set, const Binner& binner, const Record<kFloats>* records, int64_t n) {
   for (int64_t k = 0; k < n; ++k) {
     const PrimitiveBox<V4> p = box_of(records[k]);
     int32_t i[4];
@@ -34,7 +35,8 @@ static void add_plain(BinSet& set, const Binner& binner, const Record* records, 
 
 #if RT_X86
 // The same with a whole box in one register, as most of the build time is spent here.
-__attribute__((target("avx2"))) static void add_avx2(BinSet& set, const Binner& binner, const Record* records,
+template <int kFloats>
+__attribute__((target("avx2"))) static void add_avx2(BinSet& set, const Binner& binner, const Record<kFloats>* records,
                                                      int64_t n) {
   const __m128 origin = binner.origin.v, scale = binner.scale.v;
   for (int64_t k = 0; k < n; ++k) {
@@ -52,13 +54,16 @@ __attribute__((target("avx2"))) static void add_avx2(BinSet& set, const Binner& 
 }
 #endif
 
-void BinSet::add(const Binner& binner, const Record* records, int64_t n) {
+template <int kFloats> void BinSet::add(const Binner& binner, const Record<kFloats>* records, int64_t n) {
 #if RT_X86
   static const bool avx2 = __builtin_cpu_supports("avx2");
   if (avx2) return add_avx2(*this, binner, records, n);
 #endif
   add_plain(*this, binner, records, n);
 }
+
+template void BinSet::add(const Binner&, const Record<kSphereFloats>*, int64_t);
+template void BinSet::add(const Binner&, const Record<kCapsuleFloats>*, int64_t);
 
 void BinSet::merge(const BinSet& other, int bins) {
   for (int a = 0; a < 3; ++a)

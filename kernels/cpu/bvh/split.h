@@ -26,7 +26,7 @@ struct BinSet {
   Box box[3][kBins];
   uint32_t count[3][kBins];
   void clear(int bins);
-  void add(const Binner& binner, const Record* records, int64_t n);
+  template <int kFloats> void add(const Binner& binner, const Record<kFloats>* records, int64_t n);
   void merge(const BinSet& other, int bins);
 };
 
@@ -38,5 +38,8 @@ struct Split {
 };
 
 Split best_split(const BinSet& bins, int count);
+
+extern template void BinSet::add(const Binner&, const Record<kSphereFloats>*, int64_t);
+extern template void BinSet::add(const Binner&, const Record<kCapsuleFloats>*, int64_t);
 
 }  // namespace rt

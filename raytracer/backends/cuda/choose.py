@@ -20,7 +20,8 @@ LIST = "render_list"  # every sphere for every ray, out of constant memory
 THREADS = "render_thread"  # each camera ray walks the tree alone
 PACKETS = "render_packet"  # the camera rays of a tile walk the tree together
 PATHS = "render_path"  # camera rays as PACKETS, any material, light and integrator
-PRODUCTION = (LIST, THREADS, PACKETS, PATHS)
+CAPSULES = "render_capsules"  # as PATHS, of scenes with capsules: one kernel for all their pictures
+PRODUCTION = (LIST, THREADS, PACKETS, PATHS, CAPSULES)
 
 MAX_LISTED = 20
 """Spheres up to which testing all of them is faster than a tree (crossover at about 24)."""
@@ -30,6 +31,10 @@ MIN_PACKET_RADIUS = 0.45
 
 FEATURES = ("RT_LARGE_SPHERES", "RT_MIRRORS", "RT_INTEGRATORS")
 """What kernels can be compiled without: macros of kernels/integrator/features.h."""
+
+UNMADE: dict[tuple[str, tuple[str, ...]], tuple[str, ...]] = {(LIST, FEATURES[1:]): FEATURES[2:]}
+"""Variants that are not worth a compilation, and what those are without that render their pictures:
+a few spheres on a large one, without mirrors."""
 
 SAMPLED = 512  # spheres of which the median is taken
 
@@ -71,11 +76,17 @@ def missing_features(view: View) -> tuple[str, ...]:
 
 def every_variant(kernel: str) -> list[tuple[str, ...]]:
     """The sets of features that a kernel of PRODUCTION is compiled without, the empty one first."""
-    if kernel == PATHS:
+    if kernel in (PATHS, CAPSULES):
         return [()]
     *others, integrators = FEATURES
     without = [chosen for n in range(len(others) + 1) for chosen in combinations(others, n)]
-    return [(), *((*chosen, integrators) for chosen in without)]
+    made = [(), *((*chosen, integrators) for chosen in without)]
+    return [each for each in made if (kernel, each) not in UNMADE]
+
+
+def variant_of(kernel: str, missing: tuple[str, ...]) -> tuple[str, ...]:
+    """What the variant is without that renders a picture which does not need some features."""
+    return UNMADE.get((kernel, missing), missing)
 
 
 def median_radius(spheres: NDArray[np.float32], camera: NDArray[np.void], height: int) -> float:

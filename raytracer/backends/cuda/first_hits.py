@@ -19,19 +19,21 @@ if TYPE_CHECKING:
 
     from raytracer.view import View
 
-NAME = "first_hits"
+ENTRY = "first_hits"
+NAMES = {False: "first_hits", True: "first_hits_capsules"}
+"""Of the kernels, by whether there are capsules."""
 
 
 class FirstHits:
     """The kernel on one device; its methods need the context active."""
 
-    def __init__(self, ordinal: int) -> None:
+    def __init__(self, ordinal: int, has_capsules: bool) -> None:
         """Load it, compiling it if need be."""
         self._context = primary_context(ordinal)
         self._copies = staging(ordinal)
         arch = compiler.architecture(self._context.device.compute_capability())
         with self._context.active() as driver:
-            self._pass = Pass(driver, arch, product(NAME), NAME, "RenderArgs")
+            self._pass = Pass(driver, arch, product(NAMES[has_capsules]), ENTRY, "RenderArgs")
 
     def find(
         self,
@@ -69,6 +71,6 @@ class FirstHits:
 
 
 @cache
-def first_hits(ordinal: int) -> FirstHits:
+def first_hits(ordinal: int, has_capsules: bool) -> FirstHits:
     """The kernel of a device, loaded once."""
-    return FirstHits(ordinal)
+    return FirstHits(ordinal, has_capsules)

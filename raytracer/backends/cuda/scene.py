@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any
 from raytracer import layout
 from raytracer.backends.base import DeviceScene
 from raytracer.backends.cuda import launch
-from raytracer.backends.cuda.choose import PATHS, kernel_for, missing_features, sample
+from raytracer.backends.cuda.choose import (
+    CAPSULES,
+    PATHS,
+    kernel_for,
+    missing_features,
+    sample,
+    variant_of,
+)
 from raytracer.backends.cuda.context import primary_context
 from raytracer.backends.cuda.first_hits import first_hits
 from raytracer.backends.cuda.kernel import (
@@ -53,6 +60,7 @@ class CudaScene(DeviceScene):
         self.number = number
         self.count = buffers.rows
         self.large = buffers.large
+        self.has_capsules = len(buffers.axis) > 0
         self.few_spheres = tree.spheres if tree.spheres.nbytes <= CONSTANT_BYTES else None
         self.pacer = launch.Pacer(_first_samples(number))
         self._arrays = sphere_arrays(buffers, tree)
@@ -102,9 +110,11 @@ class CudaScene(DeviceScene):
 
     def kernel(self, view: View) -> RenderKernel:
         """Return the kernel that renders a view; its first use loads it."""
-        kernel = self._kernel or production(self._kernel_name(view))
+        own = None if self.has_capsules else self._kernel  # others read records of spheres
+        kernel = own or production(self._kernel_name(view))
         with self._context.lock:
-            return render_kernel(self.number, kernel, missing_features(view))
+            missing = () if self.has_capsules else missing_features(view)
+            return render_kernel(self.number, kernel, variant_of(kernel.name, missing))
 
     def describe(self, view: View) -> dict[str, Any]:
         """Return name, registers, local and shared memory of the kernel."""
@@ -112,6 +122,8 @@ class CudaScene(DeviceScene):
 
     def _kernel_name(self, view: View) -> str:
         """Return the render kernel for a view; it is cached for the last camera."""
+        if self.has_capsules:
+            return CAPSULES
         if view.needs_path_tracing:
             return PATHS
         camera, height = view.camera, view.height
@@ -156,7 +168,8 @@ class CudaScene(DeviceScene):
         arguments = self.arguments(picture)
         arguments["tile_end"] = picture.tiles
         with self._context.lock, self._context.active():
-            return first_hits(self.number).find(arguments, self.large, view.through_centers())
+            kernel = first_hits(self.number, self.has_capsules)
+            return kernel.find(arguments, self.large, view.through_centers())
 
     def close(self) -> None:
         """Release the memory; may be called twice."""
@@ -190,6 +203,7 @@ def lengths_of(buffers: SceneBuffers) -> dict[str, int]:
         "least_materials": int(material_id.max()) + 1 if len(material_id) else 0,
         "large": len(buffers.large),
         "emitters": len(buffers.emitters),
+        "color_rows": buffers.color_rows if len(buffers.axis) else 0,
     }
 
 

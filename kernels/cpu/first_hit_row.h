@@ -1,0 +1,34 @@
+// First hits of a row of pixels.
+#pragma once
+#include "../integrator/first_hit.h"
+#include "tile.h"
+#include "traverse_single.h"
+
+namespace RT_NS {
+
+void first_hit_row(const rt::SceneView& s, rt::FirstHit* row, int y) {
+  const rt::Frame& frame = *s.frame;
+  for (int x = frame.film.x0; x < frame.film.x1 && !is_cancelled(s); ++x) {
+    Ray<float> ray = camera_ray<float>(*s.camera, frame.film, frame.sampler, (uint32_t)x, (uint32_t)y, 0u);
+    float t = kInfinity;
+    uint32_t prim = kNoPrim;
+    intersect_closest(s, ray.origin, ray.direction, kNoPrim, t, prim);
+    rt::FirstHit& out = row[x - frame.film.x0];
+    if (prim == kNoPrim) {
+      out = no_hit();
+      continue;
+    }
+    int32_t sphere = s.order[prim];
+    const Primitive<float> primitive = load_primitive(s, prim);
+    SurfacePoint<float> point =
+        surface_point<float>(s.large, frame.scene.large_count, prim, primitive, ray.origin, ray.direction);
+#if RT_CAPSULES
+    const uint32_t row = color_row(primitive, point, (uint32_t)sphere);
+#else
+    const uint32_t row = (uint32_t)sphere;
+#endif
+    out = first_hit(point, t, load_albedo<float>(s, row), (uint32_t)sphere);
+  }
+}
+
+}  // namespace RT_NS
