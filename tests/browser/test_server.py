@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-import socket
 import struct
 from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -55,7 +54,7 @@ async def serving() -> AsyncIterator[Site]:
 
     host = Host(open_session)
     server = Server(host, TOKEN)
-    await server.start(free_port())
+    await server.start(bound(0))
     try:
         async with ClientSession() as browser:
             yield Site(sessions[0], server, browser)
@@ -63,13 +62,6 @@ async def serving() -> AsyncIterator[Site]:
         await server.stop()
         await asyncio.to_thread(host.close)
     assert sessions[0].closed
-
-
-def free_port() -> int:
-    """Return a port that nothing listens on."""
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
 
 
 def run(test: Callable[[Site], Awaitable[None]]) -> None:
@@ -320,7 +312,7 @@ def test_a_defect_ends_the_host_and_is_kept() -> None:
 
 
 def test_a_port_in_use_is_said() -> None:
-    with bound(free_port()) as first:
+    with bound(0) as first:
         port = first.getsockname()[1]
         with pytest.raises(UserError, match=f"port {port}: is in use"):
             bound(port)
