@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import atexit
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -47,6 +47,9 @@ FILE_ARGUMENTS = {"path"}
 
 OF_WINDOWS = ("ask-", "toggle-help", "toggle-overlay", "close")
 """Starts of the names of actions that open texts of a window, or close it."""
+
+WAIT = 0.1
+"""Seconds after which a caller looks whether the thread has ended."""
 
 Result = TypeVar("Result")
 
@@ -137,9 +140,11 @@ class Host:
             except BaseException as error:
                 result.set_exception(error)
 
-        if not self._thread.is_alive():
-            raise UserError("the view was closed: open it again") from self.failure
         self._calls.put(perform)
+        while not result.done():
+            if not self._thread.is_alive():  # it may end before it comes to this
+                raise UserError("the view was closed: open it again") from self.failure
+            wait([result], WAIT)
         return result.result()
 
     def close(self) -> None:
