@@ -43,9 +43,9 @@ if TYPE_CHECKING:
     )
     from raytracer.scene.capsules import CapsuleSet
     from raytracer.scene.clip import Clip
-    from raytracer.scene.environment import Environment
     from raytracer.scene.coloring.scale import ColorScale
     from raytracer.scene.columns import Columns
+    from raytracer.scene.environment import Environment
     from raytracer.scene.ground import Ground
     from raytracer.scene.load import load
     from raytracer.scene.scene import (
@@ -82,8 +82,8 @@ __all__ = [
     "DepthCue",
     "DirectionalLight",
     "DiskLight",
-    "Film",
     "Environment",
+    "Film",
     "Ground",
     "Image",
     "Keyframe",

@@ -41,7 +41,8 @@ class Environment(Defined):
         default=None, metadata=define(ColorValue(), "One colour all around, instead of an image.")
     )
     bottom: Color | None = field(
-        default=None, metadata=define(ColorValue(), "Colour of the nadir of a gradient; needs `top`.")
+        default=None,
+        metadata=define(ColorValue(), "Colour of the nadir of a gradient; needs `top`."),
     )
     top: Color | None = field(
         default=None,
@@ -60,7 +61,9 @@ class Environment(Defined):
     )
     visible: bool = field(
         default=False,
-        metadata=define(Truth(), "Whether it is seen behind the spheres, instead of the background."),
+        metadata=define(
+            Truth(), "Whether it is seen behind the spheres, instead of the background."
+        ),
     )
 
     def __post_init__(self) -> None:
@@ -90,7 +93,11 @@ class Environment(Defined):
             rows = np.array([[srgb_to_linear(parse_color(self.color))]])
         else:
             assert self.top is not None and self.bottom is not None
-            top, bottom = (np.array(srgb_to_linear(parse_color(c))) for c in (self.top, self.bottom))
-            height = 0.5 + 0.5 * np.cos((np.arange(256) + 0.5) * np.pi / 256)  # of the rows' middles
+            top, bottom = (
+                np.array(srgb_to_linear(parse_color(c))) for c in (self.top, self.bottom)
+            )
+            height = 0.5 + 0.5 * np.cos(
+                (np.arange(256) + 0.5) * np.pi / 256
+            )  # of the rows' middles
             rows = (bottom + height[:, None] * (top - bottom))[:, None, :]
         return np.asarray(rows * self.intensity, np.float32)

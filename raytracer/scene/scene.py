@@ -54,10 +54,10 @@ if TYPE_CHECKING:
     from raytracer.scene.animation import AnimationSettings
     from raytracer.scene.annotations import Annotations
     from raytracer.scene.clip import Clip
-    from raytracer.scene.environment import Environment
     from raytracer.scene.coloring.scale import ColorScale
     from raytracer.scene.columns import Columns
     from raytracer.scene.describe import SphereInfo
+    from raytracer.scene.environment import Environment
     from raytracer.scene.particles.labels import Labels
     from raytracer.scene.particles.source import Box, Particles
 

@@ -16,7 +16,6 @@ from raytracer.scene.background import Background
 from raytracer.scene.camera import CAMERA_TYPES, Camera
 from raytracer.scene.colors import COLOR_SPACES
 from raytracer.scene.ground import Ground
-from raytracer.scene.presets import PRESET_NAMES
 from raytracer.scene.kinds import (
     ColorValue,
     Constant,
@@ -32,6 +31,7 @@ from raytracer.scene.kinds import (
 )
 from raytracer.scene.lights import LIGHTS, Ambient
 from raytracer.scene.materials import DEFAULT, MATERIALS
+from raytracer.scene.presets import PRESET_NAMES
 from raytracer.scene.transform import Transform
 from raytracer.settings import LARGEST_SEED, RenderSettings
 
@@ -137,6 +137,11 @@ SPHERES = Table(
             Integer(-MOST_FRAMES, MOST_FRAMES),
             "Number of the frame of a trajectory, from 0, or from -1 backwards.",
             "the first one",
+        ),
+        "format": _key(
+            Text(),
+            'Ending of files of the data file\'s format, as in "xyz".',
+            "by name and content",
         ),
         "generate": _key(GENERATE, "A generator instead of data."),
         "arrays": _key(ARRAYS, "The data file's own names of its arrays or columns."),

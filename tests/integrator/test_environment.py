@@ -162,7 +162,9 @@ def test_ready_made_materials(backend: str) -> None:
         assert scene.material_of(scene.spheres[0]) == preset.material()
         spot = mean(scene, backend, 16, width=16, height=12)[6, 8, :3]
         assert 0.005 < spot.max() <= 1.05, name
-    gold = scene_of(Environment(color="white"), spheres=[SphereSet([[0, 0, 0]], 1.0, material="gold")])
+    gold = scene_of(
+        Environment(color="white"), spheres=[SphereSet([[0, 0, 0]], 1.0, material="gold")]
+    )
     red, _, blue = mean(gold, backend, 16, width=16, height=12)[6, 8, :3]
     assert blue < 0.6 * red
     own = scene_of(None, spheres=[SphereSet([[0, 0, 0]], 1.0, "blue", material="gold")])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -119,6 +120,14 @@ def test_images_that_do_not_fit_and_open_boxes_are_refused(tmp_path: Path) -> No
         scene.styled(wrap=True)
 
 
+@pytest.mark.parametrize("edges", [[[1, 0, 0], [2, 0, 0], [0, 0, 1]], np.diag([1, 1, 1e-200])])
+def test_boxes_without_a_volume_are_refused(edges: Any, tmp_path: Path) -> None:
+    scene = raytracer.load(extended(tmp_path / "a.xyz", [[0, 0, 0]], edges=edges))
+    for settings in ({"wrap": True}, {"replicate": 2}):
+        with pytest.raises(UserError, match=r"the box of .*a\.xyz is no box"):
+            scene.styled(**settings)
+
+
 def test_a_scene_file_says_what_is_wrong_with_counts(tmp_path: Path) -> None:
     path = write(tmp_path / "a.toml", '[[spheres]]\nfile = "a.xyz"\nreplicate = [2, 0, "x"]\n')
     with pytest.raises(UserError) as caught:
@@ -143,6 +152,15 @@ def test_up_is_what_the_file_says(head: str, up: tuple[float, ...], tmp_path: Pa
     camera = raytracer.load(path).camera
     assert camera is not None
     assert camera.up == up
+
+
+def test_the_contents_of_a_file_tell_which_edges_are_open(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = extended(tmp_path / "a.xyz", [[0, 0, 0]], 'pbc="T F T"')
+    assert main(["scene", "check", str(path), "--json"]) == 0
+    contents = json.loads(capsys.readouterr().out)
+    assert contents["data"][str(path)]["box"]["periodic"] == [True, False, True]
 
 
 def test_boxes_and_gravity_of_other_kinds(tmp_path: Path) -> None:

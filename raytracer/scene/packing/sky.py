@@ -23,11 +23,11 @@ PER_TEXEL = 2
 """Points of the image, along each side of a texel, whose mean it takes."""
 
 
-def pack_sky(environment: Environment | None, up: Vector) -> tuple[NDArray[np.void], dict[str, Any]]:
+def pack_sky(environment: Environment, up: Vector) -> tuple[NDArray[np.void], dict[str, Any]]:
     """Return the texels, structured (M,), `SkyTexel`, row by row, and the fields of `Frame`.
 
     Args:
-        environment: of the scene; None: no texels.
+        environment: of the scene.
         up: the up axis of the background, unit.
 
     Raises:
@@ -35,8 +35,6 @@ def pack_sky(environment: Environment | None, up: Vector) -> tuple[NDArray[np.vo
     """
     import numpy as np
 
-    if environment is None:
-        return np.zeros(0, dtype("SkyTexel")), {}
     image = environment.equirectangular()
     if not np.isfinite(image).all():
         raise UserError("environment.intensity: is too bright for 32-bit numbers; give less")
