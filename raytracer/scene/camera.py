@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from raytracer.errors import SceneError
 from raytracer.field_types import Axis, Choice, Vector3, Words
 from raytracer.fields import Defined, check_fields, define
-from raytracer.scene.kinds import FIELD_OF_VIEW, PICTURE_HEIGHT, ZOOM
+from raytracer.scene.kinds import APERTURE, FIELD_OF_VIEW, PICTURE_HEIGHT, ZOOM
 from raytracer.scene.transform import Vector
 from raytracer.scene.views import AXES, PLAIN_UP, VIEW_UP, VIEWS, looking, standard_direction
 
@@ -112,7 +112,7 @@ class Camera(Defined):
     aperture: float = field(
         default=0.0,
         metadata=define(
-            Number(0.0, 1.0),
+            APERTURE,
             "Diameter of the lens, by the distance that is in focus; 0: all is in focus.",
             variant="perspective",
         ),

@@ -61,9 +61,7 @@ class Environment(Defined):
     )
     visible: bool = field(
         default=False,
-        metadata=define(
-            Truth(), "Whether it is seen behind the spheres, instead of the background."
-        ),
+        metadata=define(Truth(), "Whether it is seen behind the spheres; else the background is."),
     )
 
     def __post_init__(self) -> None:
@@ -92,12 +90,9 @@ class Environment(Defined):
         elif self.color is not None:
             rows = np.array([[srgb_to_linear(parse_color(self.color))]])
         else:
-            assert self.top is not None and self.bottom is not None
-            top, bottom = (
-                np.array(srgb_to_linear(parse_color(c))) for c in (self.top, self.bottom)
-            )
-            height = 0.5 + 0.5 * np.cos(
-                (np.arange(256) + 0.5) * np.pi / 256
-            )  # of the rows' middles
+            edges = (self.top, self.bottom)
+            top, bottom = (np.array(srgb_to_linear(parse_color(edge or ""))) for edge in edges)
+            middle = (np.arange(256) + 0.5) * np.pi / 256  # of a row, from the zenith
+            height = 0.5 + 0.5 * np.cos(middle)
             rows = (bottom + height[:, None] * (top - bottom))[:, None, :]
         return np.asarray(rows * self.intensity, np.float32)

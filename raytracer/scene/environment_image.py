@@ -25,8 +25,8 @@ def read_radiance(path: Path) -> NDArray[np.float32]:
     ending = path.suffix.lower()
     if ending not in ENDINGS:
         raise UserError(
-            f"{path}: environment.image: '{ending}' is no kind of image that is read here; give one "
-            f"of {', '.join(ENDINGS)}"
+            f"{path}: environment.image: '{ending}' is no kind of image that is read here; give "
+            f"one of {', '.join(ENDINGS)}"
         )
     if not path.is_file():
         raise UserError(f"{path}: environment.image: there is no such file")
@@ -44,7 +44,8 @@ def read_radiance(path: Path) -> NDArray[np.float32]:
     pixels = np.ascontiguousarray(pixels[..., :3], np.float32)
     if not np.isfinite(pixels).all() or pixels.min() < 0.0:
         pixels = np.nan_to_num(np.maximum(pixels, 0.0), nan=0.0, posinf=65504.0)
-    return pixels
+    result: NDArray[np.float32] = pixels
+    return result
 
 
 def _readers(ending: str) -> Any:

@@ -25,6 +25,7 @@ COLOR: Schema = {
 FIELD_OF_VIEW = Number(0.001, 179.0)
 PICTURE_HEIGHT = Number(0.0, above=True)
 ZOOM = Number(0.01, 1000.0)
+APERTURE = Number(0.0, 1.0)
 
 
 class ColorValue(Kind):

@@ -425,7 +425,8 @@ class _Composer:
 
         if values.get("image") is not None:
             values = {**values, "image": str(self.path.parent / values["image"])}
-        return self.make_if("", Kind, values)
+        environment: Environment = self.make("", Kind, values)
+        return environment
 
     @cached_property
     def styles(self) -> list[SetStyle | None]:

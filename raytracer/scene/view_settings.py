@@ -14,7 +14,7 @@ from raytracer.field_types import Axis, Choice, Kind, Number, NumberOr, Text, Tr
 from raytracer.fields import Defined, check_fields, define
 from raytracer.scene.colors import parse_color
 from raytracer.scene.ground import BELOW, Ground
-from raytracer.scene.kinds import ZOOM, ColorValue, Expression
+from raytracer.scene.kinds import APERTURE, ZOOM, ColorValue, Expression
 from raytracer.scene.presets import PRESET_NAMES
 from raytracer.scene.views import AXES, VIEWS
 from raytracer.settings import LOOKS
@@ -238,7 +238,7 @@ class ViewSettings(Defined):
     aperture: float | None = field(
         default=None,
         metadata=define(
-            Number(0.0, 1.0), "Diameter of the camera's lens by the distance that is in focus."
+            APERTURE, "Diameter of the camera's lens by the distance that is in focus."
         ),
     )
     focus: Triple | None = field(
