@@ -53,11 +53,15 @@ class Look:
         integrator: one of `INTEGRATORS`.
         key: intensity of the directional light from the camera's upper left; 0: there is none.
         ambient: intensity of the white ambient light.
+        angle: of the key light, in degrees, for soft shadows.
+        others: further directional lights: one of `KEY_LIGHTS`, intensity, angle in degrees.
     """
 
     integrator: str
     key: float
     ambient: float
+    angle: float = 0.0
+    others: tuple[tuple[str, float, float], ...] = ()
 
 
 # A white surface of the default material that nothing occludes stays just below 1 in each.
@@ -66,6 +70,9 @@ LOOKS = {
     "soft": Look("ao", 0.45, 0.58),
     "cloudy": Look("ao", 0.0, 1.0),
     "contrast": Look("ao", 0.8, 0.25),
+    "studio": Look("ao", 0.5, 0.38, 20.0, (("right", 0.15, 40.0), ("back", 0.35, 20.0))),
+    "sun": Look("ao", 0.62, 0.38, 0.53),
+    "rim": Look("ao", 0.3, 0.38, 10.0, (("back", 0.9, 10.0), ("left", 0.3, 10.0))),
     "flat": Look("direct", 0.0, 1.0),
 }
 """Looks by name."""

@@ -185,6 +185,8 @@ def contents_of(file: str, frame: int | None = None, ending: str | None = None) 
         "camera": camera,
         "camera_toml": found.to_toml(),
         "ground": {} if scene.ground is None else _fields(scene.ground),
+        "clip": {} if scene.clip is None else _fields(scene.clip),
+        "environment": {} if scene.environment is None else _fields(scene.environment),
         "lights": _lights(scene),
         "materials": {name: _fields(material) for name, material in scene.materials.items()},
         "render": asdict(scene.render),

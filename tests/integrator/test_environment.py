@@ -29,8 +29,8 @@ def scene_of(environment: Environment | None, **more: Any) -> Scene:
 
 
 def mean(scene: Scene, backend: str, samples: int = 64, **more: Any) -> Any:
-    more = {"width": 48, "height": 36, "integrator": "path"} | more
-    film = raytracer.render(scene, samples=samples, backend=backend, **more).film
+    options: dict[str, Any] = {"width": 48, "height": 36, "integrator": "path"} | more
+    film = raytracer.render(scene, samples=samples, backend=backend, **options).film
     return film.sums / samples
 
 
@@ -50,7 +50,7 @@ def test_a_panorama_of_an_environment_is_its_image(backend: str, tmp_path: Path,
     x, y = np.meshgrid(np.arange(64) / 63, np.arange(32) / 31)
     rows = 255 * np.stack([x, y, 0.5 + 0.5 * np.cos(2 * np.pi * x) * (1 - y)], axis=-1)
     environment = Environment(image=picture(tmp_path, rows), visible=True, rotation=40.0)
-    ahead = sky_x(tuple(map(float, up)), 40.0)
+    ahead = sky_x(up, 40.0)
     camera = Camera(type="panorama", position=(0, 0, 0), look_at=ahead, up=up)
     far = SphereSet(5000.0 * np.array([np.roll(up, 1)]), 1.0)
     got = mean(scene_of(environment, camera=camera, spheres=[far]), backend, 1,
@@ -140,7 +140,7 @@ def disc_radius(scene: Scene, backend: str) -> float:
 
 def test_a_point_out_of_focus_is_a_disc_of_the_lens_size(backend: str) -> None:
     """By similar triangles: aperture |d - f| / f at distance d, with the focus at f."""
-    camera = {"position": (0, 0, 0), "look_at": (0, 0, -1), "vertical_fov": 30.0}
+    camera: dict[str, Any] = {"position": (0, 0, 0), "look_at": (0, 0, -1), "vertical_fov": 30.0}
     clear = Background(transparent=True)
     tiny = [SphereSet([[0, 0, -8]], 0.02)]
     lens = Camera(**camera, aperture=0.3, focus=(0, 0, -4))

@@ -25,8 +25,9 @@ def packed(**settings: Any) -> Any:
 @pytest.mark.parametrize("name", LOOKS)
 def test_a_look_states_light_and_integrator(name: str) -> None:
     look, buffers = LOOKS[name], packed(look=name)
+    others = [intensity for _, intensity, _ in look.others]
     assert [float(v) for v in buffers.lights["color"][:, 0]] == pytest.approx(
-        [look.key] if look.key else []
+        [look.key, *others] if look.key else []
     )
     assert buffers.frame["environment"]["ambient"][0] == pytest.approx(look.ambient)
     assert buffers.frame["integrator"]["kind"] == code("IntegratorKind", look.integrator)

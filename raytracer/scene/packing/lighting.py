@@ -54,7 +54,7 @@ def pack_lights(
 
 
 def key_lights(settings: RenderSettings, axes: Basis) -> tuple[DirectionalLight, ...]:
-    """Return the lights of a scene that states none: the key light, if the look has one.
+    """Return the lights of a scene that states none: those of the look, the key light first.
 
     Args:
         settings: for the look, and where its light comes from.
@@ -63,8 +63,14 @@ def key_lights(settings: RenderSettings, axes: Basis) -> tuple[DirectionalLight,
     look = LOOKS[settings.look]
     if not look.key:
         return ()
-    x, y, z = (-float(v) for v in towards_key(axes, settings.light))
-    return (DirectionalLight((x, y, z), intensity=look.key),)
+    rig = ((settings.light, look.key, look.angle), *look.others)
+    return tuple(_directional(axes, *light) for light in rig)
+
+
+def _directional(axes: Basis, place: Place, intensity: float, angle: float) -> DirectionalLight:
+    """Return a light from a place relative to the camera; angle: in degrees."""
+    x, y, z = (-float(v) for v in towards_key(axes, place))
+    return DirectionalLight((x, y, z), intensity=intensity, angle=angle)
 
 
 def towards_key(axes: Basis, place: Place) -> NDArray[np.float64]:
