@@ -46,7 +46,7 @@ from raytracer.scene.particles.read import (
     read_open,
 )
 from raytracer.scene.particles.registry import SUFFIXES, by_content, start_of, stated
-from raytracer.scene.scene import Scene, SphereSet
+from raytracer.scene.scene import Capsules, Scene, SphereSet
 from raytracer.scene.transform import Transform
 from raytracer.scene.views import up_of_data
 from raytracer.settings import RenderSettings
@@ -380,7 +380,9 @@ class _Composer:
         self.note_foreign()
         made = [self.spheres(i, s, elements) for i, s in enumerate(content.get("spheres", ()))]
         spheres = [s for s in made if s is not None]
-        rods = [self.capsules(i, s) for i, s in enumerate(content.get("capsules", ()))]
+        rods: list[Capsules | None] = [
+            self.capsules(i, s) for i, s in enumerate(content.get("capsules", ()))
+        ]
         capsules = [c for c in rods if c is not None]
         if not self.problems:
             self.check_elements(elements)
@@ -394,7 +396,8 @@ class _Composer:
             self.require_spheres(spheres)
         texts: Values = {name: content.get(name, "") for name in ("title", "caption")}
         if any(self.styles):
-            spheres, texts["color_scales"] = self.styled(spheres)
+            spheres, texts["color_scales"], bonds = self.styled(spheres)
+            capsules += bonds
         return Scene(spheres=spheres, capsules=capsules, source=str(self.path), **texts, **parts)
 
     @cached_property
@@ -403,12 +406,16 @@ class _Composer:
         sets = self.content.get("spheres", ())
         return [style_of(values, f"spheres[{i}]") for i, values in enumerate(sets)]
 
-    def styled(self, spheres: list[SphereSet]) -> tuple[list[SphereSet], list[ColorScale]]:
-        """Return the sets with colours, sizes and selections by their columns."""
-        from raytracer.scene.coloring.apply import styled_sets
+    def styled(
+        self, spheres: list[SphereSet]
+    ) -> tuple[list[SphereSet], list[ColorScale], list[Capsules]]:
+        """Return the sets with colours, sizes and selections by their columns, and bonds."""
+        from raytracer.scene.coloring.apply import bonded_sets, styled_sets
 
         with naming(str(self.path)):
-            return styled_sets(spheres, self.styles)
+            spheres, scales = styled_sets(spheres, self.styles)
+            spheres, bonds = bonded_sets(spheres, self.styles)
+        return spheres, scales, bonds
 
     def particles(self, index: int, values: Values, elements: dict[str, Element]) -> Particles:
         """Return the particles of the file of a set; one that several sets show is read once."""
@@ -635,6 +642,13 @@ class _Composer:
         )
 
 
+STYLE_KEYS = (
+    *("palette", "select", "wrap", "replicate"),
+    *("style", "bonds", "bond_radius", "bond_color"),
+)
+"""Keys of a set that are settings of `StyleSettings`."""
+
+
 def style_of(values: Values, place: str) -> SetStyle | None:
     """Return what a set says about its particles by their columns, None if nothing.
 
@@ -643,7 +657,7 @@ def style_of(values: Values, place: str) -> SetStyle | None:
         place: of the set: "spheres[0]".
     """
     color, radius = values.get("color"), values.get("radius")
-    own = {name: values.get(name) for name in ("palette", "select", "wrap", "replicate")}
+    own = {name: values.get(name) for name in STYLE_KEYS}
     if type(color) is not dict and type(radius) is not str and not any(own.values()):
         return None
     from raytracer.scene.coloring.style import KEYS, SetStyle, StyleSettings

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
 
     from raytracer.scene.animation import AnimationSettings
     from raytracer.scene.annotations import Annotations
+    from raytracer.scene.bond_settings import Bonding
     from raytracer.scene.coloring.scale import ColorScale
     from raytracer.scene.columns import Columns
     from raytracer.scene.describe import SphereInfo
@@ -401,6 +402,8 @@ class Capsules:
     start: SphereSet
     end: SphereSet
     has_end_colors: bool
+    are_bonds = False
+    """Whether they were made of particles, and are made again where these change."""
 
     @property
     def count(self) -> int:
@@ -489,6 +492,8 @@ class SphereSet:
         self.color_id: NDArray[np.int32] | None = None
         self._set_color(color, color_id, where)
         self.labels = labels
+        self.bonding: Bonding | None = None
+        self.plain_radius: NDArray[np.floating[Any]] | float | None = None
         self.rows: NDArray[np.int64] | None = None
         self._data = Data(self.count, _given(columns, self.count, where))
 
