@@ -151,32 +151,32 @@ RT_HD void queue_steps(const rt::Wave& w, int at, uint32_t mask, const PathStep<
   next.count += __builtin_popcount(mask);
 }
 
-// Those of the rays in `mask` that nothing in the tree but `self` is in the way of, up to t_max.
-RT_HD uint32_t unblocked(const rt::SceneView& s, Vec3<FW> origin, Vec3<FW> direction, UW self, float t_max,
+// Those of the rays in `mask` that nothing but `self` is in the way of, up to t_max. Each is traced alone, at once.
+RT_HD uint32_t unblocked(const rt::SceneView& s, Vec3<FW> origin, Vec3<FW> direction, UW self, FW t_max,
                          uint32_t mask) {
-  alignas(64) float ox[kWide], oy[kWide], oz[kWide], dx[kWide], dy[kWide], dz[kWide];
+  if (s.frame->scene.large_count && mask)
+    mask &= ~bits(large_occluded<FW>(s.large, s.frame->scene.large_count, origin, direction, self, t_max));
+  alignas(64) float ox[kWide], oy[kWide], oz[kWide], dx[kWide], dy[kWide], dz[kWide], end[kWide];
   alignas(64) uint32_t own[kWide];
   store(ox, origin.x), store(oy, origin.y), store(oz, origin.z);
-  store(dx, direction.x), store(dy, direction.y), store(dz, direction.z), store(own, self);
+  store(dx, direction.x), store(dy, direction.y), store(dz, direction.z), store(end, t_max), store(own, self);
   uint32_t seen = mask;
   for (; mask; mask &= mask - 1) {
     const int i = __builtin_ctz(mask);
-    if (occluded(s, vec3(ox[i], oy[i], oz[i]), vec3(dx[i], dy[i], dz[i]), own[i], t_max)) seen &= ~(1u << i);
+    if (occluded(s, vec3(ox[i], oy[i], oz[i]), vec3(dx[i], dy[i], dz[i]), own[i], end[i])) seen &= ~(1u << i);
   }
   return seen;
 }
 
-// What the sky sends to the surfaces of a vector. Its rays go all ways: each is traced alone, at once.
+// What the sky sends to the surfaces of a vector.
 RT_HD void shade_sky_rays(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w, int at, uint32_t hits,
                           const PathState<FW>& p, const Surface<FW>& f, Vec3<FW> ambient) {
   const rt::Integrator& integrator = s.frame->integrator;
   for (int ray = 0; ray < sky_rays(integrator); ++ray) {
     const SkySample<FW> a = shade_sky(*s.frame, p, f, ambient, ray);
-    uint32_t seen = hits & bits(a.contributes);
-    if (s.frame->scene.large_count)
-      seen &= ~bits(large_occluded<FW>(s.large, s.frame->scene.large_count, f.point.position, a.wi, p.prim,
-                                       FW(sky_distance(integrator))));
-    add_radiance(k, w, at, unblocked(s, f.point.position, a.wi, p.prim, sky_distance(integrator), seen), a.radiance);
+    const uint32_t facing = hits & bits(a.contributes);
+    const FW distance(sky_distance(integrator));
+    add_radiance(k, w, at, unblocked(s, f.point.position, a.wi, p.prim, distance, facing), a.radiance);
   }
 }
 

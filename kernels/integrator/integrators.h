@@ -32,7 +32,7 @@ template <class F> RT_HD MaskOf<F> path_continues(const rt::Frame& frame, const 
   return path_continues(frame.integrator, p, f);
 }
 
-template <class F> RT_HD PathStep<F> next_step(const rt::Frame& frame, const PathState<F>& p, const Surface<F>& f) {
+template <class F> RT_HD PathStep<F> next_step(const rt::Frame&, const PathState<F>& p, const Surface<F>& f) {
   return next_step(p, f);
 }
 

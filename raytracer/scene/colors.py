@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from raytracer.arguments import is_a, plain
 from raytracer.errors import SceneError, nearest, shown, shown_value
-from raytracer.scene.arrays import each_block
 from raytracer.warning import warn
 
 if TYPE_CHECKING:
@@ -27,6 +27,8 @@ COLOR_SPACES = ("srgb", "linear")
 OPAQUE = "there is no transparency yet"
 """Start of the warning that an alpha below 1 is ignored."""
 
+_HEXADECIMAL = len("#rrggbb")
+
 _NUMBER = re.compile(r"\d{0,9}\.?\d{1,30}", re.ASCII)
 
 
@@ -43,7 +45,8 @@ def parse_color(value: Any) -> RGB:
     """
     own = plain(value)
     if is_a(own, str):
-        return _parse_text(own.strip())
+        own = own.strip()
+        return _parse_known(own) if len(own) == _HEXADECIMAL else _parse_text(own)
     try:
         parts = [float(plain(v)) for v in islice(own, 5) if not is_a(v, (str, bool))]
         complete = len(parts) == len(own) and len(parts) in (3, 4)
@@ -59,6 +62,12 @@ def parse_color(value: Any) -> RGB:
     if parts[3:] and parts[3] < 1.0:
         warn(f"{OPAQUE}: the alpha of the colour {shown_value(value)} is ignored")
     return (parts[0], parts[1], parts[2])
+
+
+@lru_cache(1024)
+def _parse_known(text: str) -> RGB:
+    """Parse a text as long as #rrggbb, which has no alpha to warn of; many lights may have it."""
+    return _parse_text(text)
 
 
 def _parse_text(text: str) -> RGB:
@@ -131,6 +140,8 @@ def linear_rgb(
         float32 (K, 3), linear RGB.
     """
     import numpy as np
+
+    from raytracer.scene.arrays import each_block
 
     values = np.asarray(color)
     result = np.empty(values.shape, np.float32) if out is None else out

@@ -154,8 +154,13 @@ def load(
 def ending_of(name: str) -> str:
     """Return a format that a user states as an ending: ".xyz" of "xyz". Raises DataFileError."""
     ending = f".{text(name, 'format', UserError).lower().removeprefix('.')}"
-    if ending not in SCENE_SUFFIXES:
-        stated(ending)
+    return ending if ending in SCENE_SUFFIXES else stated_ending(ending)
+
+
+def stated_ending(name: str) -> str:
+    """Return the ending of particle files that a user states. Raises DataFileError: none is so."""
+    ending = f".{name.lower().removeprefix('.')}"
+    stated(ending)
     return ending
 
 
@@ -420,7 +425,7 @@ class _Composer:
     def particles(self, index: int, values: Values, elements: dict[str, Element]) -> Particles:
         """Return the particles of the file of a set; one that several sets show is read once."""
         sets = self.content["spheres"]
-        keys = ("file", "arrays", "labels", "topology", "frame")
+        keys = ("file", "arrays", "labels", "topology", "frame", "format")
         key = tuple(str(values.get(name)) for name in keys)
         if key in self.read:
             return self.read[key]
@@ -432,10 +437,13 @@ class _Composer:
         topology = None if atoms is None else folder / atoms
         name, meaning = values["file"], values.get("labels")
         wanted = [*self.wanted, *wanted]
-        frame = self.frame_of(folder / name, name, values.get("frame"))
+        said = values.get("format")
+        ending = "" if said is None else stated_ending(said)
+        frame = self.frame_of(folder / name, name, values.get("frame"), ending)
         data = read(
-            folder / name, arrays, elements, name, meaning, topology, frame, wanted_of(wanted)
-        )
+            folder / name, arrays, elements, name, meaning, topology, frame,
+            wanted_of(wanted), ending,
+        )  # fmt: skip
         if len(same) > 1:
             self.read[key] = data
         return data
@@ -620,12 +628,12 @@ class _Composer:
             return _generated(place, plain_values(values), options)
         return _inline(place, plain_values(values), options)
 
-    def frame_of(self, path: Path, name: str, own: int | None) -> int | None:
+    def frame_of(self, path: Path, name: str, own: int | None, ending: str) -> int | None:
         """Return the frame to read of a data file: that of the whole scene, or the set's own.
 
         A set that states its frame stands still beside others that hold several.
         """
-        if self.frame is None or frame_count(path, name) == 1:
+        if self.frame is None or frame_count(path, name, ending) == 1:
             return own
         if own is not None and self.others_move:
             return own
@@ -636,7 +644,12 @@ class _Composer:
     def others_move(self) -> bool:
         """Whether a set without a frame of its own has a file that holds several."""
         return any(
-            frame_count(self.path.parent / values["file"], values["file"]) > 1
+            frame_count(
+                self.path.parent / values["file"],
+                values["file"],
+                stated_ending(values["format"]) if values.get("format") is not None else "",
+            )
+            > 1
             for values in self.content.get("spheres", ())
             if values.get("file") is not None and values.get("frame") is None
         )
@@ -715,6 +728,8 @@ def contradiction(values: Values) -> str | None:
         return ".arrays: names what is in a data file, but the set has no file"
     if values.get("frame") is not None and sources != ["file"]:
         return ".frame: is the number of a frame of a data file, but the set has no file"
+    if values.get("format") is not None and sources != ["file"]:
+        return ".format: is that of a data file, but the set has no file"
     if values.get("topology") is not None and sources != ["file"]:
         return ".topology: names the atoms of a trajectory, but the set has no file"
     if values.get("labels") is not None and sources != ["file"]:

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 from raytracer.arguments import is_a, items, plain, whole
 from raytracer.errors import SceneError, UserError, shown_value
 from raytracer.field_types import Kind, Mistakes, Schema
-from raytracer.memory import require_room
-from raytracer.scene.arrays import each_block
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,8 +21,11 @@ MOST = 1000
 ROW = 64
 """Bytes of an image of a particle, at most: centre, radius, colour, row and label."""
 
-AXES = "abc"
-"""Names of the edges of a box."""
+SHORTEST, LONGEST = 1e-30, 1e30
+"""Lengths of edges, in the file's unit, between which sums and products stay in float64."""
+
+FLATTEST = 1e-9
+"""Volume of a box by the product of its edges, below which they lie in a plane."""
 
 
 class Counts(Kind):
@@ -88,6 +89,8 @@ def wrapped(spheres: SphereSet, place: str) -> SphereSet:
     """
     import numpy as np
 
+    from raytracer.scene.arrays import each_block
+
     box = _box(spheres, place, "move particles into")
     if not any(box.periodic):
         raise SceneError(f"{place}: the box of {_name(spheres)} is not periodic; leave it out")
@@ -123,6 +126,8 @@ def replicated(spheres: SphereSet, counts: tuple[int, int, int], place: str) -> 
     """
     import numpy as np
 
+    from raytracer.memory import require_room
+
     box = _box(spheres, place, "repeat")
     total = prod(counts)
     if total == 1:
@@ -139,11 +144,21 @@ def replicated(spheres: SphereSet, counts: tuple[int, int, int], place: str) -> 
 
 
 def _box(spheres: SphereSet, place: str, purpose: str) -> Box:
-    """Return the box of a set. Raises SceneError: it has none."""
+    """Return the box of a set. Raises SceneError: it has none, or one without a volume."""
+    import numpy as np
+
     box = spheres.box
     if box is None:
         raise SceneError(
             f"{place}: {_name(spheres)} states no periodic box, so there is nothing to {purpose}"
+        )
+    edges = np.array(box.edges, np.float64)
+    lengths = np.linalg.norm(edges, axis=1)
+    usual = ((lengths > SHORTEST) & (lengths < LONGEST)).all()
+    if not usual or not abs(np.linalg.det(edges / lengths[:, None])) > FLATTEST:
+        raise SceneError(
+            f"{place}: the box of {_name(spheres)} is no box: its edges lie in a plane, or have no "
+            "usual length"
         )
     return box
 

@@ -137,6 +137,11 @@ SPHERES = Table(
             "Number of the frame of a trajectory, from 0, or from -1 backwards.",
             "the first one",
         ),
+        "format": _key(
+            Text(),
+            'Ending of files of the data file\'s format, as in "xyz".',
+            "by name and content",
+        ),
         "generate": _key(GENERATE, "A generator instead of data."),
         "arrays": _key(ARRAYS, "The data file's own names of its arrays or columns."),
         "labels": _key(

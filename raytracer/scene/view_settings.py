@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from math import hypot, inf, radians, tan
 from typing import TYPE_CHECKING, Any
 
 from raytracer.arguments import is_a
 from raytracer.errors import SceneError, UserError
-from raytracer.field_types import Axis, Choice, Kind, Number, NumberOr, Truth, Vector3, Words
+from raytracer.field_types import Axis, Choice, Kind, NumberOr, Truth, Vector3, Words
 from raytracer.fields import Defined, check_fields, define
-from raytracer.scene.background import Background
-from raytracer.scene.camera import Camera
-from raytracer.scene.colors import Color, parse_color
+from raytracer.scene.colors import parse_color
 from raytracer.scene.ground import BELOW, Ground
-from raytracer.scene.kinds import ColorValue, Expression
-from raytracer.scene.lights import LIGHTS, Light
+from raytracer.scene.kinds import ZOOM, ColorValue, Expression
 from raytracer.scene.views import AXES, VIEWS
 from raytracer.settings import LOOKS
 
@@ -24,6 +22,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import TypedDict
 
+    from raytracer.scene.background import Background
+    from raytracer.scene.camera import Camera
+    from raytracer.scene.colors import Color
+    from raytracer.scene.lights import Light
     from raytracer.scene.scene import Scene, SphereSet
     from raytracer.scene.transform import Triple
     from raytracer.settings import RenderSettings
@@ -50,12 +52,18 @@ class Parts(Kind):
     """Objects of a scene, in Python alone.
 
     Args:
-        kinds: their classes.
+        module, name: where the class, or the table of classes, is: it is imported with a value.
         many: whether it is a list of them.
     """
 
-    def __init__(self, *kinds: type, many: bool = False) -> None:
-        self.kinds, self.many = kinds, many
+    def __init__(self, module: str, name: str, many: bool = False) -> None:
+        self.module, self.name, self.many = module, name, many
+
+    @property
+    def kinds(self) -> tuple[type, ...]:
+        """The classes."""
+        found = getattr(import_module(self.module), self.name)
+        return tuple(found.values()) if isinstance(found, dict) else (found,)
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
         from raytracer.arguments import items, of_kind
@@ -69,6 +77,10 @@ class ColorOrBackground(ColorValue):
     """A colour, or in Python a `Background`."""
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
+        if is_a(value, str):
+            return super().checked(value, name, error)
+        from raytracer.scene.background import Background
+
         return value if is_a(value, Background) else super().checked(value, name, error)
 
 
@@ -114,7 +126,7 @@ class ViewSettings(Defined):
     )
     zoom: float | None = field(
         default=None,
-        metadata=define(Number(0.01, 1000.0), "Factor of the size of what is shown."),
+        metadata=define(ZOOM, "Factor of the size of what is shown."),
     )
     look_at: Triple | None = field(
         default=None, metadata=define(Vector3(), "The point in the middle of the picture.")
@@ -127,7 +139,10 @@ class ViewSettings(Defined):
         ),
     )
     camera: Camera | None = field(
-        default=None, metadata=define(Parts(Camera), "A camera instead of the scene's.")
+        default=None,
+        metadata=define(
+            Parts("raytracer.scene.camera", "Camera"), "A camera instead of the scene's."
+        ),
     )
     background: Color | Background | None = field(
         default=None, metadata=define(ColorOrBackground(), "The background.")
@@ -143,7 +158,9 @@ class ViewSettings(Defined):
     )
     lights: Sequence[Light] | None = field(
         default=None,
-        metadata=define(Parts(*LIGHTS.values(), many=True), "Lights instead of the scene's."),
+        metadata=define(
+            Parts("raytracer.scene.lights", "LIGHTS", many=True), "Lights instead of the scene's."
+        ),
     )
     radius: float | str | None = field(
         default=None,
@@ -169,6 +186,8 @@ class ViewSettings(Defined):
         """
         changes: dict[str, Any] = {}
         if self.camera is not None or self._moves:
+            from raytracer.scene.camera import Camera
+
             changes["camera"] = self._camera(self.camera or scene.camera or Camera())
         if self.background is not None or self.transparent is not None:
             changes["background"] = self._background(scene.background)
@@ -209,6 +228,8 @@ class ViewSettings(Defined):
 
     def _background(self, background: Background) -> Background:
         """Return a background with these settings."""
+        from raytracer.scene.background import Background
+
         if is_a(self.background, Background):
             background = self.background  # type: ignore[assignment]
         elif self.background is not None:

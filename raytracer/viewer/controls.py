@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 MOVE, GO, PICK = "Turn and move", "Views", "Pick"
+DATA, SHOW, TIME = "Colours", "Select and hide", "Time line"
 LOOK, EXPOSE, KEEP, WINDOW = "Light and surface", "Exposure", "Keep", "Window"
-GROUPS = (MOVE, GO, PICK, LOOK, EXPOSE, KEEP, WINDOW)
+GROUPS = (MOVE, GO, PICK, DATA, SHOW, TIME, LOOK, EXPOSE, KEEP, WINDOW)
 """Headings of the help, in their order."""
 
 
@@ -53,11 +54,20 @@ MOUSE = (
     Drag(MOVE, "Scroll", "nearer, farther"),
     Drag(MOVE, "Shift scroll", "field of view"),
     Drag(PICK, "Click", "pick the sphere there, or the nearest within 4 pixels"),
+    Drag(PICK, "Shift click", "pick one more: distance, angle, dihedral"),
     Drag(PICK, "Double click", "go to it; on a ground ball, to that point"),
+    Drag(SHOW, "Ctrl Shift drag", "select what is in a box"),
     Drag(LOOK, "Ctrl drag", "turn the light"),
+    Drag(WINDOW, "Drop a file", "open it"),
 )
 
 TURN, SIDE, RATE = 1.2, 0.6, 0.9  # radians, heights of the picture, e-foldings per second
+SLICE = 0.3  # shares of the extent per second
+
+
+def _help_of(text: str, number: int) -> str:
+    """Return the help of the first of several keys, and none of the others."""
+    return text if number == 1 else ""
 
 
 def _arrows(
@@ -100,7 +110,40 @@ CONTROLS = (
     Control(GO, ("SHIFT+X",), "along", "", (-1, 0, 0)),
     Control(GO, ("SHIFT+Y",), "along", "", (0, -1, 0)),
     Control(GO, ("SHIFT+Z",), "along", "", (0, 0, -1)),
+    Control(GO, ("_0", "NUM_0"), "view", "isometric view", ("iso",), shown="0"),
+    *(Control(GO, (f"_{n}", f"NUM_{n}"), "view", _help_of("go to a kept view", n), (str(n),),
+              shown="1 to 9") for n in range(1, 10)),
+    *(Control(GO, (f"CTRL+_{n}",), "keep_view", _help_of("keep the view", n), (str(n),),
+              shown="Ctrl 1 to 9") for n in range(1, 10)),
     Control(PICK, ("G",), "fit_picked", "go to the picked sphere"),
+    Control(PICK, ("SHIFT+G",), "select_picked", "select the picked spheres"),
+    Control(DATA, ("M",), "next_column", "colour by the next column", (1,)),
+    Control(DATA, ("SHIFT+M",), "next_column", "by the one before", (-1,)),
+    Control(DATA, ("CTRL+M",), "ask_color", "type a column or an expression"),
+    Control(DATA, ("J",), "next_map", "next colour map; with Shift back", (1,)),
+    Control(DATA, ("SHIFT+J",), "next_map", "", (-1,)),
+    Control(DATA, ("CTRL+J",), "ask_map", "type a colour map"),
+    Control(DATA, ("U",), "next_range", "range: all values, 98 %, 90 %"),
+    Control(DATA, ("CTRL+U",), "ask_range", "type a range"),
+    Control(DATA, ("SHIFT+U",), "toggle_legend", "legend"),
+    Control(SHOW, ("SLASH", "NUM_DIVIDE"), "ask_selection", "type a condition", shown="/"),
+    Control(SHOW, ("CTRL+I",), "invert_selection", "invert the selection"),
+    Control(SHOW, ("D",), "hide_selected", "hide the selected"),
+    Control(SHOW, ("SHIFT+D",), "hide_rest", "hide the rest"),
+    Control(SHOW, ("CTRL+D",), "show_all", "show all"),
+    Control(SHOW, ("W",), "next_slice", "slice along x, y, z, or none"),
+    Control(SHOW, ("SHIFT+W",), "flip_slice", "show the other side of the slice"),
+    Control(SHOW, ("BRACKETRIGHT",), "move_slice", "move the slice", (SLICE,), True, "[ ]"),
+    Control(SHOW, ("BRACKETLEFT",), "move_slice", "", (-SLICE,), True, "[ ]"),
+    Control(TIME, ("P",), "play", "play, pause"),
+    Control(TIME, ("PERIOD",), "step", "next and previous frame", (1,), shown=". ,"),
+    Control(TIME, ("COMMA",), "step", "", (-1,), shown=". ,"),
+    Control(TIME, ("CTRL+PERIOD",), "last_frame", "last frame", shown="Ctrl ."),
+    Control(TIME, ("CTRL+COMMA",), "first_frame", "first frame", shown="Ctrl ,"),
+    Control(TIME, ("SHIFT+PERIOD", "SHIFT+GREATER", "GREATER"), "faster", "play faster",
+            shown="Shift ."),
+    Control(TIME, ("SHIFT+COMMA", "SHIFT+LESS", "LESS"), "slower", "play slower", shown="Shift ,"),
+    Control(TIME, ("SHIFT+P",), "next_loop", "at the end: begin again, go back, stop"),
     *_arrows(LOOK, "CTRL+", "turn_light", "turn the light", TURN, "Ctrl arrows"),
     Control(LOOK, ("L",), "light_from_viewer", "light from the viewer's upper left"),
     Control(LOOK, ("N",), "next_look", "next look: ambient occlusion and light"),
@@ -114,7 +157,14 @@ CONTROLS = (
     Control(EXPOSE, ("T",), "next_curve", "next tone curve"),
     Control(KEEP, ("C",), "print_camera", "print the camera as TOML and copy it"),
     Control(KEEP, ("S",), "ask_size", "save a PNG of any size"),
+    Control(KEEP, ("SHIFT+C",), "keyframe", "keyframe of the camera"),
+    Control(KEEP, ("CTRL+E",), "export_keyframes", "write the keyframes as a scene"),
+    Control(KEEP, ("CTRL+R",), "ask_movie", "render a movie"),
+    Control(KEEP, ("CTRL+Z",), "undo", "undo"),
+    Control(KEEP, ("CTRL+Y", "CTRL+SHIFT+Z"), "redo", "do again"),
     Control(WINDOW, ("I",), "toggle_overlay", "text: scene, technical details, none"),
+    Control(WINDOW, ("TAB",), "toggle_panel", "panel of colours and selection"),
+    Control(WINDOW, ("F11",), "toggle_full_screen", "full screen"),
     Control(WINDOW, ("H", "F1"), "toggle_help", "this help"),
     Control(WINDOW, ("ESCAPE",), "cancel", "cancel, or clear the selection", shown="Esc"),
     Control(WINDOW, ("Q", "CTRL+W"), "close", "close, after a picture is saved"),

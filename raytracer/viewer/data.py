@@ -104,12 +104,13 @@ class DataView:
     @property
     def columns(self) -> list[str]:
         """Names of the columns that colours can follow, the likeliest first."""
-        names: dict[str, None] = {}
+        kinds: dict[str, str] = {}
         for spheres in self._sets():
             about = spheres.columns.about
-            names |= {name: None for name, each in about.items() if not each.shape}
-        usual = [name for name in names if name not in UNLIKELY]
-        return [*usual, *(name for name in UNLIKELY if name in names)]
+            kinds |= {name: each.kind for name, each in about.items() if not each.shape}
+        usual = [name for name in kinds if name not in UNLIKELY]
+        usual.sort(key=lambda name: kinds[name] != "number")
+        return [*usual, *(name for name in UNLIKELY if name in kinds)]
 
     def _sets(self) -> list[SphereSet]:
         """Return the sets with data; if there are none, all."""

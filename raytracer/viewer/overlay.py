@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 import pyglet
 
-from raytracer.viewer.outline import outline, widened
+from raytracer.viewer import data_panel
+from raytracer.viewer.bars import bars, room_for
+from raytracer.viewer.drawn import INK, PAPER, Bars, Color, draw_picks
 from raytracer.viewer.panels import broken, corners, fitted, help_pages
 
 if TYPE_CHECKING:
@@ -16,11 +18,8 @@ if TYPE_CHECKING:
 
 FONTS = ["DejaVu Sans Mono", "Menlo", "Consolas", "Liberation Mono", "Courier New"]
 POINTS = 10.0
-Color = tuple[int, int, int, int]
-PAPER, INK, ALARM = (14, 16, 20, 200), (236, 238, 242, 255), (255, 196, 120, 255)
-RING = (255, 176, 0, 255)
+ALARM: Color = (255, 196, 120, 255)
 MARGIN = 10  # pixels at 96 dots per inch
-MIN_RING = 7.0  # pixels: radius of the ring around smaller spheres
 UNBROKEN = 4000  # pixels: pyglet needs a width for text of several lines
 SIZES = (1.0, 0.9, 0.8, 0.7, 0.6)  # factors of the font size, to fit a window
 HELP_SIZES = (1.0, 0.9, 0.8)  # for one page; a smaller window gets several
@@ -134,6 +133,9 @@ class Overlay:
         self._picked = Panel((1.0, 1.0), dpi)
         self._reload_error = Panel((0.5, 0.0), dpi, ALARM, wraps=True)
         self._help = Panel((0.5, 0.5), dpi)
+        self._data = Panel((0.0, 0.0), dpi)
+        self._data_rows: list[data_panel.Row] = []
+        self._bars = Bars(dpi)
 
     def draw(self, viewer: Viewer, status: list[str], window: tuple[int, int]) -> None:
         """Draw all text, the messages at the bottom and the rest above them.
@@ -143,23 +145,49 @@ class Overlay:
             status: lines of the status text.
             window: its width and height in pixels.
         """
-        _ring(viewer, window)
+        draw_picks(viewer, window)
         width, height = window
-        used = self._notice.draw(_message(viewer), Box(0, 0, width, height))
+        shown = bars(viewer, window, self._dpi)
+        self._bars.draw(shown)
+        used = room_for(shown, self._dpi)
+        used += self._notice.draw(_message(viewer), Box(0, used, width, height - used))
         reload_error = viewer.reload_error if not viewer.help else ""  # the help needs the room
         used += self._reload_error.draw(reload_error, Box(0, used, width, height - used))
         room = Box(0, used, width, height - used)
-        picked = viewer.picked.lines() if viewer.picked is not None else []
+        picked = viewer.picked_lines() + viewer.data.measures()
         if viewer.help:
             self._draw_corners([], [], room)
         else:
             self._draw_corners(status if viewer.overlay else [], picked, room)
+        self._draw_data(viewer, room)
         self._draw_help(viewer, room)
+
+    def _draw_data(self, viewer: Viewer, room: Box) -> None:
+        """Draw the panel of colours and selection at the lower left, if it is wanted."""
+        if not viewer.panel or viewer.help:
+            self._data.draw("", room)
+            return
+        self._data_rows = data_panel.rows(viewer)
+        self._data.draw(data_panel.text(self._data_rows), room)
+
+    def row_at(self, x: float, y: float) -> data_panel.Row | None:
+        """Return the row of the panel at a point, in pixels from the lower left."""
+        paper = self._data.paper
+        if paper is None or not self._data_rows:
+            return None
+        if not (paper.x <= x <= paper.x + paper.width and paper.y <= y <= paper.y + paper.height):
+            return None
+        pad = borders(self._dpi)[1]
+        each = (paper.height - 2 * pad) / len(self._data_rows)
+        place = int((paper.y + paper.height - pad - y) / each)
+        return self._data_rows[min(max(place, 0), len(self._data_rows) - 1)]
 
     @property
     def papers(self) -> list[Box]:
         """The rectangles that text covers."""
-        panels = (self._status, self._picked, self._help, self._notice, self._reload_error)
+        panels = (
+            self._status, self._picked, self._help, self._notice, self._reload_error, self._data,
+        )  # fmt: skip
         return [panel.paper for panel in panels if panel.paper is not None]
 
     def _draw_corners(self, status: list[str], picked: list[str], room: Box) -> None:
@@ -218,16 +246,3 @@ def _message(viewer: Viewer) -> str:
         else:
             lines.append(f"{save_job.path}: {save_job.fraction:.0%}; Esc cancels")
     return "\n".join(lines)
-
-
-def _ring(viewer: Viewer, window: tuple[int, int]) -> None:
-    """Draw the outline of the picked sphere; of a giant, a ring around the point that was hit."""
-    if viewer.picked is None:
-        return
-    center, radius = viewer.loaded_scene.sphere(viewer.picked.id)
-    if viewer.giant_picked:
-        center, radius = viewer.hit_place(), 0.0
-    points = widened(outline(viewer.view, center, radius, window), MIN_RING)
-    if len(points) > 2:
-        for width, color in ((4.0, (0, 0, 0, 255)), (2.0, RING)):
-            pyglet.shapes.MultiLine(*points, closed=True, thickness=width, color=color).draw()

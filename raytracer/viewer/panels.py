@@ -16,6 +16,12 @@ MAX_COLUMNS = 3
 MIN_LINE = 14
 """Letters of the shortest line of an explanation beside its key."""
 
+MOST_NUMBERED = 100
+"""From so many pages on, their numbers leave no room for more."""
+
+MIN_COLUMN = 44
+"""Letters of the narrowest column of the help whose lines are broken to make room for it."""
+
 MIN_ROWS = 8
 """Lines of the shortest column of the help."""
 
@@ -65,19 +71,26 @@ def help_pages(columns: int, rows: int) -> list[list[str]]:
         rows: lines for which it has room.
     """
     columns, rows = max(columns, 1), max(rows, 2 * ROW_GAP)
-    wide = min(_width([line for block in _blocks(1000) for line in block]), columns)
-    blocks = _blocks(wide)
-    beside = min(max((columns + COLUMN_GAP) // (wide + COLUMN_GAP), 1), MAX_COLUMNS)
-    for height in range(min(MIN_ROWS, rows), rows + 1):
-        filled = _flow(blocks, height)
-        if len(filled) <= beside:
-            return [_beside(filled, wide)]
+    widest = min(_width([line for block in _blocks(1000) for line in block]), columns)
+    unbroken = min(max((columns + COLUMN_GAP) // (widest + COLUMN_GAP), 1), MAX_COLUMNS)
+    for beside in range(unbroken, MAX_COLUMNS + 1):  # more of them have broken lines
+        wide = min(widest, (columns + COLUMN_GAP) // beside - COLUMN_GAP)
+        if beside > unbroken and wide < MIN_COLUMN:
+            break
+        blocks = _blocks(wide)
+        for height in range(min(MIN_ROWS, rows), rows + 1):
+            filled = _flow(blocks, height)
+            if len(filled) <= beside:
+                return [_beside(filled, wide)]
+    wide, beside, blocks = widest, unbroken, _blocks(widest)
     filled = _flow(blocks, rows - ROW_GAP)
     pages = [filled[first : first + beside] for first in range(0, len(filled), beside)]
     count = len(pages)
     ends = [
         f"page {n} of {count}; H: {'next' if n < count else 'close'}" for n in range(1, count + 1)
     ]
+    if count >= MOST_NUMBERED:  # narrow
+        ends = [f"{n} of {count}; H" for n in range(1, count + 1)]
     return [[*_beside(page, wide), "", end] for page, end in zip(pages, ends, strict=True)]
 
 

@@ -206,7 +206,7 @@ def preview(
         size = window.get_framebuffer_size()
         window.switch_to()
         # Before the render thread uses the GPU.
-        shown_by = presenter(loaded_scene.job.device, window.canvas, size, interop)
+        shown_by = presenter(loaded_scene.job.device, window.picture_canvas, size, interop)
         session = Session(
             loaded_scene, size, initial, adaptive, window.wake, say, frames, file, seen
         )

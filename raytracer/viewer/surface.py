@@ -33,7 +33,7 @@ class Surface(pyglet.window.Window):  # type: ignore[misc]
                 *size, caption=title, config=config, resizable=True, vsync=not offscreen
             )  # fmt: skip
             require_room(self.get_framebuffer_size())
-            self.canvas = Canvas()
+            self.picture_canvas = Canvas()  # pyglet has a `canvas` of its own
         except BaseException:
             self.close()
             raise

@@ -113,6 +113,7 @@ class Viewer:
         self.hit_point: tuple[float, float, float] | None = None  # of `picked`, scene units
         self.turning = False  # whether the turntable turns
         self.overlay = PLAIN  # level of the text
+        self.panel = self.full_screen = False  # whether they are wanted
         self.help, self.help_pages = 0, 1  # the page shown, 0 for none; number of pages
         self.prompt: str | None = None  # text typed as an answer to `question`
         self.question: Question | None = None
@@ -503,6 +504,13 @@ class Viewer:
 
         self.worker.run_task(task)
 
+    def picked_lines(self) -> list[str]:
+        """Return what is known of the picked particle, for people; its number is that of all."""
+        if self.picked is None:
+            return []
+        number = self.loaded_scene.number_of(self.picked.id)
+        return self.data.lines_of(number) or self.picked.lines()
+
     @property
     def giant_picked(self) -> bool:
         """Whether the picked sphere is a giant."""
@@ -533,7 +541,7 @@ class Viewer:
         before, self.picked, self.hit_point = self.picked, message.sphere, message.point
         if self.picked is not None:
             number = message.loaded_scene.number_of(self.picked.id)
-            self.data.picked(number, self.picked.lines(), message.add)
+            self.data.picked(number, replace(self.picked, id=number).lines(), message.add)
         else:
             self.data.picks = []
         if self.picked is None:
@@ -647,6 +655,16 @@ class Viewer:
     def toggle_overlay(self) -> None:
         """Show the next level of text: plain, technical, none."""
         self.overlay = (self.overlay + 1) % (TECHNICAL + 1)
+
+    @action()
+    def toggle_panel(self) -> None:
+        """Show or hide the panel of colours and selection."""
+        self.panel = not self.panel
+
+    @action()
+    def toggle_full_screen(self) -> None:
+        """Fill the screen, or return to a window."""
+        self.full_screen = not self.full_screen
 
     @action()
     def toggle_help(self) -> None:

@@ -14,9 +14,11 @@ from pyglet import gl
 from pyglet.window import key, mouse
 
 from raytracer.errors import RaytracerError, UserError
+from raytracer.viewer.bars import Bar, bars
 from raytracer.viewer.canvas import fence
 from raytracer.viewer.clicks import Clicks
 from raytracer.viewer.controls import Control, find
+from raytracer.viewer.drawn import draw_box
 from raytracer.viewer.keys import HeldKeys
 from raytracer.viewer.overlay import Overlay
 from raytracer.viewer.status import frame_rate, status
@@ -59,6 +61,8 @@ class PreviewWindow(Surface):
         self._dpi = dpi
         self._overlay = Overlay(dpi)
         self._clicks = Clicks(CLICK_TOLERANCE * dpi / 96)
+        self._held_bar = ""  # kind of the bar whose knob is dragged
+        self._box: tuple[float, float, float, float] | None = None  # of a selection, pixels
 
     def attach(self, viewer: Viewer, presenter: Presenter) -> None:
         """Show the frames of a viewer through a presenter."""
@@ -114,7 +118,7 @@ class PreviewWindow(Surface):
                 fence()
         if frame is None:
             self.flip()
-        elif self.canvas.software:  # OpenGL uses the cores that the next picture needs
+        elif self.picture_canvas.software:  # OpenGL uses the cores that the next picture needs
             self.flip()
             self._release(before)
         else:  # `flip` may wait for the display
@@ -135,19 +139,21 @@ class PreviewWindow(Surface):
         """Copy a frame to the canvas; a failure ends the preview."""
         self.viewer.frame = frame
         try:
-            self.presenter.present(frame.picture, self.canvas)
+            self.presenter.present(frame.picture, self.picture_canvas)
         except RaytracerError as error:
             self.viewer.failure, self.viewer.closing = error, True
             return False
-        self.canvas.opaque = not frame.transparent
+        self.picture_canvas.opaque = not frame.transparent
         return True
 
     def _draw(self) -> None:
         size = self.get_framebuffer_size()
-        self.canvas.draw(size)
+        self.picture_canvas.draw(size)
         if not self._hides_text or self.viewer.help or self.viewer.picked:
             self._overlay.draw(self.viewer, self._status_lines(), size)
             self._fade_later()
+        if self._box is not None:
+            draw_box(self._box)
 
     def _status_lines(self) -> list[str]:
         """Return the status text; it is not updated for each frame, because layout is slow."""
@@ -171,7 +177,7 @@ class PreviewWindow(Surface):
         """Return the contents of the window, uint8 (h, w, 3)."""
         with self._turn():
             self._draw()
-            return self.canvas.read(self.get_framebuffer_size())
+            return self.picture_canvas.read(self.get_framebuffer_size())
 
     def show_text(self, on: bool) -> None:
         """Draw text over the picture, or the picture alone."""
@@ -235,15 +241,78 @@ class PreviewWindow(Surface):
 
     def on_mouse_press(self, x: float, y: float, button: int, modifiers: int) -> None:
         """Start a click or a drag."""
-        if button == mouse.LEFT:
-            self._clicks.press(x, y)
-        else:
+        self._held_bar, self._box = "", None
+        if button != mouse.LEFT:
             self._clicks.cancel()
+            return
+        place = self._pixels(x, y)
+        if self._press_panel(*place):
+            self._clicks.cancel()
+            return
+        self._clicks.press(x, y)
+        if modifiers & key.MOD_ACCEL and modifiers & key.MOD_SHIFT:
+            self._box = (*place, *place)
+
+    def _pixels(self, x: float, y: float) -> tuple[float, float]:
+        """Return a place of the mouse in pixels from the lower left."""
+        width, height = self.get_framebuffer_size()
+        return x * width / self.width, y * height / self.height
+
+    def _bars(self) -> list[Bar]:
+        hidden = self._hides_text
+        return [] if hidden else bars(self.viewer, self.get_framebuffer_size(), self._dpi)
+
+    def _press_panel(self, x: float, y: float) -> bool:
+        """Handle a click on a bar or a row of the panel; returns whether there is one."""
+        for bar in self._bars():
+            if bar.holds(x, y):
+                if bar.on_button(x):
+                    self._do("play")
+                    self._start_clock()
+                else:
+                    self._held_bar = bar.kind
+                    self._slide(x)
+                self.paint()
+                return True
+        row = self._overlay.row_at(x, y) if self.viewer.panel else None
+        if row is None:
+            return False
+        if row.forth is not None:
+            self._do(*row.forth)
+            self._status_due = 0.0
+        self.paint()
+        return True
+
+    def _slide(self, x: float) -> None:
+        """Move the knob that is dragged; x: of the mouse, in pixels."""
+        bar = next((each for each in self._bars() if each.kind == self._held_bar), None)
+        if bar is None:
+            return
+        share = bar.share_at(x)
+        if bar.kind == "time":
+            self._do("play", False)
+            self._do("frame", round(share * (self.viewer.time.count - 1)))
+        elif self.viewer.data.content.slice is not None:
+            self._do("slice", self.viewer.data.content.slice.axis, share)
+
+    def _start_clock(self) -> None:
+        """Call `_animate` as long as something moves by itself."""
+        if self.viewer.moving:
+            self._keys.tick()
 
     def on_mouse_drag(
         self, x: float, y: float, dx: float, dy: float, buttons: int, modifiers: int
     ) -> None:
-        """Turn the camera, move it sideways, or turn the light."""
+        """Turn the camera, move it sideways, turn the light, draw a box, or move a knob."""
+        if self._held_bar:
+            self._slide(self._pixels(x, y)[0])
+            self.paint()
+            return
+        if self._box is not None:
+            self._box = (*self._box[:2], *self._pixels(x, y))
+            self._clicks.dragged(x, y)
+            self.paint()
+            return
         if buttons & mouse.LEFT and not self._clicks.dragged(x, y):
             return
         right, up = dx / self.height, dy / self.height
@@ -256,16 +325,37 @@ class PreviewWindow(Surface):
 
     def on_mouse_release(self, x: float, y: float, button: int, modifiers: int) -> None:
         """Pick the clicked sphere; a double click centres it too."""
+        box, self._box, self._held_bar = self._box, None, ""
+        if box is not None and self._clicks.dragged(x, y):
+            self._select(box)
+            return
         count = self._clicks.release(x, y, perf_counter()) if button == mouse.LEFT else 0
         if not count:
             return
         width, height = self.get_framebuffer_size()
         column, row = int(x * width / self.width), int(y * height / self.height)
         reach = round(PICK_RADIUS * self._dpi / 96)
-        self.viewer.do("pick", column, height - 1 - row, go=count == 2, reach=reach)
+        more = bool(modifiers & key.MOD_SHIFT)
+        self.viewer.do("pick", column, height - 1 - row, go=count == 2, add=more, reach=reach)
+
+    def _select(self, box: tuple[float, float, float, float]) -> None:
+        """Select what is in a box of the window."""
+        height = self.get_framebuffer_size()[1]
+        x0, y0, x1, y1 = (round(side) for side in box)
+        self._do("select-box", x0, height - y0, x1, height - y1)
+        self.paint()
 
     def on_mouse_scroll(self, x: int, y: int, scroll_x: float, scroll_y: float) -> None:
-        """Change the distance, or with Shift the field of view; turn if sideways."""
+        """Change the distance, or with Shift the field of view; turn if sideways.
+
+        Over a row of the panel, its value changes.
+        """
+        row = self._overlay.row_at(*self._pixels(x, y)) if self.viewer.panel else None
+        if row is not None:
+            if row.forth is not None:
+                self._do(*(row.forth if scroll_y < 0 else row.back or row.forth))
+                self.paint()
+            return
         if self._keys.shift:
             self.viewer.do("zoom", -SCROLL * (scroll_y or scroll_x))
             return
@@ -287,8 +377,9 @@ class PreviewWindow(Surface):
         if control.action == "print_camera":
             with suppress(Exception):  # some displays have no clipboard; the text was printed too
                 self.set_clipboard_text(result)
-        if self.viewer.moving:
-            self._keys.tick()
+        if self.fullscreen != self.viewer.full_screen:
+            self.set_fullscreen(self.viewer.full_screen)
+        self._start_clock()
 
     def _act_for(self, control: Control, seconds: float) -> None:
         self._do(control.action, *(seconds * float(each or 0.0) for each in control.amount))

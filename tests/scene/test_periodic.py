@@ -119,6 +119,14 @@ def test_images_that_do_not_fit_and_open_boxes_are_refused(tmp_path: Path) -> No
         scene.styled(wrap=True)
 
 
+@pytest.mark.parametrize("edges", [[[1, 0, 0], [2, 0, 0], [0, 0, 1]], np.diag([1, 1, 1e-200])])
+def test_boxes_without_a_volume_are_refused(edges: Any, tmp_path: Path) -> None:
+    scene = raytracer.load(extended(tmp_path / "a.xyz", [[0, 0, 0]], edges=edges))
+    for settings in ({"wrap": True}, {"replicate": 2}):
+        with pytest.raises(UserError, match=r"the box of .*a\.xyz is no box"):
+            scene.styled(**settings)
+
+
 def test_a_scene_file_says_what_is_wrong_with_counts(tmp_path: Path) -> None:
     path = write(tmp_path / "a.toml", '[[spheres]]\nfile = "a.xyz"\nreplicate = [2, 0, "x"]\n')
     with pytest.raises(UserError) as caught:

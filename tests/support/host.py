@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import signal
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
 from threading import Thread
 from time import sleep
@@ -34,6 +34,7 @@ class State:
     rest: whether the picture is finished and nothing else is under way.
     pivot: scene units. size: of the framebuffer. traced: of what is shown, in pixels.
     points: of the window, in the units of the mouse. xid: X's name of it.
+    shown: what `Session.state` gives of frames, colours, selection, slice and history.
     """
 
     camera: Camera
@@ -56,6 +57,7 @@ class State:
     points: tuple[int, int]
     traced: tuple[int, int]
     xid: int
+    shown: dict[str, Any]
 
     @property
     def eye(self) -> NDArray[np.float64]:
@@ -93,6 +95,7 @@ class Host:
         viewer = self._window.viewer
         worker, frame = viewer.worker, viewer.frame
         idle = not (worker._tasks or worker._save_job or worker._ready or worker.messages.qsize())
+        idle &= not viewer.loader.busy
         newest = frame is not None and frame.request is worker._request
         rest = newest and frame.finished and idle
         buffers = viewer.loaded_scene.buffers
@@ -106,7 +109,25 @@ class Host:
             spheres=buffers.count, size=viewer.size,
             points=(self._window.width, self._window.height),
             traced=frame.size if frame else (0, 0), xid=getattr(self._window, "_window", 0) or 0,
+            shown=self._shown(),
         )  # fmt: skip
+
+    def _shown(self) -> dict[str, Any]:
+        """What is shown of the data."""
+        viewer = self._window.viewer
+        data, time = viewer.data, viewer.time
+        return {
+            "number": time.number, "count": time.count, "playing": time.playing,
+            "speed": time.speed, "loop": time.loop, "style": dict(data.style),
+            "legend": data.has_legend, "selected": data.selected, "hidden": data.hidden,
+            "slice": data.content.slice, "picks": list(data.picks), "panel": viewer.panel,
+            "full_screen": viewer.full_screen, "views": viewer.views.names,
+            "keyframes": viewer.keys.count, "undo": viewer.history.can_undo,
+            "redo": viewer.history.can_redo, "busy": viewer.loader.busy,
+            "question": viewer.question.label if viewer.question and viewer.prompt is not None
+            else "", "name": viewer.loaded_scene.name, "notice": viewer.notice,
+            "forward": tuple(viewer.view.pose.axes.forward.round(6).tolist()),
+        }  # fmt: skip
 
     def event(self, name: str, *arguments: Any) -> None:
         """Hand the window an event, as its platform does."""
@@ -151,6 +172,11 @@ class Host:
         viewer.picked = viewer.prompt = None
         viewer.help, viewer.overlay, viewer.reload_error, viewer.closes_after_save = 0, 1, "", False
         viewer._notice = "", 0.0
+        viewer.data.picks, viewer.panel = [], False
+        viewer.time.playing = False
+        first = replace(viewer.data.content, style={}, hidden=(), slice=None, selection=None)
+        if first != viewer.data.content:
+            viewer.data.show(first)
         self._window.on_deactivate()
 
     def shot(self, text: bool = False) -> NDArray[np.uint8]:
@@ -181,7 +207,7 @@ class Host:
 
     def enlarged(self, pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
         """What the window draws of a picture, uint8 (h, w, 4), which it then shows on."""
-        self._window.canvas.fill(pixels)
+        self._window.picture_canvas.fill(pixels)
         return self.shot()
 
     def papers(self) -> list[tuple[int, int, int, int]]:
@@ -189,6 +215,11 @@ class Host:
         self.shot(text=True)
         boxes = self._window._overlay.papers
         return [(box.x, box.y, box.width, box.height) for box in boxes]
+
+    def measures(self) -> list[str]:
+        """Distance and angle of the picks."""
+        found: list[str] = self._window.viewer.data.measures()
+        return found
 
     def status(self) -> list[str]:
         """The lines of numbers."""

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from raytracer.settings import KEY_LIGHTS
 from raytracer.viewer.controls import CONTROLS, Control
+from support.data_keys import DATA_EFFECTS
 from support.display import Display
 from support.host import State
 from support.remote import Remote
@@ -205,12 +206,13 @@ KEYS = [
     pytest.param(control, key, id=key)
     for control in CONTROLS
     for key in control.keys
-    if control.keys[0] != CLOSING
+    if control.keys[0] in EFFECTS
 ]
 
 
-def test_each_control_has_its_effect_here() -> None:
-    assert {control.keys[0] for control in CONTROLS} == {*EFFECTS, CLOSING}
+def test_each_control_has_its_effect_here_or_in_the_tests_of_data() -> None:
+    from_here = {control.keys[0] for control in CONTROLS} - {*EFFECTS, CLOSING}
+    assert from_here == {*DATA_EFFECTS}
 
 
 def prepare(window: Remote, name: str) -> State:
@@ -265,7 +267,9 @@ def test_keys_do_nothing_else_while_a_size_is_typed(window: Remote) -> None:
     after = window.state
     assert after.prompt == ""
     np.testing.assert_array_equal(after.pivot, before.pivot)
-    assert replace(after, pivot=before.pivot, prompt=None, rest=before.rest) == before
+    shown, rest = before.shown, before.rest
+    assert replace(after, pivot=before.pivot, prompt=None, rest=rest, shown=shown) == before
+    assert after.shown == {**shown, "question": "size of the PNG, and samples"}
 
 
 def test_a_key_is_forgotten_when_another_window_gets_the_keyboard(window: Remote) -> None:

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from math import ceil, floor, inf, isfinite
 from typing import TYPE_CHECKING, Any
 
-from raytracer.scene.arrays import each_block
-
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -79,6 +77,8 @@ def extremes(values: NDArray[Any]) -> tuple[float, float]:
     """Return the least and the greatest finite value; inf and -inf where there is none."""
     import numpy as np
 
+    from raytracer.scene.arrays import each_block
+
     if values.dtype.kind != "f":
         return (float(values.min()), float(values.max())) if len(values) else (inf, -inf)
     found: list[tuple[float, float]] = []
@@ -99,6 +99,8 @@ def extremes(values: NDArray[Any]) -> tuple[float, float]:
 def least_positive(parts: Sequence[NDArray[Any]]) -> float:
     """Return the least value above zero; inf where there is none."""
     import numpy as np
+
+    from raytracer.scene.arrays import each_block
 
     found: list[float] = [inf]
     for values in parts:
@@ -145,6 +147,8 @@ def percentile(parts: Sequence[NDArray[Any]], percent: float) -> float:
 def _between(values: NDArray[Any], low: Any, high: Any, share: float) -> float:
     """Return the value at a share of the sorted finite ones, which lies in low..high."""
     import numpy as np
+
+    from raytracer.scene.arrays import each_block
 
     below, total = [0], [0]
     kept: list[tuple[int, NDArray[Any]]] = []

@@ -42,6 +42,7 @@ def read(
     topology: Path | None = None,
     frame: int | None = None,
     wanted: Wanted | None = None,
+    ending: str = "",
 ) -> Particles:
     """Read the spheres of a particle file.
 
@@ -58,6 +59,7 @@ def read(
         frame: number of the frame, from 0, or from -1 backwards; None is the first one, with a
             warning where others follow.
         wanted: which further columns to load with the spheres, of those that the file has.
+        ending: the ending that says its format, ".xyz"; "" leaves it to the name and the content.
 
     Raises:
         DataFileError: there is no such file or frame, or it does not hold spheres.
@@ -65,6 +67,7 @@ def read(
     one = of_series(path, source or str(path), frame)
     path, inner = split_inner(one.path)
     with opened(path, one.source) as file:
+        file.ending = ending
         result = read_open(
             file,
             names,
@@ -227,11 +230,11 @@ def _labels_of(path: Path, count: int, source: str) -> Labels:
     return labels
 
 
-def frame_count(path: Path, source: str | None = None) -> int:
+def frame_count(path: Path, source: str | None = None, ending: str = "") -> int:
     """Return the number of frames of a particle file, or of a series of files.
 
     Args:
-        path: as in `read`.
+        path, ending: as in `read`.
         source: what to call it in messages; the path if None.
 
     Raises:
@@ -243,8 +246,10 @@ def frame_count(path: Path, source: str | None = None) -> int:
     if series := series_of(path):
         return len(series.files)
     path, inner = split_inner(path)
-    with opened(path, source) as file, source_of(file, inner=inner) as found:
-        return frames_of(found, file).count
+    with opened(path, source) as file:
+        file.ending = ending
+        with source_of(file, inner=inner) as found:
+            return frames_of(found, file).count
 
 
 @contextmanager

@@ -1,0 +1,128 @@
+"""Bars: sliders at the bottom of a window, for the frames of a trajectory and for a slice.
+
+All lengths are pixels, from the lower left of the window.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from raytracer.viewer.viewer import Viewer
+
+HEIGHT, MARGIN, GAP = 26.0, 10.0, 6.0
+"""Height of a bar, its distance from the edges, and between two bars, at 96 dots per inch."""
+
+BUTTON, BEFORE, AFTER = 30.0, 150.0, 92.0
+"""Widths of the button, and of the text before and after the track, at 96 dots per inch."""
+
+LEAST_TRACK = 60.0
+"""Shortest track; a narrower window has no text beside it."""
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A slider.
+
+    Args:
+        kind: "time" or "slice".
+        left, bottom, width, height: of all of it.
+        track_left, track_width: of the track.
+        share: where the knob is on the track, 0..1.
+        before, after: texts beside the track.
+        ticks: shares of marks on the track.
+        playing: whether the button shows a pause; None: there is no button.
+    """
+
+    kind: str
+    left: float
+    bottom: float
+    width: float
+    height: float
+    track_left: float
+    track_width: float
+    share: float
+    before: str
+    after: str
+    ticks: tuple[float, ...] = ()
+    playing: bool | None = None
+
+    def holds(self, x: float, y: float) -> bool:
+        """Return whether a point is on the bar."""
+        inside = self.left <= x <= self.left + self.width
+        return inside and self.bottom <= y <= self.bottom + self.height
+
+    def on_button(self, x: float) -> bool:
+        """Return whether a point of the bar is on its button."""
+        return self.playing is not None and x < self.left + self.height * BUTTON / HEIGHT
+
+    def share_at(self, x: float) -> float:
+        """Return the share of the track that is nearest to a point, 0..1."""
+        return min(max((x - self.track_left) / max(self.track_width, 1.0), 0.0), 1.0)
+
+
+def bars(viewer: Viewer, size: tuple[int, int], dpi: int) -> list[Bar]:
+    """Return the bars of a window, from below.
+
+    Args:
+        viewer: the state.
+        size: width and height of the window.
+        dpi: of the window.
+    """
+    found = []
+    if viewer.time.count > 1:
+        found.append(_time_bar(viewer, size, dpi))
+    if viewer.data.content.slice is not None:
+        found.append(_slice_bar(viewer, size, dpi, len(found)))
+    return found
+
+
+def room_for(bars: list[Bar], dpi: int) -> int:
+    """Return the height that bars take at the bottom of a window."""
+    if not bars:
+        return 0
+    return round(bars[-1].bottom + bars[-1].height + (GAP - MARGIN) * dpi / 96)
+
+
+def _time_bar(viewer: Viewer, size: tuple[int, int], dpi: int) -> Bar:
+    time = viewer.time
+    last = time.count - 1
+    ticks = tuple(frame / last for frame in viewer.keys.frames if 0 <= frame <= last)
+    before = f"{time.number:,} / {last:,}"
+    after = f"{time.speed:g}x  {time.loop}"
+    return _bar("time", size, dpi, 0, time.number / last, before, after, ticks, time.playing)
+
+
+def _slice_bar(viewer: Viewer, size: tuple[int, int], dpi: int, place: int) -> Bar:
+    now = viewer.data.content.slice
+    assert now is not None
+    low, high = viewer.data.slice_extent()
+    sign = "<" if now.keep == "below" else ">"
+    before = f"{now.axis} {sign} {low + now.position * (high - low):.4g}"
+    return _bar("slice", size, dpi, place, now.position, before, "slice")
+
+
+def _bar(
+    kind: str,
+    size: tuple[int, int],
+    dpi: int,
+    place: int,
+    share: float,
+    before: str,
+    after: str,
+    ticks: tuple[float, ...] = (),
+    playing: bool | None = None,
+) -> Bar:
+    """Return a bar; place: its number from below."""
+    unit = dpi / 96
+    left, width = MARGIN * unit, max(size[0] - 2 * MARGIN * unit, 1.0)
+    bottom = (MARGIN + place * (HEIGHT + GAP)) * unit
+    start, end = BUTTON + BEFORE, AFTER
+    if width / unit - start - end < LEAST_TRACK:
+        start, end, before, after = BUTTON + 6.0, 12.0, "", ""
+    track = max(width - (start + end) * unit, 1.0)
+    return Bar(
+        kind, left, bottom, width, HEIGHT * unit, left + start * unit, track,
+        min(max(share, 0.0), 1.0), before, after, ticks, playing,
+    )  # fmt: skip

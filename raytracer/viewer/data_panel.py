@@ -1,0 +1,99 @@
+"""Data panel: what colours, selection, slice and look are, in rows that can be clicked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from raytracer.errors import escaped
+from raytracer.viewer.edits import BACKGROUND_NAMES
+
+if TYPE_CHECKING:
+    from raytracer.viewer.viewer import Viewer
+
+LETTERS = 22
+"""Most letters of a value."""
+
+Call = tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of the panel.
+
+    Args:
+        label: what it is about; a row without a value is a heading.
+        value: what holds now.
+        key: the key that changes it.
+        forth: name and arguments of the action of a click, or of a turn of the wheel.
+        back: of a turn of the wheel the other way; None is that of a click.
+    """
+
+    label: str
+    value: str = ""
+    key: str = ""
+    forth: Call | None = None
+    back: Call | None = None
+
+
+def rows(viewer: Viewer) -> list[Row]:
+    """Return the rows of the panel."""
+    data, style = viewer.data, viewer.data.style
+    scales = viewer.loaded_scene.scene.color_scales
+    by = style.get("color_by")
+    found = [
+        Row("Colours"),
+        Row("by", _short(by or "the scene"), "M", ("next-column", 1), ("next-column", -1)),
+    ]
+    if by:
+        found.append(Row("map", _short(style.get("map") or "viridis"), "J", ("next-map", 1),
+                         ("next-map", -1)))  # fmt: skip
+        if scales and scales[-1].kind != "categorical":
+            ends = f"{scales[-1].low:.4g} to {scales[-1].high:.4g}"
+            found.append(Row("range", _short(ends), "U", ("next-range",)))
+        shown = "shown" if data.has_legend else "hidden"
+        found.append(Row("legend", shown, "Shift U", ("toggle-legend",)))
+    found += [
+        Row(""),
+        Row("Particles"),
+        Row("shown", f"{viewer.loaded_scene.scene.count:,}", "Ctrl D", ("show-all",)),
+        Row("hidden", f"{data.hidden:,}", "D", ("hide-selected",)),
+        Row("selected", f"{data.selected:,}", "/", ("ask-selection",)),
+        Row("slice", _slice(viewer), "W", ("next-slice",)),
+    ]
+    scene = viewer.loaded_scene.scene
+    background = BACKGROUND_NAMES[viewer.edits.background]
+    found += [
+        Row(""),
+        Row("Picture"),
+        Row("look", _short(viewer.edits.look_of(scene)), "N", ("next-look",)),
+        Row("background", background, "B", ("next-background",)),
+        Row("camera", viewer.view.pose.kind, "O", ("toggle-projection",)),
+    ]
+    return found
+
+
+def text(rows: list[Row]) -> str:
+    """Return rows as lines of a monospaced font: label, value, key."""
+    wide = max(len(row.label) for row in rows)
+    values = max(len(row.value) for row in rows)
+    lines = []
+    for row in rows:
+        if row.value:
+            lines.append(f"  {row.label:<{wide}}  {row.value:<{values}}  {row.key:>7}")
+        else:
+            lines.append(row.label)
+    return "\n".join(lines)
+
+
+def _slice(viewer: Viewer) -> str:
+    now = viewer.data.content.slice
+    if now is None:
+        return "none"
+    low, high = viewer.data.slice_extent()
+    return _short(f"{now.axis} {now.keep} {low + now.position * (high - low):.4g}")
+
+
+def _short(text: str) -> str:
+    line = escaped(" ".join(text.split()))
+    return line if len(line) <= LETTERS else line[: LETTERS - 1] + "…"

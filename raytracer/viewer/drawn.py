@@ -1,0 +1,177 @@
+"""What is drawn over the picture beside text: bars, marks of picks, the box of a selection."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pyglet
+from pyglet import shapes
+
+from raytracer.viewer import view
+from raytracer.viewer.content import center_of
+from raytracer.viewer.outline import outline, widened
+
+if TYPE_CHECKING:
+    from raytracer.viewer.bars import Bar
+    from raytracer.viewer.viewer import Viewer
+
+Color = tuple[int, int, int, int]
+
+PAPER: Color = (14, 16, 20, 200)
+INK: Color = (236, 238, 242, 255)
+TRACK: Color = (96, 102, 114, 255)
+ACCENT: Color = (255, 176, 0, 255)
+SHADOW: Color = (0, 0, 0, 255)
+BOX: Color = (255, 176, 0, 40)
+
+SANS = ["DejaVu Sans", "Helvetica Neue", "Segoe UI", "Liberation Sans", "Arial"]
+POINTS = 9.0
+
+MIN_RING = 7.0
+"""Pixels: radius of the ring around smaller spheres."""
+
+
+class Bars:
+    """Draws bars.
+
+    Args:
+        dpi: of the window.
+    """
+
+    def __init__(self, dpi: int) -> None:
+        self._dpi = dpi
+        self._drawn: list[Bar] = []
+        self._batch: Any = None
+        self._kept: list[Any] = []  # a batch does not keep its shapes
+
+    def draw(self, bars: list[Bar]) -> None:
+        """Draw bars; their shapes are made when one of them changes."""
+        if bars != self._drawn:
+            self._drawn, self._batch, self._kept = bars, pyglet.graphics.Batch(), []
+            for bar in bars:
+                self._add(bar)
+        if bars:
+            self._batch.draw()
+
+    def _add(self, bar: Bar) -> None:
+        unit = self._dpi / 96
+        middle, knob = bar.bottom + bar.height / 2, bar.track_left + bar.share * bar.track_width
+        back = pyglet.graphics.Group(0)
+        front, top = pyglet.graphics.Group(1), pyglet.graphics.Group(2)
+        self._shape(
+            shapes.RoundedRectangle, bar.left, bar.bottom, bar.width, bar.height, 5 * unit,
+            color=PAPER, group=back,
+        )  # fmt: skip
+        thick = 4 * unit
+        self._shape(
+            shapes.RoundedRectangle, bar.track_left, middle - thick / 2, bar.track_width, thick,
+            thick / 2, color=TRACK, group=front,
+        )  # fmt: skip
+        if knob - bar.track_left > thick:
+            self._shape(
+                shapes.RoundedRectangle, bar.track_left, middle - thick / 2,
+                knob - bar.track_left, thick, thick / 2, color=ACCENT, group=front,
+            )  # fmt: skip
+        for share in bar.ticks:
+            x = bar.track_left + share * bar.track_width
+            self._shape(
+                shapes.Rectangle, x - unit, middle - 8 * unit, 2 * unit, 16 * unit, color=INK,
+                group=front,
+            )  # fmt: skip
+        self._shape(shapes.Circle, knob, middle, 7 * unit, color=INK, group=top)
+        if bar.playing is not None:
+            self._button(bar, middle, unit, front)
+        offset = 32 if bar.playing is not None else 12
+        self._text(bar.before, bar.left + offset * unit, middle, "left", front)
+        self._text(bar.after, bar.left + bar.width - 12 * unit, middle, "right", front)
+
+    def _button(self, bar: Bar, middle: float, unit: float, group: Any) -> None:
+        """Add the sign of play or pause."""
+        x, size = bar.left + 10 * unit, 6 * unit
+        if bar.playing:
+            for part in (0.0, 7.0):
+                self._shape(
+                    shapes.Rectangle, x + part * unit, middle - size, 4 * unit, 2 * size,
+                    color=INK, group=group,
+                )  # fmt: skip
+            return
+        self._shape(
+            shapes.Triangle, x, middle - size, x, middle + size, x + 1.8 * size, middle,
+            color=INK, group=group,
+        )  # fmt: skip
+
+    def _shape(self, kind: Any, *values: Any, **named: Any) -> None:
+        self._kept.append(kind(*values, batch=self._batch, **named))
+
+    def _text(self, text: str, x: float, y: float, side: Any, group: Any) -> None:
+        if text:
+            self._kept.append(
+                pyglet.text.Label(
+                    text, font_name=SANS, font_size=POINTS, dpi=self._dpi, color=INK, x=round(x),
+                    y=round(y), anchor_x=side, anchor_y="center", batch=self._batch, group=group,
+                )
+            )  # fmt: skip
+
+
+def draw_picks(viewer: Viewer, window: tuple[int, int]) -> None:
+    """Draw the outlines of the picked spheres, and lines between several.
+
+    Of a giant, a ring around the point that was hit is drawn.
+    """
+    loaded = viewer.loaded_scene
+    latest = viewer.picked.id if viewer.picked is not None else None
+    ids = [each for each in viewer.data.pick_ids if each != latest]
+    if latest is not None:
+        ids.append(latest)
+    for prim_id in ids:
+        center, radius = loaded.sphere(prim_id)
+        if prim_id == latest and viewer.giant_picked:
+            center, radius = viewer.hit_place(), 0.0
+        _closed(widened(outline(viewer.view, center, radius, window), MIN_RING))
+    if len(ids) > 1:
+        _measured(viewer, ids, window)
+
+
+def _closed(points: list[tuple[float, float]]) -> None:
+    if len(points) > 2:
+        for width, color in ((4.0, SHADOW), (2.0, ACCENT)):
+            shapes.MultiLine(*points, closed=True, thickness=width, color=color).draw()
+
+
+def _measured(viewer: Viewer, ids: list[int], window: tuple[int, int]) -> None:
+    """Draw lines from pick to pick with their lengths."""
+    import numpy as np
+
+    loaded = viewer.loaded_scene
+    centers = np.array([loaded.sphere(each)[0] for each in ids])
+    places, ahead = view.project(viewer.view, centers, window[0] / window[1])
+    if not ahead.all():
+        return
+    points = ((places + 1.0) * 0.5 * np.array(window)).tolist()
+    real = [center_of(loaded.scene, each) for each in ids]
+    for first in range(len(ids) - 1):
+        (x0, y0), (x1, y1) = points[first], points[first + 1]
+        for width, color in ((4.0, SHADOW), (2.0, ACCENT)):
+            shapes.Line(x0, y0, x1, y1, thickness=width, color=color).draw()
+        length = f"{float(np.linalg.norm(real[first + 1] - real[first])):.5g}"
+        _tag(length, (x0 + x1) / 2, (y0 + y1) / 2)
+
+
+def _tag(text: str, x: float, y: float) -> None:
+    """Draw a text in the middle of a line."""
+    label = pyglet.text.Label(
+        text, font_name=SANS, font_size=POINTS, color=INK, x=round(x), y=round(y),
+        anchor_x="center", anchor_y="center",
+    )  # fmt: skip
+    width, height = label.content_width + 8, label.content_height + 2
+    shapes.RoundedRectangle(x - width / 2, y - height / 2, width, height, 4, color=PAPER).draw()
+    label.draw()
+
+
+def draw_box(corners: tuple[float, float, float, float]) -> None:
+    """Draw the box of a selection; corners: x and y of two of them."""
+    x0, y0, x1, y1 = corners
+    left, bottom, width, height = min(x0, x1), min(y0, y1), abs(x1 - x0), abs(y1 - y0)
+    shapes.Rectangle(left, bottom, width, height, color=BOX).draw()
+    points = [(x0, y0), (x1, y0), (x1, y1), (x0, y1)]
+    shapes.MultiLine(*points, closed=True, thickness=1.5, color=ACCENT).draw()

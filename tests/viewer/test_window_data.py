@@ -1,0 +1,141 @@
+"""Frames, colours and selections in a window: every key, bars, panel, box, and dropped files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from support.data_keys import DATA_EFFECTS
+from support.display import Display
+from support.remote import Remote
+
+FRAMES = 4
+WIDTH, HEIGHT = 480, 320
+SKIPPED = tuple(str(n) for n in range(2, 10))
+"""Digits whose keys are made together with that of 1."""
+
+
+@pytest.fixture(scope="module")
+def trajectory(display: Display, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Remote]:
+    """A window with a trajectory of five atoms."""
+    folder = tmp_path_factory.mktemp("data")
+    (folder / "run.xyz").write_text("".join(frame(number) for number in range(FRAMES)))
+    options = ["--backend", "cpu", "--size", f"{WIDTH}x{HEIGHT}", "--samples", "1"]
+    remote = Remote(["preview", "run.xyz", *options], folder, display.environment)
+    try:
+        remote.until(lambda s: s.shown["count"] == FRAMES, "the number of frames")
+        yield remote
+    finally:
+        remote.stop()
+
+
+def frame(number: int) -> str:
+    """Five atoms, the first in the middle, that move apart."""
+    rows = ["Ar 0 0 0 1.0"]
+    for place, mass in enumerate((2.0, 3.0, 6.0, 7.0)):
+        angle = place * np.pi / 2
+        x, y = 2.0 * np.cos(angle) * (1 + number), 2.0 * np.sin(angle) * (1 + number)
+        rows.append(f"Ar {x:.4f} {y:.4f} {0.1 * number:.4f} {mass}")
+    return "\n".join(["5", "Properties=species:S:1:pos:R:3:mass:R:1", *rows]) + "\n"
+
+
+@pytest.fixture
+def window(trajectory: Remote) -> Remote:
+    """The window, as when it was opened."""
+    trajectory.fresh()
+    for call in (("frame", 0), ("view", "z")):
+        trajectory.ask("act", "do", *call)
+    settled(trajectory)
+    return trajectory
+
+
+def settled(window: Remote) -> dict[str, Any]:
+    """What is shown, when nothing is being loaded any more."""
+    return window.until(lambda s: not s.shown["busy"] and s.rest, "the content").shown
+
+
+def do(window: Remote, *calls: tuple[Any, ...]) -> dict[str, Any]:
+    """Run actions one after another; gives what is shown then."""
+    for call in calls:
+        if call[0] == "pick":
+            call = ("pick", WIDTH // 2, HEIGHT // 2)
+        window.ask("act", "do", *call)
+        settled(window)
+        if call[0] == "pick":
+            window.until(lambda s: s.shown["picks"], "the picked sphere")
+    return settled(window)
+
+
+@pytest.mark.parametrize("key", [key for key in DATA_EFFECTS if not key.endswith(SKIPPED)])
+def test_a_key(window: Remote, key: str) -> None:
+    effect, first = DATA_EFFECTS[key]
+    before = do(window, *first)
+    window.press(key)
+    window.until(lambda s: effect(before, s.shown), f"the effect of {key}")
+    if key == "F11":
+        window.press(key)
+    if key == "P":
+        window.until(lambda s: s.shown["number"] != before["number"], "another frame")
+        window.press(key)
+        assert not window.state.shown["playing"]
+
+
+def test_the_time_line_is_dragged_and_its_button_plays(window: Remote, display: Display) -> None:
+    eye = window.state.eye
+    drag(window, display, (200, HEIGHT - 23), (WIDTH - 30, HEIGHT - 23))
+    window.until(lambda s: s.shown["number"] == FRAMES - 1, "the last frame")
+    assert np.allclose(window.state.eye, eye)
+    display.xdotool("mousemove", 24, HEIGHT - 23, "click", 1)
+    window.until(lambda s: s.shown["playing"], "the button")
+    display.xdotool("click", 1)
+    window.until(lambda s: not s.shown["playing"], "the button again")
+
+
+def test_the_slice_is_dragged(window: Remote, display: Display) -> None:
+    do(window, ("slice", "x", 0.5))
+    drag(window, display, (300, HEIGHT - 55), (WIDTH - 20, HEIGHT - 55))
+    shown = window.until(lambda s: s.shown["slice"].position == 1.0, "the end of the slice")
+    assert shown.shown["slice"].axis == "x"
+
+
+def test_a_box_selects_what_is_in_it(window: Remote, display: Display) -> None:
+    camera = window.state.camera
+    drag(window, display, (5, 5), (WIDTH // 2 - 20, HEIGHT - 60), "ctrl", "shift")
+    shown = window.until(lambda s: s.shown["selected"], "a selection").shown
+    assert 1 <= shown["selected"] < 5
+    assert window.state.camera == camera
+
+
+def test_a_row_of_the_panel_is_clicked(window: Remote) -> None:
+    window.press("TAB")
+    left, bottom, _, height = next(
+        paper for paper in window.ask("papers") if paper[1] < HEIGHT // 2 and paper[3] > 100
+    )
+    rows = 13
+    window.ask("click", left + 40, bottom + height - 1.5 * height / rows)
+    window.until(lambda s: s.shown["style"].get("color_by") == "mass", "the next column")
+
+
+def test_more_picks_have_a_distance(window: Remote) -> None:
+    do(window, ("pick",))
+    for row in range(0, HEIGHT // 2 - 20, 6):  # upwards from the middle, until one is hit
+        window.ask("act", "do", "pick", WIDTH // 2, HEIGHT // 2 - 20 - row, False, True)
+        settled(window)
+        if len(window.state.shown["picks"]) == 2:
+            break
+    window.until(lambda s: len(s.shown["picks"]) == 2, "a second pick")
+    assert "distance 2" in str(window.ask("measures"))
+
+
+def drag(
+    window: Remote, display: Display, start: tuple[int, int], end: tuple[int, int], *keys: str
+) -> None:
+    """Drag with the left button and some keys, from the upper left."""
+    down = [word for key in keys for word in ("keydown", key)]
+    up = [word for key in keys for word in ("keyup", key)]
+    middle = ((start[0] + end[0]) // 2, (start[1] + end[1]) // 2)
+    display.xdotool("windowfocus", window.state.xid, "mousemove", *start, *down, "mousedown", 1)
+    display.xdotool("mousemove", *middle, "mousemove", *end, "mouseup", 1, *up)
