@@ -128,7 +128,8 @@ def bonded_sets(
     Raises:
         SceneError: a pair names a type that there is not, or there are too many bonds.
     """
-    made, bonds = list(sets), []
+    made = list(sets)
+    bonds: list[Capsules] = []
     for index, (spheres, style) in enumerate(zip(sets, styles, strict=True)):
         said = spheres.bonding if style is None else _bonding(spheres, style)
         if said is None:
