@@ -107,7 +107,6 @@ ELSEWHERE: dict[tuple[str, ...], str] = {
     ("gamma", "srgb", "brightness", "contrast"): (
         "pictures are sRGB; '--exposure' and '--tone' change what is shown"
     ),
-    ("bonds",): "only spheres are drawn",
     ("bbox", "cell", "unit_cell", "simulation_box"): "use '--box'",
     ("colorbar", "colourbar", "color_legend", "key"): "use '--legend'",
     ("scalebar", "ruler"): "use '--scale-bar'",

@@ -12,7 +12,6 @@ from raytracer.errors import SceneError, shown, shown_value, suggestion
 from raytracer.memory import require_room
 from raytracer.resources import thread_count
 from raytracer.scene.bond_settings import PLAIN_BOND, Bonding
-from raytracer.scene.capsules import CapsuleSet
 from raytracer.scene.particles.labels import element_symbols
 from raytracer.warning import warn
 
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from raytracer.scene.particles.source import Box
-    from raytracer.scene.scene import SphereSet
+    from raytracer.scene.scene import CapsuleSet, SphereSet
 
 TOLERANCE = 1.2
 """Longest bond, in sums of the covalent radii of its atoms: of all known single bonds of molecules
@@ -269,13 +268,11 @@ def _capsules(
             np.concatenate([first[whole], first[crossing], second[crossing]]),
             np.concatenate([second[whole], first[crossing], second[crossing]]),
         )
-    return CapsuleSet(
+    return spheres.joined(
         starts,
         ends,
         said.radius or radius,
         **_colors(spheres, first, second, said),
-        material=spheres.material,
-        transform=spheres.transform,
     )
 
 

@@ -46,7 +46,7 @@ from raytracer.scene.particles.read import (
     read_open,
 )
 from raytracer.scene.particles.registry import SUFFIXES, by_content, start_of, stated
-from raytracer.scene.scene import Capsules, Scene, SphereSet
+from raytracer.scene.scene import CapsuleSet, Scene, SphereSet
 from raytracer.scene.transform import Transform
 from raytracer.scene.views import up_of_data
 from raytracer.settings import RenderSettings
@@ -57,7 +57,6 @@ if TYPE_CHECKING:
 
     from raytracer.scene.animation import AnimationSettings
     from raytracer.scene.annotations import Annotations
-    from raytracer.scene.capsules import CapsuleSet
     from raytracer.scene.coloring.scale import ColorScale
     from raytracer.scene.coloring.style import SetStyle
     from raytracer.scene.particles.source import Notes, Particles
@@ -385,7 +384,7 @@ class _Composer:
         self.note_foreign()
         made = [self.spheres(i, s, elements) for i, s in enumerate(content.get("spheres", ()))]
         spheres = [s for s in made if s is not None]
-        rods: list[Capsules | None] = [
+        rods: list[CapsuleSet | None] = [
             self.capsules(i, s) for i, s in enumerate(content.get("capsules", ()))
         ]
         capsules = [c for c in rods if c is not None]
@@ -413,7 +412,7 @@ class _Composer:
 
     def styled(
         self, spheres: list[SphereSet]
-    ) -> tuple[list[SphereSet], list[ColorScale], list[Capsules]]:
+    ) -> tuple[list[SphereSet], list[ColorScale], list[CapsuleSet]]:
         """Return the sets with colours, sizes and selections by their columns, and bonds."""
         from raytracer.scene.coloring.apply import bonded_sets, styled_sets
 
@@ -768,8 +767,6 @@ PAIRS = (("radius", "radii"), ("color", "colors"), ("end_color", "end_colors"))
 
 def _capsules(place: str, values: Values) -> CapsuleSet:
     """Make a set of the capsules in the scene file."""
-    from raytracer.scene.capsules import CapsuleSet  # late: few scenes have any
-
     for name in ("starts", "ends", "radii", "colors", "end_colors"):
         if _holds_truth(values.get(name)):
             raise SceneError(f"{place}.{name}: holds true or false where numbers belong")

@@ -87,7 +87,7 @@ def test_water_has_two_bonds_each(tmp_path: Path) -> None:
     assert radii[0] > radii[1]
     assert radii[0] == pytest.approx(0.25 * 1.52, rel=0.02)
     (bonds,) = scene.capsules
-    assert bonds.radius == pytest.approx(0.12)  # type: ignore[attr-defined]
+    assert bonds.radius == pytest.approx(0.12)
     start, end = (
         each.color[each.color_id[0]]
         for each in (bonds.start, bonds.end)

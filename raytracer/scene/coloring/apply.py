@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from raytracer.scene.bond_settings import Bonding
     from raytracer.scene.columns import Columns
-    from raytracer.scene.scene import Capsules, Scene, SphereSet
+    from raytracer.scene.scene import CapsuleSet, Scene, SphereSet
 
 MOST_CATEGORIES = 1000
 """Most categories of a scale."""
@@ -110,7 +110,7 @@ def with_bonds(scene: Scene) -> Scene:
     return _bonded(scene, scene.spheres, bonds)
 
 
-def _bonded(scene: Scene, sets: Sequence[SphereSet], bonds: Sequence[Capsules]) -> Scene:
+def _bonded(scene: Scene, sets: Sequence[SphereSet], bonds: Sequence[CapsuleSet]) -> Scene:
     """Return a scene with other sets, and with bonds instead of its own."""
     others = [each for each in scene.capsules if not each.are_bonds]
     return replace(scene, spheres=sets, capsules=[*others, *bonds])
@@ -118,7 +118,7 @@ def _bonded(scene: Scene, sets: Sequence[SphereSet], bonds: Sequence[Capsules]) 
 
 def bonded_sets(
     sets: Sequence[SphereSet], styles: Sequence[SetStyle | None]
-) -> tuple[list[SphereSet], list[Capsules]]:
+) -> tuple[list[SphereSet], list[CapsuleSet]]:
     """Return sphere sets in the styles of molecules, and the bonds between their particles.
 
     Args:
@@ -129,7 +129,7 @@ def bonded_sets(
         SceneError: a pair names a type that there is not, or there are too many bonds.
     """
     made = list(sets)
-    bonds: list[Capsules] = []
+    bonds: list[CapsuleSet] = []
     for index, (spheres, style) in enumerate(zip(sets, styles, strict=True)):
         said = spheres.bonding if style is None else _bonding(spheres, style)
         if said is None:
