@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -53,20 +54,45 @@ def serve(
     require_library()
     from raytracer.browser.host import Host
     from raytracer.browser.opening import opener
-    from raytracer.browser.server import Server
+    from raytracer.browser.server import Server, bound
 
-    host = Host(opener("serve", scene, settings))
+    open_session = opener("serve", scene, settings)
+    with bound(port) as listening:  # before a large scene is loaded
+        _require_no_loop()
+        host = Host(open_session)
+        _serve(Server(host, security.new_token()), listening, open_browser, say, settings)
+
+
+def _serve(
+    server: Server,
+    listening: socket.socket,
+    open_browser: bool,
+    say: Callable[[str], None],
+    settings: Mapping[str, Any],
+) -> None:
+    """Serve until a signal or a failure, and close the session; arguments as for `serve`."""
     if (notice := settings.get("notice")) is not None:
         notice("")  # from here on the page shows the progress
-    server = Server(host, security.new_token())
     try:
-        stop = asyncio.run(_run(server, port, open_browser, say))
+        stop = asyncio.run(_run(server, listening, open_browser, say))
     finally:
-        host.close()
-    if host.failure is not None:
-        raise host.failure
+        server.host.close()
+    if server.host.failure is not None:
+        raise server.host.failure
     if stop not in (None, signal.SIGINT):
         signal.raise_signal(stop)  # for whoever handles it in this process
+
+
+def _require_no_loop() -> None:
+    """Refuse to serve amid another event loop, as that of a notebook. Raises UserError."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return
+    raise UserError(
+        "serve: this thread runs an event loop, as in a notebook: call raytracer.show(scene) "
+        "there, or run the command raytracer serve"
+    )
 
 
 def check_port(port: int | None) -> None:
@@ -86,7 +112,6 @@ def require_library() -> None:
 def ssh_line(port: int) -> str:
     """Return the command that makes a port of this machine one of the user's own machine."""
     import getpass
-    import socket
 
     try:
         user = f"{getpass.getuser()}@"
@@ -96,7 +121,7 @@ def ssh_line(port: int) -> str:
 
 
 async def _run(
-    server: Server, port: int | None, open_browser: bool, say: Callable[[str], None]
+    server: Server, listening: socket.socket, open_browser: bool, say: Callable[[str], None]
 ) -> int | None:
     """Serve until a signal or a failure; returns the number of the signal."""
     ended = asyncio.Event()
@@ -109,7 +134,7 @@ async def _run(
 
     server.host.on_failure = lambda: loop.call_soon_threadsafe(ended.set)
     with _signals(loop, end):
-        await server.start(port)
+        await server.start(listening)
         say(f"{server.host.name} is shown at {server.address}")
         say(f"from another machine: {ssh_line(server.port)}")
         say("Ctrl-C ends the server")

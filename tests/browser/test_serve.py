@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import builtins
 import os
 import re
@@ -11,6 +12,7 @@ import sys
 import urllib.error
 import urllib.request
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +29,8 @@ pytest.importorskip("aiohttp", reason="the extra serve is missing")
 
 def refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
     """Run a command that is refused, and return its sentence."""
-    assert main(["serve", *arguments]) == 2
+    with ThreadPoolExecutor(1) as thread:  # a browser's tests have a loop in this one
+        assert thread.submit(main, ["serve", *arguments]).result() == 2
     out, error = capsys.readouterr()
     assert out == ""
     assert error.count("\n") == 1
@@ -90,6 +93,14 @@ def test_wrong_arguments_are_refused(tmp_path: Path) -> None:
     for named in ({"height": 5}, {"height": "x"}, {"looks": 1}):
         with pytest.raises((raytracer.UserError, TypeError), match=next(iter(named))):
             raytracer.show(scene, **named)
+
+
+def test_a_notebook_is_told_to_show_instead(tmp_path: Path) -> None:
+    async def cell() -> None:
+        raytracer.serve(write_scene(tmp_path))
+
+    with ThreadPoolExecutor(1) as thread, pytest.raises(raytracer.UserError, match="show"):
+        thread.submit(asyncio.run, cell()).result()
 
 
 def test_the_line_for_a_tunnel_names_port_and_machine() -> None:
