@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 VISIBLE = "CUDA_VISIBLE_DEVICES"
 """The variable that says which GPUs a process sees."""
 
-MOST_ENDS = 3
-"""How often a call may end its worker before it is given up."""
+MOST_ENDS = 5
+"""How many workers may end at the same call before it is given up: some may end for other reasons."""
 
 PATIENCE = 5.0
 """Seconds in which a worker must end that was asked to."""

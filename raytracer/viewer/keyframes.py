@@ -112,7 +112,11 @@ class CameraKeys:
         lines = said.decode(errors="replace").strip().splitlines()
         message: Message = Saved(movie)
         if process.returncode:
-            why = shown(lines[-1], 300) if lines else f"exit code {process.returncode}"
+            why = (
+                shown(lines[-1].removeprefix("raytracer: "), 300)
+                if lines
+                else f"exit code {process.returncode}"
+            )
             message = Refused(f"{movie} was not rendered: {why}")
         self._viewer.worker.post(message)
 

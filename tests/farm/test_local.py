@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -32,7 +33,7 @@ def test_results_come_in_order_and_deaths_are_made_good(tmp_path: Path) -> None:
             *range(8)
         ]
         with pytest.raises(
-            UserError, match=r"3 processes in a row ended at the same task \(SIGKILL"
+            UserError, match=r"5 processes in a row ended at the same task \(SIGKILL"
         ):
             list(in_order(crew, farm.dies, [()]))
         with pytest.raises(DataFileError, match="nothing here"):
@@ -81,9 +82,12 @@ def test_what_a_worker_takes(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         (0, None, "workers: 0 is not between 1 and 1024"),
         (None, "node17", "'node17' is not the address of a Dask scheduler"),
+        (None, "tcp://node17", "'tcp://node17' is not the address"),
+        (None, "http://a:1", "'http://a:1' is not the address"),
+        (None, 7, "farm: 7 is not the address"),
         (2, "tcp://127.0.0.1:1", "farm names another one: say one"),
     ],
 )
-def test_workers_that_there_are_not(workers: int | None, address: str | None, words: str) -> None:
+def test_workers_that_there_are_not(workers: int | None, address: Any, words: str) -> None:
     with pytest.raises(UserError, match=words), crew_of(workers, address, "cpu", 0):
         pass
