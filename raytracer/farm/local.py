@@ -37,7 +37,7 @@ VISIBLE = "CUDA_VISIBLE_DEVICES"
 """The variable that says which GPUs a process sees."""
 
 MOST_ENDS = 5
-"""How many workers may end at the same call before it is given up: some may end for other reasons."""
+"""How many workers may end at a call before it is given up: some may end for other reasons."""
 
 PATIENCE = 5.0
 """Seconds in which a worker must end that was asked to."""
