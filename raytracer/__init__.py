@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         TextLabel,
     )
     from raytracer.scene.capsules import CapsuleSet
+    from raytracer.scene.clip import Clip
     from raytracer.scene.coloring.scale import ColorScale
     from raytracer.scene.columns import Columns
     from raytracer.scene.ground import Ground
@@ -74,6 +75,7 @@ __all__ = [
     "Background",
     "Camera",
     "CapsuleSet",
+    "Clip",
     "ColorScale",
     "Columns",
     "DepthCue",
@@ -131,6 +133,7 @@ _HOMES = {
     "DirectionalLight": "raytracer.scene.scene",
     "DiskLight": "raytracer.scene.scene",
     "Film": "raytracer.film.film",
+    "Clip": "raytracer.scene.clip",
     "Ground": "raytracer.scene.ground",
     "Image": "raytracer.film.image",
     "Keyframe": "raytracer.scene.animation",

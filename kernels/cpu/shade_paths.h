@@ -12,7 +12,7 @@ RT_HD void shade_path_lights(const rt::SceneView& s, rt::Scratch& k, const rt::W
   for (int i = 0; i < light_samples(*s.frame); ++i) {
     const LitSample<FW> a = shade_path_light(s, i, p, f, scattering);
     uint32_t lit = hits & bits(a.contributes);
-    if (casts_shadows(s, i)) lit = unblocked(s, a.origin, a.sample.wi, p.prim, a.sample.distance, lit);
+    if (casts_shadows(s, i)) lit = unblocked(s, p, a.origin, a.sample.wi, leaving(p, f), a.sample.distance, lit);
     if (lit) add_radiance(k, w, at, lit, a.radiance);
   }
 }

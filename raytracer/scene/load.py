@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from raytracer.scene.animation import AnimationSettings
     from raytracer.scene.annotations import Annotations
     from raytracer.scene.capsules import CapsuleSet
+    from raytracer.scene.clip import Clip
     from raytracer.scene.coloring.scale import ColorScale
     from raytracer.scene.coloring.style import SetStyle
     from raytracer.scene.particles.source import Notes, Particles
@@ -374,6 +375,7 @@ class _Composer:
             "tone": self.make("", ToneSettings, content.get("tone", {})),
             "background": self.make("", Background, content.get("background", {})),
             "ground": self.make_if("", Ground, content.get("ground")),
+            "clip": self.clip(),
             "camera": self.make_if("", Camera, content.get("camera")),
             "ambient": self.make_if("", Ambient, content.get("ambient")),
             "lights": self.lights(),
@@ -401,6 +403,15 @@ class _Composer:
         if any(self.styles):
             spheres, texts["color_scales"] = self.styled(spheres)
         return Scene(spheres=spheres, capsules=capsules, source=str(self.path), **texts, **parts)
+
+    def clip(self) -> Clip | None:
+        """Return the planes that clip, if the file has any."""
+        if self.content.get("clip") is None:
+            return None
+        from raytracer.scene.clip import Clip as Kind
+
+        clip: Clip = self.make("", Kind, self.content["clip"])
+        return clip
 
     @cached_property
     def styles(self) -> list[SetStyle | None]:
@@ -606,6 +617,7 @@ class _Composer:
             "material": values.get("material", "default"),
             "transform": None if placed is None else Transform(**placed),
             "color_space": values.get("color_space", "srgb"),
+            "opacity": values.get("opacity"),
         }
         if values.get("file") is not None:
             data = self.particles(index, values, elements)
