@@ -184,9 +184,9 @@ class CameraKeys:
         try:
             tomllib.loads(text)
         except tomllib.TOMLDecodeError:
-            tables = self.tables()
             raise UserError(
-                f"{source}: its tables cannot be replaced; write these into it by hand:\n{tables}"
+                f"{source}: its camera and animation cannot be replaced where they stand: write "
+                "them as tables of their own, [camera] and [animation]"
             ) from None
         return text
 
