@@ -98,11 +98,15 @@ class Host:
         self._save: tuple[Outlet, Path] | None = None  # who asked for a picture, and its file
         self._stopped = False
         self._session = open_session(lambda: self._calls.put(_nothing))
-        self.name = self._session.state()["name"]
-        self._folder = TemporaryDirectory(prefix="raytracer-")
-        self._encoder = ThreadPoolExecutor(1, "encode")
-        self._thread = Thread(target=self._run, name="view", daemon=True)
-        self._thread.start()
+        try:
+            self.name = self._session.state()["name"]
+            self._folder = TemporaryDirectory(prefix="raytracer-")
+            self._encoder = ThreadPoolExecutor(1, "encode")
+            self._thread = Thread(target=self._run, name="view", daemon=True)
+            self._thread.start()
+        except BaseException:  # threads of the session would keep the process
+            self._session.close()
+            raise
         # Python must not end while the render thread is in compiled code.
         atexit.register(self.close)
 

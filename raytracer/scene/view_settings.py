@@ -271,7 +271,12 @@ class ViewSettings(Defined):
             changes["environment"] = self._environment()
         if any(getattr(self, name) is not None for name in OF_PARTICLES):
             changes["spheres"] = self._spheres(scene.spheres)
-        return replace(scene, **changes) if changes else scene
+        changed = replace(scene, **changes) if changes else scene
+        if self.color is not None and any(capsules.are_bonds for capsules in scene.capsules):
+            from raytracer.scene.coloring.apply import with_bonds
+
+            return with_bonds(changed)
+        return changed
 
     @property
     def _moves(self) -> bool:

@@ -15,6 +15,7 @@ from PIL import Image as Pillow
 
 import raytracer
 from raytracer.animation import farmed
+from raytracer.animation.shots import Renderer
 from raytracer.cli import main
 from raytracer.farm import crew as crews
 from raytracer.farm.local import LocalCrew
@@ -204,6 +205,21 @@ def test_workers_need_the_same_files(
     monkeypatch.setattr(raytracer.animation.source.FileSource, "sent", other)
     with pytest.raises(raytracer.UserError, match="workers need the same files"):
         raytracer.animate(trajectory, **SMALL).save(tmp_path / "a.gif", workers=1)
+
+
+def test_a_set_that_is_empty_at_first_has_one_radius(tmp_path: Path) -> None:
+    """It follows from the spacing of the first frames, wherever and in which order they are."""
+    rng = np.random.default_rng(1)
+    frames = [np.zeros((0, 3)), *(rng.uniform(size=(30, 3)) * (1 + k) for k in range(3))]
+    options = SMALL | {"fit_to": "first"}
+    with raytracer.warning.collected():
+        animation = raytracer.animate(frames, **options)
+        shots = animation._plan.shots
+        with Renderer(animation._plan) as renderer, Renderer(animation._plan) as other:
+            radii = [renderer._load(shot.frame).spheres[0].radius for shot in shots[1:]]
+            again = [other._load(shot.frame).spheres[0].radius for shot in reversed(shots[1:])]
+    assert radii == again[::-1]
+    assert len(set(radii)) == 1
 
 
 def test_scenes_of_python(tmp_path: Path) -> None:

@@ -45,6 +45,7 @@ def refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
         (["--port", "65536"], "port 65536: give one from 1 to 65535"),
         (["--port", "x"], "--port"),
         (["--frame", "7"], "frame"),
+        (["--size", "0x0"], "0"),
         (["--look", "nonsense"], "nonsense"),
         (["--backend", "nonsense"], "nonsense"),
     ],
@@ -125,6 +126,7 @@ def test_a_signal_ends_the_server(number: int, code: int, tmp_path: Path) -> Non
             urllib.request.urlopen(address[0][:-1])
         assert "ssh -N -L" in process.stdout.readline()
         process.send_signal(number)
+        process.send_signal(number)  # as impatient users and `timeout` do
         _, error = process.communicate(timeout=60)
     assert process.returncode == code
     assert "Traceback" not in error

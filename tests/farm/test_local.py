@@ -18,12 +18,6 @@ from raytracer.resources import THREADS_VARIABLE
 from support import farm
 
 
-@pytest.fixture(autouse=True)
-def _importable(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Workers import the calls of the tests."""
-    monkeypatch.setenv("PYTHONPATH", str(Path(farm.__file__).parents[1]))
-
-
 def test_results_come_in_order_and_deaths_are_made_good(tmp_path: Path) -> None:
     """A call that kills its worker at the first time is made again on another one."""
     marks = [(tmp_path / str(k), k) for k in range(8)]
@@ -62,6 +56,18 @@ def test_workers_are_gone_when_the_crew_is_closed() -> None:
     for number in numbers:
         with pytest.raises(ProcessLookupError):
             os.kill(number, signal.SIGKILL)
+
+
+def test_a_worker_that_does_not_listen_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("raytracer.farm.local.PATIENCE", 0.2)
+    with LocalCrew([{}]) as crew:
+        list(in_order(crew, farm.ignores_signals, [()]))
+        future = crew.submit(farm.sleeps, 60.0)
+        assert isinstance(crew, LocalCrew)
+        number = crew.processes[0].pid
+    assert future.done()
+    with pytest.raises(ProcessLookupError):
+        os.kill(number, signal.SIGKILL)
 
 
 def test_what_a_worker_takes(monkeypatch: pytest.MonkeyPatch) -> None:
