@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from raytracer.scene.capsules import CapsuleSet
     from raytracer.scene.coloring.scale import ColorScale
     from raytracer.scene.columns import Columns
+    from raytracer.scene.clip import Clip
     from raytracer.scene.ground import Ground
     from raytracer.scene.load import load
     from raytracer.scene.scene import (
@@ -73,6 +74,7 @@ __all__ = [
     "Axes",
     "Background",
     "Camera",
+    "Clip",
     "CapsuleSet",
     "ColorScale",
     "Columns",
@@ -131,6 +133,7 @@ _HOMES = {
     "DirectionalLight": "raytracer.scene.scene",
     "DiskLight": "raytracer.scene.scene",
     "Film": "raytracer.film.film",
+    "Clip": "raytracer.scene.clip",
     "Ground": "raytracer.scene.ground",
     "Image": "raytracer.film.image",
     "Keyframe": "raytracer.scene.animation",

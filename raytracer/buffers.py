@@ -80,6 +80,12 @@ def _no_emitters() -> NDArray[np.void]:
     return np.zeros(0, dtype("Emitter"))
 
 
+def _all_opaque() -> NDArray[np.uint16]:
+    import numpy as np
+
+    return np.zeros(0, np.uint16)
+
+
 def balls_of(solids: Solids, axis: NDArray[np.float32]) -> Solids:
     """Return the balls around which a view fits, as x, y, z and radius, float32 (M,) each.
 
@@ -125,6 +131,7 @@ class SceneBuffers:
             plane, is the last of them, with number N. Where there is one, arrays of colours, of
             their ids and of material ids have a row more.
         emitters: structured (E,), `Emitter`: the spheres that send out light; made of the others.
+        opacity: uint16 (N,), or (0,) where all is opaque: 65535 is opacity 1.
         axis: float32 (C, 3), render space: half of the segments of the capsules, which are the last
             C of the N; x, y and z are their middles. The others are spheres.
         end_row: int32 (C,): the row of colours, or of `color_id`, that the half of a capsule along
@@ -147,6 +154,7 @@ class SceneBuffers:
     large_id: NDArray[np.int32] = field(default_factory=_no_ids)
     large: NDArray[np.void] = field(default_factory=_no_large)
     emitters: NDArray[np.void] = field(default_factory=_no_emitters)
+    opacity: NDArray[np.uint16] = field(default_factory=_all_opaque)
     axis: NDArray[np.float32] = field(default_factory=_no_axes)
     end_row: NDArray[np.int32] = field(default_factory=_no_ids)
 
@@ -247,6 +255,8 @@ class SceneBuffers:
         if len(self.axis) > self.count or (len(self.end_row) and int(self.end_row.min()) < 0):
             raise ValueError("axis, end_row: are not those of the last primitives")
         _check_array("material_id", self.material_id, np.int32, (count if by_material else 0,))
+        translucent = count if len(self.opacity) else 0
+        _check_array("opacity", self.opacity, np.uint16, (translucent,))
         for name, struct in (("lights", "Light"), ("materials", "Material")):
             length = int(info[f"{struct.lower()}_count"])
             _check_array(name, getattr(self, name), layout.dtype(struct), (length,))
@@ -296,6 +306,8 @@ class SceneBuffers:
         if len(self.large) or len(self.large_id):  # else the hash is that of earlier versions
             yield "large_id", self.large_id
             yield "large", self.large
+        if len(self.opacity):
+            yield "opacity", self.opacity
         if len(self.axis) or len(self.end_row):
             yield "axis", self.axis
             yield "end_row", self.end_row

@@ -23,6 +23,7 @@
 #endif
 #else
 typedef unsigned char uint8_t;
+typedef unsigned short uint16_t;
 typedef unsigned int uint32_t;
 typedef int int32_t;
 typedef long long int64_t;

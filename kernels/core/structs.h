@@ -42,11 +42,15 @@
   F(int32_t, color_mode, 1) F(int32_t, material_mode, 1) /* ColorMode, MaterialMode */            \
   F(int32_t, large_count, 1)                   /* spheres beside the tree */                      \
   F(int32_t, emitter_count, 1) F(float, emitter_scale, 1) /* one by the sum of their weights */   \
-  F(int32_t, pad, 1)
+  F(int32_t, translucent, 1)                   /* whether any surface is not opaque */
+
+// Half-spaces a x + b y + c z <= d, in render space; their intersection is what is kept, or what is removed.
+#define RT_CLIP(F)                                                                                \
+  F(float, clip_planes, 24) F(int32_t, clip_count, 1) F(int32_t, clip_removes, 1) F(int32_t, pad, 2)
 
 #define RT_FRAME(F)                                                                               \
   F(Film, film, 1) F(Sampler, sampler, 1) F(Integrator, integrator, 1)                            \
-  F(Environment, environment, 1) F(SceneInfo, scene, 1)
+  F(Environment, environment, 1) F(SceneInfo, scene, 1) F(Clip, clip, 1)
 
 // what a CUDA launch receives by value: device pointers, then the part of the picture it renders
 #define RT_RENDERARGS(F)                                                                          \
@@ -54,19 +58,22 @@
   F(uint64_t, color_id, 1) F(uint64_t, material_id, 1) F(uint64_t, emitters, 1)                   \
   F(uint64_t, film, 1)                                                                            \
   F(int64_t, sphere_count, 1) F(int32_t, tile_begin, 1) F(int32_t, tile_end, 1)                   \
-  F(int32_t, sample_begin, 1) F(int32_t, sample_count, 1) F(int32_t, tiles_x, 1) F(int32_t, pad, 1)
+  F(int32_t, sample_begin, 1) F(int32_t, sample_count, 1) F(int32_t, tiles_x, 1) F(int32_t, pad, 1) \
+  F(uint64_t, opacity, 1) F(uint64_t, pad1, 1)
 
 // A sphere too large for a float32 centre and radius, as geom/large_sphere.h tests it; prim: its leaf position
 #define RT_LARGESPHERE(F)                                                                         \
   F(float, normal, 3) F(float, curvature, 1) F(float, height, 1)                                  \
-  F(uint32_t, prim, 1) F(float, pad, 2)
+  F(uint32_t, prim, 1)                                                                            \
+  F(float, fade_begin, 1) F(float, fade_end, 1) /* distances from O between which it fades; 0: it does not */
 
 // A sphere that sends out light. It is chosen with probability `share` by Walker's alias method: entry i of the table
 // stands for itself below `threshold` and above for entry `alias`.
 #define RT_EMITTER(F)                                                                             \
   F(float, center, 3) F(float, radius, 1)      /* in render space */                              \
   F(float, radiance, 3) F(float, share, 1)     /* linear RGB */                                   \
-  F(float, threshold, 1) F(uint32_t, alias, 1) F(float, pad, 2)
+  F(float, threshold, 1) F(uint32_t, alias, 1)                                                    \
+  F(uint32_t, sphere, 1) F(uint32_t, opacity, 1) /* its number; as SceneTables::opacity */
 
 // 8-wide node, boxes quantised to 8 bits on a power-of-two grid (after Ylitie, Karras, Laine 2017).
 // exponent: cell size 2^(e-127); bit i of `inner`: slot i is a node; its index is child_base + rank
@@ -111,6 +118,7 @@
 #define RT_FIELD_2 [2]
 #define RT_FIELD_3 [3]
 #define RT_FIELD_8 [8]
+#define RT_FIELD_24 [24]
 #define RT_FIELD_256 [256]
 #define RT_FIELD_kIntegratorPad [kIntegratorPad]
 
@@ -161,6 +169,9 @@ struct Environment {
 struct SceneInfo {
   RT_SCENEINFO(RT_FIELD)
 };
+struct Clip {
+  RT_CLIP(RT_FIELD)
+};
 struct Frame {
   RT_FRAME(RT_FIELD)
 };
@@ -188,7 +199,7 @@ struct FilmHistogram {
 static_assert(sizeof(Camera) % 16 == 0 && sizeof(Light) % 16 == 0 && sizeof(Material) % 16 == 0);
 static_assert(sizeof(Integrator) % 16 == 0 && sizeof(Environment) % 16 == 0 && sizeof(Frame) % 16 == 0);
 static_assert(sizeof(Film) == 32 && sizeof(Sampler) == 32 && sizeof(SceneInfo) == 32);
-static_assert(sizeof(RenderArgs) == 96 && sizeof(Node) == 80);
+static_assert(sizeof(Clip) == 112 && sizeof(RenderArgs) == 112 && sizeof(Node) == 80);
 static_assert(sizeof(LargeSphere) == 32 && sizeof(Emitter) == 48 && sizeof(FirstHit) == 48 && sizeof(ToneArgs) == 128 &&
               sizeof(FilmHistogram) == 1072);
 }  // namespace rt
@@ -197,7 +208,7 @@ static_assert(sizeof(LargeSphere) == 32 && sizeof(Emitter) == 48 && sizeof(First
 #define RT_STRUCTS(S)                                                                             \
   S(Camera, RT_CAMERA) S(Light, RT_LIGHT) S(PhongParameters, RT_PHONG) S(PrincipledParameters, RT_PRINCIPLED) S(Material, RT_MATERIAL)             \
   S(Film, RT_FILM) S(Sampler, RT_SAMPLER) S(Integrator, RT_INTEGRATOR) S(Environment, RT_ENVIRONMENT)              \
-  S(SceneInfo, RT_SCENEINFO) S(Frame, RT_FRAME)                                                   \
+  S(SceneInfo, RT_SCENEINFO) S(Clip, RT_CLIP) S(Frame, RT_FRAME)                                                   \
   S(RenderArgs, RT_RENDERARGS) S(Node, RT_NODE) S(LargeSphere, RT_LARGESPHERE) S(Emitter, RT_EMITTER) S(FirstHit, RT_FIRSTHIT)            \
   S(ToneArgs, RT_TONEARGS) S(FilmHistogram, RT_FILMHISTOGRAM)
 
@@ -212,6 +223,7 @@ static_assert(sizeof(LargeSphere) == 32 && sizeof(Emitter) == 48 && sizeof(First
 #define RT_MEMBER_Integrator(type, name, count) RT_MEMBER(Integrator, name)
 #define RT_MEMBER_Environment(type, name, count) RT_MEMBER(Environment, name)
 #define RT_MEMBER_SceneInfo(type, name, count) RT_MEMBER(SceneInfo, name)
+#define RT_MEMBER_Clip(type, name, count) RT_MEMBER(Clip, name)
 #define RT_MEMBER_Frame(type, name, count) RT_MEMBER(Frame, name)
 #define RT_MEMBER_RenderArgs(type, name, count) RT_MEMBER(RenderArgs, name)
 #define RT_MEMBER_Node(type, name, count) RT_MEMBER(Node, name)

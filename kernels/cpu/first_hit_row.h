@@ -12,7 +12,7 @@ void first_hit_row(const rt::SceneView& s, rt::FirstHit* row, int y) {
     Ray<float> ray = camera_ray<float>(*s.camera, frame.film, frame.sampler, (uint32_t)x, (uint32_t)y, 0u);
     float t = kInfinity;
     uint32_t prim = kNoPrim;
-    intersect_closest(s, ray.origin, ray.direction, kNoPrim, t, prim);
+    intersect_closest(s, ray.origin, ray.direction, kNoPrim, t, prim, center_hits(s, ray.origin, ray.direction));
     rt::FirstHit& out = row[x - frame.film.x0];
     if (prim == kNoPrim) {
       out = no_hit();
@@ -20,8 +20,7 @@ void first_hit_row(const rt::SceneView& s, rt::FirstHit* row, int y) {
     }
     int32_t sphere = s.order[prim];
     const Primitive<float> primitive = load_primitive(s, prim);
-    SurfacePoint<float> point =
-        surface_point<float>(s.large, frame.scene.large_count, prim, primitive, ray.origin, ray.direction);
+    const SurfacePoint<float> point = first_surface(s, prim, primitive, ray.origin, ray.direction);
 #if RT_CAPSULES
     const uint32_t row = color_row(primitive, point, (uint32_t)sphere);
 #else

@@ -161,7 +161,7 @@ nb::dict enums() {
 #define RT_CONSTANTS(C)                                                                           \
   C(kToneBins) C(kBinUncovered) C(kBinNonFinite) C(kBinBlack) C(kFirstBin) C(kLastBin)            \
   C(kBinOffset) C(kWarpTileWidth) C(kWarpTileHeight) C(kHistogramScratchBytes) C(kMaxLargeSpheres)    \
-  C(kNoSphere)
+  C(kNoSphere) C(kOpaque) C(kMostClipPlanes)
 #define RT_CONSTANT(name) numbers[#name] = rt::name;
 
 nb::dict constants() {
@@ -203,8 +203,8 @@ nb::tuple build_bvh(const std::vector<In<float, 1>>& columns, int threads, const
   throw nb::value_error("columns: are not the numbers of a record");
 }
 
-void check_aligned(const void* address) {
-  if ((uintptr_t)address % sizeof(float)) throw nb::type_error("an array is not aligned");
+void check_aligned(const void* address, size_t alignment = sizeof(float)) {
+  if ((uintptr_t)address % alignment) throw nb::type_error("an array is not aligned");
 }
 
 void raise(const char* problem) {
@@ -218,11 +218,11 @@ rt::Frame unlit(rt::Frame frame) {
 }
 
 // An array that stays as it is checked: itself if it is read-only, else a copy.
-template <class T, int N> In<T, N> unchanging(nb::handle array, const char* name) {
+template <class T, int N> In<T, N> unchanging(nb::handle array, const char* name, size_t alignment = sizeof(float)) {
   In<T, N> kept;
   if (!nb::try_cast(array, kept, false))
     throw nb::type_error((std::string(name) + ": is not a C-contiguous NumPy array of its dtype").c_str());
-  check_aligned(kept.data());
+  check_aligned(kept.data(), alignment);
   Out<T, N> writable;
   if (!nb::try_cast(array, writable, false)) return kept;
   size_t shape[N];
@@ -246,7 +246,7 @@ In<float, 2> kept_records(nb::handle array) {
 class Scene {
  public:
   Scene(nb::object nodes, nb::object records, nb::object order, In<float, 2> color, nb::object color_id,
-        nb::object material_id, nb::object large, nb::object emitters)
+        nb::object material_id, nb::object large, nb::object emitters, nb::object opacity)
       : nodes_(unchanging<uint8_t, 2>(nodes, "nodes")),
         spheres_(kept_records(records)),
         order_(unchanging<int32_t, 1>(order, "order")),
@@ -254,7 +254,8 @@ class Scene {
         color_id_(unchanging<int32_t, 1>(color_id, "color_id")),
         material_id_(unchanging<int32_t, 1>(material_id, "material_id")),
         large_(Structs<rt::LargeSphere>(large).all()),
-        emitters_(Structs<rt::Emitter>(emitters).all()) {
+        emitters_(Structs<rt::Emitter>(emitters).all()),
+        opacity_(unchanging<uint16_t, 1>(opacity, "opacity", sizeof(uint16_t))) {
     const In<float, 2>& spheres = spheres_;
     const bool has_capsules = spheres.shape(1) == rt::kCapsuleFloats;
     if (nodes_.shape(1) != sizeof(rt::Node) || (!has_capsules && spheres.shape(1) != rt::kSphereFloats) ||
@@ -265,6 +266,7 @@ class Scene {
     check_aligned(color.data());
     tables_.order = order_.data(), tables_.color = color.data(), tables_.color_id = color_id_.data();
     tables_.material_id = material_id_.data(), tables_.large = large_.data(), tables_.emitters = emitters_.data();
+    tables_.opacity = opacity_.shape(0) ? opacity_.data() : nullptr;
     tables_.nodes = nodes_.shape(0) ? (const rt::Node*)nodes_.data() : nullptr;
     tables_.spheres = spheres.data(), tables_.has_capsules = has_capsules;
     tables_.sphere_count = (int64_t)spheres.shape(0);
@@ -275,6 +277,7 @@ class Scene {
                 .material_ids = (int64_t)material_id_.shape(0),
                 .large = (int64_t)large_.size(),
                 .emitters = (int64_t)emitters_.size(),
+                .opacities = (int64_t)opacity_.shape(0),
                 .materials = 0};
     const char* problem;
     {
@@ -286,7 +289,7 @@ class Scene {
 
   int64_t nbytes() const {
     return (int64_t)(nodes_.nbytes() + spheres_.nbytes() + order_.nbytes() + color_.nbytes() + color_id_.nbytes() +
-                     material_id_.nbytes()) +
+                     material_id_.nbytes() + opacity_.nbytes()) +
            (int64_t)(large_.size() * sizeof(rt::LargeSphere) + emitters_.size() * sizeof(rt::Emitter));
   }
 
@@ -344,6 +347,7 @@ class Scene {
   In<int32_t, 1> color_id_, material_id_;
   std::vector<rt::LargeSphere> large_;
   std::vector<rt::Emitter> emitters_;
+  In<uint16_t, 1> opacity_;
   rt::SceneView tables_{};
   rt::SceneLengths lengths_{};
 };
@@ -351,9 +355,9 @@ class Scene {
 // The check of a view for scenes in the memory of a device, whose indices were checked when they were packed.
 void check_view(nb::object camera, nb::object lights, nb::object materials, nb::object frame, int64_t spheres,
                 int64_t colors, int64_t color_ids, int64_t material_ids, int64_t least_materials, int64_t large,
-                int64_t emitters, int64_t color_rows) {
-  const rt::SceneLengths lengths = {0,     spheres,   colors,          color_ids, material_ids,
-                                    large, emitters, least_materials, color_rows};
+                int64_t emitters, int64_t opacities, int64_t color_rows) {
+  const rt::SceneLengths lengths = {0,     spheres,  colors,    color_ids,       material_ids,
+                                    large, emitters, opacities, least_materials, color_rows};
   Structs<rt::Camera>(camera).one();
   const Structs<rt::Frame> frames(frame);
   if (lights.is_none()) return raise(rt::view_problem(unlit(frames.one()), lengths, 0, 1));
@@ -498,13 +502,13 @@ NB_MODULE(_core, m) {
       "Spheres, their tree and their looks, checked once. The arrays are kept; those of indices are copied if they "
       "are writable.")
       .def(nb::init<nb::object, nb::object, nb::object, In<float, 2>, nb::object, nb::object, nb::object,
-                    nb::object>(),
-           "nodes"_a, "spheres"_a, "order"_a, "color"_a.noconvert(), "color_id"_a, "material_id"_a,
-           "large"_a, "emitters"_a,
-           "nodes uint8 (M, 80), spheres float32 (N, 4), with capsules (N, 8), order int32 (N,), color float32 (K, 3), color_id and "
-           "material_id int32 (N,) or (0,), large LargeSphere (G,), emitters Emitter (E,). Raises ValueError if the "
-           "arrays do not fit "
-           "together or an index in one points outside of another.")
+                    nb::object, nb::object>(),
+           "nodes"_a, "spheres"_a, "order"_a, "color"_a.noconvert(), "color_id"_a, "material_id"_a, "large"_a,
+           "emitters"_a, "opacity"_a,
+           "nodes uint8 (M, 80), spheres float32 (N, 4), with capsules (N, 8), order int32 (N,), color float32 "
+           "(K, 3), color_id and material_id int32 (N,) or (0,), large LargeSphere (G,), emitters Emitter (E,), "
+           "opacity uint16 (N,) or (0,). Raises ValueError if the arrays do not fit together or an index in one "
+           "points outside of another.")
       .def_prop_ro("nbytes", &Scene::nbytes, "Bytes of all arrays.")
       .def("render", &Scene::render, "camera"_a, "lights"_a, "materials"_a, "frame"_a, "film"_a.noconvert(),
            "first_tile"_a, "budget_seconds"_a, "threads"_a,
@@ -513,11 +517,12 @@ NB_MODULE(_core, m) {
       .def("first_hits", &Scene::first_hits, "camera"_a, "frame"_a, "out"_a.noconvert(), "threads"_a,
            "What the rays through the pixels' centres meet first: FirstHit as uint8 (h, w, 48).");
   m.def("check_view", check_view, "camera"_a, "lights"_a.none(), "materials"_a.none(), "frame"_a, "spheres"_a,
-        "colors"_a, "color_ids"_a, "material_ids"_a, "least_materials"_a, "large"_a, "emitters"_a, "color_rows"_a = 0,
+        "colors"_a, "color_ids"_a, "material_ids"_a, "least_materials"_a, "large"_a, "emitters"_a, "opacities"_a = 0,
+        "color_rows"_a = 0,
         "Raises ValueError for a view that does not fit a scene with arrays of these lengths, whose material ids ask "
         "for `least_materials`, and the capsules for `color_rows` rows of colours. lights None: for first hits, which look at neither lights nor materials.");
   m.def("needs_path_tracing", needs_path_tracing, "lights"_a, "materials"_a, "frame"_a,
-        "Whether a picture has paths, materials other than Phong's, or lights with an extent or without shadows.");
+        "Whether a picture needs the kernels of path tracing, as opposed to those of Phong's materials alone.");
   m.def("tile_count", [](nb::object frame) { return rt::tile_count(Structs<rt::Frame>(frame).one().film); }, "frame"_a);
   m.def("tile", rt::tile_size, "Side of a tile in pixels.");
   m.def("set_tile", rt::set_tile_size, "pixels"_a, "Side of a tile in pixels, 8 to 64; no effect on the picture.");

@@ -143,21 +143,24 @@ RT_HD Primitive<FW> as_seen(const Packet& r, int at, const Primitive<float>& pri
 }
 
 // Keep the nearest; returns whether any ray of the quad came nearer.
-template <bool kOneOrigin>
+template <bool kOneOrigin, class Filters>
 RT_HD bool quad_intersect_closest(Packet& r, int quad, const Primitive<float>& primitive,
-                                  const Primitive<float>& from_origin, uint32_t prim) {
+                                  const Primitive<float>& from_origin, uint32_t prim, const Filters& filters) {
   bool nearer = false;
   for (int at = quad * kQuad; at < (quad + 1) * kQuad; at += kWide) {
     Vec3<FW> d = {load<FW>(r.dx + at), load<FW>(r.dy + at), load<FW>(r.dz + at)};
     const Primitive<FW> p = as_seen<kOneOrigin>(r, at, primitive, from_origin);
     const auto test = primitive_test(p, d);
     if (!any(is_reached(test))) continue;
-    FW t = nearest_hit(p, test), best = load<FW>(r.t + at);
+    const auto filter = filters.at(at);
+    FW t = filter.nearest(p, test), best = load<FW>(r.t + at);
     UW id = load<UW>(r.prim + at);
     MW hit = (t > FW(0.0f)) & (t <= best);
     // equal t: the lower leaf position; rare, so looked at only then
     MW tie = hit & (t == best);
     if (any(tie)) hit = hit & (!tie | (UW(prim) < id));
+    if constexpr (!decltype(filter)::kAcceptsAll)
+      if (any(hit)) hit = hit & filter.accepts(prim);
     if (!any(hit)) continue;
     store(r.t + at, select(hit, t, best));
     store(r.prim + at, select(hit, UW(prim), id));
@@ -191,8 +194,10 @@ RT_HD float quad_limit(const Packet& r, int quad) {
   return reduce_max(m);
 }
 
-// Nearest hits of a packet of camera rays. r.t holds the far end and r.prim kNoPrim on entry.
-template <bool kOneOrigin> void packet_intersect_closest(const rt::SceneView& s, const PacketPlanes& p, Packet& r) {
+// Nearest hits of a packet of camera rays. r.t holds the far end and r.prim kNoPrim on entry; filters.at(i): the filter
+// of the vector of rays at i.
+template <bool kOneOrigin, class Filters>
+void packet_intersect_closest(const rt::SceneView& s, const PacketPlanes& p, Packet& r, const Filters& filters) {
   float limit[kQuads], farthest = 0.0f;
   for (int q = 0; q < kQuads; ++q) limit[q] = quad_limit(r, q), farthest = max_(farthest, limit[q]);
   PacketEntry stack[kMaxWaiting];
@@ -230,7 +235,7 @@ template <bool kOneOrigin> void packet_intersect_closest(const rt::SceneView& s,
         for (; quads; quads &= quads - 1) {
           int q = __builtin_ctz(quads);
           if (near > limit[q]) continue;
-          if (quad_intersect_closest<kOneOrigin>(r, q, primitive, from_origin, at)) {
+          if (quad_intersect_closest<kOneOrigin>(r, q, primitive, from_origin, at, filters)) {
             limit[q] = quad_limit(r, q);
             farthest = max_(max_(limit[0], limit[1]), max_(limit[2], limit[3]));
           }

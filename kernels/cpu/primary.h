@@ -78,12 +78,32 @@ RT_HD bool fits_planes(const PacketFrame& f, const Packet& r) {
   return true;
 }
 
-RT_HD void trace_block(const rt::SceneView& s, const PacketFrame& f, Packet& r) {
+// The filters of a packet of camera rays.
+struct PacketFilters {
+  const rt::SceneView& scene;
+  const Packet& rays;
+  const uint32_t *x, *y;
+  uint32_t sample;
+
+  RT_HD auto at(int i) const {
+    const Packet& r = rays;
+    return ray_filter<FW>(scene, load<UW>(x + i), load<UW>(y + i), sample,
+                          {load<FW>(r.ox + i), load<FW>(r.oy + i), load<FW>(r.oz + i)},
+                          {load<FW>(r.dx + i), load<FW>(r.dy + i), load<FW>(r.dz + i)});
+  }
+  RT_HD auto one(int i) const {
+    const Packet& r = rays;
+    return ray_filter<float>(scene, x[i], y[i], sample, vec3(r.ox[i], r.oy[i], r.oz[i]),
+                             vec3(r.dx[i], r.dy[i], r.dz[i]));
+  }
+};
+
+RT_HD void trace_block(const rt::SceneView& s, const PacketFrame& f, Packet& r, const PacketFilters& filters) {
   if (!s.nodes) return;
   if (!fits_planes(f, r)) {
     for (int i = 0; i < kPacket && !is_cancelled(s); ++i)
-      intersect_closest(s, vec3(r.ox[i], r.oy[i], r.oz[i]), vec3(r.dx[i], r.dy[i], r.dz[i]), kNoPrim, r.t[i],
-                        r.prim[i]);
+      intersect_closest(s, vec3(r.ox[i], r.oy[i], r.oz[i]), vec3(r.dx[i], r.dy[i], r.dz[i]), kNoPrim, r.t[i], r.prim[i],
+                        filters.one(i));
     return;
   }
   if (s.frame->scene.large_count)
@@ -92,7 +112,7 @@ RT_HD void trace_block(const rt::SceneView& s, const PacketFrame& f, Packet& r) 
       UW prim = load<UW>(r.prim + at);
       large_intersect_closest<FW>(
           s.large, s.frame->scene.large_count, {load<FW>(r.ox + at), load<FW>(r.oy + at), load<FW>(r.oz + at)},
-          {load<FW>(r.dx + at), load<FW>(r.dy + at), load<FW>(r.dz + at)}, UW(kNoPrim), t, prim);
+          {load<FW>(r.dx + at), load<FW>(r.dy + at), load<FW>(r.dz + at)}, UW(kNoPrim), t, prim, filters.at(at));
       store(r.t + at, t), store(r.prim + at, prim);
     }
   Rect quad[kQuads];
@@ -100,9 +120,9 @@ RT_HD void trace_block(const rt::SceneView& s, const PacketFrame& f, Packet& r) 
   PacketPlanes planes;
   make_planes(planes, f, quad, f.parallel ? max_abs(f.apex) : 0.0f, 0.0f);
   if (f.parallel)
-    packet_intersect_closest<false>(s, planes, r);
+    packet_intersect_closest<false>(s, planes, r, filters);
   else
-    packet_intersect_closest<true>(s, planes, r);
+    packet_intersect_closest<true>(s, planes, r, filters);
 }
 
 inline void primary_wave(const rt::SceneView& s, const rt::Scratch& k, const TileBlocks& blocks, uint32_t sample,
@@ -113,7 +133,7 @@ inline void primary_wave(const rt::SceneView& s, const rt::Scratch& k, const Til
     Packet r;
     int at = block * kPacket;
     PacketFrame f = make_block(s, k.x + at, k.y + at, sample, r);
-    trace_block(s, f, r);
+    trace_block(s, f, r, {s, r, k.x + at, k.y + at, sample});
     memcpy(w.ox + at, r.ox, sizeof r.ox), memcpy(w.oy + at, r.oy, sizeof r.oy), memcpy(w.oz + at, r.oz, sizeof r.oz);
     memcpy(w.dx + at, r.dx, sizeof r.dx), memcpy(w.dy + at, r.dy, sizeof r.dy), memcpy(w.dz + at, r.dz, sizeof r.dz);
     memcpy(w.t + at, r.t, sizeof r.t), memcpy(w.prim + at, r.prim, sizeof r.prim);

@@ -5,6 +5,7 @@
 
 #include "../bvh/node.h"
 #include "../core/enums.h"
+#include "../geom/clip.h"
 #include "../geom/primitive.h"
 
 namespace rt {
@@ -80,6 +81,8 @@ const char* view_problem(const Frame& f, const SceneLengths& n, int64_t lights, 
   if (f.scene.material_mode == kMaterialIndexed && n.material_ids < n.spheres) return "material_id: fewer than spheres";
   if (f.scene.material_mode == kMaterialIndexed && materials < n.materials)
     return "material_id: points behind the materials";
+  if (n.opacities && n.opacities < n.spheres) return "opacity: fewer than spheres";
+  if (f.clip.clip_count < 0 || f.clip.clip_count > kMostClipPlanes) return "clip: more planes than there is room for";
   return nullptr;
 }
 

@@ -6,7 +6,7 @@ namespace rt {
 
 // lengths of the arrays of a scene; materials: how many its spheres' numbers ask for
 struct SceneLengths {
-  int64_t nodes, spheres, colors, color_ids, material_ids, large, emitters, materials;
+  int64_t nodes, spheres, colors, color_ids, material_ids, large, emitters, opacities, materials;
   int64_t color_rows = 0;  // of which a capsule has the colour of one of its halves
 };
 

@@ -151,17 +151,22 @@ RT_HD void queue_steps(const rt::Wave& w, int at, uint32_t mask, const PathStep<
   next.count += __builtin_popcount(mask);
 }
 
-// Those of the rays in `mask` that nothing in the tree but `self` is in the way of, up to t_max.
-RT_HD uint32_t unblocked(const rt::SceneView& s, Vec3<FW> origin, Vec3<FW> direction, UW self, float t_max,
-                         uint32_t mask) {
-  alignas(64) float ox[kWide], oy[kWide], oz[kWide], dx[kWide], dy[kWide], dz[kWide];
-  alignas(64) uint32_t own[kWide];
-  store(ox, origin.x), store(oy, origin.y), store(oz, origin.z);
+// Those of the rays in `mask`, of paths p, that nothing but `self` is in the way of, up to t_max.
+RT_HD uint32_t unblocked(const rt::SceneView& s, const PathState<FW>& p, Vec3<FW> origin, Vec3<FW> direction, UW self,
+                         FW t_max, uint32_t mask) {
+  if (s.frame->scene.large_count && mask)
+    mask &= ~bits(large_occluded<FW>(s.large, s.frame->scene.large_count, origin, direction, self, t_max,
+                                     ray_filter<FW>(s, p.x, p.y, p.sample, origin, direction)));
+  alignas(64) float ox[kWide], oy[kWide], oz[kWide], dx[kWide], dy[kWide], dz[kWide], distance[kWide];
+  alignas(64) uint32_t own[kWide], x[kWide], y[kWide];
+  store(ox, origin.x), store(oy, origin.y), store(oz, origin.z), store(distance, t_max);
   store(dx, direction.x), store(dy, direction.y), store(dz, direction.z), store(own, self);
+  if (RT_PATH_TRACING) store(x, p.x), store(y, p.y);
   uint32_t seen = mask;
   for (; mask; mask &= mask - 1) {
     const int i = __builtin_ctz(mask);
-    if (occluded(s, vec3(ox[i], oy[i], oz[i]), vec3(dx[i], dy[i], dz[i]), own[i], t_max)) seen &= ~(1u << i);
+    const Vec3<float> o = vec3(ox[i], oy[i], oz[i]), d = vec3(dx[i], dy[i], dz[i]);
+    if (occluded(s, o, d, own[i], distance[i], ray_filter<float>(s, x[i], y[i], p.sample, o, d))) seen &= ~(1u << i);
   }
   return seen;
 }
@@ -172,11 +177,9 @@ RT_HD void shade_sky_rays(const rt::SceneView& s, rt::Scratch& k, const rt::Wave
   const rt::Integrator& integrator = s.frame->integrator;
   for (int ray = 0; ray < sky_rays(integrator); ++ray) {
     const SkySample<FW> a = shade_sky(*s.frame, p, f, ambient, ray);
-    uint32_t seen = hits & bits(a.contributes);
-    if (s.frame->scene.large_count)
-      seen &= ~bits(large_occluded<FW>(s.large, s.frame->scene.large_count, f.point.position, a.wi, p.prim,
-                                       FW(sky_distance(integrator))));
-    add_radiance(k, w, at, unblocked(s, f.point.position, a.wi, p.prim, sky_distance(integrator), seen), a.radiance);
+    const uint32_t open = hits & bits(a.contributes);
+    const FW distance(sky_distance(integrator));
+    add_radiance(k, w, at, unblocked(s, p, f.point.position, a.wi, leaving(p, f), distance, open), a.radiance);
   }
 }
 

@@ -6,29 +6,13 @@
 
 namespace RT_NS {
 
-// Those of the rays in `mask` that nothing is in the way of.
-RT_HD uint32_t unblocked_to(const rt::SceneView& s, Vec3<FW> origin, const LightSample<FW>& l, UW self, uint32_t mask) {
-  if (s.frame->scene.large_count && mask)
-    mask &= ~bits(large_occluded<FW>(s.large, s.frame->scene.large_count, origin, l.wi, self, l.distance));
-  alignas(64) float ox[kWide], oy[kWide], oz[kWide], dx[kWide], dy[kWide], dz[kWide], distance[kWide];
-  alignas(64) uint32_t own[kWide];
-  store(ox, origin.x), store(oy, origin.y), store(oz, origin.z);
-  store(dx, l.wi.x), store(dy, l.wi.y), store(dz, l.wi.z), store(distance, l.distance), store(own, self);
-  uint32_t seen = mask;
-  for (; mask; mask &= mask - 1) {
-    const int i = __builtin_ctz(mask);
-    if (occluded(s, vec3(ox[i], oy[i], oz[i]), vec3(dx[i], dy[i], dz[i]), own[i], distance[i])) seen &= ~(1u << i);
-  }
-  return seen;
-}
-
 // What the lights send to the surfaces of a vector.
 RT_HD void shade_path_lights(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w, int at, uint32_t hits,
                              const PathState<FW>& p, const Surface<FW>& f, const Scattering<FW>& scattering) {
   for (int i = 0; i < light_samples(*s.frame); ++i) {
     const LitSample<FW> a = shade_path_light(s, i, p, f, scattering);
     uint32_t lit = hits & bits(a.contributes);
-    if (casts_shadows(s, i)) lit = unblocked_to(s, a.origin, a.sample, p.prim, lit);
+    if (casts_shadows(s, i)) lit = unblocked(s, p, a.origin, a.sample.wi, leaving(p, f), a.sample.distance, lit);
     if (lit) add_radiance(k, w, at, lit, a.radiance);
   }
 }

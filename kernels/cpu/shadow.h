@@ -111,8 +111,8 @@ RT_HD void sort_bundle(rt::ShadowQueue& q, Rect all) {
 
 RT_HD void trace_alone(const rt::SceneView& s, rt::ShadowQueue& q, uint32_t k) {
   if (is_cancelled(s)) return;
-  q.visible[k] =
-      !occluded(s, vec3(q.px[k], q.py[k], q.pz[k]), vec3(q.lx[k], q.ly[k], q.lz[k]), q.self[k], q.distance[k]);
+  q.visible[k] = !occluded(s, vec3(q.px[k], q.py[k], q.pz[k]), vec3(q.lx[k], q.ly[k], q.lz[k]), q.self[k],
+                           q.distance[k], AllHits());
 }
 
 // Rays at..at+kWide of the queue, in its own order or as sorted.
@@ -178,7 +178,7 @@ inline void trace_large(const rt::SceneView& s, rt::ShadowQueue& q) {
     Vec3<FW> o = {load<FW>(q.px + at), load<FW>(q.py + at), load<FW>(q.pz + at)};
     Vec3<FW> d = {load<FW>(q.lx + at), load<FW>(q.ly + at), load<FW>(q.lz + at)};
     uint32_t blocked = bits(large_occluded<FW>(s.large, s.frame->scene.large_count, o, d, load<UW>(q.self + at),
-                                               load<FW>(q.distance + at)));
+                                               load<FW>(q.distance + at), AllHits()));
     for (; blocked; blocked &= blocked - 1) {
       int k = at + __builtin_ctz(blocked);
       if (k < q.count) q.visible[k] = 0;

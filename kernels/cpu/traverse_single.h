@@ -2,6 +2,7 @@
 #pragma once
 #include "../bvh/node.h"
 #include "../geom/large_sphere.h"
+#include "../integrator/hit_filter.h"
 #include "primitive_load.h"
 
 namespace RT_NS {
@@ -51,17 +52,19 @@ RT_HD BoxHits intersect_boxes(const rt::Node& n, const SingleRay& r, float t_max
 }
 
 // t of the nearest hit in the primitives of one slot, as eight lanes; negative: none
-RT_HD F8 intersect_leaf(const rt::SceneView& s, uint32_t begin, const SingleRay& r) {
+template <class Filter>
+RT_HD F8 intersect_leaf(const rt::SceneView& s, uint32_t begin, const SingleRay& r, const Filter& filter) {
   const Primitive<F8> p = relative_to(load_primitives(s, begin), splat3<F8>(r.origin));
-  return nearest_hit(p, primitive_test(p, splat3<F8>(r.direction)));
+  return filter.nearest(p, primitive_test(p, splat3<F8>(r.direction)));
 }
 
 // Nearest hit with t < t; for equal t the lower leaf position, independent of the order of traversal.
-// `self` is not tested.
+// `self` is not tested, nor what the filter leaves out.
+template <class Filter>
 RT_HD void intersect_closest(const rt::SceneView& s, Vec3<float> o, Vec3<float> d, uint32_t self, float& t,
-                             uint32_t& prim) {
+                             uint32_t& prim, const Filter& filter) {
   if (!s.nodes) return;
-  large_intersect_closest<float>(s.large, s.frame->scene.large_count, o, d, self, t, prim);
+  large_intersect_closest<float>(s.large, s.frame->scene.large_count, o, d, self, t, prim, filter);
   SingleRay ray = single_ray(o, d);
   struct Entry {
     uint32_t node;
@@ -86,22 +89,24 @@ RT_HD void intersect_closest(const rt::SceneView& s, Vec3<float> o, Vec3<float> 
         stack[k] = c;
       } else {
         uint32_t begin = leaf_begin(n, i), count = leaf_end(n, i) - begin;
-        F8 found = intersect_leaf(s, begin, ray);
+        F8 found = intersect_leaf(s, begin, ray, filter);
         uint32_t good = bits((found > F8(0.0f)) & (found <= F8(t))) & ((1u << count) - 1u);
         if (!good) continue;
         alignas(32) float lane[8];
         store(lane, found);
         for (; good; good &= good - 1) {
           uint32_t k = (uint32_t)__builtin_ctz(good), p = begin + k;
-          if (p != self && (lane[k] < t || (lane[k] == t && p < prim))) t = lane[k], prim = p;
+          if (p != self && (lane[k] < t || (lane[k] == t && p < prim)) && filter.accepts(p)) t = lane[k], prim = p;
         }
       }
     }
   }
 }
 
-// Whether anything in the tree except `self` is in (0, t_max).
-RT_HD bool occluded(const rt::SceneView& s, Vec3<float> o, Vec3<float> d, uint32_t self, float t_max) {
+// Whether anything in the tree except `self` that the filter accepts is in (0, t_max).
+template <class Filter>
+RT_HD bool occluded(const rt::SceneView& s, Vec3<float> o, Vec3<float> d, uint32_t self, float t_max,
+                    const Filter& filter) {
   if (!s.nodes) return false;
   SingleRay ray = single_ray(o, d);
   uint32_t stack[kMaxWaiting];
@@ -115,10 +120,15 @@ RT_HD bool occluded(const rt::SceneView& s, Vec3<float> o, Vec3<float> d, uint32
         stack[top++] = child_node(n, i);
       } else {
         uint32_t begin = leaf_begin(n, i), count = leaf_end(n, i) - begin;
-        F8 found = intersect_leaf(s, begin, ray);
+        F8 found = intersect_leaf(s, begin, ray, filter);
         uint32_t good = bits((found > F8(0.0f)) & (found < F8(t_max))) & ((1u << count) - 1u);
         if (self - begin < count) good &= ~(1u << (self - begin));
-        if (good) return true;
+        if constexpr (Filter::kAcceptsAll) {
+          if (good) return true;
+        } else {
+          for (; good; good &= good - 1)
+            if (filter.accepts(begin + (uint32_t)__builtin_ctz(good))) return true;
+        }
       }
     }
   }

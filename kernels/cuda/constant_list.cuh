@@ -19,15 +19,18 @@ struct ConstantList {
   RT_DEVICE void exclude_large(uint32_t large) { count -= large; }
   RT_DEVICE bool fits() const { return stored <= kConstantSpheres; }
   RT_DEVICE Primitive<float> primitive(uint32_t prim) const { return to_primitive(VectorFetch{spheres}(prim)); }
-  RT_DEVICE void intersect_closest(Vec3<float> o, Vec3<float> d, uint32_t self, float& t, uint32_t& prim) const {
+  template <class Filter>
+  RT_DEVICE void intersect_closest(Vec3<float> o, Vec3<float> d, uint32_t self, float& t, uint32_t& prim,
+                                   const Filter& filter) const {
     if (fits())
-      LinearList<ConstantFetch>{{}, count}.intersect_closest(o, d, self, t, prim);
+      LinearList<ConstantFetch>{{}, count}.intersect_closest(o, d, self, t, prim, filter);
     else
-      LinearList<VectorFetch>{{spheres}, count}.intersect_closest(o, d, self, t, prim);
+      LinearList<VectorFetch>{{spheres}, count}.intersect_closest(o, d, self, t, prim, filter);
   }
-  RT_DEVICE bool occluded(Vec3<float> o, Vec3<float> d, uint32_t self, float t_max) const {
-    if (fits()) return LinearList<ConstantFetch>{{}, count}.occluded(o, d, self, t_max);
-    return LinearList<VectorFetch>{{spheres}, count}.occluded(o, d, self, t_max);
+  template <class Filter>
+  RT_DEVICE bool occluded(Vec3<float> o, Vec3<float> d, uint32_t self, float t_max, const Filter& filter) const {
+    if (fits()) return LinearList<ConstantFetch>{{}, count}.occluded(o, d, self, t_max, filter);
+    return LinearList<VectorFetch>{{spheres}, count}.occluded(o, d, self, t_max, filter);
   }
 };
 

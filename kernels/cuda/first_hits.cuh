@@ -20,15 +20,6 @@ extern "C" __global__ void __launch_bounds__(128) first_hits(const __grid_consta
   out = rt::no_hit();
   if (args.sphere_count == 0) return;
   rt::Ray<float> ray = rt::camera_ray<float>(c_camera, film, c_frame.sampler, (uint32_t)x, (uint32_t)y, 0u);
-  float t = rt::kInfinity;
-  uint32_t prim = rt::kNoPrim;
-  rt::large_intersect_closest<float>(c_large, c_frame.scene.large_count, ray.origin, ray.direction, rt::kNoPrim, t,
-                                     prim);
-  rt::thread_intersect_closest((const rt::Node*)args.nodes, (const rt::PrimitiveRecord*)args.spheres, ray.origin,
-                               ray.direction, rt::kNoPrim, t, prim);
-  if (prim == rt::kNoPrim) return;
-  const rt::Primitive<float> primitive = rt::load_primitive((const rt::PrimitiveRecord*)args.spheres + prim);
-  int32_t sphere = __ldg((const int32_t*)args.order + prim);
   const rt::SceneTables tables = {(const int32_t*)args.order,
                                   (const float*)args.color,
                                   (const int32_t*)args.color_id,
@@ -38,9 +29,19 @@ extern "C" __global__ void __launch_bounds__(128) first_hits(const __grid_consta
                                   nullptr,
                                   c_large,
                                   nullptr,
+                                  (const uint16_t*)args.opacity,
                                   &c_frame};
-  rt::SurfacePoint<float> point =
-      rt::surface_point<float>(c_large, c_frame.scene.large_count, prim, primitive, ray.origin, ray.direction);
+  const auto filter = rt::center_hits(tables, ray.origin, ray.direction);
+  float t = rt::kInfinity;
+  uint32_t prim = rt::kNoPrim;
+  rt::large_intersect_closest<float>(c_large, c_frame.scene.large_count, ray.origin, ray.direction, rt::kNoPrim, t,
+                                     prim, filter);
+  rt::thread_intersect_closest((const rt::Node*)args.nodes, (const rt::PrimitiveRecord*)args.spheres, ray.origin,
+                               ray.direction, rt::kNoPrim, t, prim, filter);
+  if (prim == rt::kNoPrim) return;
+  const rt::Primitive<float> primitive = rt::load_primitive((const rt::PrimitiveRecord*)args.spheres + prim);
+  int32_t sphere = __ldg((const int32_t*)args.order + prim);
+  const rt::SurfacePoint<float> point = rt::first_surface(tables, prim, primitive, ray.origin, ray.direction);
 #if RT_CAPSULES
   const uint32_t row = rt::color_row(primitive, point, (uint32_t)sphere);
 #else

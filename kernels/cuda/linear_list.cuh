@@ -2,6 +2,7 @@
 // PrimitiveRecord fetch(i); all threads of a warp read the same one.
 #pragma once
 #include "primitive_load.cuh"
+#include "../integrator/hit_filter.h"
 
 namespace RT_NS {
 
@@ -12,20 +13,23 @@ struct LinearList {
 
   RT_DEVICE void exclude_large(uint32_t large) { count -= large; }
   RT_DEVICE Primitive<float> primitive(uint32_t prim) const { return to_primitive(fetch(prim)); }
-  RT_DEVICE void intersect_closest(Vec3<float> o, Vec3<float> d, uint32_t self, float& t, uint32_t& prim) const {
+  template <class Filter>
+  RT_DEVICE void intersect_closest(Vec3<float> o, Vec3<float> d, uint32_t self, float& t, uint32_t& prim,
+                                   const Filter& filter) const {
     for (uint32_t i = 0; i < count; ++i) {
       const Primitive<float> p = relative_to(primitive(i), o);
       const auto test = primitive_test(p, d);
       if (!is_reached(test) || i == self) continue;
-      const float hit = nearest_hit(p, test);
-      if (hit > 0.0f && (hit < t || (hit == t && i < prim))) t = hit, prim = i;
+      const float hit = filter.nearest(p, test);
+      if (hit > 0.0f && (hit < t || (hit == t && i < prim)) && filter.accepts(i)) t = hit, prim = i;
     }
   }
-  RT_DEVICE bool occluded(Vec3<float> o, Vec3<float> d, uint32_t self, float t_max) const {
+  template <class Filter>
+  RT_DEVICE bool occluded(Vec3<float> o, Vec3<float> d, uint32_t self, float t_max, const Filter& filter) const {
     for (uint32_t i = 0; i < count; ++i) {
       const Primitive<float> p = relative_to(primitive(i), o);
       const auto test = primitive_test(p, d);
-      if (is_reached(test) && i != self && occludes(p, test, t_max)) return true;
+      if (is_reached(test) && i != self && filter.blocks(p, test, t_max) && filter.accepts(i)) return true;
     }
     return false;
   }

@@ -38,12 +38,13 @@ RT_DEVICE void render_tile(const rt::RenderArgs& args, const rt::SceneTables& s,
     float t = kInfinity;
     uint32_t prim = kNoPrim;
     if (args.sphere_count > 0) {
-      large_intersect_closest<float>(s.large, large_count(frame), ray.origin, ray.direction, kNoPrim, t, prim);
+      const auto filter = ray_filter<float>(s, x, y, sample, ray.origin, ray.direction);
+      large_intersect_closest<float>(s.large, large_count(frame), ray.origin, ray.direction, kNoPrim, t, prim, filter);
       if (coherent)
         coherent = warp_intersect_closest(tree.nodes, primitives, camera_packet(*s.camera, ray.origin), scratch,
-                                          ray.origin, ray.direction, t, prim);
+                                          ray.origin, ray.direction, t, prim, filter);
       if (!coherent)
-        thread_intersect_closest(tree.nodes, primitives.global, ray.origin, ray.direction, kNoPrim, t, prim);
+        thread_intersect_closest(tree.nodes, primitives.global, ray.origin, ray.direction, kNoPrim, t, prim, filter);
       __syncwarp();
     }
     float4 l = trace_path(s, tree, path_start<float>(ray, prim, x, y, sample));

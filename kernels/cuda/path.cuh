@@ -1,8 +1,9 @@
 // A path through the scene, one thread (CUDA): surfaces, lights and mirrors from the camera ray's first
 // hit on. Shadow rays are cast in add_lights. The traversal is a template argument with
 //   Primitive<float> primitive(prim)
-//   void intersect_closest(o, d, self, t, prim)   nearest hit before t, except `self`
-//   bool occluded(o, d, self, t_max)              whether anything except `self` is in (0, t_max)
+//   void intersect_closest(o, d, self, t, prim, filter)   nearest hit before t, except `self`
+//   bool occluded(o, d, self, t_max, filter)              whether anything except `self` is in (0, t_max)
+// filter: integrator/hit_filter.h
 #pragma once
 #include "../integrator/integrators.h"
 
@@ -20,6 +21,7 @@ RT_DEVICE rt::SceneTables scene_tables(const rt::RenderArgs& a, const rt::Camera
           materials,
           large,
           (const rt::Emitter*)a.emitters,
+          (const uint16_t*)a.opacity,
           &frame};
 }
 
@@ -39,20 +41,24 @@ RT_DEVICE TilePixel tile_pixel(const rt::RenderArgs& args, const rt::Film& film,
   return {x, y, (size_t)(y - film.y0) * (size_t)(film.x1 - film.x0) + (size_t)(x - film.x0), inside};
 }
 
-// Nearest hit before t, except `self`.
+// Nearest hit of the ray of a path before t, except `self`, updates t and p.prim.
 template <class Traversal>
-RT_DEVICE void path_intersect_closest(const rt::SceneTables& s, const Traversal& traversal, const Ray<float>& ray,
-                                      uint32_t self, float& t, uint32_t& prim) {
-  large_intersect_closest<float>(s.large, large_count(*s.frame), ray.origin, ray.direction, self, t, prim);
-  traversal.intersect_closest(ray.origin, ray.direction, self, t, prim);
+RT_DEVICE void path_intersect_closest(const rt::SceneTables& s, const Traversal& traversal, PathState<float>& p,
+                                      uint32_t self, float& t) {
+  const auto filter = ray_filter<float>(s, p.x, p.y, p.sample, p.ray.origin, p.ray.direction);
+  large_intersect_closest<float>(s.large, large_count(*s.frame), p.ray.origin, p.ray.direction, self, t, p.prim,
+                                 filter);
+  traversal.intersect_closest(p.ray.origin, p.ray.direction, self, t, p.prim, filter);
 }
 
-// Whether anything except `self` is in (0, t_max).
+// Whether anything except `self` is in (0, t_max) of a ray that leaves a surface of the path p.
 template <class Traversal>
-RT_DEVICE bool path_occluded(const rt::SceneTables& s, const Traversal& traversal, Vec3<float> o, Vec3<float> d,
-                             uint32_t self, float t_max) {
-  if (large_count(*s.frame) && large_occluded<float>(s.large, large_count(*s.frame), o, d, self, t_max)) return true;
-  return traversal.occluded(o, d, self, t_max);
+RT_DEVICE bool path_occluded(const rt::SceneTables& s, const Traversal& traversal, const PathState<float>& p,
+                             Vec3<float> o, Vec3<float> d, uint32_t self, float t_max) {
+  const auto filter = ray_filter<float>(s, p.x, p.y, p.sample, o, d);
+  if (large_count(*s.frame) && large_occluded<float>(s.large, large_count(*s.frame), o, d, self, t_max, filter))
+    return true;
+  return traversal.occluded(o, d, self, t_max, filter);
 }
 
 // What the lights send to a surface, added to `radiance`; asks for shadow rays one light at a time.
@@ -63,7 +69,7 @@ RT_DEVICE Vec3<float> add_lights(const rt::SceneTables& s, const Traversal& trav
     DirectSample<float> a = shade_light(s.frame->integrator, s.lights[i], p, f);
     if (!a.contributes) continue;
     if (s.frame->integrator.shadows &&
-        path_occluded(s, traversal, f.point.position, a.sample.wi, p.prim, a.sample.distance))
+        path_occluded(s, traversal, p, f.point.position, a.sample.wi, p.prim, a.sample.distance))
       continue;
     radiance = radiance + a.radiance;
   }
@@ -77,7 +83,8 @@ RT_DEVICE Vec3<float> add_sky(const rt::SceneTables& s, const Traversal& travers
   const rt::Integrator& integrator = s.frame->integrator;
   for (int ray = 0; ray < sky_rays(integrator); ++ray) {
     const SkySample<float> a = shade_sky(*s.frame, p, f, ambient, ray);
-    if (!a.contributes || path_occluded(s, traversal, f.point.position, a.wi, p.prim, sky_distance(integrator)))
+    if (!a.contributes ||
+        path_occluded(s, traversal, p, f.point.position, a.wi, leaving(p, f), sky_distance(integrator)))
       continue;
     radiance = radiance + a.radiance;
   }
@@ -106,7 +113,7 @@ RT_DEVICE float4 trace_path(const rt::SceneTables& s, const Traversal& traversal
     if (!path_continues(*s.frame, p, f)) break;
     PathStep<float> step = next_step(*s.frame, p, f);
     p = step.path;
-    path_intersect_closest(s, traversal, p.ray, step.self, step.t, p.prim);
+    path_intersect_closest(s, traversal, p, step.self, step.t);
   }
   return make_float4(radiance.x, radiance.y, radiance.z, coverage);
 }

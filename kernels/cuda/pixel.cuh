@@ -21,9 +21,9 @@ RT_DEVICE void render_pixel(const rt::RenderArgs& args, Traversal traversal, con
     const uint32_t x = (uint32_t)at.x, y = (uint32_t)at.y, sample = (uint32_t)args.sample_begin + (uint32_t)i;
     Ray<float> ray = camera_ray<float>(camera, frame.film, frame.sampler, x, y, sample);
     float t = kInfinity;
-    uint32_t prim = kNoPrim;
-    if (args.sphere_count > 0) path_intersect_closest(scene, traversal, ray, kNoPrim, t, prim);
-    float4 l = trace_path(scene, traversal, path_start<float>(ray, prim, x, y, sample));
+    PathState<float> path = path_start<float>(ray, kNoPrim, x, y, sample);
+    if (args.sphere_count > 0) path_intersect_closest(scene, traversal, path, kNoPrim, t);
+    float4 l = trace_path(scene, traversal, path);
     sum = make_float4(sum.x + l.x, sum.y + l.y, sum.z + l.z, sum.w + l.w);
   }
   *out = sum;

@@ -13,7 +13,8 @@ RT_DEVICE Vec3<float> add_path_lights(const rt::SceneTables& s, const Traversal&
   for (int i = 0; i < light_samples(*s.frame); ++i) {
     const LitSample<float> a = shade_path_light(s, i, p, f, scattering);
     if (!a.contributes) continue;
-    if (casts_shadows(s, i) && path_occluded(s, traversal, a.origin, a.sample.wi, p.prim, a.sample.distance)) continue;
+    if (casts_shadows(s, i) && path_occluded(s, traversal, p, a.origin, a.sample.wi, leaving(p, f), a.sample.distance))
+      continue;
     radiance = radiance + a.radiance;
   }
   return radiance;
@@ -39,7 +40,7 @@ RT_DEVICE bool path_bounce(const rt::SceneTables& s, const Traversal& traversal,
   if (!next.continues) return false;
   p = next.step.path;
   float t = next.step.t;
-  path_intersect_closest(s, traversal, p.ray, next.step.self, t, p.prim);
+  path_intersect_closest(s, traversal, p, next.step.self, t);
   if (traces_paths(frame.integrator))
     for (int i = 0; i < frame.scene.light_count; ++i)
       if (has_extent(s.lights[i])) radiance = radiance + shade_crossing(frame, s.lights[i], p, t);

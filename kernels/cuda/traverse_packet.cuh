@@ -6,6 +6,7 @@
 #pragma once
 #include "primitive_load.cuh"
 #include "../bvh/node.h"
+#include "../integrator/hit_filter.h"
 
 namespace RT_NS {
 
@@ -91,11 +92,12 @@ RT_DEVICE int bytes_not_above(uint32_t lo, uint32_t hi, uint32_t k) {
   return (__popc(__vcmpleu4(lo, kk)) + __popc(__vcmpleu4(hi, kk))) >> 3;
 }
 
+template <class Filter>
 RT_DEVICE void test_primitive(const Primitive<float>& primitive, uint32_t at, Vec3<float> o, Vec3<float> d, float& t,
-                              uint32_t& prim) {
+                              uint32_t& prim, const Filter& filter) {
   const Primitive<float> p = relative_to(primitive, o);
-  const float hit = nearest_hit(p, primitive_test(p, d));
-  if (hit > 0.0f && (hit < t || (hit == t && at < prim))) t = hit, prim = at;
+  const float hit = filter.nearest(p, primitive_test(p, d));
+  if (hit > 0.0f && (hit < t || (hit == t && at < prim)) && filter.accepts(at)) t = hit, prim = at;
 }
 
 // Primitives in leaf order. Those of a small scene are in constant memory too, which broadcasts a primitive to
@@ -110,8 +112,10 @@ struct PrimitiveSource {
 };
 
 // Tests the primitives of `slots` and updates the hit of this lane. Returns how many all lanes tested.
+template <class Filter>
 RT_DEVICE int warp_leaves(const WarpNode& n, uint32_t slots, const PrimitiveSource& primitives, const WarpPacket& f,
-                          WarpScratch& w, Vec3<float> o, Vec3<float> d, float limit, float& t, uint32_t& prim) {
+                          WarpScratch& w, Vec3<float> o, Vec3<float> d, float limit, float& t, uint32_t& prim,
+                          const Filter& filter) {
   uint32_t total = n.tail.w >> 24;
   int tested = 0;
   for (uint32_t base = 0; base < total; base += 32) {
@@ -134,7 +138,7 @@ RT_DEVICE int warp_leaves(const WarpNode& n, uint32_t slots, const PrimitiveSour
     tested += __popc(touched);
     for (uint32_t m = touched; m; m &= m - 1) {
       uint32_t at = n.tail.y + base + (uint32_t)(__ffs(m) - 1);
-      test_primitive(primitives.of_warp(at), at, o, d, t, prim);
+      test_primitive(primitives.of_warp(at), at, o, d, t, prim, filter);
     }
   }
   return tested;
@@ -147,8 +151,10 @@ constexpr int kNodeCost = 100, kSphereCost = 24;
 
 // Nearest hit of the ray of each lane with t < t; called by all 32 lanes. Returns false if the budget is
 // exceeded; the current hits then bound the search by single rays.
+template <class Filter>
 RT_DEVICE bool warp_intersect_closest(const rt::Node* nodes, const PrimitiveSource& primitives, const WarpPacket& f,
-                                      WarpScratch& w, Vec3<float> o, Vec3<float> d, float& t, uint32_t& prim) {
+                                      WarpScratch& w, Vec3<float> o, Vec3<float> d, float& t, uint32_t& prim,
+                                      const Filter& filter) {
   const int lane = threadIdx.x & 31, child = lane & 7;
   const float4 own = warp_planes(f, o, d, w);
   const Vec3<float> normal = vec3(own.x, own.y, own.z);
@@ -173,7 +179,7 @@ RT_DEVICE bool warp_intersect_closest(const rt::Node* nodes, const PrimitiveSour
     uint32_t differs = child < 4 ? (n.tail.z ^ before_lo) >> 8 * child : (n.tail.w ^ before_hi) >> 8 * (child - 4);
     uint32_t leaves = __ballot_sync(kFullWarp, (differs & 255u) != 0) & hit & 255u;
     if (leaves) {
-      budget -= kSphereCost * warp_leaves(n, leaves, primitives, f, w, o, d, limit, t, prim);
+      budget -= kSphereCost * warp_leaves(n, leaves, primitives, f, w, o, d, limit, t, prim, filter);
       limit = warp_max(t * cosine);
     }
     uint32_t visit = hit & inner;

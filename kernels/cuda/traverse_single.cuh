@@ -2,6 +2,7 @@
 #pragma once
 #include "primitive_load.cuh"
 #include "../bvh/node.h"
+#include "../integrator/hit_filter.h"
 
 namespace RT_NS {
 
@@ -57,8 +58,9 @@ RT_DEVICE uint32_t slot_end(const ThreadHits& h, int slot) {
 RT_DEVICE uint32_t slot_begin(const ThreadHits& h, int slot) { return slot ? slot_end(h, slot - 1) : 0u; }
 
 // Whether anything except `self` is in (0, t_max). One stack entry holds all pending children of a node.
+template <class Filter>
 RT_DEVICE bool thread_occluded(const rt::Node* nodes, const PrimitiveRecord* records, Vec3<float> o, Vec3<float> d,
-                               uint32_t self, float t_max) {
+                               uint32_t self, float t_max, const Filter& filter) {
   ThreadRay ray = thread_ray(o, d);
   uint2 stack[kMaxLevels];  // one entry per level: base of the children; pending slots | inner slots << 8
   int top = 0;
@@ -71,7 +73,7 @@ RT_DEVICE bool thread_occluded(const rt::Node* nodes, const PrimitiveRecord* rec
       for (uint32_t at = h.sphere_base + slot_begin(h, slot); at < end; ++at) {
         const Primitive<float> p = relative_to(load_primitive(records + (size_t)at), o);
         const auto test = primitive_test(p, d);
-        if (is_reached(test) && at != self && occludes(p, test, t_max)) return true;
+        if (is_reached(test) && at != self && filter.blocks(p, test, t_max) && filter.accepts(at)) return true;
       }
     }
     uint32_t visit = h.mask & h.inner;
@@ -87,8 +89,9 @@ RT_DEVICE bool thread_occluded(const rt::Node* nodes, const PrimitiveRecord* rec
 }
 
 // Nearest hit with t < t except `self`; for equal t the lower leaf position.
+template <class Filter>
 RT_DEVICE void thread_intersect_closest(const rt::Node* nodes, const PrimitiveRecord* records, Vec3<float> o,
-                                        Vec3<float> d, uint32_t self, float& t, uint32_t& prim) {
+                                        Vec3<float> d, uint32_t self, float& t, uint32_t& prim, const Filter& filter) {
   ThreadRay ray = thread_ray(o, d);
   struct Entry {
     uint32_t node;
@@ -113,8 +116,8 @@ RT_DEVICE void thread_intersect_closest(const rt::Node* nodes, const PrimitiveRe
       for (uint32_t at = h.sphere_base + slot_begin(h, slot); at < end; ++at) {
         if (at == self) continue;
         const Primitive<float> p = relative_to(load_primitive(records + (size_t)at), o);
-        const float hit = nearest_hit(p, primitive_test(p, d));
-        if (hit > 0.0f && (hit < t || (hit == t && at < prim))) t = hit, prim = at;
+        const float hit = filter.nearest(p, primitive_test(p, d));
+        if (hit > 0.0f && (hit < t || (hit == t && at < prim)) && filter.accepts(at)) t = hit, prim = at;
       }
     }
     float at;
@@ -132,11 +135,14 @@ struct WideTree {
 
   RT_DEVICE void exclude_large(uint32_t) {}  // done by the builder
   RT_DEVICE Primitive<float> primitive(uint32_t prim) const { return load_primitive(records + (size_t)prim); }
-  RT_DEVICE void intersect_closest(Vec3<float> o, Vec3<float> d, uint32_t self, float& t, uint32_t& prim) const {
-    thread_intersect_closest(nodes, records, o, d, self, t, prim);
+  template <class Filter>
+  RT_DEVICE void intersect_closest(Vec3<float> o, Vec3<float> d, uint32_t self, float& t, uint32_t& prim,
+                                   const Filter& filter) const {
+    thread_intersect_closest(nodes, records, o, d, self, t, prim, filter);
   }
-  RT_DEVICE bool occluded(Vec3<float> o, Vec3<float> d, uint32_t self, float t_max) const {
-    return thread_occluded(nodes, records, o, d, self, t_max);
+  template <class Filter>
+  RT_DEVICE bool occluded(Vec3<float> o, Vec3<float> d, uint32_t self, float t_max, const Filter& filter) const {
+    return thread_occluded(nodes, records, o, d, self, t_max, filter);
   }
 };
 

@@ -70,28 +70,33 @@ struct LargeFirst {
   UintOf<F> prim;
 };
 
-// Tests of a ray against all large spheres. Not inlined, because few scenes have any: others pay for one
+// Tests of a ray against all large spheres; filter: integrator/hit_filter.h. Not inlined, because few scenes have any: others pay for one
 // comparison and no register.
 
-template <class F>
+template <class F, class Filter>
 RT_COLD LargeFirst<F> large_first(const rt::LargeSphere* large, int count, Vec3<F> origin, Vec3<F> direction,
-                                  UintOf<F> self, LargeFirst<F> first) {
+                                  UintOf<F> self, LargeFirst<F> first, const Filter& filter) {
   for (int i = 0; i < count; ++i) {
     F t = large_nearest(large[i], origin, direction).t;
     UintOf<F> at(large[i].prim);
     MaskOf<F> nearer = (t > F(0.0f)) & (t < first.t) & !(self == at);
+    if constexpr (!Filter::kAcceptsAll)
+      if (any(nearer)) nearer = nearer & filter.accepts_large(large[i], fma3(t, direction, origin));
     first = {select(nearer, t, first.t), select(nearer, at, first.prim)};
   }
   return first;
 }
 
-template <class F>
+template <class F, class Filter>
 RT_COLD MaskOf<F> large_occluded(const rt::LargeSphere* large, int count, Vec3<F> origin, Vec3<F> direction,
-                                 UintOf<F> self, F t_max) {
+                                 UintOf<F> self, F t_max, const Filter& filter) {
   MaskOf<F> blocked = t_max < F(0.0f);
   for (int i = 0; i < count; ++i) {
     F t = large_nearest(large[i], origin, direction).t;
-    blocked = blocked | ((t > F(0.0f)) & (t < t_max) & !(self == UintOf<F>(large[i].prim)));
+    MaskOf<F> hit = (t > F(0.0f)) & (t < t_max) & !(self == UintOf<F>(large[i].prim));
+    if constexpr (!Filter::kAcceptsAll)
+      if (any(hit)) hit = hit & filter.accepts_large(large[i], fma3(t, direction, origin));
+    blocked = blocked | hit;
   }
   return blocked;
 }
@@ -112,12 +117,17 @@ RT_COLD SurfacePoint<F> large_point(const rt::LargeSphere* large, int count, Uin
   return p;
 }
 
+// Whether a leaf position is that of a large sphere: they are the last.
+RT_HD bool is_large(const rt::LargeSphere* large, int count, uint32_t prim) {
+  return count > 0 && prim >= large[0].prim;
+}
+
 // The nearer of the current hit and the large spheres except `self`; for equal distances the lower position.
-template <class F>
+template <class F, class Filter>
 RT_HD void large_intersect_closest(const rt::LargeSphere* large, int count, Vec3<F> origin, Vec3<F> direction,
-                                   UintOf<F> self, F& t, UintOf<F>& prim) {
+                                   UintOf<F> self, F& t, UintOf<F>& prim, const Filter& filter) {
   if (count == 0) return;
-  LargeFirst<F> first = large_first<F>(large, count, origin, direction, self, {t, prim});
+  LargeFirst<F> first = large_first<F, Filter>(large, count, origin, direction, self, {t, prim}, filter);
   t = first.t, prim = first.prim;
 }
 

@@ -91,6 +91,23 @@ template <class F> RT_HD F reach_along(const Capsule<F>& c, Vec3<F> direction) {
   return c.radius + abs_(dot(c.axis, direction));
 }
 
+// Where the line of a ray is inside a primitive, which is a convex solid.
+template <class F>
+struct Interval {
+  F near, far;
+};
+
+// of a line that reaches the primitive
+template <class F> RT_HD Interval<F> primitive_interval(const Sphere<F>& s, const Chord<F>& c) {
+  const F half = sqrt_(max_(c.half2, F(0.0f)));
+  return {c.mid - half, c.mid + half};
+}
+template <class F> RT_HD Interval<F> primitive_interval(const Capsule<F>& c, const CapsuleLine<F>& l) {
+  const Chord<F> in = chord_at(c.center, c.radius, c.axis, l.direction, entering(l));
+  const Chord<F> out = chord_at(c.center, c.radius, c.axis, l.direction, leaving(l));
+  return {in.mid - sqrt_(max_(in.half2, F(0.0f))), out.mid + sqrt_(max_(out.half2, F(0.0f)))};
+}
+
 // Surface point of a hit; the primitive is not relative here.
 template <class F> RT_HD SurfacePoint<F> primitive_surface(const Sphere<F>& s, Vec3<F> origin, Vec3<F> direction) {
   return sphere_surface(s.center, s.radius, origin, direction);

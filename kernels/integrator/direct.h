@@ -45,9 +45,10 @@ template <class F> RT_HD MaskOf<F> path_continues(const rt::Integrator& integrat
   return bsdf_is_sampled(f.bsdf) & splat_mask<F>(p.depth < max_depth(integrator));
 }
 
-template <class F> RT_HD PathStep<F> next_step(const PathState<F>& p, const Surface<F>& f) {
+template <class F>
+RT_HD PathStep<F> mirror_step(const rt::Frame& frame, const PathState<F>& p, const Surface<F>& f) {
   BsdfSample<F> b = bsdf_sample(f.bsdf, f.point.normal, p.ray.direction);
-  return path_step(p, f, b.wi, b.weight);
+  return path_step(frame, p, f, b.wi, b.weight);
 }
 
 }  // namespace RT_NS

@@ -3,6 +3,7 @@
 #pragma once
 #include "../geom/large_sphere.h"
 #include "camera.h"
+#include "hit_filter.h"
 
 namespace RT_NS {
 
@@ -13,6 +14,20 @@ RT_HD rt::FirstHit no_hit() {
   h.depth = kInfinity;
   h.id = kNoSphere;
   return h;
+}
+
+// The filter of a ray through a pixel's centre.
+RT_HD SampleHits<float> center_hits(const rt::SceneTables& scene, Vec3<float> origin, Vec3<float> direction) {
+  return sample_hits<float>(scene, 0u, 0u, kCenterSample, origin, direction);
+}
+
+// where the ray meets `prim`, the primitive given
+RT_HD SurfacePoint<float> first_surface(const rt::SceneTables& s, uint32_t prim, const Primitive<float>& primitive,
+                                        Vec3<float> origin, Vec3<float> direction) {
+  const SurfacePoint<float> p =
+      surface_point<float>(s.large, s.frame->scene.large_count, prim, primitive, origin, direction);
+  if (!s.frame->clip.clip_count || is_large(s.large, s.frame->scene.large_count, prim)) return p;
+  return clipped_surface(s.frame->clip, primitive, p, origin, direction).point;
 }
 
 // point, albedo and number of the sphere that was met at t

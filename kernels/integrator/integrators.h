@@ -10,9 +10,9 @@ namespace RT_NS {
 RT_ENUM(IntegratorKind, RT_INTEGRATOR_KIND)
 
 // Whether a picture needs what RT_PATH_TRACING adds: paths, materials other than Phong's, lights with an extent or
-// without shadows.
+// without shadows, opacity, clipping planes.
 RT_HD bool needs_path_tracing(const rt::Frame& frame, const rt::Light* lights, const rt::Material* materials) {
-  bool needed = frame.integrator.kind == kIntegratorPath;
+  bool needed = frame.integrator.kind == kIntegratorPath || frame.scene.translucent || frame.clip.clip_count > 0;
   for (int i = 0; i < frame.scene.light_count; ++i) needed |= lights[i].extent > 0.0f || !lights[i].shadow;
   for (int i = 0; i < frame.scene.material_count; ++i) needed |= materials[i].kind != kMaterialPhong;
   return needed;
@@ -33,7 +33,7 @@ template <class F> RT_HD MaskOf<F> path_continues(const rt::Frame& frame, const 
 }
 
 template <class F> RT_HD PathStep<F> next_step(const rt::Frame& frame, const PathState<F>& p, const Surface<F>& f) {
-  return next_step(p, f);
+  return mirror_step(frame, p, f);
 }
 
 }  // namespace RT_NS

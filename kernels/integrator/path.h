@@ -7,6 +7,7 @@
 #include "../shade/background.h"
 #include "camera.h"
 #include "features.h"
+#include "hit_filter.h"
 #include "scene.h"
 
 namespace RT_NS {
@@ -45,18 +46,66 @@ struct Surface {
   Primitive<F> primitive;
   SurfacePoint<F> point;
   Bsdf<F> bsdf;
+#if RT_PATH_TRACING
+  MaskOf<F> on_cut;  // on a cut face, geom/clip.h
+#endif
 };
+
+// The BSDF at a point of the primitive at leaf position `prim`.
+template <class F>
+RT_HD Bsdf<F> surface_bsdf(const rt::SceneTables& s, UintOf<F> prim, const Primitive<F>& primitive,
+                           const SurfacePoint<F>& point) {
+#if RT_CAPSULES
+  return load_bsdf<F>(s, prim, primitive, point);
+#else
+  return load_bsdf<F>(s, prim);
+#endif
+}
 
 // where the path meets p.prim, the primitive given
 template <class F> RT_HD Surface<F> path_surface(const rt::SceneTables& s, const PathState<F>& p,
                                                  const Primitive<F>& primitive) {
   SurfacePoint<F> point =
       surface_point<F>(s.large, large_count(*s.frame), p.prim, primitive, p.ray.origin, p.ray.direction);
-#if RT_CAPSULES
-  return {primitive, point, load_bsdf<F>(s, p.prim, primitive, point)};
+#if RT_PATH_TRACING
+  const rt::Frame& frame = *s.frame;
+  ClippedPoint<F> at = {point, splat_mask<F>(false)};
+  if (frame.clip.clip_count) {
+    at = clipped_surface(frame.clip, primitive, point, p.ray.origin, p.ray.direction);
+    if (large_count(frame)) {  // these are not clipped
+      const MaskOf<F> small = p.prim < UintOf<F>(s.large[0].prim);
+      const MaskOf<F> on_cut = at.on_cut & small;
+      at = {select_point(small, at.point, point), on_cut};
+    }
+  }
+  return {primitive, at.point, surface_bsdf<F>(s, p.prim, primitive, at.point), at.on_cut};
 #else
-  return {primitive, point, load_bsdf<F>(s, p.prim)};
+  return {primitive, point, surface_bsdf<F>(s, p.prim, primitive, point)};
 #endif
+}
+
+// What a ray that leaves a surface does not meet: the primitive itself, unless it leaves a face that was cut.
+template <class F> RT_HD UintOf<F> leaving(const PathState<F>& p, const Surface<F>& f) {
+#if RT_PATH_TRACING
+  return select(f.on_cut, UintOf<F>(kNoPrim), p.prim);
+#else
+  return p.prim;
+#endif
+}
+
+// t at which a ray from the surface into the primitive leaves it. facing: the surface point with its normal on the side
+// of the ray
+template <class F>
+RT_HD F inner_distance(const rt::Frame& frame, const Surface<F>& f, const SurfacePoint<F>& facing, Vec3<F> direction) {
+  F t = hit_again(f.primitive, facing, direction);
+#if RT_PATH_TRACING
+  if (!frame.clip.clip_count) return t;
+  const Primitive<F> seen = relative_to(f.primitive, facing.position);
+  t = select(f.on_cut, primitive_interval(seen, primitive_test(seen, direction)).far, t);
+  const ClipSpan<F> span = clip_span(frame.clip, facing.position, direction);
+  t = select(span.begin > F(0.0f), min_(t, min_(span.begin, max_(span.last, F(0.0f)))), t);
+#endif
+  return t;
 }
 
 // A path after a surface, and what its ray is known to meet before anything is traced: `path.prim` at t.
@@ -69,11 +118,13 @@ struct PathStep {
 
 // The path goes on in direction `wi`. One that stays inside a primitive meets it again: closed form,
 // instead of a test of the primitive against a point on itself.
-template <class F> RT_HD PathStep<F> path_step(const PathState<F>& p, const Surface<F>& f, Vec3<F> wi, Vec3<F> weight) {
-  F again_t = hit_again(f.primitive, f.point, wi);
+template <class F>
+RT_HD PathStep<F> path_step(const rt::Frame& frame, const PathState<F>& p, const Surface<F>& f, Vec3<F> wi,
+                            Vec3<F> weight) {
+  F again_t = inner_distance(frame, f, f.point, wi);
   UintOf<F> again = select(f.point.inside, p.prim, UintOf<F>(kNoPrim));
   PathState<F> next = {{f.point.position, wi}, p.throughput * weight, again, p.x, p.y, p.sample, p.depth + 1, F(0.0f)};
-  return {next, p.prim, select(f.point.inside, again_t, F(kInfinity))};
+  return {next, select(f.point.inside, p.prim, leaving(p, f)), select(f.point.inside, again_t, F(kInfinity))};
 }
 
 }  // namespace RT_NS

@@ -102,12 +102,12 @@ struct Entry {
   F t;
 };
 
-template <class F> RT_HD Entry<F> enter(const Surface<F>& f, Vec3<F> wi) {
+template <class F> RT_HD Entry<F> enter(const rt::Frame& frame, const Surface<F>& f, Vec3<F> wi) {
   const F cosine = dot(wi, f.point.normal);
   const MaskOf<F> inward = select(f.point.inside, cosine, F(0.0f) - cosine) > F(0.0f);
   SurfacePoint<F> facing = f.point;  // its normal on the side of wi
   facing.normal = select(cosine < F(0.0f), F(-1.0f), F(1.0f)) * f.point.normal;
-  return {inward, hit_again(f.primitive, facing, wi)};
+  return {inward, inner_distance(frame, f, facing, wi)};
 }
 
 // The point from which a ray in direction wi starts: on the side of the surface to which it goes.
@@ -147,7 +147,7 @@ RT_HD LitSample<F> shade_sample(const rt::Frame& frame, const LightSample<F>& sa
   a.radiance = clamped(frame.integrator, p.depth + 1, (sample.attenuation * p.throughput) * (color * value));
   a.contributes = largest(a.radiance) > F(0.0f);
   if (shadows) {
-    const Entry<F> entry = enter(f, sample.wi);
+    const Entry<F> entry = enter(frame, f, sample.wi);
     a.contributes = a.contributes & !(entry.enters & (entry.t < sample.distance));
   }
   a.origin = start_point(f, sample.wi);
@@ -181,7 +181,10 @@ RT_HD LitSample<F> shade_path_light(const rt::SceneTables& scene, int32_t number
   const F choice = sample_1d<F>(seed + 0x9e3779b9u, p.x, p.y, p.sample, depth, kUseLight);
   const Sample2d<F> u = sample_2d<F>(seed, p.x, p.y, p.sample, depth, kUseLight);
   const EmitterSample<F> e = emitter_sample(scene.emitters, frame.scene.emitter_count, position, choice, u);
-  return shade_sample(frame, e.sample, e.radiance, shadows, p, f, s);
+  LitSample<F> a = shade_sample(frame, e.sample, e.radiance, shadows, p, f, s);
+  if (frame.scene.translucent)
+    a.contributes = a.contributes & is_present<F>(frame.sampler.seed, p.x, p.y, p.sample, e.sphere, e.opacity);
+  return a;
 }
 
 // A path after a surface.
@@ -202,7 +205,7 @@ RT_HD ScatterStep<F> scatter_path(const rt::Frame& frame, const PathState<F>& p,
   // the number of the filter of the next bounce, which has none
   const F lobe = sample_1d<F>(seed, p.x, p.y, p.sample, depth + 1, kUseFilter);
   const ScatteringSample<F> b = scattering_sample(s, u, lobe);
-  const Entry<F> entry = enter(f, b.wi);
+  const Entry<F> entry = enter(frame, f, b.wi);
   Vec3<F> throughput = p.throughput * b.weight;
   MaskOf<F> alive = (largest(throughput) > F(0.0f)) & splat_mask<F>(path_goes_on(frame.integrator, p));
   if (p.depth + 1 >= kRouletteDepth) {
@@ -219,7 +222,7 @@ RT_HD ScatterStep<F> scatter_path(const rt::Frame& frame, const PathState<F>& p,
   next.prim = select(entry.enters, p.prim, UintOf<F>(kNoPrim));
   next.depth = p.depth + 1;
   next.scatter_pdf = b.pdf;
-  return {{next, p.prim, select(entry.enters, entry.t, F(kInfinity))}, alive};
+  return {{next, select(entry.enters, p.prim, leaving(p, f)), select(entry.enters, entry.t, F(kInfinity))}, alive};
 }
 
 }  // namespace RT_NS

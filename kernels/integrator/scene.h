@@ -17,6 +17,7 @@ struct SceneTables {
   const Material* materials;
   const LargeSphere* large;  // Frame::scene.large_count of them; the last spheres in leaf order
   const Emitter* emitters;  // Frame::scene.emitter_count of them
+  const uint16_t* opacity;  // of each surface, 65535: opaque; null: all are
   const Frame* frame;
 };
 

@@ -15,6 +15,7 @@ template <class F>
 struct EmitterSample {
   LightSample<F> sample;  // attenuation: of `radiance`
   Vec3<F> radiance;
+  UintOf<F> sphere, opacity;  // number of the sphere that was chosen, as in rt::Emitter
 };
 
 // The cone in which a point sees a sphere.
@@ -64,7 +65,10 @@ RT_HD EmitterSample<F> emitter_sample(const rt::Emitter* table, int32_t count, V
   const F t = fma_(sqrt_(cone.distance2), cosine, F(0.0f) - sqrt_(max_(half2, F(0.0f))));
   // the emitter itself is not in the way
   const F gap = max_(F(1e-3f) * sphere.radius, F(1e-5f) * max_(max_abs(sphere.center), max_abs(position)));
-  return {{wi, t - gap, (cone.versine + cone.versine) / share, share * F(0.5f * kInvPi) / cone.versine}, radiance};
+  return {{wi, t - gap, (cone.versine + cone.versine) / share, share * F(0.5f * kInvPi) / cone.versine},
+          radiance,
+          as_uint(gather(fields + 10, at)),
+          as_uint(gather(fields + 11, at))};
 }
 
 }  // namespace RT_NS

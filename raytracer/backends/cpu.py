@@ -55,6 +55,7 @@ class CpuScene(DeviceScene):
             material_id=buffers.material_id,
             large=buffers.large,
             emitters=buffers.emitters,
+            opacity=buffers.opacity,
         )
 
     @property

@@ -108,7 +108,8 @@ ELSEWHERE: dict[tuple[str, ...], str] = {
     ("tripod", "orientation", "orientation_axes", "axis"): "use '--axes'",
     ("silhouette", "silhouettes", "edges", "contour"): "use '--outline'",
     ("fog", "depthcue", "depth_fog"): "use '--depth-cue'",
-    ("opacity", "transparency"): "spheres are opaque; '--transparent' leaves the background out",
+    ("transparency", "alpha"): "use '--opacity 0.5' for spheres, '--transparent' for the background",
+    ("slice", "clip_plane", "clipping", "section"): "use '--clip \"z < 2\"' or '--cut \"x > 0\"'",
 }  # fmt: skip
 
 # Commands of other programs, and what to type here instead.

@@ -280,7 +280,7 @@ def view_options() -> list[click.Option]:
 
 VIEW_OPTIONS = (
     "camera", "view", "up", "ortho", "zoom", "look_at", "fit", "background", "transparent",
-    "ground", "radius", "color",
+    "ground", "radius", "color", "opacity", "clip", "cut",
 )  # fmt: skip
 """Settings of the view that are options."""
 

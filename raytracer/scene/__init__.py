@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from raytracer.scene.background import Background
     from raytracer.scene.camera import Camera
+    from raytracer.scene.clip import Clip
     from raytracer.scene.ground import Ground
     from raytracer.scene.lights import Ambient, DirectionalLight, Light, PointLight
     from raytracer.scene.materials import Material
@@ -18,6 +19,7 @@ _HOMES = {
     "Ambient": "lights",
     "Background": "background",
     "Camera": "camera",
+    "Clip": "clip",
     "DirectionalLight": "lights",
     "Ground": "ground",
     "Light": "lights",
@@ -32,6 +34,7 @@ __all__ = [
     "Ambient",
     "Background",
     "Camera",
+    "Clip",
     "DirectionalLight",
     "Ground",
     "Light",

@@ -23,8 +23,8 @@ DEFAULT_COLOR = (0.8, 0.8, 0.8)
 
 COLOR_SPACES = ("srgb", "linear")
 
-OPAQUE = "there is no transparency yet"
-"""Start of the warning that an alpha below 1 is ignored."""
+OPACITY = "give `opacity` instead"
+"""End of the warning that an alpha below 1 is ignored."""
 
 _NUMBER = re.compile(r"\d{0,9}\.?\d{1,30}", re.ASCII)
 
@@ -56,7 +56,7 @@ def parse_color(value: Any) -> RGB:
     if not all(0.0 <= v <= 1.0 for v in parts):
         raise SceneError(f"{shown_value(value)} is not a colour; its numbers go from 0 to 1")
     if parts[3:] and parts[3] < 1.0:
-        warn(f"{OPAQUE}: the alpha of the colour {shown_value(value)} is ignored")
+        warn(f"the alpha of the colour {shown_value(value)} is ignored; {OPACITY}")
     return (parts[0], parts[1], parts[2])
 
 
@@ -69,7 +69,7 @@ def _parse_text(text: str) -> RGB:
             pairs = [digits[i : i + step] * (3 - step) for i in range(0, len(digits), step)]
             red, green, blue, *alpha = (int(p, 16) / 255.0 for p in pairs)
             if alpha and alpha[0] < 1.0:
-                warn(f"{OPAQUE}: the alpha of the colour '{shown(text)}' is ignored")
+                warn(f"the alpha of the colour '{shown(text)}' is ignored; {OPACITY}")
             return (red, green, blue)
         raise SceneError(f"'{shown(text)}' is not a colour; write '#rgb' or '#rrggbb'")
     if _NUMBER.fullmatch(text):

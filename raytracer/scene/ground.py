@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from math import inf
 
 from raytracer.errors import SceneError
-from raytracer.field_types import NumberOr, Text
+from raytracer.field_types import Number, NumberOr, Text
 from raytracer.fields import Defined, check_fields, define
 from raytracer.scene.colors import Color
 from raytracer.scene.kinds import ColorValue
@@ -39,6 +39,15 @@ class Ground(Defined):
     material: str = field(
         default="default",
         metadata=define(Text(), "Name of a material; one with `mirror` reflects the spheres."),
+    )
+    fade: float = field(
+        default=0.0,
+        metadata=define(
+            Number(0.0, 1e6),
+            "Distance from the middle of the spheres at which the plane has faded into the "
+            "background, in radii of the scene.",
+            "0: it goes on without end.",
+        ),
     )
 
     def __post_init__(self) -> None:

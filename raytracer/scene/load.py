@@ -53,6 +53,7 @@ from raytracer.settings import RenderSettings
 from raytracer.warning import collected, warn
 
 if TYPE_CHECKING:
+    from raytracer.scene.clip import Clip
     from os import PathLike
 
     from raytracer.scene.animation import AnimationSettings
@@ -374,6 +375,7 @@ class _Composer:
             "tone": self.make("", ToneSettings, content.get("tone", {})),
             "background": self.make("", Background, content.get("background", {})),
             "ground": self.make_if("", Ground, content.get("ground")),
+            "clip": self.clip(),
             "camera": self.make_if("", Camera, content.get("camera")),
             "ambient": self.make_if("", Ambient, content.get("ambient")),
             "lights": self.lights(),
@@ -401,6 +403,14 @@ class _Composer:
         if any(self.styles):
             spheres, texts["color_scales"] = self.styled(spheres)
         return Scene(spheres=spheres, capsules=capsules, source=str(self.path), **texts, **parts)
+
+    def clip(self) -> Clip | None:
+        """Return the planes that clip, if the file has any."""
+        if self.content.get("clip") is None:
+            return None
+        from raytracer.scene.clip import Clip as Kind
+
+        return self.make_if("", Kind, self.content["clip"])
 
     @cached_property
     def styles(self) -> list[SetStyle | None]:
@@ -606,6 +616,7 @@ class _Composer:
             "material": values.get("material", "default"),
             "transform": None if placed is None else Transform(**placed),
             "color_space": values.get("color_space", "srgb"),
+            "opacity": values.get("opacity"),
         }
         if values.get("file") is not None:
             data = self.particles(index, values, elements)

@@ -56,6 +56,13 @@ class Material(Defined):
         default=0.0,
         metadata=define(Number(0.0, 1.0), "Share of the light that is reflected as by a mirror."),
     )
+    opacity: float = field(
+        default=1.0,
+        metadata=define(
+            Number(0.0, 1.0),
+            "Share of the light that does not pass straight through; times that of the spheres.",
+        ),
+    )
 
     def __post_init__(self) -> None:
         check_fields(self, "material")
@@ -113,6 +120,13 @@ class Principled(Defined):
         default=0.0,
         metadata=define(Number(0.0, 1e12), "Radiance that the sphere sends out, times its colour."),
     )
+    opacity: float = field(
+        default=1.0,
+        metadata=define(
+            Number(0.0, 1.0),
+            "Share of the light that does not pass straight through; times that of the spheres.",
+        ),
+    )
 
     def __post_init__(self) -> None:
         check_fields(self, "material")
@@ -124,6 +138,9 @@ MATERIALS: dict[str, type[AnyMaterial]] = {
     material.type: material for material in (Material, Principled)
 }
 """Kinds of material by their names in scene files, the words of the kernels' `MaterialKind`."""
+
+HOST_FIELDS = frozenset({"opacity"})
+"""Fields of materials that are packed for each surface: not in the kernels' struct."""
 
 DEFAULT = Material.type
 """The kind of a material that does not say it."""
@@ -139,4 +156,6 @@ def pack_material(material: AnyMaterial, entry: NDArray[np.void]) -> None:
     entry["kind"] = code("MaterialKind", material.type)
     parameters = entry[material.type]
     for name in definitions(type(material)):
+        if name in HOST_FIELDS:
+            continue
         parameters[name] = getattr(material, name)

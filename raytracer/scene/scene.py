@@ -28,7 +28,7 @@ from raytracer.scene.arrays import (
 )
 from raytracer.scene.background import Background
 from raytracer.scene.camera import Camera
-from raytracer.scene.colors import COLOR_SPACES, DEFAULT_COLOR, OPAQUE, parse_color
+from raytracer.scene.colors import COLOR_SPACES, DEFAULT_COLOR, parse_color
 from raytracer.scene.ground import Ground
 from raytracer.scene.lights import (
     LIGHTS,
@@ -53,6 +53,7 @@ if TYPE_CHECKING:
 
     from raytracer.scene.animation import AnimationSettings
     from raytracer.scene.annotations import Annotations
+    from raytracer.scene.clip import Clip
     from raytracer.scene.coloring.scale import ColorScale
     from raytracer.scene.columns import Columns
     from raytracer.scene.describe import SphereInfo
@@ -97,6 +98,7 @@ class Scene:
         color_scales: what the colours of spheres mean, for a legend; in the order of the sets.
         animation: frames, time and motion of the camera for `raytracer.animate`; None says nothing.
         annotations: what is drawn over the picture: legend, scale bar, axes, box, ...
+        clip: planes that part what is shown from what is left out; None shows all.
         ground: a plane below the spheres; None is no ground.
         capsules: capsule sets: bonds, rods, lines.
 
@@ -119,6 +121,7 @@ class Scene:
     tone: ToneSettings = field(default_factory=ToneSettings)
     annotations: Annotations | None = None
     ground: Ground | None = None
+    clip: Clip | None = None
     capsules: Sequence[Capsules] = ()
 
     def __post_init__(self) -> None:
@@ -137,6 +140,10 @@ class Scene:
         of_kind(self.render, "render", RenderSettings)
         if self.ground is not None:
             of_kind(self.ground, "ground", Ground)
+        if self.clip is not None:
+            from raytracer.scene.clip import Clip as ClipKind
+
+            of_kind(self.clip, "clip", ClipKind)
         of_kind(self.tone, "tone", ToneSettings)
         if self.annotations is not None:
             from raytracer.scene.annotations import Annotations as Kind
@@ -428,7 +435,7 @@ class SphereSet:
         color: one colour ("#rrggbb", a name of CSS or matplotlib, three numbers in 0..1); or N
             colours as uint8 in 0..255 or floating point in 0..1, (N, 3); or N colour names; or a
             palette (K, 3) for `color_id`. None is light grey. RGBA, (N, 4), as colour maps give
-            it, is taken too; there is no transparency yet, an alpha below 1 is warned of.
+            it, is taken too: the alpha is the opacity, unless `opacity` says another.
         color_id: integers (N,) into the palette.
         color_space: "srgb" or "linear": what the numbers of `color` are.
         material: a `Material`, a `Principled`, or the name of one of the scene's.
@@ -438,6 +445,7 @@ class SphereSet:
         file: the same file, to look up what else it says of a sphere (`Scene.describe`).
         columns: further values of the spheres by name, arrays (N,) or (N, K).
         labels: elements or types of the spheres.
+        opacity: one opacity or (N,), from 0 to 1; None is that of the colours, or 1.
 
     Raises:
         UserError: arrays that do not fit, NaN or infinity (with the index of the first), radii
@@ -462,6 +470,7 @@ class SphereSet:
         file: DataFile | None = None,
         columns: Mapping[str, Any] | None = None,
         labels: Labels | None = None,
+        opacity: Any = None,
     ) -> None:
         color_space, material = plain(color_space), plain(material)
         if not is_a(color_space, str) or color_space not in COLOR_SPACES:
@@ -487,7 +496,12 @@ class SphereSet:
         self.file = file
         self.color: NDArray[Any]
         self.color_id: NDArray[np.int32] | None = None
+        self._alpha: NDArray[np.float32] | None = None
         self._set_color(color, color_id, where)
+        self.opacity: float | NDArray[np.float32] | None
+        self.opacity = (
+            self._own_alpha() if opacity is None else _opacity(opacity, self.count, where)
+        )
         self.labels = labels
         self.rows: NDArray[np.int64] | None = None
         self._data = Data(self.count, _given(columns, self.count, where))
@@ -568,6 +582,8 @@ class SphereSet:
         taken.centers = self.centers[rows]
         if not is_a(self.radius, float):
             taken.radius = self.radius[rows]  # type: ignore[index]
+        if self.opacity is not None and not is_a(self.opacity, float):
+            taken.opacity = self.opacity[rows]  # type: ignore[index]
         if self.color_id is not None:
             taken.color_id = self.color_id[rows]
         elif len(self.color) > 1:
@@ -605,21 +621,45 @@ class SphereSet:
 
         color = _plain(color, where)
         if color_id is not None:
-            self.color = _rows(color, self.color_space, where)
+            self.color = self._rows(color, where)
             self.color_id = _ids(color_id, self.count, len(self.color), where)
         elif color is None:
             self.color = np.array([DEFAULT_COLOR], np.float32)
             self.color_space = "srgb"
         elif _is_one_color(color):
-            self.color = _one(color, self.color_space, where)
+            self.color = self._one(color, where)
         elif _is_list_of_names(color):
             self._set_names(list(color), where)
         else:
-            self.color = _rows(color, self.color_space, where)
+            self.color = self._rows(color, where)
             if len(self.color) != self.count:
                 raise where.wrong(
                     "color", f"has {len(self.color)} colours for {self.count} {self.noun}s"
                 )
+
+    def _one(self, color: Any, where: Where) -> NDArray[Any]:
+        """Return one colour as (1, 3)."""
+        return self._without_alpha(_one(color, self.color_space, where))
+
+    def _rows(self, color: Any, where: Where) -> NDArray[Any]:
+        """Return colours as (K, 3)."""
+        return self._without_alpha(_rows(color, self.color_space, where))
+
+    def _without_alpha(self, colors: NDArray[Any]) -> NDArray[Any]:
+        """Return colours (K, 3), and keep the alpha of (K, 4)."""
+        if colors.shape[1] == 4:
+            full = 255.0 if colors.dtype.kind == "u" else 1.0
+            self._alpha = (colors[:, 3] / full).astype("f4")
+        return colors[:, :3]
+
+    def _own_alpha(self) -> float | NDArray[np.float32] | None:
+        """Return the opacity that the colours say: one, or one for each sphere."""
+        alpha, self._alpha = self._alpha, None
+        if alpha is None or not (alpha < 1.0).any():
+            return None
+        if len(alpha) == 1:
+            return float(alpha[0])
+        return alpha if self.color_id is None else alpha[self.color_id]
 
     def _set_names(self, names: list[Any], where: Where) -> None:
         """Store a list of names and triples as a palette."""
@@ -634,7 +674,7 @@ class SphereSet:
             key = plain(name) if is_a(name, str) else _triple(name, index, where)
             ids[index] = place = seen.setdefault(key, len(seen))
             if place == len(palette):
-                palette.append(_one(key, self.color_space, where))
+                palette.append(self._one(key, where))
         self.color = np.concatenate(palette)
         self.color_id = ids
 
@@ -726,7 +766,7 @@ def _one(color: Any, color_space: str, where: Where) -> NDArray[Any]:
 
 
 def _rows(color: Any, color_space: str, where: Where) -> NDArray[Any]:
-    """Return colours (K, 3) as uint8, or as float in range; takes (K, 4) with an alpha too."""
+    """Return colours (K, 3) as uint8, or as float in range; (K, 4) where they have an alpha."""
     import numpy as np
 
     array = color if is_a(color, np.ndarray) else floats(color, "color", where)
@@ -735,11 +775,11 @@ def _rows(color: Any, color_space: str, where: Where) -> NDArray[Any]:
     if array.ndim != 2 or array.shape[1] not in (3, 4):
         raise where.wrong("color", f"has shape {array.shape}; colours are (N, 3)")
     if array.dtype == np.uint8:
-        return _opaque(array, 255, where)
+        return array
     if array.dtype.kind in "iu" and is_a(color, np.ndarray):
         if array.size and (array.min() < 0 or array.max() > 255):
             raise where.wrong("color", "holds integers outside 0..255")
-        return _opaque(array.astype(np.uint8), 255, where)
+        return array.astype(np.uint8)
     array = floats(array, "color", where)
     bad = first_not_finite(array)
     if bad is not None:
@@ -755,29 +795,23 @@ def _rows(color: Any, color_space: str, where: Where) -> NDArray[Any]:
                 f"colour {rows.start + first} is ({shown}); numbers go from 0 to 1 "
                 "(or 0 to 255 as uint8)",
             )
-    return _opaque(array, 1.0, where)
+    return array
 
 
-def _opaque(colors: NDArray[Any], full: float, where: Where) -> NDArray[Any]:
-    """Return colours without their alpha, (K, 3); warns of those that are not opaque.
-
-    Args:
-        full: the alpha of an opaque colour.
-    """
+def _opacity(value: Any, count: int, where: Where) -> float | NDArray[np.float32]:
+    """Return opacities as one number, or as float32 (N,), each from 0 to 1."""
     import numpy as np
 
-    if colors.shape[1] == 3:
-        return colors
-    clear = int(np.count_nonzero(colors[:, 3] < full))
-    if clear:
-        which = (
-            f"{clear:,} of {len(colors):,} colours have" if len(colors) > 1 else "the colour has"
+    array = floats(value, "opacity", where)
+    if array.ndim > 1 or (array.ndim == 1 and len(array) != count):
+        raise where.wrong("opacity", f"has shape {array.shape} for {counted(count, 'sphere')}")
+    good = (array >= 0.0) & (array <= 1.0)
+    if not good.all():
+        row = int(np.argmin(good.ravel()))
+        raise where.wrong(
+            "opacity", f"of sphere {row} is {array.ravel()[row]:g}; it goes from 0 to 1"
         )
-        warn(
-            f"{where.place('color')}: {OPAQUE}: {which} an alpha below 1, which is ignored; "
-            "leave the alpha out, or make it 1"
-        )
-    return colors[:, :3]
+    return float(array) if array.ndim == 0 else np.ascontiguousarray(array, np.float32)
 
 
 def _ids(value: Any, count: int, colors: int, where: Where) -> NDArray[np.int32]:

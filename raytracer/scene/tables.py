@@ -184,6 +184,11 @@ SPHERES = Table(
             Choice(COLOR_SPACES), "What the numbers of colours are.", default="srgb"
         ),
         "material": _key(Text(), "Name of a material.", default="default"),
+        "opacity": _key(
+            Number(0.0, 1.0),
+            "Opacity of all spheres of the set; goes before the alpha of colours.",
+            "1",
+        ),
         "transform": _key(
             Table("Transform", "Scale, then rotate, then translate.", definitions(Transform)),
             "Where the set goes.",
@@ -242,6 +247,7 @@ ELEMENT = Table(
 
 BACKGROUND = Table("Background", "What is seen where there is no sphere.", definitions(Background))
 GROUND = Table("Ground", "A plane without end that spheres stand on.", definitions(Ground))
+CLIP = Table("Clip", "Planes that cut the spheres open.", Keys("raytracer.scene.clip", "Clip"))
 AMBIENT = Table("Ambient", "Light that reaches everything alike.", definitions(Ambient))
 MATERIAL = Variants(
     {
@@ -293,6 +299,7 @@ SCENE = Table(
         "camera": _key(CAMERA, "Where the picture is taken from.", "fitted"),
         "background": _key(BACKGROUND, "What is seen where there is no sphere.", default={}),
         "ground": _key(GROUND, "A plane below the spheres.", "none"),
+        "clip": _key(CLIP, "Planes that part what is shown from what is left out.", "all is shown"),
         "ambient": _key(AMBIENT, "Light that reaches everything alike."),
         "lights": _key(Tables(LIGHT), "Lights, each of one of the types.", "those of the look"),
         "materials": _key(

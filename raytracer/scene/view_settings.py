@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from raytracer.arguments import is_a
 from raytracer.errors import SceneError, UserError
-from raytracer.field_types import Axis, Choice, Kind, Number, NumberOr, Truth, Vector3, Words
+from raytracer.field_types import Axis, Choice, Kind, Number, NumberOr, Text, Truth, Vector3, Words
 from raytracer.fields import Defined, check_fields, define
 from raytracer.scene.colors import parse_color
 from raytracer.scene.ground import BELOW, Ground
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from raytracer.scene.background import Background
     from raytracer.scene.camera import Camera
+    from raytracer.scene.clip import Clip
     from raytracer.scene.colors import Color
     from raytracer.scene.lights import Light
     from raytracer.scene.scene import Scene, SphereSet
@@ -46,6 +47,9 @@ if TYPE_CHECKING:
         lights: Sequence[Light] | None
         radius: float | str | None
         color: Color | None
+        opacity: float | None
+        clip: str | Clip | None
+        cut: str | None
 
 
 class Parts(Kind):
@@ -82,6 +86,15 @@ class ColorOrBackground(ColorValue):
         from raytracer.scene.background import Background
 
         return value if is_a(value, Background) else super().checked(value, name, error)
+
+
+class ClipOrCondition(Text):
+    """A condition on x, y and z, or in Python a `Clip`."""
+
+    def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
+        from raytracer.scene.clip import Clip as ClipKind
+
+        return value if is_a(value, ClipKind) else super().checked(value, name, error)
 
 
 class GroundOrHeight(NumberOr):
@@ -174,6 +187,22 @@ class ViewSettings(Defined):
         default=None,
         metadata=define(ColorValue(), "One colour for all particles of data files."),
     )
+    opacity: float | None = field(
+        default=None,
+        metadata=define(Number(0.0, 1.0), "One opacity for all particles of data files."),
+    )
+    clip: str | Clip | None = field(
+        default=None,
+        metadata=define(
+            ClipOrCondition(),
+            'Show only a part of space, and cut spheres open at its planes: "z < 2", '
+            '"0 < x < 5 and x + y < 3".',
+        ),
+    )
+    cut: str | None = field(
+        default=None,
+        metadata=define(Text(), 'Cut a part of space away instead: "x > 0 and y > 0 and z > 0".'),
+    )
 
     def __post_init__(self) -> None:
         check_fields(self, error=UserError)
@@ -195,7 +224,9 @@ class ViewSettings(Defined):
             changes["ground"] = self._ground(scene.ground)
         if self.lights is not None:
             changes["lights"] = self.lights
-        if self.radius is not None or self.color is not None:
+        if self.clip is not None or self.cut is not None:
+            changes["clip"] = self._clip()
+        if any(each is not None for each in (self.radius, self.color, self.opacity)):
             changes["spheres"] = self._spheres(scene.spheres)
         return replace(scene, **changes) if changes else scene
 
@@ -242,11 +273,25 @@ class ViewSettings(Defined):
         ground = ground or Ground()
         return ground if self.ground is True else replace(ground, height=self.ground)  # type: ignore[arg-type]
 
+    def _clip(self) -> Clip:
+        """Return the planes that clip.
+
+        Raises:
+            UserError: a condition is not understood, or there are two.
+        """
+        from raytracer.scene.clip import Clip as Kind
+
+        if self.clip is not None and self.cut is not None:
+            raise UserError("cut: leave out either `clip` or `cut`")
+        if is_a(self.clip, Kind):
+            return self.clip  # type: ignore[return-value]
+        return Kind(keep=self.clip) if self.cut is None else Kind(remove=self.cut)  # type: ignore[arg-type]
+
     def _spheres(self, sets: Sequence[SphereSet]) -> list[SphereSet]:
-        """Return sphere sets with radius and colour; without data files, a single set."""
+        """Return sphere sets with radius, colour and opacity; without data files, a single set."""
         of_files = [spheres for spheres in sets if spheres.source]
         if not of_files and len(sets) > 1:
-            name = "radius" if self.radius is not None else "color"
+            name = next(n for n in ("radius", "color", "opacity") if getattr(self, n) is not None)
             raise SceneError(
                 f"{name}: the scene has {len(sets)} sets of spheres and none from a data file: "
                 f"set {name} under [[spheres]], in the set that is meant"
@@ -255,7 +300,7 @@ class ViewSettings(Defined):
         return [self._sphere_set(s) if s in changed else s for s in sets]
 
     def _sphere_set(self, spheres: SphereSet) -> SphereSet:
-        """Return a set with one radius or colour; the arrays of the others are shared."""
+        """Return a set with one radius, colour or opacity; the arrays of the others are shared."""
         import numpy as np
 
         spheres = copy(spheres)
@@ -268,6 +313,8 @@ class ViewSettings(Defined):
         if self.color is not None:
             spheres.color = np.array([parse_color(self.color)], np.float32)
             spheres.color_id, spheres.color_space = None, "srgb"
+        if self.opacity is not None:
+            spheres.opacity = self.opacity
         return spheres
 
 

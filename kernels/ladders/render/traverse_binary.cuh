@@ -40,7 +40,9 @@ struct BinaryTree {
     return t0 <= t1 ? t0 : kInfinity;
   }
 
-  RT_DEVICE void intersect_closest(Vec3<float> o, Vec3<float> d, uint32_t self, float& t, uint32_t& prim) const {
+  template <class Filter>
+  RT_DEVICE void intersect_closest(Vec3<float> o, Vec3<float> d, uint32_t self, float& t, uint32_t& prim,
+                                   const Filter& filter) const {
     const ThreadRay ray = thread_ray(o, d);
     struct Entry {
       uint32_t node;
@@ -53,8 +55,8 @@ struct BinaryTree {
         for (uint32_t at = n.first; at < n.first + n.count; ++at) {
           if (at == self) continue;
           const Primitive<float> p = relative_to(primitive(at), o);
-          const float hit = nearest_hit(p, primitive_test(p, d));
-          if (hit > 0.0f && (hit < t || (hit == t && at < prim))) t = hit, prim = at;
+          const float hit = filter.nearest(p, primitive_test(p, d));
+          if (hit > 0.0f && (hit < t || (hit == t && at < prim)) && filter.accepts(at)) t = hit, prim = at;
         }
       } else {
         const uint32_t left = n.first;
@@ -74,7 +76,8 @@ struct BinaryTree {
     }
   }
 
-  RT_DEVICE bool occluded(Vec3<float> o, Vec3<float> d, uint32_t self, float t_max) const {
+  template <class Filter>
+  RT_DEVICE bool occluded(Vec3<float> o, Vec3<float> d, uint32_t self, float t_max, const Filter& filter) const {
     const ThreadRay ray = thread_ray(o, d);
     uint32_t stack[kBinaryLevels];
     int top = 0;
@@ -84,7 +87,7 @@ struct BinaryTree {
         for (uint32_t at = n.first; at < n.first + n.count; ++at) {
           const Primitive<float> p = relative_to(primitive(at), o);
           const auto test = primitive_test(p, d);
-          if (is_reached(test) && at != self && occludes(p, test, t_max)) return true;
+          if (is_reached(test) && at != self && filter.blocks(p, test, t_max) && filter.accepts(at)) return true;
         }
       } else {
         const uint32_t left = n.first;

@@ -176,7 +176,9 @@ class CudaScene(DeviceScene):
         self._memory.close()
 
 
-SPHERE_ARRAYS = ("nodes", "spheres", "order", "color", "color_id", "material_id", "emitters")
+SPHERE_ARRAYS = (
+    *("nodes", "spheres", "order", "color", "color_id", "material_id", "emitters", "opacity"),
+)
 
 
 def sphere_arrays(buffers: SceneBuffers, tree: Bvh) -> dict[str, NDArray[Any]]:
@@ -189,6 +191,7 @@ def sphere_arrays(buffers: SceneBuffers, tree: Bvh) -> dict[str, NDArray[Any]]:
         "color_id": buffers.color_id,
         "material_id": buffers.material_id,
         "emitters": buffers.emitters,
+        "opacity": buffers.opacity,
     }
 
 
@@ -203,6 +206,7 @@ def lengths_of(buffers: SceneBuffers) -> dict[str, int]:
         "least_materials": int(material_id.max()) + 1 if len(material_id) else 0,
         "large": len(buffers.large),
         "emitters": len(buffers.emitters),
+        "opacities": len(buffers.opacity),
         "color_rows": buffers.color_rows if len(buffers.axis) else 0,
     }
 

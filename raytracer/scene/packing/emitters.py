@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from raytracer.layout import code, dtype
+from raytracer.scene.packing.surfaces import OPAQUE
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,6 +20,7 @@ def pack_emitters(
     color_id: NDArray[np.int32],
     materials: NDArray[np.void],
     material_id: NDArray[np.int32],
+    opacity: NDArray[np.uint16],
 ) -> tuple[NDArray[np.void], float]:
     """Return the table of emitters, structured (E,), and one by the sum of their weights.
 
@@ -30,6 +32,7 @@ def pack_emitters(
         color_id: int32 (N,) into a palette, or (0,).
         materials: structured (M,), `Material`.
         material_id: int32 (N,), or (0,) where all spheres have the first material.
+        opacity: uint16 (N,), or (0,) where all spheres are opaque.
     """
     import numpy as np
 
@@ -38,9 +41,8 @@ def pack_emitters(
         materials["principled"]["emission"],
         np.float32(0.0),
     )
-    nothing = np.zeros(0, dtype("Emitter")), 0.0
     if not emission.any() or not len(spheres[0]):
-        return nothing
+        return no_emitters()
     if len(material_id):
         number = np.flatnonzero(emission[material_id] > 0)
         strength = emission[material_id[number]]
@@ -56,7 +58,7 @@ def pack_emitters(
     weight = radiance.max(axis=1).astype(np.float64) * radius.astype(np.float64) ** 2
     lit = weight > 0
     if not lit.any():
-        return nothing
+        return no_emitters()
     number, radiance, radius, weight = number[lit], radiance[lit], radius[lit], weight[lit]
     total = float(weight.sum())
     emitters = np.zeros(len(number), dtype("Emitter"))
@@ -64,8 +66,17 @@ def pack_emitters(
     emitters["radius"] = radius
     emitters["radiance"] = radiance
     emitters["share"] = weight / total
+    emitters["sphere"] = number
+    emitters["opacity"] = opacity[number] if len(opacity) else OPAQUE
     emitters["threshold"], emitters["alias"] = alias_table(weight / total)
     return emitters, 1.0 / total
+
+
+def no_emitters() -> tuple[NDArray[np.void], float]:
+    """Return what `pack_emitters` returns where no sphere sends out light."""
+    import numpy as np
+
+    return np.zeros(0, dtype("Emitter")), 0.0
 
 
 def alias_table(share: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:

@@ -17,11 +17,12 @@ from raytracer.scene.camera import Camera
 from raytracer.scene.colors import DEFAULT_COLOR, linear_rgb
 from raytracer.scene.materials import AnyMaterial, Material, pack_material
 from raytracer.scene.packing import framing
-from raytracer.scene.packing.emitters import pack_emitters
+from raytracer.scene.packing.emitters import no_emitters, pack_emitters
 from raytracer.scene.packing.large_spheres import MOST, candidates, describe_large, plane
 from raytracer.scene.packing.lighting import ambient_of, background_up, environment, pack_lights
 from raytracer.scene.packing.pose import Pose, posed
 from raytracer.scene.packing.render_space import LARGEST, Space, affine, fitted_space
+from raytracer.scene.packing.surfaces import pack_clip, pack_opacity
 from raytracer.settings import LOOKS, RenderSettings
 from raytracer.view import frame_of
 from raytracer.warning import warn
@@ -100,8 +101,16 @@ def _packed(scene: Scene, settings: RenderSettings) -> tuple[SceneBuffers, Camer
         large_id = np.append(large_id, np.int32(len(solids[0])))
         large = np.concatenate([large, ground])
         large["prim"] = np.arange(len(large), dtype=np.uint32) + (len(solids[0]) + 1 - len(large))
+        large[-1]["fade_begin"], large[-1]["fade_end"] = _fading(scene, balls)
+    opacity = pack_opacity(surfaces, [scene.material_of(s) for s in surfaces])
+    clip = pack_clip(scene.clip, space)
     own = material_id[:number] if axis is not None else material_id
-    emitters, emitter_scale = pack_emitters(spheres, color, color_id, materials, own)
+    # Emitters that are cut are found by the paths that meet them: their samples know no planes.
+    emitters, emitter_scale = (
+        no_emitters()
+        if clip
+        else pack_emitters(spheres, color, color_id, materials, own, opacity)
+    )
     frame = _pack_frame(
         replace(scene, camera=stated),
         settings,
@@ -113,8 +122,12 @@ def _packed(scene: Scene, settings: RenderSettings) -> tuple[SceneBuffers, Camer
         light_count=len(lights),
         material_count=len(materials),
         material_mode=code("MaterialMode", "indexed" if len(material_id) else "uniform"),
+        translucent=int(
+            len(opacity) > 0 or (has_ground and scene.ground is not None and scene.ground.fade > 0)
+        ),
+        **clip,
     )
-    for ids in (color_id, material_id):
+    for ids in (color_id, material_id, opacity):
         ids.setflags(write=False)  # a backend checks them once, and copies those that may change
     of_capsules: dict[str, Any] = {}
     if axis is not None:
@@ -123,13 +136,13 @@ def _packed(scene: Scene, settings: RenderSettings) -> tuple[SceneBuffers, Camer
     buffers = SceneBuffers(
         *solids, color, color_id, material_id, camera, lights, materials, frame,
         center=np.asarray(space.center, np.float64), scale=space.scale,
-        large_id=large_id, large=large, emitters=emitters, **of_capsules,
+        large_id=large_id, large=large, emitters=emitters, opacity=opacity, **of_capsules,
     ).check()  # fmt: skip
     return buffers, stated
 
 
 def _pack_frame(
-    scene: Scene, settings: RenderSettings, scale: float, **tables: float
+    scene: Scene, settings: RenderSettings, scale: float, **tables: Any
 ) -> NDArray[np.void]:
     """Return the whole picture as one frame, structured (1,).
 
@@ -164,6 +177,18 @@ def _plane_of(scene: Scene, camera: Camera, spheres: Spheres, space: Space) -> N
     if not abs(placed) < LARGEST:
         raise SceneError("ground.height: is too far from the spheres for 32-bit numbers; move it")
     return plane(up, placed)
+
+
+def _fading(scene: Scene, spheres: Spheres) -> tuple[float, float]:
+    """Return the distances between which the ground fades, in render space; 0: it does not."""
+    import numpy as np
+
+    assert scene.ground is not None
+    if not scene.ground.fade:
+        return 0.0, 0.0
+    *centers, radius = spheres
+    reach = max(float((np.abs(axis) + radius).max()) for axis in centers)
+    return 0.25 * scene.ground.fade * reach, scene.ground.fade * reach
 
 
 def _warn_of(outliers: Outliers | None, spheres: Spheres, space: Space) -> None:
@@ -237,10 +262,13 @@ def retake(
         lights = pack_lights(scene.lights, space, stand.axes, settings)
         same = (
             *("color_mode", "material_count", "material_mode"),
-            *("large_count", "emitter_count", "emitter_scale"),
+            *("large_count", "emitter_count", "emitter_scale", "translucent"),
         )
         tables = {name: buffers.frame["scene"][name][0] for name in same}
-        frame = _pack_frame(scene, settings, buffers.scale, light_count=len(lights), **tables)
+        clip = pack_clip(scene.clip, space)
+        frame = _pack_frame(
+            scene, settings, buffers.scale, light_count=len(lights), **tables, **clip
+        )
         camera = stand.pack(settings.width / settings.height)
     return replace(buffers, camera=camera, lights=lights, frame=frame)
 

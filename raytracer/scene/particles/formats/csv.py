@@ -14,7 +14,7 @@ from raytracer.errors import DataFileError, shown, suggestion
 from raytracer.files.access import OpenFile
 from raytracer.memory import has_room, require_room
 from raytracer.scene.arrays import distinct
-from raytracer.scene.colors import OPAQUE
+from raytracer.scene.colors import OPACITY
 from raytracer.scene.particles import naming
 from raytracer.scene.particles.columns import ATOMIC_NUMBERS, LABELS, TYPES
 from raytracer.scene.particles.labels import Labels
@@ -266,7 +266,7 @@ def _note_unused(layout: TableLayout, chosen: Mapping[str, str], notes: Notes, s
     sizes = [] if {"radius", "diameter"} & set(chosen) else naming.sizes(left)
     colors = [] if {"r", "color"} & set(chosen) else naming.colors(left)
     if "r" in chosen and (alpha := [each for each in left if naming.plain(each) in naming.ALPHA]):
-        notes.append(("color", f"{source}: {OPAQUE}: column '{shown(alpha[0])}' is ignored"))
+        notes.append(("color", f"{source}: column '{shown(alpha[0])}' is ignored; {OPACITY}"))
     notes += naming.unused(source, "column", sizes, colors, 'r = "...", g = "...", b = "..."')
 
 

@@ -1,0 +1,108 @@
+// Which hits of a ray count: an argument of traversal, as the filter functions of other ray tracers.
+//
+// AllHits: all do. SampleHits leaves out what planes clip, and surfaces that are not there in this sample: with opacity
+// a, a surface is there in a share a of a pixel's samples, for all rays of the sample alike (camera, shadow, mirrored).
+// A sphere so stands for a layer through which a share 1 - a of the light passes, and no sorting is needed.
+#pragma once
+#include "../core/sampling.h"
+#include "../geom/clip.h"
+#include "scene.h"
+
+namespace RT_NS {
+
+constexpr uint32_t kOpaque = 65535;  // opacity 1
+constexpr uint32_t kPresence = 0x80000000u;  // keys of presence, beyond those of numbers and shuffles
+constexpr uint32_t kCenterSample = 0xffffffffu;  // no sample: what is at least half opaque is there
+
+struct AllHits {
+  static constexpr bool kAcceptsAll = true;
+  template <class F, class Test> RT_HD F nearest(const Primitive<F>& p, const Test& test) const {
+    return nearest_hit(p, test);
+  }
+  template <class F, class Test> RT_HD MaskOf<F> blocks(const Primitive<F>& p, const Test& test, F t_max) const {
+    return occludes(p, test, t_max);
+  }
+  RT_HD bool accepts(uint32_t) const { return true; }
+  template <class F> RT_HD MaskOf<F> accepts_large(const rt::LargeSphere&, Vec3<F>) const {
+    return splat_mask<F>(true);
+  }
+};
+
+// Whether a surface of that opacity is there in sample s of pixel (x, y): the samples of a pixel are stratified.
+template <class F>
+RT_HD MaskOf<F> is_present(uint32_t seed, UintOf<F> x, UintOf<F> y, uint32_t s, UintOf<F> surface, UintOf<F> opacity) {
+  using U = UintOf<F>;
+  const U key = mix32(pixel_key(seed, x, y, kPresence) ^ (surface * U(0x9e3779b9u)));
+  const U index = reverse_bits(owen_scramble_reversed(reverse_bits(U(s)), mix32(key ^ U(kShuffle))));
+  const F u = unit_float(reverse_bits(owen_scramble_reversed(index, key)));
+  return u * F((float)kOpaque) < to_float(opacity);
+}
+
+// The part of a large sphere that has not faded at a point, in [0, 1].
+template <class F> RT_HD F unfaded(const rt::LargeSphere& s, Vec3<F> position) {
+  if (!(s.fade_end > 0.0f)) return F(1.0f);
+  const F distance = sqrt_(dot(position, position));
+  F x = (F(s.fade_end) - distance) * F(1.0f / max_(s.fade_end - s.fade_begin, 1e-20f));
+  x = min_(max_(x, F(0.0f)), F(1.0f));
+  return x * x * fma_(x, F(-2.0f), F(3.0f));
+}
+
+// For the rays of one sample; F: float for one ray, lanes for several.
+template <class F>
+struct SampleHits {
+  static constexpr bool kAcceptsAll = false;
+  const rt::SceneTables* scene;
+  UintOf<F> x, y;
+  uint32_t sample;  // or kCenterSample
+  ClipSpan<F> span;
+
+  template <class G> RT_HD ClipSpan<G> span_of() const { return {G(span.begin), G(span.end), G(span.last)}; }
+
+  template <class G, class Test> RT_HD G nearest(const Primitive<G>& p, const Test& test) const {
+    if (!scene->frame->clip.clip_count) return nearest_hit(p, test);
+    return clipped_nearest(p, test, span_of<G>());
+  }
+  template <class G, class Test> RT_HD MaskOf<G> blocks(const Primitive<G>& p, const Test& test, G t_max) const {
+    if (!scene->frame->clip.clip_count) return occludes(p, test, t_max);
+    const G t = clipped_nearest(p, test, span_of<G>());
+    return (t > G(0.0f)) & (t < t_max);
+  }
+  RT_HD MaskOf<F> accepts(uint32_t prim) const {
+    if (!scene->opacity) return splat_mask<F>(true);
+    const uint32_t surface = (uint32_t)scene->order[prim], opacity = scene->opacity[surface];
+    if (opacity == kOpaque) return splat_mask<F>(true);
+    return is_there(surface, UintOf<F>(opacity));
+  }
+  RT_HD MaskOf<F> accepts_large(const rt::LargeSphere& s, Vec3<F> position) const {
+    if (!scene->frame->scene.translucent) return splat_mask<F>(true);
+    const uint32_t surface = (uint32_t)scene->order[s.prim];
+    const F opacity((float)(scene->opacity ? scene->opacity[surface] : kOpaque));
+    return is_there(surface, to_uint(fma_(opacity, unfaded(s, position), F(0.5f))));
+  }
+  RT_HD MaskOf<F> is_there(uint32_t surface, UintOf<F> opacity) const {
+    if (sample == kCenterSample) return to_float(opacity) >= F(0.5f * (float)kOpaque);
+    return is_present<F>(scene->frame->sampler.seed, x, y, sample, UintOf<F>(surface), opacity);
+  }
+};
+
+// The filter of a ray of sample `sample` of pixel (x, y).
+template <class F>
+RT_HD SampleHits<F> sample_hits(const rt::SceneTables& scene, UintOf<F> x, UintOf<F> y, uint32_t sample, Vec3<F> origin,
+                                Vec3<F> direction) {
+  SampleHits<F> a = {&scene, x, y, sample, {F(kInfinity), F(kInfinity), F(kInfinity)}};
+  if (scene.frame->clip.clip_count) a.span = clip_span(scene.frame->clip, origin, direction);
+  return a;
+}
+
+// The filter of a ray where code knows opacity and clipping, and where it does not.
+template <class F>
+RT_HD auto ray_filter(const rt::SceneTables& scene, UintOf<F> x, UintOf<F> y, uint32_t sample, Vec3<F> origin,
+                      Vec3<F> direction) {
+#if RT_PATH_TRACING
+  return sample_hits<F>(scene, x, y, sample, origin, direction);
+#else
+  return AllHits();
+#endif
+}
+
+}  // namespace RT_NS

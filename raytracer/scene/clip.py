@@ -1,0 +1,158 @@
+"""Clipping: planes that part what is shown from what is left out."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from math import hypot, isfinite
+from typing import TYPE_CHECKING
+
+from raytracer.errors import SceneError, shown
+from raytracer.field_types import Text
+from raytracer.fields import Defined, check_fields, define
+
+if TYPE_CHECKING:
+    from raytracer.scene.transform import Vector
+
+MOST_PLANES = 6
+"""Most planes, the kernels' `kMostClipPlanes`."""
+
+HELP = 'write conditions on x, y and z such as "z < 2", "0 < x < 5 and y > 1" or "x + y < 3"'
+
+Plane = tuple["Vector", float]
+"""Normal and offset: the half-space of the points p with normal . p <= offset, scene units."""
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Clip(Defined):
+    """Which part of space is shown: cuts through spheres show a flat face in the sphere's colour.
+
+    A condition compares linear expressions in x, y and z, in scene units, and several are joined by
+    `and`: they bound a convex region by at most six planes. One of `keep` and `remove` says it.
+
+    Raises:
+        SceneError: no condition, both, or one that is not understood.
+    """
+
+    keep: str | None = field(
+        default=None,
+        metadata=define(Text(), 'Condition on what is shown: "0 < z < 5", "x + y < 3".'),
+    )
+    remove: str | None = field(
+        default=None,
+        metadata=define(Text(), 'Condition on what is cut away: "x > 0 and y > 0 and z > 0".'),
+    )
+
+    def __post_init__(self) -> None:
+        check_fields(self, "clip")
+        if (self.keep is None) == (self.remove is None):
+            problem = "give either `keep` or `remove`"
+            raise SceneError(f"clip.{'keep' if self.keep is None else 'remove'}: {problem}; {HELP}")
+        self.planes()
+
+    def planes(self) -> list[Plane]:
+        """Return the half-spaces whose intersection is kept, or removed; normals are unit.
+
+        Raises:
+            SceneError: a condition that is not understood.
+        """
+        name = "keep" if self.remove is None else "remove"
+        condition = self.keep if self.remove is None else self.remove
+        assert condition is not None
+        try:
+            planes = half_spaces(condition)
+        except ValueError as error:
+            raise SceneError(f"clip.{name}: '{shown(condition)}': {error}; {HELP}") from None
+        if len(planes) > MOST_PLANES:
+            raise SceneError(
+                f"clip.{name}: {len(planes)} planes, where at most {MOST_PLANES} are possible; "
+                "leave some out"
+            )
+        return planes
+
+
+def half_spaces(condition: str) -> list[Plane]:
+    """Return the half-spaces whose intersection a condition describes; normals are unit.
+
+    Raises:
+        ValueError: the condition is not understood.
+    """
+    if len(condition) > 1000:
+        raise ValueError("is too long")
+    try:
+        tree = ast.parse(condition.strip(), mode="eval").body
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        raise ValueError("is not a condition") from None
+    try:
+        return [plane for part in _joined(tree) for plane in _compared(part)]
+    except RecursionError:
+        raise ValueError("is nested too deeply") from None
+
+
+def _joined(tree: ast.expr) -> list[ast.expr]:
+    """Return the conditions that `and` joins."""
+    if isinstance(tree, ast.BoolOp) and isinstance(tree.op, ast.And):
+        return [part for value in tree.values for part in _joined(value)]
+    return [tree]
+
+
+def _compared(tree: ast.expr) -> list[Plane]:
+    """Return the half-spaces of a comparison or a chain of them."""
+    if not isinstance(tree, ast.Compare):
+        raise ValueError("has no comparison with < or >")
+    sides = [_linear(side) for side in (tree.left, *tree.comparators)]
+    planes = []
+    for operator, left, right in zip(tree.ops, sides, sides[1:], strict=False):
+        if isinstance(operator, (ast.Gt, ast.GtE)):
+            left, right = right, left
+        elif not isinstance(operator, (ast.Lt, ast.LtE)):
+            raise ValueError("compares otherwise than by < or >")
+        *normal, offset = (a - b for a, b in zip(left, right, strict=True))
+        length = hypot(*normal)
+        if not isfinite(length) or not isfinite(offset):
+            raise ValueError("holds a number that is too large")
+        if length == 0.0:
+            raise ValueError("compares numbers alone")
+        x, y, z = (part / length for part in normal)
+        planes.append(((x, y, z), -offset / length))
+    return planes
+
+
+def _linear(tree: ast.expr) -> tuple[float, float, float, float]:
+    """Return the coefficients of x, y and z, and the constant, of a linear expression."""
+    match tree:
+        case ast.Name(id=name) if name in ("x", "y", "z"):
+            x, y, z = (float(name == axis) for axis in "xyz")
+            return x, y, z, 0.0
+        case ast.Constant(value=bool()):
+            raise ValueError("holds true or false where a number belongs")
+        case ast.Constant(value=int() | float() as number):
+            try:
+                return 0.0, 0.0, 0.0, float(number)
+            except OverflowError:
+                raise ValueError("holds a number that is too large") from None
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return _scaled(-1.0, _linear(operand))
+        case ast.UnaryOp(op=ast.UAdd(), operand=operand):
+            return _linear(operand)
+        case ast.BinOp(left=left, op=ast.Add() | ast.Sub() as operator, right=right):
+            sign = 1.0 if isinstance(operator, ast.Add) else -1.0
+            a, b = _linear(left), _scaled(sign, _linear(right))
+            return a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3]
+        case ast.BinOp(left=left, op=ast.Mult(), right=right):
+            a, b = _linear(left), _linear(right)
+            if any(a[:3]) and any(b[:3]):
+                raise ValueError("is not linear in x, y and z")
+            return _scaled(b[3], a) if any(a[:3]) else _scaled(a[3], b)
+        case ast.BinOp(left=left, op=ast.Div(), right=right):
+            a, b = _linear(left), _linear(right)
+            if any(b[:3]) or b[3] == 0.0:
+                raise ValueError("divides by something other than a number above or below 0")
+            return _scaled(1.0 / b[3], a)
+    raise ValueError("holds something other than numbers, x, y and z")
+
+
+def _scaled(
+    factor: float, row: tuple[float, float, float, float]
+) -> tuple[float, float, float, float]:
+    return factor * row[0], factor * row[1], factor * row[2], factor * row[3]

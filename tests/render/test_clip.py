@@ -1,0 +1,251 @@
+"""Clipping planes: against a float64 ray caster of solids that planes cut, and their conditions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from PIL import Image
+
+import raytracer
+from raytracer import Clip
+from raytracer.errors import SceneError
+from raytracer.scene.clip import half_spaces
+
+Array = NDArray[np.float64]
+WIDTH, HEIGHT = 96, 64
+SUN = np.array([0.4, -1.0, -0.5]) / np.linalg.norm([0.4, -1.0, -0.5])
+CENTER = np.array([50.0, -20.0, 10.0])
+NO_ID = 2**32 - 1
+
+
+def balls(seed: int) -> tuple[Array, Array]:
+    rng = np.random.default_rng(seed)
+    return rng.uniform(-1, 1, (40, 3)), rng.uniform(0.15, 0.6, 40)
+
+
+def random_condition(rng: np.random.Generator, planes: int) -> str:
+    parts = []
+    for _ in range(planes):
+        a, b, c = rng.normal(size=3)
+        middle = a * CENTER[0] + b * CENTER[1] + c * CENTER[2]
+        parts.append(
+            f"{a:.6f} * x + {b:.6f} * y + {c:.6f} * z < {middle + rng.uniform(0, 0.8):.6f}"
+        )
+    return " and ".join(parts)
+
+
+def region(clip: Clip, origin: Array, direction: Array) -> tuple[Array, Array]:
+    """Where rays (P, 3) are inside the intersection of the half-spaces; empty: start > end."""
+    start, end = np.full(len(origin), -np.inf), np.full(len(origin), np.inf)
+    for normal, offset in clip.planes():
+        height, slope = (origin + CENTER) @ normal - offset, direction @ normal
+        t = -height / slope
+        start = np.where(slope < 0, np.maximum(start, t), start)
+        end = np.where(slope > 0, np.minimum(end, t), end)
+    return start, end
+
+
+def solids(
+    clip: Clip, centers: Array, radii: Array, origin: Array, direction: Array
+) -> tuple[Array, Array]:
+    """Intervals of rays (P, 3) in each solid: starts and ends, (P, N, 2); empty: start > end."""
+    to = centers[None] - origin[:, None]
+    middle = (to * direction[:, None]).sum(axis=-1)
+    half2 = radii**2 - (to**2).sum(axis=-1) + middle**2
+    half = np.sqrt(np.maximum(half2, 0.0))
+    near, far = np.where(half2 > 0, middle - half, 1.0), np.where(half2 > 0, middle + half, 0.0)
+    a, b = (side[:, None] for side in region(clip, origin, direction))
+    if clip.keep is not None:
+        starts, ends = np.maximum(near, a), np.minimum(far, b)
+        nothing = np.ones_like(starts), np.zeros_like(starts)
+        return np.stack([starts, nothing[0]], -1), np.stack([ends, nothing[1]], -1)
+    crosses = a < b
+    a, b = np.where(crosses, a, np.inf), np.where(crosses, b, np.inf)
+    return (
+        np.stack([near, np.maximum(near, b)], -1),
+        np.stack([np.minimum(far, a), far], -1),
+    )
+
+
+def first(clip: Clip, centers: Array, radii: Array, origin: Array, direction: Array) -> Any:
+    """Distance to what each ray meets first, infinite without a hit, and the number of the solid.
+
+    Solids that overlap have a cut face in common: `is_hit`, (P, N), is true for each of them.
+    """
+    starts, ends = solids(clip, centers, radii, origin, direction)
+    inside = (starts < 0) & (ends > 0)
+    assert not inside.any()  # the camera is in none of them
+    t = np.where((starts < ends) & (starts > 0), starts, np.inf).min(axis=-1)
+    nearest = t.min(axis=1)
+    return nearest, t.argmin(axis=1), t <= nearest[:, None] + 1e-9
+
+
+def blocked(clip: Clip, centers: Array, radii: Array, origin: Array, direction: Array) -> Array:
+    starts, ends = solids(clip, centers, radii, origin, direction)
+    return ((np.maximum(starts, 1e-4) < ends).any(axis=-1)).any(axis=1)
+
+
+def normals(
+    clip: Clip, centers: Array, radii: Array, point: Array, ids: Array, ray: Array
+) -> Array:
+    """Normals towards the viewer of points on spheres, or on planes."""
+    normal = (point - centers[ids]) / radii[ids][:, None]
+    on_sphere = np.abs(np.linalg.norm(normal, axis=1) - 1) < 1e-6
+    planes = clip.planes()
+    heights = np.stack([np.abs((point + CENTER) @ np.array(n) - d) for n, d in planes], axis=1)
+    flat = np.array([n for n, _ in planes])[heights.argmin(axis=1)]
+    normal = np.where(on_sphere[:, None], normal, flat)
+    return normal * -np.sign((normal * ray).sum(axis=1))[:, None]
+
+
+def scene_of(centers: Array, radii: Array, clip: Clip | None, orthographic: bool) -> Any:
+    place: dict[str, Any] = {
+        "position": tuple(CENTER + np.array([0, 0, 6.0])),
+        "look_at": tuple(CENTER),
+    }
+    camera = (
+        raytracer.Camera(type="orthographic", height=3.0, **place)
+        if orthographic
+        else raytracer.Camera(vertical_fov=30.0, **place)
+    )
+    return raytracer.Scene(
+        spheres=[raytracer.SphereSet(CENTER + centers, radii, "white")],
+        camera=camera,
+        lights=[raytracer.DirectionalLight(tuple(SUN), intensity=1.0)],
+        ambient=raytracer.Ambient(intensity=0.2),
+        background=raytracer.Background("black"),
+        materials={"default": raytracer.Material(diffuse=0.8, specular=0.0)},
+        clip=clip,
+    )
+
+
+def camera_rays(orthographic: bool) -> tuple[Array, Array]:
+    x = ((np.arange(WIDTH) + 0.5) / WIDTH * 2 - 1) * WIDTH / HEIGHT
+    y = 1 - (np.arange(HEIGHT) + 0.5) / HEIGHT * 2
+    u, v = (axis.ravel() for axis in np.meshgrid(x, y))
+    if orthographic:
+        origin = np.stack([1.5 * u, 1.5 * v, np.full_like(u, 6.0)], axis=-1)
+        return origin, np.broadcast_to([0.0, 0.0, -1.0], origin.shape)
+    half = np.tan(np.radians(15.0))
+    direction = np.stack([half * u, half * v, -np.ones_like(u)], axis=-1)
+    direction /= np.linalg.norm(direction, axis=-1, keepdims=True)
+    return np.broadcast_to([0.0, 0.0, 6.0], direction.shape), direction
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_hits_normals_and_shadows_are_those_of_cut_solids(backend: str, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    condition = random_condition(rng, int(rng.integers(1, 5)))
+    clip = Clip(remove=condition) if seed % 2 else Clip(keep=condition)
+    centers, radii = balls(seed)
+    orthographic = seed % 3 == 0
+    origin, direction = camera_rays(orthographic)
+    t, ids, is_hit = first(clip, centers, radii, origin, direction)
+    seen = np.isfinite(t)
+    point = origin + np.where(seen, t, 0)[:, None] * direction
+    normal = normals(clip, centers, radii, point, ids, direction)
+    lit = ~blocked(clip, centers, radii, point + 1e-5 * normal, np.broadcast_to(-SUN, point.shape))
+    shade = np.where(seen, 0.2 + 0.8 * np.maximum(normal @ -SUN, 0.0) * lit, 0.0)
+    film = raytracer.render(
+        scene_of(centers, radii, clip, orthographic), width=WIDTH, height=HEIGHT, samples=1,
+        filter="point", aovs=("depth", "id", "normal"), backend=backend,
+    ).film  # fmt: skip
+    got_ids = film.aovs["id"].ravel()
+    rows = np.arange(len(t))
+    same = np.where(seen, is_hit[rows, np.minimum(got_ids, 39)], True) & (
+        seen == (got_ids != NO_ID)
+    )
+    assert same.mean() > 0.998  # those at edges may differ
+    both = same & seen
+    assert both.sum() > 300
+    np.testing.assert_allclose(film.aovs["depth"].ravel()[both], t[both], atol=2e-4)
+    np.testing.assert_allclose(film.aovs["normal"].reshape(-1, 3)[both], normal[both], atol=2e-3)
+    got = film.sums[..., 0].ravel()
+    assert (np.abs(got - shade)[both] < 2e-3).mean() > 0.995  # those at edges of shadows may differ
+
+
+@pytest.mark.parametrize("integrator", ["direct", "ao", "path"])
+def test_planes_that_cut_nothing_change_nothing(backend: str, integrator: str) -> None:
+    centers, radii = balls(3)
+    whole = {"integrator": "path"} if integrator == "path" else {"integrator": integrator}
+    options: dict[str, Any] = {"width": 48, "height": 32, "samples": 2, "backend": backend, **whole}
+    plain = raytracer.render(scene_of(centers, radii, None, False), **options)
+    for clip in (Clip(keep="x < 1000"), Clip(remove="x > 1000 and y > 0")):
+        cut = raytracer.render(scene_of(centers, radii, clip, False), **options)
+        np.testing.assert_allclose(cut.film.sums, plain.film.sums, rtol=2e-3, atol=2e-3)
+
+
+def test_a_cut_ball_of_glass_keeps_the_light_of_a_white_sky(backend: str) -> None:
+    """In a furnace clear glass is invisible, with its cut faces, which rays meet from both sides."""
+    scene = scene_of(np.zeros((1, 3)), np.ones(1), None, False)
+    for clip in (Clip(keep=f"z < {CENTER[2] + 0.3} and x < {CENTER[0] + 0.4}"),
+                 Clip(remove=f"z > {CENTER[2]} and x > {CENTER[0]}")):  # fmt: skip
+        scene.clip = clip
+        scene.materials = {"default": raytracer.Principled(transmission=1.0, roughness=0.0)}
+        scene.lights, scene.ambient = [], raytracer.Ambient(intensity=1.0)
+        film = raytracer.render(
+            scene, width=48, height=32, samples=64, integrator="path", max_depth=40,
+            backend=backend,
+        ).film  # fmt: skip
+        hit = film.sums[..., 3] == film.sums[..., 3].max()
+        assert hit.sum() > 100
+        assert film.sums[hit][:, 0].mean() / film.samples == pytest.approx(1.0, abs=0.01)
+
+
+def test_conditions_become_unit_half_spaces() -> None:
+    assert half_spaces("z < 2") == [((0.0, 0.0, 1.0), 2.0)]
+    assert half_spaces("-1 < x <= 5") == [((-1.0, 0.0, 0.0), 1.0), ((1.0, 0.0, 0.0), 5.0)]
+    (normal, offset), other = half_spaces("3*x + 4*y/1 >= 10 and 2 > z")
+    np.testing.assert_allclose((*normal, offset), (-0.6, -0.8, 0.0, -2.0))
+    assert other == ((0.0, 0.0, 1.0), 2.0)
+
+
+@pytest.mark.parametrize(
+    ("condition", "problem"),
+    [
+        ("", "is not a condition"),
+        ("z <", "is not a condition"),
+        ("z", "has no comparison"),
+        ("z < 1 or x < 2", "has no comparison"),
+        ("x * y < 1", "is not linear"),
+        ("x ** 2 < 1", "something other than numbers"),
+        ("w < 1", "something other than numbers"),
+        ("z == 1", "compares otherwise"),
+        ("1 < 2", "compares numbers alone"),
+        ("x / 0 < 2", "divides by"),
+        ("x < 1e999", "too large"),
+        ("x < True", "true or false"),
+        ("(" * 300 + "x" + ")" * 300 + "< 1", "is not a condition"),
+        ("x" * 2000, "too long"),
+    ],
+)
+def test_a_condition_that_is_not_understood_is_refused(condition: str, problem: str) -> None:
+    with pytest.raises(SceneError, match=f"clip.keep.*{problem}"):
+        Clip(keep=condition)
+
+
+def test_the_command_cuts(tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    from raytracer.cli import main as run
+
+    scene = tmp_path / "s.toml"
+    scene.write_text('[clip]\nkeep = "x < 0"\n[[spheres]]\ncenters = [[0, 0, 0]]\nradius = 1\n')
+    small = ["--width", "40", "--height", "30", "--samples", "1"]
+    for name, more in (("a", []), ("b", ["--clip", "x > 0"]), ("c", ["--cut", "x < 0"])):
+        assert run(["render", str(scene), "-o", str(tmp_path / f"{name}.png"), *small, *more]) == 0
+    a, b, c = (np.asarray(Image.open(tmp_path / f"{name}.png")) for name in "abc")
+    assert np.array_equal(b, c)
+    assert not np.array_equal(a, b)
+    assert run(["render", str(scene), "-o", str(tmp_path / "d.png"), "--clip", "x <"]) == 2
+    assert "clip.keep: 'x <': is not a condition" in capsys.readouterr().err
+    assert not (tmp_path / "d.png").exists()
+
+
+def test_six_planes_at_most() -> None:
+    Clip(keep="0 < x < 1 and 0 < y < 1 and 0 < z < 1")
+    with pytest.raises(SceneError, match="7 planes"):
+        Clip(keep="0 < x < 1 and 0 < y < 1 and 0 < z < 1 and x + y < 1")
+    with pytest.raises(SceneError, match="either"):
+        Clip()
