@@ -162,13 +162,13 @@ class Columns(Mapping[str, "NDArray[Any]"]):
 
     def is_label(self, name: str) -> bool:
         """Whether a column holds kinds of particles, which have no order."""
-        return naming.plain(name) in (*ELEMENT_NAMES, *TYPE_NAMES, "typeid", "particle_type")
+        return self._plain(name) in (*ELEMENT_NAMES, *TYPE_NAMES, "typeid", "particle_type")
 
     # What a name means
 
     def _find(self, name: str) -> _Found | None:
         """Return the column that a name means, or None."""
-        plain = naming.plain(name)
+        plain = self._plain(name)
         labels = self._spheres.labels
         if found := self._in_memory(plain):
             return found
@@ -187,6 +187,14 @@ class Columns(Mapping[str, "NDArray[Any]"]):
         if usual is not None:
             return self._of_file(usual)
         return self._component(plain) or (self._in_memory("index") if plain == "id" else None)
+
+    def _plain(self, name: str) -> str:
+        """Return a name as it is compared, without its unit if it is a name of the file."""
+        if name.isidentifier():
+            return name.lower()
+        lower = name.lower()
+        is_own = any(own.lower() == lower for own in self._own)
+        return naming.plain(name) if is_own else naming.bare(name)
 
     def _of_file(self, name: str) -> _Found:
         """Return a column of the file."""

@@ -54,6 +54,14 @@ def plain(name: str) -> str:
     return re.sub(r"[\s.:]+", "_", re.sub(_UNIT, "", name).strip().lower())
 
 
+def bare(name: str) -> str:
+    """Return a name that somebody asks for as it is compared: what looks like a unit may be none.
+
+    "vx / 2" and "velocities[0]" are expressions.
+    """
+    return re.sub(r"[\s.:]+", "_", name.strip().lower())
+
+
 def unit(name: str) -> str:
     """Return the unit that a name states, without brackets, or ""."""
     found = re.search(_UNIT, name)

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
+import raytracer
 from raytracer.errors import SceneError
 from raytracer.scene.coloring.expression import Texts, evaluate, names_in
 
@@ -171,3 +172,33 @@ def test_names_of_columns() -> None:
     assert "Position.X" in names_in("Position.X > 1")
     assert "x [nm]" in names_in("`x [nm]` > 1")
     assert names_in("1 +") == ["1 +"]
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("vx / 2", [1.0, 2.0]),
+        ("vx/vy", [0.5, 2.0]),
+        ("x / 2", [0.5, 1.5]),
+        ("p[0]", [1.0, 3.0]),
+        ("type / 2", [0.5, 1.0]),
+        ("`t [K]` / 2", [150.0, 200.0]),
+        ("t [K]", [300.0, 400.0]),
+        ("T [k]", [300.0, 400.0]),
+        ("t", [300.0, 400.0]),
+    ],
+)
+def test_a_quotient_and_an_index_are_no_units(text: str, values: list[float]) -> None:
+    centers = np.array([[1.0, 0, 0], [3.0, 0, 0]])
+    columns = {
+        "vx": np.array([2.0, 4.0]),
+        "vy": np.array([4.0, 2.0]),
+        "p": centers,
+        "type": np.array([1, 2]),
+        "t [K]": np.array([300.0, 400.0]),
+    }
+    spheres = raytracer.SphereSet(centers, 1.0, columns=columns)
+    assert evaluate(text, spheres.columns, "color_by").tolist() == values
+    if "/" in text:
+        scene = raytracer.Scene([spheres]).styled(color_by=text)
+        assert (scene.color_scales[0].low, scene.color_scales[0].high) == tuple(sorted(values))
