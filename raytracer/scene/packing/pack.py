@@ -107,9 +107,7 @@ def _packed(scene: Scene, settings: RenderSettings) -> tuple[SceneBuffers, Camer
     own = material_id[:number] if axis is not None else material_id
     # Emitters that are cut are found by the paths that meet them: their samples know no planes.
     emitters, emitter_scale = (
-        no_emitters()
-        if clip
-        else pack_emitters(spheres, color, color_id, materials, own, opacity)
+        no_emitters() if clip else pack_emitters(spheres, color, color_id, materials, own, opacity)
     )
     frame = _pack_frame(
         replace(scene, camera=stated),
