@@ -33,7 +33,8 @@ def summary(file: DataFile) -> dict[str, Any]:
         file: of a sphere set; it is read again.
 
     Returns:
-        "particles", "frames", "box" (origin and edges), "bonds" (their number), and "columns": of
+        "particles", "frames", "box" (origin, edges, and of one that is open somewhere which
+        edges are periodic), "bonds" (their number), and "columns": of
         each its name, type, unit and range.
 
     Raises:
@@ -67,6 +68,8 @@ def _summary(stream: OpenFile, file: DataFile, frames: int) -> dict[str, Any]:
         found["frames"] = frames
         if box is not None:
             found["box"] = {"origin": list(box.origin), "edges": [list(edge) for edge in box.edges]}
+            if not all(box.periodic):
+                found["box"]["periodic"] = list(box.periodic)
         if bonds is not None:
             found["bonds"] = len(bonds)
         found["columns"] = [
