@@ -272,4 +272,4 @@ def _hint(suffix: str, others: tuple[str, ...], way: str) -> str:
     listed = ", ".join(known[:MOST_SUFFIXES])
     hint = f"did you mean {' or '.join(near)}? " if near else ""
     text = f"{hint}supported are {listed} and {len(known) - MOST_SUFFIXES} others"
-    return f"{text}; {way}" if way else text
+    return f"{text}; {way or 'if it is one of them, say --format ENDING'}"
