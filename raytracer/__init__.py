@@ -42,9 +42,9 @@ if TYPE_CHECKING:
         TextLabel,
     )
     from raytracer.scene.capsules import CapsuleSet
+    from raytracer.scene.clip import Clip
     from raytracer.scene.coloring.scale import ColorScale
     from raytracer.scene.columns import Columns
-    from raytracer.scene.clip import Clip
     from raytracer.scene.ground import Ground
     from raytracer.scene.load import load
     from raytracer.scene.scene import (
@@ -74,8 +74,8 @@ __all__ = [
     "Axes",
     "Background",
     "Camera",
-    "Clip",
     "CapsuleSet",
+    "Clip",
     "ColorScale",
     "Columns",
     "DepthCue",

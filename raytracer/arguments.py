@@ -31,9 +31,11 @@ def plain(value: Any) -> Any:
 
     No method of the subclass is called. Other values are returned as they are.
     """
+    if type(value) in _PLAIN:
+        return value
     for kind, own in _OWN.items():
         if is_a(value, kind):
-            return value if type(value) in (kind, bool) else own(value)
+            return own(value)
     return value
 
 
@@ -45,6 +47,8 @@ _OWN: dict[type, Callable[[Any], Any]] = {
     tuple: lambda value: tuple.__getitem__(value, slice(None)),
     dict: lambda value: dict(tuple(dict.items(value))),  # `dict.copy` calls `keys`
 }
+
+_PLAIN = {bool, *_OWN}
 
 
 def is_truth(value: object) -> bool:

@@ -50,8 +50,8 @@ class Definition:
     """
 
     __slots__ = (
-        "default", "default_text", "details", "each", "every", "flag", "kind", "name",
-        "summary", "variant",
+        "_checked_default", "default", "default_text", "details", "each", "every", "flag", "kind",
+        "name", "summary", "variant",
     )  # fmt: skip
 
     def __init__(
@@ -76,11 +76,21 @@ class Definition:
         )
         self.flag, self.variant, self.each, self.every = flag, variant, each, every
         self.default, self.name = default, name
+        self._checked_default: Any = MISSING
 
     @property
     def required(self) -> bool:
         """Whether there is no default."""
         return self.default is MISSING
+
+    def checked_default(self) -> Any:
+        """Return the default as its kind gives it; it is checked once."""
+        if self._checked_default is MISSING:
+            default = self.default
+            if default is not None:
+                default = self.kind.checked(default, self.name, SceneError)
+            self._checked_default = default
+        return self._checked_default
 
     @property
     def option_name(self) -> str:
@@ -165,11 +175,14 @@ def check_fields(target: Any, place: str = "", error: type[UserError] = SceneErr
     Raises:
         UserError: a value is of the wrong kind or out of range; the message names the field.
     """
+    values = vars(target)  # of a frozen dataclass, which has no other way to set them
     for name, definition in definitions(type(target)).items():
-        value = getattr(target, name)
-        if value is not None or definition.default is not None:
+        value = values[name]
+        if value is definition.default:
+            values[name] = definition.checked_default()
+        else:
             where = f"{place}.{name}" if place else name
-            object.__setattr__(target, name, definition.kind.checked(value, where, error))
+            values[name] = definition.kind.checked(value, where, error)
 
 
 def takes(*kinds: type | str) -> Callable[[Function], Function]:

@@ -45,6 +45,8 @@ def test_digest_sees_every_array(packed: SceneBuffers, name: str) -> None:
         changed = np.zeros((50, 3), np.float32)
     elif name in ("color_id", "material_id", "large_id", "end_row"):
         changed = np.zeros(50, np.int32)
+    elif name == "opacity":
+        changed = np.zeros(50, np.uint16)
     elif name == "large":
         changed = np.zeros(1, value.dtype)
     else:

@@ -12,14 +12,11 @@
 #include "../integrator/direct.h"
 #include "../integrator/path_tracing.h"
 #include "../shade/background.h"
+#include "../shade/bsdf.h"
 #include "../shade/light.h"
-#include "../shade/phong.h"
-#include "../shade/principled.h"
 #undef RT_FIELD_LISTS
 
-// The parameters of all kinds of material are in the same place, float32 each; the name of a kind is its word in
-// MaterialKind.
-#define RT_MATERIAL_PARAMETERS(F) F(PhongParameters, phong, 1) F(PrincipledParameters, principled, 1)
+// The parameters of all kinds are in the same place, float32 each.
 #define RT_MATERIAL(F) RT_MATERIAL_PARAMETERS(F) F(int32_t, kind, 1)
 
 // kind: IntegratorKind
@@ -136,12 +133,11 @@ struct Camera {
 struct Light {
   RT_LIGHT(RT_FIELD)
 };
-struct PhongParameters {
-  RT_PHONG(RT_FIELD)
-};
-struct PrincipledParameters {
-  RT_PRINCIPLED(RT_FIELD)
-};
+#define RT_PARAMETERS(S, LIST) \
+  struct S {                   \
+    LIST(RT_FIELD)             \
+  };
+RT_MATERIAL_STRUCTS(RT_PARAMETERS)
 union MaterialParameters {
   RT_MATERIAL_PARAMETERS(RT_FIELD)
 };
@@ -206,7 +202,7 @@ static_assert(sizeof(LargeSphere) == 32 && sizeof(Emitter) == 48 && sizeof(First
 
 // every struct with its list, for code that walks all of them
 #define RT_STRUCTS(S)                                                                             \
-  S(Camera, RT_CAMERA) S(Light, RT_LIGHT) S(PhongParameters, RT_PHONG) S(PrincipledParameters, RT_PRINCIPLED) S(Material, RT_MATERIAL)             \
+  S(Camera, RT_CAMERA) S(Light, RT_LIGHT) RT_MATERIAL_STRUCTS(S) S(Material, RT_MATERIAL)             \
   S(Film, RT_FILM) S(Sampler, RT_SAMPLER) S(Integrator, RT_INTEGRATOR) S(Environment, RT_ENVIRONMENT)              \
   S(SceneInfo, RT_SCENEINFO) S(Clip, RT_CLIP) S(Frame, RT_FRAME)                                                   \
   S(RenderArgs, RT_RENDERARGS) S(Node, RT_NODE) S(LargeSphere, RT_LARGESPHERE) S(Emitter, RT_EMITTER) S(FirstHit, RT_FIRSTHIT)            \
@@ -215,8 +211,6 @@ static_assert(sizeof(LargeSphere) == 32 && sizeof(Emitter) == 48 && sizeof(First
 // RT_MEMBER(struct, field) for each field of a list: who walks the lists defines it
 #define RT_MEMBER_Camera(type, name, count) RT_MEMBER(Camera, name)
 #define RT_MEMBER_Light(type, name, count) RT_MEMBER(Light, name)
-#define RT_MEMBER_PhongParameters(type, name, count) RT_MEMBER(PhongParameters, name)
-#define RT_MEMBER_PrincipledParameters(type, name, count) RT_MEMBER(PrincipledParameters, name)
 #define RT_MEMBER_Material(type, name, count) RT_MEMBER(Material, name)
 #define RT_MEMBER_Film(type, name, count) RT_MEMBER(Film, name)
 #define RT_MEMBER_Sampler(type, name, count) RT_MEMBER(Sampler, name)

@@ -171,7 +171,7 @@ RT_HD uint32_t unblocked(const rt::SceneView& s, const PathState<FW>& p, Vec3<FW
   return seen;
 }
 
-// What the sky sends to the surfaces of a vector. Its rays go all ways: each is traced alone, at once.
+// What the sky sends to the surfaces of a vector.
 RT_HD void shade_sky_rays(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w, int at, uint32_t hits,
                           const PathState<FW>& p, const Surface<FW>& f, Vec3<FW> ambient) {
   const rt::Integrator& integrator = s.frame->integrator;

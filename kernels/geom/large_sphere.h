@@ -50,7 +50,7 @@ template <class F> RT_HD LargeHit<F> large_nearest(const rt::LargeSphere& s, Vec
   F leaves = select(descends, (half - slope) / k, F(-2.0f) * height / (half + slope));
   // as in sphere_nearest: origin on the surface, direction outwards
   MaskOf<F> on_surface = inside & !descends & (F(0.0f) - height <= F(kSurfaceError) * max_abs(origin));
-  MaskOf<F> misses = (half2 < F(0.0f)) | (!inside & !descends) | on_surface;
+  MaskOf<F> misses = (half2 < F(0.0f)) | ((!inside) & (!descends)) | on_surface;
   return {select(misses, F(-1.0f), select(inside, leaves, enters)), inside};
 }
 
@@ -112,7 +112,7 @@ RT_COLD SurfacePoint<F> large_point(const rt::LargeSphere* large, int count, Uin
                   select(own, q.position.z, p.position.z)};
     p.normal = {select(own, q.normal.x, p.normal.x), select(own, q.normal.y, p.normal.y),
                 select(own, q.normal.z, p.normal.z)};
-    p.inside = (own & q.inside) | (!own & p.inside);
+    p.inside = (own & q.inside) | ((!own) & p.inside);
   }
   return p;
 }

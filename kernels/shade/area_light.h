@@ -46,16 +46,30 @@ template <class F> RT_HD F cone_distance(const rt::Light& light, const LightCone
   return max_(fma_(c.distance, cosine, F(0.0f) - sqrt_(max_(half2, F(0.0f)))), F(0.0f));
 }
 
-template <class F> RT_HD F cone_pdf(const LightCone<F>& c) { return F(0.5f * kInvPi) / c.versine; }
+// Density of cone_direction, per solid angle.
+template <class F> RT_HD F cone_pdf(F versine) { return F(0.5f * kInvPi) / versine; }
+
+// A direction of a cone, and cosine and square of the sine of its angle to the axis.
+template <class F>
+struct ConeDirection {
+  Vec3<F> wi;
+  F cosine, sin2;
+};
+
+// versine: 1 - cosine of half the angle of the cone; u: a point of the unit square
+template <class F> RT_HD ConeDirection<F> cone_direction(Vec3<F> axis, F versine, const Sample2d<F>& u) {
+  const F down = u.u * versine, cosine = F(1.0f) - down;
+  const F sin2 = down * (F(2.0f) - down), sine = sqrt_(sin2);
+  const SinCos<F> phi = sincos_turns(u.v);
+  return {normalize(basis_about(axis).to_world({sine * phi.cos, sine * phi.sin, cosine})), cosine, sin2};
+}
 
 template <class F>
 RT_HD LightSample<F> sample_cone(const rt::Light& light, Vec3<F> position, const Sample2d<F>& u) {
   const LightCone<F> c = light_cone(light, position);
-  const F down = u.u * c.versine, cosine = F(1.0f) - down;
-  const F sin2 = down * (F(2.0f) - down), sine = sqrt_(sin2);
-  const SinCos<F> phi = sincos_turns(u.v);
-  const Vec3<F> wi = normalize(basis_about(c.axis).to_world({sine * phi.cos, sine * phi.sin, cosine}));
-  return {wi, cone_distance(light, c, sin2, cosine), c.attenuation * F(2.0f) / (F(2.0f) - c.versine), cone_pdf(c)};
+  const ConeDirection<F> to = cone_direction(c.axis, c.versine, u);
+  return {to.wi, cone_distance(light, c, to.sin2, to.cosine), c.attenuation * F(2.0f) / (F(2.0f) - c.versine),
+          cone_pdf(c.versine)};
 }
 
 template <class F>
@@ -64,7 +78,7 @@ RT_HD LightHit<F> hit_cone(const rt::Light& light, Vec3<F> position, Vec3<F> wi)
   const Vec3<F> across = wi - c.axis;
   const F down = F(0.5f) * dot(across, across);  // 1 - cosine
   const F t = cone_distance(light, c, down * (F(2.0f) - down), F(1.0f) - down);
-  return {select(down < c.versine, t, F(-1.0f)), c.attenuation / c.sin2, cone_pdf(c)};
+  return {select(down < c.versine, t, F(-1.0f)), c.attenuation / c.sin2, cone_pdf(c.versine)};
 }
 
 template <class F>

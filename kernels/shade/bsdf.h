@@ -2,7 +2,16 @@
 // the direction in which a path goes on, and the density of these samples. A kind adds its parameters to Bsdf
 // and a case to each function. wi: towards the light, wo: towards the viewer, normal: towards the viewer; all
 // unit. Values are pi times the BSDF times the cosine: with light of unit colour, the reflected radiance.
-#pragma once
+#if defined(RT_FIELD_LISTS)  // of core/structs.h
+#include "phong.h"
+#include "principled.h"
+
+// by the words of MaterialKind
+#define RT_MATERIAL_PARAMETERS(F) F(PhongParameters, phong, 1) F(PrincipledParameters, principled, 1)
+#define RT_MATERIAL_STRUCTS(S) S(PhongParameters, RT_PHONG) S(PrincipledParameters, RT_PRINCIPLED)
+
+#elif !defined(RT_SHADE_BSDF_H)
+#define RT_SHADE_BSDF_H
 #include "../core/enums.h"
 #include "phong.h"
 #if RT_PATH_TRACING
@@ -82,3 +91,5 @@ template <class F> RT_HD BsdfSample<F> bsdf_sample(const Bsdf<F>& b, Vec3<F> nor
 }
 
 }  // namespace RT_NS
+
+#endif  // RT_SHADE_BSDF_H

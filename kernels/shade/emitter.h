@@ -57,15 +57,12 @@ RT_HD EmitterSample<F> emitter_sample(const rt::Emitter* table, int32_t count, V
   const F share = gather(fields + 7, at);
 
   const SphereCone<F> cone = sphere_cone(sphere, position);
-  const F down = u.u * cone.versine, cosine = F(1.0f) - down;
-  const F sin2 = down * (F(2.0f) - down), sine = sqrt_(sin2);
-  const SinCos<F> phi = sincos_turns(u.v);
-  const Vec3<F> wi = normalize(basis_about(cone.axis).to_world({sine * phi.cos, sine * phi.sin, cosine}));
-  const F half2 = fma_(sphere.radius, sphere.radius, F(0.0f) - cone.distance2 * sin2);
-  const F t = fma_(sqrt_(cone.distance2), cosine, F(0.0f) - sqrt_(max_(half2, F(0.0f))));
+  const ConeDirection<F> to = cone_direction(cone.axis, cone.versine, u);
+  const F half2 = fma_(sphere.radius, sphere.radius, F(0.0f) - cone.distance2 * to.sin2);
+  const F t = fma_(sqrt_(cone.distance2), to.cosine, F(0.0f) - sqrt_(max_(half2, F(0.0f))));
   // the emitter itself is not in the way
   const F gap = max_(F(1e-3f) * sphere.radius, F(1e-5f) * max_(max_abs(sphere.center), max_abs(position)));
-  return {{wi, t - gap, (cone.versine + cone.versine) / share, share * F(0.5f * kInvPi) / cone.versine},
+  return {{to.wi, t - gap, (cone.versine + cone.versine) / share, share * F(0.5f * kInvPi) / cone.versine},
           radiance,
           as_uint(gather(fields + 10, at)),
           as_uint(gather(fields + 11, at))};

@@ -5,6 +5,7 @@
 #define RT_PHONG(F)                                                                               \
   F(float, ambient, 1) F(float, diffuse, 1) F(float, specular, 1) F(float, shininess, 1)          \
   F(float, mirror, 1)
+#define RT_MEMBER_PhongParameters(type, name, count) RT_MEMBER(PhongParameters, name)
 
 #elif !defined(RT_SHADE_PHONG_H)
 #define RT_SHADE_PHONG_H

@@ -15,6 +15,7 @@
 #define RT_PRINCIPLED(F)                                                                          \
   F(float, roughness, 1) F(float, metallic, 1) F(float, ior, 1) F(float, specular, 1)             \
   F(float, coat, 1) F(float, transmission, 1) F(float, emission, 1)
+#define RT_MEMBER_PrincipledParameters(type, name, count) RT_MEMBER(PrincipledParameters, name)
 
 #elif !defined(RT_SHADE_PRINCIPLED_H)
 #define RT_SHADE_PRINCIPLED_H
@@ -200,7 +201,8 @@ template <class F> RT_HD BsdfValue<F> principled_glass(const PrincipledShading<F
   Vec3<F> m = normalize(fma3(eta, i, o));
   m = select(m.z < F(0.0f), F(-1.0f), one) * m;
   const F o_dot_m = dot(o, m), i_dot_m = dot(i, m);
-  const MaskOf<F> valid = (o_dot_m > F(0.0f)) & ((reflects & (i_dot_m > F(0.0f))) | (!reflects & (i_dot_m < F(0.0f))));
+  const MaskOf<F> valid =
+      (o_dot_m > F(0.0f)) & ((reflects & (i_dot_m > F(0.0f))) | ((!reflects) & (i_dot_m < F(0.0f))));
   const F r = fresnel_dielectric(max_(o_dot_m, F(0.0f)), s.eta).reflected;
   const F cos_i = abs_(i.z);
   // light that passes spreads over another solid angle: the factor between those of normal and direction
@@ -259,8 +261,8 @@ RT_HD PrincipledSample<F> principled_sample(const PrincipledShading<F>& s, Vec3<
   const F one(1.0f), zero(0.0f);
   const F after_coat = s.p_coat, after_layer = after_coat + s.p_layer, after_diffuse = after_layer + s.p_diffuse;
   const F after_multiple = after_diffuse + s.p_multiple;
-  const MaskOf<F> coat = lobe < after_coat, layer = !coat & (lobe < after_layer);
-  const MaskOf<F> wide = !coat & !layer & (lobe < after_multiple), glass = !coat & !layer & !wide;
+  const MaskOf<F> coat = lobe < after_coat, layer = (!coat) & (lobe < after_layer);
+  const MaskOf<F> wide = (!coat) & (!layer) & (lobe < after_multiple), glass = (!coat) & (!layer) & (!wide);
   const F alpha = select(coat, F(kCoatAlpha), s.alpha);
   Vec3<F> m = ggx_sample(alpha, o, u);
   const MaskOf<F> certain = glass & s.smooth;

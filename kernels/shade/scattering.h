@@ -54,7 +54,7 @@ template <class F> RT_HD ScatteringValue<F> scattering_eval(const Scattering<F>&
   ScatteringValue<F> a = {{zero, zero, zero}, zero, zero};
   if (any(!principled)) {
     const Phong<F>& m = s.bsdf.phong;
-    const MaskOf<F> lit = !principled & (i.z > zero);
+    const MaskOf<F> lit = (!principled) & (i.z > zero);
     const PhongValue<F> terms = phong_eval(m, Vec3<F>{zero, zero, one}, s.wo, i, max_(i.z, zero));
     a.value = select(lit, scattered_share(m) * terms.diffuse, zero) * s.bsdf.albedo;
     a.highlight = select(lit, terms.specular, zero);

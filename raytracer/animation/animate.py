@@ -29,7 +29,7 @@ from raytracer.animation.movie import (
 from raytracer.animation.numbered import NUMBER, NumberedPictures
 from raytracer.animation.shots import Plan, Renderer, Shot, on_threads
 from raytracer.animation.source import chosen_frames, source_of
-from raytracer.animation.store import FrameStore
+from raytracer.animation.store import FrameStore, packed
 from raytracer.errors import OutputError, UserError
 from raytracer.farm.choice import check_crew, crew_of
 from raytracer.files import output
@@ -387,10 +387,10 @@ class _Movie(_Job):
         return self.store
 
     def run(self, animation: Animation) -> None:
-        self.store = FrameStore(self.target, self.digest)
+        self.store = FrameStore(self.target, self.digest, len(self.plan.shots))
         if not self.resume:
             self.store.remove()
-            self.store = FrameStore(self.target, self.digest)
+            self.store = FrameStore(self.target, self.digest, len(self.plan.shots))
         try:
             with output.replacing(self.target) as self._file:
                 self.render(animation, 8)
@@ -418,8 +418,9 @@ class _Movie(_Job):
                 self.store.note({"exposure": exposure})
             if self.poster is not None:
                 image.save(self.poster)
-        super().keep(shot, image, exposure)
-        self._encode(image.to_uint8())
+        pixels = packed(image.to_uint8())
+        self.store.write(shot.index, pixels)
+        self._encode(pixels)
 
     def take(self, shot: Shot, done: Rendered | None = None) -> None:
         if done is not None and shot.index == 0:

@@ -51,7 +51,8 @@ class Encoder(NamedTuple):
 
 
 ENCODERS = {
-    "h264": Encoder(("libx264",), 9.0, 45.0, {"preset": "medium"}),
+    # As large and as good as "medium" on pictures of particles, with 0.74 of its instructions.
+    "h264": Encoder(("libx264",), 9.0, 45.0, {"preset": "faster"}),
     "h265": Encoder(
         ("libx265",), 11.0, 47.0, {"preset": "medium", "x265-params": "log-level=none"}
     ),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 import secrets
+import shutil
 from contextlib import suppress
 from copy import copy
 from pathlib import Path
@@ -24,7 +25,24 @@ from raytracer.resources import thread_count
 if TYPE_CHECKING:
     from raytracer.film.image import Image
 
+ROOM = 1 / 16
+"""Share of the free disk that all frames may take without compression."""
+
 _NAME = re.compile(r"\d{6,}-[0-9a-f]{16}(\.png|\.json)(\.\d+\.new)?")
+
+
+def packed(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Return a picture in one piece of memory, which encoders need.
+
+    NumPy copies a picture without its alpha channel three bytes at a time, which takes five times
+    as long as channel by channel.
+    """
+    if pixels.flags.c_contiguous:
+        return pixels
+    made = np.empty_like(pixels, order="C")
+    for channel in range(pixels.shape[-1]):
+        made[..., channel] = pixels[..., channel]
+    return made
 
 
 class FrameStore:
@@ -33,14 +51,15 @@ class FrameStore:
     Args:
         movie: path of the movie.
         digest: of all that the frames depend on, 16 hexadecimal digits.
+        count: number of frames.
 
     Raises:
         OutputError: the folder cannot be made.
     """
 
-    def __init__(self, movie: Path, digest: str) -> None:
+    def __init__(self, movie: Path, digest: str, count: int) -> None:
         self.folder = movie.with_name(f"{movie.name}.frames")
-        self._digest = digest
+        self._digest, self._count = digest, count
         try:
             self.folder.mkdir(exist_ok=True)
         except OSError as error:
@@ -64,11 +83,14 @@ class FrameStore:
 
     def save(self, index: int, image: Image, exposure: float | None) -> None:
         """Keep a picture; the exposure is noted apart. Raises OutputError: the disk is full."""
-        self.write(index, image.to_uint8())
+        self.write(index, packed(image.to_uint8()))
 
     def write(self, index: int, pixels: NDArray[np.uint8]) -> None:
         """Keep a frame, uint8 (h, w, 3 or 4). Raises OutputError: the disk is full."""
-        self._replace(self.path(index), png.encode(pixels, {}, thread_count(1)))
+        # Compression would take as long as the movie's own.
+        compressed = pixels.nbytes * self._count > ROOM * shutil.disk_usage(self.folder).free
+        data = png.encode(pixels, {}, thread_count(1), compressed=compressed)
+        self._replace(self.path(index), data)
 
     def read(self, index: int) -> NDArray[np.uint8]:
         """Return a frame that is kept, uint8 (h, w, 3 or 4)."""

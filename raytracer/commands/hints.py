@@ -106,8 +106,10 @@ ELSEWHERE: dict[tuple[str, ...], str] = {
     ("tripod", "orientation", "orientation_axes", "axis"): "use '--axes'",
     ("silhouette", "silhouettes", "edges", "contour"): "use '--outline'",
     ("fog", "depthcue", "depth_fog"): "use '--depth-cue'",
-    ("transparency", "alpha"): "use '--opacity 0.5' for spheres, '--transparent' for the background",
-    ("slice", "clip_plane", "clipping", "section", "cutting_plane", "crop_box"): "use '--clip \"z < 2\"' or '--cut \"x > 0\"'",
+    ("transparency", "alpha"): "use '--opacity 0.5', or '--transparent' for the background",
+    ("slice", "clip_plane", "clipping", "section", "cutting_plane", "crop_box"): (
+        "use '--clip \"z < 2\"' or '--cut \"x > 0\"'"
+    ),
 }  # fmt: skip
 
 # Commands of other programs, and what to type here instead.

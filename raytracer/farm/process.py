@@ -6,12 +6,14 @@ ended, in whatever way.
 
 from __future__ import annotations
 
+import os
 import pickle
 import signal
 import sys
 from multiprocessing.connection import Connection
 
 from raytracer.errors import RaytracerError, shown
+from raytracer.files import output
 
 
 def main(descriptor: int) -> None:
@@ -22,7 +24,7 @@ def main(descriptor: int) -> None:
     """
     # Ctrl-C goes to all processes of a terminal; the first one ends the workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, _exit)  # with temporary files removed
+    signal.signal(signal.SIGTERM, _exit)
     with Connection(descriptor) as connection:
         while True:
             try:
@@ -41,7 +43,9 @@ def main(descriptor: int) -> None:
 
 
 def _exit(*_: object) -> None:
-    sys.exit(128 + signal.SIGTERM)
+    """End at once, with temporary files removed; an exception could be raised anywhere."""
+    output.tidy()
+    os._exit(128 + signal.SIGTERM)
 
 
 def _sent(error: BaseException) -> BaseException:

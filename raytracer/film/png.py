@@ -63,10 +63,12 @@ def chunk(kind: bytes, data: bytes) -> bytes:
     return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
 
-def encode(pixels: Pixels, text: dict[str, str], threads: int = 0) -> bytes:
+def encode(
+    pixels: Pixels, text: dict[str, str], threads: int = 0, *, compressed: bool = True
+) -> bytes:
     """Return a PNG file as bytes; arguments as for `write`."""
     file = io.BytesIO()
-    write(file, pixels, text, threads)
+    write(file, pixels, text, threads, compressed=compressed)
     return file.getvalue()
 
 
@@ -76,6 +78,8 @@ def write(
     text: dict[str, str],
     threads: int = 0,
     dpi: float | None = None,
+    *,
+    compressed: bool = True,
 ) -> None:
     """Write a PNG file in parts; its bytes do not depend on the number of threads.
 
@@ -85,6 +89,7 @@ def write(
         text: keys and ASCII values of the text chunks.
         threads: 0 takes every core that the process may use.
         dpi: pixels of an inch, or None.
+        compressed: False for a large file in a tenth of the time.
     """
     height, width, channels = pixels.shape
     depth = 8 * pixels.dtype.itemsize
@@ -95,7 +100,7 @@ def write(
         file.write(chunk(b"pHYs", struct.pack(">IIB", per_meter, per_meter, 1)))
     for key, value in text.items():
         file.write(chunk(b"tEXt", f"{key}\0{value}".encode("latin-1")))
-    _write_data(file, _compressed(pixels, threads))
+    _write_data(file, _compressed(pixels, threads, COMPRESSION if compressed else 0))
     file.write(chunk(b"IEND", b""))
 
 
@@ -140,26 +145,27 @@ class _Chunk:
         self._file.seek(end)
 
 
-def _compressed(pixels: Pixels, threads: int) -> Iterator[bytes]:
+def _compressed(pixels: Pixels, threads: int, level: int) -> Iterator[bytes]:
     """Yield a zlib stream of blocks that several threads compress."""
     height, row = pixels.shape[0], pixels[0].nbytes + 1  # with the filter type of the row
     total = height * row
     blocks = [(at, min(at + BLOCK, total)) for at in range(0, total, BLOCK)]
     yield _ZLIB_HEADER
     check = 1
-    for (begin, end), (data, own) in zip(blocks, _in_order(pixels, blocks, threads), strict=True):
+    parts = _in_order(pixels, blocks, threads, level)
+    for (begin, end), (data, own) in zip(blocks, parts, strict=True):
         check = _joined_adler(check, own, end - begin)
         yield data
     yield struct.pack(">I", check)
 
 
 def _in_order(
-    pixels: Pixels, blocks: list[tuple[int, int]], threads: int
+    pixels: Pixels, blocks: list[tuple[int, int]], threads: int, level: int
 ) -> Iterator[tuple[bytes, int]]:
     """Yield the compressed blocks and their checksums; at most four blocks a thread wait."""
     last = blocks[-1]
     if len(blocks) == 1:
-        yield _deflate(pixels, *last, True)
+        yield _deflate(pixels, *last, True, level)
         return
     from collections import deque
     from concurrent.futures import Future, ThreadPoolExecutor
@@ -169,7 +175,7 @@ def _in_order(
     pool = ThreadPoolExecutor(count)
     try:
         for block in blocks:
-            waiting.append(pool.submit(_deflate, pixels, *block, block == last))
+            waiting.append(pool.submit(_deflate, pixels, *block, block == last, level))
             if len(waiting) > 4 * count:
                 yield waiting.popleft().result()
         while waiting:
@@ -178,13 +184,13 @@ def _in_order(
         pool.shutdown(cancel_futures=True)
 
 
-def _deflate(pixels: Pixels, begin: int, end: int, last: bool) -> tuple[bytes, int]:
+def _deflate(pixels: Pixels, begin: int, end: int, last: bool, level: int) -> tuple[bytes, int]:
     """Return bytes begin to end of the filtered picture as raw deflate, and their Adler-32.
 
     The data end at a byte, so that blocks can be joined.
     """
     block = _filtered(pixels, begin, end).data
-    stream = zlib.compressobj(COMPRESSION, zlib.DEFLATED, -zlib.MAX_WBITS)
+    stream = zlib.compressobj(level, zlib.DEFLATED, -zlib.MAX_WBITS)
     start = stream.compress(block)
     rest = stream.flush(zlib.Z_FINISH if last else zlib.Z_SYNC_FLUSH)
     return start + rest, zlib.adler32(block)

@@ -22,7 +22,7 @@ from raytracer.field_types import (
     Vector3,
 )
 from raytracer.fields import Defined, check_fields, define, definitions
-from raytracer.scene.kinds import Table, Tables
+from raytracer.scene.kinds import FIELD_OF_VIEW, PICTURE_HEIGHT, Table, Tables
 
 if TYPE_CHECKING:
     from raytracer.scene.transform import Triple
@@ -199,7 +199,7 @@ class Keyframe(Defined):
     vertical_fov: float | None = field(
         default=None,
         metadata=define(
-            Number(0.001, 179.0),
+            FIELD_OF_VIEW,
             "Full angle of the picture's height in degrees.",
             default_text="as before",
         ),
@@ -207,7 +207,7 @@ class Keyframe(Defined):
     height: float | None = field(
         default=None,
         metadata=define(
-            Number(0.0, above=True),
+            PICTURE_HEIGHT,
             "Height of the picture of an orthographic camera, in scene units.",
             default_text="as before",
         ),

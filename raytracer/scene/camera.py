@@ -8,8 +8,9 @@ from math import hypot
 from typing import TYPE_CHECKING, Any
 
 from raytracer.errors import SceneError
-from raytracer.field_types import Axis, Choice, Number, Vector3, Words
+from raytracer.field_types import Axis, Choice, Vector3, Words
 from raytracer.fields import Defined, check_fields, define
+from raytracer.scene.kinds import FIELD_OF_VIEW, PICTURE_HEIGHT, ZOOM
 from raytracer.scene.transform import Vector
 from raytracer.scene.views import AXES, PLAIN_UP, VIEW_UP, VIEWS, looking, standard_direction
 
@@ -57,7 +58,7 @@ class Camera(Defined):
     vertical_fov: float = field(
         default=40.0,
         metadata=define(
-            Number(0.001, 179.0),
+            FIELD_OF_VIEW,
             "Full angle of the picture's height in degrees, of a fitted camera too.",
             variant="perspective",
         ),
@@ -65,7 +66,7 @@ class Camera(Defined):
     height: float | None = field(
         default=None,
         metadata=define(
-            Number(0.0, above=True),
+            PICTURE_HEIGHT,
             "Height of the picture in scene units; not with `fit`.",
             default_text="fitted",
             variant="orthographic",
@@ -104,7 +105,7 @@ class Camera(Defined):
     zoom: float = field(
         default=1.0,
         metadata=define(
-            Number(0.01, 1000.0),
+            ZOOM,
             "Factor of the size of what is shown, from the same place: 2 shows half of it.",
         ),
     )

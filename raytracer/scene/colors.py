@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,8 @@ COLOR_SPACES = ("srgb", "linear")
 OPACITY = "give `opacity` instead"
 """End of the warning that an alpha below 1 is ignored."""
 
+_HEXADECIMAL = len("#rrggbb")
+
 _NUMBER = re.compile(r"\d{0,9}\.?\d{1,30}", re.ASCII)
 
 
@@ -42,7 +45,8 @@ def parse_color(value: Any) -> RGB:
     """
     own = plain(value)
     if is_a(own, str):
-        return _parse_text(own.strip())
+        own = own.strip()
+        return _parse_known(own) if len(own) == _HEXADECIMAL else _parse_text(own)
     try:
         parts = [float(plain(v)) for v in islice(own, 5) if not is_a(v, (str, bool))]
         complete = len(parts) == len(own) and len(parts) in (3, 4)
@@ -58,6 +62,12 @@ def parse_color(value: Any) -> RGB:
     if parts[3:] and parts[3] < 1.0:
         warn(f"the alpha of the colour {shown_value(value)} is ignored; {OPACITY}")
     return (parts[0], parts[1], parts[2])
+
+
+@lru_cache(1024)
+def _parse_known(text: str) -> RGB:
+    """Parse a text as long as #rrggbb, which has no alpha to warn of; many lights may have it."""
+    return _parse_text(text)
 
 
 def _parse_text(text: str) -> RGB:

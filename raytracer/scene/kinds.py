@@ -21,6 +21,12 @@ COLOR: Schema = {
 """JSON Schema of a colour."""
 
 
+# Of a camera, in a scene, in a call and in keyframes.
+FIELD_OF_VIEW = Number(0.001, 179.0)
+PICTURE_HEIGHT = Number(0.0, above=True)
+ZOOM = Number(0.01, 1000.0)
+
+
 class ColorValue(Kind):
     """A colour as people write it."""
 

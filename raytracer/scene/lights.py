@@ -82,18 +82,10 @@ class PointLight(Defined):
         Raises:
             SceneError: the light is too far or too bright for float32.
         """
-        import numpy as np
-
-        position = space.point(self.position)
-        if not np.abs(position).max() < LARGEST:
-            raise SceneError(
-                "light.position: is too far from the spheres for 32-bit numbers; "
-                'a light that is far away has type = "directional"'
-            )
         # 1 / d^2 of scene space is 1 / (d^2 scale^2) of render space.
         unit = space.scale if self.falloff == "inverse-square" else 1.0
         entry["kind"] = code("LightKind", self.type)
-        entry["vector"] = position
+        entry["vector"] = _place(self.position, space)
         entry["extent"] = _length("radius", self.radius, space)
         entry["shadow"] = self.shadow
         entry["falloff"] = code("Falloff", self.falloff)
@@ -219,17 +211,9 @@ class _FlatLight(Defined):
 
     def _pack(self, entry: NDArray[np.void], space: Space, half: tuple[float, float]) -> None:
         """Write all but the area; half: half the sides, or the semi-axes, in render space."""
-        import numpy as np
-
-        position = space.point(self.position)
-        if not np.abs(position).max() < LARGEST:
-            raise SceneError(
-                "light.position: is too far from the spheres for 32-bit numbers; "
-                'a light that is far away has type = "directional"'
-            )
         normal, across, up = self._axes()
         entry["kind"] = code("LightKind", self.type)
-        entry["vector"] = position
+        entry["vector"] = _place(self.position, space)
         entry["shadow"] = self.shadow
         entry["color"] = _radiance(self)
         entry["normal"] = normal
@@ -383,6 +367,23 @@ def _radiance(light: Light | _FlatLight, unit: float = 1.0) -> NDArray[np.float6
             "in the scene's unit of length; give less, or set the exposure"
         )
     return color
+
+
+def _place(position: Triple, space: Space) -> NDArray[np.float64]:
+    """Return the position of a light in render space, float64 (3,).
+
+    Raises:
+        SceneError: it is too far for float32.
+    """
+    import numpy as np
+
+    place = space.point(position)
+    if not np.abs(place).max() < LARGEST:
+        raise SceneError(
+            "light.position: is too far from the spheres for 32-bit numbers; "
+            'a light that is far away has type = "directional"'
+        )
+    return place
 
 
 def _length(name: str, length: float, space: Space) -> float:

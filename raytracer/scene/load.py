@@ -53,12 +53,12 @@ from raytracer.settings import RenderSettings
 from raytracer.warning import collected, warn
 
 if TYPE_CHECKING:
-    from raytracer.scene.clip import Clip
     from os import PathLike
 
     from raytracer.scene.animation import AnimationSettings
     from raytracer.scene.annotations import Annotations
     from raytracer.scene.capsules import CapsuleSet
+    from raytracer.scene.clip import Clip
     from raytracer.scene.coloring.scale import ColorScale
     from raytracer.scene.coloring.style import SetStyle
     from raytracer.scene.particles.source import Notes, Particles

@@ -14,7 +14,7 @@ from raytracer.field_types import Axis, Choice, Kind, Number, NumberOr, Text, Tr
 from raytracer.fields import Defined, check_fields, define
 from raytracer.scene.colors import parse_color
 from raytracer.scene.ground import BELOW, Ground
-from raytracer.scene.kinds import ColorValue, Expression, Share
+from raytracer.scene.kinds import ZOOM, ColorValue, Expression, Share
 from raytracer.scene.views import AXES, VIEWS
 from raytracer.settings import LOOKS
 
@@ -139,7 +139,7 @@ class ViewSettings(Defined):
     )
     zoom: float | None = field(
         default=None,
-        metadata=define(Number(0.01, 1000.0), "Factor of the size of what is shown."),
+        metadata=define(ZOOM, "Factor of the size of what is shown."),
     )
     look_at: Triple | None = field(
         default=None, metadata=define(Vector3(), "The point in the middle of the picture.")

@@ -34,15 +34,23 @@ KEPT_SIDES = ("below", "above")
 
 @dataclass(frozen=True, eq=False)
 class Chosen:
-    """Some particles: those that fulfil a condition, or those of some numbers.
+    """Some particles: those that fulfil a condition, or those of some numbers or ids.
 
     Args:
         condition: an expression over the columns; "" for numbers.
         numbers: int64 (M,), ascending.
+        ids: integers (M,); they stay with their particles where frames have them in another order.
     """
 
     condition: str = ""
     numbers: Numbers | None = None
+    ids: NDArray[Any] | None = None
+
+    @classmethod
+    def of_numbers(cls, scene: Scene, numbers: Numbers) -> Chosen:
+        """Choose particles of a frame, by their ids where its file has any."""
+        ids = ids_of(scene)
+        return cls(numbers=numbers) if ids is None else cls(ids=ids[numbers])
 
     def mask(self, scene: Scene) -> Mask:
         """Return which particles of a frame are chosen, bool (N,).
@@ -52,6 +60,9 @@ class Chosen:
         """
         import numpy as np
 
+        if self.ids is not None:
+            ids = ids_of(scene)
+            return np.zeros(scene.count, bool) if ids is None else np.isin(ids, self.ids)
         if self.numbers is not None:
             mask = np.zeros(scene.count, bool)
             mask[self.numbers[self.numbers < scene.count]] = True
@@ -203,6 +214,17 @@ def places_on(scene: Scene, axis: str) -> NDArray[np.float64]:
         row = spheres.transform.linear()[index]
         found.append(spheres.centers @ row + float(spheres.transform.translate[index]))
     return np.concatenate(found)
+
+
+def ids_of(scene: Scene) -> NDArray[Any] | None:
+    """Return the ids that the file of the only set has of its particles, integers (N,), or None."""
+    if len(scene.spheres) != 1:
+        return None
+    columns = scene.spheres[0].columns
+    if not columns.made_of("id"):  # what is called so otherwise are the numbers
+        return None
+    ids = columns["id"]
+    return ids if ids.dtype.kind in "iu" and ids.ndim == 1 else None
 
 
 def center_of(scene: Scene, prim_id: int) -> Vector:

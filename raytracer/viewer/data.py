@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import acos, atan2, degrees
 from typing import TYPE_CHECKING, Any
@@ -21,10 +21,13 @@ from raytracer.viewer.content import (
     Slice,
     center_of,
     extent,
+    ids_of,
     places_on,
 )
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from raytracer.scene.scene import Scene, SphereSet
     from raytracer.viewer.loaded_scene import LoadedScene
     from raytracer.viewer.vectors import Vector
@@ -218,7 +221,7 @@ class DataView:
         if add and self.content.selection is not None:
             before = np.flatnonzero(self.content.selection.mask(self._plain))
             numbers = np.union1d(before, numbers)
-        self._select(Chosen(numbers=numbers) if len(numbers) else None)
+        self._select(self._chosen(numbers))
 
     @action(undo=True)
     def select_picked(self) -> None:
@@ -226,14 +229,19 @@ class DataView:
         if not self.picks:
             self._viewer.notify("click a particle first")
             return
-        self._select(Chosen(numbers=np.array(sorted(self.picks), np.int64)))
+        self._select(self._chosen(self.picks))
 
     @action(undo=True)
     def invert_selection(self) -> None:
         """Select the particles that are not selected."""
         chosen = self.content.selection
         mask = np.zeros(self._plain.count, bool) if chosen is None else chosen.mask(self._plain)
-        self._select(Chosen(numbers=np.flatnonzero(~mask)))
+        self._select(self._chosen(np.flatnonzero(~mask)))
+
+    def _chosen(self, numbers: Sequence[int] | NDArray[np.int64]) -> Chosen | None:
+        """Return particles by their numbers; None of none."""
+        ascending = np.sort(np.asarray(numbers, np.int64))
+        return Chosen.of_numbers(self._plain, ascending) if len(ascending) else None
 
     def _select(self, chosen: Chosen | None) -> None:
         count = 0 if chosen is None else int(np.count_nonzero(chosen.mask(self._plain)))
@@ -264,8 +272,7 @@ class DataView:
 
     def _hide(self, rest: bool) -> None:
         chosen = self.content.selection
-        if chosen is None and self.picks:
-            chosen = Chosen(numbers=np.array(sorted(self.picks), np.int64))
+        chosen = chosen or self._chosen(self.picks)
         if chosen is None:
             self._viewer.notify("select or click particles first")
             return
@@ -370,10 +377,25 @@ class DataView:
             lines.append(f"dihedral {dihedral(*points[-4:]):.2f}°")
         return lines
 
-    def numbered(self, loaded_scene: LoadedScene) -> None:
-        """Forget the picks of particles that another scene does not have."""
-        count = loaded_scene.all_particles.count
-        self.picks = [each for each in self.picks if each < count]
+    def follow(self, old: LoadedScene, new: LoadedScene) -> None:
+        """Follow the picked particles to another scene; those that are gone are forgotten."""
+        if not self.picks or old.all_particles is new.all_particles:
+            return
+        found = {each: self.number_in(each, old, new) for each in self.picks}
+        lines = {new: self._lines.get(each, []) for each, new in found.items() if new is not None}
+        self.picks, self._lines = list(lines), lines
+
+    @staticmethod
+    def number_in(number: int, old: LoadedScene, new: LoadedScene) -> int | None:
+        """Return the number of a particle in another scene, by its id; None if it is gone."""
+        before, after = old.all_particles, new.all_particles
+        if before is after:
+            return number
+        ids, others = ids_of(before), ids_of(after)
+        if ids is None or others is None:
+            return number if number < after.count else None
+        rows = np.flatnonzero(others == ids[number])
+        return int(rows[0]) if len(rows) else None
 
 
 def angle(one: Vector, middle: Vector, other: Vector) -> float:

@@ -17,11 +17,12 @@ from raytracer.scene.coloring import SETTINGS
 from raytracer.scene.held import Held, holding
 from raytracer.viewer.content import Chosen, Content, apply
 from raytracer.viewer.loaded_scene import LoadedScene
-from raytracer.viewer.messages import Counted, Refused, Shown
+from raytracer.viewer.messages import Counted, Opened, Refused, Shown
 from raytracer.warning import collected
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from raytracer.animation.source import FrameSource
     from raytracer.backends.base import Device
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
     from raytracer.scene.scene import Scene
     from raytracer.viewer.content import Applied
     from raytracer.viewer.messages import Message
+
+MORE_FRAMES = "the first is shown: for another one say --frame"
+"""Part of a warning that a time line makes needless."""
 
 
 class Frames:
@@ -70,6 +74,10 @@ class Frames:
         frames._plain = None, loaded_scene.scene
         return frames
 
+    def of_path(self, path: Path) -> Frames:
+        """Return the frames of another file."""
+        return Frames(path, {}, self._threads)
+
     def first(
         self,
         backend: str | Device,
@@ -86,6 +94,7 @@ class Frames:
                 self.source, self._given, backend, self._threads, notice, outputs, self.initial,
                 self._annotations,
             )  # fmt: skip
+        loaded.job.warnings = [each for each in loaded.job.warnings if MORE_FRAMES not in each]
         said = {k: self._given[k] for k in SETTINGS if self._given.get(k) is not None}
         if not said:
             self._plain = self.initial, loaded.scene
@@ -222,13 +231,14 @@ class FrameLoader:
         self._post = post
         self._changed = Condition()
         self._wanted: tuple[Content, LoadedScene] | None = None
+        self._opening: tuple[Path, LoadedScene] | None = None
         self._counting = self._stopped = self._busy = False
         self._thread: Thread | None = None
 
     @property
     def busy(self) -> bool:
         """Whether a content was asked for that is not there yet."""
-        return self._busy or self._wanted is not None
+        return self._busy or self._wanted is not None or self._opening is not None
 
     def show(self, content: Content, like: LoadedScene) -> None:
         """Load a content instead of the one before; `Shown` or `Refused` is posted.
@@ -239,6 +249,18 @@ class FrameLoader:
         """
         with self._changed:
             self._wanted = content, like
+            self._start()
+
+    def open(self, path: Path, like: LoadedScene) -> None:
+        """Load another scene instead of what was asked for; `Opened` or `Refused` is posted.
+
+        Args:
+            path: of a scene or particle file.
+            like: the scene that is shown, for its device.
+        """
+        with self._changed:
+            self._wanted = None
+            self._opening = path, like
             self._start()
 
     def count(self) -> None:
@@ -265,14 +287,20 @@ class FrameLoader:
     def _run(self) -> None:
         while True:
             with self._changed:
-                self._changed.wait_for(lambda: self._stopped or self._wanted or self._counting)
+                self._changed.wait_for(
+                    lambda: self._stopped or self._opening or self._wanted or self._counting
+                )
                 if self._stopped:
                     return
+                self._busy = self._opening is not None or self._wanted is not None
+                opening, self._opening = self._opening, None
                 wanted, self._wanted = self._wanted, None
-                counting = self._counting and wanted is None
-                self._counting &= not counting
-                self._busy = wanted is not None
-            message = self._counted() if wanted is None else self._loaded(*wanted)
+                if not self._busy:
+                    self._counting = False
+            if opening is not None:
+                message = self._opened(*opening)
+            else:
+                message = self._counted() if wanted is None else self._loaded(*wanted)
             if message is not None:
                 self._post(message)
             self._busy = False  # after its message: who is not busy has nothing to tell
@@ -282,6 +310,20 @@ class FrameLoader:
             return Counted(self.frames.count())
         except UserError:
             return None  # what is wrong with other frames is said when they are shown
+
+    def _opened(self, path: Path, like: LoadedScene) -> Message | None:
+        frames = self.frames.of_path(path)
+        try:
+            loaded = frames.first(like.job.device)
+        except UserError as error:
+            return Refused(str(error))
+        except Exception as error:  # a traceback in the terminal would be overlooked
+            return Refused(f"{path}: cannot be loaded ({type(error).__name__}: {error})")
+        if self._stopped:
+            loaded.close()
+            return None
+        self.frames = frames
+        return Opened(loaded, path)
 
     def _loaded(self, content: Content, like: LoadedScene) -> Message | None:
         try:

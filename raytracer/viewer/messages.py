@@ -149,6 +149,14 @@ class Shown:
 
 
 @dataclass(frozen=True)
+class Opened:
+    """Another file is ready to be shown."""
+
+    loaded_scene: LoadedScene
+    path: Path
+
+
+@dataclass(frozen=True)
 class Counted:
     """The number of frames."""
 
@@ -162,4 +170,4 @@ class Broken:
     sentence: str
 
 
-Message = Picked | Metered | Saved | Refused | Failed | Loaded | Shown | Counted | Broken
+Message = Picked | Metered | Saved | Refused | Failed | Loaded | Shown | Opened | Counted | Broken

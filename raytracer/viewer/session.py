@@ -28,7 +28,7 @@ from raytracer.viewer.copier import Copier
 from raytracer.viewer.data import MAPS
 from raytracer.viewer.frames import Frames
 from raytracer.viewer.loaded_scene import LoadedScene, require_file
-from raytracer.viewer.messages import Loaded, Shown
+from raytracer.viewer.messages import Loaded, Opened, Shown
 from raytracer.viewer.timeline import LOOPS
 from raytracer.viewer.viewer import Viewer, all_actions
 from raytracer.viewer.watch import CHECK_INTERVAL, Watch, stamps
@@ -121,10 +121,17 @@ class Session:
         except BaseException:
             self.worker.stop()
             raise
+        self.viewer.on_opened = self._watch_other
         if frames is not None:
             self.viewer.loader.count()
             if loaded_scene.content.hidden:  # what is hidden is not there yet
                 self.viewer.loader.show(loaded_scene.content, loaded_scene)
+
+    def _watch_other(self, path: Path) -> None:
+        """Watch another file instead, if the one before was watched."""
+        if self._watch is not None:
+            self._watch.cancel()
+            self._watch = Watch(path, self._again)
 
     def _again(self, step: Notice) -> LoadedScene:
         """Load the scene again, in the thread of `Watch`; the frames are counted again too."""
@@ -402,4 +409,4 @@ class Session:
         """Return scenes that were loaded and not shown any more."""
         queue = self.worker.messages
         messages: list[Message] = [queue.get() for _ in range(queue.qsize())]
-        return [each.loaded_scene for each in messages if isinstance(each, (Loaded, Shown))]
+        return [each.loaded_scene for each in messages if isinstance(each, (Loaded, Shown, Opened))]

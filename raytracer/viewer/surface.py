@@ -30,7 +30,8 @@ class Surface(pyglet.window.Window):  # type: ignore[misc]
         type(self)._enable_event_queue = True
         try:
             super().__init__(
-                *size, caption=title, config=config, resizable=True, vsync=not offscreen
+                *size, caption=title, config=config, resizable=True, vsync=not offscreen,
+                file_drops=not offscreen,
             )  # fmt: skip
             require_room(self.get_framebuffer_size())
             self.picture_canvas = Canvas()  # pyglet has a `canvas` of its own

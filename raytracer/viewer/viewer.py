@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from raytracer.arguments import one_of
-from raytracer.errors import SceneError, UserError
+from raytracer.errors import SceneError, UserError, shown
 from raytracer.film.tone_settings import CURVES, MAX_STOPS, ToneSettings
 from raytracer.layout import code
 from raytracer.scene.camera import Camera
@@ -32,6 +32,7 @@ from raytracer.viewer.messages import (
     Loaded,
     Message,
     Metered,
+    Opened,
     Picked,
     Refused,
     RenderRequest,
@@ -129,6 +130,7 @@ class Viewer:
         self.keys = CameraKeys(self)
         self.views = NamedViews(self)
         self.questions = DataQuestions(self)
+        self.on_opened: Callable[[Path], None] = lambda path: None  # called with another file
         self._say = say
         self._notice = "", 0.0  # text, and when it ends
         self._exposure_steps: float | None = None  # stops to add to a metered exposure, when known
@@ -716,6 +718,8 @@ class Viewer:
             self._replace_scene(message.loaded_scene)
         elif isinstance(message, Shown):
             self._show_content(message)
+        elif isinstance(message, Opened):
+            self._show_opened(message)
         elif isinstance(message, Counted):
             self.time.receive_count(message.count)
         elif isinstance(message, Broken):
@@ -724,12 +728,34 @@ class Viewer:
         elif isinstance(message, Failed):
             self.failure, self.closing = message.error, True
 
+    @action()
+    def open(self, path: str) -> None:
+        """Show another scene or particle file."""
+        self.notify(f"opening {shown(Path(path).name)}")
+        self.loader.open(Path(path), self.loaded_scene)
+
+    def _show_opened(self, message: Opened) -> None:
+        """Show another file: its own camera, light and tone, from the beginning."""
+        self.loaded_scene = message.loaded_scene
+        self.samples = message.loaded_scene.job.settings.samples
+        self.tone = self._initial_tone = message.loaded_scene.job.tone
+        self.picked, self.reload_error, self._notice = None, "", ("", 0.0)
+        self.edits, self.turning = edits.Edits(), False
+        self.data = DataView(self, message.loaded_scene.content)
+        self.time, self.history = TimeLine(self), History(self)
+        self.keys, self.views = CameraKeys(self), NamedViews(self)
+        self.view = self._initial_view()
+        self._submit(self._pack())
+        self.loader.count()
+        self._notify_of_scene()
+        self.on_opened(message.path)
+
     def _show_content(self, message: Shown) -> None:
         """Show another frame, or other particles or colours of it; the camera stays."""
         old, self.loaded_scene = self.loaded_scene, message.loaded_scene
         self.view = view.rebased(self.view, old.buffers, message.loaded_scene.buffers)
         self.edits = replace(self.edits, shininess={})  # the table of materials may be another
-        self.data.numbered(message.loaded_scene)
+        self.data.follow(old, message.loaded_scene)
         self._submit(self._pack())
         for sentence in message.loaded_scene.job.warnings[:1]:
             self.notify(sentence)
@@ -767,7 +793,7 @@ class Viewer:
         self._submit(buffers)
         self.notify(f"{loaded_scene.name} was reloaded")
         self._notify_of_scene()
-        self.data.numbered(loaded_scene)
+        self.data.follow(old, loaded_scene)
         if self.data.content != loaded_scene.content:  # something else was asked for meanwhile
             self.data.show(self.data.content)
         self._pick_again(old)
@@ -778,7 +804,8 @@ class Viewer:
         scene, point = self.loaded_scene, self.hit_point
         if before is None:
             return
-        number = scene.id_of(old.number_of(before.id))
+        there = self.data.number_in(old.number_of(before.id), old, scene)
+        number = None if there is None else scene.id_of(there)
         if number is None:
             if scene.content is old.content:
                 self.notify(f"{scene.name} was reloaded; sphere {before.id:,} is gone")

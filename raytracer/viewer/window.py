@@ -94,6 +94,9 @@ class PreviewWindow(Surface):
         worker = self.viewer.worker
         while not worker.messages.empty():
             self.viewer.receive(worker.messages.get())
+        name = f"{self.viewer.loaded_scene.name} - raytracer"
+        if name != self.caption:
+            self.set_caption(name)
         frame = worker.take()
         self.paint(frame)
         if frame is not None and self.on_shown is not None and not self.viewer.closing:
@@ -363,6 +366,12 @@ class PreviewWindow(Surface):
             self.viewer.do("dolly", -SCROLL * scroll_y)
         if scroll_x:
             self.viewer.do("orbit", SCROLL * scroll_x, 0.0)
+
+    def on_file_drop(self, x: int, y: int, paths: list[str]) -> None:
+        """Open the first of the dropped files."""
+        if paths:
+            self._do("open", paths[0])
+            self.paint()
 
     def _edit_prompt(self, symbol: int) -> None:
         if symbol in (key.RETURN, key.ENTER, key.NUM_ENTER):

@@ -200,7 +200,7 @@ def test_who_sends_nonsense_is_given_up_and_others_stay() -> None:
 def test_a_page_names_no_file() -> None:
     async def test(site: Site) -> None:
         async with site.connect() as page:
-            for name in ("save", "animate", "export-keyframes"):
+            for name in ("save", "open", "animate", "export-keyframes"):
                 values = {"path": "/tmp/of-a-page"}
                 await page.send_str(json.dumps({"type": "act", "name": name, "values": values}))
                 assert "names no file" in (await next_of(page, "error"))["sentence"]

@@ -179,7 +179,7 @@ def test_planes_that_cut_nothing_change_nothing(backend: str, integrator: str) -
 
 
 def test_a_cut_ball_of_glass_keeps_the_light_of_a_white_sky(backend: str) -> None:
-    """In a furnace clear glass is invisible, with its cut faces, which rays meet from both sides."""
+    """In a furnace clear glass is invisible, and its cut faces, which rays meet from both sides."""
     scene = scene_of(np.zeros((1, 3)), np.ones(1), None, False)
     for clip in (Clip(keep=f"z < {CENTER[2] + 0.3} and x < {CENTER[0] + 0.4}"),
                  Clip(remove=f"z > {CENTER[2]} and x > {CENTER[0]}")):  # fmt: skip

@@ -22,7 +22,10 @@ from raytracer.pipeline import MOST_SAMPLES
 from raytracer.scene.packing.pack import pack
 from raytracer.settings import RenderSettings
 
-OF_SCENE = ("nodes", "spheres", "order", "color", "color_id", "material_id", "large", "emitters")
+OF_SCENE = (
+    *("nodes", "spheres", "order", "color", "color_id", "material_id", "large", "emitters"),
+    "opacity",
+)
 OF_VIEW = ("camera", "lights", "materials", "frame")
 NAMES = OF_SCENE + OF_VIEW
 COUNT = 300

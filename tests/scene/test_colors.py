@@ -66,7 +66,7 @@ def test_refuse(written: Any, hint: str) -> None:
 
 @pytest.mark.parametrize("written", ["#ff800080", "#f808", (1.0, 0.5, 0.0, 0.5)])
 def test_an_alpha_below_1_is_warned_of(written: Any) -> None:
-    with pytest.warns(RaytracerWarning, match="no transparency yet: the alpha of"):
+    with pytest.warns(RaytracerWarning, match="the alpha of .* is ignored; give `opacity`"):
         assert parse_color(written)[0] == 1.0
 
 

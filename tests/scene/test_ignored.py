@@ -265,7 +265,7 @@ def test_colours_of_tables(
 def test_a_column_of_alphas_is_told_of(tmp_path: Path, name: str, told: int) -> None:
     rows = BALLS.format("1,0,0,0.5", "0,0,1,0.5")
     _, found = loaded(written(tmp_path / "a.csv", f"x,y,z,R,G,B,{name}\n" + rows))
-    ignored = f"there is no transparency yet: column '{name}' is ignored"
+    ignored = f"column '{name}' is ignored; give `opacity` instead"
     assert [ignored in each for each in found] == [True] * told
     _, found = loaded(
         written(tmp_path / "a.csv", f"x,y,z,radius,{name}\n" + BALLS.format("1,1", "1,1"))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import raytracer
-from raytracer import Camera, Material, RaytracerWarning, Scene, SphereSet
+from raytracer import Camera, Material, Scene, SphereSet
 from raytracer.errors import DataFileError, SceneError, UserError
 from raytracer.scene import arrays
 
@@ -166,17 +166,16 @@ def test_one_color_has_three_numbers(shape: tuple[int, ...]) -> None:
         np.array([[255, 0, 0, 128], [0, 255, 0, 255], [0, 0, 255, 0]], np.uint8),
     ],
 )
-def test_colors_with_an_alpha_are_opaque_and_warned_of(colors: Any) -> None:
-    with pytest.warns(RaytracerWarning, match=r"^color: .*: 2 of 3 colours have an alpha below 1"):
-        spheres = SphereSet(np.zeros((3, 3)), 1.0, colors)
+def test_the_alpha_of_colors_is_their_opacity(colors: Any) -> None:
+    spheres = SphereSet(np.zeros((3, 3)), 1.0, colors)
     np.testing.assert_array_equal(spheres.color, colors[:, :3])
+    np.testing.assert_allclose(spheres.opacity, [0.5, 1.0, 0.0], atol=0.002)
 
 
-def test_an_alpha_in_a_scene_file_is_warned_of_with_its_field(tmp_path: Path) -> None:
+def test_an_alpha_in_a_scene_file_is_an_opacity(tmp_path: Path) -> None:
     path = tmp_path / "scene.toml"
     path.write_text("[[spheres]]\ncenters = [[0, 0, 0]]\nradius = 1\ncolors = [[1, 0, 0, 0.4]]\n")
-    with pytest.warns(RaytracerWarning, match=r"^spheres\[0\]\.colors: there is no transparency"):
-        raytracer.load(path)
+    assert raytracer.load(path).spheres[0].opacity == pytest.approx(0.4)
 
 
 def test_a_palette_may_have_an_alpha() -> None:

@@ -206,3 +206,239 @@ def test_the_settings_of_a_call_are_the_first_content(tmp_path: Path) -> None:
         assert (session.state()["color"]["low"], session.state()["color"]["high"]) == (2.0, 4.0)
         session.do("show-all")
         assert until(session, "hidden") == 0
+
+
+def write_dump(path: Path, frames: int) -> Path:
+    """A LAMMPS dump whose atoms come in another order in each frame; atom n has speed n."""
+    text = []
+    for frame in range(frames):
+        text.append(f"ITEM: TIMESTEP\n{frame}\nITEM: NUMBER OF ATOMS\n6\nITEM: BOX BOUNDS pp pp pp")
+        text.append("0 10\n0 10\n0 10\nITEM: ATOMS id type x y z mass")
+        order = np.roll(np.arange(1, 7), frame)
+        text += [f"{n} {1 + n % 2} {n + 0.1 * frame} {n % 3} 5.0 {n * 1.5}" for n in order]
+    path.write_text("\n".join(text) + "\n")
+    return path
+
+
+def test_selections_and_picks_stay_with_the_ids_of_particles(tmp_path: Path) -> None:
+    with opened(write_dump(tmp_path / "run.lammpstrj", 3)) as session:
+        wait_for(lambda: until(session, "frame", "count") == 3)
+        session.viewer.data.picked(1, ["atom 2"], add=False)
+        session.do("select-picked")
+        assert until(session, "selection", "count") == 1
+        session.do("step", 2)
+        assert until(session, "frame", "number") == 2
+        plain = session.viewer.loaded_scene.all_particles
+        (pick,) = session.viewer.data.picks
+        assert plain.columns["id"][pick] == 2
+        session.do("hide-rest")
+        assert until(session, "hidden") == 5
+        assert session.viewer.loaded_scene.scene.spheres[0].centers[0, 0] == pytest.approx(2.2)
+        assert session.state()["picks"] == [
+            {"id": pick, "position": [pytest.approx(2.2), 2.0, 5.0], "lines": ["atom 2"]}
+        ]
+
+
+def test_what_is_hidden_sliced_and_marked_is_what_numpy_says(session: Session) -> None:
+    x = np.asarray(session.viewer.loaded_scene.scene.spheres[0].centers)[:, 0]
+    session.do("slice", "x", 0.25)
+    inside = x <= x.min() + 0.25 * (x.max() - x.min())
+    assert until(session, "hidden") == np.count_nonzero(~inside)
+    state = session.state()["slice"]
+    assert (state["low"], state["high"]) == (x.min(), x.max())
+    session.do("flip-slice")
+    assert until(session, "spheres") == np.count_nonzero(~inside)
+    session.do("show-all")
+    session.do("select", "x > 50")
+    assert until(session, "selection") == {"count": np.count_nonzero(x > 50), "condition": "x > 50"}
+    color = session.viewer.loaded_scene.scene.spheres[0].color
+    marked = (color == np.array([255, 64, 48]) / 255.0).all(axis=1)
+    assert np.array_equal(marked, x > 50)
+    session.do("hide-selected")
+    until(session, "hidden")
+    shown = session.viewer.loaded_scene
+    assert shown.numbers is not None
+    assert np.array_equal(shown.numbers, np.flatnonzero(x <= 50))
+    session.do("hide-rest")
+    assert "select or click particles first" in session.state()["notice"]
+    session.do("slice", "x", 0.999)
+    session.do("select", "x <= 50")
+    session.do("hide-selected")
+    wait_for(
+        lambda: until(session, "hidden") and "nothing would be left" in session.state()["notice"]
+    )
+    assert until(session, "hidden") > 0  # what was there before
+
+
+def test_a_box_selects_what_its_pixels_show(session: Session) -> None:
+    session.do("select-box", 0, 0, *SIZE)
+    assert until(session, "selection", "count") == 40
+    session.do("select-box", 0, 0, SIZE[0] // 2, SIZE[1])
+    left = until(session, "selection", "count")
+    session.do("select-box", SIZE[0] // 2, 0, SIZE[0], SIZE[1], add=True)
+    assert 0 < left < 40 == until(session, "selection", "count")
+    session.do("invert-selection")
+    assert until(session, "selection", "count") == 0
+
+
+def test_picks_have_a_distance_an_angle_and_a_dihedral_angle() -> None:
+    corners = [(0, 0, 0), (2, 0, 0), (2, 3, 0), (2, 3, 1)]
+    with opened(raytracer.Scene.from_arrays(corners, 0.1)) as session:
+        data = session.viewer.data
+        for number in range(4):
+            data.picked(number, [], add=True)
+        expected = ["distance 1", "angle 90.00°", "dihedral 90.00°"]
+        assert data.measures() == expected
+        assert session.state()["measure"] == ", ".join(expected)
+        data.picked(3, [], add=True)
+        assert data.picks == [0, 1, 2, 3]
+        data.picked(2, [], add=False)
+        assert data.measures() == []
+
+
+def test_undo_returns_step_by_step_and_redo_goes_on(session: Session) -> None:
+    first = session.state()["camera"]
+    for _ in range(5):
+        session.do("orbit", 0.1, 0.0)  # one drag
+    turned = session.state()["camera"]
+    session.do("select", "x > 50")
+    session.do("set-background", "black")
+    until(session, "selection")
+    session.do("undo")
+    assert session.state()["background"] == "the scene's"
+    session.do("undo")
+    assert until(session, "selection", "count") == 0
+    session.do("undo")
+    assert np.allclose(session.state()["camera"]["position"], first["position"])
+    assert not session.state()["can_undo"]
+    session.do("undo")
+    assert session.state()["notice"] == "there is nothing to undo"
+    for _ in range(3):
+        session.do("redo")
+    assert until(session, "selection", "condition") == "x > 50"
+    assert np.allclose(session.state()["camera"]["position"], turned["position"])
+    assert session.state()["background"] == "black"
+    assert not session.state()["can_redo"]
+
+
+def test_a_view_that_was_kept_is_returned_to(session: Session) -> None:
+    session.do("orbit", 0.4, 0.2)
+    kept = session.state()["camera"]
+    session.do("keep-view", "mine")
+    assert "mine" in session.state()["views"]
+    session.do("view", "-z")
+    assert not np.allclose(session.state()["camera"]["position"], kept["position"])
+    session.do("view", "mine")
+    assert np.allclose(session.state()["camera"]["position"], kept["position"])
+    session.do("view", "7")
+    assert "view 7 is not kept yet" in session.state()["notice"]
+
+
+@pytest.mark.parametrize("name", ["x", "-y", "top", "iso"])
+def test_named_views_are_those_of_render(session: Session, name: str) -> None:
+    session.do("view", name)
+    camera = session.state()["camera"]
+    fitted = balls().fitted_camera()
+    shown = np.subtract(camera["look_at"], camera["position"])
+    scene = Session.open(balls(), size=SIZE, view=name, up="y", backend="cpu")
+    with scene as other:
+        expected = other.state()["camera"]
+    way = np.subtract(expected["look_at"], expected["position"])
+    assert fitted.position is not None
+    assert np.allclose(shown / np.linalg.norm(shown), way / np.linalg.norm(way), atol=1e-6)
+
+
+def test_keyframes_become_a_scene_that_animate_takes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with opened(write_frames(tmp_path / "run.xyz", 4)) as session:
+        wait_for(lambda: until(session, "frame", "count") == 4)
+        session.do("color-by", "charge")
+        session.do("select", "index < 4")
+        session.do("hide-rest")
+        session.do("keyframe")
+        session.do("frame", 3)
+        session.do("orbit", 0.5, 0.0)
+        session.do("keyframe")
+        assert until(session, "keyframes") == 2
+        session.do("export-keyframes")
+        assert "run-camera-1.toml" in session.state()["notice"]
+        camera = session.state()["camera"]
+    written = raytracer.load("run-camera-1.toml", frame=0)
+    assert written.animation is not None
+    keys = list(written.animation.keyframes)
+    assert [key.time for key in keys] == [0.0, pytest.approx(0.1)]
+    assert np.allclose(np.array(keys[1].position), camera["position"])
+    assert written.count == 4
+    assert written.color_scales[0].label == "charge"
+    assert written.render.look == "soft"
+    animation = raytracer.animate("run-camera-1.toml", width=16, height=12, samples=1)
+    last = list(animation)[-1].camera
+    assert last is not None
+    assert np.allclose(np.array(last.position), camera["position"])
+
+
+def test_the_tables_of_a_scene_file_are_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "scene.toml"
+    path.write_text(
+        """title = "kept" # [camera]
+[camera] # old
+position = [0, 0, 9]
+look_at = [0, 0, 0]
+[[spheres]]
+centers = [[0, 0, 0]]
+radii = [1]
+[animation]
+fps = 10
+[[animation.keyframes]]
+time = 0
+[render]
+samples = 3
+"""
+    )
+    with opened(path, samples=None) as session:
+        for _ in range(2):
+            session.do("keyframe")
+            session.do("orbit", 0.3, 0.0)
+        target = tmp_path / "other.toml"
+        session.do("export-keyframes", str(target))
+        with pytest.raises(UserError, match="would be overwritten"):
+            session.do("export-keyframes", str(path))
+    written = raytracer.load(target)
+    assert (written.title, written.render.samples, written.count) == ("kept", 3, 1)
+    assert written.animation is not None
+    assert written.animation.fps == 10
+    assert [key.time for key in written.animation.keyframes] == [0.0, 2.0]
+
+
+def test_a_movie_is_rendered_beside_the_session(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with opened(write_frames(tmp_path / "run.xyz", 2), size=(16, 12)) as session:
+        wait_for(lambda: until(session, "frame", "count") == 2)
+        session.do("animate", "movie/####.png")
+        with pytest.raises(UserError, match="is being rendered already"):
+            session.do("animate", "other.gif")
+        wait_for(lambda: "saved movie" in until(session, "notice"), "the movie")
+        session.do("animate", "run.xyz")
+        wait_for(lambda: "run.xyz was not rendered" in until(session, "notice"), "a sentence")
+    assert len(list((tmp_path / "movie").glob("*.png"))) == 2
+
+
+def test_another_file_is_opened_with_its_own_camera(tmp_path: Path) -> None:
+    with opened(balls()) as session:
+        session.do("color-by", "x")
+        session.do("keyframe")
+        session.do("open", str(write_frames(tmp_path / "run.xyz", 3)))
+        wait_for(lambda: until(session, "name") == "run.xyz", "the file")
+        wait_for(lambda: until(session, "frame", "count") == 3)
+        state = session.state()
+        assert (state["spheres"], state["color"]["by"], state["keyframes"]) == (5, None, 0)
+        assert not state["can_undo"]
+        with raytracer.viewer.session.Session.open(tmp_path / "run.xyz", size=SIZE) as other:
+            assert np.allclose(state["camera"]["position"], other.state()["camera"]["position"])
+        session.do("open", str(tmp_path / "nothing.xyz"))
+        wait_for(lambda: "there is no such file" in until(session, "notice"), "a sentence")
+        assert session.state()["name"] == "run.xyz"

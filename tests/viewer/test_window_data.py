@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -128,6 +129,15 @@ def test_more_picks_have_a_distance(window: Remote) -> None:
             break
     window.until(lambda s: len(s.shown["picks"]) == 2, "a second pick")
     assert "distance 2" in str(window.ask("measures"))
+
+
+def test_a_dropped_file_is_opened(window: Remote, tmp_path: Path) -> None:
+    """The last test of this window: it shows another file from here on."""
+    path = tmp_path / "other.xyz"
+    path.write_text(frame(2))
+    window.ask("event", "on_file_drop", 10, 10, [str(path)])
+    window.until(lambda s: s.shown["name"] == "other.xyz" and s.rest, "the dropped file")
+    assert window.state.shown["count"] == 1
 
 
 def drag(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from raytracer.layout import code, dtype
-from raytracer.scene.packing.surfaces import OPAQUE
 
 if TYPE_CHECKING:
     import numpy as np
@@ -67,7 +66,7 @@ def pack_emitters(
     emitters["radiance"] = radiance
     emitters["share"] = weight / total
     emitters["sphere"] = number
-    emitters["opacity"] = opacity[number] if len(opacity) else OPAQUE
+    emitters["opacity"] = opacity[number] if len(opacity) else np.iinfo(np.uint16).max
     emitters["threshold"], emitters["alias"] = alias_table(weight / total)
     return emitters, 1.0 / total
 

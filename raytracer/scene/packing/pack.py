@@ -22,7 +22,6 @@ from raytracer.scene.packing.large_spheres import MOST, candidates, describe_lar
 from raytracer.scene.packing.lighting import ambient_of, background_up, environment, pack_lights
 from raytracer.scene.packing.pose import Pose, posed
 from raytracer.scene.packing.render_space import LARGEST, Space, affine, fitted_space
-from raytracer.scene.packing.surfaces import pack_clip, pack_opacity
 from raytracer.settings import LOOKS, RenderSettings
 from raytracer.view import frame_of
 from raytracer.warning import warn
@@ -102,8 +101,8 @@ def _packed(scene: Scene, settings: RenderSettings) -> tuple[SceneBuffers, Camer
         large = np.concatenate([large, ground])
         large["prim"] = np.arange(len(large), dtype=np.uint32) + (len(solids[0]) + 1 - len(large))
         large[-1]["fade_begin"], large[-1]["fade_end"] = _fading(scene, balls)
-    opacity = pack_opacity(surfaces, [scene.material_of(s) for s in surfaces])
-    clip = pack_clip(scene.clip, space)
+    opacity = _opacity(scene, surfaces)
+    clip = _clip(scene, space)
     own = material_id[:number] if axis is not None else material_id
     # Emitters that are cut are found by the paths that meet them: their samples know no planes.
     emitters, emitter_scale = (
@@ -175,6 +174,27 @@ def _plane_of(scene: Scene, camera: Camera, spheres: Spheres, space: Space) -> N
     if not abs(placed) < LARGEST:
         raise SceneError("ground.height: is too far from the spheres for 32-bit numbers; move it")
     return plane(up, placed)
+
+
+def _opacity(scene: Scene, surfaces: Sequence[SphereSet]) -> NDArray[np.uint16]:
+    """Return the opacity of each surface, uint16 (N,), or (0,) where all are opaque."""
+    materials = [scene.material_of(surface) for surface in surfaces]
+    if all(s.opacity is None for s in surfaces) and all(m.opacity == 1.0 for m in materials):
+        import numpy as np
+
+        return np.zeros(0, np.uint16)
+    from raytracer.scene.packing.surfaces import pack_opacity  # late: few scenes have any
+
+    return pack_opacity(surfaces, materials)
+
+
+def _clip(scene: Scene, space: Space) -> dict[str, Any]:
+    """Return the planes that clip, as fields of `Frame`."""
+    if scene.clip is None:
+        return {}
+    from raytracer.scene.packing.surfaces import pack_clip
+
+    return pack_clip(scene.clip, space)
 
 
 def _fading(scene: Scene, spheres: Spheres) -> tuple[float, float]:
@@ -263,7 +283,7 @@ def retake(
             *("large_count", "emitter_count", "emitter_scale", "translucent"),
         )
         tables = {name: buffers.frame["scene"][name][0] for name in same}
-        clip = pack_clip(scene.clip, space)
+        clip = _clip(scene, space)
         frame = _pack_frame(
             scene, settings, buffers.scale, light_count=len(lights), **tables, **clip
         )

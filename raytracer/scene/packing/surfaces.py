@@ -34,10 +34,6 @@ def pack_opacity(
     """
     import numpy as np
 
-    if all(
-        s.opacity is None and m.opacity == 1.0 for s, m in zip(surfaces, materials, strict=True)
-    ):
-        return np.zeros(0, np.uint16)
     packed = np.empty(sum(s.count for s in surfaces), np.uint16)
     start = 0
     for surface, material in zip(surfaces, materials, strict=True):
@@ -47,7 +43,7 @@ def pack_opacity(
     return packed if bool((packed < OPAQUE).any()) else np.zeros(0, np.uint16)
 
 
-def pack_clip(clip: Clip | None, space: Space) -> dict[str, Any]:
+def pack_clip(clip: Clip, space: Space) -> dict[str, Any]:
     """Return clipping planes in render space as fields of `Frame`.
 
     Raises:
@@ -55,8 +51,6 @@ def pack_clip(clip: Clip | None, space: Space) -> dict[str, Any]:
     """
     import numpy as np
 
-    if clip is None:
-        return {}
     planes = np.zeros((6, 4), np.float64)
     for row, (normal, offset) in zip(planes, clip.planes(), strict=False):
         row[:3] = normal
