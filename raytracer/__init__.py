@@ -41,7 +41,6 @@ if TYPE_CHECKING:
         SimulationBox,
         TextLabel,
     )
-    from raytracer.scene.capsules import CapsuleSet
     from raytracer.scene.clip import Clip
     from raytracer.scene.coloring.scale import ColorScale
     from raytracer.scene.columns import Columns
@@ -51,6 +50,7 @@ if TYPE_CHECKING:
         Ambient,
         Background,
         Camera,
+        CapsuleSet,
         DirectionalLight,
         DiskLight,
         Light,
@@ -126,7 +126,7 @@ _HOMES = {
     "Axes": "raytracer.scene.annotations",
     "Background": "raytracer.scene.scene",
     "Camera": "raytracer.scene.scene",
-    "CapsuleSet": "raytracer.scene.capsules",
+    "CapsuleSet": "raytracer.scene.scene",
     "ColorScale": "raytracer.scene.coloring.scale",
     "Columns": "raytracer.scene.columns",
     "DepthCue": "raytracer.scene.annotations",

@@ -284,7 +284,7 @@ def test_a_mistake_is_one_sentence(
         (["render", "a", "--ppi", "300"], "use '--dpi'"),
         (["render", "a", "--overwrite"], "is replaced without an option"),
         (["render", "a", "--ssaa", "4"], "did you mean '--samples'?"),
-        (["render", "a", "--bonds"], "only spheres are drawn"),
+        (["render", "a", "--sticks"], "use '--style ball-and-stick'"),
         (["scene", "chek"], "did you mean `raytracer scene check`?"),
         (["scene", "a.toml"], "did you mean `raytracer scene check a.toml`?"),
         (["--spp", "3", "a"], "after the command: `raytracer render ... --spp`"),

@@ -69,7 +69,7 @@ def test_lists_of_fields_are_all_that_structs_take_from_headers_above() -> None:
     structs = ROOT / "core" / "structs.h"
     [block] = LISTS.findall(structs.read_text(encoding="utf-8"))
     listed = {(structs.parent / name).resolve() for name in INCLUDE.findall(block)}
-    for path in sorted(listed):  # shade/bsdf.h takes those of the kinds of material
+    for path in sorted(listed):  # kinds of material, integrators
         listed |= {(path.parent / name).resolve() for name in INCLUDE.findall(head_of(path))}
     with_lists = {path for path in SOURCES if "defined(RT_FIELD_LISTS)" in path.read_text("utf-8")}
     assert listed == with_lists

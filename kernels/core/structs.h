@@ -7,10 +7,8 @@
 #include "compat.h"
 
 #define RT_FIELD_LISTS
-#include "../integrator/ao.h"
 #include "../integrator/camera.h"
-#include "../integrator/direct.h"
-#include "../integrator/path_tracing.h"
+#include "../integrator/integrators.h"
 #include "../shade/background.h"
 #include "../shade/bsdf.h"
 #include "../shade/light.h"
@@ -20,7 +18,7 @@
 #define RT_MATERIAL(F) RT_MATERIAL_PARAMETERS(F) F(int32_t, kind, 1)
 
 // kind: IntegratorKind
-#define RT_INTEGRATOR_FIELDS(F) F(int32_t, kind, 1) F(int32_t, max_depth, 1) RT_DIRECT(F) RT_AO(F) RT_PATH(F)
+#define RT_INTEGRATOR_FIELDS(F) F(int32_t, kind, 1) F(int32_t, max_depth, 1) RT_INTEGRATOR_SETTINGS(F)
 #define RT_INTEGRATOR(F) RT_INTEGRATOR_FIELDS(F) F(int32_t, pad, kIntegratorPad)
 
 // the picture and the rectangle of it that is rendered, x1 and y1 exclusive; pixels

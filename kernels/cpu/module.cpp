@@ -22,6 +22,7 @@
 #include "floats.h"
 #include "../integrator/integrators.h"
 #include "launch.h"
+#include "neighbors.h"
 #include "scene_check.h"
 #include "signal_timer.h"
 #include "threads.h"
@@ -474,6 +475,40 @@ nb::tuple parse_rows(In<uint8_t, 1> text, const std::string& split, In<int32_t, 
   return nb::make_tuple(found.rows, found.consumed, found.stopped);
 }
 
+nb::object close_pairs(In<double, 2> points, In<int32_t, 1> kinds, In<double, 2> reaches, In<double, 2> box,
+                       const std::vector<bool>& periodic, int threads) {
+  const size_t n = points.shape(0);
+  if (points.shape(1) != 3 || kinds.shape(0) != n || reaches.shape(0) != reaches.shape(1) || box.shape(0) != 4 ||
+      box.shape(1) != 3 || periodic.size() != 3 || n > (size_t)INT32_MAX)
+    throw nb::value_error("close_pairs: the arrays do not fit together");
+  for (size_t i = 0; i < n; ++i)
+    if (kinds.data()[i] < 0 || (size_t)kinds.data()[i] >= reaches.shape(0))
+      throw nb::value_error("kinds: points outside of the table of reaches");
+  rt::NeighborSearch search = {.points = points.data(),
+                               .count = (int64_t)n,
+                               .kinds = kinds.data(),
+                               .reaches = reaches.data(),
+                               .kind_count = (int64_t)reaches.shape(0),
+                               .box = {},
+                               .periodic = {periodic[0], periodic[1], periodic[2]},
+                               .threads = threads,
+                               .cancel = nullptr};
+  std::copy_n(box.data(), 12, search.box);
+  std::vector<rt::Pair> found;
+  bool too_many = false;
+  interruptible([&](rt::Cancel* cancel) {
+    search.cancel = cancel;
+    found = rt::close_pairs(search, too_many);
+  });
+  if (too_many) throw nb::value_error("close_pairs: too many");
+  std::unique_ptr<int32_t[]> rows(new int32_t[5 * std::max(found.size(), (size_t)1)]);
+  for (size_t i = 0; i < found.size(); ++i) {
+    rows[5 * i] = found[i].a, rows[5 * i + 1] = found[i].b;
+    std::copy_n(found[i].shift, 3, rows.get() + 5 * i + 2);
+  }
+  return own<int32_t, 2>(std::move(rows), {found.size(), 5});
+}
+
 uint32_t crc32_of(uint32_t crc, In<uint8_t, 1> data) { return rt::crc32(crc, data.data(), data.shape(0)); }
 
 std::vector<std::string> isas() {
@@ -501,8 +536,8 @@ NB_MODULE(_core, m) {
       m, "Scene",
       "Spheres, their tree and their looks, checked once. The arrays are kept; those of indices are copied if they "
       "are writable.")
-      .def(nb::init<nb::object, nb::object, nb::object, In<float, 2>, nb::object, nb::object, nb::object,
-                    nb::object, nb::object>(),
+      .def(nb::init<nb::object, nb::object, nb::object, In<float, 2>, nb::object, nb::object, nb::object, nb::object,
+                    nb::object>(),
            "nodes"_a, "spheres"_a, "order"_a, "color"_a.noconvert(), "color_id"_a, "material_id"_a, "large"_a,
            "emitters"_a, "opacity"_a,
            "nodes uint8 (M, 80), spheres float32 (N, 4), with capsules (N, 8), order int32 (N,), color float32 "
@@ -520,7 +555,8 @@ NB_MODULE(_core, m) {
         "colors"_a, "color_ids"_a, "material_ids"_a, "least_materials"_a, "large"_a, "emitters"_a, "opacities"_a = 0,
         "color_rows"_a = 0,
         "Raises ValueError for a view that does not fit a scene with arrays of these lengths, whose material ids ask "
-        "for `least_materials`, and the capsules for `color_rows` rows of colours. lights None: for first hits, which look at neither lights nor materials.");
+        "for `least_materials`, and the capsules for `color_rows` rows of colours. lights None: for first hits, which "
+        "look at neither lights nor materials.");
   m.def("needs_path_tracing", needs_path_tracing, "lights"_a, "materials"_a, "frame"_a,
         "Whether a picture needs the kernels of path tracing, as opposed to those of Phong's materials alone.");
   m.def("tile_count", [](nb::object frame) { return rt::tile_count(Structs<rt::Frame>(frame).one().film); }, "frame"_a);
@@ -541,6 +577,11 @@ NB_MODULE(_core, m) {
         "numbers"_a.noconvert(), "texts"_a.noconvert(), "lacking"_a.noconvert(), "records"_a, "stop"_a, "threads"_a,
         "Rows of a text, uint8 (N,), into numbers, float64 (R, K), and texts, uint8 (R, B), from row `first` on -> "
         "rows (-1 if the text is not regular), bytes of them, whether a line `stop` ended them.");
+  m.def("close_pairs", close_pairs, "points"_a.noconvert(), "kinds"_a.noconvert(), "reaches"_a.noconvert(),
+        "box"_a.noconvert(), "periodic"_a, "threads"_a,
+        "Pairs of points, float64 (N, 3), that are not farther apart than reaches, float64 (K, K), of their kinds, "
+        "int32 (N,), in a box of origin and edges, float64 (4, 3) -> int32 (M, 5): two numbers, and the shift of the "
+        "second in edges. Raises ValueError if there are more than 64 pairs to a point.");
   m.def("crc32", crc32_of, "crc"_a, "data"_a.noconvert(), "CRC-32 of what had `crc` followed by data, uint8 (N,).");
   m.def("isas", isas, "Usable instruction sets, best first.");
   m.def("isa", [] { return std::string(rt::current_isa().name); });

@@ -88,7 +88,8 @@ const char* view_problem(const Frame& f, const SceneLengths& n, int64_t lights, 
 
 const char* scene_problem(const SceneView& s, SceneLengths& n) {
   if (s.sphere_count >= (1 << 29)) return "the CPU backend renders fewer than 2^29 spheres";
-  if (s.has_capsules && s.sphere_count >= (1 << 28)) return "the CPU backend renders fewer than 2^28 capsules and spheres";
+  if (s.has_capsules && s.sphere_count >= (1 << 28))
+    return "the CPU backend renders fewer than 2^28 capsules and spheres";
   if (s.sphere_count && !n.nodes) return "nodes: spheres without a hierarchy";
   if (numbers_asked(s.order, s.sphere_count) > s.sphere_count) return "order: points behind the spheres";
   if (numbers_asked(s.color_id, n.color_ids) > n.colors) return "color_id: points behind the colours";

@@ -16,16 +16,16 @@ struct Capsule {
   Vec3<F> center;
   F radius;
   Vec3<F> axis;  // half of the segment
-  F tag;         // bits of a number: row of the colour of the half towards +axis; 0: that of the other half
+  F tag;  // bits of a number: row of the colour of the half towards +axis; 0: that of the other half
 };
 
 // The line of a ray beside a capsule.
 template <class F>
 struct CapsuleLine {
   Vec3<F> direction;
-  F half2;       // as in Chord, at the point of the segment nearest to the line; negative: the ray misses
-  F nearest;     // s at which the axis, without ends, is nearest to the line
-  F turn;        // from there to where the line enters the cylinder without ends, and leaves it on the other side
+  F half2;  // as in Chord, at the point of the segment nearest to the line; negative: the ray misses
+  F nearest;  // s at which the axis, without ends, is nearest to the line
+  F turn;  // from there to where the line enters the cylinder without ends, and leaves it on the other side
 };
 
 // lengths below are those of a segment without length
@@ -64,7 +64,7 @@ template <class F> RT_HD F leaving(const CapsuleLine<F>& l) { return on_segment(
 template <class F> RT_HD F capsule_nearest(Vec3<F> to_center, F radius, Vec3<F> axis, const CapsuleLine<F>& l) {
   const Chord<F> in = chord_at(to_center, radius, axis, l.direction, entering(l));
   const F near = in.mid - sqrt_(max_(in.half2, F(0.0f)));
-  const MaskOf<F> misses = l.half2 < F(0.0f), starts_outside = near > F(0.0f);
+  const MaskOf<F> misses = l.half2<F(0.0f), starts_outside = near> F(0.0f);
   F t = near;
   if (any(!misses & !starts_outside)) {
     const Chord<F> out = chord_at(to_center, radius, axis, l.direction, leaving(l));

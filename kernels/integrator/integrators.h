@@ -1,6 +1,14 @@
 // The integrators by their kind. A scheduler traces the rays that these functions and those of direct.h ask for, and
 // knows no integrator by name.
-#pragma once
+#if defined(RT_FIELD_LISTS)  // of core/structs.h
+#include "ao.h"
+#include "direct.h"
+#include "path_tracing.h"
+
+#define RT_INTEGRATOR_SETTINGS(F) RT_DIRECT(F) RT_AO(F) RT_PATH(F)
+
+#elif !defined(RT_INTEGRATOR_INTEGRATORS_H)
+#define RT_INTEGRATOR_INTEGRATORS_H
 #include "ao.h"
 
 #define RT_INTEGRATOR_KIND(E) E(kIntegratorDirect, "direct") E(kIntegratorAo, "ao") E(kIntegratorPath, "path")
@@ -37,3 +45,5 @@ template <class F> RT_HD PathStep<F> next_step(const rt::Frame& frame, const Pat
 }
 
 }  // namespace RT_NS
+
+#endif  // RT_INTEGRATOR_INTEGRATORS_H

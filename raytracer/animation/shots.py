@@ -262,7 +262,7 @@ class Renderer:
         few = min(FIT_FRAMES, len(frames))
         others = [frames[round(k * last / max(few - 1, 1))] for k in range(1, few)]
         is_fitted = bool(camera.fit) and self.plan.settings.fit_to == "frames"
-        if not is_fitted and not first.color_scales:
+        if not is_fitted and not first.color_scales and not self._held.is_open:
             others = []
 
         def scenes() -> Iterator[tuple[Scene, NDArray[np.float64] | None]]:

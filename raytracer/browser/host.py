@@ -7,13 +7,14 @@ always the latest, so that no client sees a queue of stale pictures.
 
 from __future__ import annotations
 
+import atexit
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from tempfile import TemporaryDirectory
-from threading import Thread
+from threading import Thread, current_thread
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -46,6 +47,9 @@ FILE_ARGUMENTS = {"path"}
 
 OF_WINDOWS = ("ask-", "toggle-help", "toggle-overlay", "close")
 """Starts of the names of actions that open texts of a window, or close it."""
+
+WAIT = 0.1
+"""Seconds after which a caller looks whether the thread has ended."""
 
 Result = TypeVar("Result")
 
@@ -94,11 +98,17 @@ class Host:
         self._save: tuple[Outlet, Path] | None = None  # who asked for a picture, and its file
         self._stopped = False
         self._session = open_session(lambda: self._calls.put(_nothing))
-        self.name = self._session.state()["name"]
-        self._folder = TemporaryDirectory(prefix="raytracer-")
-        self._encoder = ThreadPoolExecutor(1, "encode")
-        self._thread = Thread(target=self._run, name="view", daemon=True)
-        self._thread.start()
+        try:
+            self.name = self._session.state()["name"]
+            self._folder = TemporaryDirectory(prefix="raytracer-")
+            self._encoder = ThreadPoolExecutor(1, "encode")
+            self._thread = Thread(target=self._run, name="view", daemon=True)
+            self._thread.start()
+        except BaseException:  # threads of the session would keep the process
+            self._session.close()
+            raise
+        # Python must not end while the render thread is in compiled code.
+        atexit.register(self.close)
 
     # For any thread
 
@@ -134,16 +144,20 @@ class Host:
             except BaseException as error:
                 result.set_exception(error)
 
-        if not self._thread.is_alive():
-            raise UserError("the view was closed: open it again") from self.failure
         self._calls.put(perform)
+        while not result.done():
+            if not self._thread.is_alive():  # it may end before it comes to this
+                raise UserError("the view was closed: open it again") from self.failure
+            wait([result], WAIT)
         return result.result()
 
     def close(self) -> None:
-        """End the session and its threads, and free their memory."""
+        """End the session and its threads, and free their memory; a second call does no harm."""
+        atexit.unregister(self.close)
         self._stopped = True
         self._calls.put(_nothing)
-        self._thread.join()
+        if current_thread() is not self._thread:  # which may collect the garbage that owns this
+            self._thread.join()
         self._encoder.shutdown(wait=True, cancel_futures=True)
         self._session.close()
         self._folder.cleanup()

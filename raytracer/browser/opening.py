@@ -43,8 +43,10 @@ def opener(
                 f"{suggestion(given, sorted(known))}"
             )
     rest = dict(settings)
-    width, height = rest.pop("width", None), rest.pop("height", None)
-    size = width or START_SIZE[0], height or START_SIZE[1]
+    sides = [rest.pop(name, None) for name in ("width", "height")]
+    size: Any = tuple(
+        start if side is None else side for side, start in zip(sides, START_SIZE, strict=True)
+    )
 
     def open_session(wake: Callable[[], None]) -> Session:
         return Session.open(scene, size=size, wake=wake, say=_ignore, **rest)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import socket
 import threading
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +21,9 @@ if TYPE_CHECKING:
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """Signals that end the server."""
+
+PATIENCE = 2.0
+"""Seconds after a signal in which others are ignored: some senders repeat it at once."""
 
 
 def serve(
@@ -53,20 +58,47 @@ def serve(
     require_library()
     from raytracer.browser.host import Host
     from raytracer.browser.opening import opener
-    from raytracer.browser.server import Server
+    from raytracer.browser.server import Server, bound
 
-    host = Host(opener("serve", scene, settings))
+    open_session = opener("serve", scene, settings)
+    with bound(port) as listening:  # before a large scene is loaded
+        _require_no_loop()
+        host = Host(open_session)
+        _serve(Server(host, security.new_token()), listening, open_browser, say, settings)
+
+
+def _serve(
+    server: Server,
+    listening: socket.socket,
+    open_browser: bool,
+    say: Callable[[str], None],
+    settings: Mapping[str, Any],
+) -> None:
+    """Serve until a signal or a failure, and close the session; arguments as for `serve`."""
     if (notice := settings.get("notice")) is not None:
         notice("")  # from here on the page shows the progress
-    server = Server(host, security.new_token())
+    stop = _Stop()
+    with stop.taken():  # until the session is closed: a second signal must not leave its threads
+        try:
+            asyncio.run(_run(server, listening, open_browser, say, stop))
+        finally:
+            server.host.close()
+    if server.host.failure is not None:
+        raise server.host.failure
+    if stop.number not in (None, signal.SIGINT):
+        signal.raise_signal(stop.number)  # for whoever handles it in this process
+
+
+def _require_no_loop() -> None:
+    """Refuse to serve amid another event loop, as that of a notebook. Raises UserError."""
     try:
-        stop = asyncio.run(_run(server, port, open_browser, say))
-    finally:
-        host.close()
-    if host.failure is not None:
-        raise host.failure
-    if stop not in (None, signal.SIGINT):
-        signal.raise_signal(stop)  # for whoever handles it in this process
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return
+    raise UserError(
+        "serve: this thread runs an event loop, as in a notebook: call raytracer.show(scene) "
+        "there, or run the command raytracer serve"
+    )
 
 
 def check_port(port: int | None) -> None:
@@ -86,7 +118,6 @@ def require_library() -> None:
 def ssh_line(port: int) -> str:
     """Return the command that makes a port of this machine one of the user's own machine."""
     import getpass
-    import socket
 
     try:
         user = f"{getpass.getuser()}@"
@@ -96,51 +127,71 @@ def ssh_line(port: int) -> str:
 
 
 async def _run(
-    server: Server, port: int | None, open_browser: bool, say: Callable[[str], None]
-) -> int | None:
-    """Serve until a signal or a failure; returns the number of the signal."""
+    server: Server,
+    listening: socket.socket,
+    open_browser: bool,
+    say: Callable[[str], None],
+    stop: _Stop,
+) -> None:
+    """Serve until a signal or a failure."""
     ended = asyncio.Event()
-    numbers: list[int] = []
     loop = asyncio.get_running_loop()
-
-    def end(number: int) -> None:
-        numbers.append(number)
-        ended.set()
-
-    server.host.on_failure = lambda: loop.call_soon_threadsafe(ended.set)
-    with _signals(loop, end):
-        await server.start(port)
-        say(f"{server.host.name} is shown at {server.address}")
-        say(f"from another machine: {ssh_line(server.port)}")
-        say("Ctrl-C ends the server")
-        if open_browser:
-            await loop.run_in_executor(None, _open, server.address)
-        try:
-            await ended.wait()
-        finally:
-            await server.stop()
-    return numbers[0] if numbers else None
-
-
-@contextmanager
-def _signals(loop: asyncio.AbstractEventLoop, end: Callable[[int], None]) -> Iterator[None]:
-    """Call a function instead of raising, for signals that end the process; not if ignored.
-
-    An exception amid the loop would leave sockets open. In other threads there are no signals.
-    """
-    taken = {}
-    if threading.current_thread() is threading.main_thread():
-        for number in SIGNALS:
-            before = signal.getsignal(number)
-            if before not in (signal.SIG_IGN, None):
-                loop.add_signal_handler(number, end, number)
-                taken[number] = before
+    server.host.on_failure = stop.act = lambda: loop.call_soon_threadsafe(ended.set)
+    await server.start(listening)
+    say(f"{server.host.name} is shown at {server.address}")
+    say(f"from another machine: {ssh_line(server.port)}")
+    say("Ctrl-C ends the server")
+    if open_browser:
+        await loop.run_in_executor(None, _open, server.address)
     try:
-        yield
+        if stop.number is None:
+            await ended.wait()
     finally:
-        for number, before in taken.items():
-            loop.remove_signal_handler(number)
-            signal.signal(number, before)
+        await server.stop()
+
+
+class _Stop:
+    """The signal that ends the server. An exception amid the loop would leave sockets open.
+
+    Attributes:
+        number: of the signal; None before it.
+        act: called by the first signal.
+    """
+
+    def __init__(self) -> None:
+        self.number: int | None = None
+        self.act: Callable[[], object] = _nothing
+        self._since = 0.0
+
+    @contextmanager
+    def taken(self) -> Iterator[None]:
+        """Take signals in this block, except ignored ones. In other threads there are none."""
+        before = {}
+        if threading.current_thread() is threading.main_thread():
+            for number in SIGNALS:
+                handler = signal.getsignal(number)
+                if handler not in (signal.SIG_IGN, None):
+                    before[number] = handler
+                    signal.signal(number, self._take)
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def _take(self, number: int, _: object) -> None:
+        """Take a signal; one that comes when the end takes long ends the process at once."""
+        if self.number is None:
+            self.number, self._since = number, time.monotonic()
+            with suppress(RuntimeError):  # the loop has ended by itself
+                self.act()
+        elif time.monotonic() - self._since > PATIENCE:
+            signal.signal(number, signal.SIG_DFL)
+            signal.raise_signal(number)
+
+
+def _nothing() -> None:
+    """Nothing is served yet."""
 
 
 def _open(address: str) -> None:

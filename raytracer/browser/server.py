@@ -72,13 +72,8 @@ class Server:
         app.router.add_get("/socket", self._socket)
         return app
 
-    async def start(self, port: int | None) -> None:
-        """Listen on a port; None takes `DEFAULT_PORT`, or a free one if that is in use.
-
-        Raises:
-            UserError: the port cannot be used.
-        """
-        listening = bound(port)
+    async def start(self, listening: sockets.socket) -> None:
+        """Answer on a socket; see `bound`."""
         self.port = listening.getsockname()[1]
         self._runner = web.AppRunner(self.app(), access_log=None, shutdown_timeout=CLOSE_SECONDS)
         await self._runner.setup()
@@ -193,7 +188,14 @@ class _Outlet:
 
 
 def bound(port: int | None) -> sockets.socket:
-    """Return a socket that listens on a port of this machine alone; raises UserError."""
+    """Return a socket that listens on a port of this machine alone.
+
+    Args:
+        port: 0 takes a free one, None takes `DEFAULT_PORT`, or a free one if that is in use.
+
+    Raises:
+        UserError: the port cannot be used.
+    """
     listening = sockets.socket(sockets.AF_INET, sockets.SOCK_STREAM)
     listening.setsockopt(sockets.SOL_SOCKET, sockets.SO_REUSEADDR, 1)
     try:

@@ -49,6 +49,7 @@ class SceneWidget(anywidget.AnyWidget):
         super().__init__(height=height)
         self._host = Host(open_session)
         self._outlet = _Outlet(self)
+        self._views = 0  # cells that show it
         self.on_msg(self._take)
 
     def do(self, name: str, /, *arguments: Any, **named: Any) -> Any:
@@ -81,9 +82,12 @@ class SceneWidget(anywidget.AnyWidget):
         """Take a message of the page."""
         kind = content.get("type") if isinstance(content, dict) else None
         if kind == "open":
+            self._views += 1
             self._host.join(self._outlet)
         elif kind == "close":
-            self._host.leave(self._outlet)
+            self._views -= 1
+            if self._views <= 0:
+                self._host.leave(self._outlet)
         else:
             try:
                 self._host.receive(self._outlet, parse(content))

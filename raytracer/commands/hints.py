@@ -37,6 +37,12 @@ ELSEWHERE: dict[tuple[str, ...], str] = {
     ("images", "supercell", "copies", "tile", "periodic_images", "periodic", "pbc_images"): (
         "use '--replicate A,B,C': so many boxes along each edge"
     ),
+    ("representation", "ball_and_stick", "sticks", "licorice", "wire", "space_filling", "draw"): (
+        "use '--style ball-and-stick', licorice, space-filling or wire"
+    ),
+    ("bond", "bond_cutoff", "cutoff", "create_bonds", "bond_distance"): (
+        "use '--bonds auto', or '--bonds LENGTH'"
+    ),
     ("pbc", "wrapped", "wrap_atoms", "wrap_positions"): "use '--wrap'",
     ("nth", "every", "stride", "subsample", "skip", "fraction", "decimate", "thin"): (
         "use '--select \"every 10\"', or '--select \"random 0.1\"'"
@@ -99,7 +105,6 @@ ELSEWHERE: dict[tuple[str, ...], str] = {
     ("gamma", "srgb", "brightness", "contrast"): (
         "pictures are sRGB; '--exposure' and '--tone' change what is shown"
     ),
-    ("bonds",): "only spheres are drawn",
     ("bbox", "cell", "unit_cell", "simulation_box"): "use '--box'",
     ("colorbar", "colourbar", "color_legend", "key"): "use '--legend'",
     ("scalebar", "ruler"): "use '--scale-bar'",

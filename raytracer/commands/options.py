@@ -300,7 +300,7 @@ class StyleOption(SettingOption):
         return super().get_help_record(ctx)
 
 
-STYLE_PANEL = "Colours by data, selection, periodic images"
+STYLE_PANEL = "Colours by data, selection, periodic images, bonds"
 
 
 def style_options() -> list[click.Option]:

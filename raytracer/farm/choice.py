@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -12,8 +13,8 @@ from raytracer.errors import UserError, shown_value
 if TYPE_CHECKING:
     from raytracer.farm.crew import Crew
 
-SCHEMES = ("tcp://", "tls://", "ws://", "wss://")
-"""How addresses of schedulers begin."""
+ADDRESS = re.compile(r"(tcp|tls|wss?)://([\w.-]+|\[[0-9a-fA-F:.%\w]+\]):[0-9]{1,5}(/\S*)?")
+"""An address of a scheduler: host and port."""
 
 MOST_WORKERS = 1024
 """Most workers of one machine."""
@@ -28,7 +29,7 @@ def check_crew(workers: int | None, farm: str | None) -> None:
     if workers is not None:
         raise UserError("workers: are those of this machine, and farm names another one: say one")
     own = plain(farm)
-    if not is_a(own, str) or not own.startswith(SCHEMES):
+    if not is_a(own, str) or not ADDRESS.fullmatch(own):
         raise UserError(
             f"farm: {shown_value(farm)} is not the address of a Dask scheduler, as "
             "tcp://node17:8786, which it prints when it starts"

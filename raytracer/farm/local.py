@@ -15,6 +15,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
@@ -36,8 +37,8 @@ if TYPE_CHECKING:
 VISIBLE = "CUDA_VISIBLE_DEVICES"
 """The variable that says which GPUs a process sees."""
 
-MOST_ENDS = 3
-"""How often a call may end its worker before it is given up."""
+MOST_ENDS = 5
+"""How many workers may end at a call before it is given up: some may end for other reasons."""
 
 PATIENCE = 5.0
 """Seconds in which a worker must end that was asked to."""
@@ -144,8 +145,14 @@ class LocalCrew(Crew):
             self._changed.notify_all()
         for process in running:
             process.stop()
+        end = time.monotonic() + PATIENCE
         for thread in self._threads:
-            thread.join()
+            thread.join(max(end - time.monotonic(), 0.0))
+        if any(thread.is_alive() for thread in self._threads):
+            for process in running:
+                process.kill()  # as one that a library of a format does not leave
+            for thread in self._threads:
+                thread.join()
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
 
@@ -220,11 +227,12 @@ class WorkerProcess:
     def __init__(self, place: Place) -> None:
         self._connection: Connection
         self._connection, other = Pipe()
+        modules = os.pathsep.join(filter(None, sys.path))  # a worker imports what the caller does
         with other:
             # Its words belong on standard error; standard output is that of the command.
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "raytracer.farm.process", str(other.fileno())],
-                env=os.environ | dict(place),
+                [sys.executable, "-P", "-m", "raytracer.farm.process", str(other.fileno())],
+                env=os.environ | dict(place) | {"PYTHONPATH": modules},
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 pass_fds=[other.fileno()],
@@ -249,6 +257,11 @@ class WorkerProcess:
         """Ask the process to end, from any thread."""
         with suppress(OSError):
             self._process.terminate()
+
+    def kill(self) -> None:
+        """End the process at once, from any thread."""
+        with suppress(OSError):
+            self._process.kill()
 
     def end(self) -> str:
         """End the process, wait for it, and return how it ended."""

@@ -291,6 +291,29 @@ class Columns(Mapping[str, "NDArray[Any]"]):
         self._data = self._spheres._data = self._data._replace(about=about)
         return about
 
+    def bonds(self) -> NDArray[Any] | None:
+        """Return the bonds of the file between spheres that are shown, int64 (M, 2), or None.
+
+        None too where particles are shown several times, as periodic images.
+        """
+        import numpy as np
+
+        if self._data.origin is None and self._spheres.file is None:
+            return None
+        with self._open() as source:
+            pairs = source.bonds
+        rows, total = self._spheres.rows, self._data.total
+        if pairs is None or not len(pairs) or int(pairs.max()) >= total:
+            return None
+        if rows is not None:
+            place = np.full(total, -1, np.int64)
+            place[rows] = np.arange(len(rows))
+            if int((place >= 0).sum()) != len(rows):
+                return None
+            pairs = place[pairs]
+            pairs = pairs[(pairs >= 0).all(axis=1)]
+        return pairs
+
     @contextmanager
     def _open(self) -> Iterator[ParticleSource]:
         """Open the file of the set again."""

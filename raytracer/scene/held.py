@@ -35,8 +35,14 @@ class Held:
     def __init__(self) -> None:
         self.is_complete = self.is_frozen = False
         self._values: dict[int, object] = {}
+        self._open: set[int] = set()
         self._next = 0
         self._places: dict[str, int] = {}
+
+    @property
+    def is_open(self) -> bool:
+        """Whether something is undecided, as the radius of a set that has no particles yet."""
+        return len(self._open) > 0
 
     def value(self, compute: Callable[[], Value], decides: bool) -> Value:
         """Return what was computed at the same step of the first scene; else compute it now."""
@@ -44,8 +50,12 @@ class Held:
         if place in self._values:
             return self._values[place]  # type: ignore[return-value]
         found = compute()
-        if decides:
+        # Frames may come in any order and on any machine: after `freeze` none of them decides.
+        if decides and not self.is_frozen:
             self._values[place] = found
+            self._open.discard(place)
+        elif not decides:
+            self._open.add(place)
         return found
 
     def range(self, compute: Callable[[], tuple[float, float]]) -> tuple[float, float]:

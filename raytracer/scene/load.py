@@ -46,7 +46,7 @@ from raytracer.scene.particles.read import (
     read_open,
 )
 from raytracer.scene.particles.registry import SUFFIXES, by_content, start_of, stated
-from raytracer.scene.scene import Scene, SphereSet
+from raytracer.scene.scene import CapsuleSet, Scene, SphereSet
 from raytracer.scene.transform import Transform
 from raytracer.scene.views import up_of_data
 from raytracer.settings import RenderSettings
@@ -57,7 +57,6 @@ if TYPE_CHECKING:
 
     from raytracer.scene.animation import AnimationSettings
     from raytracer.scene.annotations import Annotations
-    from raytracer.scene.capsules import CapsuleSet
     from raytracer.scene.clip import Clip
     from raytracer.scene.coloring.scale import ColorScale
     from raytracer.scene.coloring.style import SetStyle
@@ -387,7 +386,9 @@ class _Composer:
         self.note_foreign()
         made = [self.spheres(i, s, elements) for i, s in enumerate(content.get("spheres", ()))]
         spheres = [s for s in made if s is not None]
-        rods = [self.capsules(i, s) for i, s in enumerate(content.get("capsules", ()))]
+        rods: list[CapsuleSet | None] = [
+            self.capsules(i, s) for i, s in enumerate(content.get("capsules", ()))
+        ]
         capsules = [c for c in rods if c is not None]
         if not self.problems:
             self.check_elements(elements)
@@ -401,7 +402,8 @@ class _Composer:
             self.require_spheres(spheres)
         texts: Values = {name: content.get(name, "") for name in ("title", "caption")}
         if any(self.styles):
-            spheres, texts["color_scales"] = self.styled(spheres)
+            spheres, texts["color_scales"], bonds = self.styled(spheres)
+            capsules += bonds
         return Scene(spheres=spheres, capsules=capsules, source=str(self.path), **texts, **parts)
 
     def clip(self) -> Clip | None:
@@ -410,7 +412,8 @@ class _Composer:
             return None
         from raytracer.scene.clip import Clip as Kind
 
-        return self.make_if("", Kind, self.content["clip"])
+        clip: Clip = self.make("", Kind, self.content["clip"])
+        return clip
 
     @cached_property
     def styles(self) -> list[SetStyle | None]:
@@ -418,12 +421,16 @@ class _Composer:
         sets = self.content.get("spheres", ())
         return [style_of(values, f"spheres[{i}]") for i, values in enumerate(sets)]
 
-    def styled(self, spheres: list[SphereSet]) -> tuple[list[SphereSet], list[ColorScale]]:
-        """Return the sets with colours, sizes and selections by their columns."""
-        from raytracer.scene.coloring.apply import styled_sets
+    def styled(
+        self, spheres: list[SphereSet]
+    ) -> tuple[list[SphereSet], list[ColorScale], list[CapsuleSet]]:
+        """Return the sets with colours, sizes and selections by their columns, and bonds."""
+        from raytracer.scene.coloring.apply import bonded_sets, styled_sets
 
         with naming(str(self.path)):
-            return styled_sets(spheres, self.styles)
+            spheres, scales = styled_sets(spheres, self.styles)
+            spheres, bonds = bonded_sets(spheres, self.styles)
+        return spheres, scales, bonds
 
     def particles(self, index: int, values: Values, elements: dict[str, Element]) -> Particles:
         """Return the particles of the file of a set; one that several sets show is read once."""
@@ -659,6 +666,13 @@ class _Composer:
         )
 
 
+STYLE_KEYS = (
+    *("palette", "select", "rest", "wrap", "replicate"),
+    *("style", "bonds", "bond_radius", "bond_color"),
+)
+"""Keys of a set that are settings of `StyleSettings`."""
+
+
 def style_of(values: Values, place: str) -> SetStyle | None:
     """Return what a set says about its particles by their columns, None if nothing.
 
@@ -667,7 +681,7 @@ def style_of(values: Values, place: str) -> SetStyle | None:
         place: of the set: "spheres[0]".
     """
     color, radius, opacity = (values.get(name) for name in ("color", "radius", "opacity"))
-    own = {name: values.get(name) for name in ("palette", "select", "rest", "wrap", "replicate")}
+    own = {name: values.get(name) for name in STYLE_KEYS}
     is_plain = type(color) is not dict and type(radius) is not str and type(opacity) is not str
     if is_plain and all(each is None or each is False for each in own.values()):
         return None
@@ -768,8 +782,6 @@ PAIRS = (("radius", "radii"), ("color", "colors"), ("end_color", "end_colors"))
 
 def _capsules(place: str, values: Values) -> CapsuleSet:
     """Make a set of the capsules in the scene file."""
-    from raytracer.scene.capsules import CapsuleSet  # late: few scenes have any
-
     for name in ("starts", "ends", "radii", "colors", "end_colors"):
         if _holds_truth(values.get(name)):
             raise SceneError(f"{place}.{name}: holds true or false where numbers belong")

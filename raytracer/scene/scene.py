@@ -53,6 +53,7 @@ if TYPE_CHECKING:
 
     from raytracer.scene.animation import AnimationSettings
     from raytracer.scene.annotations import Annotations
+    from raytracer.scene.bond_settings import Bonding
     from raytracer.scene.clip import Clip
     from raytracer.scene.coloring.scale import ColorScale
     from raytracer.scene.columns import Columns
@@ -64,6 +65,7 @@ __all__ = [
     "Ambient",
     "Background",
     "Camera",
+    "CapsuleSet",
     "DirectionalLight",
     "DiskLight",
     "Ground",
@@ -122,11 +124,11 @@ class Scene:
     annotations: Annotations | None = None
     ground: Ground | None = None
     clip: Clip | None = None
-    capsules: Sequence[Capsules] = ()
+    capsules: Sequence[CapsuleSet] = ()
 
     def __post_init__(self) -> None:
         self.spheres = _parts("spheres", self.spheres, SphereSet)
-        self.capsules = _parts("capsules", self.capsules, Capsules)
+        self.capsules = _parts("capsules", self.capsules, CapsuleSet)
         if self.lights is not None:
             self.lights = _parts("lights", self.lights, tuple(LIGHTS.values()))
         self.materials = mapping(self.materials, "materials")
@@ -360,7 +362,7 @@ class Scene:
     def surfaces(self) -> list[SphereSet]:
         """Return the sets that are not empty, and the ground, unless there is nothing else.
 
-        Capsules are a set of the balls at their starts. The ground is a set of one sphere, of which
+        Those of capsules are the balls at their starts. The ground is a set of one sphere, of which
         only colour and material have a meaning.
         """
         sets = [spheres for spheres in self.spheres if spheres.count]
@@ -370,7 +372,7 @@ class Scene:
         ground = self.ground
         return [*sets, SphereSet([[0.0, 0.0, 0.0]], 1.0, ground.color, material=ground.material)]
 
-    def material_of(self, surface: SphereSet | Capsules | Ground) -> AnyMaterial:
+    def material_of(self, surface: SphereSet | CapsuleSet | Ground) -> AnyMaterial:
         """Return the material of a set or of the ground.
 
         Raises:
@@ -402,34 +404,6 @@ def _plain_parts(name: str, values: Any) -> Sequence[Any]:
     if not is_a(own, Sequence) or is_a(own, (str, bytes, memoryview)):
         raise SceneError(f"{name}: {shown_value(values)} is no list")
     return own if is_a(own, (list, tuple)) else items(own, name)
-
-
-class Capsules:
-    """What a scene asks of a set of capsules; they are made by `capsules.CapsuleSet`.
-
-    Attributes:
-        start, end: the balls at both ends, with the radii, and the colours of both halves.
-        has_end_colors: whether the halves have colours of their own.
-    """
-
-    start: SphereSet
-    end: SphereSet
-    has_end_colors: bool
-
-    @property
-    def count(self) -> int:
-        """Number of capsules."""
-        return self.start.count
-
-    @property
-    def material(self) -> str | AnyMaterial:
-        """The material, or its name in the scene."""
-        return self.start.material
-
-    @property
-    def transform(self) -> Transform:
-        """From own units to scene units."""
-        return self.start.transform
 
 
 class SphereSet:
@@ -510,6 +484,8 @@ class SphereSet:
             self._own_alpha() if opacity is None else _opacity(opacity, self.count, where)
         )
         self.labels = labels
+        self.bonding: Bonding | None = None
+        self.plain_radius: NDArray[np.floating[Any]] | float | None = None
         self.rows: NDArray[np.int64] | None = None
         self._data = Data(self.count, _given(columns, self.count, where))
 
@@ -613,6 +589,16 @@ class SphereSet:
             moved._data = self._data._replace(box=box)
         return moved
 
+    def joined(self, starts: Any, ends: Any, radius: Any, **colors: Any) -> CapsuleSet:
+        """Return capsules with the material and the transform of the set.
+
+        Args:
+            starts, ends, radius: as for `CapsuleSet`.
+            **colors: its colours.
+        """
+        looks = {"material": self.material, "transform": self.transform}
+        return CapsuleSet(starts, ends, radius, **colors, **looks)  # type: ignore[arg-type]
+
     def release_columns(self) -> None:
         """Forget the columns of the file that were read; `columns` reads them again."""
         if self.file is not None:
@@ -684,6 +670,131 @@ class SphereSet:
                 palette.append(self._one(key, where))
         self.color = np.concatenate(palette)
         self.color_id = ids
+
+
+class CapsuleSet:
+    """Capsules that share a material and a transform: bonds, rods, edges, lines.
+
+    A capsule is all that is within its radius of the segment from its start to its end.
+
+    Args:
+        starts: (N, 3), own units.
+        ends: (N, 3), own units; an end at its start makes a sphere.
+        radius: one radius or (N,), own units.
+        color: as for `SphereSet`: one colour, N colours, or a palette (K, 3) for `color_id`.
+        end_color: the colour of the half towards the end, in the same forms; None is that of the
+            whole capsule. The colour changes at the middle.
+        color_id: integers (N,) into the palette `color`.
+        end_color_id: integers (N,) into the palette `end_color`.
+        color_space: "srgb" or "linear": what the numbers of colours are.
+        material: a `Material`, a `Principled`, or the name of one of the scene's.
+        transform: from own units to scene units; None leaves them as they are.
+        names: a file's own names of "starts", "ends", "radius", "color" and "end_color", for
+            messages.
+
+    Raises:
+        SceneError: arrays that do not fit, NaN or infinity (with the index of the first), radii
+            that are not positive, colours out of range.
+    """
+
+    are_bonds = False
+    """Whether they were made of particles, and are made again where these change."""
+
+    def __init__(
+        self,
+        starts: Any,
+        ends: Any,
+        radius: Any,
+        color: Any = None,
+        end_color: Any = None,
+        *,
+        color_id: Any = None,
+        end_color_id: Any = None,
+        color_space: str = "srgb",
+        material: str | AnyMaterial = "default",
+        transform: Transform | None = None,
+        names: Mapping[str, str] | None = None,
+    ) -> None:
+        said = {name: name for name in ("starts", "ends", "radius", "color", "end_color")}
+        said |= dict(names or {})
+        shared: dict[str, Any] = {
+            "color_space": color_space,
+            "material": material,
+            "transform": transform,
+        }
+        if radius is None:
+            raise SceneError(f"{said['radius']}: is None; give the radius of the capsules")
+        self.start: SphereSet = _Ends(
+            starts,
+            radius,
+            color,
+            color_id=color_id,
+            names={"centers": said["starts"], "radius": said["radius"], "color": said["color"]},
+            **shared,
+        )
+        self.has_end_colors = end_color is not None or end_color_id is not None
+        # The radius has been checked, unless there are fewer ends than starts.
+        same = len(self.start.centers) == _length(ends)
+        self.end: SphereSet = _Ends(
+            ends,
+            self.start.radius if same else 1.0,
+            end_color,
+            color_id=end_color_id,
+            names={"centers": said["ends"], "color": said["end_color"]},
+            **shared,
+        )
+        if self.end.count != self.start.count:
+            raise SceneError(
+                f"{said['ends']}: has {counted(self.end.count, 'end')} for "
+                f"{counted(self.start.count, 'start')}"
+            )
+
+    @property
+    def count(self) -> int:
+        """Number of capsules."""
+        return self.start.count
+
+    @property
+    def starts(self) -> NDArray[np.floating[Any]]:
+        """Starts, float32 or float64 (N, 3), own units."""
+        return self.start.centers
+
+    @property
+    def ends(self) -> NDArray[np.floating[Any]]:
+        """Ends, float32 or float64 (N, 3), own units."""
+        return self.end.centers
+
+    @property
+    def radius(self) -> NDArray[np.floating[Any]] | float:
+        """One radius, or one for each capsule, own units."""
+        return self.start.radius
+
+    @property
+    def material(self) -> str | AnyMaterial:
+        """The material, or its name in the scene."""
+        return self.start.material
+
+    @property
+    def transform(self) -> Transform:
+        """From own units to scene units."""
+        return self.start.transform
+
+    def __repr__(self) -> str:
+        return f"<CapsuleSet: {counted(self.count, 'capsule')}>"
+
+
+class _Ends(SphereSet):
+    """The balls at one end of capsules: arrays, colours and material are checked as those."""
+
+    noun = "capsule"
+
+
+def _length(values: Any) -> int:
+    """Return the number of items, -1 of what has none."""
+    try:
+        return len(values)
+    except Exception:  # whatever a foreign object raises
+        return -1
 
 
 def _given(columns: Any, count: int, where: Where) -> dict[str, NDArray[Any]]:

@@ -183,6 +183,21 @@ SPHERES = Table(
             "Number of boxes along each edge of the file's periodic box: [2, 2, 1] shows four.",
             "[1, 1, 1]",
         ),
+        "style": _key(
+            Choice(("ball-and-stick", "licorice", "space-filling", "wire")),
+            "Atoms and bonds as balls and sticks, sticks alone, touching balls, or lines.",
+            "atoms as they are",
+        ),
+        "bonds": _key(
+            Later("raytracer.scene.bond_settings", "BONDS"),
+            "Bonds between particles: those of the file, or by distance and covalent radii; or "
+            "the longest distance, for all or by pairs of types: { Si-O = 2.0 }.",
+            "those of the style",
+        ),
+        "bond_radius": _key(Number(0.0, above=True), "Radius of bonds.", "that of the style"),
+        "bond_color": _key(
+            ColorValue(), "One colour for all bonds.", "that of the atoms at each end"
+        ),
         "colors": _key(Rows(ColorValue()), "A colour for each inline centre.", every="color"),
         "color_space": _key(
             Choice(COLOR_SPACES), "What the numbers of colours are.", default="srgb"

@@ -232,7 +232,12 @@ class ViewSettings(Defined):
             changes["clip"] = self._clip()
         if any(each is not None for each in (self.radius, self.color, self.opacity)):
             changes["spheres"] = self._spheres(scene.spheres)
-        return replace(scene, **changes) if changes else scene
+        changed = replace(scene, **changes) if changes else scene
+        if self.color is not None and any(capsules.are_bonds for capsules in scene.capsules):
+            from raytracer.scene.coloring.apply import with_bonds
+
+            return with_bonds(changed)
+        return changed
 
     @property
     def _moves(self) -> bool:

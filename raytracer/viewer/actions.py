@@ -16,8 +16,18 @@ from raytracer.errors import UserError, shown, suggestion
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
+LARGEST = 1e6
+"""Largest number that an action takes: no drag or wheel needs more, and its square is finite."""
+
+
+def _number(value: Any, name: str, error: type[UserError]) -> float:
+    """Return a number of -LARGEST..LARGEST. Raises UserError."""
+    number = real(value, name, error=error)
+    return real(number, name, -LARGEST, LARGEST, error=error)
+
+
 CHECKS: dict[str, tuple[str, Callable[..., Any]]] = {
-    "float": ("number", real),
+    "float": ("number", _number),
     "int": ("integer", whole),
     "bool": ("boolean", truth),
     "str": ("string", text),

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from raytracer.errors import SceneError, shown
-from raytracer.scene.columns import AXES
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,6 +23,9 @@ if TYPE_CHECKING:
 
     Numbers = NDArray[np.int64]
     Mask = NDArray[np.bool_]
+
+AXES = "xyz"
+"""Names of the axes of a scene."""
 
 HIGHLIGHT = (255, 64, 48)
 """Colour of selected particles, sRGB in 0..255."""

@@ -11,10 +11,10 @@ import numpy as np
 
 from raytracer.arguments import one_of, real
 from raytracer.errors import UserError, counted, shown
-from raytracer.scene.columns import AXES
 from raytracer.viewer import view
 from raytracer.viewer.actions import action
 from raytracer.viewer.content import (
+    AXES,
     KEPT_SIDES,
     Chosen,
     Content,

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 LETTERS = 22
 """Most letters of a value."""
 
+HEADS = ("Colours", "Particles", "Picture")
+"""Headings of the panel."""
+
 Call = tuple[Any, ...]
 
 
@@ -42,7 +45,7 @@ def rows(viewer: Viewer) -> list[Row]:
     scales = viewer.loaded_scene.scene.color_scales
     by = style.get("color_by")
     found = [
-        Row("Colours"),
+        Row(HEADS[0]),
         Row("by", _short(by or "the scene"), "M", ("next-column", 1), ("next-column", -1)),
     ]
     if by:
@@ -55,7 +58,7 @@ def rows(viewer: Viewer) -> list[Row]:
         found.append(Row("legend", shown, "Shift U", ("toggle-legend",)))
     found += [
         Row(""),
-        Row("Particles"),
+        Row(HEADS[1]),
         Row("shown", f"{viewer.loaded_scene.scene.count:,}", "Ctrl D", ("show-all",)),
         Row("hidden", f"{data.hidden:,}", "D", ("hide-selected",)),
         Row("selected", f"{data.selected:,}", "/", ("ask-selection",)),
@@ -65,7 +68,7 @@ def rows(viewer: Viewer) -> list[Row]:
     background = BACKGROUND_NAMES[viewer.edits.background]
     found += [
         Row(""),
-        Row("Picture"),
+        Row(HEADS[2]),
         Row("look", _short(viewer.edits.look_of(scene)), "N", ("next-look",)),
         Row("background", background, "B", ("next-background",)),
         Row("camera", viewer.view.pose.kind, "O", ("toggle-projection",)),

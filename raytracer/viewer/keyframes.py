@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 import sys
-import tomllib
 from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any
@@ -19,6 +17,8 @@ from raytracer.viewer.actions import action
 from raytracer.viewer.messages import Message, Refused, Saved
 
 if TYPE_CHECKING:
+    import subprocess
+
     from raytracer.scene.camera import Camera
     from raytracer.viewer.viewer import Viewer
 
@@ -92,6 +92,8 @@ class CameraKeys:
     @action()
     def animate(self, path: str | None = None) -> None:
         """Render a movie with the keyframes, or of the trajectory, by `raytracer animate`."""
+        import subprocess
+
         viewer = self._viewer
         if self._movie is not None and self._movie.poll() is None:
             raise UserError("a movie is being rendered already: wait for it")
@@ -112,7 +114,11 @@ class CameraKeys:
         lines = said.decode(errors="replace").strip().splitlines()
         message: Message = Saved(movie)
         if process.returncode:
-            why = shown(lines[-1], 300) if lines else f"exit code {process.returncode}"
+            why = (
+                shown(lines[-1].removeprefix("raytracer: "), 300)
+                if lines
+                else f"exit code {process.returncode}"
+            )
             message = Refused(f"{movie} was not rendered: {why}")
         self._viewer.worker.post(message)
 
@@ -169,6 +175,8 @@ class CameraKeys:
 
     def _scene_text(self, source: Path, target: Path) -> str:
         """Return the text of a scene file with other tables of camera and animation."""
+        import tomllib
+
         if source.suffix.lower() != ".toml":
             raise UserError(f"{source}: keyframes go into a scene in TOML: convert it first")
         text = source.read_text(encoding="utf-8-sig")
@@ -176,9 +184,9 @@ class CameraKeys:
         try:
             tomllib.loads(text)
         except tomllib.TOMLDecodeError:
-            tables = self.tables()
             raise UserError(
-                f"{source}: its tables cannot be replaced; write these into it by hand:\n{tables}"
+                f"{source}: its camera and animation cannot be replaced where they stand: write "
+                "them as tables of their own, [camera] and [animation]"
             ) from None
         return text
 

@@ -10,8 +10,9 @@ import pyglet
 
 from raytracer.viewer import data_panel
 from raytracer.viewer.bars import bars, room_for
-from raytracer.viewer.drawn import INK, PAPER, Bars, Color, draw_picks
-from raytracer.viewer.panels import broken, corners, fitted, help_pages
+from raytracer.viewer.controls import GROUPS
+from raytracer.viewer.drawn import ACCENT, INK, PAPER, Bars, Color, draw_picks
+from raytracer.viewer.panels import apart, broken, corners, fitted, help_pages
 
 if TYPE_CHECKING:
     from raytracer.viewer.viewer import Viewer
@@ -43,15 +44,23 @@ class Panel:
         dpi: of the window.
         ink: colour of the text.
         wraps: whether long lines are broken, even within a word, before the font is reduced.
+        heads: lines that are headings, in a colour of their own.
 
     Attributes:
         paper: the rectangle that the latest call covered; None if it drew nothing.
     """
 
     def __init__(
-        self, place: tuple[float, float], dpi: int, ink: Color = INK, wraps: bool = False
+        self,
+        place: tuple[float, float],
+        dpi: int,
+        ink: Color = INK,
+        wraps: bool = False,
+        heads: tuple[str, ...] = (),
     ) -> None:
         self._place, self._dpi, self._ink, self._wraps = place, dpi, ink, wraps
+        self._heads = heads
+        self._head_label: pyglet.text.Label | None = None
         self.paper: Box | None = None
         self._drawn = "", Box(0, 0, 0, 0), POINTS
         self._label: pyglet.text.Label | None = None
@@ -77,6 +86,8 @@ class Panel:
         assert self._sheet is not None
         self._sheet.draw()
         self._label.draw()
+        if self._head_label is not None:
+            self._head_label.draw()
         return round(self.paper.height + borders(self._dpi)[0])
 
     def _lay_out(self, text: str, box: Box, points: float) -> Box | None:
@@ -92,6 +103,9 @@ class Panel:
             if columns < 1 or rows < 1:
                 return None
             lines = fitted(lines, columns, rows)
+        if self._heads:
+            lines, found = apart(lines, self._heads)
+            self._set_heads("\n".join(found), points * part)
         self._set("\n".join(lines), points * part)
         assert self._label is not None
         assert self._sheet is not None
@@ -102,16 +116,26 @@ class Panel:
         y = border + self._place[1] * (box.height - height - 2 * border) + box.y
         paper = Box(round(x - pad), round(y - pad), round(width + 2 * pad), round(height + 2 * pad))
         self._label.position = round(x), round(y + height), 0
+        if self._head_label is not None:
+            self._head_label.position = self._label.position
         self._sheet.position = paper.x, paper.y
         self._sheet.width, self._sheet.height = paper.width, paper.height
         return paper
 
+    def _set_heads(self, text: str, points: float) -> None:
+        if self._head_label is None or self._head_label.font_size != points:
+            self._head_label = self._labelled(text, points, ACCENT)
+        self._head_label.text = text
+
+    def _labelled(self, text: str, points: float, ink: Color) -> pyglet.text.Label:
+        return pyglet.text.Label(
+            text, font_name=FONTS, font_size=points, color=ink, dpi=self._dpi,
+            multiline=True, width=UNBROKEN, anchor_x="left", anchor_y="top",
+        )  # fmt: skip
+
     def _set(self, text: str, points: float) -> None:
         if self._label is None:
-            self._label = pyglet.text.Label(
-                text, font_name=FONTS, font_size=points, color=self._ink, dpi=self._dpi,
-                multiline=True, width=UNBROKEN, anchor_x="left", anchor_y="top",
-            )  # fmt: skip
+            self._label = self._labelled(text, points, self._ink)
             self._sheet = pyglet.shapes.Rectangle(0, 0, 1, 1, color=PAPER)
             return
         self._label.text = text
@@ -132,8 +156,8 @@ class Overlay:
         self._notice = Panel((0.0, 0.0), dpi, wraps=True)
         self._picked = Panel((1.0, 1.0), dpi)
         self._reload_error = Panel((0.5, 0.0), dpi, ALARM, wraps=True)
-        self._help = Panel((0.5, 0.5), dpi)
-        self._data = Panel((0.0, 0.0), dpi)
+        self._help = Panel((0.5, 0.5), dpi, heads=GROUPS)
+        self._data = Panel((0.0, 0.0), dpi, heads=data_panel.HEADS)
         self._data_rows: list[data_panel.Row] = []
         self._bars = Bars(dpi)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from textwrap import wrap
 
@@ -92,6 +94,28 @@ def help_pages(columns: int, rows: int) -> list[list[str]]:
     if count >= MOST_NUMBERED:  # narrow
         ends = [f"{n} of {count}; H" for n in range(1, count + 1)]
     return [[*_beside(page, wide), "", end] for page, end in zip(pages, ends, strict=True)]
+
+
+def apart(lines: list[str], heads: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Return lines without the headings among them, and the headings alone at their places.
+
+    Args:
+        lines: of one panel, or of several columns beside each other.
+        heads: the headings.
+    """
+    words = "|".join(map(re.escape, heads))
+    pattern = re.compile(rf"(?:(?<=^)|(?<=\s{{{COLUMN_GAP}}}))({words})(?=\s\s|$)")
+    rest, found = [], []
+    for line in lines:
+        places = [match.span() for match in pattern.finditer(line)]
+        letters = [any(a <= place < b for a, b in places) for place in range(len(line))]
+        rest.append(
+            "".join(" " if is_head else c for c, is_head in zip(line, letters, strict=True))
+        )
+        found.append(
+            "".join(c if is_head else " " for c, is_head in zip(line, letters, strict=True))
+        )
+    return rest, found
 
 
 def broken(text: str, columns: int) -> list[str]:

@@ -39,6 +39,9 @@ NEAREST = 1e-6
 REMOTEST = 2.0**20
 """Largest distance, and half height of an orthographic picture: all spheres are a dot then."""
 
+MOST_FOLDS = 50.0
+"""Most e-foldings of distance or field of view of one movement."""
+
 GIANT = framing.GIANT
 
 WHOLE = 1.0
@@ -195,8 +198,13 @@ def fly(view: View, forward: float) -> View:
     An orthographic picture is enlarged instead, unless it is a section.
     """
     if view.orthographic and not view.is_section:
-        return dolly(view, exp(-forward))
+        return dolly(view, power(-forward))
     return _moved(view, 2.0 * view.half_height * forward * view.pose.axes.forward)
+
+
+def power(amount: float) -> float:
+    """Return e to the number of e-foldings of one movement, or to its limit."""
+    return exp(min(max(amount, -MOST_FOLDS), MOST_FOLDS))
 
 
 def dolly(view: View, factor: float) -> View:

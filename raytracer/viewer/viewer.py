@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache, partial
-from math import exp, hypot
+from math import hypot
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -279,12 +279,12 @@ class Viewer:
     @action(undo=True)
     def dolly(self, amount: float) -> None:
         """Multiply the distance to the pivot by e to the `amount`."""
-        self._move(view.dolly(self.view, exp(amount)))
+        self._move(view.dolly(self.view, view.power(amount)))
 
     @action(undo=True)
     def zoom(self, amount: float) -> None:
         """Multiply the tangent of half the field of view by e to the `amount`."""
-        self._move(view.zoom(self.view, exp(amount)))
+        self._move(view.zoom(self.view, view.power(amount)))
         if not self.view.orthographic:
             self.notify(f"field of view {self.camera.vertical_fov:.3g}°")
 
@@ -298,7 +298,11 @@ class Viewer:
 
     @action(undo=True)
     def along(self, x: float, y: float, z: float) -> None:
-        """Look along an axis of the scene, a unit vector."""
+        """Look along a direction of the scene, of any length but 0."""
+        length = hypot(x, y, z)
+        if not length:
+            raise UserError("along: 0, 0, 0 is no direction")
+        x, y, z = x / length, y / length, z / length
         self._turn(view.along(self.view, (x, y, z)))
         if hypot(*np.cross(self.view.pose.axes.forward, (x, y, z))) > MAX_AXIS_ERROR:
             self.notify("a large sphere is in the way: look along the opposite axis")

@@ -19,6 +19,7 @@ from raytracer.viewer.canvas import fence
 from raytracer.viewer.clicks import Clicks
 from raytracer.viewer.controls import Control, find
 from raytracer.viewer.drawn import draw_box
+from raytracer.viewer.fixed import FixedLayer
 from raytracer.viewer.keys import HeldKeys
 from raytracer.viewer.overlay import Overlay
 from raytracer.viewer.status import frame_rate, status
@@ -61,6 +62,7 @@ class PreviewWindow(Surface):
         self._dpi = dpi
         self._overlay = Overlay(dpi)
         self._clicks = Clicks(CLICK_TOLERANCE * dpi / 96)
+        self._fixed = FixedLayer()
         self._held_bar = ""  # kind of the bar whose knob is dragged
         self._box: tuple[float, float, float, float] | None = None  # of a selection, pixels
 
@@ -152,6 +154,7 @@ class PreviewWindow(Surface):
     def _draw(self) -> None:
         size = self.get_framebuffer_size()
         self.picture_canvas.draw(size)
+        self._fixed.draw(self.viewer.frame)
         if not self._hides_text or self.viewer.help or self.viewer.picked:
             self._overlay.draw(self.viewer, self._status_lines(), size)
             self._fade_later()

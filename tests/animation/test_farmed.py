@@ -15,6 +15,7 @@ from PIL import Image as Pillow
 
 import raytracer
 from raytracer.animation import farmed
+from raytracer.animation.shots import Renderer
 from raytracer.cli import main
 from raytracer.farm import crew as crews
 from raytracer.farm.local import LocalCrew
@@ -97,24 +98,19 @@ def test_a_run_of_workers_goes_on_in_one_process(trajectory: Path, tmp_path: Pat
     assert path.read_bytes() == whole.read_bytes()
 
 
-@pytest.mark.parametrize("suffix", [".png", ".exr"])
-def test_numbered_pictures_of_workers(trajectory: Path, tmp_path: Path, suffix: str) -> None:
-    if suffix == ".exr":
-        pytest.importorskip("OpenEXR")
+def test_numbered_pictures_of_workers(
+    trajectory: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     folder = tmp_path / "out"
-    animation = raytracer.animate(trajectory, frames=":5", **SMALL)
-    animation.save(folder / f"###{suffix}", workers=2)
-    assert in_folder(folder) == [f"{k:03d}{suffix}" for k in range(5)]
-    for k, image in enumerate(animation):
-        path = folder / f"{k:03d}{suffix}"
-        if suffix == ".exr":
-            np.testing.assert_array_equal(raytracer.Film.load(path).sums, image.film.sums)
-        else:
-            with Pillow.open(path) as picture:
-                np.testing.assert_array_equal(np.asarray(picture), image.to_uint8())
-    (folder / f"003{suffix}").unlink()
-    animation.save(folder / f"###{suffix}", workers=2)
-    assert len(animation.seconds) == 1
+    arguments = ["animate", str(trajectory), "-o", f"{folder}/###.png", "--frames", ":5", *OPTIONS]
+    assert main([*arguments, "--workers", "2"]) == 0
+    said = capsys.readouterr()
+    assert "5 frames, 0.167 s at 30 frames/s" in said.out
+    assert said.err == ""
+    assert in_folder(folder) == [f"{k:03d}.png" for k in range(5)]
+    for k, image in enumerate(raytracer.animate(trajectory, frames=":5", **SMALL)):
+        with Pillow.open(folder / f"{k:03d}.png") as picture:
+            np.testing.assert_array_equal(np.asarray(picture), image.to_uint8())
 
 
 class _HereCrew(crews.Crew):
@@ -140,6 +136,19 @@ class _HereCrew(crews.Crew):
 @pytest.fixture
 def here(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("raytracer.farm.local.LocalCrew", lambda places: _HereCrew())
+
+
+@pytest.mark.usefixtures("here")
+def test_films_of_workers(trajectory: Path, tmp_path: Path) -> None:
+    pytest.importorskip("OpenEXR")
+    animation = raytracer.animate(trajectory, frames=":3", **SMALL)
+    animation.save(tmp_path / "#.exr", workers=1)
+    for k, image in enumerate(animation):
+        film = raytracer.Film.load(tmp_path / f"{k}.exr")
+        np.testing.assert_array_equal(film.sums, image.film.sums)
+    (tmp_path / "1.exr").unlink()
+    animation.save(tmp_path / "#.exr")
+    assert len(animation.seconds) == 1  # the others are taken as they are
 
 
 @pytest.mark.usefixtures("here")
@@ -198,9 +207,24 @@ def test_workers_need_the_same_files(
         raytracer.animate(trajectory, **SMALL).save(tmp_path / "a.gif", workers=1)
 
 
+def test_a_set_that_is_empty_at_first_has_one_radius(tmp_path: Path) -> None:
+    """It follows from the spacing of the first frames, wherever and in which order they are."""
+    rng = np.random.default_rng(1)
+    frames = [np.zeros((0, 3)), *(rng.uniform(size=(30, 3)) * (1 + k) for k in range(3))]
+    options = SMALL | {"fit_to": "first"}
+    with raytracer.warning.collected():
+        animation = raytracer.animate(frames, **options)
+        shots = animation._plan.shots
+        with Renderer(animation._plan) as renderer, Renderer(animation._plan) as other:
+            radii = [renderer._load(shot.frame).spheres[0].radius for shot in shots[1:]]
+            again = [other._load(shot.frame).spheres[0].radius for shot in reversed(shots[1:])]
+    assert radii == again[::-1]
+    assert len(set(radii)) == 1
+
+
 def test_scenes_of_python(tmp_path: Path) -> None:
     scene = raytracer.Scene.from_arrays([[0.0, 0, 0], [2.0, 0, 0]], 0.7, ["red", "blue"])
-    for name, workers in (("a.gif", 2), ("b.gif", None)):
+    for name, workers in (("a.gif", 1), ("b.gif", None)):
         animation = raytracer.animate(scene, turntable=90, duration=0.5, fps=8, **SMALL)
         animation.save(tmp_path / name, workers=workers)
     assert (tmp_path / "a.gif").read_bytes() == (tmp_path / "b.gif").read_bytes()
@@ -223,12 +247,3 @@ def test_the_command_refuses(
     assert main(["animate", str(trajectory), "-o", str(path), *OPTIONS, *arguments]) == 2
     assert words in capsys.readouterr().err
     assert in_folder(tmp_path) == ["water.xyz"]
-
-
-def test_the_command(trajectory: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / "a.webp"
-    arguments = ["animate", str(trajectory), "-o", str(path), "--frames", ":3", *OPTIONS]
-    assert main([*arguments, "--workers", "2"]) == 0
-    said = capsys.readouterr()
-    assert "3 frames, 0.1 s at 30 frames/s" in said.out
-    assert said.err == ""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 import raytracer
-from support.chromium import Site, browser
+from support.chromium import Site
 
 pytest.importorskip("aiohttp", reason="the extra serve is missing")
 if TYPE_CHECKING:
@@ -27,13 +27,6 @@ STAGE = (WIDTH - PANEL, HEIGHT)  # of the picture
 SAMPLES = 2
 ATOMS = "5\nstep {0}\nO 0 0 {0}\nC 3 0 0\nN -3 0 0\nH 0 3 0\nH 0 -3 0\n"
 FINISHED = '.rt-view[data-finished="true"]'
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    """A browser for all tests."""
-    with browser() as running:
-        yield running
 
 
 @pytest.fixture(scope="module")

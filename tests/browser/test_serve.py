@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import builtins
 import os
 import re
@@ -11,6 +12,7 @@ import sys
 import urllib.error
 import urllib.request
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +29,8 @@ pytest.importorskip("aiohttp", reason="the extra serve is missing")
 
 def refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
     """Run a command that is refused, and return its sentence."""
-    assert main(["serve", *arguments]) == 2
+    with ThreadPoolExecutor(1) as thread:  # a browser's tests have a loop in this one
+        assert thread.submit(main, ["serve", *arguments]).result() == 2
     out, error = capsys.readouterr()
     assert out == ""
     assert error.count("\n") == 1
@@ -42,6 +45,7 @@ def refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
         (["--port", "65536"], "port 65536: give one from 1 to 65535"),
         (["--port", "x"], "--port"),
         (["--frame", "7"], "frame"),
+        (["--size", "0x0"], "0"),
         (["--look", "nonsense"], "nonsense"),
         (["--backend", "nonsense"], "nonsense"),
     ],
@@ -92,6 +96,14 @@ def test_wrong_arguments_are_refused(tmp_path: Path) -> None:
             raytracer.show(scene, **named)
 
 
+def test_a_notebook_is_told_to_show_instead(tmp_path: Path) -> None:
+    async def cell() -> None:
+        raytracer.serve(write_scene(tmp_path))
+
+    with ThreadPoolExecutor(1) as thread, pytest.raises(raytracer.UserError, match="show"):
+        thread.submit(asyncio.run, cell()).result()
+
+
 def test_the_line_for_a_tunnel_names_port_and_machine() -> None:
     line = serve_module.ssh_line(9000)
     assert re.fullmatch(r"ssh -N -L 9000:127\.0\.0\.1:9000 (\S+@)?[\w.-]+", line)
@@ -114,6 +126,7 @@ def test_a_signal_ends_the_server(number: int, code: int, tmp_path: Path) -> Non
             urllib.request.urlopen(address[0][:-1])
         assert "ssh -N -L" in process.stdout.readline()
         process.send_signal(number)
+        process.send_signal(number)  # as impatient users and `timeout` do
         _, error = process.communicate(timeout=60)
     assert process.returncode == code
     assert "Traceback" not in error

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-import socket
 import struct
 from collections.abc import AsyncIterator, Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -54,7 +54,7 @@ async def serving() -> AsyncIterator[Site]:
 
     host = Host(open_session)
     server = Server(host, TOKEN)
-    await server.start(free_port())
+    await server.start(bound(0))
     try:
         async with ClientSession() as browser:
             yield Site(sessions[0], server, browser)
@@ -64,13 +64,6 @@ async def serving() -> AsyncIterator[Site]:
     assert sessions[0].closed
 
 
-def free_port() -> int:
-    """Return a port that nothing listens on."""
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
-
-
 def run(test: Callable[[Site], Awaitable[None]]) -> None:
     """Run a test with a server."""
 
@@ -78,7 +71,8 @@ def run(test: Callable[[Site], Awaitable[None]]) -> None:
         async with serving() as site:
             await asyncio.wait_for(test(site), PATIENCE)
 
-    asyncio.run(whole())
+    with ThreadPoolExecutor(1) as thread:  # a browser's tests have a loop in this one
+        thread.submit(asyncio.run, whole()).result()
 
 
 async def next_of(socket: ClientWebSocketResponse, kind: str) -> dict[str, Any]:
@@ -318,7 +312,7 @@ def test_a_defect_ends_the_host_and_is_kept() -> None:
 
 
 def test_a_port_in_use_is_said() -> None:
-    with bound(free_port()) as first:
+    with bound(0) as first:
         port = first.getsockname()[1]
         with pytest.raises(UserError, match=f"port {port}: is in use"):
             bound(port)

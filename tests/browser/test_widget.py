@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Iterator
 from pathlib import Path
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,6 +17,8 @@ import raytracer
 from support.window_scene import write_scene
 
 if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
     from raytracer.browser.widget import SceneWidget
 
 PATIENCE = 20.0
@@ -94,3 +98,68 @@ def test_the_module_has_all_that_the_page_has(widget: SceneWidget) -> None:
     assert "export default { render }" in module
     assert "WebSocket" not in module
     assert str(widget._css) == style()
+
+
+MODEL = """
+import widget from "{module}";
+const model = {{
+  listeners: {{}},
+  get: (name) => ({{ height: 200 }})[name],
+  on(name, act) {{ (this.listeners[name] ||= []).push(act); }},
+  off(name, act) {{ this.listeners[name] = this.listeners[name].filter((each) => each !== act); }},
+  send: (message) => toKernel(message),
+}};
+window.fromKernel = (message, data) => {{
+  const bytes = data === null ? [] : [Uint8Array.from(atob(data), (c) => c.charCodeAt(0))];
+  const views = bytes.map((each) => new DataView(each.buffer));
+  for (const act of model.listeners["msg:custom"] || []) act(message, views);
+}};
+window.end = widget.render({{ model, el: document.getElementById("cell") }});
+"""
+
+
+@pytest.mark.browser
+def test_a_cell_shows_the_view_and_takes_the_mouse(
+    chromium: Browser, widget: SceneWidget, sent: Sent
+) -> None:
+    module = f"data:text/javascript;base64,{b64encode(str(widget._esm).encode()).decode()}"
+    page = chromium.new_page(viewport={"width": 700, "height": 300})
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.expose_function("toKernel", lambda message: take(widget, **message))
+    page.set_content("<div id='cell'></div>")
+    page.add_script_tag(content=MODEL.format(module=module), type="module")
+
+    def relay(until: str) -> None:
+        """Pass messages of the kernel on until something is true."""
+        end = monotonic() + PATIENCE
+        while not page.evaluate(until):
+            assert monotonic() < end, until
+            try:
+                content, buffers = sent.get(timeout=0.02)
+            except Empty:
+                continue
+            data = b64encode(buffers[0]).decode() if buffers else None
+            page.evaluate("([message, data]) => fromKernel(message, data)", [content, data])
+
+    root = "document.querySelector('#cell > .rt-view')"
+    relay(f"{root} && {root}.dataset.finished === 'true'")
+    before = widget.camera
+    first = page.evaluate(f"{root}.raytracerView.header.number")
+    moved = f"{root}.raytracerView.header.number > {first}"
+    page.mouse.move(200, 100)
+    page.mouse.down()
+    page.mouse.move(240, 100)
+    page.mouse.up()
+    relay(f"{moved} && {root}.raytracerView.header.finished")
+    assert widget.camera.position != before.position
+    heard = page.evaluate(
+        "() => new Promise((done) => { document.onkeydown = () => done(true);"
+        f"{root}.querySelector('.rt-stage').dispatchEvent("
+        "new KeyboardEvent('keydown', { key: 'x', bubbles: true })); done(false); })"
+    )
+    assert not heard, "shortcuts of the notebook are not those of the view"
+    page.evaluate("end()")
+    assert page.inner_html("#cell > div") == ""
+    assert errors == []
+    page.close()

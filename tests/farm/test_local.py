@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,12 +18,6 @@ from raytracer.resources import THREADS_VARIABLE
 from support import farm
 
 
-@pytest.fixture(autouse=True)
-def _importable(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Workers import the calls of the tests."""
-    monkeypatch.setenv("PYTHONPATH", str(Path(farm.__file__).parents[1]))
-
-
 def test_results_come_in_order_and_deaths_are_made_good(tmp_path: Path) -> None:
     """A call that kills its worker at the first time is made again on another one."""
     marks = [(tmp_path / str(k), k) for k in range(8)]
@@ -32,7 +27,7 @@ def test_results_come_in_order_and_deaths_are_made_good(tmp_path: Path) -> None:
             *range(8)
         ]
         with pytest.raises(
-            UserError, match=r"3 processes in a row ended at the same task \(SIGKILL"
+            UserError, match=r"5 processes in a row ended at the same task \(SIGKILL"
         ):
             list(in_order(crew, farm.dies, [()]))
         with pytest.raises(DataFileError, match="nothing here"):
@@ -63,6 +58,18 @@ def test_workers_are_gone_when_the_crew_is_closed() -> None:
             os.kill(number, signal.SIGKILL)
 
 
+def test_a_worker_that_does_not_listen_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("raytracer.farm.local.PATIENCE", 0.2)
+    with LocalCrew([{}]) as crew:
+        list(in_order(crew, farm.ignores_signals, [()]))
+        future = crew.submit(farm.sleeps, 60.0)
+        assert isinstance(crew, LocalCrew)
+        number = crew.processes[0].pid
+    assert future.done()
+    with pytest.raises(ProcessLookupError):
+        os.kill(number, signal.SIGKILL)
+
+
 def test_what_a_worker_takes(monkeypatch: pytest.MonkeyPatch) -> None:
     shares = [place[THREADS_VARIABLE] for place in places(3, "cpu", 8)]
     assert shares == ["2", "3", "3"]
@@ -81,9 +88,12 @@ def test_what_a_worker_takes(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         (0, None, "workers: 0 is not between 1 and 1024"),
         (None, "node17", "'node17' is not the address of a Dask scheduler"),
+        (None, "tcp://node17", "'tcp://node17' is not the address"),
+        (None, "http://a:1", "'http://a:1' is not the address"),
+        (None, 7, "farm: 7 is not the address"),
         (2, "tcp://127.0.0.1:1", "farm names another one: say one"),
     ],
 )
-def test_workers_that_there_are_not(workers: int | None, address: str | None, words: str) -> None:
+def test_workers_that_there_are_not(workers: int | None, address: Any, words: str) -> None:
     with pytest.raises(UserError, match=words), crew_of(workers, address, "cpu", 0):
         pass

@@ -13,8 +13,8 @@ from raytracer import _core
 from raytracer.backends.cpu import CpuDevice
 from raytracer.buffers import SceneBuffers, build_bvh
 from raytracer.film.film import Film
-from raytracer.scene.capsules import CapsuleSet
 from raytracer.scene.packing.pack import pack
+from raytracer.scene.scene import CapsuleSet
 from reference.capsule import interval
 from reference.scene import Array, unit
 from support.scenes import on_grid

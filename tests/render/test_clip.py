@@ -83,14 +83,12 @@ def first(clip: Clip, centers: Array, radii: Array, origin: Array, direction: Ar
     return nearest, t.argmin(axis=1), t <= nearest[:, None] + 1e-9
 
 
-def blocked(clip: Clip, centers: Array, radii: Array, origin: Array, direction: Array) -> Array:
+def blocked(clip: Clip, centers: Array, radii: Array, origin: Array, direction: Array) -> Any:
     starts, ends = solids(clip, centers, radii, origin, direction)
-    return ((np.maximum(starts, 1e-4) < ends).any(axis=-1)).any(axis=1)
+    return (np.maximum(starts, 1e-4) < ends).any(axis=(1, 2))
 
 
-def normals(
-    clip: Clip, centers: Array, radii: Array, point: Array, ids: Array, ray: Array
-) -> Array:
+def normals(clip: Clip, centers: Array, radii: Array, point: Array, ids: Array, ray: Array) -> Any:
     """Normals towards the viewer of points on spheres, or on planes."""
     normal = (point - centers[ids]) / radii[ids][:, None]
     on_sphere = np.abs(np.linalg.norm(normal, axis=1) - 1) < 1e-6

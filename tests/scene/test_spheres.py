@@ -169,6 +169,7 @@ def test_one_color_has_three_numbers(shape: tuple[int, ...]) -> None:
 def test_the_alpha_of_colors_is_their_opacity(colors: Any) -> None:
     spheres = SphereSet(np.zeros((3, 3)), 1.0, colors)
     np.testing.assert_array_equal(spheres.color, colors[:, :3])
+    assert isinstance(spheres.opacity, np.ndarray)
     np.testing.assert_allclose(spheres.opacity, [0.5, 1.0, 0.0], atol=0.002)
 
 

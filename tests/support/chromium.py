@@ -105,14 +105,14 @@ class Site:
 
     async def _run(self) -> None:
         from raytracer.browser.host import Host
-        from raytracer.browser.server import Server
+        from raytracer.browser.server import Server, bound
         from raytracer.viewer.session import Session
 
         host = Host(lambda wake: Session.open(self._scene, wake=wake, **self._settings))
         self.server: Server = Server(host, "token-of-a-test")
         self._loop, self._ended = asyncio.get_running_loop(), asyncio.Event()
         try:
-            await self.server.start(0)
+            await self.server.start(bound(0))
             self._started.set()
             await self._ended.wait()
         finally:

@@ -174,7 +174,9 @@ class Host:
         viewer._notice = "", 0.0
         viewer.data.picks, viewer.panel = [], False
         viewer.time.playing = False
-        first = replace(viewer.data.content, style={}, hidden=(), slice=None, selection=None)
+        first = replace(
+            viewer.data.content, style={}, hidden=(), slice=None, selection=None, legend=None
+        )
         if first != viewer.data.content:
             viewer.data.show(first)
         self._window.on_deactivate()
@@ -215,6 +217,17 @@ class Host:
         self.shot(text=True)
         boxes = self._window._overlay.papers
         return [(box.x, box.y, box.width, box.height) for box in boxes]
+
+    def over_draft(self) -> NDArray[np.uint8]:
+        """What is drawn over a white draft, whose own picture has no legend."""
+        viewer = self._window.viewer
+        kept = viewer.frame
+        width, height = viewer.size
+        viewer.frame = replace(kept, draft=True)
+        try:
+            return self.enlarged(np.full((height // 2, width // 2, 4), 255, np.uint8))
+        finally:
+            viewer.frame = kept
 
     def measures(self) -> list[str]:
         """Distance and angle of the picks."""

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from raytracer.viewer.controls import GROUPS, help_rows
-from raytracer.viewer.panels import COLUMN_GAP, ROW_GAP, Corners, corners, help_pages
+from raytracer.viewer.panels import COLUMN_GAP, ROW_GAP, Corners, apart, corners, help_pages
 
 LINES = st.lists(st.text("abc ", min_size=1, max_size=60), max_size=12)
 
@@ -57,3 +57,21 @@ def test_help_in_a_usual_window_is_one_page(columns: int, rows: int) -> None:
     (page,) = help_pages(columns, rows)
     assert page[0].startswith(GROUPS[0])
     assert all("page" not in line.lower() or "Page" in line for line in page)
+
+
+@pytest.mark.parametrize(("columns", "rows"), [(60, 200), (156, 46), (300, 90)])
+def test_headings_are_apart_from_the_rest_of_the_help(columns: int, rows: int) -> None:
+    for page in help_pages(columns, rows):
+        rest, heads = apart(page, GROUPS)
+        both = [one.strip() and two.strip() for one, two in zip(rest, heads, strict=True)]
+        assert [len(line) for line in rest] == [len(line) for line in heads]
+        merged = [
+            "".join(max(pair) for pair in zip(*lines, strict=True))
+            for lines in zip(rest, heads, strict=True)
+        ]
+        assert merged == page
+        found = [head for line in heads for head in GROUPS if head in line]
+        assert sorted(found) == sorted(
+            head for head in GROUPS if any(head in line for line in page)
+        )
+        assert any(both) == (columns > 100)  # columns beside each other

@@ -127,6 +127,8 @@ def test_every_action_is_described_and_refuses_other_arguments(session: Session)
         (("orbit", 1.0, "far"), "orbit: up: 'far' is not a number"),
         (("orbit", 1.0, float("nan")), "orbit: up: nan is not finite"),
         (("orbit", 1, 2, 3), "orbit: takes 2 arguments, got 3"),
+        (("zoom", 1e308), "zoom: amount: 1e+308 is out of range"),
+        (("along", 0, 0, 0), "along: 0, 0, 0 is no direction"),
         (("pick", 1.5, 2), "pick: x: 1.5 is not a whole number"),
         (("set-look", "nice"), "set-look: name: there is no look 'nice'"),
         (("view", "izo"), "there is no view 'izo'; did you mean 'iso'?"),
@@ -147,6 +149,16 @@ def test_what_is_wrong_is_said_in_one_sentence(
     with pytest.raises(UserError) as error:
         session.do(*call)
     assert str(error.value).startswith(sentence)
+
+
+@pytest.mark.parametrize("call", [("zoom", 1e6), ("dolly", -1e6), ("pan", 1e6, 0.0), ("fly", 1e6)])
+def test_no_movement_is_too_far_for_numbers(session: Session, call: tuple[Any, ...]) -> None:
+    for orthographic in (False, True):
+        session.do(*call)
+        assert np.isfinite(session.state()["camera"]["position"]).all()
+        session.do("reset")
+        if not orthographic:
+            session.do("toggle-projection")
 
 
 def test_colours_that_cannot_be_had_leave_those_before(session: Session) -> None:

@@ -131,6 +131,19 @@ def test_more_picks_have_a_distance(window: Remote) -> None:
     assert "distance 2" in str(window.ask("measures"))
 
 
+def test_the_legend_is_sharp_over_drafts(window: Remote) -> None:
+    assert (window.ask("over_draft") == 255).all()
+    do(window, ("color-by", "mass"))
+    drawn = window.ask("over_draft")
+    where = np.nonzero((drawn != 255).any(axis=2))
+    assert where[1].min() > WIDTH / 2  # at the right, as in the picture at rest
+    (top, bottom), (left, right) = ((each.min(), each.max() + 1) for each in where)
+    window.ask("act", "request_render")
+    rest = np.asarray(window.until(lambda s: s.rest, "a picture") and window.shot())
+    same = (drawn[top:bottom, left:right] == rest[top:bottom, left:right]).all(axis=2)
+    assert same.mean() > 0.9
+
+
 def test_a_dropped_file_is_opened(window: Remote, tmp_path: Path) -> None:
     """The last test of this window: it shows another file from here on."""
     path = tmp_path / "other.xyz"

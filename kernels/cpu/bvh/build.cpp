@@ -192,7 +192,8 @@ struct TwoBoxes {
 // In place, by one thread, without an unpredictable branch on the side: each sphere is swapped with the
 // first sphere of the right side, and that border advances if the sphere belongs to the left.
 template <int kFloats>
-void Builder<kFloats>::partition_serial(const Range& r, const Binner& binner, const Split& s, Range& left, Range& right) {
+void Builder<kFloats>::partition_serial(const Range& r, const Binner& binner, const Split& s, Range& left,
+                                        Range& right) {
   Storage a = at(r);
   TwoBoxes centers;
   int64_t border = r.begin;
@@ -240,7 +241,7 @@ bool Builder<kFloats>::split_leaf(const Range& r, Range& left, Range& right) {
 // To the other array; the bins give the number of spheres of each chunk on each side.
 template <int kFloats>
 void Builder<kFloats>::partition_parallel(const Range& r, const Binner& binner, const Split& s,
-                                 const std::vector<BinSet>& chunks, Range& left, Range& right) {
+                                          const std::vector<BinSet>& chunks, Range& left, Range& right) {
   Storage from = at(r), to = r.in_scratch ? main_ : scratch_;
   std::vector<int64_t> left_at(chunks.size());
   int64_t lefts = 0;

@@ -15,6 +15,9 @@ function render({ model, el }) {
   const comm = new Comm(model);
   const root = element("div", "", el);
   root.style.height = `${model.get("height")}px`;
+  // Keys of the view are no shortcuts of the notebook: of JupyterLab, and of others.
+  root.dataset.lmSuppressShortcuts = "true";
+  root.addEventListener("keydown", (event) => event.stopPropagation());
   const view = new View(root, comm);
   root.raytracerView = view; // for measurements
   const take = (message, buffers) => {

@@ -17,6 +17,10 @@ SETTINGS: dict[str, type] = {
     "rest": float,
     "wrap": bool,
     "replicate": str,
+    "style": str,
+    "bonds": str,
+    "bond_radius": float,
+    "bond_color": str,
 }
 """Names of the settings, which `style.StyleSettings` defines, and their types as options.
 

@@ -27,8 +27,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from raytracer.scene.bond_settings import Bonding
     from raytracer.scene.columns import Columns
-    from raytracer.scene.scene import Scene, SphereSet
+    from raytracer.scene.scene import CapsuleSet, Scene, SphereSet
 
 MOST_CATEGORIES = 1000
 """Most categories of a scale."""
@@ -102,7 +103,75 @@ def styled(
               for s, each in zip(scene.spheres, meant, strict=True)]  # fmt: skip
     sets, scales = styled_sets(scene.spheres, styles)
     kept = () if scales else scene.color_scales
-    return replace(scene, spheres=sets, color_scales=(*kept, *scales))
+    colored = replace(scene, spheres=sets, color_scales=(*kept, *scales))
+    return _bonded(colored, *bonded_sets(sets, styles))
+
+
+def with_bonds(scene: Scene) -> Scene:
+    """Return a scene with the bonds that its sets ask for, made again; radii stay.
+
+    Raises:
+        SceneError: as for `bonded_sets`.
+    """
+    _, bonds = bonded_sets(scene.spheres, [None] * len(scene.spheres))
+    return _bonded(scene, scene.spheres, bonds)
+
+
+def _bonded(scene: Scene, sets: Sequence[SphereSet], bonds: Sequence[CapsuleSet]) -> Scene:
+    """Return a scene with other sets, and with bonds instead of its own."""
+    others = [each for each in scene.capsules if not each.are_bonds]
+    return replace(scene, spheres=sets, capsules=[*others, *bonds])
+
+
+def bonded_sets(
+    sets: Sequence[SphereSet], styles: Sequence[SetStyle | None]
+) -> tuple[list[SphereSet], list[CapsuleSet]]:
+    """Return sphere sets in the styles of molecules, and the bonds between their particles.
+
+    Args:
+        sets: as `styled_sets` returns them.
+        styles: of each set; one that says nothing of bonds keeps what was said before.
+
+    Raises:
+        SceneError: a pair names a type that there is not, or there are too many bonds.
+    """
+    made = list(sets)
+    bonds: list[CapsuleSet] = []
+    for index, (spheres, style) in enumerate(zip(sets, styles, strict=True)):
+        said = spheres.bonding if style is None else _bonding(spheres, style)
+        if said is None:
+            continue
+        from raytracer.scene.bonds import bonded
+
+        plain = spheres if spheres.plain_radius is None else copy(spheres)
+        if spheres.plain_radius is not None and (style is None or style.radius is None):
+            plain.radius = spheres.plain_radius
+        atoms, capsules = bonded(plain, said)
+        atoms = copy(atoms)
+        atoms.bonding, atoms.plain_radius = said, plain.radius
+        made[index] = atoms
+        if capsules is not None:
+            capsules.are_bonds = True
+            bonds.append(capsules)
+    return made, bonds
+
+
+def _bonding(spheres: SphereSet, style: SetStyle) -> Bonding | None:
+    """Return what is said about the bonds of a set, before what was said earlier."""
+    settings = style.settings
+    said = {name: getattr(settings, name) for name in ("style", "bonds")}
+    said |= {"radius": settings.bond_radius, "color": settings.bond_color}
+    earlier = spheres.bonding
+    if earlier is not None:
+        said = {
+            name: getattr(earlier, name) if value is None else value for name, value in said.items()
+        }
+    elif all(value is None for value in said.values()):
+        return None
+    from raytracer.scene.bond_settings import Bonding
+
+    place = f"{style.place}." if style.place else ""
+    return Bonding(**said, place=place, own_radii=style.radius is not None)
 
 
 def _for_set(settings: StyleSettings, spheres: SphereSet, scene: Scene) -> StyleSettings:

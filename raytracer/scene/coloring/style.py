@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from raytracer.errors import UserError
 from raytracer.field_types import Choice, Integer, Number, Text, Truth
 from raytracer.fields import Defined, Definition, check_fields, define, definitions
+from raytracer.scene.bond_settings import BONDS, STYLES
 from raytracer.scene.coloring.kinds import Map, Palette, Range
 from raytracer.scene.kinds import ColorValue, Table
 from raytracer.scene.periodic import REPLICATE
@@ -37,6 +38,10 @@ if TYPE_CHECKING:
         rest: float | None
         wrap: bool | None
         replicate: int | str | Sequence[int] | None
+        style: str | None
+        bonds: bool | str | float | Mapping[str, float] | None
+        bond_radius: float | None
+        bond_color: Color | None
 
 
 SCALES = ("linear", "log", "symlog", "symmetric", "discrete", "categorical")
@@ -153,6 +158,36 @@ class StyleSettings(Defined):
             REPLICATE,
             "Number of boxes along each edge of the periodic box: [2, 2, 1] shows four.",
             default_text="one",
+        ),
+    )
+
+    style: str | None = field(
+        default=None,
+        metadata=define(
+            Choice(tuple(STYLES), "style"),
+            "Atoms and bonds as balls and sticks, sticks alone, touching balls, or lines.",
+            default_text="atoms as they are",
+        ),
+    )
+    bonds: str | float | Mapping[str, float] | None = field(
+        default=None,
+        metadata=define(
+            BONDS,
+            "Bonds between particles: those of the file, or by distance and covalent radii; or "
+            "the longest distance, for all or by pairs of types.",
+            default_text="those of the style",
+        ),
+    )
+    bond_radius: float | None = field(
+        default=None,
+        metadata=define(
+            Number(0.0, above=True), "Radius of bonds.", default_text="that of the style"
+        ),
+    )
+    bond_color: Color | None = field(
+        default=None,
+        metadata=define(
+            ColorValue(), "One colour for all bonds.", default_text="that of the atoms at each end"
         ),
     )
 

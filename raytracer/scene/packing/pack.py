@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from raytracer.scene.packing.framing import Outliers, Spheres
     from raytracer.scene.packing.large_spheres import Point
-    from raytracer.scene.scene import Capsules, Scene, SphereSet
+    from raytracer.scene.scene import CapsuleSet, Scene, SphereSet
 
 SAMPLE = 1 << 14
 """Most spheres looked at for centre and scale; the middle of more is the same to a percent."""
@@ -387,13 +387,13 @@ def _check_placed(spheres: SphereSet, placed: Spheres) -> None:
             )
 
 
-def ends_of(capsules: Sequence[Capsules]) -> list[SphereSet]:
+def ends_of(capsules: Sequence[CapsuleSet]) -> list[SphereSet]:
     """Return the balls at both ends of capsules, as sets that are not empty."""
     return [end for c in capsules if c.count for end in (c.start, c.end)]
 
 
 def place_capsules(
-    spheres: Spheres, capsules: Sequence[Capsules], space: Space
+    spheres: Spheres, capsules: Sequence[CapsuleSet], space: Space
 ) -> tuple[Spheres, NDArray[np.float32]]:
     """Return spheres and capsules in render space, and half of the axes of the capsules.
 
@@ -429,7 +429,7 @@ def place_capsules(
     return (x, y, z, radius), np.concatenate(axes)
 
 
-def _end_rows(capsules: Sequence[Capsules], rows: int, mode: str) -> NDArray[np.int32]:
+def _end_rows(capsules: Sequence[CapsuleSet], rows: int, mode: str) -> NDArray[np.int32]:
     """Return the row of the colour of each capsule's half towards its end; 0 is none of its own.
 
     Args:

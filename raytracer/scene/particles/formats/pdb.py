@@ -27,6 +27,7 @@ from raytracer.scene.particles.source import Box
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy as np
     from numpy.typing import NDArray
 
 MEMORY = 8
@@ -91,6 +92,40 @@ class Source(LoadedSource):
         from raytracer.scene.particles.cell import cell_of
 
         return cell_of((a, b, c), (alpha, beta, gamma))
+
+    @cached_property
+    def bonds(self) -> NDArray[np.int64] | None:
+        """The pairs of the records CONECT, if they name at least half of the atoms.
+
+        Structures of proteins have such records for ligands and bridges alone.
+        """
+        import numpy as np
+
+        if next(iter(starts_with(self.file, b"CONECT")), None) is None:
+            return None
+        atoms = self._serials()
+        number = {serial: index for index, serial in enumerate(atoms)}
+        if len(number) != len(atoms) or len(atoms) != len(self.load(["position"])["position"]):
+            return None  # numbers that are no names, or alternate places
+        pairs = set()
+        for line in self._lines:
+            if line.startswith(b"CONECT"):
+                first, *others = (line[at : at + 5].strip() for at in range(6, 31, 5))
+                for other in others:
+                    if first in number and other in number and first != other:
+                        pairs.add(tuple(sorted((number[first], number[other]))))
+        rows = np.array(sorted(pairs), np.int64).reshape(-1, 2)
+        return rows if 2 * len(np.unique(rows)) >= len(atoms) else None
+
+    def _serials(self) -> list[bytes]:
+        """Return the numbers of the atoms of the first model, as the file writes them."""
+        serials = []
+        for line in self._lines:
+            if line.startswith((b"ATOM  ", b"HETATM")):
+                serials.append(line[6:11].strip())
+            elif line.startswith(b"ENDMDL"):
+                break
+        return serials
 
     def read(self) -> dict[str, NDArray[Any]]:
         import numpy as np

@@ -1,0 +1,144 @@
+"""What is said about bonds, and styles of molecules; `bonds` makes them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from raytracer.arguments import is_a, plain, text
+from raytracer.errors import UserError, shown, suggestion
+from raytracer.field_types import Kind, Mistakes, Number, Schema
+
+if TYPE_CHECKING:
+    from raytracer.scene.colors import Color
+
+WORDS = {
+    "auto": "those of the file, else by distance",
+    "file": "those of the file",
+    "distance": "by distance and covalent radii",
+    "none": "no bonds",
+}
+
+
+class Look(NamedTuple):
+    """A style of molecules; lengths in angstrom where atoms have elements.
+
+    Args:
+        vdw: radius of an atom by its van der Waals radius; 0 is `atom`.
+        atom: radius of an atom.
+        bond: radius of a bond; 0 is no bonds.
+    """
+
+    vdw: float
+    atom: float
+    bond: float
+
+
+STYLES = {
+    "ball-and-stick": Look(0.25, 0.0, 0.12),
+    "licorice": Look(0.0, 0.25, 0.25),
+    "space-filling": Look(1.0, 0.0, 0.0),
+    "wire": Look(0.0, 0.04, 0.04),
+}
+"""The styles by name."""
+
+PLAIN_BOND = 0.12
+"""Radius of a bond without a style, in angstrom where atoms have elements."""
+
+
+class BondsKind(Kind):
+    """Which bonds there are: a word, the longest distance, or distances by pairs of types."""
+
+    number = Number(0.0, above=True)
+
+    def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
+        own = plain(value)
+        if is_a(own, bool):
+            return "auto" if own else "none"
+        if is_a(own, Mapping):
+            return {
+                text(pair, name, error): self.number.checked(longest, f"{name}.{pair}", error)
+                for pair, longest in own.items()
+            }
+        if not is_a(own, str):
+            return self.number.checked(own, name, error)
+        if own in WORDS:
+            return own
+        try:
+            return self.number.checked(float(own), name, error)
+        except ValueError:
+            pass
+        if "=" not in own:
+            raise error(
+                f"{name}: there is no '{shown(own)}'; give {', '.join(WORDS)}, the longest "
+                "distance, or distances by pairs of types, Si-O=2,O-H=1.2"
+            )
+        pairs = {}
+        for part in own.split(","):
+            pair, _, longest = part.partition("=")
+            try:
+                pairs[pair.strip()] = self.number.checked(float(longest), f"{name}.{pair}", error)
+            except ValueError:
+                raise error(
+                    f"{name}: '{shown(part)}' is no pair with a distance, as Si-O=2"
+                ) from None
+        return pairs
+
+    def find_mistakes(self, value: Any, place: str, mistakes: Mistakes) -> None:
+        if type(value) is dict:
+            for pair, longest in value.items():
+                self.number.find_mistakes(longest, f"{place}.{shown(pair)}", mistakes)
+        elif type(value) is str:
+            if value not in WORDS:
+                mistakes.add(place, f"there is no '{shown(value)}'; {suggestion(value, WORDS)}")
+        elif type(value) is not bool:
+            self.number.find_mistakes(value, place, mistakes)
+
+    def schema(self) -> Schema:
+        number = self.number.schema()
+        return {
+            "anyOf": [
+                {"type": "string", "enum": list(WORDS)},
+                {"type": "boolean"},
+                number,
+                {"type": "object", "additionalProperties": number},
+            ]
+        }
+
+    def values(self) -> str:
+        words = ", ".join(f'`"{word}"`' for word in WORDS)
+        return f"{words}, a distance, or a table of distances by pairs of types"
+
+    def option(self) -> dict[str, Any]:
+        return {"metavar": "auto|file|distance|none|LENGTH|A-B=LENGTH,..."}
+
+
+BONDS = BondsKind()
+"""The kind of the key `bonds`."""
+
+
+@dataclass(frozen=True)
+class Bonding:
+    """What is said about the bonds of a set; see `StyleSettings`.
+
+    Args:
+        style: name of a style, or None.
+        bonds: a word, a distance, or distances by pairs; None is that of the style.
+        radius: of the bonds; None is that of the style.
+        color: of the bonds; None is that of their atoms.
+        place: what messages call the set, with a dot, or "".
+        own_radii: whether the radii of the atoms were asked for by themselves.
+    """
+
+    style: str | None
+    bonds: str | float | Mapping[str, float] | None
+    radius: float | None
+    color: Color | None
+    place: str = ""
+    own_radii: bool = False
+
+    @property
+    def look(self) -> Look:
+        """The style, or bonds between atoms as they are."""
+        return STYLES[self.style] if self.style else Look(0.0, 0.0, PLAIN_BOND)

@@ -1,0 +1,291 @@
+"""Bonds between particles as capsules, those of the file or by distance; styles of molecules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import copy
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from raytracer._native import core
+from raytracer.arguments import is_a
+from raytracer.errors import SceneError, shown, shown_value, suggestion
+from raytracer.memory import require_room
+from raytracer.resources import thread_count
+from raytracer.scene.bond_settings import PLAIN_BOND, Bonding
+from raytracer.scene.particles.labels import element_symbols
+from raytracer.warning import warn
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from raytracer.scene.particles.source import Box
+    from raytracer.scene.scene import CapsuleSet, SphereSet
+
+TOLERANCE = 1.2
+"""Longest bond, in sums of the covalent radii of its atoms: of all known single bonds of molecules
+none is longer by more than that, and atoms that are no neighbours are farther apart."""
+
+ROW = 240
+"""Bytes of a bond while it is made, at most."""
+
+KINDS = 200
+"""Steps of radii by a factor of e, where there are no elements: half a percent."""
+
+CARBON = 0.75
+"""Covalent radius of carbon in angstrom: the median radius of particles without elements counts as
+this."""
+
+
+class Bonded(NamedTuple):
+    """Atoms and bonds."""
+
+    atoms: SphereSet
+    bonds: CapsuleSet | None
+
+
+def bonded(spheres: SphereSet, said: Bonding) -> Bonded:
+    """Return particles in a style, and the bonds between them.
+
+    Args:
+        spheres: the particles.
+        said: style and bonds.
+
+    Raises:
+        SceneError: a pair names a type that there is not, or there are too many bonds.
+    """
+    look, angstrom = said.look, _angstrom(spheres)
+    wanted = said.bonds
+    if wanted is None:
+        wanted = "auto" if look.bond > 0 else "none"
+    made = None
+    if wanted != "none" and spheres.count:
+        pairs = _pairs(spheres, wanted, said)
+        made = _capsules(spheres, pairs, (look.bond or PLAIN_BOND) * angstrom, said)
+    if said.style is None or said.own_radii:
+        return Bonded(spheres, made)
+    atoms = copy(spheres)
+    if look.vdw:
+        atoms.radius = look.vdw * _element_radii(spheres, "vdw")
+    else:
+        same = said.radius is not None and said.style != "ball-and-stick"
+        atoms.radius = float(said.radius) if same and said.radius else look.atom * angstrom
+    return Bonded(atoms, made)
+
+
+def _angstrom(spheres: SphereSet) -> float:
+    """Return the length of an angstrom in the units of a set, as its radii tell it."""
+    import numpy as np
+
+    if not spheres.count:
+        return 1.0
+    return float(np.median(_element_radii(spheres, "covalent"))) / (
+        CARBON if not _has_elements(spheres) else _median_of_table(spheres)
+    )
+
+
+def _median_of_table(spheres: SphereSet) -> float:
+    """Return the median of the covalent radii of the elements of a set, in angstrom."""
+    import numpy as np
+
+    from raytracer.scene.coloring.element_tables import radii_of_elements
+
+    assert spheres.labels is not None
+    known = radii_of_elements("covalent")
+    radii = np.array([known.get(name or "", CARBON) for name in element_symbols(spheres.labels)])
+    return float(np.median(radii[spheres.labels.ids]))
+
+
+def _has_elements(spheres: SphereSet) -> bool:
+    """Whether every particle has an element."""
+    return spheres.labels is not None and None not in element_symbols(spheres.labels)
+
+
+def _element_radii(spheres: SphereSet, kind: str) -> NDArray[np.float64]:
+    """Return the radii of the elements of all particles, (N,), else the radii that they have."""
+    import numpy as np
+
+    if _has_elements(spheres):
+        return np.asarray(spheres.columns.value(kind), np.float64)
+    # Types have no element: the set's own radii touch in a packing, as covalent radii do.
+    return np.broadcast_to(np.asarray(spheres.radius, np.float64), (spheres.count,))
+
+
+def _pairs(
+    spheres: SphereSet, wanted: str | float | Mapping[str, float], said: Bonding
+) -> NDArray[np.int32]:
+    """Return the bonds, int32 (M, 5): two numbers of spheres, and the shift of the second."""
+    if wanted in ("auto", "file"):
+        found = spheres.columns.bonds()
+        if found is not None:
+            return _nearest_images(spheres, found)
+        if wanted == "file":
+            raise SceneError(
+                f"{said.place}bonds: {spheres.source or 'the set'} holds no bonds between the "
+                'particles that are shown; find them by distance: "distance"'
+            )
+    return _close(spheres, wanted, said)
+
+
+def _nearest_images(spheres: SphereSet, pairs: NDArray[np.int64]) -> NDArray[np.int32]:
+    """Return bonds with the image of the second atom that is nearest to the first."""
+    import numpy as np
+
+    rows = np.zeros((len(pairs), 5), np.int32)
+    rows[:, :2] = pairs
+    box = spheres.box
+    if box is not None and any(box.periodic):
+        ends = spheres.centers[pairs].astype(np.float64)
+        apart = (ends[:, 1] - ends[:, 0]) @ np.linalg.inv(np.array(box.edges, np.float64))
+        shift = -np.rint(apart)
+        shift[:, ~np.array(box.periodic)] = 0
+        rows[:, 2:] = shift
+    return rows
+
+
+def _close(
+    spheres: SphereSet, wanted: str | float | Mapping[str, float], said: Bonding
+) -> NDArray[np.int32]:
+    """Return the pairs that are close enough to be bonded, of all periodic images."""
+    import numpy as np
+
+    kinds, reaches = _reaches(spheres, wanted, said)
+    box = spheres.box
+    edges, periodic = (np.eye(3), (False,) * 3) if box is None else _of_box(box)
+    origin = np.zeros(3) if box is None else np.array(box.origin, np.float64)
+    require_room(f"{said.place}bonds", spheres.count * 64, "for the search of neighbours")
+    points = np.ascontiguousarray(spheres.centers, np.float64)
+    try:
+        pairs: NDArray[np.int32] = core().close_pairs(
+            points,
+            kinds,
+            reaches,
+            np.vstack([origin[None], edges]),
+            list(periodic),
+            thread_count(0),
+        )
+    except ValueError:
+        raise SceneError(
+            f"{said.place}bonds: there are more than 64 neighbours to a particle within the "
+            f"longest bond, {float(reaches.max()):g}: give a shorter distance"
+        ) from None
+    require_room(f"{said.place}bonds", len(pairs) * ROW, f"for {len(pairs):,} bonds")
+    return pairs
+
+
+def _of_box(box: Box) -> tuple[NDArray[np.float64], tuple[bool, ...]]:
+    """Return the edges of a box, (3, 3), and which of them are periodic; a flat box is none."""
+    import numpy as np
+
+    edges = np.array(box.edges, np.float64)
+    lengths = np.linalg.norm(edges, axis=1)
+    if not abs(np.linalg.det(edges)) > 1e-9 * lengths.prod() or not lengths.all():
+        return np.eye(3), (False, False, False)
+    return edges, box.periodic
+
+
+def _reaches(
+    spheres: SphereSet, wanted: str | float | Mapping[str, float], said: Bonding
+) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    """Return the kind of each particle, int32 (N,), and the longest bonds of kinds, (K, K)."""
+    import numpy as np
+
+    if is_a(wanted, Mapping):
+        return _by_pairs(spheres, wanted, said)  # type: ignore[arg-type]
+    if not is_a(wanted, str):
+        longest = np.array([[float(wanted)]])  # type: ignore[arg-type]
+        return np.zeros(spheres.count, np.int32), longest
+    radii = _element_radii(spheres, "covalent")
+    steps, kinds = np.unique(np.rint(np.log(radii) * KINDS), return_inverse=True)
+    largest = np.zeros(len(steps))
+    np.maximum.at(largest, kinds, radii)
+    reaches = TOLERANCE * (largest[:, None] + largest[None, :])
+    return kinds.astype(np.int32).reshape(-1), np.ascontiguousarray(reaches)
+
+
+def _by_pairs(
+    spheres: SphereSet, wanted: Mapping[str, float], said: Bonding
+) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    """Return kinds and longest bonds by pairs of labels, or of elements."""
+    import numpy as np
+
+    labels = spheres.labels
+    if labels is None:
+        raise SceneError(
+            f"{said.place}bonds: {spheres.source or 'the set'} has no types or elements; give one "
+            "distance"
+        )
+    symbols = element_symbols(labels)
+    known = dict.fromkeys([*labels.names, *(symbol for symbol in symbols if symbol)])
+    reaches = np.zeros((len(labels.names), len(labels.names)))
+    for pair, longest in wanted.items():
+        names = [name.strip() for name in pair.split("-")]
+        if len(names) != 2:
+            raise SceneError(f"{said.place}bonds: '{shown(pair)}' is no pair of types, as in Si-O")
+        for name in names:
+            if name not in known:
+                raise SceneError(
+                    f"{said.place}bonds: there is no type {shown_value(name)}; "
+                    f"{suggestion(name, known)}"
+                )
+        ends = [
+            np.array(
+                [name in (own, symbol) for own, symbol in zip(labels.names, symbols, strict=True)]
+            )
+            for name in names
+        ]
+        both = np.outer(ends[0], ends[1])
+        reaches[both | both.T] = longest
+    return np.ascontiguousarray(labels.ids, np.int32), reaches
+
+
+def _capsules(
+    spheres: SphereSet, pairs: NDArray[np.int32], radius: float, said: Bonding
+) -> CapsuleSet | None:
+    """Return bonds as capsules, or None if there are none.
+
+    A bond through the side of the periodic box is two halves, one at each atom.
+    """
+    import numpy as np
+
+    if not len(pairs):
+        warn(f"{said.place}bonds: there are none between the particles of "
+             f"{spheres.source or 'the set'}")  # fmt: skip
+        return None
+    first, second = pairs[:, 0], pairs[:, 1]
+    starts, ends = spheres.centers[first], spheres.centers[second]
+    crossing = pairs[:, 2:].any(axis=1)
+    if crossing.any():
+        assert spheres.box is not None
+        step = pairs[crossing, 2:] @ np.array(spheres.box.edges, np.float64)
+        half = 0.5 * (ends[crossing] + step - starts[crossing])
+        whole = ~crossing
+        starts = np.concatenate([starts[whole], starts[crossing], ends[crossing]])
+        ends = np.concatenate(
+            [ends[whole], starts[whole.sum() :][: crossing.sum()] + half, ends[crossing] - half]
+        ).astype(starts.dtype)
+        first, second = (
+            np.concatenate([first[whole], first[crossing], second[crossing]]),
+            np.concatenate([second[whole], first[crossing], second[crossing]]),
+        )
+    return spheres.joined(
+        starts,
+        ends,
+        said.radius or radius,
+        **_colors(spheres, first, second, said),
+    )
+
+
+def _colors(
+    spheres: SphereSet, first: NDArray[np.int32], second: NDArray[np.int32], said: Bonding
+) -> dict[str, Any]:
+    """Return the colours of bonds: one, or those of the atoms at both ends."""
+    if said.color is not None:
+        return {"color": said.color}
+    space = {"color_space": spheres.color_space}
+    if len(spheres.color) == 1 and spheres.color_id is None:
+        return {"color": spheres.color[0], **space}
+    if spheres.color_id is not None:
+        ids = {"color_id": spheres.color_id[first], "end_color_id": spheres.color_id[second]}
+        return {"color": spheres.color, "end_color": spheres.color, **ids, **space}
+    return {"color": spheres.color[first], "end_color": spheres.color[second], **space}
