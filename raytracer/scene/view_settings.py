@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from raytracer.arguments import is_a
 from raytracer.errors import SceneError, UserError
-from raytracer.field_types import Axis, Choice, Kind, Number, NumberOr, Text, Truth, Vector3, Words
+from raytracer.field_types import Axis, Choice, Kind, NumberOr, Text, Truth, Vector3, Words
 from raytracer.fields import Defined, check_fields, define
 from raytracer.scene.colors import parse_color
 from raytracer.scene.ground import BELOW, Ground
