@@ -654,12 +654,12 @@ def take_style(changes: dict[str, Any]) -> StyleSettings | None:
 
 def columns_of(style: StyleSettings | None, changes: Mapping[str, Any]) -> list[str]:
     """Return the names of the columns that the settings of a call need."""
-    radius = changes.get("radius")
-    if style is None and not is_a(radius, str):
+    texts = [str(each) for name in ("radius", "opacity") if is_a(each := changes.get(name), str)]
+    if style is None and not texts:
         return []
     from raytracer.scene.coloring.style import columns_in
 
-    return [*(style.columns if style else ()), *columns_in(radius and str(radius))]
+    return [*(style.columns if style else ()), *columns_in(*texts)]
 
 
 def dressed(
@@ -677,7 +677,10 @@ def dressed(
         UserError: a setting does not go with the scene.
     """
     if style is not None:
-        scene = _styled(scene, style, changes)
+        changes = dict(changes)
+        # Where the rest is faded, its opacity is a part of that of all.
+        opacity = changes.pop("opacity", None) if style.rest is not None else None
+        scene = _styled(scene, style, changes, opacity)
     scene, settings = _changed(scene, changes)
     if release:
         for each in scene.spheres:
@@ -685,13 +688,16 @@ def dressed(
     return scene, settings
 
 
-def _styled(scene: Scene, style: StyleSettings, changes: Mapping[str, Any]) -> Scene:
+def _styled(
+    scene: Scene, style: StyleSettings, changes: Mapping[str, Any], opacity: float | str | None
+) -> Scene:
     """Return a scene with the colours by data and the selection of a call.
 
     Args:
         scene: the scene.
         style: what the call says of its particles.
         changes: the other settings of the call.
+        opacity: of all particles, or an expression; None keeps the scene's.
     """
     from raytracer.scene.coloring.apply import styled
 
@@ -699,7 +705,7 @@ def _styled(scene: Scene, style: StyleSettings, changes: Mapping[str, Any]) -> S
         if changes.get("color") is not None and getattr(style, name) is not None:
             raise UserError(f"color: is one colour for all; leave out either color or {name}")
     with naming(scene.source):
-        return styled(scene, style)
+        return styled(scene, style, opacity=opacity)
 
 
 def _loaded(

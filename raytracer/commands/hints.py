@@ -47,11 +47,9 @@ ELSEWHERE: dict[tuple[str, ...], str] = {
     ("nth", "every", "stride", "subsample", "skip", "fraction", "decimate", "thin"): (
         "use '--select \"every 10\"', or '--select \"random 0.1\"'"
     ),
+    ("fade", "fade_rest", "fade_others", "ghost"): "use '--select CONDITION --rest 0.1'",
     ("hide", "show", "types", "element", "species", "only", "particle_type"): (
         "use '--select \"element == 'O'\"', \"type != 2\", ..."
-    ),
-    ("slice", "section", "cut", "cutting_plane", "crop_box"): (
-        "use '--select \"z < 10\"', with any expression"
     ),
     ("legend_position", "legend_place", "legend_location"): "use '--legend=bottom', right, ...",
     ("scale",): f"a scale {FILE}: [[spheres]] transform = {{ scale = 2.0 }}",
@@ -114,7 +112,9 @@ ELSEWHERE: dict[tuple[str, ...], str] = {
     ("silhouette", "silhouettes", "edges", "contour"): "use '--outline'",
     ("fog", "depthcue", "depth_fog"): "use '--depth-cue'",
     ("transparency", "alpha"): "use '--opacity 0.5', or '--transparent' for the background",
-    ("slice", "clip_plane", "clipping", "section"): "use '--clip \"z < 2\"' or '--cut \"x > 0\"'",
+    ("slice", "clip_plane", "clipping", "section", "cutting_plane", "crop_box"): (
+        "use '--clip \"z < 2\"' or '--cut \"x > 0\"'"
+    ),
 }  # fmt: skip
 
 # Commands of other programs, and what to type here instead.

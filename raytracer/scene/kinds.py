@@ -248,6 +248,16 @@ class Expression(Number):
         return {"metavar": "NUMBER|EXPRESSION"}
 
 
+class Share(Expression):
+    """A number from 0 to 1, or an expression over columns."""
+
+    def __init__(self) -> None:
+        Number.__init__(self, 0.0, 1.0)
+
+    def values(self) -> str:
+        return "a number from 0 to 1, or an expression over columns"
+
+
 class Later(Kind):
     """A kind that is imported where a file has such a value.
 

@@ -638,7 +638,7 @@ class _Composer:
             "material": values.get("material", "default"),
             "transform": None if placed is None else Transform(**placed),
             "color_space": values.get("color_space", "srgb"),
-            "opacity": values.get("opacity"),
+            "opacity": plain_values(values).get("opacity"),
         }
         if values.get("file") is not None:
             data = self.particles(index, values, elements)
@@ -682,7 +682,7 @@ class _Composer:
 
 
 STYLE_KEYS = (
-    *("palette", "select", "wrap", "replicate"),
+    *("palette", "select", "rest", "wrap", "replicate"),
     *("style", "bonds", "bond_radius", "bond_color"),
 )
 """Keys of a set that are settings of `StyleSettings`."""
@@ -695,15 +695,17 @@ def style_of(values: Values, place: str) -> SetStyle | None:
         values: of the set, checked.
         place: of the set: "spheres[0]".
     """
-    color, radius = values.get("color"), values.get("radius")
+    color, radius, opacity = (values.get(name) for name in ("color", "radius", "opacity"))
     own = {name: values.get(name) for name in STYLE_KEYS}
-    if type(color) is not dict and type(radius) is not str and not any(own.values()):
+    is_plain = type(color) is not dict and type(radius) is not str and type(opacity) is not str
+    if is_plain and all(each is None or each is False for each in own.values()):
         return None
     from raytracer.scene.coloring.style import KEYS, SetStyle, StyleSettings
 
     said = {KEYS[key]: value for key, value in color.items()} if type(color) is dict else {}
     settings = StyleSettings(**said, **own)
-    return SetStyle(settings, radius if type(radius) is str else None, place)
+    size, clear = (each if type(each) is str else None for each in (radius, opacity))
+    return SetStyle(settings, size, place, clear)
 
 
 def wanted_of(names: Sequence[str]) -> Wanted | None:
@@ -720,8 +722,9 @@ def plain_values(values: Values) -> Values:
     left = dict(values)
     if type(left.get("color")) is dict:
         del left["color"]
-    if type(left.get("radius")) is str:
-        del left["radius"]
+    for name in ("radius", "opacity"):
+        if type(left.get(name)) is str:
+            del left[name]
     return left
 
 

@@ -309,11 +309,18 @@ class Scene:
             )
         return sets[0].columns
 
-    def styled(self, *, radius: float | str | None = None, **settings: Any) -> Scene:
+    def styled(
+        self,
+        *,
+        radius: float | str | None = None,
+        opacity: float | str | None = None,
+        **settings: Any,
+    ) -> Scene:
         """Return the scene with particles coloured or sized by their data, or some of them hidden.
 
         Args:
             radius: a number, or an expression over columns: "0.5*vdw".
+            opacity: a number from 0 to 1, or an expression over columns.
             **settings: `color_by`, `map`, `range`, `color_scale`, `palette`, `select` and others,
                 as for `raytracer.render`.
 
@@ -323,7 +330,7 @@ class Scene:
         from raytracer.scene.coloring.apply import styled
         from raytracer.scene.coloring.style import StyleSettings
 
-        return styled(self, StyleSettings(**settings), radius)
+        return styled(self, StyleSettings(**settings), radius, opacity)
 
     def describe(self, prim_id: int) -> SphereInfo:
         """Return all that is known of one sphere, what its data file says of it included.

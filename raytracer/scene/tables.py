@@ -25,6 +25,7 @@ from raytracer.scene.kinds import (
     Later,
     NamedTables,
     Rows,
+    Share,
     Table,
     Tables,
     Variants,
@@ -174,6 +175,9 @@ SPHERES = Table(
             '"every 10", "random 0.1".',
             "all",
         ),
+        "rest": _key(
+            Number(0.0, 1.0), "Opacity of the particles that `select` does not choose.", "hidden"
+        ),
         "wrap": _key(Truth(), "Move particles into the periodic box of the file.", default=False),
         "replicate": _key(
             Later("raytracer.scene.periodic", "REPLICATE"),
@@ -205,8 +209,9 @@ SPHERES = Table(
             default="default",
         ),
         "opacity": _key(
-            Number(0.0, 1.0),
-            "Opacity of all spheres of the set; goes before the alpha of colours.",
+            Share(),
+            "Opacity of all spheres of the set, or an expression over columns of the file: "
+            '"charge / 2"; goes before the alpha of colours.',
             "1",
         ),
         "transform": _key(

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from raytracer.arguments import is_a
 from raytracer.errors import SceneError, UserError
-from raytracer.field_types import Axis, Choice, Kind, Number, NumberOr, Text, Truth, Vector3, Words
+from raytracer.field_types import Axis, Choice, Kind, NumberOr, Text, Truth, Vector3, Words
 from raytracer.fields import Defined, check_fields, define
 from raytracer.scene.colors import parse_color
 from raytracer.scene.ground import BELOW, Ground
-from raytracer.scene.kinds import APERTURE, ZOOM, ColorValue, Expression
+from raytracer.scene.kinds import APERTURE, ZOOM, ColorValue, Expression, Share
 from raytracer.scene.presets import PRESET_NAMES
 from raytracer.scene.views import AXES, VIEWS
 from raytracer.settings import LOOKS
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
         lights: Sequence[Light] | None
         radius: float | str | None
         color: Color | None
-        opacity: float | None
+        opacity: float | str | None
         clip: str | Clip | None
         cut: str | None
         environment: str | Environment | None
@@ -206,9 +206,13 @@ class ViewSettings(Defined):
         default=None,
         metadata=define(ColorValue(), "One colour for all particles of data files."),
     )
-    opacity: float | None = field(
+    opacity: float | str | None = field(
         default=None,
-        metadata=define(Number(0.0, 1.0), "One opacity for all particles of data files."),
+        metadata=define(
+            Share(),
+            "Opacity of all particles of data files: a number from 0 to 1, or an expression over "
+            "columns.",
+        ),
     )
     clip: str | Clip | None = field(
         default=None,
@@ -373,7 +377,11 @@ class ViewSettings(Defined):
         if self.color is not None:
             spheres.color = np.array([parse_color(self.color)], np.float32)
             spheres.color_id, spheres.color_space = None, "srgb"
-        if self.opacity is not None:
+        if isinstance(self.opacity, str):
+            from raytracer.scene.coloring.apply import with_opacity
+
+            spheres = with_opacity(spheres, self.opacity, "opacity")
+        elif self.opacity is not None:
             spheres.opacity = self.opacity
         if self.material is not None:
             spheres.material = self.material

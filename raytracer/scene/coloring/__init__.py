@@ -14,6 +14,7 @@ SETTINGS: dict[str, type] = {
     "color_unit": str,
     "palette": str,
     "select": str,
+    "rest": float,
     "wrap": bool,
     "replicate": str,
     "style": str,

@@ -18,7 +18,7 @@ from raytracer.scene.coloring.scale import MISSING, STEPS, ColorScale, distinct,
 from raytracer.scene.coloring.style import KEYS, SetStyle, StyleSettings
 from raytracer.scene.elements import Element, table
 from raytracer.scene.held import held_names, held_range
-from raytracer.scene.kinds import Expression
+from raytracer.scene.kinds import Expression, Share
 from raytracer.scene.particles.labels import element_symbols, looks
 from raytracer.scene.periodic import replicated, wrapped
 from raytracer.warning import warn
@@ -78,21 +78,28 @@ def styled_sets(
     return [_repeated(s, style) for s, style in zip(made, styles, strict=True)], scales
 
 
-def styled(scene: Scene, settings: StyleSettings, radius: float | str | None = None) -> Scene:
+def styled(
+    scene: Scene,
+    settings: StyleSettings,
+    radius: float | str | None = None,
+    opacity: float | str | None = None,
+) -> Scene:
     """Return a scene whose particles have other colours, or of which some are shown.
 
     Args:
         scene: its sets that come from files or objects are changed; without such, all are.
         settings: what to change.
         radius: a number or an expression over columns; None keeps the radii.
+        opacity: a number or an expression over columns; None keeps the opacities.
 
     Raises:
         SceneError: as for `styled_sets`.
     """
     of_data = [spheres.source != "" for spheres in scene.spheres]
     meant = of_data if any(of_data) else [True] * len(of_data)
+    shade = None if opacity is None else str(Share().checked(opacity, "opacity", UserError))
     size = None if radius is None else str(Expression().checked(radius, "radius", UserError))
-    styles = [SetStyle(_for_set(settings, s, scene), size) if each else None
+    styles = [SetStyle(_for_set(settings, s, scene), size, opacity=shade) if each else None
               for s, each in zip(scene.spheres, meant, strict=True)]  # fmt: skip
     sets, scales = styled_sets(scene.spheres, styles)
     kept = () if scales else scene.color_scales
@@ -186,8 +193,11 @@ def _sized(spheres: SphereSet, style: SetStyle) -> SphereSet:
     """Return the particles of a set that are selected, with their places and radii."""
     if style.settings.wrap:
         spheres = wrapped(spheres, style.named("wrap"))
+    if style.opacity is not None:
+        spheres = with_opacity(spheres, style.opacity, style.named("opacity"))
     if style.settings.select is not None:
-        spheres = _selected(spheres, style.settings.select, style.named("select"))
+        place = style.named("select")
+        spheres = _selected(spheres, style.settings.select, place, style.settings.rest)
     if style.radius is not None:
         spheres = with_radius(spheres, style.radius, style.named("radius"))
     return spheres
@@ -200,7 +210,20 @@ def _repeated(spheres: SphereSet, style: SetStyle | None) -> SphereSet:
     return replicated(spheres, style.settings.replicate, style.named("replicate"))
 
 
-def _selected(spheres: SphereSet, condition: str, place: str) -> SphereSet:
+def _selected(
+    spheres: SphereSet, condition: str, place: str, rest: float | None = None
+) -> SphereSet:
+    """Return the particles that fulfil a condition, or all with the others faded.
+
+    Args:
+        spheres: the set.
+        condition: an expression.
+        place: what messages call it.
+        rest: opacity of the others, times their own; None leaves them out.
+
+    Raises:
+        SceneError: no particle fulfils it, or it is no condition.
+    """
     import numpy as np
 
     columns = spheres.columns
@@ -216,7 +239,14 @@ def _selected(spheres: SphereSet, condition: str, place: str) -> SphereSet:
         raise SceneError(
             f"{place}: no particle{where} fulfils '{shown(condition)}'{_ranges(condition, columns)}"
         )
-    return spheres if len(rows) == spheres.count else spheres.taken(rows)
+    if len(rows) == spheres.count:
+        return spheres
+    if not rest:
+        return spheres.taken(rows)
+    faded = copy(spheres)
+    own = np.float32(1.0) if spheres.opacity is None else spheres.opacity
+    faded.opacity = np.where(chosen, own, np.float32(rest) * own).astype(np.float32)
+    return faded
 
 
 def _ranges(condition: str, columns: Columns) -> str:
@@ -258,6 +288,32 @@ def with_radius(spheres: SphereSet, text: str, place: str) -> SphereSet:
     except SceneError as error:
         raise SceneError(f"{place}: {error}") from None
     return sized
+
+
+def with_opacity(spheres: SphereSet, text: str, place: str) -> SphereSet:
+    """Return a set with the opacities of an expression.
+
+    Args:
+        spheres: the set; its arrays are shared.
+        text: an expression over columns, or a number.
+        place: what messages call it.
+
+    Raises:
+        SceneError: the expression is wrong, or a value is not from 0 to 1.
+    """
+    import numpy as np
+
+    values = np.asarray(evaluate(text, spheres.columns, place), np.float32)
+    good = (values >= 0.0) & (values <= 1.0)
+    if not good.all():
+        row = int(np.argmin(good))
+        raise SceneError(
+            f"{place}: '{shown(text)}' is {values[row]:g} for particle {row}; an opacity goes from "
+            f"0 to 1, as in clip({shown(text)}, 0, 1)"
+        )
+    clear = copy(spheres)
+    clear.opacity = values
+    return clear
 
 
 # Colours

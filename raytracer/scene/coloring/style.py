@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         color_unit: str | None
         palette: str | Mapping[str, Color] | None
         select: str | None
+        rest: float | None
         wrap: bool | None
         replicate: int | str | Sequence[int] | None
         style: str | None
@@ -134,6 +135,15 @@ class StyleSettings(Defined):
         ),
     )
 
+    rest: float | None = field(
+        default=None,
+        metadata=define(
+            Number(0.0, 1.0),
+            "Opacity of the particles that the condition does not choose, which are faded instead "
+            "of hidden.",
+            default_text="hidden",
+        ),
+    )
     wrap: bool | None = field(
         default=None,
         metadata=define(
@@ -189,6 +199,8 @@ class StyleSettings(Defined):
             raise UserError(
                 f"{said[0]}: goes with color_by, the column or expression that colours follow"
             )
+        if self.rest is not None and self.select is None:
+            raise UserError("rest: goes with select, the condition that chooses the others")
         if self.palette is not None and self.map is not None:
             raise UserError("palette: is for elements and map for other values; give one of them")
 
@@ -240,11 +252,13 @@ class SetStyle:
         settings: colour and selection.
         radius: an expression; None keeps the radii of the set.
         place: of the set in a scene file, for messages: "spheres[0]"; "" for arguments.
+        opacity: an expression, or a number; None keeps the opacity of the set.
     """
 
     settings: StyleSettings
     radius: str | None = None
     place: str = ""
+    opacity: str | None = None
 
     def named(self, setting: str) -> str:
         """Return what messages call a setting."""
@@ -256,7 +270,7 @@ class SetStyle:
     @property
     def columns(self) -> list[str]:
         """Names of the columns that are needed."""
-        return [*self.settings.columns, *columns_in(self.radius)]
+        return [*self.settings.columns, *columns_in(self.radius, self.opacity)]
 
 
 def columns_in(*texts: str | None) -> list[str]:

@@ -1,0 +1,75 @@
+"""Opacity by columns, and particles that are faded because a condition does not choose them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import raytracer
+from raytracer import UserError
+from raytracer.cli import main
+from support.particle_files import write
+
+TABLE = "x,y,z,share\n0,0,0,0\n1,0,0,0.25\n2,0,0,0.5\n3,0,0,1\n"
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    return write(tmp_path / "a.csv", TABLE)
+
+
+def opacity(scene: raytracer.Scene) -> list[float]:
+    found: Any = scene.spheres[0].opacity
+    return np.asarray(found).tolist()  # type: ignore[no-any-return]
+
+
+def test_opacity_follows_an_expression(table: Path) -> None:
+    scene = raytracer.load(table)
+    assert opacity(scene.styled(opacity="share / 2")) == [0.0, 0.125, 0.25, 0.5]
+    assert opacity(scene.styled(opacity="share", select="x > 1")) == [0.5, 1.0]
+
+
+def test_the_rest_is_faded_and_keeps_its_colours(table: Path) -> None:
+    scene = raytracer.load(table).styled(select="x < 2", rest=0.5, opacity="share", color_by="x")
+    assert scene.count == 4
+    assert opacity(scene) == [0.0, 0.25, 0.25, 0.5]
+    assert scene.color_scales[0].high == 3
+    assert raytracer.load(table).styled(select="x < 2", rest=0).count == 2
+
+
+def test_file_argument_and_option_say_the_same(table: Path, tmp_path: Path) -> None:
+    text = (
+        '[[spheres]]\nfile = "a.csv"\nselect = "x < 2"\nrest = 0.5\nopacity = "0.5 + share / 2"\n'
+    )
+    scene = raytracer.load(write(tmp_path / "a.toml", text + '[render]\nlook = "soft"\n'))
+    assert opacity(scene) == [0.5, 0.625, 0.375, 0.5]
+    small: Any = {"width": 48, "height": 32, "samples": 2}
+    said: dict[str, Any] = {"select": "x < 2", "rest": 0.5, "opacity": "0.5 + share / 2"}
+    image = raytracer.render(table, **small, **said)
+    assert np.array_equal(raytracer.render(scene, **small).array, image.array)
+    options = [f"--{name}={value}" for name, value in said.items()]
+    film, picture = tmp_path / "a.npz", tmp_path / "a.png"
+    words = ["render", str(table), *options, "--size", "48x32", "--samples", "2", "-q"]
+    assert main([*words, "-o", str(picture), "--film", str(film)]) == 0
+    assert np.array_equal(raytracer.Film.load(film).sums, image.film.sums)
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"opacity": "x"}, "opacity: 'x' is 2 for particle 2; an opacity goes from 0 to 1, as in"),
+        ({"opacity": "nothing"}, "opacity: there is no column 'nothing'"),
+        ({"opacity": 1.5}, "opacity: "),
+        ({"opacity": "1.5"}, "opacity: "),
+        ({"rest": 0.5}, "rest: goes with select"),
+        ({"rest": 2, "select": "x > 1"}, "rest: "),
+        ({"opacity": "log(x - 1)"}, "opacity: 'log(x - 1)' is nan for particle 0"),
+    ],
+)
+def test_mistakes(settings: dict[str, Any], sentence: str, table: Path) -> None:
+    with pytest.raises(UserError) as caught:
+        raytracer.load(table).styled(**settings)
+    assert str(caught.value).startswith(sentence)
