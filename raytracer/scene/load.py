@@ -604,7 +604,7 @@ class _Composer:
         """Note a material of a set that the scene does not have."""
         known = self.content.get("materials", {})
         material = values.get("material", "default")
-        if material not in (*known, *PRESETS, "default"):
+        if not (material == "default" or material in known or material in PRESETS):
             unknown = f"{place}.material: there is no material named '{shown(material)}'"
             if len(self.problems) < MOST_HINTS:
                 unknown += f"; {suggestion(material, [*known, 'default', *PRESETS])}"

@@ -102,6 +102,8 @@ def scene(lights: int = 1, count: int = COUNT) -> tuple[SceneBuffers, Bvh]:
     zeros = np.zeros(count, np.float32)
     none = np.zeros(0, np.int32)
     frame = frame_of(width=WIDTH, height=HEIGHT, x1=WIDTH, y1=HEIGHT)
+    camera = np.ones(1, layout.dtype("Camera"))
+    camera["lens_radius"] = 0.0  # a pinhole
     buffers = SceneBuffers(
         x=zeros,
         y=zeros,
@@ -110,7 +112,7 @@ def scene(lights: int = 1, count: int = COUNT) -> tuple[SceneBuffers, Bvh]:
         color=np.ones((1, 3), np.float32),
         color_id=none,
         material_id=none,
-        camera=np.ones(1, layout.dtype("Camera")),
+        camera=camera,
         lights=np.ones(lights, layout.dtype("Light")),
         materials=np.zeros(1, layout.dtype("Material")),
         frame=frame,

@@ -24,7 +24,7 @@ from raytracer.settings import RenderSettings
 
 OF_SCENE = (
     *("nodes", "spheres", "order", "color", "color_id", "material_id", "large", "emitters"),
-    "opacity",
+    *("opacity", "sky"),
 )
 OF_VIEW = ("camera", "lights", "materials", "frame")
 NAMES = OF_SCENE + OF_VIEW

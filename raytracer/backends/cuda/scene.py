@@ -177,17 +177,8 @@ class CudaScene(DeviceScene):
 
 
 SPHERE_ARRAYS = (
-    *(
-        "nodes",
-        "spheres",
-        "order",
-        "color",
-        "color_id",
-        "material_id",
-        "emitters",
-        "opacity",
-        "sky",
-    ),
+    *("nodes", "spheres", "order", "color", "color_id", "material_id"),
+    *("emitters", "opacity", "sky"),
 )
 
 
