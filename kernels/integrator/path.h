@@ -103,7 +103,9 @@ RT_HD F inner_distance(const rt::Frame& frame, const Surface<F>& f, const Surfac
   const Primitive<F> seen = relative_to(f.primitive, facing.position);
   t = select(f.on_cut, primitive_interval(seen, primitive_test(seen, direction)).far, t);
   const ClipSpan<F> span = clip_span(frame.clip, facing.position, direction);
-  t = select(span.begin > F(0.0f), min_(t, min_(span.begin, max_(span.last, F(0.0f)))), t);
+  const F last = max_(span.last, F(0.0f));
+  // a point on a cut face counts as removed: from there the ray goes on as far as what is kept
+  t = select(span.begin > F(0.0f), min_(t, min_(span.begin, last)), select(span.last > F(0.0f), min_(t, last), t));
 #endif
   return t;
 }

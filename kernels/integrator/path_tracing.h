@@ -192,6 +192,18 @@ RT_HD bool casts_shadows(const rt::SceneTables& scene, int32_t number) {
   return number < frame.scene.light_count ? casts_shadows(frame, scene.lights[number]) : frame.integrator.shadows != 0;
 }
 
+// The sample of an emitter that planes cut: as far as what is left of it. Distance: negative where it is cut away.
+template <class F>
+RT_HD LightSample<F> clipped_emitter(const rt::Frame& frame, const EmitterSample<F>& e, Vec3<F> position) {
+  const Sphere<F> seen = {e.emitter.center - position, e.emitter.radius};
+  const Chord<F> chord = sphere_chord(seen.center, seen.radius, e.sample.wi);
+  const F whole = sphere_nearest(chord, seen.radius);
+  const F t = clipped_hit(primitive_interval(seen, chord), whole, clip_span(frame.clip, position, e.sample.wi)).t;
+  LightSample<F> sample = e.sample;
+  sample.distance = select(t > F(0.0f), t - emitter_gap(e.emitter, position), F(-1.0f));
+  return sample;
+}
+
 // number: 0 to light_samples - 1
 template <class F>
 RT_HD LitSample<F> shade_path_light(const rt::SceneTables& scene, int32_t number, const PathState<F>& p,
@@ -215,7 +227,9 @@ RT_HD LitSample<F> shade_path_light(const rt::SceneTables& scene, int32_t number
     return shade_sample(frame, sample, sky.light.radiance, shadows, p, f, s);
   }
   const EmitterSample<F> e = emitter_sample(scene.emitters, frame.scene.emitter_count, position, choice, u);
-  LitSample<F> a = shade_sample(frame, e.sample, e.radiance, shadows, p, f, s);
+  const LightSample<F> sample = frame.clip.clip_count ? clipped_emitter(frame, e, position) : e.sample;
+  LitSample<F> a = shade_sample(frame, sample, e.radiance, shadows, p, f, s);
+  if (frame.clip.clip_count) a.contributes = a.contributes & (sample.distance > F(0.0f));
   if (frame.scene.translucent)
     a.contributes = a.contributes & is_present<F>(frame.sampler.seed, p.x, p.y, p.sample, e.sphere, e.opacity);
   return a;

@@ -16,6 +16,7 @@ struct EmitterSample {
   LightSample<F> sample;  // attenuation: of `radiance`
   Vec3<F> radiance;
   UintOf<F> sphere, opacity;  // number of the sphere that was chosen, as in rt::Emitter
+  Sphere<F> emitter;
 };
 
 // The cone in which a point sees a sphere.
@@ -29,12 +30,19 @@ template <class F> RT_HD SphereCone<F> sphere_cone(const Sphere<F>& sphere, Vec3
   const Vec3<F> to = sphere.center - position;
   const F distance2 = max_(dot(to, to), F(1e-30f));
   const F sin2 = min_(sphere.radius * sphere.radius / distance2, F(1.0f));
-  return {(F(1.0f) / sqrt_(distance2)) * to, distance2, sin2 / (F(1.0f) + sqrt_(F(1.0f) - sin2))};
+  // inside of the sphere, where planes cut it open, it is all around
+  const F versine = select(sin2 < F(1.0f), sin2 / (F(1.0f) + sqrt_(F(1.0f) - sin2)), F(2.0f));
+  return {(F(1.0f) / sqrt_(distance2)) * to, distance2, versine};
 }
 
 // Density per solid angle of emitter_sample in a direction that meets an emitter. scale: Frame::scene.emitter_scale
 template <class F> RT_HD F emitter_pdf(const Sphere<F>& sphere, Vec3<F> radiance, F scale, Vec3<F> position) {
   return emitter_weight(radiance, sphere.radius) * scale * F(0.5f * kInvPi) / sphere_cone(sphere, position).versine;
+}
+
+// How far before an emitter the way to it ends: the emitter itself is not in the way.
+template <class F> RT_HD F emitter_gap(const Sphere<F>& sphere, Vec3<F> position) {
+  return max_(F(1e-3f) * sphere.radius, F(1e-5f) * max_(max_abs(sphere.center), max_abs(position)));
 }
 
 // choice: in [0, 1), which emitter; u: where on it
@@ -60,12 +68,12 @@ RT_HD EmitterSample<F> emitter_sample(const rt::Emitter* table, int32_t count, V
   const ConeDirection<F> to = cone_direction(cone.axis, cone.versine, u);
   const F half2 = fma_(sphere.radius, sphere.radius, F(0.0f) - cone.distance2 * to.sin2);
   const F t = fma_(sqrt_(cone.distance2), to.cosine, F(0.0f) - sqrt_(max_(half2, F(0.0f))));
-  // the emitter itself is not in the way
-  const F gap = max_(F(1e-3f) * sphere.radius, F(1e-5f) * max_(max_abs(sphere.center), max_abs(position)));
+  const F gap = emitter_gap(sphere, position);
   return {{to.wi, t - gap, (cone.versine + cone.versine) / share, share * F(0.5f * kInvPi) / cone.versine},
           radiance,
           as_uint(gather(fields + 10, at)),
-          as_uint(gather(fields + 11, at))};
+          as_uint(gather(fields + 11, at)),
+          sphere};
 }
 
 }  // namespace RT_NS

@@ -37,6 +37,10 @@ CARBON = 0.75
 this."""
 
 
+COVER = 1.002
+"""By how much atoms that are as thick as their bonds are larger, so that they cover the ends."""
+
+
 class Bonded(NamedTuple):
     """Atoms and bonds."""
 
@@ -69,7 +73,9 @@ def bonded(spheres: SphereSet, said: Bonding) -> Bonded:
         atoms.radius = look.vdw * _element_radii(spheres, "vdw")
     else:
         same = said.radius is not None and said.style != "ball-and-stick"
-        atoms.radius = float(said.radius) if same and said.radius else look.atom * angstrom
+        radius = float(said.radius) if same and said.radius else look.atom * angstrom
+        # As thick as the bonds, atoms would lie on the ends of these, and edges show both.
+        atoms.radius = radius * (COVER if look.atom == look.bond else 1.0)
     return Bonded(atoms, made)
 
 
@@ -272,8 +278,18 @@ def _capsules(
         starts,
         ends,
         said.radius or radius,
+        opacity=_opacity(spheres, first, second),
         **_colors(spheres, first, second, said),
     )
+
+
+def _opacity(spheres: SphereSet, first: NDArray[np.int32], second: NDArray[np.int32]) -> Any:
+    """Return the opacity of bonds: the lesser of those of the atoms at both ends."""
+    import numpy as np
+
+    if spheres.opacity is None or is_a(spheres.opacity, float):
+        return spheres.opacity
+    return np.minimum(spheres.opacity[first], spheres.opacity[second])  # type: ignore[index]
 
 
 def _colors(

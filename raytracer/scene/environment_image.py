@@ -85,14 +85,15 @@ def _read_hdr(path: Path) -> Any:
 
 
 def _read_srgb(path: Path) -> Any:
-    """Read a picture of 8 or 16 bits in sRGB."""
+    """Read a picture of 8 bits, or a grey one of 16, in sRGB; floats are linear."""
     import numpy as np
     from PIL import Image
 
     with Image.open(path) as image:
-        if image.mode in ("I;16", "I", "F"):
-            values = np.asarray(image, np.float64)
-            codes = values / (65535.0 if image.mode != "F" else 1.0)
+        if image.mode == "F":  # numbers, not codes
+            return np.asarray(image, np.float64)
+        if image.mode in ("I;16", "I"):
+            codes = np.clip(np.asarray(image, np.float64) / 65535.0, 0.0, 1.0)
         else:
             codes = np.asarray(image.convert("RGB"), np.float64) / 255.0
     return np.where(codes <= 0.04045, codes / 12.92, ((codes + 0.055) / 1.055) ** 2.4)

@@ -787,7 +787,8 @@ def _inline(place: str, values: Values, options: dict[str, Any]) -> SphereSet:
     except UserError as error:
         raise SceneError(f"{place}.{error}") from None
     for note in notes:
-        warn(f"{place}.{note}")
+        field = re.match(r"\w+(\[\d+\])?: ", note)
+        warn(f"{place}.{note}" if field else f"{place}: {note}")
     return spheres
 
 

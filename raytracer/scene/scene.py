@@ -373,7 +373,7 @@ class Scene:
         only colour and material have a meaning.
         """
         sets = [self._coloured(spheres) for spheres in self.spheres if spheres.count]
-        sets += [capsules.start for capsules in self.capsules if capsules.count]
+        sets += [self._coloured(capsules.start) for capsules in self.capsules if capsules.count]
         if self.ground is None or not sets:
             return sets
         ground = self.ground
@@ -625,10 +625,10 @@ class SphereSet:
 
         Args:
             starts, ends, radius: as for `CapsuleSet`.
-            **colors: its colours.
+            **colors: its colours, and its opacity.
         """
         looks = {"material": self.material, "transform": self.transform}
-        return CapsuleSet(starts, ends, radius, **colors, **looks)  # type: ignore[arg-type]
+        return CapsuleSet(starts, ends, radius, **looks, **colors)  # type: ignore[arg-type]
 
     def release_columns(self) -> None:
         """Forget the columns of the file that were read; `columns` reads them again."""
@@ -720,6 +720,7 @@ class CapsuleSet:
         color_space: "srgb" or "linear": what the numbers of colours are.
         material: a `Material`, a `Principled`, or the name of one of the scene's.
         transform: from own units to scene units; None leaves them as they are.
+        opacity: one opacity or (N,), from 0 to 1; None is that of the colours, or 1.
         names: a file's own names of "starts", "ends", "radius", "color" and "end_color", for
             messages.
 
@@ -744,6 +745,7 @@ class CapsuleSet:
         color_space: str = "srgb",
         material: str | AnyMaterial = "default",
         transform: Transform | None = None,
+        opacity: Any = None,
         names: Mapping[str, str] | None = None,
     ) -> None:
         said = {name: name for name in ("starts", "ends", "radius", "color", "end_color")}
@@ -761,6 +763,7 @@ class CapsuleSet:
             color,
             color_id=color_id,
             names={"centers": said["starts"], "radius": said["radius"], "color": said["color"]},
+            opacity=opacity,
             **shared,
         )
         self.has_end_colors = end_color is not None or end_color_id is not None

@@ -71,6 +71,11 @@ CAMERA = Variants(
             "A camera without perspective.",
             _type("camera", ORTHOGRAPHIC, definitions(Camera)),
         ),
+        PANORAMA: Table(
+            "PanoramaCamera",
+            "An equirectangular picture of all around.",
+            _type("camera", PANORAMA, definitions(Camera)),
+        ),
     },
     default=PERSPECTIVE,
 )

@@ -276,7 +276,8 @@ class ViewSettings(Defined):
         if any(getattr(self, name) is not None for name in OF_PARTICLES):
             changes["spheres"] = self._spheres(scene.spheres)
         changed = replace(scene, **changes) if changes else scene
-        if self.color is not None and any(capsules.are_bonds for capsules in scene.capsules):
+        follows = any(each is not None for each in (self.color, self.opacity, self.material))
+        if follows and any(capsules.are_bonds for capsules in scene.capsules):
             from raytracer.scene.coloring.apply import with_bonds
 
             return with_bonds(changed)

@@ -108,6 +108,22 @@ def test_octahedral_texels_cover_the_sphere_once() -> None:
     np.testing.assert_allclose((direction * solid[..., None]).sum(axis=(0, 1)), 0.0, atol=1e-9)
 
 
+def test_every_texel_that_is_not_dark_is_drawn() -> None:
+    """Light is interpolated into the neighbours of bright texels."""
+    image = np.zeros((64, 128, 3), np.float32)
+    image[20:22, 40:42] = 1.0
+    radiance, weight = octahedral(image, 128)
+    lit = np.pad(radiance[..., 0] > 0, 1)
+    near = lit[:-2, 1:-1] | lit[2:, 1:-1] | lit[1:-1, :-2] | lit[1:-1, 2:] | lit[1:-1, 1:-1]
+    assert weight[near].min() > 0.0
+
+
+def test_a_focus_too_far_away_is_refused() -> None:
+    camera = Camera(position=(0, 0, 5), look_at=(0, 0, 0), aperture=0.1, focus=(0, 0, -1e20))
+    with pytest.raises(SceneError, match=r"camera\.focus: too far"):
+        raytracer.render(scene_of(None, camera=camera), width=8, height=6, samples=1)
+
+
 def test_light_of_an_image_is_kept() -> None:
     rng = np.random.default_rng(1)
     image = rng.uniform(0, 1, (128, 256, 3)).astype(np.float32) ** 4
@@ -115,7 +131,7 @@ def test_light_of_an_image_is_kept() -> None:
     solid = np.diff(np.sin(latitude))[:, None] * (2 * np.pi / 256)
     luminance = (image @ np.array([0.2126, 0.7152, 0.0722]) * solid).sum()
     _, weight = octahedral(image, 256)
-    assert 4 / (256 * 2) ** 2 * weight.sum() == pytest.approx(luminance, rel=0.01)
+    assert 4 / 256**2 * weight.sum() == pytest.approx(luminance, rel=0.01)
 
 
 @pytest.mark.parametrize("count", [1, 2, 65, 4096])
@@ -236,6 +252,11 @@ def test_a_scene_file_and_the_command_say_it(tmp_path: Path) -> None:
     out = str(tmp_path / "a.png")
     assert main(["render", str(tmp_path / "s.toml"), "-o", out, *small]) == 0
     assert np.asarray(Image.open(out))[0, 0, 0] == pytest.approx(200, abs=4)
+    (tmp_path / "p.toml").write_text(
+        '[camera]\ntype = "panorama"\nposition = [0, 0, 3]\n'
+        "[[spheres]]\ncenters = [[0, 0, 0]]\nradius = 1\n"
+    )
+    assert main(["render", str(tmp_path / "p.toml"), "-o", out, *small]) == 0
     more = ["--environment", "#ffffff", "--material", "gold", "--aperture", "0"]
     assert main(["render", str(tmp_path / "s.toml"), "-o", out, *small, *more]) == 0
     assert main(["render", str(tmp_path / "s.toml"), "-o", out, "--environment", "no.hdr"]) == 2

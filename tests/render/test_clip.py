@@ -193,6 +193,72 @@ def test_a_cut_ball_of_glass_keeps_the_light_of_a_white_sky(backend: str) -> Non
         assert film.sums[hit][:, 0].mean() / film.samples == pytest.approx(1.0, abs=0.01)
 
 
+def test_a_slab_of_glass_keeps_the_light_of_a_white_ground(backend: str) -> None:
+    """Rays leave it by its second face, although the ball would go on."""
+    glass = raytracer.Principled(transmission=1.0, roughness=0.0)
+    scene = raytracer.Scene(
+        spheres=[raytracer.SphereSet([[0, 0, 0]], 5.0, "white", material=glass)],
+        camera=raytracer.Camera(position=(0, 0, 12), look_at=(0, 0, 0), up=(0, 1, 0)),
+        lights=[],
+        environment=raytracer.Environment(color="white", visible=True),
+        background=raytracer.Background(up=(0, 0, 1)),
+        ground=raytracer.Ground(-2.0, "white", material="matte"),
+        materials={"matte": raytracer.Material(diffuse=1.0, specular=0.0)},
+        clip=Clip(keep="0 < z < 1"),
+    )
+    film = raytracer.render(
+        scene, width=24, height=16, samples=64, integrator="path", max_depth=100, backend=backend
+    ).film
+    assert film.sums[..., 0].mean() / 64 == pytest.approx(1.0, abs=0.02)
+
+
+@pytest.mark.parametrize("integrator", ["direct", "path"])
+def test_lamps_shine_as_before_where_planes_cut_nothing(backend: str, integrator: str) -> None:
+    glow = raytracer.Principled(emission=20.0)
+    sets = [
+        raytracer.SphereSet([[0, 2.5, 0]], 0.4, "white", material=glow),
+        raytracer.SphereSet([[0, 0, 0], [1, 0, 0.5]], 0.7, "white"),
+    ]
+    means = []
+    for clip in (None, Clip(keep="z < 100"), Clip(remove="y > 0 and x > 5")):
+        scene = raytracer.Scene(spheres=sets, lights=[], clip=clip)
+        film = raytracer.render(
+            scene, width=48, height=36, samples=64, integrator=integrator, backend=backend
+        ).film
+        means.append(film.sums[..., 0].mean())
+    assert means[1:] == pytest.approx([means[0]] * 2, rel=0.005)
+
+
+def test_a_lamp_that_is_cut_in_half_shines_from_its_face(backend: str) -> None:
+    """A disk of the same radiance gives the same light below its middle."""
+    lamp = raytracer.SphereSet(
+        [[0, 0, 0]], 0.5, "white", material=raytracer.Principled(emission=5.0)
+    )
+    disk = raytracer.DiskLight((0, 0, 0), (0, -1, 0), radius=0.5, intensity=5.0)
+
+    def mean(integrator: str, sets: Any, lights: Any, clip: Clip | None) -> float:
+        scene = raytracer.Scene(
+            spheres=sets,
+            lights=lights,
+            clip=clip,
+            camera=raytracer.Camera(position=(0, -0.5, 4), look_at=(0, -2, 0), vertical_fov=2.0),
+            ambient=raytracer.Ambient(intensity=0.0),
+            background=raytracer.Background("black"),
+            ground=raytracer.Ground(-2.0, "white"),
+            materials={"default": raytracer.Material(specular=0.0)},
+        )
+        film = raytracer.render(
+            scene, width=24, height=16, samples=128, integrator=integrator, backend=backend
+        ).film
+        return float(film.sums[..., 0].mean()) / 128
+
+    far = raytracer.SphereSet([[0, 50, 0]], 0.1)
+    flat = mean("direct", [far], [disk], None)
+    half = [mean(i, [lamp, far], [], Clip(keep="y > 0")) for i in ("direct", "path")]
+    assert flat > 0.01
+    assert half == pytest.approx([flat] * 2, rel=0.02)
+
+
 def test_conditions_become_unit_half_spaces() -> None:
     assert half_spaces("z < 2") == [((0.0, 0.0, 1.0), 2.0)]
     assert half_spaces("-1 < x <= 5") == [((-1.0, 0.0, 0.0), 1.0), ((1.0, 0.0, 0.0), 5.0)]

@@ -12,6 +12,7 @@ import pytest
 import raytracer
 from raytracer import _core
 from raytracer.errors import SceneError, UserError
+from raytracer.scene.bonds import COVER
 from reference.scene import Array
 
 WATER = """6
@@ -99,7 +100,7 @@ def test_water_has_two_bonds_each(tmp_path: Path) -> None:
 def test_benzene_is_a_ring_of_six_with_six_hydrogens(tmp_path: Path) -> None:
     scene = loaded(tmp_path, benzene()).styled(style="licorice")
     assert lengths(scene) == pytest.approx([1.084] * 6 + [1.397] * 6, abs=1e-3)
-    assert scene.spheres[0].radius == pytest.approx(0.25)
+    assert scene.spheres[0].radius == pytest.approx(0.25 * COVER)
 
 
 def test_a_periodic_crystal_has_six_neighbours_for_each_atom(tmp_path: Path) -> None:
@@ -161,7 +162,7 @@ def test_space_filling_has_no_bonds_and_styles_take_turns(tmp_path: Path) -> Non
     assert radii[0] == pytest.approx(1.52, rel=0.02)
     back = full.styled(style="licorice", bond_radius=0.1, bond_color="red")
     assert back.capsule_count == 4
-    assert back.spheres[0].radius == 0.1
+    assert back.spheres[0].radius == pytest.approx(0.1 * COVER)
     assert back.capsules[0].start.color.tolist() == [[1.0, 0.0, 0.0]]
     assert not back.capsules[0].has_end_colors
 
@@ -235,3 +236,16 @@ def test_close_pairs_are_those_of_brute_force(seed: int) -> None:
     assert set(map(tuple, found.tolist())) == brute_force(points, longest, edges, periodic)
     one = _core.close_pairs(points, kinds, np.array([[longest]]), box, periodic, 1)
     assert one.tolist() == found.tolist()
+
+
+def test_bonds_have_the_opacity_and_the_material_of_their_atoms(tmp_path: Path) -> None:
+    scene = loaded(tmp_path, benzene()).styled(style="licorice")
+    faint = scene.styled(opacity=0.3)
+    assert faint.capsules[0].start.opacity == pytest.approx(0.3)
+    half = scene.styled(opacity="1 if element == 'C' else 0.2")
+    assert np.unique(np.asarray(half.capsules[0].start.opacity)) == pytest.approx([0.2, 1.0])
+    from raytracer.scene.view_settings import ViewSettings
+
+    gold = ViewSettings(material="gold", opacity=0.5).applied_to(scene)
+    assert gold.capsules[0].material == "gold"
+    assert gold.capsules[0].start.opacity == 0.5

@@ -17,7 +17,7 @@ from raytracer.scene.camera import Camera
 from raytracer.scene.colors import DEFAULT_COLOR, linear_rgb
 from raytracer.scene.materials import AnyMaterial, Material, pack_material
 from raytracer.scene.packing import framing
-from raytracer.scene.packing.emitters import no_emitters, pack_emitters
+from raytracer.scene.packing.emitters import pack_emitters
 from raytracer.scene.packing.large_spheres import MOST, candidates, describe_large, plane
 from raytracer.scene.packing.lighting import ambient_of, background_up, environment, pack_lights
 from raytracer.scene.packing.pose import Pose, posed
@@ -95,7 +95,9 @@ def _packed(scene: Scene, settings: RenderSettings) -> tuple[SceneBuffers, Camer
     _warn_of(stand.outliers, balls, space)
     camera = stand.pack(aspect)
     lights = pack_lights(scene.lights, space, stand.axes, settings)
-    exact = [(i, *_exact(sets, space, i)) for i in candidates(solids[3]) if i < number]
+    # What planes cut is tested as other spheres are.
+    large_ones = candidates(solids[3]) if scene.clip is None else ()
+    exact = [(i, *_exact(sets, space, i)) for i in large_ones if i < number]
     has_ground = len(surfaces) > len(sets) + len(capsules)
     large_id, large = describe_large(exact, solids[3], MOST - has_ground)
     if has_ground:
@@ -106,12 +108,9 @@ def _packed(scene: Scene, settings: RenderSettings) -> tuple[SceneBuffers, Camer
         large[-1]["fade_begin"], large[-1]["fade_end"] = _fading(scene, balls)
     opacity = _opacity(scene, surfaces)
     clip = _clip(scene, space)
-    sky, around = _sky(scene, stated)
+    sky, around = _sky(scene, settings, stated)
     own = material_id[:number] if axis is not None else material_id
-    # Emitters that are cut are found by the paths that meet them: their samples know no planes.
-    emitters, emitter_scale = (
-        no_emitters() if clip else pack_emitters(spheres, color, color_id, materials, own, opacity)
-    )
+    emitters, emitter_scale = pack_emitters(spheres, color, color_id, materials, own, opacity)
     frame = _pack_frame(
         replace(scene, camera=stated),
         settings,
@@ -203,9 +202,22 @@ def _clip(scene: Scene, space: Space) -> dict[str, Any]:
     return pack_clip(scene.clip, space)
 
 
-def _sky(scene: Scene, camera: Camera) -> tuple[NDArray[np.void], dict[str, Any]]:
-    """Return the texels of the environment, structured (M,), and its fields of `Frame`."""
-    if scene.environment is None:
+def _sky(
+    scene: Scene, settings: RenderSettings, camera: Camera
+) -> tuple[NDArray[np.void], dict[str, Any]]:
+    """Return the texels of the environment, structured (M,), and its fields of `Frame`.
+
+    Where paths are traced and the scene states no light at all, the ambient light of the look comes
+    from all around, and the background sends none: a picture on white would be too bright.
+    """
+    around = scene.environment
+    if around is None and settings.resolved_integrator == "path":
+        look = LOOKS[settings.look]
+        if scene.lights is None and scene.ambient is None and look.ambient > 0.0:
+            from raytracer.scene.environment import Environment
+
+            around = Environment(color="white", intensity=look.ambient)
+    if around is None:
         import numpy as np
 
         from raytracer.layout import dtype
@@ -213,7 +225,7 @@ def _sky(scene: Scene, camera: Camera) -> tuple[NDArray[np.void], dict[str, Any]
         return np.zeros(0, dtype("SkyTexel")), {}
     from raytracer.scene.packing.sky import pack_sky  # late: few scenes have one
 
-    return pack_sky(scene.environment, background_up(scene.background, camera))
+    return pack_sky(around, background_up(scene.background, camera))
 
 
 def _fading(scene: Scene, spheres: Spheres) -> tuple[float, float]:
@@ -305,10 +317,19 @@ def retake(
         tables |= {name: buffers.frame["sky"][name][0] for name in SKY_FIELDS}
         clip = _clip(scene, space)
         frame = _pack_frame(
-            scene, settings, buffers.scale, light_count=len(lights), **tables, **clip
-        )
+            _standing(scene, buffers), settings, buffers.scale, light_count=len(lights),
+            **tables, **clip,
+        )  # fmt: skip
         camera = stand.pack(settings.width / settings.height)
     return replace(buffers, camera=camera, lights=lights, frame=frame)
+
+
+def _standing(scene: Scene, buffers: SceneBuffers) -> Scene:
+    """Return a scene whose environment stays as it is while the camera's up axis changes."""
+    if not buffers.frame["sky"]["sky_size"][0] or scene.background.up is not None:
+        return scene
+    x, y, z = (float(v) for v in buffers.frame["environment"]["background_up"][0])
+    return replace(scene, background=replace(scene.background, up=(x, y, z)))
 
 
 def render_space(sets: Sequence[SphereSet]) -> Space:

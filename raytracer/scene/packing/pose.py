@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 ROUNDING = 1e-9
 """Largest relative error of a camera that is rounded to scene units; float32 has 6e-8."""
 
+FARTHEST = 1e15
+"""Largest distance in focus, in render space: its square is a float32."""
+
 NARROWEST, WIDEST = 0.001, 179.0
 """Degrees of the field of view; those of `Camera.vertical_fov`."""
 
@@ -70,6 +73,8 @@ class Pose:
             packed["up"] = self.axes.up * high
             packed["focus_distance"] = self.focus_distance
             packed["lens_radius"] = 0.5 * self.aperture * self.focus_distance
+        if not self.focus_distance < FARTHEST:
+            raise SceneError("camera.focus: too far from the spheres for 32-bit numbers; move it")
         if not all(np.isfinite(packed[name]).all() for name in ("origin", "right", "up")):
             raise SceneError(
                 "camera.position: too far from the spheres for 32-bit numbers; move it"

@@ -80,16 +80,21 @@ def octahedral(image: NDArray[np.float32], size: int) -> tuple[Any, NDArray[np.f
     import numpy as np
 
     radiance = np.zeros((size, size, 3), np.float64)
-    weight = np.zeros((size, size))
     for row in range(PER_TEXEL):
         for column in range(PER_TEXEL):
             across, down = ((part + 0.5) / PER_TEXEL for part in (column, row))
             u, v = np.meshgrid((np.arange(size) + across) / size, (np.arange(size) + down) / size)
             direction, distance = directions(u, v)
-            seen = look_up(image, direction)
-            radiance += seen
-            weight += seen @ np.array([0.2126, 0.7152, 0.0722]) / distance**3
-    return (radiance / PER_TEXEL**2).astype(np.float32), weight
+            radiance += look_up(image, direction)
+    radiance /= PER_TEXEL**2
+    # What is drawn is interpolated between the middles of texels: the mean over a texel takes an
+    # eighth of each neighbour.
+    light = np.pad(radiance @ np.array([0.2126, 0.7152, 0.0722]), 1, mode="edge")
+    light = (light[:-2] + 6.0 * light[1:-1] + light[2:]) / 8.0
+    light = (light[:, :-2] + 6.0 * light[:, 1:-1] + light[:, 2:]) / 8.0
+    middles = (np.arange(size) + 0.5) / size
+    _, distance = directions(*np.meshgrid(middles, middles))
+    return radiance.astype(np.float32), light / distance**3
 
 
 def directions(u: NDArray[np.float64], v: NDArray[np.float64]) -> tuple[Any, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,9 @@ COLOR_BYTES = 32
 _BAD_CELL = r"(?s)convert string '(.*)' to (\S+) at row (\d+), column (\d+)"
 _DECIMAL_COMMA = r"\s*[+-]?(\d+,\d*|,\d+)([eE][+-]?\d+)?\s*"
 
+BLANK = frozenset({"", "NA", "N/A", "NULL", "null", "None"})
+"""Cells without a value, as tables of other programs have them; `nan` is a number."""
+
 _WHOLE = re.compile(r"[+-]?[0-9]+")
 
 
@@ -33,6 +36,7 @@ def read_columns(
     numbers: Mapping[str, int],
     texts: Mapping[str, int],
     width: int = COLOR_BYTES,
+    optional: Container[str] = (),
     **options: Any,
 ) -> tuple[NDArray[np.float64], list[NDArray[np.bytes_]]]:
     """Read columns of a text file.
@@ -42,6 +46,7 @@ def read_columns(
         numbers: places of columns of numbers, from 0, by name.
         texts: the same of columns of texts.
         width: bytes of a text that are kept.
+        optional: columns of numbers in which a cell without a value is NaN.
         **options: for `numpy.loadtxt`.
 
     Returns:
@@ -63,6 +68,7 @@ def read_columns(
         dtype=np.dtype(kinds) if texts else np.dtype(float),
         usecols=[*numbers.values(), *texts.values()],
         ndmin=1 if texts else 2,
+        optional=optional,
         **options,
     )
     if not texts:
@@ -84,7 +90,9 @@ def _regular(
     )  # fmt: skip
 
 
-def load_table(file: OpenFile, names: list[str], **options: Any) -> NDArray[Any]:
+def load_table(
+    file: OpenFile, names: list[str], optional: Container[str] = (), **options: Any
+) -> NDArray[Any]:
     """Read columns of a text file by `numpy.loadtxt`, with its complaints made readable.
 
     Where cells are not separated by commas, numbers may have decimal commas.
@@ -92,6 +100,7 @@ def load_table(file: OpenFile, names: list[str], **options: Any) -> NDArray[Any]
     Args:
         file: the open file.
         names: the columns read, in order, for messages.
+        optional: columns of numbers in which a cell without a value is NaN.
         **options: for `numpy.loadtxt`.
 
     Raises:
@@ -107,6 +116,13 @@ def load_table(file: OpenFile, names: list[str], **options: Any) -> NDArray[Any]
     # What slows reading down is tried only where it is needed.
     cell = _cell_of(problem)
     quote = '"' if '"' in cell else None
+    if cell.strip() in BLANK:
+        places = [p for name, p in zip(names, options["usecols"], strict=True) if name in optional]
+        options = options | {"converters": dict.fromkeys(places, _number_or_nan), "quotechar": '"'}
+        try:
+            return _loaded(file.name, **options)
+        except ValueError as error:
+            problem = error
     commas = options.get("delimiter") != "," and re.fullmatch(_DECIMAL_COMMA, cell.replace('"', ""))
     try:
         if commas:
@@ -129,6 +145,12 @@ def _loaded(text: str | Iterable[str], **options: Any) -> NDArray[Any]:
         warnings.simplefilter("ignore")  # a table without rows is no mistake
         table: NDArray[Any] = np.loadtxt(text, encoding="utf-8", **{"comments": None} | options)
         return table
+
+
+def _number_or_nan(cell: str) -> float:
+    """Return a number, NaN of a cell without a value. Raises ValueError for other texts."""
+    text = cell.strip()
+    return float("nan") if text in BLANK else float(text)
 
 
 def _cell_of(problem: ValueError) -> str:

@@ -27,6 +27,7 @@ from raytracer.scene.particles.table_layout import (
     read_layout,
 )
 from raytracer.scene.particles.text_table import (
+    BLANK,
     COLOR_BYTES,
     line_at,
     number,
@@ -37,6 +38,9 @@ from raytracer.scene.particles.text_table import (
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+LOOK_AHEAD = 200
+"""Rows in which a value is looked for, where the first has none, to know the kind of a column."""
 
 HEADER = "it must name the columns: x,y,z[,radius][,r,g,b]"
 
@@ -75,8 +79,8 @@ class Source(ParticleSource):
         layout = self.layout
         if not layout.named:
             return {}
-        cells = layout.cells(layout.first)
         places = {name: place for place, name in reversed(list(enumerate(layout.columns)))}
+        cells = self._first_values()
         return {
             name: Column(
                 "text" if _holds_text(cells, places[name]) else "number", (), naming.unit(name)
@@ -85,12 +89,24 @@ class Source(ParticleSource):
             if name
         }
 
+    def _first_values(self) -> list[str]:
+        """Return the first cell of each column that has a value, by which its kind is known."""
+        layout = self.layout
+        cells = list(layout.cells(layout.first))
+        if all(cell.strip() not in BLANK for cell in cells):
+            return cells
+        for line in self.file.lines(layout.skip + LOOK_AHEAD)[layout.skip :]:
+            for place, cell in enumerate(layout.cells(line)[: len(cells)]):
+                if cells[place].strip() in BLANK:
+                    cells[place] = cell
+        return [cell if cell.strip() not in BLANK else "nan" for cell in cells]
+
     def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
         if not names:
             return {}
         texts = [name for name in names if self.columns[name].kind == "text"]
         numbers = [name for name in names if name not in texts]
-        table, words = _read(self.file, self.layout, numbers, texts, TEXT_BYTES)
+        table, words = _read(self.file, self.layout, numbers, texts, TEXT_BYTES, numbers)
         columns: dict[str, NDArray[Any]] = dict(zip(texts, words, strict=True))
         columns |= {name: table[:, place] for place, name in enumerate(numbers)}
         return {name: columns[name] for name in names}
@@ -108,8 +124,9 @@ class Source(ParticleSource):
         _require_room(self.file, layout, chosen)
         texts = [chosen[part] for part in ("color", "label") if part in chosen]
         own = [chosen[part] for part in numeric]
-        also = [name for name in self.also if name not in own and not _is_text(layout, name)]
-        numbers, words = _read(self.file, layout, [*own, *also], texts)
+        kinds = self.columns
+        also = [n for n in self.also if n not in own and n in kinds and kinds[n].kind == "number"]
+        numbers, words = _read(self.file, layout, [*own, *also], texts, optional=also)
         columns = {part: numbers[:, place] for place, part in enumerate(numeric)}
         result = Particles(source, numbers[:, :3], notes=notes)
         result.extra = {name: numbers[:, place] for place, name in enumerate(also, len(own))}
@@ -165,8 +182,12 @@ def _read(
     numbers: Sequence[str],
     texts: Sequence[str],
     width: int = COLOR_BYTES,
+    optional: Sequence[str] = (),
 ) -> tuple[NDArray[np.float64], list[NDArray[np.bytes_]]]:
-    """Return the columns of numbers, (N, K), and those of texts, each (N,), `width` bytes each."""
+    """Return the columns of numbers, (N, K), and those of texts, each (N,), `width` bytes each.
+
+    Cells of `optional` columns of numbers may have no value: NaN.
+    """
     places = layout.columns.index
     options = {"delimiter": layout.separator, "skiprows": layout.skip}
     with aside(lambda: count_marks(file, layout)) as counting:
@@ -175,6 +196,7 @@ def _read(
             {name: places(name) for name in numbers},
             {name: places(name) for name in texts},
             width,
+            optional,
             **options,
         )
     counted = counting.result()
