@@ -234,6 +234,6 @@ def suggestion(name: str, known: Iterable[str]) -> str:
         return f"did you mean '{shown(near)}'?"
     if not names:
         return "none is known here"
-    if len(names) <= 12:
+    if len(names) <= 15:
         return "known are " + ", ".join(map(shown, names))
     return "known are " + ", ".join(map(shown, names[:12])) + ", ..."

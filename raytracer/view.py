@@ -119,6 +119,11 @@ class View:
         return bool(_core.needs_path_tracing(self.camera, self.lights, self.materials, self.frame))
 
     @property
+    def hides(self) -> bool:
+        """Whether planes clip, or surfaces are not opaque."""
+        return bool(self._number("clip_count") or self._number("translucent"))
+
+    @property
     def integrator(self) -> str:
         """The integrator, one of `INTEGRATORS`."""
         words = {number: word for word, number in enum("IntegratorKind").items()}

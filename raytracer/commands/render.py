@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from raytracer.film.tone_settings import ToneSettings
     from raytracer.memory import Output
     from raytracer.pipeline import Job
+    from raytracer.view import View
 
 FEW = 1e-3
 """Share of the pixels in which spheres are easily overlooked."""
@@ -393,7 +394,7 @@ def run(task: Task) -> None:
         task.warn(job, warnings)
         statistics = image.statistics
         if job.about["spheres"] and film.crop == (0, 0, film.width, film.height):
-            task.warn(job, _coverage_warnings(statistics))
+            task.warn(job, _coverage_warnings(statistics, job.view))
     _write(task, target, film, image)
     if statistics.non_finite:
         warn_of_non_finite(film, task.quiet)
@@ -433,8 +434,13 @@ def _render(task: Task, job: Job, film: Film, target: Path, tone: ToneSettings) 
         )
 
 
-def _coverage_warnings(statistics: Statistics) -> list[str]:
+def _coverage_warnings(statistics: Statistics, view: View) -> list[str]:
     """Return a warning if a whole picture shows few spheres or none."""
+    if not statistics.covered and view.hides:
+        return [
+            "no camera ray hit a sphere, so the picture shows the background alone: see whether "
+            "the clipping planes, or opacities of 0, leave anything in view"
+        ]
     if not statistics.covered:
         return [
             "no camera ray hit a sphere, so the picture shows the background alone: change "

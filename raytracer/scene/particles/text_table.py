@@ -57,7 +57,9 @@ def read_columns(
     """
     import numpy as np
 
-    regular = _regular(file, list(numbers.values()), list(texts.values()), width, options)
+    regular = None
+    if "quotechar" not in options:  # the compiled parser knows none
+        regular = _regular(file, list(numbers.values()), list(texts.values()), width, options)
     if regular is not None:
         return regular.numbers, regular.texts
     kinds: list[Any] = [("numbers", "f8", (len(numbers),))] if numbers else []
@@ -126,9 +128,9 @@ def load_table(
     commas = options.get("delimiter") != "," and re.fullmatch(_DECIMAL_COMMA, cell.replace('"', ""))
     try:
         if commas:
-            return _loaded(_with_points(file), quotechar=quote, **options)
+            return _loaded(_with_points(file), **options | {"quotechar": quote})
         if quote:
-            return _loaded(file.name, quotechar=quote, **options)
+            return _loaded(file.name, **options | {"quotechar": quote})
     except ValueError as error:
         problem = error
     skip, places = int(options["skiprows"]), options["usecols"]

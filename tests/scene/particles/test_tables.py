@@ -7,7 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import raytracer
 from raytracer import RaytracerWarning, load
+from raytracer.errors import DataFileError
 from raytracer.scene.elements import find
 from raytracer.scene.particles.read import read
 from support.particle_files import refusal, write
@@ -57,3 +59,24 @@ def test_labels_of_a_table(tmp_path: Path) -> None:
     assert types.labels.says == "types"
     sized = read(write(tmp_path / "c.csv", "x,y,z,radius,r,g,b,element\n0,0,0,1,1,0,0,Cu\n"))
     assert sized.labels is None
+
+
+@pytest.mark.parametrize("blank", ["", "NA", "N/A", "null"])
+@pytest.mark.parametrize("first", [True, False])
+def test_a_cell_without_a_value_is_nan(tmp_path: Path, blank: str, first: bool) -> None:
+    cells = [blank, "8"] if first else ["8", blank]
+    path = tmp_path / "a.csv"
+    path.write_text("x,y,z,T\n1,2,3," + cells[0] + "\n2,3,4," + cells[1] + "\n")
+    values = np.asarray(raytracer.load(path).spheres[0].columns["T"])
+    np.testing.assert_array_equal(np.isnan(values), [first, not first])
+    path.write_text(f"x,y,z,T\n1,2,3,8\n2,{blank},4,9\n")
+    with pytest.raises(DataFileError, match="line 3, column 'y'"):
+        raytracer.load(path)
+
+
+def test_quotes_around_texts_are_no_part_of_them(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text('x,y,z,T,note\n1,2,3,9,"hot,dry"\n2,3,4,8,"cold"\n3,4,5,7,mild\n')
+    columns = raytracer.load(path).spheres[0].columns
+    assert list(columns["note"]) == ["hot,dry", "cold", "mild"]
+    np.testing.assert_array_equal(columns["T"], [9.0, 8.0, 7.0])

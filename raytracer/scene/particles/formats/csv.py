@@ -200,6 +200,15 @@ def _read(
             **options,
         )
     counted = counting.result()
+    if counted.quotes and texts:
+        table, words = read_columns(
+            file,
+            {name: places(name) for name in numbers},
+            {name: places(name) for name in texts},
+            width,
+            optional,
+            **options | {"quotechar": '"'},
+        )
     usual = layout.first.count(layout.separator or " ") * len(table)
     if counted.separators != usual or counted.quotes or usual > _separators(layout, len(table)):
         found = long_row(file, layout)
