@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from raytracer._native import core
@@ -64,28 +65,13 @@ def _no_axes() -> NDArray[np.float32]:
     return np.zeros((0, 3), np.float32)
 
 
-def _no_large() -> NDArray[np.void]:
+def none_of(struct: str) -> NDArray[np.void]:
+    """Return an empty array of a struct of the kernels, structured (0,)."""
     import numpy as np
 
     from raytracer.layout import dtype
 
-    return np.zeros(0, dtype("LargeSphere"))
-
-
-def _no_emitters() -> NDArray[np.void]:
-    import numpy as np
-
-    from raytracer.layout import dtype
-
-    return np.zeros(0, dtype("Emitter"))
-
-
-def _no_sky() -> NDArray[np.void]:
-    import numpy as np
-
-    from raytracer.layout import dtype
-
-    return np.zeros(0, dtype("SkyTexel"))
+    return np.zeros(0, dtype(struct))
 
 
 def _all_opaque() -> NDArray[np.uint16]:
@@ -161,10 +147,10 @@ class SceneBuffers:
     center: NDArray[np.float64]
     scale: float
     large_id: NDArray[np.int32] = field(default_factory=_no_ids)
-    large: NDArray[np.void] = field(default_factory=_no_large)
-    emitters: NDArray[np.void] = field(default_factory=_no_emitters)
+    large: NDArray[np.void] = field(default_factory=partial(none_of, "LargeSphere"))
+    emitters: NDArray[np.void] = field(default_factory=partial(none_of, "Emitter"))
     opacity: NDArray[np.uint16] = field(default_factory=_all_opaque)
-    sky: NDArray[np.void] = field(default_factory=_no_sky)
+    sky: NDArray[np.void] = field(default_factory=partial(none_of, "SkyTexel"))
     axis: NDArray[np.float32] = field(default_factory=_no_axes)
     end_row: NDArray[np.int32] = field(default_factory=_no_ids)
 

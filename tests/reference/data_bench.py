@@ -73,6 +73,14 @@ def colors(count: int, rounds: int) -> None:
     row(f"{count:,}, Scene.styled(color_by=...)", lambda: scene.styled(color_by="value"), rounds)
 
 
+def bonds(count: int, rounds: int) -> None:
+    """Print the time of bonds by distance, of atoms placed at random at the density of water."""
+    rng = np.random.default_rng(2)
+    side = (count / 0.1) ** (1.0 / 3.0)  # 0.1 atoms per cubic angstrom
+    scene = raytracer.Scene.from_arrays(rng.uniform(0.0, side, (count, 3)), 0.3)
+    row(f"{count:,} atoms, bonds of at most 1.2", lambda: scene.styled(bonds=1.2), rounds)
+
+
 def processes(rounds: int) -> None:
     """Print the time of whole processes."""
     with tempfile.TemporaryDirectory() as folder:
@@ -104,6 +112,7 @@ def main() -> None:
     print("| what | elapsed | processor | instructions |\n| --- | ---: | ---: | ---: |")
     processes(options.rounds)
     colors(options.count, options.rounds)
+    bonds(options.count // 10, 3)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(f"\nload {os.getloadavg()[0]:.1f}, peak {peak:,.0f} MiB")
 

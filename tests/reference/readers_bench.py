@@ -212,12 +212,10 @@ def measure(format_: str, path: Path, most: int, rounds: int, instructions: bool
             try:
                 if instructions:
                     found[name] = [(counted(path, format_, name),)]
-                elif turn:
-                    found.setdefault(name, []).append(
-                        timed(reader_of(format_, name), path, format_)
-                    )
                 else:
-                    timed(reader_of(format_, name), path, format_)
+                    times = timed(reader_of(format_, name), path, format_)
+                    if turn:
+                        found.setdefault(name, []).append(times)
             except ImportError:
                 continue
     medians = {
@@ -225,6 +223,9 @@ def measure(format_: str, path: Path, most: int, rounds: int, instructions: bool
         for name, rows in found.items()
     }
     others = [values for name, values in medians.items() if name != OWN]
+    if not others:
+        print(f"| {format_} | none of {', '.join(names[1:])} is installed |", flush=True)
+        return
     best = [min(column) for column in zip(*others, strict=True)]
     for name, values in medians.items():
         form = "{:,.0f} M" if instructions else "{:.3f}"

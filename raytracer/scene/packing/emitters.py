@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from raytracer.buffers import none_of
 from raytracer.layout import code, dtype
 
 if TYPE_CHECKING:
@@ -35,15 +36,13 @@ def pack_emitters(
     """
     import numpy as np
 
-    from raytracer.scene.packing.alias import alias_table
-
     emission = np.where(
         materials["kind"] == code("MaterialKind", "principled"),
         materials["principled"]["emission"],
         np.float32(0.0),
     )
     if not emission.any() or not len(spheres[0]):
-        return no_emitters()
+        return none_of("Emitter"), 0.0
     if len(material_id):
         number = np.flatnonzero(emission[material_id] > 0)
         strength = emission[material_id[number]]
@@ -59,8 +58,10 @@ def pack_emitters(
     weight = radiance.max(axis=1).astype(np.float64) * radius.astype(np.float64) ** 2
     lit = weight > 0
     if not lit.any():
-        return no_emitters()
+        return none_of("Emitter"), 0.0
     number, radiance, radius, weight = number[lit], radiance[lit], radius[lit], weight[lit]
+    from raytracer.scene.packing.alias import alias_table  # late: few scenes have emitters
+
     total = float(weight.sum())
     emitters = np.zeros(len(number), dtype("Emitter"))
     emitters["center"] = np.stack([axis[number] for axis in spheres[:3]], axis=1)
@@ -71,10 +72,3 @@ def pack_emitters(
     emitters["opacity"] = opacity[number] if len(opacity) else np.iinfo(np.uint16).max
     emitters["threshold"], emitters["alias"] = alias_table(weight / total)
     return emitters, 1.0 / total
-
-
-def no_emitters() -> tuple[NDArray[np.void], float]:
-    """Return what `pack_emitters` returns where no sphere sends out light."""
-    import numpy as np
-
-    return np.zeros(0, dtype("Emitter")), 0.0

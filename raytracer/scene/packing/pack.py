@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from raytracer.buffers import SceneBuffers, balls_of
+from raytracer.buffers import SceneBuffers, balls_of, none_of
 from raytracer.errors import SceneError, naming
 from raytracer.scene.arrays import blocks, each_block
 from raytracer.scene.camera import Camera
@@ -218,11 +218,7 @@ def _sky(
 
             around = Environment(color="white", intensity=look.ambient)
     if around is None:
-        import numpy as np
-
-        from raytracer.layout import dtype
-
-        return np.zeros(0, dtype("SkyTexel")), {}
+        return none_of("SkyTexel"), {}
     from raytracer.scene.packing.sky import pack_sky  # late: few scenes have one
 
     return pack_sky(around, background_up(scene.background, camera))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from raytracer.errors import SceneError
+from raytracer.scene.clip import MOST_PLANES
 
 if TYPE_CHECKING:
     import numpy as np
@@ -51,14 +52,15 @@ def pack_clip(clip: Clip, space: Space) -> dict[str, Any]:
     """
     import numpy as np
 
-    planes = np.zeros((6, 4), np.float64)
-    for row, (normal, offset) in zip(planes, clip.planes(), strict=False):
+    cuts = clip.planes()
+    planes = np.zeros((MOST_PLANES, 4), np.float64)
+    for row, (normal, offset) in zip(planes, cuts, strict=False):
         row[:3] = normal
         row[3] = (offset - float(np.dot(normal, space.center))) / space.scale
         if not abs(row[3]) < np.finfo(np.float32).max:
             raise SceneError("clip: a plane is too far from the spheres for 32-bit numbers")
     return {
         "clip_planes": planes.ravel(),
-        "clip_count": len(clip.planes()),
+        "clip_count": len(cuts),
         "clip_removes": int(clip.remove is not None),
     }
