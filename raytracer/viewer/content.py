@@ -168,7 +168,12 @@ def apply(content: Content, scene: Scene) -> Applied:
             raise SceneError("nothing would be left to show: all particles are hidden")
         sets, numbers = _in_sets(_taken, sets, mask), np.flatnonzero(mask)
     count = 0 if selected is None else int(np.count_nonzero(selected))
-    return Applied(replace(shown_scene, spheres=tuple(sets)), numbers, count)
+    changed = replace(shown_scene, spheres=tuple(sets))
+    if any(capsules.made_for for capsules in changed.capsules):
+        from raytracer.scene.glyphs.make import without_glyphs
+
+        changed = without_glyphs(changed)  # made again of the particles that are shown
+    return Applied(changed, numbers, count)
 
 
 def _fulfils(spheres: SphereSet, condition: str) -> Mask:

@@ -71,7 +71,7 @@ def styled_sets(
             made[place], scale = _with_palette(made[place], style)
             scales.append(scale)
     for style, places in groups:
-        colored, scale = _colored([made[place] for place in places], style)
+        colored, scale = by_scale([made[place] for place in places], style)
         for place, spheres in zip(places, colored, strict=True):
             made[place] = spheres
         scales.append(scale)
@@ -120,7 +120,10 @@ def with_bonds(scene: Scene) -> Scene:
 def _bonded(scene: Scene, sets: Sequence[SphereSet], bonds: Sequence[CapsuleSet]) -> Scene:
     """Return a scene with other sets, and with bonds instead of its own."""
     others = [each for each in scene.capsules if not each.are_bonds]
-    return replace(scene, spheres=sets, capsules=[*others, *bonds])
+    old = {id(scale) for each in scene.capsules if each.are_bonds for scale in each.scales}
+    scales = [scale for scale in scene.color_scales if id(scale) not in old]
+    scales += [scale for each in bonds for scale in each.scales]
+    return replace(scene, spheres=sets, capsules=[*others, *bonds], color_scales=scales)
 
 
 def bonded_sets(
@@ -160,7 +163,8 @@ def _bonding(spheres: SphereSet, style: SetStyle) -> Bonding | None:
     """Return what is said about the bonds of a set, before what was said earlier."""
     settings = style.settings
     said = {name: getattr(settings, name) for name in ("style", "bonds")}
-    said |= {"radius": settings.bond_radius, "color": settings.bond_color}
+    for name in ("radius", "color", "select", "orders"):
+        said[name] = getattr(settings, f"bond_{name}")
     earlier = spheres.bonding
     if earlier is not None:
         said = {
@@ -331,7 +335,7 @@ class _Data(NamedTuple):
     names: list[str] | None
 
 
-def _colored(sets: list[SphereSet], style: SetStyle) -> tuple[list[SphereSet], ColorScale]:
+def by_scale(sets: list[SphereSet], style: SetStyle) -> tuple[list[SphereSet], ColorScale]:
     """Return sets with the colours of one scale."""
     settings = style.settings
     by = settings.color_by
