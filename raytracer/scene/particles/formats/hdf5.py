@@ -126,7 +126,9 @@ class Source(ColumnSource):
                 )
             offset = None if series else self._offset(dataset)
             if offset is None:
-                array = np.asarray(dataset[self._frame_in(dataset, name)] if series else dataset[()])
+                array = np.asarray(
+                    dataset[self._frame_in(dataset, name)] if series else dataset[()]
+                )
             else:
                 target = empty_bytes(dataset.dtype.itemsize * prod(dataset.shape))
                 stretches.append(Stretch(offset, target))
