@@ -246,9 +246,7 @@ def main(words: Sequence[str] | None = None) -> int:
     plan = Plan((size[0], size[1]), max(arguments.rounds, 1), max(arguments.frames, 1), threads)
     try:
         if not arguments.embree and not (arguments.app and arguments.ir):
-            raise RaytracerError(
-                "no peer: give --embree DRIVER, or --app APP and --ir FILE.optixir"
-            )
+            raise UserError("no peer: give --embree DRIVER, or --app APP and --ir FILE.optixir")
         if arguments.save:
             output.check_file(arguments.save)
         rows = run(arguments, plan)
