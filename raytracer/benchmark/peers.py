@@ -100,7 +100,7 @@ def _compiled(
     from raytracer.benchmark.cuda.guarded_memory import Memory
     from raytracer.benchmark.cuda.shared_library import Launcher, build
 
-    path = build(CUB / f"{plan.op.name}.cu", session.arch)
+    path = build(CUB / f"{plan.op.name}.cu", session.arch, plan.op.macros(plan.axes, plan.dtype))
     library = Launcher(path, plan.op.sizes(plan.axes))
     scratch_bytes = library.scratch_bytes()
     outputs = plan.op.outputs(plan.axes, plan.dtype)
