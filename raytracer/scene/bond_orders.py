@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
 MOST_NEIGHBOURS = 4
@@ -30,6 +32,10 @@ WITHIN = {2: Split((-0.57, 0.57), 0.42), 3: Split((-0.72, 0.0, 0.72), 0.27)}
 """Sticks that stay within the radius of a single one, as the atoms have that radius."""
 
 
+LINES = {2: Split((-1.7, 1.7), 0.8), 3: Split((-2.6, 0.0, 2.6), 0.8)}
+"""Thin sticks, which a distance of their radius would not part in a picture."""
+
+
 class Sticks(NamedTuple):
     """The sticks of bonds.
 
@@ -49,7 +55,7 @@ def sticks_of(
     spans: NDArray[np.float64],
     orders: NDArray[np.floating],
     radius: float,
-    within: bool,
+    splits: Mapping[int, Split],
 ) -> Sticks:
     """Return the sticks of bonds with orders; 1.5, of aromatic bonds, counts as 2.
 
@@ -58,7 +64,7 @@ def sticks_of(
         spans: from the first atom to the second, (M, 3).
         orders: of the bonds, (M,).
         radius: of a single bond.
-        within: whether the sticks stay within that radius.
+        splits: how double and triple bonds are drawn.
     """
     whole = np.clip(np.ceil(np.nan_to_num(orders, nan=1.0) - 0.25), 1, 3).astype(np.int64)
     several = np.flatnonzero(whole > 1)
@@ -66,7 +72,7 @@ def sticks_of(
     across = _across(pairs, spans, several)
     bond, shift = [single], [np.zeros((len(single), 3))]
     thick = [np.ones(len(single))]
-    for order, split in (WITHIN if within else BESIDE).items():
+    for order, split in splits.items():
         mine = whole[several] == order
         for offset in split.offsets:
             bond.append(several[mine])

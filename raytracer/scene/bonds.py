@@ -67,8 +67,7 @@ def bonded(spheres: SphereSet, said: Bonding) -> Bonded:
     made = None
     if wanted != "none" and spheres.count:
         pairs = _pairs(spheres, wanted, said)
-        within = said.style is not None and not look.vdw and look.atom == look.bond
-        made = _capsules(spheres, pairs, (look.bond or PLAIN_BOND) * angstrom, said, within)
+        made = _capsules(spheres, pairs, (look.bond or PLAIN_BOND) * angstrom, said)
     if said.style is None or said.own_radii:
         return Bonded(spheres, made)
     atoms = copy(spheres)
@@ -289,9 +288,7 @@ def _by_pairs(
     return np.ascontiguousarray(labels.ids, np.int32), reaches
 
 
-def _capsules(
-    spheres: SphereSet, pairs: _Pairs, radius: float, said: Bonding, within: bool
-) -> CapsuleSet | None:
+def _capsules(spheres: SphereSet, pairs: _Pairs, radius: float, said: Bonding) -> CapsuleSet | None:
     """Return bonds as capsules, or None if there are none.
 
     A bond through the side of the periodic box is two halves, one at each atom.
@@ -301,7 +298,6 @@ def _capsules(
         pairs: the bonds.
         radius: of a bond, unless `said` has another.
         said: condition, radius, colour, orders.
-        within: whether the sticks of a double bond stay within the radius of a single one.
     """
     import numpy as np
 
@@ -320,7 +316,7 @@ def _capsules(
         scales = [scale]
     thick: Any = radius
     if "order" in pairs.columns and said.orders is not False:
-        pairs, bond, moved, thick = _in_sticks(spheres, pairs, radius, within)
+        pairs, bond, moved, thick = _in_sticks(spheres, pairs, radius, said.style)
         colored = None if colored is None else colored.taken(bond)
         middle = moved
     else:
@@ -358,13 +354,14 @@ def _capsules(
 
 
 def _in_sticks(
-    spheres: SphereSet, pairs: _Pairs, radius: float, within: bool
+    spheres: SphereSet, pairs: _Pairs, radius: float, style: str | None
 ) -> tuple[_Pairs, NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
     """Return a row for each stick of the bonds, its bond, its shift, (S, 3), and radius, (S,)."""
-    from raytracer.scene.bond_orders import sticks_of
+    from raytracer.scene.bond_orders import BESIDE, LINES, WITHIN, sticks_of
 
+    splits = {"licorice": WITHIN, "wire": LINES}.get(style or "", BESIDE)
     spans = pairs.spans(spheres)
-    sticks = sticks_of(pairs.rows[:, :2], spans, pairs.columns["order"], radius, within)
+    sticks = sticks_of(pairs.rows[:, :2], spans, pairs.columns["order"], radius, splits)
     columns = {name: values[sticks.bond] for name, values in pairs.columns.items()}
     rows = _Pairs(pairs.rows[sticks.bond], columns)
     return rows, sticks.bond, sticks.shift, radius * sticks.thick

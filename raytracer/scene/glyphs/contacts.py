@@ -112,8 +112,11 @@ def contacts_of(scene: Scene, said: Contacts) -> Made:
         scales = [scale]
     made = []
     for each, points in zip(lines, colored, strict=True):
-        looks: dict[str, Any] = colors_of(points) if follows(rule) else {"color": rule}
-        made += each.capsules(largest, said, looks)
+        looks: dict[str, Any] = {"color": rule}
+        if follows(rule):
+            looks = colors_of(points, each.halves)
+        if len(each.values):
+            made.append(each.capsules(largest, said, looks))
     return Made(made, scales)
 
 
@@ -128,7 +131,7 @@ class _Lines:
 
     def __init__(self, spheres: SphereSet, pairs: _Pairs, said: Contacts) -> None:
         centers, spans = placed(spheres), _spans(spheres, pairs)
-        self.starts = centers[pairs.first]
+        self.starts, self.stops = centers[pairs.first], centers[pairs.second]
         self.spans = spans
         self.spheres = spheres
         length = np.sqrt(np.square(spans).sum(axis=1))
@@ -146,25 +149,39 @@ class _Lines:
 
     def keep(self, mask: NDArray[np.bool_]) -> None:
         """Leave the other contacts out."""
-        self.starts, self.spans = self.starts[mask], self.spans[mask]
-        self.values = self.values[mask]
+        self.starts, self.stops = self.starts[mask], self.stops[mask]
+        self.spans, self.values = self.spans[mask], self.values[mask]
         self.points = self.points.taken(np.flatnonzero(mask))
 
-    def capsules(self, largest: float, said: Contacts, looks: dict[str, Any]) -> list[CapsuleSet]:
-        """Return the capsules; one through the side of the periodic box is two halves.
+    @property
+    def crossing(self) -> NDArray[np.int64]:
+        """The contacts that go through a side of the periodic box."""
+        far = np.abs(self.stops - self.starts - self.spans).max(axis=1)
+        return np.flatnonzero(far > 1e-6 * np.abs(self.spans).max())
+
+    @property
+    def halves(self) -> NDArray[np.int64]:
+        """The contact of each capsule."""
+        return np.concatenate([np.arange(len(self.values)), self.crossing])
+
+    def capsules(self, largest: float, said: Contacts, looks: dict[str, Any]) -> CapsuleSet:
+        """Return the capsules; a contact through the side of the periodic box is two halves.
 
         Args:
             largest: value of the thickest.
             said: radius and material.
             looks: their colours.
         """
-        if not len(self.values):
-            return []
         thickest = said.radius or THICKEST * float(np.median(radii_of(self.spheres)))
-        radii = thickest * np.minimum(self.values / largest, 1.0)
+        radii = thickest * np.minimum(self.values / largest, 1.0)[self.halves]
         require_capsules(len(radii), "contacts")
-        stops = self.starts + self.spans
-        return [CapsuleSet(self.starts, stops, radii, material=said.material, **looks)]
+        crossing = self.crossing
+        ends = self.starts + self.spans
+        half = 0.5 * self.spans[crossing]
+        ends[crossing] -= half
+        starts = np.concatenate([self.starts, self.stops[crossing]])
+        ends = np.concatenate([ends, self.stops[crossing] - half])
+        return CapsuleSet(starts, ends, radii, material=said.material, **looks)
 
 
 def _spans(spheres: SphereSet, pairs: _Pairs) -> NDArray[np.float64]:

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
     from raytracer.scene.columns import Columns
 
+PLACES = ("position", "positions", "pos", "coordinates", "centers", "points")
+"""Columns of three numbers that are no vectors to draw."""
+
 PARTS = {
     "force": ("fx", "fy", "fz"),
     "forces": ("fx", "fy", "fz"),
@@ -72,6 +75,20 @@ def vectors_of(columns: Columns, vector: str | tuple[str, str, str]) -> NDArray[
             f"arrows.vector: '{shown(name)}' holds one number for each particle and no vector"
         )
     return None
+
+
+def names_of(columns: Columns) -> list[str]:
+    """Return the names of the vectors that particles have."""
+    about = columns.about
+    own = [
+        name
+        for name, each in about.items()
+        if each.shape == (3,) and each.kind != "text" and name not in PLACES
+    ]
+    known = {"velocity": ("vx", "vy", "vz"), **PARTS}
+    found = [n for n, parts in known.items() if all(columns.has(p) for p in parts)]
+    made = [name for name in found if not any(name in each or each in name for each in own)]
+    return [*own, *dict.fromkeys(made)]
 
 
 def columns_needed(vector: str | tuple[str, str, str]) -> list[str]:
