@@ -13,6 +13,7 @@ import click
 from raytracer.commands.options import (
     SettingsCommand,
     backend_option,
+    format_option,
     frame_option,
     preview_annotation_options,
     preview_options,
@@ -45,6 +46,7 @@ and the memory of replaced scenes and films has to be freed."""
 )
 @click.argument("scene", metavar="SCENE|DATA")
 @frame_option
+@format_option
 @backend_option
 @click.option("--watch", is_flag=True, help="Reload the scene when one of its files changes.")
 @threads_option

@@ -12,6 +12,7 @@ import click
 from raytracer.commands.options import (
     SettingsCommand,
     backend_option,
+    format_option,
     frame_option,
     preview_annotation_options,
     preview_options,
@@ -35,6 +36,7 @@ from raytracer.resources import require_start
 )
 @click.argument("scene", metavar="SCENE|DATA")
 @frame_option
+@format_option
 @click.option("--port", type=int, metavar="PORT",
               help="Listen on this port of 127.0.0.1; default: 8765, or a free one.")  # fmt: skip
 @click.option("--open", "open_browser", is_flag=True, help="Open the browser of this machine.")

@@ -8,6 +8,8 @@ process.
 from __future__ import annotations
 
 import hashlib
+import os
+import socket
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -81,11 +83,15 @@ class Exposed(NamedTuple):
         sums: float32 (h, w, 4).
         digest: of their bytes.
         device: description of what rendered it.
+        seconds: of rendering; on CUDA between device events.
+        worker: tells workers apart.
     """
 
     sums: Sums
     digest: str
     device: dict[str, Any]
+    seconds: float
+    worker: str
 
 
 class TileWorker:
@@ -97,6 +103,7 @@ class TileWorker:
 
     def __init__(self, order: TileOrder) -> None:
         self.order = order
+        self.name = f"{socket.gethostname()} {os.getpid()}"
         self.device: Device = select(order.backend, order.threads)
         tree = self.device.build(order.buffers)
         self.scene: DeviceScene = self.device.scene(order.buffers, tree)
@@ -109,10 +116,10 @@ class TileWorker:
             film.sums[:] = part.sums
             film.samples = part.first
         with self.device.film(film) as on_device:
-            on_device.add(self.scene, view, part.samples, first=part.first)
+            seconds = on_device.add(self.scene, view, part.samples, first=part.first)
             sums = on_device.to_host().sums
         about = {"name": self.device.name} | self.device.describe()
-        return Exposed(sums, digest_of(sums), about)
+        return Exposed(sums, digest_of(sums), about, seconds, self.name)
 
     def close(self) -> None:
         """Release the device's memory."""
@@ -155,12 +162,14 @@ class TileCrew:
 
     Attributes:
         devices: descriptions of what has rendered, each once.
+        seconds: of rendering by each worker, in all.
     """
 
     def __init__(self, crew: Crew, order: TileOrder) -> None:
         self._crew, self._view = crew, order.view
         self._shared = crew.share(Shared.of(order))
         self.devices: list[dict[str, Any]] = []
+        self.seconds: dict[str, float] = {}
 
     def about(self) -> dict[str, Any]:
         """Return the number of workers and their devices, for the metadata of pictures."""
@@ -196,6 +205,7 @@ class TileCrew:
                     f"workers: the tile {crop} has changed on its way from the worker: render again"
                 )
             part_of(crop)[:] = tile.sums
+            self.seconds[tile.worker] = self.seconds.get(tile.worker, 0.0) + tile.seconds
             if tile.device not in self.devices:
                 self.devices.append(tile.device)
             if progress is not None:

@@ -89,6 +89,7 @@ class LoadedScene:
         outputs: OutputSet | None = None,
         frame: int | None = None,
         annotations: Annotations | Mapping[str, Any] | None = None,
+        format: str | None = None,  # noqa: A002
     ) -> LoadedScene:
         """Load, pack, build and upload a scene; arguments as for `raytracer.pipeline.prepare`.
 
@@ -99,6 +100,7 @@ class LoadedScene:
                 source,
                 overrides,
                 frame=frame,
+                format=format,
                 backend=backend,
                 threads=threads,
                 notice=notice,

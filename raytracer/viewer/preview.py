@@ -90,6 +90,7 @@ def preview(
     scene: object,
     *,
     frame: int | None = None,
+    format: str | None = None,  # noqa: A002
     backend: str = "auto",
     width: int | None = None,
     height: int | None = None,
@@ -121,6 +122,7 @@ def preview(
         scene: a Scene, the path of a scene or particle file, or an object that holds particles
             (`Scene.from_object`).
         frame: of a trajectory, from 0, or from -1 backwards; see `load`.
+        format: the ending that says the format of a file; see `load`.
         backend: "auto" (CUDA where it works, else the CPU), "cpu", "cuda", or
             "cuda:1" for the GPU with number 1.
         width: width of the window in pixels; None takes the scene's.
@@ -184,7 +186,7 @@ def preview(
     overrides |= view_settings
     opening.open_display(offscreen is not None)
     seen = stamps(file) if file is not None else None  # changes during the first load count
-    frames = Frames(scene, overrides, threads, annotations, frame)
+    frames = Frames(scene, overrides, threads, annotations, frame, format)
     loaded_scene = frames.first(backend, notice, outputs)
     if notice is not None:
         notice("")  # from here on the window shows the progress

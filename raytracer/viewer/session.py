@@ -147,6 +147,7 @@ class Session:
         *,
         size: tuple[int, int] | None = None,
         frame: int | None = None,
+        format: str | None = None,  # noqa: A002
         backend: str = "auto",
         samples: int | None = None,
         look: str | None = None,
@@ -171,8 +172,8 @@ class Session:
             scene: a Scene, the path of a scene or particle file, or an object that holds particles.
             size: width and height of the picture in pixels; None takes the scene's.
             wake: called by other threads when there is a picture or a message to fetch.
-            frame, backend, samples, look, integrator, ao_samples, ao_distance, denoise, light,
-                threads, tone, annotations, watch, adaptive, notice, say: as for `preview`.
+            frame, format, backend, samples, look, integrator, ao_samples, ao_distance, denoise,
+                light, threads, tone, annotations, watch, adaptive, notice, say: as for `preview`.
             **view_settings: settings of view and colours, as for `preview`.
 
         Raises:
@@ -191,7 +192,7 @@ class Session:
             scene = path_of(scene, "scene")
         file = require_file(scene) if watch else None
         stamped = stamps(file) if file is not None else None
-        frames = Frames(scene, overrides | view_settings, threads, annotations, frame)
+        frames = Frames(scene, overrides | view_settings, threads, annotations, frame, format)
         loaded_scene = frames.first(backend, notice)
         settings = loaded_scene.job.settings
         try:

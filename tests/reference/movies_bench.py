@@ -3,7 +3,6 @@
     python tests/reference/movies_bench.py movie [--look direct] [--instructions]
     python tests/reference/movies_bench.py farm
     python tests/reference/movies_bench.py index [--gib 1]
-    python tests/reference/movies_bench.py gpus
 
 `movie` writes 200 frames of 100,000 particles to an .mp4 of 1280x720 with 8 samples, and prints the
 elapsed time beside the sum of the times that the same frames take to render alone, on a tree that
@@ -11,8 +10,7 @@ is built. `--instructions` counts instructions and cycles of all threads instead
 processes do not change the former. `farm` lets four workers of this machine render 200 frames,
 kills two of them at random moments, and compares time and bytes with an undisturbed run. `index`
 writes a LAMMPS dump of 10,000 atoms per frame, and measures how fast it is indexed, how long any
-frame takes after that, and the peak of memory. `gpus` compares one and two GPUs: frames without
-encoding, and one picture of a million spheres, 3840x2160 with 64 samples.
+frame takes after that, and the peak of memory. Several GPUs are measured by `two_gpus.py`.
 """
 
 from __future__ import annotations
@@ -39,7 +37,6 @@ import raytracer
 from raytracer.animation.shots import Renderer
 from raytracer.farm import local
 from raytracer.film.film import Film
-from raytracer.pipeline import prepare
 
 FRAMES = 200
 PARTICLES = 100_000
@@ -196,33 +193,6 @@ def _kill_two(made: list[local.LocalCrew], took: list[float]) -> None:
         print(f"killed a worker after {moment:.1f} s")
 
 
-def gpus(count: int, frames: int) -> None:
-    """Compare one and two workers with a GPU each; those of one run are warm."""
-    with tempfile.TemporaryDirectory(prefix="raytracer-bench-") as name:
-        folder = Path(name)
-        path = gsd_file(folder, count, frames)
-        seconds = []
-        for workers in (1, 2):
-            animation = raytracer.animate(path, **SIZE | {"backend": "cuda"})
-            start = time.perf_counter()
-            animation.save(folder / f"{workers}" / "####.png", workers=workers)
-            seconds.append(time.perf_counter() - start)
-    print(
-        f"{frames} frames: {seconds[0]:.1f} and {seconds[1]:.1f} s, {seconds[0] / seconds[1]:.2f}"
-    )
-    spheres = positions(1_000_000, 1)[0]
-    large = {"width": 3840, "height": 2160, "samples": 64}
-    scene = raytracer.Scene.from_arrays(spheres, 0.2)
-    taken = []
-    with prepare(scene, large, backend="cuda", keep=True) as job:
-        film = job.film(Film.blank(3840, 2160))
-        for workers in (1, 2):
-            with job.helped(workers, None, "cuda"):
-                job.expose(film, 1)  # the workers build their trees
-                taken.append(min(job.expose(film, 64) for _ in range(3)))
-    print(f"a picture: {taken[0]:.3f} and {taken[1]:.3f} s, {taken[0] / taken[1]:.2f}")
-
-
 def write_dump(path: Path, size: int) -> int:
     """Write a LAMMPS dump of real text, and return its number of frames."""
     rng = np.random.default_rng(7)
@@ -299,7 +269,7 @@ def main() -> None:
         look(Path(sys.argv[2]), int(sys.argv[3]))
         return
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("figure", choices=["movie", "farm", "index", "gpus"])
+    parser.add_argument("figure", choices=["movie", "farm", "index"])
     parser.add_argument("--look", choices=["default", "direct"], default="default")
     parser.add_argument("--instructions", action="store_true")
     parser.add_argument("--particles", type=int, default=PARTICLES)
@@ -310,8 +280,6 @@ def main() -> None:
         movie(options.look, options.particles, options.frames, options.instructions)
     elif options.figure == "farm":
         farm(options.particles // 10, options.frames)
-    elif options.figure == "gpus":
-        gpus(options.particles, options.frames)
     else:
         index(options.gib)
 
