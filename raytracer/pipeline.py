@@ -238,7 +238,7 @@ def prepare(
             from raytracer.scene.glyphs.make import with_faded_particles
 
             loaded = with_faded_particles(loaded)
-    if loaded.count == 0 and not any(capsules.count for capsules in loaded.capsules):
+    if loaded.count == 0 and not loaded.solid_count:
         warn("the scene has no spheres: the picture shows the background alone")
     source = loaded.source
     counts = loaded.counts()

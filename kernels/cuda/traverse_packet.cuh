@@ -105,9 +105,9 @@ RT_DEVICE void test_primitive(const Primitive<float>& primitive, uint32_t at, Ve
 struct PrimitiveSource {
   const PrimitiveRecord* global;
   const PrimitiveRecord* constant;  // null: the scene is too large
-  RT_DEVICE Primitive<float> of_lane(size_t i) const { return load_primitive(global + i); }
+  RT_DEVICE Primitive<float> of_lane(size_t i) const { return load_primitive(global, i); }
   RT_DEVICE Primitive<float> of_warp(size_t i) const {
-    return to_primitive(constant ? constant[i] : load_record(global + i));
+    return to_primitive(constant ? constant[i] : load_record(global + i), global);
   }
 };
 

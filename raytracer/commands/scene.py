@@ -251,11 +251,12 @@ def _sphere_set(index: int, scene: Scene) -> dict[str, Any]:
 def _made(scene: Scene) -> dict[str, Any]:
     """Return what was made of the particles' data: bonds, arrows, trails, contacts, box, axes."""
     found: dict[str, Any] = {}
-    for capsules in scene.capsules:
-        name = "bonds" if capsules.are_bonds else capsules.made_for
+    for solids in (*scene.capsules, *scene.cones):
+        name = "bonds" if solids.are_bonds else solids.made_for
         if name:
-            row = found.setdefault(name, {"capsules": 0})
-            row["capsules"] += capsules.count
+            row = found.setdefault(name, {})
+            noun = f"{solids.noun}s"
+            row[noun] = row.get(noun, 0) + solids.count
     for name in ("arrows", "trails", "contacts"):
         if (said := getattr(scene, name)) is not None:
             found[name] = found.get(name, {}) | _told(_fields(said))

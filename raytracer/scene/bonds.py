@@ -95,8 +95,8 @@ def bonded_pairs(spheres: SphereSet) -> NDArray[np.int32]:
     said = spheres.bonding or Bonding(None, None, None, None)
     wanted = "auto" if said.bonds in (None, "none") else said.bonds
     assert wanted is not None
-    pairs = _pairs(spheres, wanted, said) if spheres.count else np.zeros((0, 5), np.int32)
-    return np.ascontiguousarray(pairs[:, :2])
+    rows = _pairs(spheres, wanted, said).rows if spheres.count else np.zeros((0, 5), np.int32)
+    return np.ascontiguousarray(rows[:, :2])
 
 
 def _angstrom(spheres: SphereSet) -> float:

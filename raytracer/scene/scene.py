@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from raytracer.scene.glyphs.settings import Arrows, Contacts, Trails
     from raytracer.scene.particles.labels import Labels
     from raytracer.scene.particles.source import Box, Particles
+    from raytracer.scene.solids import ConeSet, EllipsoidSet
 
 __all__ = [
     "Ambient",
@@ -106,6 +107,8 @@ class Scene:
         environment: light from all around; None takes the ambient light and the background.
         ground: a plane below the spheres; None is no ground.
         capsules: capsule sets: bonds, rods, lines.
+        cones: cone sets: tips of arrows, funnels.
+        ellipsoids: ellipsoid sets: liquid crystals, tensors.
         arrows: arrows at particles along a vector of their data.
         trails: paths of particles over the frames of their file.
         contacts: contacts between particles, as thick as the force in them.
@@ -132,6 +135,8 @@ class Scene:
     clip: Clip | None = None
     environment: Environment | None = None
     capsules: Sequence[CapsuleSet] = ()
+    cones: Sequence[ConeSet] = ()
+    ellipsoids: Sequence[EllipsoidSet] = ()
     arrows: Arrows | None = None
     trails: Trails | None = None
     contacts: Contacts | None = None
@@ -139,6 +144,11 @@ class Scene:
     def __post_init__(self) -> None:
         self.spheres = _parts("spheres", self.spheres, SphereSet)
         self.capsules = _parts("capsules", self.capsules, CapsuleSet)
+        if self.cones != () or self.ellipsoids != ():
+            from raytracer.scene import solids
+
+            self.cones = _parts("cones", self.cones, solids.ConeSet)
+            self.ellipsoids = _parts("ellipsoids", self.ellipsoids, solids.EllipsoidSet)
         if self.lights is not None:
             self.lights = _parts("lights", self.lights, tuple(LIGHTS.values()))
         self.materials = mapping(self.materials, "materials")
@@ -182,7 +192,7 @@ class Scene:
             for name, kind in GLYPHS.items():
                 if getattr(self, name) is not None:
                     of_kind(getattr(self, name), name, kind)
-        for name in ("spheres", "capsules"):
+        for name in ("spheres", "capsules", "cones", "ellipsoids"):
             for index, each in enumerate(getattr(self, name)):
                 try:
                     self.material_of(each)
@@ -290,7 +300,11 @@ class Scene:
         fitted = self.camera is None or self.camera.fit
         parts = [
             f"{counted(self.count, 'sphere')} in {counted(sets, 'set')}",
-            *([counted(self.capsule_count, "capsule")] if self.capsules else []),
+            *(
+                counted(sum(each.count for each in sets), noun)
+                for noun, sets in self._solid_sets().items()
+                if sets
+            ),
             "fitted camera" if fitted else f"camera at {self.camera.position}",  # type: ignore[union-attr]
             "standard light" if self.lights is None else f"{len(self.lights)} lights",
             f"{self.render.width}x{self.render.height}",
@@ -307,13 +321,27 @@ class Scene:
 
         The names are "sphere", "capsule", "cone" and "ellipsoid".
         """
-        solids = {"capsule": self.capsule_count}
+        solids = {noun: sum(each.count for each in s) for noun, s in self._solid_sets().items()}
         return {"sphere": self.count, **{noun: n for noun, n in solids.items() if n}}
 
     @property
     def capsule_count(self) -> int:
         """Number of capsules in all sets together."""
         return sum(capsules.count for capsules in self.capsules)
+
+    @property
+    def solids(self) -> list[CapsuleSet | EllipsoidSet]:
+        """Sets of capsules, then of cones, then of ellipsoids, in the order of packing."""
+        return [each for sets in self._solid_sets().values() for each in sets]
+
+    @property
+    def solid_count(self) -> int:
+        """Number of capsules, cones and ellipsoids in all sets together."""
+        return sum(each.count for each in self.solids)
+
+    def _solid_sets(self) -> dict[str, Sequence[CapsuleSet | EllipsoidSet]]:
+        """Return the sets of all that are no spheres, by what one of them is called."""
+        return {"capsule": self.capsules, "cone": self.cones, "ellipsoid": self.ellipsoids}
 
     @property
     def columns(self) -> Columns:
@@ -390,11 +418,12 @@ class Scene:
     def surfaces(self) -> list[SphereSet]:
         """Return the sets that are not empty, and the ground, unless there is nothing else.
 
-        Those of capsules are the balls at their starts. The ground is a set of one sphere, of which
+        Those of capsules and cones are the balls at their starts, those of ellipsoids the balls
+        around them. The ground is a set of one sphere, of which
         only colour and material have a meaning.
         """
         sets = [self._coloured(spheres) for spheres in self.spheres if spheres.count]
-        sets += [self._coloured(capsules.start) for capsules in self.capsules if capsules.count]
+        sets += [self._coloured(solids.start) for solids in self.solids if solids.count]
         if self.ground is None or not sets:
             return sets
         ground = self.ground
@@ -409,7 +438,7 @@ class Scene:
 
         return spheres.in_color(PRESETS[name].color) if name in PRESETS else spheres
 
-    def material_of(self, surface: SphereSet | CapsuleSet | Ground) -> AnyMaterial:
+    def material_of(self, surface: SphereSet | CapsuleSet | EllipsoidSet | Ground) -> AnyMaterial:
         """Return the material of a set or of the ground.
 
         Raises:
@@ -731,11 +760,13 @@ class CapsuleSet:
 
     Args:
         starts: (N, 3), own units.
-        ends: (N, 3), own units; an end at its start makes a sphere.
+        ends: (N, 3), own units; an end at its start makes a sphere, unless `caps` is "flat".
         radius: one radius or (N,), own units.
         color: as for `SphereSet`: one colour, N colours, or a palette (K, 3) for `color_id`.
         end_color: the colour of the half towards the end, in the same forms; None is that of the
-            whole capsule. The colour changes at the middle.
+            whole capsule.
+        caps: "round" or "flat": with flat ends at starts and ends it is a cylinder.
+        color_change: "sharp": the colour changes at the middle; "smooth": evenly from end to end.
         color_id: integers (N,) into the palette `color`.
         end_color_id: integers (N,) into the palette `end_color`.
         color_space: "srgb" or "linear": what the numbers of colours are.
@@ -752,6 +783,12 @@ class CapsuleSet:
 
     are_bonds = False
     """Whether they were made of particles, and are made again where these change."""
+
+    noun = "capsule"
+    """What messages call one of them."""
+
+    caps = "round"
+    """Shape of the ends: a word of `CAPS`."""
 
     made_for = ""
     """What of the scene they were made for, and are made again: "arrows", "box"; "" of others."""
@@ -773,8 +810,12 @@ class CapsuleSet:
         material: str | AnyMaterial = "default",
         transform: Transform | None = None,
         opacity: Any = None,
+        caps: str | None = None,
+        color_change: str = "sharp",
         names: Mapping[str, str] | None = None,
     ) -> None:
+        self.caps = word(self.caps if caps is None else caps, "caps", CAPS)
+        self.even_colors = word(color_change, "color_change", COLOR_CHANGES) == "smooth"
         said = {name: name for name in ("starts", "ends", "radius", "color", "end_color")}
         said |= dict(names or {})
         shared: dict[str, Any] = {
@@ -783,8 +824,9 @@ class CapsuleSet:
             "transform": transform,
         }
         if radius is None:
-            raise SceneError(f"{said['radius']}: is None; give the radius of the capsules")
-        self.start: SphereSet = _Ends(
+            raise SceneError(f"{said['radius']}: is None; give the radius of the {self.noun}s")
+        end_set = ENDS[self.noun]
+        self.start: SphereSet = end_set(
             starts,
             radius,
             color,
@@ -796,7 +838,7 @@ class CapsuleSet:
         self.has_end_colors = end_color is not None or end_color_id is not None
         # The radius has been checked, unless there are fewer ends than starts.
         same = len(self.start.centers) == _length(ends)
-        self.end: SphereSet = _Ends(
+        self.end: SphereSet = end_set(
             ends,
             self.start.radius if same else 1.0,
             end_color,
@@ -809,6 +851,13 @@ class CapsuleSet:
                 f"{said['ends']}: has {counted(self.end.count, 'end')} for "
                 f"{counted(self.start.count, 'start')}"
             )
+        if self.caps == "flat":
+            ends_differ(self, said["ends"])
+
+    @property
+    def balls(self) -> tuple[SphereSet, ...]:
+        """The balls at the starts and at the ends."""
+        return self.start, self.end
 
     @property
     def count(self) -> int:
@@ -841,13 +890,59 @@ class CapsuleSet:
         return self.start.transform
 
     def __repr__(self) -> str:
-        return f"<CapsuleSet: {counted(self.count, 'capsule')}>"
+        return f"<{type(self).__name__}: {counted(self.count, self.noun)}>"
+
+
+CAPS = ("round", "flat")
+"""Shapes of the ends of capsules."""
+
+COLOR_CHANGES = ("sharp", "smooth")
+"""How the colour of a capsule or cone goes from that of its start to that of its end."""
 
 
 class _Ends(SphereSet):
     """The balls at one end of capsules: arrays, colours and material are checked as those."""
 
     noun = "capsule"
+
+
+class _ConeEnds(_Ends):
+    """The balls at one end of cones."""
+
+    noun = "cone"
+
+
+ENDS: dict[str, type[SphereSet]] = {"capsule": _Ends, "cone": _ConeEnds}
+"""The balls at the ends of what is called so."""
+
+
+def word(value: Any, name: str, words: tuple[str, ...]) -> str:
+    """Return one of some words.
+
+    Raises:
+        SceneError: it is none of them.
+    """
+    value = plain(value)
+    if not is_a(value, str) or value not in words:
+        known = " nor ".join(f"'{known}'" for known in words)
+        raise SceneError(f"{name}: {shown_value(value)} is neither {known}")
+    return str(value)
+
+
+def ends_differ(rods: CapsuleSet, name: str) -> None:
+    """Refuse solids with flat ends that have no length.
+
+    Raises:
+        SceneError: the index of the first.
+    """
+    import numpy as np
+
+    same = (np.asarray(rods.starts) == np.asarray(rods.ends)).all(axis=1)
+    if same.any():
+        raise SceneError(
+            f"{name}: {rods.noun} {int(np.argmax(same))} ends where it starts; with flat ends it "
+            "needs a length"
+        )
 
 
 def _length(values: Any) -> int:

@@ -208,7 +208,7 @@ class DataView:
 
     @action(undo=True)
     def set_style(self, name: str | None) -> None:
-        """Show atoms and bonds as ball-and-stick, licorice, space-filling, wire; None: as before."""
+        """Show atoms and bonds in a style: ball-and-stick, licorice, wire; None: as before."""
         from raytracer.scene.bond_settings import STYLES
 
         if name:
@@ -239,7 +239,7 @@ class DataView:
 
     @action(undo=True)
     def set_arrows(self, vector: str | None) -> None:
-        """Show arrows along a vector: velocity, force, ...; "" is none, None what the scene says."""
+        """Show arrows along a vector, as velocity; "" is none, None what the scene says."""
         if vector:
             from raytracer.scene.glyphs.settings import GlyphValue
 

@@ -23,6 +23,7 @@ from raytracer.scene.glyphs.shared import (
 from raytracer.scene.glyphs.vectors import vectors_of
 from raytracer.scene.held import held_range
 from raytracer.scene.scene import CapsuleSet
+from raytracer.scene.solids import ConeSet
 from raytracer.scene.spacing import mean_spacing
 from raytracer.warning import warn
 
@@ -178,7 +179,8 @@ def arrow_shapes(
     lengths = np.sqrt(np.square(steps).sum(axis=1))
     thin = np.minimum(radius, lengths * (HEAD_SHARE / HEAD_LENGTH))
     necks = tips - steps * (HEAD_LENGTH * thin / lengths)[:, None]
-    return [CapsuleSet(tails, necks, thin, **looks)]
+    heads = ConeSet(necks, tips, HEAD_RADIUS * thin, 0.0, **looks)
+    return [CapsuleSet(tails, necks, thin, **looks), heads]
 
 
 def _colors(spheres: SphereSet, rows: NDArray[np.int64], said: Arrows) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from raytracer.errors import SceneError
 from raytracer.scene.annotations import IN_SCENE
+from raytracer.scene.solids import ConeSet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container
@@ -29,7 +30,7 @@ def with_glyphs(scene: Scene, annotations: Annotations | None = None) -> Scene:
     """
     wanted = dict(_makers(scene, annotations))
     scene = without_glyphs(scene, kept=wanted)
-    there = {capsules.made_for for capsules in scene.capsules}
+    there = {each.made_for for each in (*scene.capsules, *scene.cones)}
     added: list[CapsuleSet] = []
     scales = list(scene.color_scales)
     for name, make in wanted.items():
@@ -44,7 +45,12 @@ def with_glyphs(scene: Scene, annotations: Annotations | None = None) -> Scene:
                 raise SceneError(f"{name}.material: {error}") from None
         added += made.capsules
         scales += made.scales
-    return replace(scene, capsules=[*scene.capsules, *added], color_scales=scales)
+    return replace(
+        scene,
+        capsules=[*scene.capsules, *(each for each in added if not isinstance(each, ConeSet))],
+        cones=[*scene.cones, *(each for each in added if isinstance(each, ConeSet))],
+        color_scales=scales,
+    )
 
 
 def without_glyphs(scene: Scene, kept: Container[str] = ()) -> Scene:
@@ -54,13 +60,15 @@ def without_glyphs(scene: Scene, kept: Container[str] = ()) -> Scene:
         scene: the scene.
         kept: names of those that stay.
     """
-    gone = [c for c in scene.capsules if c.made_for and c.made_for not in kept]
+    there = (*scene.capsules, *scene.cones)
+    gone = [each for each in there if each.made_for and each.made_for not in kept]
     if not gone:
         return scene
     old = {id(scale) for capsules in gone for scale in capsules.scales}
     return replace(
         scene,
-        capsules=[capsules for capsules in scene.capsules if capsules not in gone],
+        capsules=[each for each in scene.capsules if each not in gone],
+        cones=[each for each in scene.cones if each not in gone],
         color_scales=[scale for scale in scene.color_scales if id(scale) not in old],
     )
 
