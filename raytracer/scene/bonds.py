@@ -413,8 +413,8 @@ def _by_values(spheres: SphereSet, pairs: _Pairs, said: Bonding) -> tuple[Sphere
 
     assert isinstance(said.color, StyleSettings)
     table = _table(spheres, pairs, said.color.columns)
-    place = f"{said.place}bond_color" if said.place else "bond_color"
-    (colored,), scale = by_scale([table], SetStyle(said.color, place=place))
+    place = said.place.removesuffix(".")
+    (colored,), scale = by_scale([table], SetStyle(said.color, place=place, table="bond_color"))
     return colored, scale
 
 

@@ -99,9 +99,9 @@ def test_arrows_follow_selection_transform_and_colour() -> None:
     rule = {"by": "mass", "map": "viridis"}
     shown = made(
         Scene(spheres=[spheres]),
-        arrows={"select": "z > 1", "every": 2, "scale": 1.0, "color": rule},
+        arrows={"select": "z > 1", "every": 3, "scale": 1.0, "color": rule},
     )
-    rows = np.flatnonzero(GRID[:, 2] > 1)[::2]
+    rows = np.flatnonzero(GRID[:, 2] > 1)[::3]
     turn = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
     assert shafts(shown).starts == pytest.approx(2 * GRID[rows] @ turn.T + [1, 0, 0], abs=1e-6)
     steps = shown.cones[0].ends - shafts(shown).starts

@@ -274,19 +274,21 @@ class SetStyle:
         radius: an expression; None keeps the radii of the set.
         place: of the set in a scene file, for messages: "spheres[0]"; "" for arguments.
         opacity: an expression, or a number; None keeps the opacity of the set.
+        table: name of the table of the colours.
     """
 
     settings: StyleSettings
     radius: str | None = None
     place: str = ""
     opacity: str | None = None
+    table: str = "color"
 
     def named(self, setting: str) -> str:
         """Return what messages call a setting."""
-        if not self.place:
+        if not self.place and self.table == "color":
             return setting
-        keys = {name: f"color.{key}" for key, name in KEYS.items()}
-        return f"{self.place}.{keys.get(setting, setting)}"
+        keys = {name: f"{self.table}.{key}" for key, name in KEYS.items()}
+        return f"{self.place}.{keys.get(setting, setting)}".removeprefix(".")
 
     @property
     def columns(self) -> list[str]:
