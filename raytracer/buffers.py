@@ -365,6 +365,7 @@ class SceneBuffers:
             yield "end_row", self.end_row
         if len(self.form):
             yield "form", self.form
+        if len(self.shapes):
             yield "shapes", self.shapes
 
 

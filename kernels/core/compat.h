@@ -84,6 +84,13 @@ typedef unsigned long long uint64_t;
 #define RT_HAS_FMA 0
 #endif
 
+// Whether one instruction adds integers over a warp: since Ampere.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+#define RT_WARP_REDUCES 1
+#else
+#define RT_WARP_REDUCES 0
+#endif
+
 // scalar operations that each compiler spells its own way
 namespace RT_NS {
 #if defined(__CUDA_ARCH__)

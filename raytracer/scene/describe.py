@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from raytracer.arguments import whole
 from raytracer.errors import SceneError, escaped, shown
@@ -15,8 +15,8 @@ from raytracer.scene.particles.source import Value
 from raytracer.scene.transform import Vector
 
 if TYPE_CHECKING:
-    from raytracer.scene.scene import CapsuleSet, Scene, SphereSet
-    from raytracer.scene.solids import EllipsoidSet
+    from raytracer.scene.scene import Scene, SolidSet, SphereSet
+    from raytracer.scene.solids import ConeSet, EllipsoidSet
 
 MOST_VALUES = 12
 """Most values of the data file among the lines for people."""
@@ -140,9 +140,7 @@ def describe(scene: Scene, prim_id: int) -> SphereInfo:
     """
     prim_id = whole(prim_id, "prim_id")
     row = prim_id - scene.count
-    kinds: tuple[Sequence[CapsuleSet | EllipsoidSet], ...] = (
-        scene.capsules, scene.cones, scene.ellipsoids
-    )  # fmt: skip
+    kinds: tuple[Sequence[SolidSet], ...] = (scene.capsules, scene.cones, scene.ellipsoids)
     for sets in kinds if row >= 0 else ():
         for index, solids in enumerate(sets):
             if row < solids.count:
@@ -167,13 +165,9 @@ def describe(scene: Scene, prim_id: int) -> SphereInfo:
     )
 
 
-def _solid(
-    scene: Scene, solids: CapsuleSet | EllipsoidSet, set_index: int, prim_id: int, row: int
-) -> SphereInfo:
+def _solid(scene: Scene, solids: SolidSet, set_index: int, prim_id: int, row: int) -> SphereInfo:
     """Return all that is known of a capsule, a cone or an ellipsoid, in that row of its set."""
-    from raytracer.scene.scene import CapsuleSet
-
-    start = _position(solids.start, row)
+    position, scale = _position(solids.start, row), solids.transform.scale
     shared: dict[str, Any] = {
         "id": prim_id,
         "set_index": set_index,
@@ -183,22 +177,25 @@ def _solid(
         "material_name": _material_name(scene, solids.start),
         "material": scene.material_of(solids),
     }
-    if not isinstance(solids, CapsuleSet):
-        axes, turn = solids.semi_axes, solids.orientation
-        size = solids.transform.scale * axes[row if len(axes) > 1 else 0]
-        return EllipsoidInfo(
-            **shared,
-            position=start,
-            semi_axes=tuple(size.tolist()),
-            orientation=tuple(turn[row if len(turn) > 1 else 0].tolist()),
+    if solids.noun == "ellipsoid":
+        axes, turn = (
+            rows[row if len(rows) > 1 else 0].tolist()
+            for rows in (
+                cast("EllipsoidSet", solids).semi_axes,
+                cast("EllipsoidSet", solids).orientation,
+            )
         )
-    end = _position(solids.end, row)
-    x, y, z = (0.5 * (a + b) for a, b in zip(start, end, strict=True))
-    radii = getattr(solids, "radii", None)
-    if radii is not None:
-        first, last = (float(r if r.ndim == 0 else r[row]) * solids.transform.scale for r in radii)
+        size = tuple(scale * axis for axis in axes)
+        return EllipsoidInfo(**shared, position=position, semi_axes=size, orientation=tuple(turn))
+    end = _position(solids.balls[1], row)
+    x, y, z = (0.5 * (a + b) for a, b in zip(position, end, strict=True))
+    if solids.noun == "cone":
+        first, last = (
+            scale * float(radius if radius.ndim == 0 else radius[row])
+            for radius in cast("ConeSet", solids).radii
+        )
         shared |= {"radius": first, "end_radius": last}
-    return CapsuleInfo(**shared, position=(x, y, z), start=start, end=end)
+    return CapsuleInfo(**shared, position=(x, y, z), start=position, end=end)
 
 
 def _find(scene: Scene, prim_id: int) -> tuple[int, int]:

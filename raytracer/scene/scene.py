@@ -144,11 +144,8 @@ class Scene:
     def __post_init__(self) -> None:
         self.spheres = _parts("spheres", self.spheres, SphereSet)
         self.capsules = _parts("capsules", self.capsules, CapsuleSet)
-        if self.cones != () or self.ellipsoids != ():
-            from raytracer.scene import solids
-
-            self.cones = _parts("cones", self.cones, solids.ConeSet)
-            self.ellipsoids = _parts("ellipsoids", self.ellipsoids, solids.EllipsoidSet)
+        self.cones = _solids("cones", self.cones)
+        self.ellipsoids = _solids("ellipsoids", self.ellipsoids)
         if self.lights is not None:
             self.lights = _parts("lights", self.lights, tuple(LIGHTS.values()))
         self.materials = mapping(self.materials, "materials")
@@ -330,7 +327,7 @@ class Scene:
         return sum(capsules.count for capsules in self.capsules)
 
     @property
-    def solids(self) -> list[CapsuleSet | EllipsoidSet]:
+    def solids(self) -> list[SolidSet]:
         """Sets of capsules, then of cones, then of ellipsoids, in the order of packing."""
         return [each for sets in self._solid_sets().values() for each in sets]
 
@@ -339,7 +336,7 @@ class Scene:
         """Number of capsules, cones and ellipsoids in all sets together."""
         return sum(each.count for each in self.solids)
 
-    def _solid_sets(self) -> dict[str, Sequence[CapsuleSet | EllipsoidSet]]:
+    def _solid_sets(self) -> dict[str, Sequence[SolidSet]]:
         """Return the sets of all that are no spheres, by what one of them is called."""
         return {"capsule": self.capsules, "cone": self.cones, "ellipsoid": self.ellipsoids}
 
@@ -438,7 +435,7 @@ class Scene:
 
         return spheres.in_color(PRESETS[name].color) if name in PRESETS else spheres
 
-    def material_of(self, surface: SphereSet | CapsuleSet | EllipsoidSet | Ground) -> AnyMaterial:
+    def material_of(self, surface: SphereSet | SolidSet | Ground) -> AnyMaterial:
         """Return the material of a set or of the ground.
 
         Raises:
@@ -465,6 +462,15 @@ def _parts(name: str, values: Any, kind: type | tuple[type, ...]) -> Sequence[An
     for part in parts:
         if not issubclass(type(part), kind):
             of_kind(part, name, kind)  # raises
+    return parts
+
+
+def _solids(name: str, values: Any) -> Sequence[Any]:
+    """Return sets of cones or ellipsoids, by the name of the argument; refuses others."""
+    parts = _parts(name, values, SolidSet)
+    for part in parts:
+        if f"{part.noun}s" != name:
+            raise SceneError(f"{name}: holds a set of {part.noun}s")
     return parts
 
 
@@ -753,7 +759,51 @@ class SphereSet:
         self.color_id = ids
 
 
-class CapsuleSet:
+class SolidSet:
+    """Solids of one kind, other than spheres, that share a material and a transform.
+
+    Colours, material and placement are those of `start`, a set of one ball for each solid.
+    """
+
+    noun: str
+    """What messages call one of them."""
+
+    start: SphereSet
+
+    has_end_colors = False
+    """Whether the ends have colours of their own."""
+
+    even_colors = False
+    """Whether the colour changes evenly from end to end."""
+
+    are_bonds = False
+    """Whether they were made of particles, and are made again where these change."""
+
+    @property
+    def balls(self) -> tuple[SphereSet, ...]:
+        """Balls at the ends of the solids, or around them."""
+        return (self.start,)
+
+    @property
+    def count(self) -> int:
+        """Number of solids."""
+        return self.start.count
+
+    @property
+    def material(self) -> str | AnyMaterial:
+        """The material, or its name in the scene."""
+        return self.start.material
+
+    @property
+    def transform(self) -> Transform:
+        """From own units to scene units."""
+        return self.start.transform
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {counted(self.count, self.noun)}>"
+
+
+class CapsuleSet(SolidSet):
     """Capsules that share a material and a transform: bonds, rods, edges, lines.
 
     A capsule is all that is within its radius of the segment from its start to its end.
@@ -781,11 +831,7 @@ class CapsuleSet:
             that are not positive, colours out of range.
     """
 
-    are_bonds = False
-    """Whether they were made of particles, and are made again where these change."""
-
     noun = "capsule"
-    """What messages call one of them."""
 
     caps = "round"
     """Shape of the ends: a word of `CAPS`."""
@@ -860,11 +906,6 @@ class CapsuleSet:
         return self.start, self.end
 
     @property
-    def count(self) -> int:
-        """Number of capsules."""
-        return self.start.count
-
-    @property
     def starts(self) -> NDArray[np.floating[Any]]:
         """Starts, float32 or float64 (N, 3), own units."""
         return self.start.centers
@@ -878,19 +919,6 @@ class CapsuleSet:
     def radius(self) -> NDArray[np.floating[Any]] | float:
         """One radius, or one for each capsule, own units."""
         return self.start.radius
-
-    @property
-    def material(self) -> str | AnyMaterial:
-        """The material, or its name in the scene."""
-        return self.start.material
-
-    @property
-    def transform(self) -> Transform:
-        """From own units to scene units."""
-        return self.start.transform
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__}: {counted(self.count, self.noun)}>"
 
 
 CAPS = ("round", "flat")

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from raytracer.errors import SceneError, counted
+from raytracer.errors import SceneError
 from raytracer.scene.arrays import Where, check_radius, check_rows
-from raytracer.scene.materials import AnyMaterial
-from raytracer.scene.scene import CapsuleSet, SphereSet
-from raytracer.scene.transform import Transform
+from raytracer.scene.scene import CapsuleSet, SolidSet, SphereSet
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,10 +27,11 @@ class ConeSet(CapsuleSet):
         ends: (N, 3), own units; they differ from the starts.
         radius: at the starts: one radius or (N,), own units; 0 is a point.
         end_radius: at the ends, likewise; not both are 0.
-        color, end_color, color_id, end_color_id, color_change, color_space, material, transform,
-            opacity: as for `CapsuleSet`.
+        color, end_color: as for `CapsuleSet`.
         names: a file's own names of "starts", "ends", "radius", "end_radius", "color" and
             "end_color", for messages.
+        **looks: `color_id`, `end_color_id`, `color_change`, `color_space`, `material`, `transform`
+            and `opacity`, as for `CapsuleSet`.
 
     Raises:
         SceneError: arrays that do not fit, NaN or infinity (with the index of the first), negative
@@ -88,7 +87,7 @@ class ConeSet(CapsuleSet):
         return _one_or_all(self.radii[1])
 
 
-class EllipsoidSet:
+class EllipsoidSet(SolidSet):
     """Ellipsoids that share a material and a transform: liquid crystals, tensors, grains.
 
     Args:
@@ -97,13 +96,10 @@ class EllipsoidSet:
         orientation: quaternions w, x, y, z that turn an ellipsoid from the coordinate axes to where
             it lies: (4,) for all or (N, 4), of any length above 0; None turns none.
         color: as for `SphereSet`: one colour, N colours, or a palette (K, 3) for `color_id`.
-        color_id: integers (N,) into the palette `color`.
-        color_space: "srgb" or "linear": what the numbers of colours are.
-        material: a `Material`, a `Principled`, or the name of one of the scene's.
-        transform: from own units to scene units; None leaves them as they are.
-        opacity: one opacity or (N,), from 0 to 1; None is that of the colours, or 1.
         names: a file's own names of "centers", "semi_axes", "orientation" and "color", for
             messages.
+        **looks: `color_id`, `color_space`, `material`, `transform` and `opacity`, as for
+            `SphereSet`.
 
     Raises:
         SceneError: arrays that do not fit, NaN or infinity (with the index of the first),
@@ -111,9 +107,6 @@ class EllipsoidSet:
     """
 
     noun = "ellipsoid"
-    has_end_colors = False
-    even_colors = False
-    are_bonds = False
 
     def __init__(
         self,
@@ -156,32 +149,9 @@ class EllipsoidSet:
         )
 
     @property
-    def balls(self) -> tuple[SphereSet, ...]:
-        """The balls around the ellipsoids."""
-        return (self.start,)
-
-    @property
-    def count(self) -> int:
-        """Number of ellipsoids."""
-        return self.start.count
-
-    @property
     def centers(self) -> NDArray[np.floating[Any]]:
         """Centres, float32 or float64 (N, 3), own units."""
         return self.start.centers
-
-    @property
-    def material(self) -> str | AnyMaterial:
-        """The material, or its name in the scene."""
-        return self.start.material
-
-    @property
-    def transform(self) -> Transform:
-        """From own units to scene units."""
-        return self.start.transform
-
-    def __repr__(self) -> str:
-        return f"<EllipsoidSet: {counted(self.count, self.noun)}>"
 
 
 class _Balls(SphereSet):

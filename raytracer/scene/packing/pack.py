@@ -34,8 +34,7 @@ if TYPE_CHECKING:
 
     from raytracer.scene.packing.framing import Outliers, Spheres
     from raytracer.scene.packing.large_spheres import Point
-    from raytracer.scene.scene import CapsuleSet, Scene, SphereSet
-    from raytracer.scene.solids import EllipsoidSet
+    from raytracer.scene.scene import Scene, SolidSet, SphereSet
 
 SAMPLE = 1 << 14
 """Most spheres looked at for centre and scale; the middle of more is the same to a percent."""
@@ -91,7 +90,10 @@ def _packed(scene: Scene, settings: RenderSettings) -> tuple[SceneBuffers, Camer
     if solid_sets:
         from raytracer.scene.packing.solids import place_solids
 
-        placed = place_solids(spheres, solid_sets, space, has_ground)
+        # refuses what is too far
+        balls_of_sets = ([place([ball], space) for ball in s.balls] for s in solid_sets)
+        radii = [np.maximum.reduce([ball[3] for ball in balls]) for balls in balls_of_sets]
+        placed = place_solids(spheres, solid_sets, radii, space, has_ground)
     solids = spheres if placed is None else placed.solids
     others = end_colors(solid_sets)
     color, color_id, color_mode = pack_colors([*surfaces, *others])
@@ -136,7 +138,7 @@ def _packed(scene: Scene, settings: RenderSettings) -> tuple[SceneBuffers, Camer
     )
     for ids in (color_id, material_id, opacity):
         ids.setflags(write=False)  # a backend checks them once, and copies those that may change
-    of_solids = {} if placed is None else placed.arrays(color_mode)
+    of_solids = {} if placed is None else placed.arrays(color_mode != UNIFORM)
     buffers = SceneBuffers(
         *solids, color, color_id, material_id, camera, lights, materials, frame,
         center=np.asarray(space.center, np.float64), scale=space.scale,
@@ -427,12 +429,12 @@ def _check_placed(spheres: SphereSet, placed: Spheres) -> None:
             )
 
 
-def ends_of(solids: Sequence[CapsuleSet | EllipsoidSet]) -> list[SphereSet]:
+def ends_of(solids: Sequence[SolidSet]) -> list[SphereSet]:
     """Return the balls at the ends of solids or around them, as sets that are not empty."""
     return [ball for each in solids if each.count for ball in each.balls]
 
 
-def end_colors(solids: Sequence[CapsuleSet | EllipsoidSet]) -> list[SphereSet]:
+def end_colors(solids: Sequence[SolidSet]) -> list[SphereSet]:
     """Return the balls at the ends that have a colour of their own, as sets that are not empty."""
     return [each.balls[1] for each in solids if each.count and each.has_end_colors]
 

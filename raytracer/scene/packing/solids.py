@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from raytracer.buffers import CONE, ELLIPSOID, EVEN, FLAT, balls_of
 from raytracer.errors import SceneError
-from raytracer.scene.packing.pack import UNIFORM, place
 from raytracer.scene.packing.render_space import Space, affine
-from raytracer.scene.scene import CapsuleSet
-from raytracer.scene.solids import ConeSet, EllipsoidSet
 from raytracer.scene.transform import Transform
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from raytracer.scene.scene import CapsuleSet, SolidSet
+    from raytracer.scene.solids import ConeSet, EllipsoidSet
 
     Doubles = NDArray[np.float64]
     Floats = NDArray[np.float32]
@@ -37,7 +37,7 @@ class PlacedSolids:
         surfaces: number of surfaces; spheres, solids and ground.
     """
 
-    sets: Sequence[CapsuleSet | EllipsoidSet]
+    sets: Sequence[SolidSet]
     solids: Spheres
     axis: Floats
     form: NDArray[np.uint8]
@@ -49,15 +49,15 @@ class PlacedSolids:
         """Balls around which a view fits."""
         return balls_of(self.solids, self.axis, self.form, self.shapes)
 
-    def arrays(self, color_mode: str) -> dict[str, Any]:
-        """Return the arguments of `SceneBuffers`. color_mode: word of `ColorMode`."""
+    def arrays(self, has_colors: bool) -> dict[str, Any]:
+        """Return the arguments of `SceneBuffers`. has_colors: whether there is more than one."""
         import numpy as np
 
         rows = self.surfaces
         parts = []
         for each in self.sets:
             other = np.zeros(each.count, np.int32)
-            if each.has_end_colors and color_mode != UNIFORM:
+            if each.has_end_colors and has_colors:
                 other += np.arange(rows, rows + each.count, dtype=np.int32)
                 rows += each.count
             parts.append(other)
@@ -73,18 +73,20 @@ class PlacedSolids:
 
 
 def place_solids(
-    spheres: Spheres, sets: Sequence[CapsuleSet | EllipsoidSet], space: Space, has_ground: bool
+    spheres: Spheres,
+    sets: Sequence[SolidSet],
+    radii: Sequence[Floats],
+    space: Space,
+    has_ground: bool,
 ) -> PlacedSolids:
     """Return spheres and solids in render space.
 
     Args:
         spheres: x, y, z and radius of the spheres, float32 (N,) each.
         sets: solids, none of them empty: capsules, then cones, then ellipsoids.
+        radii: of the largest balls in each set, float32 (C,) each, render space.
         space: render space.
         has_ground: whether there is one surface more.
-
-    Raises:
-        SceneError: a solid is too large, too small or too far for float32.
     """
     import numpy as np
 
@@ -92,31 +94,31 @@ def place_solids(
     axes: list[Floats] = []
     forms: list[NDArray[np.uint8]] = []
     shapes: list[Floats] = [np.zeros((0, 8), np.float32)]
-    for each in sets:
-        balls = [place([ball], space) for ball in each.balls]  # refuses what is too far
-        if isinstance(each, EllipsoidSet):
-            middle, half, numbers = _ellipsoids(each, space)
+    for each, radius in zip(sets, radii, strict=True):
+        numbers: Floats | None
+        if each.noun == "ellipsoid":
+            middle, half, numbers = _ellipsoids(cast("EllipsoidSet", each), space)
             form = ELLIPSOID
-        elif isinstance(each, ConeSet):
-            middle, half, numbers = _cones(each, space)
+        elif each.noun == "cone":
+            middle, half, numbers = _cones(cast("ConeSet", each), space)
             form = CONE
         else:
-            start, end = _ends(each, space)
-            middle, half = (
-                np.asarray(m, np.float32) for m in (0.5 * (start + end), 0.5 * (end - start))
-            )
-            numbers, form = None, FLAT if each.caps == "flat" else 0
+            rods = cast("CapsuleSet", each)
+            start, end = _ends(rods, space)
+            middle = np.asarray(0.5 * (start + end), np.float32)
+            half = np.asarray(0.5 * (end - start), np.float32)
+            numbers, form = None, FLAT if rods.caps == "flat" else 0
         for k in range(3):
             parts[k].append(np.ascontiguousarray(middle[:, k]))
-        parts[3].append(np.maximum.reduce([ball[3] for ball in balls]))
+        parts[3].append(radius)
         axes.append(half)
         even = EVEN if each.even_colors and each.has_end_colors else 0
         forms.append(np.full(each.count, form | even, np.uint8))
         if numbers is not None:
             shapes.append(numbers)
-    x, y, z, radius = (np.concatenate(part) for part in parts)
+    x, y, z, size = (np.concatenate(part) for part in parts)
     return PlacedSolids(
-        sets, (x, y, z, radius), np.concatenate(axes), np.concatenate(forms),
+        sets, (x, y, z, size), np.ascontiguousarray(np.concatenate(axes)), np.concatenate(forms),
         np.concatenate(shapes), len(x) + has_ground,
     )  # fmt: skip
 
