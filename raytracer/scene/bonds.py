@@ -378,8 +378,7 @@ def _table(spheres: SphereSet, pairs: _Pairs, names: Sequence[str]) -> SphereSet
     """
     import numpy as np
 
-    from raytracer.scene.scene import SphereSet as Kind
-
+    kind = type(spheres)  # its module imports the columns of sets, which ask for bonds
     spans = pairs.spans(spheres)
     length = np.sqrt(np.square(spans).sum(axis=1)) * spheres.transform.scale
     columns: dict[str, Any] = {"length": length, **pairs.columns}
@@ -387,7 +386,7 @@ def _table(spheres: SphereSet, pairs: _Pairs, names: Sequence[str]) -> SphereSet
     for name in names:
         if name not in columns and name[-1:] in ("1", "2") and atoms.has(name[:-1]):
             columns[name] = atoms[name[:-1]][pairs.rows[:, int(name[-1]) - 1]]
-    return Kind(spheres.centers[pairs.rows[:, 0]] + 0.5 * spans, 1.0, columns=columns)
+    return kind(spheres.centers[pairs.rows[:, 0]] + 0.5 * spans, 1.0, columns=columns)
 
 
 def _chosen(spheres: SphereSet, pairs: _Pairs, said: Bonding) -> NDArray[np.bool_]:
