@@ -407,7 +407,7 @@ def _chosen(spheres: SphereSet, pairs: _Pairs, said: Bonding) -> NDArray[np.bool
 
 def _by_values(spheres: SphereSet, pairs: _Pairs, said: Bonding) -> tuple[SphereSet, ColorScale]:
     """Return bonds, as a set at their middles, with the colours of a rule, and its scale."""
-    from raytracer.scene.coloring.apply import by_scale
+    from raytracer.scene.coloring.by_scale import by_scale
     from raytracer.scene.coloring.style import SetStyle
 
     assert isinstance(said.color, StyleSettings)

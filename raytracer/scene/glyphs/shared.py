@@ -109,7 +109,7 @@ def by_values(
         rule: the table `color`.
         place: what messages call the table in which it is: "arrows".
     """
-    from raytracer.scene.coloring.apply import by_scale
+    from raytracer.scene.coloring.by_scale import by_scale
 
     return by_scale(list(sets), SetStyle(rule, place=place))
 
