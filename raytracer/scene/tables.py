@@ -427,7 +427,7 @@ SCENE = Table(
         "animation": _key(ANIMATION, "What `raytracer animate` makes of the scene."),
         "spheres": _key(Tables(SPHERES), "Sphere sets.", default=[]),
         "capsules": _key(Tables(CAPSULES), "Capsule sets.", default=[]),
-        "cones": _key(Tables(CONES), "Cone sets.", default=[]),
+        "cones": _key(Tables(CONES), "Sets of cones.", default=[]),
         "ellipsoids": _key(Tables(ELLIPSOIDS), "Ellipsoid sets.", default=[]),
         "elements": _key(
             NamedTables(ELEMENT), "Own radii and colours of elements in files of atoms.", default={}
