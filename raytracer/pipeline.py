@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from raytracer.scene.annotations import Annotations
     from raytracer.scene.camera import Camera
     from raytracer.scene.coloring.style import StyleOverrides, StyleSettings
+    from raytracer.scene.packing.framing import Surroundings
     from raytracer.scene.scene import Scene
     from raytracer.scene.view_settings import ViewOverrides
     from raytracer.settings import Overrides
@@ -249,7 +250,8 @@ def prepare(
             memory.require_host(need)
             if (free := about_device.get("memory_free")) is not None:
                 memory.require_device(need, free)
-        buffers, camera = _packed(loaded, settings)
+        around = None if plan is None else plan.surroundings(settings.width, settings.height)
+        buffers, camera = _packed(loaded, settings, around)
     kept, tone = (loaded, buffers) if keep else None, loaded.tone
     del loaded
     with stage("digest", f"hashing {spheres}"):
@@ -620,11 +622,17 @@ def _is_device(value: Any) -> bool:
         return False
 
 
-def _packed(scene: Scene, settings: RenderSettings) -> tuple[SceneBuffers, Camera]:
-    """Return scene and settings as buffers, and the camera of the picture."""
+def _packed(
+    scene: Scene, settings: RenderSettings, around: Surroundings | None
+) -> tuple[SceneBuffers, Camera]:
+    """Return scene and settings as buffers, and the camera of the picture.
+
+    around: what a fitted camera shows beside the spheres.
+    """
+    from raytracer.scene.packing.framing import NOTHING
     from raytracer.scene.packing.pack import pack_with_camera
 
-    return pack_with_camera(scene, settings)
+    return pack_with_camera(scene, settings, around or NOTHING)
 
 
 def _changed(scene: Scene, overrides: Mapping[str, Any]) -> tuple[Scene, RenderSettings]:

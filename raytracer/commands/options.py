@@ -562,7 +562,7 @@ def _option(
     notes = [kind.limits()] if kind.limits() else []
     notes.append(f"default: {default}")
     text = f"{summary or definition.summary}  [{'; '.join(notes)}]"
-    attributes = kind.option() if definition.name != "fit" else {"metavar": "[true|false|all]"}
+    attributes = kind.option() if definition.name != "fit" else {"metavar": "[true|false|all|box]"}
     if attributes.pop("is_switch", False):
         flag = f"{flag}/--no-{flag[2:]}"
     names = [flag, *FLAGS.get(definition.name, ()), definition.name]

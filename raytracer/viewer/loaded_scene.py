@@ -15,8 +15,9 @@ from raytracer.errors import TEXT_LETTERS, DataFileError, shown
 from raytracer.files.access import is_path
 from raytracer.memory import Output
 from raytracer.pipeline import NO_SPHERE, Job, Notice, prepare
+from raytracer.scene.packing.framing import NOTHING, Surroundings
 from raytracer.scene.packing.lighting import pack_lights
-from raytracer.scene.packing.pack import retake
+from raytracer.scene.packing.pack import retake, with_boxes
 from raytracer.scene.packing.pose import with_up
 from raytracer.settings import RenderSettings
 from raytracer.viewer.collision import Colliders
@@ -133,6 +134,11 @@ class LoadedScene:
     def extent(self) -> float:
         """Radius that holds all spheres; see `view.bounding_radius`."""
         return self.colliders.extent
+
+    def surroundings(self, size: tuple[int, int]) -> Surroundings:
+        """Return what a fitted camera shows beside the spheres; size: of the picture, pixels."""
+        plan = self.job.plan
+        return with_boxes(self.scene, NOTHING if plan is None else plan.surroundings(*size))
 
     @property
     def all_particles(self) -> Scene:
