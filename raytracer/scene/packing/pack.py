@@ -35,9 +35,7 @@ if TYPE_CHECKING:
 
     from raytracer.scene.packing.framing import Outliers, Spheres
     from raytracer.scene.packing.large_spheres import Point
-    from raytracer.scene.particles.source import Box
     from raytracer.scene.scene import Scene, SolidSet, SphereSet
-    from raytracer.scene.transform import Vector
 
 SAMPLE = 1 << 14
 """Most spheres looked at for centre and scale; the middle of more is the same to a percent."""
@@ -312,31 +310,14 @@ def with_boxes(scene: Scene, around: Surroundings) -> Surroundings:
     """
     if scene.camera is None or scene.camera.fit != "box":
         return around
+    from raytracer.scene.simulation_box import box_of_file
+
     boxes = tuple(box for spheres in scene.spheres if (box := box_of_file(spheres)) is not None)
     if not boxes and not around.boxes:
         raise SceneError(
             'camera.fit: the files of the scene state no simulation box for "box": say true'
         )
     return Surroundings(around.room, (*around.boxes, *boxes))
-
-
-def box_of_file(spheres: SphereSet) -> Box | None:
-    """Return the simulation box of a set's file in scene units, or None."""
-    import numpy as np
-
-    from raytracer.scene.particles.source import Box
-
-    box = spheres.columns.box
-    if box is None:
-        return None
-    linear, move = spheres.transform.linear(), spheres.transform.translate
-
-    def moved(vector: NDArray[np.float64], shift: NDArray[np.float64]) -> Vector:
-        x, y, z = (float(value) for value in linear @ vector + shift)
-        return x, y, z
-
-    a, b, c = (moved(edge, np.zeros(3)) for edge in np.array(box.edges, np.float64))
-    return Box(moved(np.array(box.origin, np.float64), np.asarray(move, np.float64)), (a, b, c))
 
 
 def retake(
