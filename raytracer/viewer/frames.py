@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from raytracer.animation.motion import Motion
     from raytracer.animation.source import FrameSource
     from raytracer.backends.base import Device
     from raytracer.files.output import OutputSet
@@ -46,6 +47,7 @@ class Frames:
         threads: threads on the CPU; 0 takes every core that the process may use.
         annotations: what is drawn over pictures, or changes of what the scene says.
         initial: the frame that is loaded first; None is that of the file.
+        motion: loads frames that are smoothed or unwrapped; None loads them as they are.
     """
 
     def __init__(
@@ -55,8 +57,9 @@ class Frames:
         threads: int = 0,
         annotations: Annotations | Mapping[str, Any] | None = None,
         initial: int | None = None,
+        motion: Motion | None = None,
     ) -> None:
-        self.source, self.initial = source, initial
+        self.source, self.initial, self._motion = source, initial, motion
         self._given = dict(overrides or {})
         self._overrides = {k: v for k, v in self._given.items() if k not in SETTINGS}
         self._threads, self._annotations = threads, annotations
@@ -92,7 +95,7 @@ class Frames:
         with self._lock, holding(self._held):
             loaded = LoadedScene.load(
                 self.source, self._given, backend, self._threads, notice, outputs, self.initial,
-                self._annotations,
+                self._annotations, self._motion,
             )  # fmt: skip
         loaded.job.warnings = [each for each in loaded.job.warnings if MORE_FRAMES not in each]
         said = {k: self._given[k] for k in SETTINGS if self._given.get(k) is not None}
@@ -135,6 +138,8 @@ class Frames:
         """
         with self._lock:
             self._plain = None
+            if self._motion is not None:
+                self._motion.forget()
             if content == Content(self.initial):
                 return self.first(like.job.device, step)
             return self.load(content, like, step)
@@ -206,6 +211,8 @@ class Frames:
         from raytracer.scene.load import load
         from raytracer.scene.scene import Scene
 
+        if self._motion is not None:
+            return self._motion.load(self.source, frame)
         if is_path(self.source):
             return load(path_of(self.source, "scene"), frame)
         if is_a(self.source, Scene):

@@ -27,6 +27,7 @@ from raytracer.viewer.view import View, space_of, spheres_of
 from raytracer.warning import collected
 
 if TYPE_CHECKING:
+    from raytracer.animation.motion import Motion
     from raytracer.backends.base import Device
     from raytracer.buffers import SceneBuffers
     from raytracer.files.output import OutputSet
@@ -89,6 +90,7 @@ class LoadedScene:
         outputs: OutputSet | None = None,
         frame: int | None = None,
         annotations: Annotations | Mapping[str, Any] | None = None,
+        motion: Motion | None = None,
     ) -> LoadedScene:
         """Load, pack, build and upload a scene; arguments as for `raytracer.pipeline.prepare`.
 
@@ -99,6 +101,7 @@ class LoadedScene:
                 source,
                 overrides,
                 frame=frame,
+                motion=motion,
                 backend=backend,
                 threads=threads,
                 notice=notice,
