@@ -757,7 +757,9 @@ def _loaded(
 
         return load(scene, frame, columns=columns, format=format)
     if format is not None:
-        raise UserError("format: goes with the path of a file; this scene is none")
+        from raytracer.scene.load import NO_FORMAT
+
+        raise UserError(NO_FORMAT)
     if frame is not None:
         raise UserError("frame: goes with the path of a file; this scene has no frames")
     from raytracer.scene.scene import Scene as SceneType

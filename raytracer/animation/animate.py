@@ -176,6 +176,7 @@ def animate(
     threads: int = 0,
     tone: ToneSettings | Mapping[str, Any] | None = None,
     annotations: Annotations | Mapping[str, Any] | None = None,
+    format: str | None = None,  # noqa: A002
     **settings: Any,
 ) -> Animation:
     """Return an animation of a trajectory, of a scene whose camera moves, or of both.
@@ -190,6 +191,7 @@ def animate(
             frame.
         annotations: what is drawn over the pictures; see `render`. In texts {frame} is the number
             of the trajectory's frame and {time} the seconds from the start.
+        format: the ending that says the format of a file; see `load`.
         **settings: those of `AnimationSettings` (`frames`, `fps`, `turntable`, `keyframes`, ...)
             and those of `render` (`width`, `samples`, `view`, `background`, ...); what is None is
             that of the scene.
@@ -203,7 +205,7 @@ def animate(
     from raytracer.scene.view_settings import ViewSettings
     from raytracer.settings import RenderSettings
 
-    source = source_of(scene)
+    source = source_of(scene, format)
     own = definitions(AnimationSettings)
     known = {name for kind in (RenderSettings, ViewSettings, StyleSettings)
              for name in definitions(kind)}  # fmt: skip

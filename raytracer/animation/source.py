@@ -13,7 +13,7 @@ from raytracer.arguments import is_a
 from raytracer.errors import DataFileError, SceneError, UserError, naming, shown
 from raytracer.files.access import STANDARD_INPUT, is_path, opened, path_of
 from raytracer.scene.animation import AnimationSettings
-from raytracer.scene.load import SCENE_SUFFIXES, check, load, read_table
+from raytracer.scene.load import NO_FORMAT, SCENE_SUFFIXES, check, ending_of, load, read_table
 from raytracer.scene.particles.data_file import split_inner
 from raytracer.scene.particles.read import frame_count
 from raytracer.scene.scene import Scene
@@ -63,12 +63,17 @@ class FrameSource(ABC):
 class FileSource(FrameSource):
     """A scene or particle file, or a series of files.
 
+    Args:
+        path: of it.
+        format: the ending that says the format of particle files; see `load`.
+
     Raises:
         UserError: there is no such file, or it is wrong.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, format: str | None = None) -> None:  # noqa: A002
+        self.path, self._format = path, format
+        self._ending = "" if format is None else ending_of(format)
         self.name = str(path)
         self._data: list[Path] = []
         self._animation: AnimationSettings | None = None
@@ -82,12 +87,13 @@ class FileSource(FrameSource):
         return [path for path in (self.path, *self._data) if path.is_file()]
 
     def load(self, frame: int, columns: Sequence[str] = ()) -> Scene:
-        return load(self.path, frame if self.count > 1 else None, columns=columns)
+        number = frame if self.count > 1 else None
+        return load(self.path, number, columns=columns, format=self._format)
 
     def signature(self) -> str | None:
         if self.path == STANDARD_INPUT:
             return None
-        state = hashlib.sha256()
+        state = hashlib.sha256(self._ending.encode())
         for path in (self.path, *self._data):
             file, _ = split_inner(path)
             if not file.is_file():  # a pattern or a folder, whose files follow
@@ -107,11 +113,12 @@ class FileSource(FrameSource):
 
     def _count(self) -> int:
         """Return the number of frames, and remember which files they are read from."""
-        if self.path.suffix.lower() not in SCENE_SUFFIXES:
+        suffix = self._ending or self.path.suffix.lower()
+        if suffix not in SCENE_SUFFIXES:
             self._data = self._files(self.path)
-            return frame_count(self.path)
+            return frame_count(self.path, ending=self._ending)
         with opened(self.path, error=SceneError) as file:
-            values = read_table(file, self.path.suffix.lower())
+            values = read_table(file, suffix)
         check(values, str(self.path))
         said = values.get("animation")
         if said is not None:
@@ -129,7 +136,8 @@ class FileSource(FrameSource):
                     self._data += self._files(self.path.parent / each[key])
             if (name := each.get("file")) is not None:
                 counts = free if each.get("frame") is None else stated
-                counts[name] = frame_count(self.path.parent / name, name)
+                ending = "" if each.get("format") is None else ending_of(each["format"])
+                counts[name] = frame_count(self.path.parent / name, name, ending)
         several = {name: count for name, count in free.items() if count > 1}
         # Sets that state their frame stand still beside those that do not.
         several = several or {name: count for name, count in stated.items() if count > 1}
@@ -172,17 +180,20 @@ class SceneSource(FrameSource):
         return made if is_a(made, Scene) else Scene.from_object(made)
 
 
-def source_of(value: Any) -> FrameSource:
+def source_of(value: Any, format: str | None = None) -> FrameSource:  # noqa: A002
     """Return what is to be animated.
 
     Args:
         value: a `Scene`, a path, a sequence of scenes, or an array (T, N, 3).
+        format: of a file; see `load`.
 
     Raises:
         UserError: it is nothing of that kind.
     """
     if is_path(value):
-        return FileSource(path_of(value, "scene"))
+        return FileSource(path_of(value, "scene"), format)
+    if format is not None:
+        raise UserError(NO_FORMAT)
     if is_a(value, Scene):
         return SceneSource([value])
     if is_a(value, (list, tuple)) or getattr(value, "ndim", 0) == 3:

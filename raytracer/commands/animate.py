@@ -17,6 +17,7 @@ from raytracer.commands.options import (
     animation_options,
     annotation_options,
     backend_option,
+    format_option,
     render_options,
     scene_path,
     style_options,
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
     help="The movie (.mp4, .mov, .mkv, .webm, .gif, .webp) or numbered pictures "
     "('frames/####.png', .exr); default: NAME.mp4 in the current folder.",
 )
+@format_option
 @backend_option
 @threads_option
 @worker_options
@@ -106,7 +108,7 @@ def run(scene: str, options: dict[str, Any]) -> None:
     with collected() as warnings:
         animation = animation_of(
             path, tone=tone, backend=options["backend"], threads=options["threads"],
-            annotations=annotations, **overrides, **settings,
+            annotations=annotations, format=options["format"], **overrides, **settings,
         )  # fmt: skip
     said = list(warnings)
 

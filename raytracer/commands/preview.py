@@ -13,6 +13,7 @@ import click
 from raytracer.commands.options import (
     SettingsCommand,
     backend_option,
+    format_option,
     frame_option,
     preview_annotation_options,
     preview_options,
@@ -47,6 +48,7 @@ and the memory of replaced scenes and films has to be freed."""
 )
 @click.argument("scene", metavar="SCENE|DATA")
 @frame_option
+@format_option
 @smoothing_option
 @unwrap_option
 @backend_option

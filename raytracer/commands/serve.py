@@ -12,6 +12,7 @@ import click
 from raytracer.commands.options import (
     SettingsCommand,
     backend_option,
+    format_option,
     frame_option,
     preview_annotation_options,
     preview_options,
@@ -37,6 +38,7 @@ from raytracer.resources import require_start
 )
 @click.argument("scene", metavar="SCENE|DATA")
 @frame_option
+@format_option
 @smoothing_option
 @unwrap_option
 @click.option("--port", type=int, metavar="PORT",

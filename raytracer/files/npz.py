@@ -198,12 +198,12 @@ def _require_bytes(header: Header, there: int, label: str) -> None:
 
 def _empty(header: Header) -> tuple[NDArray[Any], NDArray[np.uint8]]:
     """Return an array without values yet, and its bytes in the order of the file."""
-    target = _empty_bytes(header.nbytes)
+    target = empty_bytes(header.nbytes)
     order: Literal["F", "C"] = "F" if header.fortran_order else "C"
     return target.view(header.dtype).reshape(header.shape, order=order), target
 
 
-def _empty_bytes(size: int) -> NDArray[np.uint8]:
+def empty_bytes(size: int) -> NDArray[np.uint8]:
     """Return bytes without values yet; many of them begin where a huge page can.
 
     NumPy asks the system for huge pages from 4 MiB on. Memory begins anywhere, though, and the

@@ -79,6 +79,24 @@ def bonded(spheres: SphereSet, said: Bonding) -> Bonded:
     return Bonded(atoms, made)
 
 
+def bonded_pairs(spheres: SphereSet) -> NDArray[np.int32]:
+    """Return the numbers of the particles that bonds connect, (M, 2).
+
+    They are those that are said of the set; of one of which none are said, or that shows none,
+    those of its file, else by distance.
+
+    Raises:
+        SceneError: a pair names a type that there is not, or there are too many bonds.
+    """
+    import numpy as np
+
+    said = spheres.bonding or Bonding(None, None, None, None)
+    wanted = "auto" if said.bonds in (None, "none") else said.bonds
+    assert wanted is not None
+    pairs = _pairs(spheres, wanted, said) if spheres.count else np.zeros((0, 5), np.int32)
+    return np.ascontiguousarray(pairs[:, :2])
+
+
 def _angstrom(spheres: SphereSet) -> float:
     """Return the length of an angstrom in the units of a set, as its radii tell it."""
     import numpy as np

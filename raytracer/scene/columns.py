@@ -314,6 +314,18 @@ class Columns(Mapping[str, "NDArray[Any]"]):
             pairs = pairs[(pairs >= 0).all(axis=1)]
         return pairs
 
+    def pairs(self) -> NDArray[Any]:
+        """Return the bonds between the spheres that are shown, int32 (M, 2).
+
+        They are those that are said of the set; otherwise those of the file, else by distance.
+
+        Raises:
+            SceneError: there are too many.
+        """
+        from raytracer.scene.bonds import bonded_pairs
+
+        return bonded_pairs(self._spheres)
+
     @contextmanager
     def _open(self) -> Iterator[ParticleSource]:
         """Open the file of the set again."""

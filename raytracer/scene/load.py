@@ -91,6 +91,10 @@ MOST_PATH = 200
 """Longest path of a data file that a notice shows whole."""
 
 
+NO_FORMAT = "format: goes with the path of a file; this scene is none"
+"""Message where a format is stated of what is no file."""
+
+
 def load(
     path: str | PathLike[str],
     frame: int | None = None,

@@ -177,7 +177,7 @@ SPHERES = Table(
         "select": _key(
             Text(),
             "Show only the particles that fulfil a condition: \"type == 'O' and z > 3\", "
-            '"every 10", "random 0.1".',
+            '"every 10", "random 0.1", "connected to id == 7".',
             "all",
         ),
         "rest": _key(

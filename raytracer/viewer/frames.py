@@ -47,6 +47,7 @@ class Frames:
         threads: threads on the CPU; 0 takes every core that the process may use.
         annotations: what is drawn over pictures, or changes of what the scene says.
         initial: the frame that is loaded first; None is that of the file.
+        format: the ending that says the format of a file; see `load`.
         motion: loads frames that are smoothed or unwrapped; None loads them as they are.
     """
 
@@ -57,9 +58,11 @@ class Frames:
         threads: int = 0,
         annotations: Annotations | Mapping[str, Any] | None = None,
         initial: int | None = None,
+        format: str | None = None,  # noqa: A002
         motion: Motion | None = None,
     ) -> None:
-        self.source, self.initial, self._motion = source, initial, motion
+        self.source, self.initial, self.format = source, initial, format
+        self._motion = motion
         self._given = dict(overrides or {})
         self._overrides = {k: v for k, v in self._given.items() if k not in SETTINGS}
         self._threads, self._annotations = threads, annotations
@@ -95,7 +98,7 @@ class Frames:
         with self._lock, holding(self._held):
             loaded = LoadedScene.load(
                 self.source, self._given, backend, self._threads, notice, outputs, self.initial,
-                self._annotations, self._motion,
+                self._annotations, self.format, self._motion,
             )  # fmt: skip
         loaded.job.warnings = [each for each in loaded.job.warnings if MORE_FRAMES not in each]
         said = {k: self._given[k] for k in SETTINGS if self._given.get(k) is not None}
@@ -214,7 +217,7 @@ class Frames:
         if self._motion is not None:
             return self._motion.load(self.source, frame)
         if is_path(self.source):
-            return load(path_of(self.source, "scene"), frame)
+            return load(path_of(self.source, "scene"), frame, format=self.format)
         if is_a(self.source, Scene):
             return cast(Scene, self.source)
         return self._frame_source().load(frame or 0)
@@ -222,7 +225,7 @@ class Frames:
     def _frame_source(self) -> FrameSource:
         from raytracer.animation.source import source_of
 
-        return source_of(self.source)
+        return source_of(self.source, self.format)
 
 
 class FrameLoader:

@@ -162,6 +162,8 @@ class CameraKeys:
         viewer = self._viewer
         name = os.path.relpath(source, target.parent)
         spheres: dict[str, str] = {"file": toml_text.quoted(name)}
+        if stated := viewer.loader.frames.format:
+            spheres["format"] = toml_text.quoted(stated)
         style = dict(viewer.data.style)
         if style:
             keys = {"color_by": "by", "map": "map", "range": "range", "color_scale": "scale"}

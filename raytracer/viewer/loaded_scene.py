@@ -90,6 +90,7 @@ class LoadedScene:
         outputs: OutputSet | None = None,
         frame: int | None = None,
         annotations: Annotations | Mapping[str, Any] | None = None,
+        format: str | None = None,  # noqa: A002
         motion: Motion | None = None,
     ) -> LoadedScene:
         """Load, pack, build and upload a scene; arguments as for `raytracer.pipeline.prepare`.
@@ -101,6 +102,7 @@ class LoadedScene:
                 source,
                 overrides,
                 frame=frame,
+                format=format,
                 motion=motion,
                 backend=backend,
                 threads=threads,

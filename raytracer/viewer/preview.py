@@ -90,6 +90,7 @@ def preview(
     scene: object,
     *,
     frame: int | None = None,
+    format: str | None = None,  # noqa: A002
     smoothing: int | None = None,
     unwrap: bool | None = None,
     backend: str = "auto",
@@ -123,6 +124,7 @@ def preview(
         scene: a Scene, the path of a scene or particle file, or an object that holds particles
             (`Scene.from_object`).
         frame: of a trajectory, from 0, or from -1 backwards; see `load`.
+        format: the ending that says the format of a file; see `load`.
         smoothing, unwrap: of a trajectory; see `render`.
         backend: "auto" (CUDA where it works, else the CPU), "cpu", "cuda", or
             "cuda:1" for the GPU with number 1.
@@ -185,10 +187,10 @@ def preview(
     take_style(given)
     ViewSettings(**given)
     overrides |= view_settings
-    motion = motion_of(smoothing, unwrap)
+    motion = motion_of(smoothing, unwrap, format)
     opening.open_display(offscreen is not None)
     seen = stamps(file) if file is not None else None  # changes during the first load count
-    frames = Frames(scene, overrides, threads, annotations, frame, motion)
+    frames = Frames(scene, overrides, threads, annotations, frame, format, motion)
     loaded_scene = frames.first(backend, notice, outputs)
     if notice is not None:
         notice("")  # from here on the window shows the progress

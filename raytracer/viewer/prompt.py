@@ -85,7 +85,8 @@ class DataQuestions:
     def ask_selection(self) -> None:
         """Type the condition that selected particles fulfil."""
         self._ask(
-            "select", f"z > 3 and type == 'O', every 10, ...; columns are {self._columns()}",
+            "select", "z > 3 and type == 'O', every 10, connected to id == 7, ...; columns are "
+            f"{self._columns()}",
             lambda typed: self._viewer.do("select", typed), "",
         )  # fmt: skip
 

@@ -14,6 +14,7 @@ from PIL import Image as Pillow
 import raytracer
 from raytracer.animation.movie import durations
 from raytracer.cli import main
+from raytracer.errors import UserError
 from raytracer.files import output
 from raytracer.scene.annotations import TextLabel
 
@@ -75,6 +76,21 @@ def test_frames_are_the_pictures_of_the_same_camera(trajectory: Path) -> None:
         alone = raytracer.render(trajectory, frame=k, camera=camera, **SMALL)
         np.testing.assert_array_equal(image.to_uint8(), alone.to_uint8())
         assert image.statistics.covered > 0
+
+
+def test_a_format_that_the_name_does_not_tell(trajectory: Path, tmp_path: Path) -> None:
+    path = trajectory.rename(tmp_path / "water.dat")
+    assert len(raytracer.animate(path, format="xyz", **SMALL)) == FRAMES
+    scene = tmp_path / "scene.toml"
+    scene.write_text('[[spheres]]\nfile = "water.dat"\nformat = "xyz"\n')
+    assert len(raytracer.animate(scene, **SMALL)) == FRAMES
+    target = tmp_path / "f_##.png"
+    assert main(["animate", str(path), "--format", "xyz", "-o", str(target), *OPTIONS]) == 0
+    assert len(list(tmp_path.glob("f_*.png"))) == FRAMES
+    with pytest.raises(UserError, match="did you mean 'xyz'"):
+        raytracer.animate(path, format="xyt", **SMALL)
+    with pytest.raises(UserError, match="format: goes with the path"):
+        raytracer.animate(np.zeros((2, 3, 3)), format="xyz", **SMALL)
 
 
 def test_the_camera_sees_all_frames(trajectory: Path) -> None:

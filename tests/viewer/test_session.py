@@ -391,6 +391,25 @@ def test_keyframes_become_a_scene_that_animate_takes(
     assert np.allclose(np.array(last.position), camera["position"])
 
 
+def test_a_format_that_the_name_does_not_tell(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = write_frames(tmp_path / "run.dat", 3)
+    with opened(path, format="xyz", frame=1) as session:
+        wait_for(lambda: until(session, "frame", "count") == 3)
+        session.do("color-by", "charge")
+        session.do("frame", 2)
+        assert until(session, "frame", "number") == 2
+        session.do("keyframe")
+        session.do("export-keyframes")
+    assert raytracer.load("run-camera-1.toml", frame=2).count == 5
+    with pytest.raises(UserError, match=r"format: 'xyt' is not the ending.*did you mean 'xyz'"):
+        opened(path, format="xyt")
+    with pytest.raises(UserError, match="format: goes with the path of a file"):
+        opened(balls(), format="xyz")
+
+
 def test_the_tables_of_a_scene_file_are_replaced(tmp_path: Path) -> None:
     path = tmp_path / "scene.toml"
     path.write_text(

@@ -10,7 +10,7 @@ import ctypes
 import hashlib
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from raytracer.backends.cuda import own_files
@@ -22,12 +22,13 @@ from raytracer.errors import BackendError
 FLAGS = ("-std=c++17", "-O3", "-shared", "-Xcompiler", "-fPIC")
 
 
-def build(source: Path, arch: str) -> Path:
+def build(source: Path, arch: str, macros: Mapping[str, str] | None = None) -> Path:
     """Return the library of a .cu file, compiled now if it is not cached.
 
     Args:
         source: the file; it may include headers of the kernels by their path in kernels/.
         arch: architecture, like "sm_90a".
+        macros: definitions for the compiler.
 
     Raises:
         BackendError: nvcc is missing, or the cache folder belongs to another user.
@@ -38,7 +39,8 @@ def build(source: Path, arch: str) -> Path:
         raise BackendError(f"{source.name} needs nvcc, which is missing: install the CUDA toolkit")
     root = kernels_root()
     text = {source.name: source.read_bytes()} | headers_of(source, root)
-    key = digest(text, nvcc_version(nvcc), arch, *FLAGS)
+    flags = (*FLAGS, *(f"-D{name}={value}" for name, value in sorted((macros or {}).items())))
+    key = digest(text, nvcc_version(nvcc), arch, *flags)
     target = cache_folder().parent / "libraries" / f"{source.stem}.{arch}.{key}.so"
     try:
         folder = own_files.make_private(target.parent)
@@ -48,16 +50,15 @@ def build(source: Path, arch: str) -> Path:
             "folder of your own"
         ) from error
     if not _is_sound(target):
-        _compile(source, arch, nvcc, root, folder, target)
+        _compile(source, [str(nvcc), *flags, f"-arch={arch}", "-I", str(root)], folder, target)
     return target
 
 
-def _compile(source: Path, arch: str, nvcc: Path, root: Path, folder: Path, target: Path) -> None:
+def _compile(source: Path, compiler: list[str], folder: Path, target: Path) -> None:
     """Compile a library and store its digest."""
     with tempfile.TemporaryDirectory(prefix=".build-", dir=folder) as build_folder:
         library = Path(build_folder, "library.so")
-        target_options = [f"-arch={arch}", "-I", str(root), "-o", str(library)]
-        command = [str(nvcc), *FLAGS, *target_options, str(source)]
+        command = [*compiler, "-o", str(library), str(source)]
         process = subprocess.run(command, capture_output=True, text=True, check=False)
         if process.returncode != 0 or not library.is_file():
             lines = f"{process.stdout}{process.stderr}".strip().splitlines()

@@ -197,10 +197,21 @@ def _sized(spheres: SphereSet, style: SetStyle) -> SphereSet:
         spheres = with_opacity(spheres, style.opacity, style.named("opacity"))
     if style.settings.select is not None:
         place = style.named("select")
+        spheres = _with_bonding(spheres, style)  # what conditions may ask for
         spheres = _selected(spheres, style.settings.select, place, style.settings.rest)
     if style.radius is not None:
         spheres = with_radius(spheres, style.radius, style.named("radius"))
     return spheres
+
+
+def _with_bonding(spheres: SphereSet, style: SetStyle) -> SphereSet:
+    """Return a set that knows what is said about its bonds; none are made yet."""
+    said = _bonding(spheres, style)
+    if said is None or said == spheres.bonding:
+        return spheres
+    knowing = copy(spheres)
+    knowing.bonding = said
+    return knowing
 
 
 def _repeated(spheres: SphereSet, style: SetStyle | None) -> SphereSet:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from raytracer.errors import SceneError, shown, suggestion
 from raytracer.scene.arrays import each_block
+from raytracer.scene.coloring.connected import connected, neighbours, with_calls
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,6 +30,9 @@ MOST_DEPTH = 40
 
 MOST_ITEMS = 10_000
 """Most items of a list."""
+
+MOST_STEPS = 1000
+"""Most bonds between particles that a number of bonds connects."""
 
 SEED = 0
 """Seed of `random` where none is given."""
@@ -65,6 +69,13 @@ class Source(Protocol):
 
     def has(self, name: str) -> bool:
         """Whether there is a column of this name."""
+
+    def pairs(self) -> NDArray[Any]:
+        """Return the bonds between particles, integers (M, 2).
+
+        Raises:
+            SceneError: there are too many.
+        """
 
 
 class Part(NamedTuple):
@@ -183,8 +194,9 @@ def _without_backticks(text: str) -> tuple[str, dict[str, str]]:
 
 
 def _with_words(text: str) -> str:
-    """Return an expression in which "every 10" and "random 0.1" are calls."""
-    return re.sub(r"(?<![\w.'\"])(every|random)\s+(\d[\d.e-]*)", r"\1(\2)", text)
+    """Return an expression in which "every 10", "random 0.1", "connected to ..." are calls."""
+    text = re.sub(r"(?<![\w.'\"])(every|random)\s+(\d[\d.e-]*)", r"\1(\2)", text)
+    return with_calls(text) if " to" in text else text
 
 
 def _where(error: BaseException) -> str:
@@ -265,7 +277,7 @@ WHOLE: dict[str, str] = {
 }
 """Functions of all particles' values: of one argument."""
 
-OTHERS = ("where", "clip", "norm", "every", "random")
+OTHERS = ("where", "clip", "norm", "every", "random", "connected", "bonded")
 """Functions that are written below."""
 
 CONSTANTS = {"pi": 3.141592653589793, "nan": float("nan"), "inf": float("inf")}
@@ -631,6 +643,37 @@ class _Compiler:
             raise self.wrong("random(): the seed is a whole number of 0 to 4294967295")
         index = self.column("index").of
         return Part("truth", lambda rows: _uniform(index(rows), seed) < share)
+
+    def call_connected(self, arguments: list[ast.expr], depth: int) -> Part:
+        """Return whether bonds connect a particle to one that fulfils a condition, or it does."""
+        if len(arguments) not in (1, 2):
+            raise self.wrong("connected() takes a condition, and how many bonds may lie between")
+        most = None if len(arguments) == 1 else self.part(arguments[1], depth).constant
+        if len(arguments) == 2 and (type(most) is not int or not 1 <= most <= MOST_STEPS):
+            raise self.wrong(f"connected(): the number of bonds is 1 to {MOST_STEPS:,}")
+        found = connected(self.whole_truth(arguments[0], depth), self.pairs(), most)
+        return Part("truth", lambda rows: found[rows])
+
+    def call_bonded(self, arguments: list[ast.expr], depth: int) -> Part:
+        """Return whether a particle has a bond to one that fulfils a condition."""
+        self.require(arguments, "bonded", 1)
+        found = neighbours(self.whole_truth(arguments[0], depth), self.pairs())
+        return Part("truth", lambda rows: found[rows])
+
+    def whole_truth(self, node: ast.expr, depth: int) -> NDArray[np.bool_]:
+        """Return a condition of all particles, bool (N,)."""
+        import numpy as np
+
+        count, of = self.source.count, self.truth(node, depth)
+        with np.errstate(all="ignore"):
+            return np.array(np.broadcast_to(of(slice(0, count)), (count,)), np.bool_)
+
+    def pairs(self) -> NDArray[Any]:
+        """Return the bonds of all particles."""
+        try:
+            return self.source.pairs()
+        except SceneError as error:
+            raise self.wrong(str(error)) from None
 
     def require(self, arguments: list[ast.expr], name: str, count: int) -> None:
         """Refuse another number of arguments."""

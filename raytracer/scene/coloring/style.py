@@ -130,7 +130,7 @@ class StyleSettings(Defined):
         metadata=define(
             Text(),
             "Show only the particles that fulfil a condition: type == 'O' and z > 3, every 10, "
-            "random 0.1.",
+            "random 0.1, connected to id == 7.",
             default_text="all",
         ),
     )

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import islice
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 from raytracer.errors import DataFileError, shown
+from raytracer.files.npz import empty_bytes
+from raytracer.files.pieces import Stretch, read_stretches
 from raytracer.memory import require_room
 from raytracer.scene.particles import naming
 from raytracer.scene.particles.columns import ColumnSource
@@ -114,16 +116,48 @@ class Source(ColumnSource):
             size += int(dataset.nbytes) // (max(dataset.shape[0], 1) if series else 1)
         require_room(self.name, size)
         columns: dict[str, NDArray[Any]] = {}
+        stretches: list[Stretch] = []
         for name in names:
             dataset, series = there[name]
-            if dataset.is_virtual or dataset.external:
+            if _is_elsewhere(dataset):
                 raise DataFileError(
                     f"{self.name}: dataset '{shown(name)}' is stored in other files, which are "
                     "not read"
                 )
-            array = np.asarray(dataset[self._frame_in(dataset, name)] if series else dataset[()])
-            columns[name] = array.astype(array.dtype.newbyteorder("="), copy=False)
-        return columns
+            offset = None if series else self._offset(dataset)
+            if offset is None:
+                array = np.asarray(
+                    dataset[self._frame_in(dataset, name)] if series else dataset[()]
+                )
+            else:
+                target = empty_bytes(dataset.dtype.itemsize * prod(dataset.shape))
+                stretches.append(Stretch(offset, target))
+                array = target.view(dataset.dtype).reshape(dataset.shape)
+            columns[name] = array
+        if not read_stretches(self.file.file.fileno(), stretches):
+            raise DataFileError(f"{self.name}: is cut short")
+        return {
+            name: array.astype(array.dtype.newbyteorder("="), copy=False)
+            for name, array in columns.items()
+        }
+
+    def _offset(self, dataset: Any) -> int | None:
+        """Return where the values of a dataset lie in the file, if they do in one piece, or None.
+
+        They are then read without the library, on several threads.
+        """
+        from h5py import h5d, h5t
+
+        offset, dtype = dataset.id.get_offset(), dataset.dtype
+        if offset is None or dtype.kind not in "iuf":
+            return None
+        # Behind a user block, HDF5 gives a place also to values that were never written.
+        if dataset.id.get_space_status() != h5d.SPACE_STATUS_ALLOCATED:
+            return None
+        if offset + dtype.itemsize * prod(dataset.shape) > self.file.size:
+            return None  # the library says what is wrong
+        is_plain = dataset.id.get_type().equal(h5t.py_create(dtype))
+        return int(offset) if is_plain else None  # others have fewer bits than their bytes
 
     def _frame_in(self, dataset: Any, name: str) -> int:
         """Return the number of the frame in a dataset, which may have fewer frames than others."""
@@ -216,8 +250,12 @@ class Source(ColumnSource):
         """Return the groups and datasets in a group by name; each group is looked into once."""
         known = self._known.get(group.name)
         if known is None:
-            names = islice(group, MOST_OBJECTS)
-            known = self._known[group.name] = {name: _member(group, name) for name in names}
+            kinds = _links(group)
+            known = {
+                name: _opened(group, name) if kind == _HARD else _member(group, name)
+                for name, kind in kinds.items()
+            }
+            self._known[group.name] = known
         return known
 
     @cached_property
@@ -227,17 +265,32 @@ class Source(ColumnSource):
 
     def _datasets(self, group: Any) -> list[tuple[str, Any, bool]]:
         """Return the datasets of a group: name, dataset, and whether its first axis is time."""
+        known = self._listed.get(group.name)
+        if known is None:
+            known = self._listed[group.name] = self._list_datasets(group)
+        return known
+
+    @cached_property
+    def _listed(self) -> dict[str, list[tuple[str, Any, bool]]]:
+        """What `_datasets` found, by the names of groups."""
+        return {}
+
+    def _list_datasets(self, group: Any) -> list[tuple[str, Any, bool]]:
         found = []
         for name, member in self._members(group).items():
             if _is_group(member):
                 value = self._members(member).get(VALUE)
-                if value is not None and not _is_group(value) and value.ndim >= 2:
+                if value is not None and not _is_group(value) and len(value.shape or ()) >= 2:
                     found.append((name, value, True))
             elif member is not None and member.shape:
-                found.append((name, member, member.ndim == 3 and member.shape[2] == 3
+                shape = member.shape
+                found.append((name, member, len(shape) == 3 and shape[2] == 3
                               and naming.usual("centers", [name]) is not None))  # fmt: skip
         return found
 
+
+VIRTUAL = 3
+"""Layout of datasets whose values are those of others, as HDF5 numbers it."""
 
 _HARD, _SOFT = 0, 1
 """Kinds of links in HDF5; those of others lead out of the file."""
@@ -300,8 +353,44 @@ def _followed(group: Any, name: str, links: int) -> Any:
         return _walked(group, path, links - 1) if links > 0 else None
     if kind != _HARD:
         raise _OtherFile
-    found = group.get(name)
-    return found if found is None or _is_group(found) or hasattr(found, "shape") else None
+    return _opened(group, name)
+
+
+def _opened(group: Any, name: str) -> Any:
+    """Return the group or the dataset that a hard link leads to, or None of others.
+
+    `Group.get` asks for the file and its mode each time, which takes most of its time.
+    """
+    from h5py import Dataset, Group, h5i, h5o
+
+    try:
+        found = h5o.open(group.id, name.encode("utf-8", "surrogateescape"))
+    except KeyError:
+        return None
+    made = {h5i.GROUP: Group, h5i.DATASET: Dataset}.get(h5i.get_type(found))
+    return None if made is None else made(found)
+
+
+def _links(group: Any) -> dict[str, int]:
+    """Return the kinds of the links in a group by name, in the order of the library."""
+    from h5py import h5, h5p
+
+    found: dict[str, int] = {}
+
+    def note(name: bytes, link: Any) -> bool:
+        found[name.decode("utf-8", "surrogateescape")] = link.type
+        return len(found) >= MOST_OBJECTS
+
+    order = group.id.get_create_plist().get_link_creation_order() & h5p.CRT_ORDER_TRACKED
+    index = h5.INDEX_CRT_ORDER if order else h5.INDEX_NAME
+    group.id.links.iterate(note, info=True, idx_type=index)
+    return found
+
+
+def _is_elsewhere(dataset: Any) -> bool:
+    """Whether the values of a dataset are in other files."""
+    stored = dataset.id.get_create_plist()
+    return bool(stored.get_layout() == VIRTUAL or stored.get_external_count() > 0)
 
 
 def _is_group(value: Any) -> bool:
@@ -314,7 +403,7 @@ def _coordinates(datasets: Sequence[tuple[str, Any, bool]]) -> str | None:
     vectors = [
         name
         for name, dataset, series in datasets
-        if dataset.shape[-1:] == (3,) and dataset.ndim == (3 if series else 2)
+        if dataset.shape[-1:] == (3,) and len(dataset.shape) == (3 if series else 2)
     ]
     return naming.usual("centers", vectors)
 
