@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from raytracer.animation.motion import Motion
     from raytracer.annotations.plan import Plan
     from raytracer.backends.base import Device, DeviceFilm, DeviceScene, ProgressCall
     from raytracer.buffers import SceneBuffers
@@ -47,6 +46,7 @@ if TYPE_CHECKING:
     from raytracer.scene.scene import Scene
     from raytracer.scene.view_settings import ViewOverrides
     from raytracer.settings import Overrides
+    from raytracer.trajectory.motion import Motion
     from raytracer.view import View
 
     class Settings(Overrides, ViewOverrides, StyleOverrides, total=False):
@@ -730,7 +730,7 @@ def motion_of(
     """
     if smoothing is None and unwrap is None:
         return None
-    from raytracer.animation.motion import Motion
+    from raytracer.trajectory.motion import Motion
 
     motion = Motion.of(smoothing, unwrap)
     if motion is not None and ending is not None:

@@ -27,7 +27,6 @@ from raytracer.animation.movie import (
 )
 from raytracer.animation.numbered import NUMBER, NumberedPictures
 from raytracer.animation.shots import Plan, Renderer, Shot, on_threads
-from raytracer.animation.source import chosen_frames, source_of
 from raytracer.animation.store import FrameStore
 from raytracer.errors import OutputError, UserError
 from raytracer.farm.choice import check_crew, crew_of
@@ -37,12 +36,13 @@ from raytracer.film import png
 from raytracer.film.image import Image
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.scene.animation import AnimationSettings
+from raytracer.trajectory.source import chosen_frames, source_of
 
 if TYPE_CHECKING:
     from raytracer.animation.farmed import Keeper, Rendered
-    from raytracer.animation.source import FrameSource
     from raytracer.farm.crew import Crew
     from raytracer.scene.annotations import Annotations
+    from raytracer.trajectory.source import FrameSource
 
 STILL_SECONDS = 6.0
 """Seconds of the animation of a scene that stands still, where nothing says how long it is."""
@@ -91,7 +91,7 @@ class Animation:
         self.settings = settings
         frames = chosen_frames(settings.frames, source.count, source.name)
         if settings.smoothing > 1 or settings.unwrap:
-            from raytracer.animation.tracks import TrackedSource
+            from raytracer.trajectory.tracks import TrackedSource
 
             source = TrackedSource(source, frames, settings.smoothing, settings.unwrap)
         shots, duration = _shots(frames, settings, source.name)

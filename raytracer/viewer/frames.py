@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from raytracer.animation.motion import Motion
-    from raytracer.animation.source import FrameSource
     from raytracer.backends.base import Device
     from raytracer.files.output import OutputSet
     from raytracer.pipeline import Notice
     from raytracer.scene.annotations import Annotations
     from raytracer.scene.scene import Scene
+    from raytracer.trajectory.motion import Motion
+    from raytracer.trajectory.source import FrameSource
     from raytracer.viewer.content import Applied
     from raytracer.viewer.messages import Message
 
@@ -223,7 +223,7 @@ class Frames:
         return self._frame_source().load(frame or 0)
 
     def _frame_source(self) -> FrameSource:
-        from raytracer.animation.source import source_of
+        from raytracer.trajectory.source import source_of
 
         return source_of(self.source, self.format)
 

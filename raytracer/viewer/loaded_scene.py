@@ -27,12 +27,12 @@ from raytracer.viewer.view import View, space_of, spheres_of
 from raytracer.warning import collected
 
 if TYPE_CHECKING:
-    from raytracer.animation.motion import Motion
     from raytracer.backends.base import Device
     from raytracer.buffers import SceneBuffers
     from raytracer.files.output import OutputSet
     from raytracer.scene.annotations import Annotations
     from raytracer.scene.scene import Scene
+    from raytracer.trajectory.motion import Motion
 
 
 RAYS_PER_AXIS = 5

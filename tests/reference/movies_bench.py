@@ -246,7 +246,7 @@ def index(gib: float) -> None:
 
 def look(path: Path, frames: int) -> None:
     """Print the rate of the index, the time of a frame, and memory; in a process of its own."""
-    from raytracer.animation.source import source_of
+    from raytracer.trajectory.source import source_of
 
     size = path.stat().st_size
     start = time.perf_counter()

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from raytracer.animation.source import source_of
-from raytracer.animation.tracks import TrackedSource
 from raytracer.arguments import whole
 from raytracer.errors import UserError
 from raytracer.files.access import is_path
 from raytracer.scene.animation import AnimationSettings
 from raytracer.scene.particles.frames import checked
+from raytracer.trajectory.source import source_of
+from raytracer.trajectory.tracks import TrackedSource
 
 if TYPE_CHECKING:
     from raytracer.scene.scene import Scene

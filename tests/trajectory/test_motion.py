@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import raytracer
-from raytracer.animation.motion import Motion
 from raytracer.cli import main
 from raytracer.errors import UserError
+from raytracer.trajectory.motion import Motion
 from raytracer.viewer.session import Session
 
 SMALL: dict[str, Any] = {"width": 48, "height": 27, "samples": 1, "backend": "cpu"}
