@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from raytracer.scene.scene import Scene
     from raytracer.scene.view_settings import ViewOverrides
     from raytracer.settings import Overrides
+    from raytracer.trajectory.motion import Motion
     from raytracer.view import View
 
     class Settings(Overrides, ViewOverrides, StyleOverrides, total=False):
@@ -69,6 +70,8 @@ def render(
     *,
     frame: int | None = None,
     format: str | None = None,  # noqa: A002
+    smoothing: int | None = None,
+    unwrap: bool | None = None,
     backend: str = "auto",
     crop: Crop | None = None,
     threads: int = 0,
@@ -94,6 +97,10 @@ def render(
             an array, or one of another package (`Scene.from_object`).
         frame: of a trajectory, from 0, or from -1 backwards; see `load`.
         format: the ending that says the format of a file, or of standard input; see `load`.
+        smoothing: number of frames of a trajectory of which positions are the mean, the shown
+            frame in the middle; see `AnimationSettings`.
+        unwrap: let particles go on where they leave a periodic box, from the first frame of the
+            file on, which reads all frames before the shown one.
         backend: "auto" (CUDA where it works, else the CPU), "cpu", "cuda", or "cuda:1" for the
             GPU with number 1.
         crop: x0, y0, x1, y1 in pixels, half open: render only that part.
@@ -146,6 +153,7 @@ def render(
             dict(settings),
             frame=frame,
             format=format,
+            motion=motion_of(smoothing, unwrap, format),
             backend=backend,
             crop=crop,
             threads=threads,
@@ -169,6 +177,7 @@ def prepare(
     *,
     frame: int | None = None,
     format: str | None = None,  # noqa: A002
+    motion: Motion | None = None,
     backend: str | Device = "auto",
     crop: Crop | None = None,
     threads: int = 0,
@@ -188,6 +197,7 @@ def prepare(
             an array, or one of another package (`Scene.from_object`).
         overrides: settings by name, also those of the view; None keeps the scene's.
         frame, format: of a file; see `load`.
+        motion: loads the frame of a file, smoothed or unwrapped; None loads it as it is.
         backend: by name, or the device of an earlier job.
         crop: x0, y0, x1, y1 in pixels, half open, for the estimate of memory.
         threads: threads on the CPU; 0 takes every core that the process may use.
@@ -223,7 +233,10 @@ def prepare(
         changes = dict(overrides or {})
         style = take_style(changes)
         columns = columns_of(style, changes)
-        loaded = _loaded(scene, frame, columns, format)
+        if motion is None:
+            loaded = _loaded(scene, frame, columns, format)
+        else:
+            loaded = motion.load(scene, frame, columns)
         inputs = _inputs(scene, loaded)
         if outputs is not None:
             outputs.reads(*inputs)
@@ -738,6 +751,23 @@ def _styled(
             raise UserError(f"color: is one colour for all; leave out either color or {name}")
     with naming(scene.source):
         return styled(scene, style, opacity=opacity)
+
+
+def motion_of(
+    smoothing: int | None, unwrap: bool | None, ending: str | None = None
+) -> Motion | None:
+    """Return what moves particles over frames, or None. Raises UserError.
+
+    ending: that says the format of the file, or None.
+    """
+    if smoothing is None and unwrap is None:
+        return None
+    from raytracer.trajectory.motion import Motion
+
+    motion = Motion.of(smoothing, unwrap)
+    if motion is not None and ending is not None:
+        raise UserError("format: smoothing and unwrap go by the name of the file: leave format out")
+    return motion
 
 
 def _loaded(
