@@ -43,9 +43,11 @@ if TYPE_CHECKING:
     from raytracer.scene.annotations import Annotations
     from raytracer.scene.camera import Camera
     from raytracer.scene.coloring.style import StyleOverrides, StyleSettings
+    from raytracer.scene.packing.framing import Surroundings
     from raytracer.scene.scene import Scene
     from raytracer.scene.view_settings import ViewOverrides
     from raytracer.settings import Overrides
+    from raytracer.trajectory.motion import Motion
     from raytracer.view import View
 
     class Settings(Overrides, ViewOverrides, StyleOverrides, total=False):
@@ -68,6 +70,8 @@ def render(
     *,
     frame: int | None = None,
     format: str | None = None,  # noqa: A002
+    smoothing: int | None = None,
+    unwrap: bool | None = None,
     backend: str = "auto",
     crop: Crop | None = None,
     threads: int = 0,
@@ -93,6 +97,10 @@ def render(
             an array, or one of another package (`Scene.from_object`).
         frame: of a trajectory, from 0, or from -1 backwards; see `load`.
         format: the ending that says the format of a file, or of standard input; see `load`.
+        smoothing: number of frames of a trajectory of which positions are the mean, the shown
+            frame in the middle; see `AnimationSettings`.
+        unwrap: let particles go on where they leave a periodic box, from the first frame of the
+            file on, which reads all frames before the shown one.
         backend: "auto" (CUDA where it works, else the CPU), "cpu", "cuda", or "cuda:1" for the
             GPU with number 1.
         crop: x0, y0, x1, y1 in pixels, half open: render only that part.
@@ -145,6 +153,7 @@ def render(
             dict(settings),
             frame=frame,
             format=format,
+            motion=motion_of(smoothing, unwrap, format),
             backend=backend,
             crop=crop,
             threads=threads,
@@ -168,6 +177,7 @@ def prepare(
     *,
     frame: int | None = None,
     format: str | None = None,  # noqa: A002
+    motion: Motion | None = None,
     backend: str | Device = "auto",
     crop: Crop | None = None,
     threads: int = 0,
@@ -187,6 +197,7 @@ def prepare(
             an array, or one of another package (`Scene.from_object`).
         overrides: settings by name, also those of the view; None keeps the scene's.
         frame, format: of a file; see `load`.
+        motion: loads the frame of a file, smoothed or unwrapped; None loads it as it is.
         backend: by name, or the device of an earlier job.
         crop: x0, y0, x1, y1 in pixels, half open, for the estimate of memory.
         threads: threads on the CPU; 0 takes every core that the process may use.
@@ -222,34 +233,46 @@ def prepare(
         changes = dict(overrides or {})
         style = take_style(changes)
         columns = columns_of(style, changes)
-        loaded = _loaded(scene, frame, columns, format)
+        if motion is None:
+            loaded = _loaded(scene, frame, columns, format)
+        else:
+            loaded = motion.load(scene, frame, columns)
         inputs = _inputs(scene, loaded)
         if outputs is not None:
             outputs.reads(*inputs)
-        loaded, settings = dressed(loaded, style, changes, release=bool(columns) and is_path(scene))
+        release = bool(columns) and is_path(scene)
+        wanted = wanted_annotations(loaded, annotations)
+        loaded, settings = dressed(loaded, style, changes, release, wanted)
         if settings.denoise:
             from raytracer.film.denoise import require_denoiser
 
             require_denoiser()
-        plan = _plan(loaded, settings, annotations, values)
+        plan = _plan(loaded, settings, wanted, values)
+        if any(c.made_for for c in loaded.capsules):
+            from raytracer.scene.glyphs.make import with_faded_particles
+
+            loaded = with_faded_particles(loaded)
     if loaded.count == 0 and not loaded.solid_count:
         warn("the scene has no spheres: the picture shows the background alone")
     source = loaded.source
+    counts = loaded.counts()
+    total = sum(counts.values())
     with naming(source):
-        memory.require_count(loaded.count, device.max_spheres, device.name)
-    spheres = counted(loaded.count, "sphere")
+        memory.require_count(total, device.max_spheres, device.name)
+    spheres = ", ".join(counted(count, noun) for noun, count in counts.items())
     with stage("pack", f"packing {spheres}"):
         made = replace(memory_of or memory.Output(), drawn=plan is not None)
         need = _need(loaded, settings, crop, threads, made)
         if keep:
-            need = replace(need, kept=memory.PACKED * loaded.count)
+            need = replace(need, kept=memory.PACKED * total)
         elif is_path(scene):
             need = replace(need, scene=nbytes(loaded))
         with naming(source):
             memory.require_host(need)
             if (free := about_device.get("memory_free")) is not None:
                 memory.require_device(need, free)
-        buffers, camera = _packed(loaded, settings)
+        around = None if plan is None else plan.surroundings(settings.width, settings.height)
+        buffers, camera = _packed(loaded, settings, around)
     kept, tone = (loaded, buffers) if keep else None, loaded.tone
     del loaded
     with stage("digest", f"hashing {spheres}"):
@@ -267,7 +290,7 @@ def prepare(
         "resident": on_device.nbytes,
     }
     path = Path(scene) if is_path(scene) else None
-    metadata = _about(path, digest, buffers.count, settings, about_device)
+    metadata = _about(path, digest, counts, settings, about_device)
     metadata["camera"] = {name: value for name, value in vars(camera).items() if value is not None}
     space = buffers.center, buffers.scale
     job = Job(
@@ -620,11 +643,17 @@ def _is_device(value: Any) -> bool:
         return False
 
 
-def _packed(scene: Scene, settings: RenderSettings) -> tuple[SceneBuffers, Camera]:
-    """Return scene and settings as buffers, and the camera of the picture."""
+def _packed(
+    scene: Scene, settings: RenderSettings, around: Surroundings | None
+) -> tuple[SceneBuffers, Camera]:
+    """Return scene and settings as buffers, and the camera of the picture.
+
+    around: what a fitted camera shows beside the spheres.
+    """
+    from raytracer.scene.packing.framing import NOTHING
     from raytracer.scene.packing.pack import pack_with_camera
 
-    return pack_with_camera(scene, settings)
+    return pack_with_camera(scene, settings, around or NOTHING)
 
 
 def _changed(scene: Scene, overrides: Mapping[str, Any]) -> tuple[Scene, RenderSettings]:
@@ -655,15 +684,25 @@ def take_style(changes: dict[str, Any]) -> StyleSettings | None:
 def columns_of(style: StyleSettings | None, changes: Mapping[str, Any]) -> list[str]:
     """Return the names of the columns that the settings of a call need."""
     texts = [str(each) for name in ("radius", "opacity") if is_a(each := changes.get(name), str)]
-    if style is None and not texts:
+    glyphs = {name: changes[name] for name in ("arrows", "trails") if changes.get(name)}
+    if style is None and not texts and not glyphs:
         return []
     from raytracer.scene.coloring.style import columns_in
 
-    return [*(style.columns if style else ()), *columns_in(*texts)]
+    found = [*(style.columns if style else ()), *columns_in(*texts)]
+    if glyphs:
+        from raytracer.scene.glyphs.settings import columns_said
+
+        found += columns_said(glyphs)
+    return found
 
 
 def dressed(
-    scene: Scene, style: StyleSettings | None, changes: Mapping[str, Any], release: bool
+    scene: Scene,
+    style: StyleSettings | None,
+    changes: Mapping[str, Any],
+    release: bool,
+    annotations: Annotations | None = None,
 ) -> tuple[Scene, RenderSettings]:
     """Return a scene with what a call says of it, and its settings.
 
@@ -672,6 +711,7 @@ def dressed(
         style: what the call says of its particles, or None.
         changes: the other settings of the call, by name; None keeps the scene's.
         release: whether nobody else needs the columns of its files.
+        annotations: what is drawn over the picture, of which a part is in the scene.
 
     Raises:
         UserError: a setting does not go with the scene.
@@ -682,6 +722,11 @@ def dressed(
         opacity = changes.pop("opacity", None) if style.rest is not None else None
         scene = _styled(scene, style, changes, opacity)
     scene, settings = _changed(scene, changes)
+    if wants_glyphs(scene, annotations):
+        from raytracer.scene.glyphs.make import with_glyphs
+
+        with naming(scene.source):
+            scene = with_glyphs(scene, annotations)
     if release:
         for each in scene.spheres:
             each.release_columns()
@@ -706,6 +751,23 @@ def _styled(
             raise UserError(f"color: is one colour for all; leave out either color or {name}")
     with naming(scene.source):
         return styled(scene, style, opacity=opacity)
+
+
+def motion_of(
+    smoothing: int | None, unwrap: bool | None, ending: str | None = None
+) -> Motion | None:
+    """Return what moves particles over frames, or None. Raises UserError.
+
+    ending: that says the format of the file, or None.
+    """
+    if smoothing is None and unwrap is None:
+        return None
+    from raytracer.trajectory.motion import Motion
+
+    motion = Motion.of(smoothing, unwrap)
+    if motion is not None and ending is not None:
+        raise UserError("format: smoothing and unwrap go by the name of the file: leave format out")
+    return motion
 
 
 def _loaded(
@@ -741,28 +803,45 @@ def _loaded(
     return SceneType.from_object(scene)
 
 
+def wanted_annotations(
+    scene: Scene, changes: Annotations | Mapping[str, Any] | None
+) -> Annotations | None:
+    """Return what is drawn over pictures of a scene with the changes of a call, or None."""
+    if scene.annotations is None and changes is None:
+        return None
+    from raytracer.scene.annotations import Annotations
+
+    if is_a(changes, Annotations):
+        return cast(Annotations, changes)
+    wanted = scene.annotations or Annotations()
+    return wanted if changes is None else wanted.changed(cast("Mapping[str, Any]", changes))
+
+
+def wants_glyphs(scene: Scene, annotations: Annotations | None) -> bool:
+    """Whether a scene has arrows, trails or contacts, or a box or axes that are part of it."""
+    if any(each is not None for each in (scene.arrows, scene.trails, scene.contacts)):
+        return True
+    if any(capsules.made_for for capsules in scene.capsules):
+        return True  # of an earlier call
+    return annotations is not None and annotations.in_scene
+
+
 def _plan(
     scene: Scene,
     settings: RenderSettings,
-    changes: Annotations | Mapping[str, Any] | None,
+    wanted: Annotations | None,
     values: Mapping[str, Any] | None = None,
 ) -> Plan | None:
     """Return what is drawn over pictures of a scene, or None. Raises UserError.
 
     values: what texts may name in braces beside the values of the scene.
     """
-    if scene.annotations is None and changes is None:
+    if not wanted:
         return None
     from raytracer.annotations.from_scene import plan_of
-    from raytracer.scene.annotations import Annotations
 
-    wanted = scene.annotations or Annotations()
-    if is_a(changes, Annotations):
-        wanted = cast(Annotations, changes)
-    elif changes is not None:
-        wanted = wanted.changed(cast("Mapping[str, Any]", changes))
     with naming(scene.source):
-        return plan_of(scene, settings, wanted, values) if wanted else None
+        return plan_of(scene, settings, wanted, values)
 
 
 def _inputs(source: object, scene: Scene) -> tuple[Path, ...]:
@@ -785,14 +864,16 @@ def _need(
     parts = output.parts or settings.noise is not None
     bloom = output.bloom or scene.tone.bloom > 0
     output = replace(output, denoise=settings.denoise, parts=parts, bloom=bloom)
+    counts = scene.counts()
     return memory.Need(
-        scene.count,
+        sum(counts.values()),
         x1 - x0,
         y1 - y0,
         looks=packed_looks(scene),
         lights=1 if scene.lights is None else len(scene.lights),
         threads=threads,
         output=output,
+        solids=sum(counts.values()) - scene.count,
     )
 
 
@@ -894,14 +975,18 @@ def scene_about(path: Path) -> dict[str, Any]:
 
 
 def _about(
-    path: Path | None, digest: str, spheres: int, settings: RenderSettings, device: dict[str, Any]
+    path: Path | None,
+    digest: str,
+    counts: Mapping[str, int],
+    settings: RenderSettings,
+    device: dict[str, Any],
 ) -> dict[str, Any]:
     """Return the metadata of a picture, as JSON types.
 
     Args:
         path: of the scene; None for a scene built in Python.
         digest: of scene, camera and settings.
-        spheres: their number.
+        counts: numbers of spheres, capsules and others, by what one of them is called.
         settings: of the render.
         device: its name and description.
     """
@@ -911,7 +996,7 @@ def _about(
     return {
         "version": __version__,
         "scene": about | {"digest": digest},
-        "spheres": spheres,
+        **{f"{noun}s": count for noun, count in counts.items()},
         "settings": {
             name: value
             for name, value in asdict(settings).items()
