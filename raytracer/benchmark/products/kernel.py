@@ -99,7 +99,7 @@ class ProductKernel:
             for step in steps:
                 step()
             function.prepared_async_call(
-                (choice.blocks, 1), block, stream, arguments, shared_size=choice.tile.shared
+                (choice.blocks, 1, 1), block, stream, arguments, shared_size=choice.tile.shared
             )
 
         return enqueue
@@ -145,7 +145,7 @@ class ProductKernel:
             arguments += _rows_to_align(operand, target)
             moved.append(target)
         function.prepare([f"{len(arguments)}s"])
-        grid = (ALIGN_BLOCKS * self._session.multiprocessors, 1)
+        grid = (ALIGN_BLOCKS * self._session.multiprocessors, 1, 1)
         steps.append(
             lambda: function.prepared_async_call(
                 grid, (ALIGN_THREADS, 1, 1), self._session.stream, arguments
