@@ -51,9 +51,11 @@ if TYPE_CHECKING:
     from raytracer.scene.annotations import Annotations
     from raytracer.scene.camera import Camera
     from raytracer.scene.coloring.style import StyleOverrides, StyleSettings
+    from raytracer.scene.packing.framing import Surroundings
     from raytracer.scene.scene import Scene
     from raytracer.scene.view_settings import ViewOverrides
     from raytracer.settings import Overrides
+    from raytracer.trajectory.motion import Motion
     from raytracer.view import View
 
     class Settings(Overrides, ViewOverrides, StyleOverrides, total=False):
@@ -76,6 +78,8 @@ def render(
     *,
     frame: int | None = None,
     format: str | None = None,  # noqa: A002
+    smoothing: int | None = None,
+    unwrap: bool | None = None,
     backend: str = "auto",
     crop: Crop | None = None,
     threads: int = 0,
@@ -101,6 +105,10 @@ def render(
             an array, or one of another package (`Scene.from_object`).
         frame: of a trajectory, from 0, or from -1 backwards; see `load`.
         format: the ending that says the format of a file, or of standard input; see `load`.
+        smoothing: number of frames of a trajectory of which positions are the mean, the shown
+            frame in the middle; see `AnimationSettings`.
+        unwrap: let particles go on where they leave a periodic box, from the first frame of the
+            file on, which reads all frames before the shown one.
         backend: "auto" (CUDA where it works, else the CPU), "cpu", "cuda", or "cuda:1" for the
             GPU with number 1.
         crop: x0, y0, x1, y1 in pixels, half open: render only that part.
@@ -153,6 +161,7 @@ def render(
             dict(settings),
             frame=frame,
             format=format,
+            motion=motion_of(smoothing, unwrap, format),
             backend=backend,
             crop=crop,
             threads=threads,
@@ -176,6 +185,7 @@ def prepare(
     *,
     frame: int | None = None,
     format: str | None = None,  # noqa: A002
+    motion: Motion | None = None,
     backend: str | Device = "auto",
     crop: Crop | None = None,
     threads: int = 0,
@@ -195,6 +205,7 @@ def prepare(
             an array, or one of another package (`Scene.from_object`).
         overrides: settings by name, also those of the view; None keeps the scene's.
         frame, format: of a file; see `load`.
+        motion: loads the frame of a file, smoothed or unwrapped; None loads it as it is.
         backend: by name, or the device of an earlier job.
         crop: x0, y0, x1, y1 in pixels, half open, for the estimate of memory.
         threads: threads on the CPU; 0 takes every core that the process may use.
@@ -230,7 +241,10 @@ def prepare(
         changes = dict(overrides or {})
         style = take_style(changes)
         columns = columns_of(style, changes)
-        loaded = _loaded(scene, frame, columns, format)
+        if motion is None:
+            loaded = _loaded(scene, frame, columns, format)
+        else:
+            loaded = motion.load(scene, frame, columns)
         inputs = _inputs(scene, loaded)
         if outputs is not None:
             outputs.reads(*inputs)
@@ -265,7 +279,8 @@ def prepare(
             memory.require_host(need)
             if (free := about_device.get("memory_free")) is not None:
                 memory.require_device(need, free)
-        buffers, camera = _packed(loaded, settings)
+        around = None if plan is None else plan.surroundings(settings.width, settings.height)
+        buffers, camera = _packed(loaded, settings, around)
     kept, tone = (loaded, buffers) if keep else None, loaded.tone
     del loaded
     with stage("digest", f"hashing {spheres}"):
@@ -681,11 +696,17 @@ def _is_device(value: Any) -> bool:
         return False
 
 
-def _packed(scene: Scene, settings: RenderSettings) -> tuple[SceneBuffers, Camera]:
-    """Return scene and settings as buffers, and the camera of the picture."""
+def _packed(
+    scene: Scene, settings: RenderSettings, around: Surroundings | None
+) -> tuple[SceneBuffers, Camera]:
+    """Return scene and settings as buffers, and the camera of the picture.
+
+    around: what a fitted camera shows beside the spheres.
+    """
+    from raytracer.scene.packing.framing import NOTHING
     from raytracer.scene.packing.pack import pack_with_camera
 
-    return pack_with_camera(scene, settings)
+    return pack_with_camera(scene, settings, around or NOTHING)
 
 
 def _changed(scene: Scene, overrides: Mapping[str, Any]) -> tuple[Scene, RenderSettings]:
@@ -783,6 +804,23 @@ def _styled(
             raise UserError(f"color: is one colour for all; leave out either color or {name}")
     with naming(scene.source):
         return styled(scene, style, opacity=opacity)
+
+
+def motion_of(
+    smoothing: int | None, unwrap: bool | None, ending: str | None = None
+) -> Motion | None:
+    """Return what moves particles over frames, or None. Raises UserError.
+
+    ending: that says the format of the file, or None.
+    """
+    if smoothing is None and unwrap is None:
+        return None
+    from raytracer.trajectory.motion import Motion
+
+    motion = Motion.of(smoothing, unwrap)
+    if motion is not None and ending is not None:
+        raise UserError("format: smoothing and unwrap go by the name of the file: leave format out")
+    return motion
 
 
 def _loaded(

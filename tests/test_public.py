@@ -24,7 +24,7 @@ LAYERS = [
     {"files"},
     {"buffers", "view", "variants", "film", "drawing"},
     {"scene", "backends"},
-    {"annotations"},
+    {"annotations", "trajectory"},
     {"passes", "adaptive"},
     {"farm"},
     {"pipeline", "progress"},
