@@ -226,23 +226,31 @@ def prepare(
         inputs = _inputs(scene, loaded)
         if outputs is not None:
             outputs.reads(*inputs)
-        loaded, settings = dressed(loaded, style, changes, release=bool(columns) and is_path(scene))
+        release = bool(columns) and is_path(scene)
+        wanted = wanted_annotations(loaded, annotations)
+        loaded, settings = dressed(loaded, style, changes, release, wanted)
         if settings.denoise:
             from raytracer.film.denoise import require_denoiser
 
             require_denoiser()
-        plan = _plan(loaded, settings, annotations, values)
+        plan = _plan(loaded, settings, wanted, values)
+        if any(c.made_for for c in loaded.capsules):
+            from raytracer.scene.glyphs.make import with_faded_particles
+
+            loaded = with_faded_particles(loaded)
     if loaded.count == 0 and not loaded.solid_count:
         warn("the scene has no spheres: the picture shows the background alone")
     source = loaded.source
+    counts = loaded.counts()
+    total = sum(counts.values())
     with naming(source):
-        memory.require_count(loaded.count, device.max_spheres, device.name)
-    spheres = counted(loaded.count, "sphere")
+        memory.require_count(total, device.max_spheres, device.name)
+    spheres = ", ".join(counted(count, noun) for noun, count in counts.items())
     with stage("pack", f"packing {spheres}"):
         made = replace(memory_of or memory.Output(), drawn=plan is not None)
         need = _need(loaded, settings, crop, threads, made)
         if keep:
-            need = replace(need, kept=memory.PACKED * loaded.count)
+            need = replace(need, kept=memory.PACKED * total)
         elif is_path(scene):
             need = replace(need, scene=nbytes(loaded))
         with naming(source):
@@ -267,7 +275,7 @@ def prepare(
         "resident": on_device.nbytes,
     }
     path = Path(scene) if is_path(scene) else None
-    metadata = _about(path, digest, buffers.count, settings, about_device)
+    metadata = _about(path, digest, counts, settings, about_device)
     metadata["camera"] = {name: value for name, value in vars(camera).items() if value is not None}
     space = buffers.center, buffers.scale
     job = Job(
@@ -655,15 +663,25 @@ def take_style(changes: dict[str, Any]) -> StyleSettings | None:
 def columns_of(style: StyleSettings | None, changes: Mapping[str, Any]) -> list[str]:
     """Return the names of the columns that the settings of a call need."""
     texts = [str(each) for name in ("radius", "opacity") if is_a(each := changes.get(name), str)]
-    if style is None and not texts:
+    glyphs = {name: changes[name] for name in ("arrows", "trails") if changes.get(name)}
+    if style is None and not texts and not glyphs:
         return []
     from raytracer.scene.coloring.style import columns_in
 
-    return [*(style.columns if style else ()), *columns_in(*texts)]
+    found = [*(style.columns if style else ()), *columns_in(*texts)]
+    if glyphs:
+        from raytracer.scene.glyphs.settings import columns_said
+
+        found += columns_said(glyphs)
+    return found
 
 
 def dressed(
-    scene: Scene, style: StyleSettings | None, changes: Mapping[str, Any], release: bool
+    scene: Scene,
+    style: StyleSettings | None,
+    changes: Mapping[str, Any],
+    release: bool,
+    annotations: Annotations | None = None,
 ) -> tuple[Scene, RenderSettings]:
     """Return a scene with what a call says of it, and its settings.
 
@@ -672,6 +690,7 @@ def dressed(
         style: what the call says of its particles, or None.
         changes: the other settings of the call, by name; None keeps the scene's.
         release: whether nobody else needs the columns of its files.
+        annotations: what is drawn over the picture, of which a part is in the scene.
 
     Raises:
         UserError: a setting does not go with the scene.
@@ -682,6 +701,11 @@ def dressed(
         opacity = changes.pop("opacity", None) if style.rest is not None else None
         scene = _styled(scene, style, changes, opacity)
     scene, settings = _changed(scene, changes)
+    if wants_glyphs(scene, annotations):
+        from raytracer.scene.glyphs.make import with_glyphs
+
+        with naming(scene.source):
+            scene = with_glyphs(scene, annotations)
     if release:
         for each in scene.spheres:
             each.release_columns()
@@ -741,28 +765,45 @@ def _loaded(
     return SceneType.from_object(scene)
 
 
+def wanted_annotations(
+    scene: Scene, changes: Annotations | Mapping[str, Any] | None
+) -> Annotations | None:
+    """Return what is drawn over pictures of a scene with the changes of a call, or None."""
+    if scene.annotations is None and changes is None:
+        return None
+    from raytracer.scene.annotations import Annotations
+
+    if is_a(changes, Annotations):
+        return cast(Annotations, changes)
+    wanted = scene.annotations or Annotations()
+    return wanted if changes is None else wanted.changed(cast("Mapping[str, Any]", changes))
+
+
+def wants_glyphs(scene: Scene, annotations: Annotations | None) -> bool:
+    """Whether a scene has arrows, trails or contacts, or a box or axes that are part of it."""
+    if any(each is not None for each in (scene.arrows, scene.trails, scene.contacts)):
+        return True
+    if any(capsules.made_for for capsules in scene.capsules):
+        return True  # of an earlier call
+    return annotations is not None and annotations.in_scene
+
+
 def _plan(
     scene: Scene,
     settings: RenderSettings,
-    changes: Annotations | Mapping[str, Any] | None,
+    wanted: Annotations | None,
     values: Mapping[str, Any] | None = None,
 ) -> Plan | None:
     """Return what is drawn over pictures of a scene, or None. Raises UserError.
 
     values: what texts may name in braces beside the values of the scene.
     """
-    if scene.annotations is None and changes is None:
+    if not wanted:
         return None
     from raytracer.annotations.from_scene import plan_of
-    from raytracer.scene.annotations import Annotations
 
-    wanted = scene.annotations or Annotations()
-    if is_a(changes, Annotations):
-        wanted = cast(Annotations, changes)
-    elif changes is not None:
-        wanted = wanted.changed(cast("Mapping[str, Any]", changes))
     with naming(scene.source):
-        return plan_of(scene, settings, wanted, values) if wanted else None
+        return plan_of(scene, settings, wanted, values)
 
 
 def _inputs(source: object, scene: Scene) -> tuple[Path, ...]:
@@ -785,14 +826,16 @@ def _need(
     parts = output.parts or settings.noise is not None
     bloom = output.bloom or scene.tone.bloom > 0
     output = replace(output, denoise=settings.denoise, parts=parts, bloom=bloom)
+    counts = scene.counts()
     return memory.Need(
-        scene.count,
+        sum(counts.values()),
         x1 - x0,
         y1 - y0,
         looks=packed_looks(scene),
         lights=1 if scene.lights is None else len(scene.lights),
         threads=threads,
         output=output,
+        solids=sum(counts.values()) - scene.count,
     )
 
 
@@ -894,14 +937,18 @@ def scene_about(path: Path) -> dict[str, Any]:
 
 
 def _about(
-    path: Path | None, digest: str, spheres: int, settings: RenderSettings, device: dict[str, Any]
+    path: Path | None,
+    digest: str,
+    counts: Mapping[str, int],
+    settings: RenderSettings,
+    device: dict[str, Any],
 ) -> dict[str, Any]:
     """Return the metadata of a picture, as JSON types.
 
     Args:
         path: of the scene; None for a scene built in Python.
         digest: of scene, camera and settings.
-        spheres: their number.
+        counts: numbers of spheres, capsules and others, by what one of them is called.
         settings: of the render.
         device: its name and description.
     """
@@ -911,7 +958,7 @@ def _about(
     return {
         "version": __version__,
         "scene": about | {"digest": digest},
-        "spheres": spheres,
+        **{f"{noun}s": count for noun, count in counts.items()},
         "settings": {
             name: value
             for name, value in asdict(settings).items()

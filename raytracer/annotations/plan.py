@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from raytracer.annotations import axes, depth_cue, legend, outline, scale_bar, texts
-from raytracer.annotations.box import HiddenLine, hidden_line, segments
+from raytracer.annotations.box import HiddenLine, hidden_line
 from raytracer.annotations.labels import Named, SeenLabels
 from raytracer.annotations.projection import Projection
 from raytracer.annotations.sheet import Sheet
@@ -22,8 +22,9 @@ from raytracer.drawing import raster
 from raytracer.drawing.overlay import Overlay
 from raytracer.drawing.raster import extent_of
 from raytracer.errors import UserError
-from raytracer.scene.annotations import BESIDE
+from raytracer.scene.annotations import BESIDE, IN_SCENE
 from raytracer.scene.colors import linear_to_srgb, parse_color, srgb_to_linear
+from raytracer.scene.simulation_box import segments
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -148,7 +149,7 @@ class Plan:
         if wanted.scale_bar is not None:
             per_unit = projection.pixels_per_unit(self._target_depth(projection))
             scale_bar.draw(sheet, wanted.scale_bar, per_unit)
-        if wanted.axes is not None:
+        if wanted.axes is not None and wanted.axes.place not in IN_SCENE:
             axes.draw(sheet, wanted.axes, projection)
 
     def _target_depth(self, projection: Projection) -> float:

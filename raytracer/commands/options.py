@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 ANNOTATIONS = {
     "legend": ("The scale of colours that follow a column", "PLACE"),
     "scale_bar": ("A bar of a known length", "LENGTH"),
-    "axes": ("A tripod of the axes", "PLACE"),
+    "axes": ("A tripod of the axes, in a place of the picture or at the origin", "PLACE"),
     "labels": ("A text at each sphere", "BY"),
-    "box": ("The simulation box", ""),
+    "box": ("The simulation box as rods, or as lines over the picture", "STYLE"),
     "outline": ("Lines around spheres", "WIDTH"),
     "depth_cue": ("Fading into a colour with the distance", "COLOR"),
 }
@@ -270,10 +270,13 @@ def render_options() -> list[click.Option]:
 def view_options() -> list[click.Option]:
     """Return an option for each setting of the view that the command line can state."""
     from raytracer.fields import definitions
-    from raytracer.scene.view_settings import ViewSettings
+    from raytracer.scene.view_settings import GLYPHS, ViewSettings
 
     known = definitions(ViewSettings)
-    own = [_option(known[name], "the scene's", panel="View") for name in VIEW_OPTIONS[1:]]
+    own = [
+        _option(known[name], "the scene's", panel=STYLE_PANEL if name in GLYPHS else "View")
+        for name in VIEW_OPTIONS[1:]
+    ]
     text = "Take the camera of a picture that raytracer made, or [camera] of a scene file."
     return [SettingOption(["--camera"], metavar="FILE", help=text, panel="View"), *own]
 
@@ -281,7 +284,7 @@ def view_options() -> list[click.Option]:
 VIEW_OPTIONS = (
     "camera", "view", "up", "ortho", "zoom", "look_at", "fit", "background", "transparent",
     "ground", "radius", "color", "opacity", "clip", "cut",
-    "environment", "material", "aperture", "focus",
+    "environment", "material", "aperture", "focus", "arrows", "trails", "contacts",
 )  # fmt: skip
 """Settings of the view that are options."""
 
@@ -301,7 +304,7 @@ class StyleOption(SettingOption):
         return super().get_help_record(ctx)
 
 
-STYLE_PANEL = "Colours by data, selection, periodic images, bonds"
+STYLE_PANEL = "Colours by data, selection, periodic images, bonds, arrows"
 
 
 def style_options() -> list[click.Option]:

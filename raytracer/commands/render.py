@@ -393,7 +393,7 @@ def run(task: Task) -> None:
             image = _render(task, job, film, target, tone)
         task.warn(job, warnings)
         statistics = image.statistics
-        if job.about["spheres"] and film.crop == (0, 0, film.width, film.height):
+        if _solids(job) and film.crop == (0, 0, film.width, film.height):
             task.warn(job, _coverage_warnings(statistics, job.view))
     _write(task, target, film, image)
     if statistics.non_finite:
@@ -547,9 +547,16 @@ def _announce(task: Task, job: Job, crop: Crop | None) -> None:
 
 
 def _work(job: Job) -> str:
-    """Return the number of spheres and the device in words."""
+    """Return the numbers of spheres and other solids, and the device, in words."""
     backend = job.about["backend"]
-    return f"{counted(job.about['spheres'], 'sphere')}, {backend['name']} ({backend['device']})"
+    solids = ", ".join(counted(count, noun) for noun, count in _solids(job).items())
+    return f"{solids or '0 spheres'}, {backend['name']} ({backend['device']})"
+
+
+def _solids(job: Job) -> dict[str, int]:
+    """Return the numbers of spheres, capsules and others that a picture shows, by their name."""
+    nouns = ("sphere", "capsule", "cone", "ellipsoid")
+    return {noun: job.about[f"{noun}s"] for noun in nouns if job.about.get(f"{noun}s")}
 
 
 def _summary(job: Job, film: Film, paths: list[Path]) -> str:

@@ -99,7 +99,9 @@ class Frames:
         loaded.job.warnings = [each for each in loaded.job.warnings if MORE_FRAMES not in each]
         said = {k: self._given[k] for k in SETTINGS if self._given.get(k) is not None}
         if not said:
-            self._plain = self.initial, loaded.scene
+            glyphs = (loaded.scene.arrows, loaded.scene.trails, loaded.scene.contacts)
+            if all(each is None or each.particles is None for each in glyphs):
+                self._plain = self.initial, loaded.scene
             loaded.content = Content(self.initial)
             return loaded
         condition = said.pop("select", None)
@@ -155,8 +157,9 @@ class Frames:
         with self._lock, collected() as warnings:
             plain = self._loaded(content.frame)
             applied = self._applied(content, plain)
+        arrows = {} if content.arrows is None else {"arrows": content.arrows or False}
         loaded = LoadedScene.load(
-            applied.scene, {}, like.job.device, self._threads, step,
+            applied.scene, arrows, like.job.device, self._threads, step,
             annotations=self._drawn(content),
         )  # fmt: skip
         scene = like.job.about["scene"] | {"digest": loaded.job.digest}
@@ -185,7 +188,7 @@ class Frames:
         style = dict(content.style)
         if self._colors[0] != style:
             self._colors = style, Held()
-        if style and style == self._first_style and "range" not in style:
+        if style.get("color_by") and style == self._first_style and "range" not in style:
             content = replace(content, style={**style, "range": self._first_range})
         held = self._colors[1]
         with holding(held):
@@ -195,14 +198,18 @@ class Frames:
 
     def _drawn(self, content: Content) -> Annotations | Mapping[str, Any] | None:
         """Return what is drawn over pictures: with a colour scale its legend, unless it is off."""
-        legend = content.legend
-        if legend is None and content.style.get("color_by"):
-            legend = True
-        if legend is None:
+        changes: dict[str, Any] = {}
+        if content.legend is not None:
+            changes["legend"] = content.legend
+        elif content.style.get("color_by"):
+            changes["legend"] = True
+        if content.box is not None:
+            changes["box"] = content.box
+        if not changes:
             return self._annotations
         if self._annotations is None or is_a(self._annotations, Mapping):
-            return {**(self._annotations or {}), "legend": legend}  # type: ignore[dict-item]
-        return self._annotations.changed({"legend": legend})  # type: ignore[union-attr]
+            return {**(self._annotations or {}), **changes}  # type: ignore[dict-item]
+        return self._annotations.changed(changes)  # type: ignore[union-attr]
 
     def _read(self, frame: int | None) -> Scene:
         from raytracer.scene.load import load

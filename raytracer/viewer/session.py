@@ -327,6 +327,7 @@ class Session:
                 "speed": time.speed, "loop": time.loop, "loops": list(LOOPS),
             },
             "color": self._color(),
+            "solids": self._solids(),
             "selection": {
                 "count": data.selected,
                 "condition": content.selection.condition if content.selection else "",
@@ -356,6 +357,20 @@ class Session:
             "low": scales[-1].low if scales else None,
             "high": scales[-1].high if scales else None,
             "legend": data.has_legend,
+        }
+
+    def _solids(self) -> dict[str, Any]:
+        """Return what is made of the data: bonds, arrows and box."""
+        from raytracer.scene.bond_settings import STYLES
+
+        data = self.viewer.data
+        return {
+            "style": data.style.get("style"),
+            "styles": list(STYLES),
+            "bonds": data.style.get("bonds"),
+            "arrows": data.arrows,
+            "vectors": data.vectors,
+            "box": data.has_box,
         }
 
     def _slice(self) -> dict[str, Any] | None:

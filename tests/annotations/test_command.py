@@ -74,7 +74,7 @@ def test_a_table_and_an_option_draw_the_same(table: str, options: list[str]) -> 
         ("--outline=0", "--outline=0: must be above 0"),
         ("--outline=width=2,blue", "'blue' has no '='"),
         ("--scale-bar=long", "--scale-bar=long: must be a number"),
-        ("--box=red", "--box=red: must be a list"),
+        ("--box=red", "--box=red: 'red' is not known; known are rods, lines"),
         ("--box", "the files of the scene state no simulation box"),
         ("--box=edges=[[1,0,0],[2,0,0],[0,1,0]]", "the three edges lie in a plane"),
         ("--labels=mass", "labels.by: there is no column 'mass'"),
