@@ -310,16 +310,28 @@ int main(int argc, char** argv) {
   int width = 1024, height = 1024, threads = (int)std::thread::hardware_concurrency(), reps = 5;
   for (int i = 1; i < argc; ++i) {
     const std::string a = argv[i];
-    if (a == "--size" && i + 2 < argc) width = std::atoi(argv[++i]), height = std::atoi(argv[++i]);
-    else if (a == "--mode" && i + 1 < argc) mode = argv[++i];
-    else if (a == "--threads" && i + 1 < argc) threads = std::atoi(argv[++i]);
-    else if (a == "--reps" && i + 1 < argc) reps = std::atoi(argv[++i]);
-    else base = a;
+    if (a == "--size" && i + 2 < argc)
+      width = std::atoi(argv[++i]), height = std::atoi(argv[++i]);
+    else if (a == "--mode" && i + 1 < argc)
+      mode = argv[++i];
+    else if (a == "--threads" && i + 1 < argc)
+      threads = std::atoi(argv[++i]);
+    else if (a == "--reps" && i + 1 < argc)
+      reps = std::atoi(argv[++i]);
+    else
+      base = a;
   }
   const Scene scene = load(base);
   RTCDevice device = rtcNewDevice(("threads=" + std::to_string(threads)).c_str());
-  rtcSetDeviceErrorFunction(device, [](void*, RTCError e, const char* m) { std::fprintf(stderr, "embree %d: %s\n", (int)e, m); }, nullptr);
-  rtcSetDeviceMemoryMonitorFunction(device, [](void*, ssize_t b, bool) { bytes += b; return true; }, nullptr);
+  rtcSetDeviceErrorFunction(
+      device, [](void*, RTCError e, const char* m) { std::fprintf(stderr, "embree %d: %s\n", (int)e, m); }, nullptr);
+  rtcSetDeviceMemoryMonitorFunction(
+      device,
+      [](void*, ssize_t b, bool) {
+        bytes += b;
+        return true;
+      },
+      nullptr);
   std::vector<unsigned> first(scene.count);
   for (size_t i = 0; i < scene.count; ++i) first[i] = (unsigned)(2 * i);
   std::vector<double> builds;
@@ -331,7 +343,8 @@ int main(int argc, char** argv) {
     rtcSetSceneBuildQuality(tree, RTC_BUILD_QUALITY_MEDIUM);
     RTCGeometry g = rtcNewGeometry(device, RTC_GEOMETRY_TYPE_ROUND_LINEAR_CURVE);
     rtcSetGeometryBuildQuality(g, RTC_BUILD_QUALITY_MEDIUM);
-    rtcSetSharedGeometryBuffer(g, RTC_BUFFER_TYPE_VERTEX, 0, RTC_FORMAT_FLOAT4, scene.points.data(), 0, 16, 2 * scene.count);
+    rtcSetSharedGeometryBuffer(g, RTC_BUFFER_TYPE_VERTEX, 0, RTC_FORMAT_FLOAT4, scene.points.data(), 0, 16,
+                               2 * scene.count);
     rtcSetSharedGeometryBuffer(g, RTC_BUFFER_TYPE_INDEX, 0, RTC_FORMAT_UINT, first.data(), 0, 4, scene.count);
     rtcCommitGeometry(g);
     rtcAttachGeometry(tree, g);
@@ -350,10 +363,11 @@ int main(int argc, char** argv) {
                    : mode == "4" ? run<4>(f, tree, threads, reps)
                    : mode == "8" ? run<8>(f, tree, threads, reps)
                                  : run<16>(f, tree, threads, reps);
-  std::printf("{\"peer\":\"embree-%s round linear curves\",\"n\":%zu,\"mode\":\"%s\",\"threads\":%d,\"build_ms\":%.2f,"
-              "\"bvh_mb\":%.1f,\"primary_ms\":%.2f,\"frame_ms\":%.2f,\"hits\":%ld,\"lit\":%ld}\n",
-              RTC_VERSION_STRING, scene.count, mode.c_str(), threads, median(builds), (double)bytes / 1e6, r.primary,
-              r.frame, r.hits, r.lit);
+  std::printf(
+      "{\"peer\":\"embree-%s round linear curves\",\"n\":%zu,\"mode\":\"%s\",\"threads\":%d,\"build_ms\":%.2f,"
+      "\"bvh_mb\":%.1f,\"primary_ms\":%.2f,\"frame_ms\":%.2f,\"hits\":%ld,\"lit\":%ld}\n",
+      RTC_VERSION_STRING, scene.count, mode.c_str(), threads, median(builds), (double)bytes / 1e6, r.primary, r.frame,
+      r.hits, r.lit);
   rtcReleaseScene(tree);
   rtcReleaseDevice(device);
 }

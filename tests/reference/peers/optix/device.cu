@@ -11,9 +11,7 @@ static __forceinline__ __device__ float3 operator+(float3 a, float3 b) {
 static __forceinline__ __device__ float3 operator-(float3 a, float3 b) {
   return make_float3(a.x - b.x, a.y - b.y, a.z - b.z);
 }
-static __forceinline__ __device__ float3 operator*(float s, float3 b) {
-  return make_float3(s * b.x, s * b.y, s * b.z);
-}
+static __forceinline__ __device__ float3 operator*(float s, float3 b) { return make_float3(s * b.x, s * b.y, s * b.z); }
 static __forceinline__ __device__ float dot3(float3 a, float3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
 static __forceinline__ __device__ float3 norm3(float3 a) { return rsqrtf(dot3(a, a)) * a; }
 
@@ -36,10 +34,10 @@ extern "C" __global__ void __raygen__rg() {
     float k = dot3(n, l);
     if (k > 0.f && params.shadows) {
       unsigned lit = 0, unused = 0;
-      optixTrace(params.handle, p + (1e-3f * start.w) * n, l, 0.f, distance, 0.f, 255,
-                 OPTIX_RAY_FLAG_DISABLE_ANYHIT | OPTIX_RAY_FLAG_DISABLE_CLOSESTHIT |
-                     OPTIX_RAY_FLAG_TERMINATE_ON_FIRST_HIT,
-                 0, 1, 1, lit, unused);
+      optixTrace(
+          params.handle, p + (1e-3f * start.w) * n, l, 0.f, distance, 0.f, 255,
+          OPTIX_RAY_FLAG_DISABLE_ANYHIT | OPTIX_RAY_FLAG_DISABLE_CLOSESTHIT | OPTIX_RAY_FLAG_TERMINATE_ON_FIRST_HIT, 0,
+          1, 1, lit, unused);
       if (!lit) k = 0.f;
     }
     c = 0.05f + 0.9f * fmaxf(k, 0.f);

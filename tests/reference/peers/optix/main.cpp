@@ -187,15 +187,13 @@ int main(int argc, char** argv) {
     CUDA_OK(cudaMemcpy(params, &p, sizeof p, cudaMemcpyHostToDevice));
     std::vector<float> times;
     for (int i = 0; i < kFrames; ++i) {
-      const float ms = timer.milliseconds([&] {
-        OPTIX_OK(optixLaunch(pipeline, 0, (CUdeviceptr)params, sizeof p, &bindings, width, height, 1));
-      });
+      const float ms = timer.milliseconds(
+          [&] { OPTIX_OK(optixLaunch(pipeline, 0, (CUdeviceptr)params, sizeof p, &bindings, width, height, 1)); });
       if (i >= kDropped) times.push_back(ms);
     }
     std::sort(times.begin(), times.end());
-    std::printf("optix N=%zu %dx%d shadows=%d: %.4f ms  build %.2f ms  bvh %.1f MB (%.1f B/sphere)\n", n, width,
-                height, shadows, times[times.size() / 2], build_ms, (double)tree_bytes / 1e6,
-                (double)tree_bytes / (double)n);
+    std::printf("optix N=%zu %dx%d shadows=%d: %.4f ms  build %.2f ms  bvh %.1f MB (%.1f B/sphere)\n", n, width, height,
+                shadows, times[times.size() / 2], build_ms, (double)tree_bytes / 1e6, (double)tree_bytes / (double)n);
   }
   CUDA_OK(cudaMemcpy(image.data(), p.image, image.size() * sizeof(uchar4), cudaMemcpyDeviceToHost));
   std::FILE* f = std::fopen(argv[3], "wb");
