@@ -13,11 +13,12 @@ from raytracer.drawing.fonts import missing, typeset
 from raytracer.errors import SceneError, naming
 from raytracer.scene.coloring.expression import Texts
 from raytracer.scene.colors import linear_to_srgb
+from raytracer.scene.particles.labels import element_symbols
 from raytracer.scene.simulation_box import box_of, triple
 from raytracer.warning import warn
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -117,14 +118,43 @@ def values_of(scene: Scene) -> dict[str, Any]:
 
 
 def scales_of(scene: Scene) -> tuple[ColorScale, ...]:
-    """Return the colour scales of a scene. Raises SceneError if it has none."""
-    found = tuple(scene.color_scales)
+    """Return the colour scales of a scene, or the colours of its elements or types.
+
+    Raises:
+        SceneError: it has neither.
+    """
+    found = tuple(scene.color_scales) or tuple(_label_scales(scene.spheres))
     if not found:
         raise SceneError(
-            "legend: no spheres are coloured by a column, so there is no scale to show: "
-            "leave the legend out"
+            "legend: no spheres are coloured by a column, an element or a type, so there is "
+            "nothing to explain: leave the legend out, or say --color-by"
         )
     return found
+
+
+def _label_scales(sets: Sequence[SphereSet]) -> Iterator[ColorScale]:
+    """Yield one scale of the labels of all sets that are coloured by them, if there are any."""
+    from raytracer.scene.coloring.scale import ColorScale as Scale
+
+    colors: dict[str, tuple[float, ...]] = {}
+    are_elements = True
+    for spheres in sets:
+        labels = spheres.labels
+        if labels is None or spheres.color_id is None or not spheres.count:
+            continue
+        palette = _colors(spheres, each=False)
+        symbols = element_symbols(labels)
+        for place in np.unique(labels.ids).tolist():
+            rows = np.unique(spheres.color_id[labels.ids == place])
+            if len(rows) > 1:  # colours that follow something else
+                return
+            name = symbols[place] or labels.names[place]
+            red, green, blue = np.clip(palette[rows[0]][:3], 0.0, 1.0).tolist()
+            colors.setdefault(name, (red, green, blue))
+            are_elements &= symbols[place] is not None
+    if colors:
+        label = "element" if are_elements else "type"
+        yield Scale(list(colors.values()), "categorical", label=label, names=tuple(colors))
 
 
 def labelled(scene: Scene, by: str) -> Named:
@@ -152,12 +182,14 @@ def labelled(scene: Scene, by: str) -> Named:
     return Named(np.arange(len(texts)), np.concatenate(centers), texts, np.concatenate(colors))
 
 
-def _colors(spheres: SphereSet) -> NDArray[np.float64]:
-    """Return the colours of a set, sRGB in 0..1, (N, 3)."""
+def _colors(spheres: SphereSet, each: bool = True) -> NDArray[np.float64]:
+    """Return the colours of a set, sRGB in 0..1, (N, 3); without `each` the rows of its palette."""
     colors = np.asarray(spheres.color)
     values = colors / 255.0 if colors.dtype == np.uint8 else colors.astype(np.float64)
     if spheres.color_space == "linear":
         values = linear_to_srgb(np.clip(values, 0.0, 1.0))
+    if not each:
+        return values
     if spheres.color_id is not None:
         values = values[spheres.color_id]
     return np.broadcast_to(values, (spheres.count, 3))

@@ -72,6 +72,16 @@ frame_option = click.option(
     help="Frame of a trajectory, from 0, or from -1 backwards; default: the first.",
 )  # fmt: skip
 
+smoothing_option = click.option(
+    "--smoothing", type=int, metavar="N",
+    help="Show each particle at the mean of its places in N frames; default: 1.",
+)  # fmt: skip
+
+unwrap_option = click.option(
+    "--unwrap", is_flag=True, default=None,
+    help="Let particles go on where they leave a periodic box, from the first frame on.",
+)  # fmt: skip
+
 format_option = click.option(
     "--format", metavar="ENDING",
     help="Format of the file, or of standard input: xyz, csv, ...; default: by name and content.",
@@ -565,7 +575,7 @@ def _option(
     notes = [kind.limits()] if kind.limits() else []
     notes.append(f"default: {default}")
     text = f"{summary or definition.summary}  [{'; '.join(notes)}]"
-    attributes = kind.option() if definition.name != "fit" else {"metavar": "[true|false|all]"}
+    attributes = kind.option() if definition.name != "fit" else {"metavar": "[true|false|all|box]"}
     if attributes.pop("is_switch", False):
         flag = f"{flag}/--no-{flag[2:]}"
     names = [flag, *FLAGS.get(definition.name, ()), definition.name]

@@ -400,7 +400,8 @@ class Scene:
         """Return the camera of a picture, with its position also where the camera is fitted.
 
         With it instead of the scene's, a picture of the same proportions is the same, and stays so
-        when spheres are added.
+        when spheres are added. Where a picture leaves room for a legend or a title, or frames the
+        box that is drawn, its camera is `Image.camera`.
 
         Args:
             width, height: size of the picture in pixels; None takes that of `render`.

@@ -48,7 +48,7 @@ def box_of(scene: Scene, wanted: SimulationBox) -> Box:
         a, b, c = map(triple, wanted.edges)
         box = Box(triple(wanted.origin or (0.0, 0.0, 0.0)), (a, b, c))
     else:
-        boxes = (_box_of_file(spheres) for spheres in scene.spheres)
+        boxes = (box_of_file(spheres) for spheres in scene.spheres)
         found = next((box for box in boxes if box is not None), None)
         if found is None:
             raise SceneError(
@@ -65,7 +65,7 @@ def box_of(scene: Scene, wanted: SimulationBox) -> Box:
     return box
 
 
-def _box_of_file(spheres: SphereSet) -> Box | None:
+def box_of_file(spheres: SphereSet) -> Box | None:
     """Return the simulation box of a set's file in scene units, or None."""
     box = spheres.columns.box
     if box is None:

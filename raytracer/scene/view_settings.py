@@ -194,8 +194,9 @@ class ViewSettings(Defined):
     fit: bool | str | None = field(
         default=None,
         metadata=define(
-            Words("all"),
-            "Put the camera where it shows the spheres; all: also those that are far out.",
+            Words("all", "box"),
+            "Put the camera where it shows the spheres; all: also those that are far out; box: "
+            "also the simulation box.",
         ),
     )
     camera: Camera | None = field(

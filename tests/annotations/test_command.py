@@ -81,7 +81,7 @@ def test_a_table_and_an_option_draw_the_same(table: str, options: list[str]) -> 
         ("--depth-cue=near=3,far=2", "depth_cue.far: 2 is not beyond near, 3"),
         ("--axes=labels=xyz", "'xyz' is not three names"),
         ("--scale-bar=1e300", "scale_bar.length: 1e+300 is"),
-        ("--axes=size=900", "axes.size: letters of 900 points are 250 pixels high"),
+        ("--axes=size=900", "axes.size: letters of 900 points are 450 pixels high"),
         ("--box=edges=[[1e300,0,0],[0,1,0],[0,0,1]]", "a number is above 1e+30"),
         ("--title={speed}", "there is no value '{speed}'"),
     ],
