@@ -63,6 +63,7 @@ if TYPE_CHECKING:
         SphereSet,
         Transform,
     )
+    from raytracer.scene.solids import ConeSet, EllipsoidSet
     from raytracer.settings import RenderSettings
     from raytracer.viewer.preview import PreviewResult, preview
     from raytracer.warning import RaytracerWarning
@@ -79,9 +80,11 @@ __all__ = [
     "Clip",
     "ColorScale",
     "Columns",
+    "ConeSet",
     "DepthCue",
     "DirectionalLight",
     "DiskLight",
+    "EllipsoidSet",
     "Environment",
     "Film",
     "Ground",
@@ -131,11 +134,13 @@ _HOMES = {
     "CapsuleSet": "raytracer.scene.scene",
     "ColorScale": "raytracer.scene.coloring.scale",
     "Columns": "raytracer.scene.columns",
+    "ConeSet": "raytracer.scene.solids",
     "DepthCue": "raytracer.scene.annotations",
     "DirectionalLight": "raytracer.scene.scene",
     "DiskLight": "raytracer.scene.scene",
     "Film": "raytracer.film.film",
     "Clip": "raytracer.scene.clip",
+    "EllipsoidSet": "raytracer.scene.solids",
     "Environment": "raytracer.scene.environment",
     "Ground": "raytracer.scene.ground",
     "Image": "raytracer.film.image",

@@ -65,6 +65,18 @@ def _no_axes() -> NDArray[np.float32]:
     return np.zeros((0, 3), np.float32)
 
 
+def _round_alone() -> NDArray[np.uint8]:
+    import numpy as np
+
+    return np.zeros(0, np.uint8)
+
+
+def _no_shapes() -> NDArray[np.float32]:
+    import numpy as np
+
+    return np.zeros((0, 8), np.float32)
+
+
 def none_of(struct: str) -> NDArray[np.void]:
     """Return an empty array of a struct of the kernels, structured (0,)."""
     import numpy as np
@@ -80,26 +92,49 @@ def _all_opaque() -> NDArray[np.uint16]:
     return np.zeros(0, np.uint16)
 
 
-def balls_of(solids: Solids, axis: NDArray[np.float32]) -> Solids:
+EVEN, FLAT, CONE, ELLIPSOID = 1, 2, 4, 6
+"""Bits of `SceneBuffers.form`: even colours; and of the form, 0 for round capsules."""
+
+FORM_SHIFT = 29
+"""Bits of the tag of a record below its form: a row of colours."""
+
+
+def balls_of(
+    solids: Solids,
+    axis: NDArray[np.float32],
+    form: NDArray[np.uint8],
+    shapes: NDArray[np.float32],
+) -> Solids:
     """Return the balls around which a view fits, as x, y, z and radius, float32 (M,) each.
 
-    Those of capsules are at their ends: the starts, and after all others the ends.
+    Those of capsules and cones are at their ends: the starts, and after all others the ends.
 
     Args:
-        solids: x, y, z and radius of spheres and capsules, float32 (N,) each.
-        axis: half of the segments of the capsules, which are the last, float32 (C, 3).
+        solids: x, y, z and radius of spheres and solids, float32 (N,) each.
+        axis, form, shapes: as in `SceneBuffers`.
     """
     import numpy as np
 
     if not len(axis):
         return solids
-    first = len(solids[0]) - len(axis)
-    halves = [*axis.T, np.zeros(len(axis), np.float32)]
-    x, y, z, radius = (
-        np.concatenate([column[:first], column[first:] - half, column[first:] + half])
-        for column, half in zip(solids, halves, strict=True)
+    half = axis.copy()
+    x, y, z, radius = (column.copy() for column in solids)
+    end_radius = radius[len(radius) - len(axis) :].copy()
+    if len(shapes):
+        of_shapes = slice(len(axis) - len(shapes), None)
+        middles, is_cone = slice(len(x) - len(shapes), None), form[of_shapes] & ELLIPSOID == CONE
+        for k, column in enumerate((x, y, z)):
+            column[middles] += np.where(is_cone, shapes[:, k], 0)
+            half[of_shapes, k] = np.where(is_cone, shapes[:, 4 + k], 0)
+        radius[middles] = np.where(is_cone, shapes[:, 3], radius[middles])
+        end_radius[of_shapes] = np.where(is_cone, shapes[:, 7], end_radius[of_shapes])
+    first = len(x) - len(axis)
+    placed = (
+        np.concatenate([column[:first], column[first:] - half[:, k], column[first:] + half[:, k]])
+        for k, column in enumerate((x, y, z))
     )
-    return x, y, z, radius
+    px, py, pz = placed
+    return px, py, pz, np.concatenate([radius, end_radius])
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,10 +162,14 @@ class SceneBuffers:
         emitters: structured (E,), `Emitter`: the spheres that send out light; made of the others.
         sky: structured (M,), `SkyTexel`: the image of the environment, row by row; (0,) without.
         opacity: uint16 (N,), or (0,) where all is opaque: 65535 is opacity 1.
-        axis: float32 (C, 3), render space: half of the segments of the capsules, which are the last
-            C of the N; x, y and z are their middles. The others are spheres.
-        end_row: int32 (C,): the row of colours, or of `color_id`, that the half of a capsule along
-            its axis has; 0 is that of the other half. Such rows follow those of the surfaces.
+        axis: float32 (C, 3), render space: half of the segments of the capsules, which are with the
+            cones and ellipsoids the last C of the N; x, y and z are their middles. The others are
+            spheres. Of cones and ellipsoids x, y, z and this are middle and half of a box.
+        end_row: int32 (C,): the row of colours, or of `color_id`, that the end of a solid along
+            its axis has; 0 is that of its start. Such rows follow those of the surfaces.
+        form: uint8 (C,), bits FLAT, CONE, ELLIPSOID and EVEN; or (0,) where all are 0.
+        shapes: float32 (S, 8): numbers of the cones and ellipsoids, which are the last S of the C,
+            as `kernels/geom/solid.h` reads them.
     """
 
     x: NDArray[np.float32]
@@ -153,10 +192,12 @@ class SceneBuffers:
     sky: NDArray[np.void] = field(default_factory=partial(none_of, "SkyTexel"))
     axis: NDArray[np.float32] = field(default_factory=_no_axes)
     end_row: NDArray[np.int32] = field(default_factory=_no_ids)
+    form: NDArray[np.uint8] = field(default_factory=_round_alone)
+    shapes: NDArray[np.float32] = field(default_factory=_no_shapes)
 
     @property
     def count(self) -> int:
-        """Number of spheres and capsules."""
+        """Number of spheres and solids."""
         return int(self.x.shape[0])
 
     @property
@@ -166,14 +207,14 @@ class SceneBuffers:
 
     @property
     def color_rows(self) -> int:
-        """Number of rows of colours: those of surfaces and of the other halves of capsules."""
+        """Number of rows of colours: those of surfaces and of the ends of solids."""
         other = int(self.end_row.max()) + 1 if len(self.end_row) else 0
         return max(self.rows, other)
 
     @property
     def balls(self) -> Solids:
         """Balls around which a view fits, those of both ends of capsules among them."""
-        return balls_of((self.x, self.y, self.z, self.radius), self.axis)
+        return balls_of((self.x, self.y, self.z, self.radius), self.axis, self.form, self.shapes)
 
     @property
     def has_ground(self) -> bool:
@@ -189,7 +230,7 @@ class SceneBuffers:
     def columns(self) -> tuple[NDArray[np.float32], ...]:
         """Numbers of the primitives' records, in the order of `unpack_primitive` in the kernels.
 
-        With capsules there are eight, and spheres are capsules without length.
+        With other solids there are eight, and spheres are capsules without length.
         """
         import numpy as np
 
@@ -197,8 +238,16 @@ class SceneBuffers:
         if len(self.axis):
             others = np.zeros((4, self.count), np.float32)
             others[:3, self.spheres :] = self.axis.T
-            others[3, self.spheres :] = self.end_row.view(np.float32)
-            columns = (*columns, *others)
+            tags = self.end_row
+            if len(self.form):
+                tags = tags | self.form.astype(np.int32) << FORM_SHIFT
+            others[3, self.spheres :] = tags.view(np.float32)
+            radius = self.radius
+            if len(self.shapes):
+                # the rows of their numbers, which follow the records of all surfaces
+                row = np.arange(self.rows, self.rows + len(self.shapes), dtype=np.int32)
+                radius = np.concatenate([radius[: -len(row)], row.view(np.float32)])
+            columns = (self.x, self.y, self.z, radius, *others)
         if not self.has_ground:
             return columns
         # Its record is that of a solid without end; only the chord inside of it is computed by it.
@@ -250,6 +299,11 @@ class SceneBuffers:
         _check_array("end_row", self.end_row, np.int32, (len(self.axis),))
         if len(self.axis) > self.count or (len(self.end_row) and int(self.end_row.min()) < 0):
             raise ValueError("axis, end_row: are not those of the last primitives")
+        _check_array("form", self.form, np.uint8, (len(self.axis) if len(self.form) else 0,))
+        shaped = int((self.form & ELLIPSOID >= CONE).sum())
+        _check_array("shapes", self.shapes, np.float32, (shaped, 8))
+        if shaped and not (self.form[-shaped:] & ELLIPSOID >= CONE).all():
+            raise ValueError("shapes: are not those of the last solids")
         _check_array("material_id", self.material_id, np.int32, (count if by_material else 0,))
         translucent = count if len(self.opacity) else 0
         _check_array("opacity", self.opacity, np.uint16, (translucent,))
@@ -309,6 +363,10 @@ class SceneBuffers:
         if len(self.axis) or len(self.end_row):
             yield "axis", self.axis
             yield "end_row", self.end_row
+        if len(self.form):
+            yield "form", self.form
+        if len(self.shapes):
+            yield "shapes", self.shapes
 
 
 @dataclass(frozen=True)
@@ -318,8 +376,8 @@ class Bvh:
     Args:
         nodes: uint8 (M, 80), one node a row, in the layout of the kernels.
         order: int32 (N,), primitive index of each sphere in leaf order.
-        spheres: float32 (N, 4), centre and radius in leaf order, render space; with capsules
-            (N, 8), with half of the axis and the bits of the row of the other half's colour.
+        spheres: float32 (N, 4), centre and radius in leaf order, render space; with other solids
+            (N + S, 8), as `kernels/geom/solid.h` reads them: records, then further numbers.
     """
 
     nodes: NDArray[np.uint8]
@@ -342,6 +400,10 @@ def build_bvh(buffers: SceneBuffers, threads: int = 0) -> Bvh:
     nodes, order, spheres = core().build_bvh(
         buffers.columns, thread_count(threads), buffers.large_id.tolist()
     )
+    if len(buffers.shapes):
+        import numpy as np
+
+        spheres = np.concatenate([spheres, buffers.shapes])
     return Bvh(nodes, order, spheres)
 
 

@@ -1,6 +1,6 @@
 """Compiles every kernel, for checks and for machines without nvcc.
 
-    python -m raytracer.compile_all [--arch sm_80 sm_90a sm_120] [-o FOLDER]
+    python -m raytracer.compile_all [--arch sm_80 sm_90a compute_80] [-o FOLDER]
 
 Ends with 1 if a kernel does not compile and with 2 if nvcc is missing. A folder made with -o serves
 a machine of one of those architectures: name it in RAYTRACER_CUBINS there.
@@ -25,7 +25,8 @@ from raytracer.benchmark.operations import modules
 from raytracer.errors import RaytracerError
 from raytracer.variants import Kernel, discover, operations, products
 
-ARCHITECTURES = ("sm_80", "sm_90a", "sm_120")
+# sm_80 serves 8.6 and 8.9 too, sm_120 also 12.1; PTX (compute_80) serves devices of the future.
+ARCHITECTURES = ("sm_75", "sm_80", "sm_90a", "sm_100a", "sm_120", compiler.PTX)
 AT_ONCE = 2  # nvcc takes a core and up to a gigabyte for a large kernel
 
 

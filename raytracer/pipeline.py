@@ -232,7 +232,7 @@ def prepare(
 
             require_denoiser()
         plan = _plan(loaded, settings, annotations, values)
-    if loaded.count == 0 and not any(capsules.count for capsules in loaded.capsules):
+    if loaded.count == 0 and not loaded.solid_count:
         warn("the scene has no spheres: the picture shows the background alone")
     source = loaded.source
     with naming(source):

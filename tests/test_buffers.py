@@ -49,6 +49,10 @@ def test_digest_sees_every_array(packed: SceneBuffers, name: str) -> None:
         changed = np.zeros(50, np.uint16)
     elif name in ("large", "sky"):
         changed = np.zeros(1, value.dtype)
+    elif name == "form":
+        changed = np.zeros(50, np.uint8)
+    elif name == "shapes":
+        changed = np.zeros((1, 8), np.float32)
     else:
         changed = value.copy()
         changed.view(np.uint8).reshape(-1)[0] ^= 1

@@ -29,7 +29,7 @@ LAYERS = [
     {"farm"},
     {"pipeline", "progress"},
     {"animation", "benchmark", "viewer"},
-    {"browser", "ops", "compile_all"},
+    {"browser", "ops", "compile_all", "pack_wheel"},
     {"commands"},
     {"process"},
     {"cli"},

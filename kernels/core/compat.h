@@ -1,16 +1,18 @@
 // The only file that asks which compiler, side or instruction set is at work.
 #pragma once
 
-// RT_HD: inlined everywhere. RT_COLD: rarely called; its registers are not those of the caller. RT_TABLE: an array
-// of constants in global memory.
+// RT_HD: inlined everywhere. RT_CALLED: nowhere, so that it is compiled once. RT_COLD: rarely called; its registers
+// are not those of the caller. RT_TABLE: an array of constants in global memory.
 #if defined(__CUDACC__)
 #define RT_HD __host__ __device__ __forceinline__
 #define RT_DEVICE __device__ __forceinline__
 #define RT_TABLE static __device__ const
+#define RT_CALLED static __host__ __device__ __noinline__
 #define RT_COLD static __host__ __device__ __noinline__
 #else
 #define RT_HD inline __attribute__((always_inline))
 #define RT_TABLE static const
+#define RT_CALLED static __attribute__((noinline))
 #define RT_COLD static __attribute__((noinline, cold))
 #endif
 
@@ -80,6 +82,13 @@ typedef unsigned long long uint64_t;
 #define RT_HAS_FMA 1
 #else
 #define RT_HAS_FMA 0
+#endif
+
+// Whether one instruction adds integers over a warp: since Ampere.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+#define RT_WARP_REDUCES 1
+#else
+#define RT_WARP_REDUCES 0
 #endif
 
 // scalar operations that each compiler spells its own way

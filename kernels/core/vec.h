@@ -27,6 +27,10 @@ template <> RT_HD Vec3<float> gather3<float>(const float* base, uint32_t index) 
   return {gather(v, 0u), gather(v, 1u), gather(v, 2u)};
 }
 
+template <class F> RT_HD Vec3<F> select3(MaskOf<F> m, Vec3<F> a, Vec3<F> b) {
+  return {select(m, a.x, b.x), select(m, a.y, b.y), select(m, a.z, b.z)};
+}
+
 // a + s * b
 template <class F> RT_HD Vec3<F> fma3(F s, Vec3<F> b, Vec3<F> a) {
   return {fma_(s, b.x, a.x), fma_(s, b.y, a.y), fma_(s, b.z, a.z)};

@@ -22,11 +22,11 @@ void first_hit_row(const rt::SceneView& s, rt::FirstHit* row, int y) {
     const Primitive<float> primitive = load_primitive(s, prim);
     const SurfacePoint<float> point = first_surface(s, prim, primitive, ray.origin, ray.direction);
 #if RT_CAPSULES
-    const uint32_t row = color_row(primitive, point, (uint32_t)sphere);
+    const Vec3<float> albedo = albedo_at(s, primitive, point, (uint32_t)sphere);
 #else
-    const uint32_t row = (uint32_t)sphere;
+    const Vec3<float> albedo = load_albedo<float>(s, (uint32_t)sphere);
 #endif
-    out = first_hit(point, t, load_albedo<float>(s, row), (uint32_t)sphere);
+    out = first_hit(point, t, albedo, (uint32_t)sphere);
   }
 }
 

@@ -200,7 +200,7 @@ nb::tuple build_bvh_of(const std::vector<In<float, 1>>& columns, int threads, co
 
 nb::tuple build_bvh(const std::vector<In<float, 1>>& columns, int threads, const std::vector<int32_t>& large) {
   if (columns.size() == rt::kSphereFloats) return build_bvh_of<rt::kSphereFloats>(columns, threads, large);
-  if (columns.size() == rt::kCapsuleFloats) return build_bvh_of<rt::kCapsuleFloats>(columns, threads, large);
+  if (columns.size() == rt::kSolidFloats) return build_bvh_of<rt::kSolidFloats>(columns, threads, large);
   throw nb::value_error("columns: are not the numbers of a record");
 }
 
@@ -238,7 +238,7 @@ template <class T, int N> In<T, N> unchanging(nb::handle array, const char* name
 In<float, 2> kept_records(nb::handle array) {
   In<float, 2> kept;
   if (!nb::try_cast(array, kept, false)) throw nb::type_error("spheres: is not a C-contiguous NumPy array of float32");
-  return kept.shape(1) == rt::kCapsuleFloats ? unchanging<float, 2>(array, "spheres") : kept;
+  return kept.shape(1) == rt::kSolidFloats ? unchanging<float, 2>(array, "spheres") : kept;
 }
 
 // The spheres of a scene, their tree and their looks, checked once, when a scene is made: arrays of Python's. What
@@ -259,9 +259,9 @@ class Scene {
         opacity_(unchanging<uint16_t, 1>(opacity, "opacity", sizeof(uint16_t))),
         sky_(Structs<rt::SkyTexel>(sky).all()) {
     const In<float, 2>& spheres = spheres_;
-    const bool has_capsules = spheres.shape(1) == rt::kCapsuleFloats;
+    const bool has_capsules = spheres.shape(1) == rt::kSolidFloats;
     if (nodes_.shape(1) != sizeof(rt::Node) || (!has_capsules && spheres.shape(1) != rt::kSphereFloats) ||
-        order_.shape(0) != spheres.shape(0))
+        order_.shape(0) > spheres.shape(0) || (!has_capsules && order_.shape(0) != spheres.shape(0)))
       throw nb::value_error("nodes, spheres and order are not those of one build_bvh");
     if (color.shape(1) != 3) throw nb::value_error("color: a colour has three numbers");
     check_aligned(spheres.data());
@@ -272,9 +272,9 @@ class Scene {
     tables_.opacity = opacity_.shape(0) ? opacity_.data() : nullptr;
     tables_.nodes = nodes_.shape(0) ? (const rt::Node*)nodes_.data() : nullptr;
     tables_.spheres = spheres.data(), tables_.has_capsules = has_capsules;
-    tables_.sphere_count = (int64_t)spheres.shape(0);
+    tables_.sphere_count = (int64_t)order_.shape(0);
     lengths_ = {.nodes = (int64_t)nodes_.shape(0),
-                .spheres = (int64_t)spheres.shape(0),
+                .spheres = (int64_t)order_.shape(0),
                 .colors = (int64_t)color.shape(0),
                 .color_ids = (int64_t)color_id_.shape(0),
                 .material_ids = (int64_t)material_id_.shape(0),
@@ -282,7 +282,8 @@ class Scene {
                 .emitters = (int64_t)emitters_.size(),
                 .opacities = (int64_t)opacity_.shape(0),
                 .texels = (int64_t)sky_.size(),
-                .materials = 0};
+                .materials = 0,
+                .records = (int64_t)spheres.shape(0)};
     const char* problem;
     {
       nb::gil_scoped_release release;
@@ -545,7 +546,7 @@ NB_MODULE(_core, m) {
                     nb::object, nb::object>(),
            "nodes"_a, "spheres"_a, "order"_a, "color"_a.noconvert(), "color_id"_a, "material_id"_a, "large"_a,
            "emitters"_a, "opacity"_a, "sky"_a,
-           "nodes uint8 (M, 80), spheres float32 (N, 4), with capsules (N, 8), order int32 (N,), color float32 "
+           "nodes uint8 (M, 80), spheres float32 (N, 4), with other solids (N + S, 8), order int32 (N,), color float32 "
            "(K, 3), color_id and material_id int32 (N,) or (0,), large LargeSphere (G,), emitters Emitter (E,), "
            "opacity uint16 (N,) or (0,), sky SkyTexel (M,). Raises ValueError if the arrays do not fit together or an "
            "index in one "

@@ -115,7 +115,7 @@ RT_HD PacketHits cull_boxes(const rt::Node& n, const PacketPlanes& p, float limi
 
 // The distance from its centre at which a primitive may touch planes k and on.
 RT_HD FW plane_reach(const PacketPlanes&, int, const Sphere<float>& s, float error) { return FW(s.radius + error); }
-RT_HD FW plane_reach(const PacketPlanes& p, int k, const Capsule<float>& c, float error) {
+RT_HD FW plane_reach(const PacketPlanes& p, int k, const Solid<float>& c, float error) {
   const Vec3<FW> normal = {load<FW>(p.nx + k), load<FW>(p.ny + k), load<FW>(p.nz + k)};
   return reach_along(splat_primitive<FW>(c), normal) + FW(error);
 }

@@ -11,7 +11,7 @@ static_assert(kPrimitiveWords == 1 || kPrimitiveWords == 2);
 RT_HD Primitive<float> load_primitive(const rt::SceneView& s, uint32_t prim) {
   float record[kPrimitiveFloats];
   memcpy(record, s.spheres + kPrimitiveFloats * (size_t)prim, sizeof record);
-  return unpack_primitive(record);
+  return unpack_primitive(record, s.spheres);
 }
 
 // one for each lane
@@ -19,7 +19,7 @@ RT_HD Primitive<FW> gather_primitives(const rt::SceneView& s, UW prim) {
   const UW at = prim << (kPrimitiveWords == 1 ? 2 : 3);
   FW record[kPrimitiveFloats];
   for (int k = 0; k < kPrimitiveFloats; ++k) record[k] = gather(s.spheres + k, at);
-  return unpack_primitive(record);
+  return unpack_primitive(record, s.spheres);
 }
 
 // the eight from `begin` on
@@ -41,7 +41,7 @@ RT_HD Primitive<F8> load_primitives(const rt::SceneView& s, uint32_t begin) {
     }
     load_transposed(words, record[4 * w], record[4 * w + 1], record[4 * w + 2], record[4 * w + 3]);
   }
-  return unpack_primitive(record);
+  return unpack_primitive(record, s.spheres);
 }
 
 }  // namespace RT_NS

@@ -31,15 +31,24 @@ bool leaves_fit(const Node& n, int64_t spheres) {
   return (int64_t)n.sphere_base + begin <= spheres;
 }
 
-// One more than the largest row of colours that a capsule has for one of its halves.
-int64_t color_rows_asked(const SceneView& s) {
+// The numbers in the records of solids that are indices.
+struct SolidIndices {
+  int64_t color_rows;  // one more than the largest row of colours
+  bool rows_fit;       // rows of numbers are behind the records
+};
+
+SolidIndices solid_indices(const SceneView& s, int64_t records) {
   uint32_t largest = 0;
+  bool fit = true;
   for (int64_t i = 0; i < s.sphere_count; ++i) {
-    uint32_t tag;
-    memcpy(&tag, s.spheres + kCapsuleFloats * i + kCapsuleFloats - 1, sizeof tag);
-    largest = std::max(largest, tag);
+    uint32_t tag, row;
+    const float* record = s.spheres + kSolidFloats * i;
+    memcpy(&row, record + 3, sizeof row);
+    memcpy(&tag, record + kSolidFloats - 1, sizeof tag);
+    largest = std::max(largest, tag & kColorRows);
+    if (tag >> kFormShift >= kConeForm) fit &= row >= s.sphere_count && row < records;
   }
-  return (int64_t)largest + 1;
+  return {(int64_t)largest + 1, fit};
 }
 
 const char* nodes_problem(const SceneView& s, int64_t count) {
@@ -92,8 +101,8 @@ const char* view_problem(const Frame& f, const SceneLengths& n, int64_t lights, 
 
 const char* scene_problem(const SceneView& s, SceneLengths& n) {
   if (s.sphere_count >= (1 << 29)) return "the CPU backend renders fewer than 2^29 spheres";
-  if (s.has_capsules && s.sphere_count >= (1 << 28))
-    return "the CPU backend renders fewer than 2^28 capsules and spheres";
+  if (s.has_capsules && n.records >= (1 << 28))
+    return "the CPU backend renders fewer than 2^28 capsules, cones, ellipsoids and spheres";
   if (s.sphere_count && !n.nodes) return "nodes: spheres without a hierarchy";
   if (numbers_asked(s.order, s.sphere_count) > s.sphere_count) return "order: points behind the spheres";
   if (numbers_asked(s.color_id, n.color_ids) > n.colors) return "color_id: points behind the colours";
@@ -104,8 +113,9 @@ const char* scene_problem(const SceneView& s, SceneLengths& n) {
   for (int64_t i = 0; i < n.emitters; ++i)
     if (s.emitters[i].alias >= n.emitters) return "emitters: an alias points behind the emitters";
   if (s.has_capsules) {
-    n.color_rows = color_rows_asked(s);
-    if (n.color_rows > INT32_MAX) return "spheres: a colour points behind the colours";
+    const SolidIndices indices = solid_indices(s, n.records);
+    n.color_rows = indices.color_rows;
+    if (!indices.rows_fit) return "spheres: a solid points behind the records";
   }
   for (int64_t i = 0; i < n.texels; ++i)
     if (s.sky[i].alias >= n.texels) return "sky: an alias points behind the texels";

@@ -7,7 +7,8 @@ namespace rt {
 // lengths of the arrays of a scene; materials: how many its spheres' numbers ask for
 struct SceneLengths {
   int64_t nodes, spheres, colors, color_ids, material_ids, large, emitters, opacities, texels, materials;
-  int64_t color_rows = 0;  // of which a capsule has the colour of one of its halves
+  int64_t color_rows = 0;  // of which a solid has the colour at its end
+  int64_t records = 0;     // with the rows of numbers behind them
 };
 
 // Both return nullptr, or what is wrong as a sentence.

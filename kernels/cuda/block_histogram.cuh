@@ -7,6 +7,7 @@
 //   loose_key(i)           key i outside of whole words
 #pragma once
 #include "../core/compat.h"
+#include "warp_reduce.cuh"
 
 namespace rt {
 
@@ -49,7 +50,7 @@ struct BlockBins {
       int lane = threadIdx.x % 32, first = threadIdx.x / 32 * kPerWarp;
 #pragma unroll
       for (int k = 0; k < kPerWarp; k++) {
-        unsigned sum = __reduce_add_sync(~0u, counts[(first + k) * kCopies + lane]);
+        unsigned sum = warp_add(counts[(first + k) * kCopies + lane]);
         if (lane == k) total = sum;
       }
       bin = first + lane;

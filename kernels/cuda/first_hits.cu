@@ -3,6 +3,6 @@
 //       computed once per picture and need no packets
 // block: 128
 // flags: --fmad=false
-// needs: sm_80+
+// needs: sm_75+
 // source: Ylitie, Karras, Laine 2017 (wide compressed nodes)
 #include "first_hits.cuh"

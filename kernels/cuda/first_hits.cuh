@@ -40,13 +40,13 @@ extern "C" __global__ void __launch_bounds__(128) first_hits(const __grid_consta
   rt::thread_intersect_closest((const rt::Node*)args.nodes, (const rt::PrimitiveRecord*)args.spheres, ray.origin,
                                ray.direction, rt::kNoPrim, t, prim, filter);
   if (prim == rt::kNoPrim) return;
-  const rt::Primitive<float> primitive = rt::load_primitive((const rt::PrimitiveRecord*)args.spheres + prim);
+  const rt::Primitive<float> primitive = rt::load_primitive((const rt::PrimitiveRecord*)args.spheres, prim);
   int32_t sphere = __ldg((const int32_t*)args.order + prim);
   const rt::SurfacePoint<float> point = rt::first_surface(tables, prim, primitive, ray.origin, ray.direction);
 #if RT_CAPSULES
-  const uint32_t row = rt::color_row(primitive, point, (uint32_t)sphere);
+  const rt::Vec3<float> albedo = rt::albedo_at(tables, primitive, point, (uint32_t)sphere);
 #else
-  const uint32_t row = (uint32_t)sphere;
+  const rt::Vec3<float> albedo = rt::load_albedo<float>(tables, (uint32_t)sphere);
 #endif
-  out = rt::first_hit(point, t, rt::load_albedo<float>(tables, row), (uint32_t)sphere);
+  out = rt::first_hit(point, t, albedo, (uint32_t)sphere);
 }

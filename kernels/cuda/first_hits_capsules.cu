@@ -2,7 +2,7 @@
 // idea: as first_hits, of scenes with capsules
 // block: 128
 // flags: --fmad=false
-// needs: sm_80+
+// needs: sm_75+
 // source: Ylitie, Karras, Laine 2017 (wide compressed nodes)
 #define RT_CAPSULES 1
 #include "first_hits.cuh"

@@ -15,16 +15,19 @@ RT_DEVICE PrimitiveRecord load_record(const PrimitiveRecord* p) {
   return r;
 }
 
-RT_DEVICE Primitive<float> to_primitive(const PrimitiveRecord& r) {
+// records: all of the scene; of use where there are other solids than spheres
+RT_DEVICE Primitive<float> to_primitive(const PrimitiveRecord& r, const PrimitiveRecord* records = nullptr) {
   float record[kPrimitiveFloats];
 #pragma unroll
   for (int w = 0; w < kPrimitiveWords; ++w) {
     record[4 * w] = r.word[w].x, record[4 * w + 1] = r.word[w].y;
     record[4 * w + 2] = r.word[w].z, record[4 * w + 3] = r.word[w].w;
   }
-  return unpack_primitive(record);
+  return unpack_primitive(record, (const float*)records);
 }
 
-RT_DEVICE Primitive<float> load_primitive(const PrimitiveRecord* p) { return to_primitive(load_record(p)); }
+RT_DEVICE Primitive<float> load_primitive(const PrimitiveRecord* records, size_t at) {
+  return to_primitive(load_record(records + at), records);
+}
 
 }  // namespace RT_NS

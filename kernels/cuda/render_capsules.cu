@@ -2,7 +2,7 @@
 // idea: one kernel for all scenes with capsules: leaves hold capsules, and spheres are capsules without length
 // block: 128
 // flags: --fmad=false
-// needs: sm_80+
+// needs: sm_75+
 // source: Kajiya 1986 (path tracing); Ylitie, Karras, Laine 2017 (wide compressed nodes)
 #define RT_CAPSULES 1
 #define RT_PATH_TRACING 1

@@ -1,6 +1,7 @@
 // Tone mapping on CUDA: a block converts a rectangle of the film and counts clipped and black pixels.
 #pragma once
 #include "../film/tone_map.h"
+#include "warp_reduce.cuh"
 
 namespace rt {
 
@@ -16,7 +17,7 @@ RT_DEVICE void add_counts(FilmHistogram& histogram, unsigned clipped, unsigned b
   int thread = threadIdx.y * blockDim.x + threadIdx.x;
   if (thread < 2) sums[thread] = 0;
   __syncthreads();
-  clipped = __reduce_add_sync(~0u, clipped), black = __reduce_add_sync(~0u, black);
+  clipped = warp_add(clipped), black = warp_add(black);
   if (thread % 32 == 0) atomicAdd(sums, clipped), atomicAdd(sums + 1, black);
   __syncthreads();
   if (thread == 0) atomicAdd(&histogram.clipped, sums[0]);

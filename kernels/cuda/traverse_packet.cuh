@@ -5,6 +5,7 @@
 // planes, one lane per sphere, and those that reach into the packet against all rays, one lane per ray.
 #pragma once
 #include "primitive_load.cuh"
+#include "warp_reduce.cuh"
 #include "../bvh/node.h"
 #include "../integrator/hit_filter.h"
 
@@ -31,7 +32,7 @@ struct WarpPacket {
 
 RT_DEVICE float warp_min(float a) {
   int i = __float_as_int(a);
-  i = __reduce_min_sync(kFullWarp, i < 0 ? i ^ 0x7fffffff : i);
+  i = warp_least(i < 0 ? i ^ 0x7fffffff : i);
   return __int_as_float(i < 0 ? i ^ 0x7fffffff : i);
 }
 RT_DEVICE float warp_max(float a) { return -warp_min(-a); }
@@ -105,9 +106,9 @@ RT_DEVICE void test_primitive(const Primitive<float>& primitive, uint32_t at, Ve
 struct PrimitiveSource {
   const PrimitiveRecord* global;
   const PrimitiveRecord* constant;  // null: the scene is too large
-  RT_DEVICE Primitive<float> of_lane(size_t i) const { return load_primitive(global + i); }
+  RT_DEVICE Primitive<float> of_lane(size_t i) const { return load_primitive(global, i); }
   RT_DEVICE Primitive<float> of_warp(size_t i) const {
-    return to_primitive(constant ? constant[i] : load_record(global + i));
+    return to_primitive(constant ? constant[i] : load_record(global + i), global);
   }
 };
 

@@ -71,7 +71,7 @@ RT_DEVICE bool thread_occluded(const rt::Node* nodes, const PrimitiveRecord* rec
       int slot = __ffs(m) - 1;
       uint32_t end = h.sphere_base + slot_end(h, slot);
       for (uint32_t at = h.sphere_base + slot_begin(h, slot); at < end; ++at) {
-        const Primitive<float> p = relative_to(load_primitive(records + (size_t)at), o);
+        const Primitive<float> p = relative_to(load_primitive(records, (size_t)at), o);
         const auto test = primitive_test(p, d);
         if (is_reached(test) && at != self && filter.blocks(p, test, t_max) && filter.accepts(at)) return true;
       }
@@ -115,7 +115,7 @@ RT_DEVICE void thread_intersect_closest(const rt::Node* nodes, const PrimitiveRe
       uint32_t end = h.sphere_base + slot_end(h, slot);
       for (uint32_t at = h.sphere_base + slot_begin(h, slot); at < end; ++at) {
         if (at == self) continue;
-        const Primitive<float> p = relative_to(load_primitive(records + (size_t)at), o);
+        const Primitive<float> p = relative_to(load_primitive(records, (size_t)at), o);
         const float hit = filter.nearest(p, primitive_test(p, d));
         if (hit > 0.0f && (hit < t || (hit == t && at < prim)) && filter.accepts(at)) t = hit, prim = at;
       }
@@ -134,7 +134,7 @@ struct WideTree {
   const PrimitiveRecord* records;
 
   RT_DEVICE void exclude_large(uint32_t) {}  // done by the builder
-  RT_DEVICE Primitive<float> primitive(uint32_t prim) const { return load_primitive(records + (size_t)prim); }
+  RT_DEVICE Primitive<float> primitive(uint32_t prim) const { return load_primitive(records, (size_t)prim); }
   template <class Filter>
   RT_DEVICE void intersect_closest(Vec3<float> o, Vec3<float> d, uint32_t self, float& t, uint32_t& prim,
                                    const Filter& filter) const {

@@ -60,6 +60,13 @@ template <class F> RT_HD Chord<F> chord_at(Vec3<F> to_center, F radius, Vec3<F> 
 template <class F> RT_HD F entering(const CapsuleLine<F>& l) { return on_segment(l.nearest - l.turn); }
 template <class F> RT_HD F leaving(const CapsuleLine<F>& l) { return on_segment(l.nearest + l.turn); }
 
+// of a line that reaches the capsule
+template <class F> RT_HD Interval<F> capsule_interval(const Capsule<F>& c, const CapsuleLine<F>& l) {
+  const Chord<F> in = chord_at(c.center, c.radius, c.axis, l.direction, entering(l));
+  const Chord<F> out = chord_at(c.center, c.radius, c.axis, l.direction, leaving(l));
+  return {in.mid - sqrt_(max_(in.half2, F(0.0f))), out.mid + sqrt_(max_(out.half2, F(0.0f)))};
+}
+
 // Nearest t > 0 on the capsule, as sphere_nearest; no hit: negative.
 template <class F> RT_HD F capsule_nearest(Vec3<F> to_center, F radius, Vec3<F> axis, const CapsuleLine<F>& l) {
   const Chord<F> in = chord_at(to_center, radius, axis, l.direction, entering(l));

@@ -14,6 +14,12 @@ struct Sphere {
   F radius;
 };
 
+// Where the line of a ray is inside a primitive, which is a convex solid.
+template <class F>
+struct Interval {
+  F near, far;
+};
+
 template <class F>
 struct Chord {
   F mid;    // t of the point on the ray nearest to the centre
@@ -54,6 +60,12 @@ struct SurfacePoint {
   Vec3<F> position;  // offset from the surface by its rounding error, towards the viewer
   Vec3<F> normal;    // unit vector, faces the viewer
   MaskOf<F> inside;  // the ray came from inside
+};
+
+// A point of a surface, from the centre of the solid, and the normal that points out of it.
+template <class F>
+struct OutwardPoint {
+  Vec3<F> offset, normal;
 };
 
 template <class F> RT_HD F surface_error(Vec3<F> center, F radius) {

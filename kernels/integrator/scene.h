@@ -43,12 +43,22 @@ template <class F> RT_HD Bsdf<F> load_bsdf(const rt::SceneTables& s, UintOf<F> p
 
 #if RT_CAPSULES  // without, the code for spheres alone is to the bit what it was before there were capsules
 
-// The same at a point of the primitive, which may have a colour of its own there (color_row).
+// linear RGB at a point of the primitive with that number, whose colours at its ends may differ
+template <class F>
+RT_HD Vec3<F> albedo_at(const rt::SceneTables& s, const Primitive<F>& primitive, const SurfacePoint<F>& point,
+                        UintOf<F> number) {
+  const ColorRows<F> rows = color_rows(primitive, point, number);
+  const Vec3<F> albedo = load_albedo<F>(s, rows.first);
+  if (!any(rows.share > F(0.0f))) return albedo;
+  return fma3(rows.share, load_albedo<F>(s, rows.second) - albedo, albedo);
+}
+
+// The same at a point of the primitive.
 template <class F>
 RT_HD Bsdf<F> load_bsdf(const rt::SceneTables& s, UintOf<F> prim, const Primitive<F>& primitive,
                         const SurfacePoint<F>& point) {
   const UintOf<F> number = gather(s.order, prim);
-  const Vec3<F> albedo = load_albedo<F>(s, color_row(primitive, point, number));
+  const Vec3<F> albedo = albedo_at(s, primitive, point, number);
   if (s.frame->scene.material_mode == kMaterialUniform) return load_bsdf<F>(s.materials, albedo);
   return load_bsdf<F>(s.materials, gather(s.material_id, number), albedo);
 }

@@ -8,10 +8,6 @@
 
 namespace RT_NS {
 
-template <class F> RT_HD Vec3<F> select3(MaskOf<F> m, Vec3<F> a, Vec3<F> b) {
-  return {select(m, a.x, b.x), select(m, a.y, b.y), select(m, a.z, b.z)};
-}
-
 template <class F>
 struct Scattering {
   Basis<F> basis;

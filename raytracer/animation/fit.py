@@ -65,7 +65,7 @@ def fit(
     pivot: Point | None = None
     own = camera
     for scene, point in scenes:
-        sets = [s for s in scene.spheres if s.count] + ends_of(scene.capsules)
+        sets = [s for s in scene.spheres if s.count] + ends_of(scene.solids)
         space = render_space(sets)
         spheres = place(sets, space)
         if not ways:

@@ -39,6 +39,10 @@ class Benchmark(Protocol):
         """Whether it supports the counters of Nsight Compute (`--ncu`)."""
 
     @property
+    def has_random_sizes(self) -> bool:
+        """Whether sizes can be drawn at random (`--sizes random:COUNT`)."""
+
+    @property
     def presentation(self) -> Presentation:
         """The form of its results in tables and plots."""
 

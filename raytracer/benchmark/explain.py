@@ -17,8 +17,8 @@ DEFAULT_ARCHITECTURE = "sm_90a"
 REGISTERS = 65536  # per multiprocessor, on all architectures below
 # Threads, blocks and KiB of shared memory per multiprocessor, by compute capability:
 # CUDA programming guide, table of technical specifications.
-LIMITS = {80: (2048, 32, 164), 86: (1536, 16, 100), 89: (1536, 24, 100), 90: (2048, 32, 228),
-          100: (2048, 32, 228), 120: (1536, 24, 100)}  # fmt: skip
+LIMITS = {75: (1024, 16, 64), 80: (2048, 32, 164), 86: (1536, 16, 100), 89: (1536, 24, 100),
+          90: (2048, 32, 228), 100: (2048, 32, 228), 120: (1536, 24, 100)}  # fmt: skip
 
 
 def architecture() -> str:

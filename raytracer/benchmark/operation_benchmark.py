@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from raytracer.benchmark.explain import explain
 from raytracer.benchmark.operations.base import Op, Work
 from raytracer.benchmark.options import BenchOptions, dtype_of, select, sources, temporary_folder
 from raytracer.benchmark.presentation import OperationPresentation
+from raytracer.benchmark.random_sizes import Drawn, draw
 from raytracer.benchmark.record import OtherCount, Result, Row
 from raytracer.errors import RaytracerError, UserError
 
@@ -34,6 +36,7 @@ class OperationBenchmark:
     def __init__(self, op: Op) -> None:
         """Create the benchmark of an operation."""
         self.op, self.name = op, op.name
+        self.has_random_sizes = bool(op.random_axes)
 
     def listing(self) -> Iterator[str]:
         """Yield axes, types, inputs and variants."""
@@ -56,11 +59,13 @@ class OperationBenchmark:
     def run(self, machine: Machine, options: BenchOptions, tell: Tell) -> list[Result]:
         """Return a result for each combination of sizes."""
         if machine.backend == "cpu":
-            return self._on_host(options, tell)
+            return self._on_host(machine, options, tell)
         results = []
         with machine.session(tell) as session, temporary_folder() as name:
             kernels = sources(self.op, options, Path(name))
             dtype = dtype_of(self.op, options)
+            if options.random_count:
+                return self._at_random(session, options, dtype, kernels, tell)
             for axes in points(self.op, list(options.sizes), dict(options.axes or {})):
                 plan = _plan(self.op, axes, dtype, options)
                 results.append(self._one(session, plan, options, kernels, tell))
@@ -109,6 +114,35 @@ class OperationBenchmark:
         """Check and time kernels at one size."""
         return runner.measure(session, plan, kernels, tell)
 
+    def _at_random(
+        self,
+        session: Session,
+        options: BenchOptions,
+        dtype: str,
+        kernels: list[runner.Source],
+        tell: Tell,
+    ) -> list[Result]:
+        """Time the best kernel for each of the sizes drawn at random beside the libraries."""
+        from raytracer.backends.cuda.context import translated
+
+        op, results, checked = self.op, list[Result](), runner.CheckedKernels()
+        if not options.variant:
+            kernels = kernels[::-1]  # the last one that runs at a size
+        drawn = draw(op, options.random_count, options.seed)
+        for number, each in enumerate(drawn, start=1):
+            tell(f"{op.name} at size {number} of {len(drawn)}")
+            plan = replace(_plan(op, each.axes, dtype, options), seed=options.seed + number)
+            result = _result(op, each.axes, dtype, options, [])
+            result["input"], result["group"] = plan.distribution, each.group
+            try:
+                with translated(session.driver):
+                    rows = runner.measure_best(session, plan, kernels, checked)
+                result["rows"] = rows
+            except RaytracerError as error:
+                result["failed"] = str(error)
+            results.append(result)
+        return results
+
     def _one(
         self,
         session: Session,
@@ -135,16 +169,29 @@ class OperationBenchmark:
             outcome["clock"] = measurement.clock
         return outcome
 
-    def _on_host(self, options: BenchOptions, tell: Tell) -> list[Result]:
+    def _on_host(self, machine: Machine, options: BenchOptions, tell: Tell) -> list[Result]:
         op, dtype, results = self.op, dtype_of(self.op, options), []
-        for axes in points(op, list(options.sizes), dict(options.axes or {})):
-            if not options.sizes and not options.axes:
+        if options.random_count:
+            if "ceilings" not in machine.device:
+                tell("measuring the rate of a copy on this CPU")
+                machine.device.update(host.described())
+            drawn = draw(op, options.random_count, options.seed, small=True)
+        else:
+            drawn = [
+                Drawn(axes, "")
+                for axes in points(op, list(options.sizes), dict(options.axes or {}))
+            ]
+        for each in drawn:
+            axes = each.axes
+            if not (options.random_count or options.sizes or options.axes):
                 axes = host.reduced(op, axes, dtype, CPU_BYTES, CPU_FLOP)
             host.fitting(op, axes, dtype)
             tell(f"timing {op.name} on the CPU")
             row = host.row(op, axes, dtype, options.distribution, options.min_time, seed=1)
             results.append(_result(op, axes, dtype, options, [row]))
             results[-1]["mode"] = "NumPy"
+            if each.group:
+                results[-1]["group"] = each.group
         return results
 
 

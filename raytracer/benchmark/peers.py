@@ -6,6 +6,7 @@ of the toolkit, uses the arrays of the bench.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
@@ -45,6 +46,10 @@ def prepare(
     """
     if peer.package == "cub":
         return _compiled(peer, session, plan, memory, arrays)
+    if peer.package == "cublaslt":
+        from raytracer.benchmark import cublaslt
+
+        return cublaslt.prepare(session, plan, memory)
     if find_spec(peer.package) is None:
         raise ImportError(f"{peer.package} is not installed")
     stream = int(session.stream.handle)
@@ -117,8 +122,18 @@ def _compiled(
     return enqueue
 
 
+def release() -> None:
+    """Return cached memory of PyTorch to the device; at each size, arrays have other sizes."""
+    if (torch := sys.modules.get("torch")) and torch.cuda.is_initialized():
+        torch.cuda.empty_cache()
+
+
 def version(package: str) -> str:
     """Return the version of a package, for records."""
+    if package == "cublaslt":
+        from raytracer.benchmark import cublaslt
+
+        return cublaslt.version()
     if package == "cub":
         from raytracer.backends.cuda.compile import find_nvcc, nvcc_version
 

@@ -44,6 +44,7 @@ class PreviewBenchmark:
     name = "preview"
     by_default = False
     takes_kernels = False
+    has_random_sizes = False
     is_counted = False
     presentation = PreviewPresentation()
 

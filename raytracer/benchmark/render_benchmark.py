@@ -46,6 +46,7 @@ class RenderBenchmark:
     name = "render"
     by_default = False
     takes_kernels = False
+    has_random_sizes = False
     is_counted = True
     presentation = RenderPresentation()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -191,6 +191,97 @@ def measure(session: Session, plan: Plan, sources: list[Source], tell: Tell) -> 
     return Measurement([entry.row for entry in entries], memory_used, clock)
 
 
+@dataclass
+class CheckedKernels:
+    """Kernels by label and macros whose results at awkward sizes have been compared."""
+
+    rows: dict[tuple[str, tuple[tuple[str, str], ...]], Row] = field(default_factory=dict)
+
+    def row(self, session: Session, plan: Plan, source: Source) -> Row:
+        """Return a new row; the comparison is made the first time."""
+        key = (source.variant.label, tuple(sorted(plan.op.macros(plan.axes, plan.dtype).items())))
+        if key not in self.rows:
+            small = replace(plan, axes=plan.op.resolve({**plan.axes, **_smallest(plan.op)}))
+            self.rows[key] = _checked(session, small, source).row
+        return {**self.rows[key]}
+
+
+def _smallest(op: Op) -> dict[str, int]:
+    """Return the first awkward sizes, but for those that are macros."""
+    fixed = op.sizes_in_macros()
+    return {name: size for name, size in op.awkward[0].items() if name not in fixed}
+
+
+def measure_best(
+    session: Session, plan: Plan, sources: list[Source], checked: CheckedKernels
+) -> list[Row]:
+    """Time the first kernel that runs at a size, beside the libraries.
+
+    Its outputs at this size are compared with the reference, or a sample of them (`Op.sample`).
+
+    Args:
+        session: the GPU.
+        plan: operation and size.
+        sources: kernels in the order of preference.
+        checked: kernels whose results at awkward sizes are known.
+
+    Returns:
+        The row of the kernel, of those before it that are wrong, and of the libraries.
+    """
+    arrays = plan.op.inputs(plan.axes, plan.dtype, plan.distribution, plan.seed)
+    entries, rejected = [], list[Row]()
+    with ExitStack() as stack:
+        memory, _ = stack.enter_context(loaded(session, plan, arrays))
+        for source in sources:
+            entry = Entry(checked.row(session, plan, source))
+            if entry.row["status"] == "ok":
+                _make_ready(session, plan, source, entry, memory, arrays)
+            if entry.launch and (
+                reason := _wrong_here(session, plan, entry.launch, memory, arrays)
+            ):
+                entry.launch, entry.row["status"], entry.row["reason"] = None, "wrong", reason
+            if entry.launch:
+                entries.append(entry)
+                break
+            if entry.row["status"] == "wrong" or source is sources[-1]:
+                rejected.append(entry.row)
+        if plan.peers and entries:
+            entries += _peer_entries(session, plan, memory, arrays, _silent, tuned=False)
+        _time_in_turns(session, plan, [entry for entry in entries if entry.launch], _silent)
+    for entry in entries:
+        _finish(entry)
+        entry.row.pop("samples", None)
+    peers.release()
+    return [*rejected, *(entry.row for entry in entries)]
+
+
+def _silent(_: str) -> None:
+    """Ignore a line of progress."""
+
+
+def _wrong_here(
+    session: Session, plan: Plan, launch: Enqueue, memory: Memory, arrays: Arrays
+) -> str:
+    """Launch once and compare the outputs, or a sample of them; "" if they agree."""
+    import numpy as np
+
+    with translated(session.driver):
+        launch()
+        session.wait()
+    part, index = plan.op.sample(arrays, plan.seed) or (arrays, ...)
+    limit = plan.op.tolerance(plan.axes, plan.dtype)
+    expected = plan.op.reference(part)
+    for name, output in plan.op.outputs(plan.axes, plan.dtype).items():
+        found = np.empty(output.shape, output.dtype)
+        memory.download(name, found)
+        error = relative_error(found[index], expected[name])
+        if not error <= limit:
+            return f"{name} is off by {error:.2g} (at most {limit:.2g})"
+        if memory.overrun(name):
+            return f"writes past the end of {name}"
+    return ""
+
+
 def _checked(session: Session, plan: Plan, source: Source) -> Entry:
     """Check a variant; return its row with the status ok, wrong, skipped or failed."""
     variant = source.variant
@@ -220,11 +311,11 @@ def _make_ready(
 
 
 def _peer_entries(
-    session: Session, plan: Plan, memory: Memory, arrays: Arrays, tell: Tell
+    session: Session, plan: Plan, memory: Memory, arrays: Arrays, tell: Tell, tuned: bool = True
 ) -> list[Entry]:
     entries = []
     for peer in plan.op.peers:
-        if not peers.wanted(peer, plan.dtype):
+        if not peers.wanted(peer, plan.dtype) or (peer.tuned and not tuned):
             continue
         tell(f"preparing {peer.name}")
         entry = Entry(record.row(peer.name, peer.name, "peer"))

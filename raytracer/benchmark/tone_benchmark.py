@@ -39,6 +39,7 @@ class ToneBenchmark:
     name = "tone"
     by_default = False
     takes_kernels = False
+    has_random_sizes = False
     is_counted = False
     presentation = Presentation()
 

@@ -26,6 +26,7 @@ Examples:
   raytracer bench render --scene weekend      render kernels, Mrays/s
   raytracer bench tone                        statistics and tone mapping of a 4K film
   raytracer bench preview                     latency from camera event to picture
+  raytracer bench matmul --sizes random:50    ratio to the libraries at sizes drawn at random
   raytracer bench vecadd --compare old.json   exit code 1 if a row is slower
 """
 
@@ -36,6 +37,8 @@ Examples:
 @click.option("--list", "listed", is_flag=True, help="List operations, axes and variants.")
 @click.option("--variant", multiple=True, help="Variant, by label, name or number; repeatable.")
 @click.option("--size", default="", help="Size of the largest axes, such as 4096, 1e6 or 2^20.")
+@click.option("--sizes", metavar="random:COUNT", help="Draw the sizes at random.")
+@click.option("--seed", default=1, show_default=True, help="Seed of the sizes drawn at random.")
 @click.option("--scene", multiple=True, help="Example scene for `bench render`; repeatable.")
 @click.option("--axis", multiple=True, metavar="NAME=SIZE", help="Size of one axis; repeatable.")
 @click.option("--dtype", help="Data type of the operation.")
@@ -74,7 +77,7 @@ def bench(ops: tuple[str, ...], **options: Any) -> int:
     require_start()
     from raytracer.benchmark.axes import parse_axes, parse_size
 
-    options["sizes"] = [parse_size(word) for word in options.pop("size").split(",") if word]
+    options["size"] = [parse_size(word) for word in options["size"].split(",") if word]
     options["axes"] = parse_axes(list(options.pop("axis")))
     if options["schema"]:
         import json
@@ -110,7 +113,7 @@ def _timed(ops: tuple[str, ...], options: dict[str, Any]) -> int:
         *ops,
         variant=options["variant"],
         axes=options["axes"],
-        size=options["sizes"],
+        size=options["size"],
         dtype=options["dtype"],
         backend=options["backend"],
         input=options["distribution"],
@@ -120,6 +123,8 @@ def _timed(ops: tuple[str, ...], options: dict[str, Any]) -> int:
         with_file=options["with_file"],
         ncu=options["ncu"],
         scene=options["scene"],
+        sizes=options["sizes"],
+        seed=options["seed"],
         progress=_tell,
     )
     if sys.stderr.isatty():
@@ -146,7 +151,7 @@ def _without_timing(ops: tuple[str, ...], options: dict[str, Any]) -> int:
     bench_options = BenchOptions(
         variant=options["variant"],
         axes=options["axes"],
-        sizes=tuple(options["sizes"]),
+        sizes=tuple(options["size"]),
         dtype=options["dtype"],
         distribution=options["distribution"],
         user_kernel=options["with_file"],

@@ -218,6 +218,29 @@ def check_radius(value: Any, count: int, where: Where) -> NDArray[np.floating[An
     return radius
 
 
+def check_rows(value: Any, part: str, width: int, count: int, where: Where) -> NDArray[np.float64]:
+    """Return rows of numbers, one for all or one for each, as float64 (1, width) or (count, width).
+
+    Raises:
+        UserError: wrong shape or kind, or the index of the first row that is not finite.
+    """
+    import numpy as np
+
+    rows = np.asarray(floats(value, part, where), np.float64)
+    if rows.shape == (width,):
+        rows = rows[None]
+    elif rows.size == 0 and count == 0:
+        return np.ones((1, width))
+    elif rows.ndim != 2 or rows.shape[1] != width:
+        raise where.wrong(part, f"has shape {rows.shape}; give ({width},) or (N, {width})")
+    elif len(rows) != count:
+        raise where.wrong(part, f"has {len(rows)} rows for {count} {where.noun}s")
+    bad = first_not_finite(rows)
+    if bad is not None:
+        raise where.wrong(part, f"{where.noun} {bad} has a number that is not finite")
+    return rows
+
+
 def first_not_finite(array: NDArray[np.floating[Any]]) -> int | None:
     """Return the index of the first row that holds NaN or infinity, or None."""
     import numpy as np

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from raytracer.arguments import whole
 from raytracer.errors import SceneError, escaped, shown
@@ -14,7 +15,8 @@ from raytracer.scene.particles.source import Value
 from raytracer.scene.transform import Vector
 
 if TYPE_CHECKING:
-    from raytracer.scene.scene import Scene, SphereSet
+    from raytracer.scene.scene import Scene, SolidSet, SphereSet
+    from raytracer.scene.solids import ConeSet, EllipsoidSet
 
 MOST_VALUES = 12
 """Most values of the data file among the lines for people."""
@@ -73,40 +75,77 @@ class SphereInfo:
 
 @dataclass(frozen=True)
 class CapsuleInfo(SphereInfo):
-    """What is known of one capsule: `set_index` is that in `Scene.capsules`, `position` its middle.
+    """What is known of one capsule or cone: `position` is its middle.
+
+    `set_index` is that in `Scene.capsules`, or in `Scene.cones`.
 
     Args:
         start, end: of its segment, scene units.
+        end_radius: of a cone, whose `radius` is that at its start, scene units; None of a capsule.
     """
 
     start: Vector = (0.0, 0.0, 0.0)
     end: Vector = (0.0, 0.0, 0.0)
+    end_radius: float | None = None
+
+    def lines(self) -> list[str]:
+        """Return short lines for people; numbers have six significant digits."""
+        radius = _text(self.radius)
+        is_cone = self.end_radius is not None
+        radii = f"radii {radius} and {_text(self.end_radius or 0.0)}"
+        return [
+            f"{'cone' if is_cone else 'capsule'} {self.id:,}",
+            f"from {_text(self.start)}",
+            f"to {_text(self.end)}",
+            radii if is_cone else f"radius {radius}",
+            f"material {_text(self.material_name)}",
+        ]
+
+
+@dataclass(frozen=True)
+class EllipsoidInfo(SphereInfo):
+    """What is known of one ellipsoid: `radius` is its largest semi-axis.
+
+    `set_index` is that in `Scene.ellipsoids`.
+
+    Args:
+        semi_axes: scene units.
+        orientation: quaternion w, x, y, z, in the own units of the set.
+    """
+
+    semi_axes: Vector = (0.0, 0.0, 0.0)
+    orientation: tuple[float, float, float, float] = (1.0, 0.0, 0.0, 0.0)
 
     def lines(self) -> list[str]:
         """Return short lines for people; numbers have six significant digits."""
         return [
-            f"capsule {self.id:,}",
-            f"from {_text(self.start)}",
-            f"to {_text(self.end)}",
-            f"radius {_text(self.radius)}",
+            f"ellipsoid {self.id:,}",
+            f"position {_text(self.position)}",
+            f"semi-axes {_text(self.semi_axes)}",
+            f"quaternion {_text(self.orientation)}",
             f"material {_text(self.material_name)}",
         ]
 
 
 def describe(scene: Scene, prim_id: int) -> SphereInfo:
-    """Return all that is known of one sphere or capsule; its row of the data file is read now.
+    """Return all that is known of one sphere or solid; its row of the data file is read now.
 
     Args:
         scene: what was packed.
-        prim_id: its number in the order of packing, all sets one after another, capsules last;
-            `FirstHit.id`.
+        prim_id: its number in the order of packing, all sets one after another, then those of
+            capsules, cones and ellipsoids; `FirstHit.id`.
 
     Raises:
         SceneError: there is no such sphere.
     """
     prim_id = whole(prim_id, "prim_id")
-    if scene.count <= prim_id < scene.count + scene.capsule_count:
-        return _capsule(scene, prim_id)
+    row = prim_id - scene.count
+    kinds: tuple[Sequence[SolidSet], ...] = (scene.capsules, scene.cones, scene.ellipsoids)
+    for sets in kinds if row >= 0 else ():
+        for index, solids in enumerate(sets):
+            if row < solids.count:
+                return _solid(scene, solids, index, prim_id, row)
+            row -= solids.count
     set_index, row = _find(scene, prim_id)
     spheres = scene.spheres[set_index]
     file_row = row if spheres.rows is None else int(spheres.rows[row])
@@ -126,28 +165,37 @@ def describe(scene: Scene, prim_id: int) -> SphereInfo:
     )
 
 
-def _capsule(scene: Scene, prim_id: int) -> CapsuleInfo:
-    """Return all that is known of a capsule."""
-    row = prim_id - scene.count
-    index = 0
-    while row >= scene.capsules[index].count:
-        row -= scene.capsules[index].count
-        index += 1
-    capsules = scene.capsules[index]
-    start, end = _position(capsules.start, row), _position(capsules.end, row)
-    x, y, z = (0.5 * (a + b) for a, b in zip(start, end, strict=True))
-    return CapsuleInfo(
-        id=prim_id,
-        set_index=index,
-        row=row,
-        position=(x, y, z),
-        radius=_radius(capsules.start, row),
-        color=_color(capsules.start, row),
-        material_name=_material_name(scene, capsules.start),
-        material=scene.material_of(capsules),
-        start=start,
-        end=end,
-    )
+def _solid(scene: Scene, solids: SolidSet, set_index: int, prim_id: int, row: int) -> SphereInfo:
+    """Return all that is known of a capsule, a cone or an ellipsoid, in that row of its set."""
+    position, scale = _position(solids.start, row), solids.transform.scale
+    shared: dict[str, Any] = {
+        "id": prim_id,
+        "set_index": set_index,
+        "row": row,
+        "radius": _radius(solids.start, row),
+        "color": _color(solids.start, row),
+        "material_name": _material_name(scene, solids.start),
+        "material": scene.material_of(solids),
+    }
+    if solids.noun == "ellipsoid":
+        axes, turn = (
+            rows[row if len(rows) > 1 else 0].tolist()
+            for rows in (
+                cast("EllipsoidSet", solids).semi_axes,
+                cast("EllipsoidSet", solids).orientation,
+            )
+        )
+        size = tuple(scale * axis for axis in axes)
+        return EllipsoidInfo(**shared, position=position, semi_axes=size, orientation=tuple(turn))
+    end = _position(solids.balls[1], row)
+    x, y, z = (0.5 * (a + b) for a, b in zip(position, end, strict=True))
+    if solids.noun == "cone":
+        first, last = (
+            scale * float(radius if radius.ndim == 0 else radius[row])
+            for radius in cast("ConeSet", solids).radii
+        )
+        shared |= {"radius": first, "end_radius": last}
+    return CapsuleInfo(**shared, position=(x, y, z), start=position, end=end)
 
 
 def _find(scene: Scene, prim_id: int) -> tuple[int, int]:
@@ -157,7 +205,7 @@ def _find(scene: Scene, prim_id: int) -> tuple[int, int]:
         if first <= prim_id < first + spheres.count:
             return place, prim_id - first
         first += spheres.count
-    last = first + scene.capsule_count - 1
+    last = first + scene.solid_count - 1
     there = f"they go from 0 to {last:,}" if last >= 0 else "the scene has no spheres"
     raise SceneError(f"there is no sphere {prim_id:,}; {there}")
 

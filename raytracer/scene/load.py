@@ -393,10 +393,15 @@ class _Composer:
         self.note_foreign()
         made = [self.spheres(i, s, elements) for i, s in enumerate(content.get("spheres", ()))]
         spheres = [s for s in made if s is not None]
-        rods: list[CapsuleSet | None] = [
-            self.capsules(i, s) for i, s in enumerate(content.get("capsules", ()))
-        ]
-        capsules = [c for c in rods if c is not None]
+        solids: dict[str, Any] = {
+            kind: [
+                made
+                for i, s in enumerate(content.get(kind, ()))
+                if (made := self.solids(kind, i, s)) is not None
+            ]
+            for kind in SOLIDS
+            if content.get(kind)
+        }
         if not self.problems:
             self.check_elements(elements)
         if self.frame is not None and not self.moves and not self.problems:
@@ -405,13 +410,14 @@ class _Composer:
             )
         if self.problems:
             raise SceneError(*(f"{self.path}: {p}" for p in self.problems))
-        if not any(each.count for each in capsules):
+        if not any(each.count for sets in solids.values() for each in sets):
             self.require_spheres(spheres)
         texts: Values = {name: content.get(name, "") for name in ("title", "caption")}
         if any(self.styles):
             spheres, texts["color_scales"], bonds = self.styled(spheres)
-            capsules += bonds
-        return Scene(spheres=spheres, capsules=capsules, source=str(self.path), **texts, **parts)
+            if bonds:
+                solids["capsules"] = [*solids.get("capsules", ()), *bonds]
+        return Scene(spheres=spheres, **solids, source=str(self.path), **texts, **parts)
 
     def clip(self) -> Clip | None:
         """Return the planes that clip, if the file has any."""
@@ -614,22 +620,24 @@ class _Composer:
                 unknown += f"; {suggestion(material, [*known, 'default', *PRESETS])}"
             self.problems.append(unknown)
 
-    def capsules(self, index: int, values: Values) -> CapsuleSet | None:
-        """Make one capsule set."""
-        place = f"capsules[{index}]"
+    def solids(self, kind: str, index: int, values: Values) -> Any:
+        """Make one set of capsules, cones or ellipsoids. kind: its key in the file."""
+        place = f"{kind}[{index}]"
         self.check_material(place, values)
         for one, many in PAIRS:
             if values.get(one) is not None and values.get(many) is not None:
                 self.problems.append(f"{place}.{many}: leave out either {one} or {many}")
                 return None
-        lacking = [name for name in ("starts", "ends") if values.get(name) is None]
-        if values.get("radius") is None and values.get("radii") is None:
-            lacking.append("radius")
+        lacking = [
+            name
+            for name in SOLIDS[kind]
+            if values.get(name) is None and values.get(dict(PAIRS).get(name, name)) is None
+        ]
         if lacking:
             self.problems += [f"{place}.{name}: is missing" for name in lacking]
             return None
         try:
-            return _capsules(place, values)
+            return _solids(kind, place, values)
         except UserError as error:
             self.problems.append(str(error))
             return None
@@ -796,29 +804,50 @@ def _inline(place: str, values: Values, options: dict[str, Any]) -> SphereSet:
     return spheres
 
 
-PAIRS = (("radius", "radii"), ("color", "colors"), ("end_color", "end_colors"))
-"""Keys of a capsule set of which one says the same of all, and the other something of each."""
+SOLIDS = {
+    "capsules": ("starts", "ends", "radius"),
+    "cones": ("starts", "ends", "radius"),
+    "ellipsoids": ("centers", "semi_axes"),
+}
+"""Sets of solids of a file, and the keys that each has."""
+
+PAIRS = (
+    ("radius", "radii"),
+    ("end_radius", "end_radii"),
+    ("color", "colors"),
+    ("end_color", "end_colors"),
+)
+"""Keys of a set of solids of which one says the same of all, and the other something of each."""
 
 
-def _capsules(place: str, values: Values) -> CapsuleSet:
-    """Make a set of the capsules in the scene file."""
-    for name in ("starts", "ends", "radii", "colors", "end_colors"):
-        if _holds_truth(values.get(name)):
+def _solids(kind: str, place: str, values: Values) -> Any:
+    """Make a set of the solids in the scene file; see `_Loader.solids`."""
+    for name, rows in values.items():
+        if isinstance(rows, list) and _holds_truth(rows):
             raise SceneError(f"{place}.{name}: holds true or false where numbers belong")
     names = {one: one if values.get(many) is None else many for one, many in PAIRS}
-    given = {one: values.get(name) for one, name in names.items()}
+    given = {one: values[name] for one, name in names.items() if values.get(name) is not None}
+    pairs = {name for pair in PAIRS for name in pair}
     placed = values.get("transform")
+    if placed is not None:
+        given["transform"] = Transform(**placed)
+    given |= {
+        name: value
+        for name, value in values.items()
+        if name not in pairs and name != "transform" and value is not None
+    }
+    if kind == "capsules":
+        made_of: Any = CapsuleSet
+    else:
+        from raytracer.scene import solids
+
+        made_of = solids.ConeSet if kind == "cones" else solids.EllipsoidSet
+    if "orientations" in given:
+        given["orientation"] = given.pop("orientations")
+        names["orientation"] = "orientations"
     try:
         with collected() as notes:
-            made = CapsuleSet(
-                values["starts"],
-                values["ends"],
-                **given,
-                names=names,
-                color_space=values.get("color_space", "srgb"),
-                material=values.get("material", "default"),
-                transform=None if placed is None else Transform(**placed),
-            )
+            made = made_of(**given, names=names)
     except UserError as error:
         raise SceneError(f"{place}.{error}") from None
     for note in notes:

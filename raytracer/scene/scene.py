@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from raytracer.scene.environment import Environment
     from raytracer.scene.particles.labels import Labels
     from raytracer.scene.particles.source import Box, Particles
+    from raytracer.scene.solids import ConeSet, EllipsoidSet
 
 __all__ = [
     "Ambient",
@@ -105,6 +106,8 @@ class Scene:
         environment: light from all around; None takes the ambient light and the background.
         ground: a plane below the spheres; None is no ground.
         capsules: capsule sets: bonds, rods, lines.
+        cones: cone sets: tips of arrows, funnels.
+        ellipsoids: ellipsoid sets: liquid crystals, tensors.
 
     Raises:
         SceneError: a part is of the wrong kind or names an unknown material.
@@ -128,10 +131,14 @@ class Scene:
     clip: Clip | None = None
     environment: Environment | None = None
     capsules: Sequence[CapsuleSet] = ()
+    cones: Sequence[ConeSet] = ()
+    ellipsoids: Sequence[EllipsoidSet] = ()
 
     def __post_init__(self) -> None:
         self.spheres = _parts("spheres", self.spheres, SphereSet)
         self.capsules = _parts("capsules", self.capsules, CapsuleSet)
+        self.cones = _solids("cones", self.cones)
+        self.ellipsoids = _solids("ellipsoids", self.ellipsoids)
         if self.lights is not None:
             self.lights = _parts("lights", self.lights, tuple(LIGHTS.values()))
         self.materials = mapping(self.materials, "materials")
@@ -169,7 +176,7 @@ class Scene:
             from raytracer.scene.animation import AnimationSettings as Settings
 
             of_kind(self.animation, "animation", Settings)
-        for name in ("spheres", "capsules"):
+        for name in ("spheres", "capsules", "cones", "ellipsoids"):
             for index, each in enumerate(getattr(self, name)):
                 try:
                     self.material_of(each)
@@ -277,7 +284,11 @@ class Scene:
         fitted = self.camera is None or self.camera.fit
         parts = [
             f"{counted(self.count, 'sphere')} in {counted(sets, 'set')}",
-            *([counted(self.capsule_count, "capsule")] if self.capsules else []),
+            *(
+                counted(sum(each.count for each in sets), noun)
+                for noun, sets in self._solid_sets().items()
+                if sets
+            ),
             "fitted camera" if fitted else f"camera at {self.camera.position}",  # type: ignore[union-attr]
             "standard light" if self.lights is None else f"{len(self.lights)} lights",
             f"{self.render.width}x{self.render.height}",
@@ -293,6 +304,20 @@ class Scene:
     def capsule_count(self) -> int:
         """Number of capsules in all sets together."""
         return sum(capsules.count for capsules in self.capsules)
+
+    @property
+    def solids(self) -> list[SolidSet]:
+        """Sets of capsules, then of cones, then of ellipsoids, in the order of packing."""
+        return [each for sets in self._solid_sets().values() for each in sets]
+
+    @property
+    def solid_count(self) -> int:
+        """Number of capsules, cones and ellipsoids in all sets together."""
+        return sum(each.count for each in self.solids)
+
+    def _solid_sets(self) -> dict[str, Sequence[SolidSet]]:
+        """Return the sets of all that are no spheres, by what one of them is called."""
+        return {"capsule": self.capsules, "cone": self.cones, "ellipsoid": self.ellipsoids}
 
     @property
     def columns(self) -> Columns:
@@ -369,11 +394,12 @@ class Scene:
     def surfaces(self) -> list[SphereSet]:
         """Return the sets that are not empty, and the ground, unless there is nothing else.
 
-        Those of capsules are the balls at their starts. The ground is a set of one sphere, of which
+        Those of capsules and cones are the balls at their starts, those of ellipsoids the balls
+        around them. The ground is a set of one sphere, of which
         only colour and material have a meaning.
         """
         sets = [self._coloured(spheres) for spheres in self.spheres if spheres.count]
-        sets += [self._coloured(capsules.start) for capsules in self.capsules if capsules.count]
+        sets += [self._coloured(solids.start) for solids in self.solids if solids.count]
         if self.ground is None or not sets:
             return sets
         ground = self.ground
@@ -388,7 +414,7 @@ class Scene:
 
         return spheres.in_color(PRESETS[name].color) if name in PRESETS else spheres
 
-    def material_of(self, surface: SphereSet | CapsuleSet | Ground) -> AnyMaterial:
+    def material_of(self, surface: SphereSet | SolidSet | Ground) -> AnyMaterial:
         """Return the material of a set or of the ground.
 
         Raises:
@@ -415,6 +441,15 @@ def _parts(name: str, values: Any, kind: type | tuple[type, ...]) -> Sequence[An
     for part in parts:
         if not issubclass(type(part), kind):
             of_kind(part, name, kind)  # raises
+    return parts
+
+
+def _solids(name: str, values: Any) -> Sequence[Any]:
+    """Return sets of cones or ellipsoids, by the name of the argument; refuses others."""
+    parts = _parts(name, values, SolidSet)
+    for part in parts:
+        if f"{part.noun}s" != name:
+            raise SceneError(f"{name}: holds a set of {part.noun}s")
     return parts
 
 
@@ -703,18 +738,64 @@ class SphereSet:
         self.color_id = ids
 
 
-class CapsuleSet:
+class SolidSet:
+    """Solids of one kind, other than spheres, that share a material and a transform.
+
+    Colours, material and placement are those of `start`, a set of one ball for each solid.
+    """
+
+    noun: str
+    """What messages call one of them."""
+
+    start: SphereSet
+
+    has_end_colors = False
+    """Whether the ends have colours of their own."""
+
+    even_colors = False
+    """Whether the colour changes evenly from end to end."""
+
+    are_bonds = False
+    """Whether they were made of particles, and are made again where these change."""
+
+    @property
+    def balls(self) -> tuple[SphereSet, ...]:
+        """Balls at the ends of the solids, or around them."""
+        return (self.start,)
+
+    @property
+    def count(self) -> int:
+        """Number of solids."""
+        return self.start.count
+
+    @property
+    def material(self) -> str | AnyMaterial:
+        """The material, or its name in the scene."""
+        return self.start.material
+
+    @property
+    def transform(self) -> Transform:
+        """From own units to scene units."""
+        return self.start.transform
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {counted(self.count, self.noun)}>"
+
+
+class CapsuleSet(SolidSet):
     """Capsules that share a material and a transform: bonds, rods, edges, lines.
 
     A capsule is all that is within its radius of the segment from its start to its end.
 
     Args:
         starts: (N, 3), own units.
-        ends: (N, 3), own units; an end at its start makes a sphere.
+        ends: (N, 3), own units; an end at its start makes a sphere, unless `caps` is "flat".
         radius: one radius or (N,), own units.
         color: as for `SphereSet`: one colour, N colours, or a palette (K, 3) for `color_id`.
         end_color: the colour of the half towards the end, in the same forms; None is that of the
-            whole capsule. The colour changes at the middle.
+            whole capsule.
+        caps: "round" or "flat": with flat ends at starts and ends it is a cylinder.
+        color_change: "sharp": the colour changes at the middle; "smooth": evenly from end to end.
         color_id: integers (N,) into the palette `color`.
         end_color_id: integers (N,) into the palette `end_color`.
         color_space: "srgb" or "linear": what the numbers of colours are.
@@ -729,8 +810,10 @@ class CapsuleSet:
             that are not positive, colours out of range.
     """
 
-    are_bonds = False
-    """Whether they were made of particles, and are made again where these change."""
+    noun = "capsule"
+
+    caps = "round"
+    """Shape of the ends: a word of `CAPS`."""
 
     def __init__(
         self,
@@ -746,8 +829,12 @@ class CapsuleSet:
         material: str | AnyMaterial = "default",
         transform: Transform | None = None,
         opacity: Any = None,
+        caps: str | None = None,
+        color_change: str = "sharp",
         names: Mapping[str, str] | None = None,
     ) -> None:
+        self.caps = word(self.caps if caps is None else caps, "caps", CAPS)
+        self.even_colors = word(color_change, "color_change", COLOR_CHANGES) == "smooth"
         said = {name: name for name in ("starts", "ends", "radius", "color", "end_color")}
         said |= dict(names or {})
         shared: dict[str, Any] = {
@@ -756,8 +843,9 @@ class CapsuleSet:
             "transform": transform,
         }
         if radius is None:
-            raise SceneError(f"{said['radius']}: is None; give the radius of the capsules")
-        self.start: SphereSet = _Ends(
+            raise SceneError(f"{said['radius']}: is None; give the radius of the {self.noun}s")
+        end_set = ENDS[self.noun]
+        self.start: SphereSet = end_set(
             starts,
             radius,
             color,
@@ -769,7 +857,7 @@ class CapsuleSet:
         self.has_end_colors = end_color is not None or end_color_id is not None
         # The radius has been checked, unless there are fewer ends than starts.
         same = len(self.start.centers) == _length(ends)
-        self.end: SphereSet = _Ends(
+        self.end: SphereSet = end_set(
             ends,
             self.start.radius if same else 1.0,
             end_color,
@@ -782,11 +870,13 @@ class CapsuleSet:
                 f"{said['ends']}: has {counted(self.end.count, 'end')} for "
                 f"{counted(self.start.count, 'start')}"
             )
+        if self.caps == "flat":
+            ends_differ(self, said["ends"])
 
     @property
-    def count(self) -> int:
-        """Number of capsules."""
-        return self.start.count
+    def balls(self) -> tuple[SphereSet, ...]:
+        """The balls at the starts and at the ends."""
+        return self.start, self.end
 
     @property
     def starts(self) -> NDArray[np.floating[Any]]:
@@ -803,24 +893,57 @@ class CapsuleSet:
         """One radius, or one for each capsule, own units."""
         return self.start.radius
 
-    @property
-    def material(self) -> str | AnyMaterial:
-        """The material, or its name in the scene."""
-        return self.start.material
 
-    @property
-    def transform(self) -> Transform:
-        """From own units to scene units."""
-        return self.start.transform
+CAPS = ("round", "flat")
+"""Shapes of the ends of capsules."""
 
-    def __repr__(self) -> str:
-        return f"<CapsuleSet: {counted(self.count, 'capsule')}>"
+COLOR_CHANGES = ("sharp", "smooth")
+"""How the colour of a capsule or cone goes from that of its start to that of its end."""
 
 
 class _Ends(SphereSet):
     """The balls at one end of capsules: arrays, colours and material are checked as those."""
 
     noun = "capsule"
+
+
+class _ConeEnds(_Ends):
+    """The balls at one end of cones."""
+
+    noun = "cone"
+
+
+ENDS: dict[str, type[SphereSet]] = {"capsule": _Ends, "cone": _ConeEnds}
+"""The balls at the ends of what is called so."""
+
+
+def word(value: Any, name: str, words: tuple[str, ...]) -> str:
+    """Return one of some words.
+
+    Raises:
+        SceneError: it is none of them.
+    """
+    value = plain(value)
+    if not is_a(value, str) or value not in words:
+        known = " nor ".join(f"'{known}'" for known in words)
+        raise SceneError(f"{name}: {shown_value(value)} is neither {known}")
+    return str(value)
+
+
+def ends_differ(rods: CapsuleSet, name: str) -> None:
+    """Refuse solids with flat ends that have no length.
+
+    Raises:
+        SceneError: the index of the first.
+    """
+    import numpy as np
+
+    same = (np.asarray(rods.starts) == np.asarray(rods.ends)).all(axis=1)
+    if same.any():
+        raise SceneError(
+            f"{name}: {rods.noun} {int(np.argmax(same))} ends where it starts; with flat ends it "
+            "needs a length"
+        )
 
 
 def _length(values: Any) -> int:

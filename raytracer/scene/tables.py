@@ -226,9 +226,44 @@ SPHERES = Table(
     },
 )
 
+_PLACED = {
+    "color_space": _key(Choice(COLOR_SPACES), "What the numbers of colours are.", default="srgb"),
+    "material": _key(Text(), "Name of a material.", default="default"),
+    "transform": _key(
+        Table("Transform", "Scale, then rotate, then translate.", definitions(Transform)),
+        "Where the set goes.",
+    ),
+}
+"""Keys of all sets of solids."""
+
+
+def _colored(noun: str) -> dict[str, Definition]:
+    """Return the keys of the colours of solids that have a start and an end."""
+    return {
+        "color": _key(
+            ColorValue(), f"One colour for all {noun}s of the set.", "light grey", each="colors"
+        ),
+        "colors": _key(Rows(ColorValue()), f"A colour for each {noun}.", every="color"),
+        "end_color": _key(
+            ColorValue(),
+            "Colour of the halves towards the ends.",
+            f"that of the whole {noun}",
+            each="end_colors",
+        ),
+        "end_colors": _key(
+            Rows(ColorValue()), f"Such a colour for each {noun}.", every="end_color"
+        ),
+        "color_change": _key(
+            Choice(("sharp", "smooth")),
+            "How the colour becomes that of the end: at the middle, or evenly from end to end.",
+            default="sharp",
+        ),
+    }
+
+
 CAPSULES = Table(
     "Capsules",
-    "A set of capsules: segments with a radius and round ends.",
+    "A set of capsules: segments with a radius and round or flat ends.",
     {
         "starts": _key(Rows(Vector3()), "Where the segments begin, [[x, y, z], ...].", ""),
         "ends": _key(Rows(Vector3()), "Where they end, [[x, y, z], ...].", ""),
@@ -236,27 +271,50 @@ CAPSULES = Table(
             Number(0.0, above=True), "One radius for all capsules of the set.", each="radii"
         ),
         "radii": _key(Rows(Number()), "A radius for each capsule.", every="radius"),
+        "caps": _key(Choice(("round", "flat")), "Shape of the ends.", default="round"),
+        **_colored("capsule"),
+        **_PLACED,
+    },
+)
+
+CONES = Table(
+    "Cones",
+    "A set of cones with flat ends: a radius at the start and one at the end.",
+    {
+        "starts": _key(Rows(Vector3()), "Middles of the first ends, [[x, y, z], ...].", ""),
+        "ends": _key(Rows(Vector3()), "Middles of the others, [[x, y, z], ...].", ""),
+        "radius": _key(Number(0.0), "One radius of all first ends.", each="radii"),
+        "radii": _key(Rows(Number()), "A radius for the first end of each cone.", every="radius"),
+        "end_radius": _key(
+            Number(0.0), "One radius of all other ends; 0 is a point.", "0", each="end_radii"
+        ),
+        "end_radii": _key(
+            Rows(Number()), "A radius for the other end of each cone.", every="end_radius"
+        ),
+        **_colored("cone"),
+        **_PLACED,
+    },
+)
+
+ELLIPSOIDS = Table(
+    "Ellipsoids",
+    "A set of ellipsoids.",
+    {
+        "centers": _key(Rows(Vector3()), "Centres, [[x, y, z], ...].", ""),
+        "semi_axes": _key(
+            Rows(Number()), "Half of the diameters: [a, b, c], or [[a, b, c], ...].", ""
+        ),
+        "orientations": _key(
+            Rows(Number()),
+            "Quaternions that turn them from the coordinate axes: [w, x, y, z], or "
+            "[[w, x, y, z], ...].",
+            "[1, 0, 0, 0]",
+        ),
         "color": _key(
-            ColorValue(), "One colour for all capsules of the set.", "light grey", each="colors"
+            ColorValue(), "One colour for all ellipsoids of the set.", "light grey", each="colors"
         ),
-        "colors": _key(Rows(ColorValue()), "A colour for each capsule.", every="color"),
-        "end_color": _key(
-            ColorValue(),
-            "Colour of the halves towards the ends; the colour changes at the middle.",
-            "that of the whole capsule",
-            each="end_colors",
-        ),
-        "end_colors": _key(
-            Rows(ColorValue()), "Such a colour for each capsule.", every="end_color"
-        ),
-        "color_space": _key(
-            Choice(COLOR_SPACES), "What the numbers of colours are.", default="srgb"
-        ),
-        "material": _key(Text(), "Name of a material.", default="default"),
-        "transform": _key(
-            Table("Transform", "Scale, then rotate, then translate.", definitions(Transform)),
-            "Where the set goes.",
-        ),
+        "colors": _key(Rows(ColorValue()), "A colour for each ellipsoid.", every="color"),
+        **_PLACED,
     },
 )
 
@@ -348,6 +406,8 @@ SCENE = Table(
         "animation": _key(ANIMATION, "What `raytracer animate` makes of the scene."),
         "spheres": _key(Tables(SPHERES), "Sphere sets.", default=[]),
         "capsules": _key(Tables(CAPSULES), "Capsule sets.", default=[]),
+        "cones": _key(Tables(CONES), "Cone sets.", default=[]),
+        "ellipsoids": _key(Tables(ELLIPSOIDS), "Ellipsoid sets.", default=[]),
         "elements": _key(
             NamedTables(ELEMENT), "Own radii and colours of elements in files of atoms.", default={}
         ),

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 PRODUCT = "cuda"  # folder of kernels/ with the production kernels
 LADDERS = "ladders"  # folder of kernels/ with a folder for each operation
 
-_ARCHITECTURE = re.compile(r"sm_(\d+)([af]?)")
+_ARCHITECTURE = re.compile(r"(?:sm|compute)_(\d+)([af]?)")
 
 
 class VariantError(RaytracerError):

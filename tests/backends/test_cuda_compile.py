@@ -120,8 +120,57 @@ def test_key_covers_headers_architecture_flags_and_environment(
 
 
 def test_architecture_of_each_generation() -> None:
-    seen = [compiler.architecture(version) for version in ((7, 5), (8, 9), (9, 0), (12, 0))]
-    assert seen == ["sm_75", "sm_89", "sm_90a", "sm_120"]
+    seen = [
+        compiler.architecture(version) for version in ((7, 5), (8, 9), (9, 0), (10, 0), (12, 0))
+    ]
+    assert seen == ["sm_75", "sm_89", "sm_90a", "sm_100a", "sm_120"]
+
+
+@pytest.mark.parametrize(
+    ("arch", "others"),
+    [
+        ("sm_75", ["sm_74", "sm_73", "sm_72", "sm_71", "sm_70"]),
+        ("sm_86", ["sm_85", "sm_84", "sm_83", "sm_82", "sm_81", "sm_80", "compute_80"]),
+        ("sm_90a", ["sm_90", "compute_80"]),
+        ("sm_100a", ["sm_100", "compute_80"]),
+        ("sm_121", ["sm_120", "compute_80"]),
+        ("sm_140", ["compute_80"]),
+    ],
+)
+def test_a_device_runs_code_of_its_generation_and_ptx(arch: str, others: list[str]) -> None:
+    assert compiler.runs_on(arch) == [arch, *others]
+
+
+@pytest.mark.parametrize(
+    ("arch", "served"), [("sm_89", "sm_80"), ("sm_121", "sm_120"), ("sm_103", "compute_80"),
+                         ("sm_130", "compute_80"), ("sm_90a", "compute_80"), ("sm_75", None)],
+)  # fmt: skip
+def test_shipped_code_of_another_architecture_serves_without_nvcc(
+    tree: Path, source: Path, monkeypatch: pytest.MonkeyPatch, arch: str, served: str | None
+) -> None:
+    monkeypatch.setenv("RAYTRACER_NVCC", "/nowhere/nvcc")
+    for each in ("sm_80", "sm_120", "compute_80"):
+        name = compiler.cubin_name(source, each, tree)
+        cubins.write(tree / "cubins", name, Cubin(each.encode(), "log"))
+    assert compiler.is_available(source, arch, tree) == (served is not None)
+    if served is not None:
+        assert compiler.load(source, arch, tree, silent).code.decode() == served
+    with pytest.raises(BackendError, match="nvcc is missing"):
+        compiler.load(source, arch, tree, silent, shipped=False)
+
+
+@needs_nvcc
+def test_ptx_is_text_that_ends_with_a_zero(tree: Path, source: Path) -> None:
+    ptx = compiler.compile_source(source, compiler.PTX, tree).code
+    assert b".target sm_80" in ptx
+    assert ptx.endswith(b"\0")
+
+
+@needs_nvcc
+def test_nvcc_that_is_too_old_for_the_gpu_leaves_the_shipped_code(tree: Path, source: Path) -> None:
+    name = compiler.cubin_name(source, compiler.PTX, tree)
+    cubins.write(tree / "cubins", name, Cubin(b"ptx", "log"))
+    assert compiler.load(source, "sm_990", tree, silent).code == b"ptx"
 
 
 def test_flags_keep_the_numbers_of_the_cpu() -> None:

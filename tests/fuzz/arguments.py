@@ -391,6 +391,7 @@ def calls(folder: Path) -> dict[str, Call]:
     }
     bench |= {"input": "normal", "mode": "cold", "min_time": 0.0, "peers": False}
     bench |= {"with_file": None, "ncu": False, "scene": ()}
+    bench |= {"sizes": None, "seed": 1}
     picture = folder / "a.png"
 
     def image(**options: Any) -> None:

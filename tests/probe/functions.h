@@ -30,6 +30,7 @@
   E(sincos_turns, 1, 2) E(filter_sample, 1, 1) S(sample_points, 6, 2)             \
   E(sphere_chord, 7, 2) E(sphere_nearest, 7, 1) E(sphere_occludes, 8, 1) E(sphere_surface, 10, 7)   \
   E(capsule_nearest, 10, 1) E(capsule_surface, 13, 7) E(capsule_exit, 13, 1)                        \
+  E(cone_interval, 11, 2) E(cone_point, 12, 6) E(ellipsoid_interval, 13, 2) E(ellipsoid_point, 14, 6) \
   E(large_height, 3, 1) E(large_nearest, 6, 2) E(large_surface, 6, 7)                             \
   S(node_cell, 1, 1) S(leaf_range, 1, 2) S(box_hits, 7, 1)                                        \
   E(phong_eval, 14, 2) E(bsdf_eval, 17, 3) E(bsdf_sample, 7, 6) E(bsdf_pdf, 10, 1) \
@@ -121,6 +122,22 @@ PROBE(capsule_exit) {
   const SurfacePoint<F> point = {read3(in + 7), read3(in + 10), F(0.0f) < F(1.0f)};
   out[0] = capsule_exit(read3(in), in[3], read3(in + 4), point, read3(in + 10));
 }
+
+// ---- geom/cone.h; center, start radius, axis, end radius, direction (and whether the origin is inside)
+template <class F> RT_HD Cone<F> cone_from(const F* in) { return {read3(in), in[3], read3(in + 4), in[7]}; }
+template <class F> RT_HD void write_interval(F* out, const Interval<F>& i) { out[0] = i.near, out[1] = i.far; }
+template <class F> RT_HD void write_point(F* out, const OutwardPoint<F>& p) {
+  write3(out, p.offset), write3(out + 3, p.normal);
+}
+PROBE(cone_interval) { write_interval(out, cone_interval(cone_from(in), read3(in + 8))); }
+PROBE(cone_point) { write_point(out, cone_point(cone_from(in), read3(in + 8), in[11] > F(0.0f))); }
+
+// ---- geom/ellipsoid.h; center, semi-axes, quaternion w, x, y, z, direction (and whether the origin is inside)
+template <class F> RT_HD Ellipsoid<F> ellipsoid_from(const F* in) {
+  return oriented_ellipsoid(read3(in), read3(in + 3), in[6], in[7], in[8], in[9]);
+}
+PROBE(ellipsoid_interval) { write_interval(out, ellipsoid_interval(ellipsoid_from(in), read3(in + 10))); }
+PROBE(ellipsoid_point) { write_point(out, ellipsoid_point(ellipsoid_from(in), read3(in + 10), in[13] > F(0.0f))); }
 
 // ---- geom/large_sphere.h; origin, direction
 PROBE(large_height) { out[0] = large_height(u.large, read3(in)); }

@@ -104,7 +104,7 @@ def test_admits(tmp_path: Path, needs: str, admitted: set[str]) -> None:
     assert {arch for arch in ARCHITECTURES if variant.admits(arch)} == admitted
 
 
-@pytest.mark.parametrize("arch", ["90", "sm90", "sm_", "compute_90", "sm_90b"])
+@pytest.mark.parametrize("arch", ["90", "sm90", "sm_", "compute90", "sm_90b"])
 def test_admits_refuses_what_is_no_architecture(tmp_path: Path, arch: str) -> None:
     write(tmp_path / SUM, "01_a.cu")
     (variant,) = discover("sum", tmp_path)

@@ -512,6 +512,6 @@ BuildResult<kFloats> build_bvh(const float* const (&columns)[kFloats], int64_t c
 }
 
 template BuildResult<kSphereFloats> build_bvh(const float* const (&)[kSphereFloats], int64_t, const BuildOptions&);
-template BuildResult<kCapsuleFloats> build_bvh(const float* const (&)[kCapsuleFloats], int64_t, const BuildOptions&);
+template BuildResult<kSolidFloats> build_bvh(const float* const (&)[kSolidFloats], int64_t, const BuildOptions&);
 
 }  // namespace rt

@@ -37,7 +37,6 @@ template <int kFloats>
 BuildResult<kFloats> build_bvh(const float* const (&columns)[kFloats], int64_t count, const BuildOptions& options);
 extern template BuildResult<kSphereFloats> build_bvh(const float* const (&)[kSphereFloats], int64_t,
                                                      const BuildOptions&);
-extern template BuildResult<kCapsuleFloats> build_bvh(const float* const (&)[kCapsuleFloats], int64_t,
-                                                      const BuildOptions&);
+extern template BuildResult<kSolidFloats> build_bvh(const float* const (&)[kSolidFloats], int64_t, const BuildOptions&);
 
 }  // namespace rt

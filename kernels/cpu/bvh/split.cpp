@@ -63,7 +63,7 @@ template <int kFloats> void BinSet::add(const Binner& binner, const Record<kFloa
 }
 
 template void BinSet::add(const Binner&, const Record<kSphereFloats>*, int64_t);
-template void BinSet::add(const Binner&, const Record<kCapsuleFloats>*, int64_t);
+template void BinSet::add(const Binner&, const Record<kSolidFloats>*, int64_t);
 
 void BinSet::merge(const BinSet& other, int bins) {
   for (int a = 0; a < 3; ++a)

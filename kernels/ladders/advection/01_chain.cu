@@ -6,7 +6,7 @@
 // steps: 2
 // scratch: 3 * 8 * elements * n * n * n
 // constant: d
-// needs: sm_80+
+// needs: sm_75+
 // source: own
 #include "advection.cuh"
 

@@ -2,7 +2,7 @@
 // idea: the same with an unrolled loop: no branch, no counter, and one address for many loads
 // block: 256
 // grid: ceil(elements * n * n * n / block)
-// needs: sm_80+
+// needs: sm_75+
 // source: CUDA C++ Best Practices Guide, loop unrolling
 #include "contraction.cuh"
 

@@ -3,7 +3,7 @@
 //       neighbouring k read rows of the operator n words apart, which are bank conflicts
 // block: 256
 // grid: elements
-// needs: sm_80+
+// needs: sm_75+
 // source: CUDA C++ Programming Guide, shared memory
 #include "points.cuh"
 

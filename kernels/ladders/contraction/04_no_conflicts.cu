@@ -2,7 +2,7 @@
 // idea: the operator is staged transposed: neighbouring k read neighbouring words
 // block: 256
 // grid: elements
-// needs: sm_80+
+// needs: sm_75+
 // source: CUDA C++ Best Practices Guide, shared memory and memory banks
 #include "points.cuh"
 

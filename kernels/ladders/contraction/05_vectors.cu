@@ -3,7 +3,7 @@
 //       stores them together: a quarter of the instructions in float32, half in float64
 // block: 128
 // grid: elements
-// needs: sm_80+
+// needs: sm_75+
 // source: CUDA C++ Best Practices Guide, memory throughput
 #include "points.cuh"
 

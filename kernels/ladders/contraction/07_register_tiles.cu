@@ -3,7 +3,7 @@
 //       for all of them; a block has as many elements as its threads can process
 // block: 256
 // grid: ceil(elements * n * n * n / 4096)
-// needs: sm_80+
+// needs: sm_75+
 // source: Świrydowicz et al. 2019, Acceleration of tensor-product operations for high-order finite element methods
 #include "teams.cuh"
 

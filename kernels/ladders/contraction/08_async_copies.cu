@@ -3,7 +3,7 @@
 //       asynchronous copies load the next element while this one is computed
 // block: 128
 // grid: min(4 * sm, ceil(elements * n * n * n / 2048))
-// needs: sm_80+
+// needs: sm_75+
 // source: CUDA C++ Programming Guide, asynchronous data copies
 #include "teams.cuh"
 

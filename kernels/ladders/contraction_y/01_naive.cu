@@ -2,7 +2,7 @@
 // idea: one thread per point reads a line of u and a row of the operator; caches serve repeated reads
 // block: 256
 // grid: ceil(elements * n * n * n / block)
-// needs: sm_80+
+// needs: sm_75+
 // source: definition
 #include "../contraction/naive.cuh"
 

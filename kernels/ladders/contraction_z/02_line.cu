@@ -4,7 +4,7 @@
 // block: 256
 // grid: ceil(elements / max(1, 256 // (n * n)))
 // constant: d
-// needs: sm_80+
+// needs: sm_75+
 // source: own
 #include "../contraction/lines.cuh"
 

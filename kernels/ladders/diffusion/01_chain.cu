@@ -7,7 +7,7 @@
 // steps: 3
 // scratch: 3 * 8 * elements * n * n * n
 // constant: d
-// needs: sm_80+
+// needs: sm_75+
 // source: own
 #include "diffusion.cuh"
 

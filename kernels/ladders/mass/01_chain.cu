@@ -7,7 +7,7 @@
 // steps: 3
 // scratch: 8 * elements * n * n * n
 // constant: b
-// needs: sm_80+
+// needs: sm_75+
 // source: own
 #include "mass.cuh"
 

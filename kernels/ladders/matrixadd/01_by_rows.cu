@@ -3,7 +3,7 @@
 //       accesses 32 sectors of memory for 32 numbers
 // block: 128
 // grid: ceil(rows / 128)
-// needs: sm_80+
+// needs: sm_75+
 // source: own; a counterexample
 
 extern "C" __global__ void __launch_bounds__(128)

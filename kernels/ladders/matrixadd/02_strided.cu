@@ -3,7 +3,7 @@
 //       still in different rows
 // block: 32x8
 // grid: min(ceil(rows / 32), 1048576), min(ceil(cols / 8), 65535)
-// needs: sm_80+
+// needs: sm_75+
 // source: own; a counterexample
 
 extern "C" __global__ void __launch_bounds__(256)

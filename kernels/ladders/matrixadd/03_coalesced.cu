@@ -2,7 +2,7 @@
 // idea: x along the columns: the 32 numbers of a warp are 128 contiguous bytes
 // block: 32x8
 // grid: min(ceil(cols / 32), 1048576), min(ceil(rows / 8), 65535)
-// needs: sm_80+
+// needs: sm_75+
 // source: CUDA C++ best practices guide, coalesced access to global memory
 
 extern "C" __global__ void __launch_bounds__(256)

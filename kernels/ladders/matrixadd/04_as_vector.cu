@@ -3,7 +3,7 @@
 //       of rows
 // block: 256
 // grid: min(ceil(rows * cols / 2048), 8 * sm)
-// needs: sm_80+
+// needs: sm_75+
 // source: own
 
 extern "C" __global__ void __launch_bounds__(256)

@@ -3,7 +3,7 @@
 //       flight are adjacent in memory
 // block: 1024
 // grid: ceil(rows * cols / 4096)
-// needs: sm_80+
+// needs: sm_75+
 // source: own; see vecadd
 
 extern "C" __global__ void __launch_bounds__(1024)

@@ -4,7 +4,7 @@
 // layout: list
 // shows: flat
 // flags: --fmad=false
-// needs: sm_80+
+// needs: sm_75+
 // source: CUDA C++ programming guide, launch bounds
 #include "ladder.cuh"
 #include "../../cuda/constant_list.cuh"

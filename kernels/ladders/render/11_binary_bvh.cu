@@ -4,7 +4,7 @@
 // layout: binary
 // shows: samples
 // flags: --fmad=false
-// needs: sm_80+
+// needs: sm_75+
 // source: Kay and Kajiya 1986; Aila and Laine 2009 (one thread per ray, with its own stack)
 #include "traverse_binary.cuh"
 #include "ladder.cuh"

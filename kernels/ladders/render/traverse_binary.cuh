@@ -20,7 +20,7 @@ struct BinaryTree {
   const PrimitiveRecord* spheres;
 
   RT_DEVICE void exclude_large(uint32_t) {}  // done by the builder
-  RT_DEVICE Primitive<float> primitive(uint32_t prim) const { return load_primitive(spheres + (size_t)prim); }
+  RT_DEVICE Primitive<float> primitive(uint32_t prim) const { return load_primitive(spheres, (size_t)prim); }
 
   RT_DEVICE BinaryNode load(uint32_t index) const {
     float4 a = __ldg(nodes + 2 * (size_t)index), b = __ldg(nodes + 2 * (size_t)index + 1);

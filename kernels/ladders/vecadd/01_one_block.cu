@@ -3,7 +3,7 @@
 //       memory
 // block: 256
 // grid: 1
-// needs: sm_80+
+// needs: sm_75+
 // source: own; the first step of most courses
 
 extern "C" __global__ void __launch_bounds__(256) vecadd(const float* a, const float* b, float* c, long long n) {

@@ -3,7 +3,7 @@
 //       without the cost of starting a million blocks
 // block: 128
 // grid: min(ceil(n / 128), 16 * sm)
-// needs: sm_80+
+// needs: sm_75+
 // source: NVIDIA technical blog, "CUDA Pro Tip: Write Flexible Kernels with Grid-Stride Loops"
 
 extern "C" __global__ void __launch_bounds__(128) vecadd(const float* a, const float* b, float* c, long long n) {

@@ -2,7 +2,7 @@
 // idea: the same with two blocks of 1024 threads, which fill a multiprocessor's 2048
 // block: 1024
 // grid: min(ceil(n / 1024), 2 * sm)
-// needs: sm_80+
+// needs: sm_75+
 // source: own
 
 extern "C" __global__ void __launch_bounds__(1024) vecadd(const float* a, const float* b, float* c, long long n) {

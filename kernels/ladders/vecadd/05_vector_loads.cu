@@ -3,7 +3,7 @@
 //       keep the memory busy
 // block: 256
 // grid: min(ceil(n / 2048), 8 * sm)
-// needs: sm_80+
+// needs: sm_75+
 // source: own; bytes in flight: Little's law
 
 extern "C" __global__ void __launch_bounds__(256) vecadd(const float* a, const float* b, float* c, long long n) {

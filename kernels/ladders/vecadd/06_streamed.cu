@@ -3,7 +3,7 @@
 //       loads and stores carry streaming hints, so that they do not displace cached data
 // block: 256
 // grid: ceil(n / 4096)
-// needs: sm_80+
+// needs: sm_75+
 // source: own; the hints are __ldcs and __stcs of the CUDA programming guide
 
 namespace {

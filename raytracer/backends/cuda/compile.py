@@ -23,6 +23,7 @@ from raytracer.backends.cuda.cache import Cubin, CubinName
 from raytracer.backends.cuda.sources import digest, include_closure, kernels_root
 from raytracer.errors import BackendError
 from raytracer.variants import flags_of
+from raytracer.variants.kernel import split_architecture
 
 # Of every kernel; a kernel's header adds its own. The product's have --fmad=false there, no fused
 # multiply-add but where a kernel writes one, and never --use_fast_math: the same numbers as on the
@@ -30,6 +31,7 @@ from raytracer.variants import flags_of
 FLAGS = ("-std=c++17", "-O3", "-lineinfo")
 # Variables that change what nvcc makes of the same command line.
 ENVIRONMENT = ("NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "NVCC_CCBIN")
+PTX = "compute_80"  # what is shipped for devices newer than any code that is shipped
 _FOLDERS = ("CUDA_HOME", "CUDA_PATH", "CUDA_ROOT")
 
 Notify = Callable[[str], None]
@@ -43,12 +45,24 @@ class CompileError(BackendError):
 
 
 def architecture(capability: tuple[int, int]) -> str:
-    """The architecture to compile for: "sm_80"; "sm_90a" for Hopper, for the sake of its own code.
+    """The architecture to compile for: "sm_80"; "sm_90a" and "sm_100a" for their own instructions.
 
     capability: major and minor compute capability of the device.
     """
     major, minor = capability
-    return f"sm_{major}{minor}{'a' if capability == (9, 0) else ''}"
+    return f"sm_{major}{minor}{'a' if capability in ((9, 0), (10, 0)) else ''}"
+
+
+def runs_on(arch: str) -> list[str]:
+    """The architectures whose code runs on a device of `arch`, the best first.
+
+    A device runs its own code, that of earlier devices with the same major capability without
+    code of their own, and PTX, which the driver compiles.
+    """
+    capability, suffix = split_architecture(arch)
+    first = capability // 10 * 10
+    earlier = [f"sm_{each}" for each in range(capability - (not suffix), first - 1, -1)]
+    return [arch, *earlier, *([PTX] if capability >= split_architecture(PTX)[0] else [])]
 
 
 def find_nvcc() -> Path | None:
@@ -107,7 +121,7 @@ def cubin_name(
 def is_available(source: Path, arch: str, root: Path | None = None) -> bool:
     """Whether machine code for `arch` is at hand or can be made."""
     root = root or kernels_root()
-    return find_nvcc() is not None or cubins.find(cubin_name(source, arch, root), root) is not None
+    return find_nvcc() is not None or _ready_made(source, arch, root, None) is not None
 
 
 def load(
@@ -132,8 +146,14 @@ def load(
         return cubin
     if notify is None:
         notify = _to_stderr
-    notify(f"compiling {name.stem} for {arch} (once; the result is kept)")
-    cubin = compile_source(source, arch, root, macros)
+    try:
+        if find_nvcc() is not None:
+            notify(f"compiling {name.stem} for {arch} (once; the result is kept)")
+        cubin = compile_source(source, arch, root, macros)
+    except BackendError:
+        if shipped and (other := _ready_made(source, arch, root, macros)):
+            return other
+        raise
     try:
         return replace(
             cubin, path=cubins.write(own_files.make_private(cubins.cache_folder()), name, cubin)
@@ -141,6 +161,12 @@ def load(
     except OSError as error:
         notify(f"the cubin cannot be kept ({error}): set RAYTRACER_CACHE to a folder you can write")
         return cubin
+
+
+def _ready_made(source: Path, arch: str, root: Path, macros: Macros | None) -> Cubin | None:
+    """Code that was compiled before and runs on a device of `arch`."""
+    found = (cubins.find(cubin_name(source, each, root, macros), root) for each in runs_on(arch))
+    return next(filter(None, found), None)
 
 
 def compile_source(
@@ -156,14 +182,16 @@ def compile_source(
         )
     with tempfile.TemporaryDirectory(prefix="raytracer-") as folder:
         output = Path(folder, "kernel.cubin")
-        target = ["-cubin", f"-arch={arch}", "-o", str(output), str(source)]
+        kind = "-ptx" if arch.startswith("compute_") else "-cubin"
+        target = [kind, f"-arch={arch}", "-o", str(output), str(source)]
         options = [*flags(source, root, macros), "-Xptxas", "-v", "-I", str(root)]
         command = [str(nvcc), *options, *target]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         log = _steady(f"{done.stdout}{done.stderr}")
         if done.returncode != 0 or not output.is_file():
             raise CompileError(*_explain(source, arch, log).splitlines())
-        return Cubin(output.read_bytes(), log)
+        code = output.read_bytes()
+        return Cubin(code + b"\0" if kind == "-ptx" else code, log)  # PTX is text for the driver
 
 
 def _steady(log: str) -> str:

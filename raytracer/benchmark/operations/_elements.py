@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from raytracer.benchmark.operations.base import Arrays, Axes, Op, Output
+from raytracer.benchmark.operations.base import Arrays, Axes, Op, Output, some
 from raytracer.errors import UserError
 
 POINTS = (*range(2, 17), 20)  # supported n
+SAMPLED_ELEMENTS = 512  # of operations that are too large for a reference of the whole
 TYPES = {"float32": "float", "float64": "double"}
 # Every n, since each has its own partition, with numbers of elements that do not fill a group, and
 # more elements than fit on the device at once, for kernels with a loop over elements.
@@ -21,6 +22,8 @@ class ElementOp(Op):
     axes = {"elements": 100_000, "n": 8}  # noqa: RUF012
     awkward = tuple({"elements": elements, "n": n} for elements, n in AWKWARD)
     dtypes = ("float32", "float64")
+    random_axes = {"elements": (64, 1 << 25), "n": (2, 16)}  # noqa: RUF012
+    grouped_by = "n"
 
     def resolve(self, axes: Axes) -> dict[str, int]:
         """Return all sizes; raise UserError for an unsupported n."""
@@ -30,6 +33,14 @@ class ElementOp(Op):
                 f"{self.name}: n = {sizes['n']}: give 2 to {POINTS[-2]}, or {POINTS[-1]}"
             )
         return sizes
+
+    def sample(self, inputs: Arrays, seed: int) -> tuple[Arrays, Any]:
+        """Choose some elements."""
+        chosen = some(len(inputs["u"]), SAMPLED_ELEMENTS, seed)
+        operators = ("d", "b")
+        return {
+            name: array if name in operators else array[chosen] for name, array in inputs.items()
+        }, chosen
 
     def axes_of(self, inputs: Arrays) -> dict[str, int]:
         """Return elements and n from the shape of u (elements, n, n, n)."""

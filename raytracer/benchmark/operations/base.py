@@ -81,8 +81,8 @@ class Peer:
             patterns are int16: `.view(torch.bfloat16)`), and the axes; returns a function without
             arguments that launches the work on the current stream.
         package: "torch", "triton" (through PyTorch), "cupy"; or "cub":
-            raytracer/benchmark/cub/OP.cu is compiled with the headers of the toolkit, and `make` is
-            not used.
+            raytracer/benchmark/cub/OP.cu is compiled with the headers of the toolkit; or "cublaslt"
+            (raytracer/benchmark/cublaslt.py). For these `make` is not used.
     """
 
     name: str  # "PyTorch add"
@@ -90,6 +90,7 @@ class Peer:
     package: str = "torch"
     instead_of: str = ""  # a package that is preferred if it is installed
     dtypes: tuple[str, ...] = ()  # supported dtypes of the op; all if empty
+    tuned: bool = False  # compiled for each size, which takes long: not timed at random sizes
 
 
 class Op(ABC):
@@ -103,6 +104,9 @@ class Op(ABC):
     distributions: tuple[str, ...] = ("normal", "uniform", "constant", "zeros")
     peers: tuple[Peer, ...] = ()
     note: str = ""  # printed under the table
+    # Least and greatest size of the axes that `--sizes random:COUNT` draws; none: not drawn.
+    random_axes: Mapping[str, tuple[int, int]] = {}
+    grouped_by: str = ""  # axis by which random sizes are reported; otherwise by their alignment
 
     @abstractmethod
     def inputs(self, axes: Axes, dtype: str, distribution: str, seed: int) -> Arrays:
@@ -144,6 +148,19 @@ class Op(ABC):
             name for name in axes if self.macros({**axes, name: axes[name] + 1}, dtype) != macros
         )
 
+    def sample(self, inputs: Arrays, seed: int) -> tuple[Arrays, Any] | None:
+        """Choose a part of the outputs for a check at sizes that are too large for all of them.
+
+        Args:
+            inputs: of a call.
+            seed: of the choice.
+
+        Returns:
+            Inputs whose reference is the part, and the index of the part in every output; None
+            where the reference of the whole is fast enough.
+        """
+        return None
+
     def cpu(self, inputs: Arrays) -> Arrays | None:
         """Compute with NumPy, which is timed without a GPU; None if there is no such form."""
         return None
@@ -170,6 +187,15 @@ class Op(ABC):
     def dtype_of(self, inputs: Arrays) -> str:
         """Return the dtype of the operation for inputs."""
         return str(next(iter(inputs.values())).dtype)
+
+
+def some(count: int, number: int, seed: int) -> NDArray[Any]:
+    """Return `number` sorted indices below `count`, the first and the last among them."""
+    import numpy as np
+
+    chosen = np.random.default_rng(seed).integers(0, count, number)
+    chosen[0], chosen[-1] = 0, count - 1
+    return np.unique(chosen)
 
 
 def draw(shape: tuple[int, ...], dtype: str, distribution: str, seed: int) -> NDArray[Any]:

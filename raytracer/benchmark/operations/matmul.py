@@ -5,10 +5,12 @@ from __future__ import annotations
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
-from raytracer.benchmark.operations.base import Arrays, Axes, Op, Output, Peer, Work, draw
+from raytracer.benchmark.operations.base import Arrays, Axes, Op, Output, Peer, Work, draw, some
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+SAMPLED_ROWS = 8  # of a product that is too large for a reference of the whole
 
 
 class MatMul(Op):
@@ -17,6 +19,7 @@ class MatMul(Op):
     name = "matmul"
     summary = "C = A B of row-major float32 matrices, without tensor cores"
     axes = {"m": 4096, "n": 4096, "k": 4096}  # noqa: RUF012
+    random_axes = dict.fromkeys("mnk", (256, 16_384))
     awkward = (
         {"m": 1, "n": 1, "k": 1},
         {"m": 3, "n": 1030, "k": 5},
@@ -44,6 +47,11 @@ class MatMul(Op):
         """The product in float64."""
         return {"c": inputs["a"].astype("f8") @ inputs["b"].astype("f8")}
 
+    def sample(self, inputs: Arrays, seed: int) -> tuple[Arrays, Any]:
+        """Choose some rows."""
+        rows = some(len(inputs["a"]), SAMPLED_ROWS, seed)
+        return {**inputs, "a": inputs["a"][rows]}, rows
+
     def cpu(self, inputs: Arrays) -> Arrays:
         """The product by NumPy's BLAS."""
         return {"c": inputs["a"] @ inputs["b"]}
@@ -64,7 +72,13 @@ class MatMul(Op):
 
     peers = (
         Peer("cuBLAS (PyTorch, TF32 off)", lambda tensors, _: torch_matmul(tensors)),
-        Peer("Triton (Inductor)", lambda tensors, _: triton_product(*tensors.values()), "triton"),
+        Peer("cuBLASLt, best of its proposals", package="cublaslt"),
+        Peer(
+            "Triton (Inductor)",
+            lambda tensors, _: triton_product(*tensors.values()),
+            "triton",
+            tuned=True,
+        ),
         Peer("cuBLAS (CuPy)", lambda arrays, _: cupy_matmul(arrays), "cupy", instead_of="torch"),
     )
 

@@ -15,8 +15,9 @@ from raytracer.benchmark.operations.base import (
     bfloat16_bits,
     draw,
     from_bfloat16,
+    some,
 )
-from raytracer.benchmark.operations.matmul import triton_product
+from raytracer.benchmark.operations.matmul import SAMPLED_ROWS, triton_product
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,6 +33,7 @@ class MatMulBf16(Op):
     name = "matmul_bf16"
     summary = "C = A B of bfloat16 matrices, A row-major, B column-major, C in float32"
     axes = {"m": 4096, "n": 4096, "k": 4096}  # noqa: RUF012
+    random_axes = dict.fromkeys("mnk", (256, 16_384))
     awkward = (
         {"m": 1, "n": 1, "k": 1},
         {"m": 3, "n": 1030, "k": 5},
@@ -60,6 +62,11 @@ class MatMulBf16(Op):
         a, b = (from_bfloat16(inputs[name]).astype("f8") for name in ("a", "b"))
         return {"c": a @ b.T}
 
+    def sample(self, inputs: Arrays, seed: int) -> tuple[Arrays, Any]:
+        """Choose some rows."""
+        rows = some(len(inputs["a"]), SAMPLED_ROWS, seed)
+        return {**inputs, "a": inputs["a"][rows]}, rows
+
     def cpu(self, inputs: Arrays) -> Arrays:
         """The product of the same values in float32 by NumPy's BLAS."""
         return {"c": from_bfloat16(inputs["a"]) @ from_bfloat16(inputs["b"]).T}
@@ -84,7 +91,13 @@ class MatMulBf16(Op):
 
     peers = (
         Peer("cuBLAS (PyTorch)", lambda tensors, _: torch_matmul_bf16(tensors)),
-        Peer("Triton (Inductor)", lambda tensors, _: triton_matmul_bf16(tensors), "triton"),
+        Peer("cuBLASLt, best of its proposals", package="cublaslt"),
+        Peer(
+            "Triton (Inductor)",
+            lambda tensors, _: triton_matmul_bf16(tensors),
+            "triton",
+            tuned=True,
+        ),
     )
 
 

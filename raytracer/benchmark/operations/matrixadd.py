@@ -20,6 +20,7 @@ class MatrixAdd(Op):
         {"rows": 257, "cols": 1001},
         {"rows": 70_001, "cols": 3},
     )
+    random_axes = {"rows": (16, 1 << 14), "cols": (16, 1 << 14)}  # noqa: RUF012
     note = "Accesses coalesce if neighbouring threads are on neighbouring columns, not on rows."
 
     def inputs(self, axes: Axes, dtype: str, distribution: str, seed: int) -> Arrays:

@@ -16,6 +16,7 @@ class VecAdd(Op):
     name = "vecadd"
     summary = "c = a + b of two vectors"
     axes = {"n": 1 << 28}  # 1 GiB per vector, far above any L2 cache  # noqa: RUF012
+    random_axes = {"n": (1 << 10, 1 << 28)}  # noqa: RUF012
     awkward = ({"n": 1}, {"n": 3}, {"n": 255}, {"n": 1025}, {"n": 4099}, {"n": 1_000_003})
     note = "12 bytes per addition: bound by memory, or by the L2 cache for small n."
 

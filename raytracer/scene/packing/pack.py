@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from raytracer.buffers import SceneBuffers, balls_of, none_of
+from raytracer.buffers import SceneBuffers, none_of
 from raytracer.errors import SceneError, naming
 from raytracer.scene.arrays import blocks, each_block
 from raytracer.scene.camera import Camera
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from raytracer.scene.packing.framing import Outliers, Spheres
     from raytracer.scene.packing.large_spheres import Point
-    from raytracer.scene.scene import CapsuleSet, Scene, SphereSet
+    from raytracer.scene.scene import Scene, SolidSet, SphereSet
 
 SAMPLE = 1 << 14
 """Most spheres looked at for centre and scale; the middle of more is the same to a percent."""
@@ -80,17 +80,26 @@ def _packed(scene: Scene, settings: RenderSettings) -> tuple[SceneBuffers, Camer
     from raytracer.layout import code
 
     sets = [s for s in scene.spheres if s.count]
-    capsules = [c for c in scene.capsules if c.count]
-    space = render_space([*sets, *ends_of(capsules)])
+    solid_sets = [s for s in scene.solids if s.count]
+    space = render_space([*sets, *ends_of(solid_sets)])
     spheres = place(sets, space)
     number = len(spheres[0])
-    solids, axis = (spheres, None) if not capsules else place_capsules(spheres, capsules, space)
     surfaces = scene.surfaces()
-    others = [c.end for c in capsules if c.has_end_colors]
+    has_ground = len(surfaces) > len(sets) + len(solid_sets)
+    placed = None
+    if solid_sets:
+        from raytracer.scene.packing.solids import place_solids
+
+        # refuses what is too far
+        balls_of_sets = ([place([ball], space) for ball in s.balls] for s in solid_sets)
+        radii = [np.maximum.reduce([ball[3] for ball in balls]) for balls in balls_of_sets]
+        placed = place_solids(spheres, solid_sets, radii, space, has_ground)
+    solids = spheres if placed is None else placed.solids
+    others = end_colors(solid_sets)
     color, color_id, color_mode = pack_colors([*surfaces, *others])
     materials, material_id = _pack_materials(scene, surfaces)
     aspect = settings.width / settings.height
-    balls = spheres if axis is None else balls_of(solids, axis)
+    balls = spheres if placed is None else placed.balls
     stand, stated = posed(scene.camera or Camera(), balls, space, aspect)
     _warn_of(stand.outliers, balls, space)
     camera = stand.pack(aspect)
@@ -98,7 +107,6 @@ def _packed(scene: Scene, settings: RenderSettings) -> tuple[SceneBuffers, Camer
     # What planes cut is tested as other spheres are.
     large_ones = candidates(solids[3]) if scene.clip is None else ()
     exact = [(i, *_exact(sets, space, i)) for i in large_ones if i < number]
-    has_ground = len(surfaces) > len(sets) + len(capsules)
     large_id, large = describe_large(exact, solids[3], MOST - has_ground)
     if has_ground:
         ground = _plane_of(scene, stated, balls, space)
@@ -109,7 +117,7 @@ def _packed(scene: Scene, settings: RenderSettings) -> tuple[SceneBuffers, Camer
     opacity = _opacity(scene, surfaces)
     clip = _clip(scene, space)
     sky, around = _sky(scene, settings, stated)
-    own = material_id[:number] if axis is not None else material_id
+    own = material_id[:number] if placed is not None else material_id
     emitters, emitter_scale = pack_emitters(spheres, color, color_id, materials, own, opacity)
     frame = _pack_frame(
         replace(scene, camera=stated),
@@ -130,15 +138,12 @@ def _packed(scene: Scene, settings: RenderSettings) -> tuple[SceneBuffers, Camer
     )
     for ids in (color_id, material_id, opacity):
         ids.setflags(write=False)  # a backend checks them once, and copies those that may change
-    of_capsules: dict[str, Any] = {}
-    if axis is not None:
-        rows = len(solids[0]) + has_ground
-        of_capsules = {"axis": axis, "end_row": _end_rows(capsules, rows, color_mode)}
+    of_solids = {} if placed is None else placed.arrays(color_mode != UNIFORM)
     buffers = SceneBuffers(
         *solids, color, color_id, material_id, camera, lights, materials, frame,
         center=np.asarray(space.center, np.float64), scale=space.scale,
         large_id=large_id, large=large, emitters=emitters, opacity=opacity,
-        sky=sky, **of_capsules,
+        sky=sky, **of_solids,
     ).check()  # fmt: skip
     return buffers, stated
 
@@ -277,7 +282,7 @@ def _camera_of(scene: Scene, settings: RenderSettings, buffers: SceneBuffers | N
     if not camera.fit and camera.look_at is not None and camera.zoom == 1.0:
         return camera.settled()
     if buffers is None:
-        sets = [s for s in scene.spheres if s.count] + ends_of(scene.capsules)
+        sets = [s for s in scene.spheres if s.count] + ends_of(scene.solids)
         space = render_space(sets)
         spheres = place(sets, space)
     else:
@@ -424,66 +429,14 @@ def _check_placed(spheres: SphereSet, placed: Spheres) -> None:
             )
 
 
-def ends_of(capsules: Sequence[CapsuleSet]) -> list[SphereSet]:
-    """Return the balls at both ends of capsules, as sets that are not empty."""
-    return [end for c in capsules if c.count for end in (c.start, c.end)]
+def ends_of(solids: Sequence[SolidSet]) -> list[SphereSet]:
+    """Return the balls at the ends of solids or around them, as sets that are not empty."""
+    return [ball for each in solids if each.count for ball in each.balls]
 
 
-def place_capsules(
-    spheres: Spheres, capsules: Sequence[CapsuleSet], space: Space
-) -> tuple[Spheres, NDArray[np.float32]]:
-    """Return spheres and capsules in render space, and half of the axes of the capsules.
-
-    Args:
-        spheres: x, y, z and radius of the spheres, float32 (N,) each.
-        capsules: capsule sets, none of them empty.
-        space: render space.
-
-    Returns:
-        x, y, z and radius, float32 (N + C,) each, of capsules that of the middle; float32 (C, 3).
-
-    Raises:
-        SceneError: a capsule is too large, too small or too far for float32.
-    """
-    import numpy as np
-
-    parts: list[list[NDArray[np.float32]]] = [[column] for column in spheres]
-    axes = []
-    for each in capsules:
-        ends = [place([end], space) for end in (each.start, each.end)]  # refuses what is too far
-        axis = np.empty((each.count, 3), np.float32)
-        linear = each.transform.linear() / space.scale
-        move = (np.asarray(each.transform.translate) - np.asarray(space.center)) / space.scale
-        for k in range(3):
-            start, end = (
-                affine(rows, linear[k], move[k]) for rows in (each.start.centers, each.end.centers)
-            )
-            parts[k].append(np.asarray(0.5 * (start + end), np.float32))
-            axis[:, k] = 0.5 * (end - start)
-        parts[3].append(ends[0][3])
-        axes.append(axis)
-    x, y, z, radius = (np.concatenate(part) for part in parts)
-    return (x, y, z, radius), np.concatenate(axes)
-
-
-def _end_rows(capsules: Sequence[CapsuleSet], rows: int, mode: str) -> NDArray[np.int32]:
-    """Return the row of the colour of each capsule's half towards its end; 0 is none of its own.
-
-    Args:
-        capsules: capsule sets, none of them empty.
-        rows: of all surfaces, behind which these colours follow.
-        mode: word of `ColorMode`.
-    """
-    import numpy as np
-
-    parts = []
-    for each in capsules:
-        other = np.zeros(each.count, np.int32)
-        if each.has_end_colors and mode != UNIFORM:
-            other += np.arange(rows, rows + each.count, dtype=np.int32)
-            rows += each.count
-        parts.append(other)
-    return np.concatenate(parts)
+def end_colors(solids: Sequence[SolidSet]) -> list[SphereSet]:
+    """Return the balls at the ends that have a colour of their own, as sets that are not empty."""
+    return [each.balls[1] for each in solids if each.count and each.has_end_colors]
 
 
 def _exact(sets: Sequence[SphereSet], space: Space, number: int) -> tuple[Point, Fraction]:
@@ -624,14 +577,14 @@ def packed_looks(scene: Scene) -> int:
     sets = scene.surfaces()
     count = sum(s.count for s in sets)
     same = len({scene.material_of(s) for s in sets}) < 2
-    others = [c.end for c in scene.capsules if c.count and c.has_end_colors]
+    others = end_colors(scene.solids)
     return color_bytes([*sets, *others]) + (0 if same else 4 * count)
 
 
 def nbytes(scene: Scene) -> int:
     """Return the bytes of the arrays of a scene, each memory counted once."""
     owners: dict[int, int] = {}
-    for spheres in (*scene.spheres, *ends_of(scene.capsules)):
+    for spheres in (*scene.spheres, *ends_of(scene.solids)):
         for array in (
             spheres.centers,
             spheres.radius,

@@ -1,0 +1,195 @@
+// The primitive of scenes with other solids than spheres: a record of eight numbers with the form in its tag.
+//
+// Round capsules, and spheres as capsules of no length, are in the record whole, and flat capsules, which are cones
+// of one radius. The record of another form has the middle of its box and half of the box's edges instead of half of
+// an axis, so that all that bounds a solid reads it alike, and as its radius the bits of a number: the row of its
+// own numbers, behind all records. As a length that number is below 1e-18, which is nothing beside a box.
+#pragma once
+#include "capsule.h"
+#include "cone.h"
+#include "ellipsoid.h"
+
+namespace RT_NS {
+
+constexpr int kSolidFloats = 8;  // x, y, z, radius, half of the axis, tag
+
+// Rows of numbers: of a cone the way from the middle of its box to that of its axis, the radius of the start, half of
+// the axis, and the radius of the end; of an ellipsoid the semi-axes and the orientation: x, y, z, w.
+enum SolidForm { kRoundCapsule, kFlatCapsule, kConeForm, kEllipsoidForm };
+
+// tag: form, whether the colour changes evenly, row of the colour at the end (0: that of the start)
+constexpr int kFormShift = 30;
+constexpr uint32_t kEvenColors = 1u << 29, kColorRows = kEvenColors - 1u;
+
+template <class F>
+struct Solid {
+  Vec3<F> center;
+  F radius;
+  Vec3<F> axis;
+  F tag;
+  const float* records;  // of the scene
+};
+
+template <class F> RT_HD Capsule<F> capsule_of(const Solid<F>& s) { return {s.center, s.radius, s.axis, s.tag}; }
+template <class F> RT_HD UintOf<F> form_of(const Solid<F>& s) { return as_uint(s.tag) >> kFormShift; }
+template <class F> RT_HD MaskOf<F> is_round(const Solid<F>& s) { return form_of(s) == UintOf<F>(kRoundCapsule); }
+template <class F> RT_HD MaskOf<F> has_row(const Solid<F>& s) { return !(form_of(s) < UintOf<F>(kConeForm)); }
+
+// The numbers of a solid whose record does not hold them; of another one those of the first record.
+template <class F>
+struct SolidRow {
+  Vec3<F> first;
+  F fourth;
+  Vec3<F> second;
+  F last;
+};
+
+template <class F> RT_HD SolidRow<F> load_row(const Solid<F>& s) {
+  const UintOf<F> at = select(has_row(s), as_uint(s.radius), UintOf<F>(0u)) << 3;
+  const float* r = s.records;
+  return {{gather(r, at), gather(r + 1, at), gather(r + 2, at)},
+          gather(r + 3, at),
+          {gather(r + 4, at), gather(r + 5, at), gather(r + 6, at)},
+          gather(r + 7, at)};
+}
+
+template <class F> RT_HD Cone<F> cone_of(const Solid<F>& s, const SolidRow<F>& row) {
+  const MaskOf<F> own = form_of(s) == UintOf<F>(kConeForm);
+  return {select3(own, s.center + row.first, s.center), select(own, row.fourth, s.radius),
+          select3(own, row.second, s.axis), select(own, row.last, s.radius)};
+}
+
+template <class F> RT_HD Ellipsoid<F> ellipsoid_of(const Solid<F>& s, const SolidRow<F>& row) {
+  const MaskOf<F> own = form_of(s) == UintOf<F>(kEllipsoidForm);
+  const Vec3<F> ball = {F(1.0f), F(1.0f), F(1.0f)};
+  return oriented_ellipsoid(s.center, select3(own, row.first, ball), row.last, row.fourth, row.second.x, row.second.y);
+}
+
+// Where the line of a ray is inside of a solid that is no round capsule; near > far: it misses.
+template <class F> RT_CALLED Interval<F> shaped_interval(Solid<F> s, Vec3<F> direction) {
+  const UintOf<F> form = form_of(s);
+  const MaskOf<F> is_ellipsoid = form == UintOf<F>(kEllipsoidForm);
+  const SolidRow<F> row = load_row(s);
+  Interval<F> out = {F(1.0f), F(-1.0f)};
+  if (any(!is_ellipsoid & !(form == UintOf<F>(kRoundCapsule)))) out = cone_interval(cone_of(s, row), direction);
+  if (any(is_ellipsoid)) {
+    const Interval<F> e = ellipsoid_interval(ellipsoid_of(s, row), direction);
+    out = {select(is_ellipsoid, e.near, out.near), select(is_ellipsoid, e.far, out.far)};
+  }
+  return out;
+}
+
+// Of a solid that is no round capsule, the numbers of its interval take the place of those of the capsule's line:
+// half2: of the chord, unsquared; nearest, turn: near and far.
+template <class F> RT_HD CapsuleLine<F> solid_line(const Solid<F>& s, Vec3<F> direction) {
+  CapsuleLine<F> l = capsule_line(s.center, s.radius, s.axis, direction);
+  const MaskOf<F> round = is_round(s);
+  if (any(!round)) {
+    const Interval<F> i = shaped_interval(s, direction);
+    l.half2 = select(round, l.half2, i.far - i.near);
+    l.nearest = select(round, l.nearest, i.near);
+    l.turn = select(round, l.turn, i.far);
+  }
+  return l;
+}
+
+// Bound of the distance of a computed surface point from the surface.
+template <class F> RT_HD F solid_error(const Solid<F>& s) { return capsule_error(s.center, s.radius, s.axis); }
+
+// nearest t > 0, as sphere_nearest; no hit: negative
+template <class F> RT_HD F solid_nearest(const Solid<F>& s, const CapsuleLine<F>& l) {
+  F t = capsule_nearest(s.center, s.radius, s.axis, l);
+  const MaskOf<F> round = is_round(s);
+  if (any(!round)) {
+    const F miss(-1.0f), near = l.nearest, far = l.turn;
+    const F least = F(kSurfaceError) * max_(max_abs(s.axis), s.radius);
+    const F shaped = select(near > F(0.0f), near, select(far > least, far, miss));
+    t = select(round, t, select(l.half2 < F(0.0f), miss, shaped));
+  }
+  return t;
+}
+
+template <class F> RT_HD Interval<F> solid_interval(const Solid<F>& s, const CapsuleLine<F>& l) {
+  const Interval<F> i = capsule_interval(capsule_of(s), l);
+  const MaskOf<F> round = is_round(s);
+  return {select(round, i.near, l.nearest), select(round, i.far, l.turn)};
+}
+
+template <class F> RT_CALLED SurfacePoint<F> shaped_surface(Solid<F> s, Vec3<F> origin, Vec3<F> direction) {
+  Solid<F> seen = s;
+  seen.center = s.center - origin;
+  const UintOf<F> form = form_of(s);
+  const MaskOf<F> is_ellipsoid = form == UintOf<F>(kEllipsoidForm);
+  const MaskOf<F> inside = !(shaped_interval(seen, direction).near > F(0.0f));
+  const SolidRow<F> row = load_row(s);
+  OutwardPoint<F> p = {s.axis, s.axis};
+  if (any(!is_ellipsoid & !(form == UintOf<F>(kRoundCapsule)))) {
+    const Vec3<F> none = {F(0.0f), F(0.0f), F(0.0f)};
+    p = cone_point(cone_of(seen, row), direction, inside);
+    p.offset = p.offset + select3(form == UintOf<F>(kConeForm), row.first, none);
+  }
+  if (any(is_ellipsoid)) {
+    const OutwardPoint<F> e = ellipsoid_point(ellipsoid_of(seen, row), direction, inside);
+    p = {select3(is_ellipsoid, e.offset, p.offset), select3(is_ellipsoid, e.normal, p.normal)};
+  }
+  const Vec3<F> normal = select(inside, F(-1.0f), F(1.0f)) * p.normal;
+  return {fma3(solid_error(s), normal, s.center + p.offset), normal, inside};
+}
+
+template <class F> RT_HD SurfacePoint<F> solid_surface(const Solid<F>& s, Vec3<F> origin, Vec3<F> direction) {
+  const MaskOf<F> round = is_round(s);
+  SurfacePoint<F> p = capsule_surface(s.center, s.radius, s.axis, origin, direction);
+  if (any(!round)) {
+    const SurfacePoint<F> q = shaped_surface(s, origin, direction);
+    const MaskOf<F> inside = (round & p.inside) | (!round & q.inside);
+    p = {select3(round, p.position, q.position), select3(round, p.normal, q.normal), inside};
+  }
+  return p;
+}
+
+// t at which a ray from a point on the inner side leaves the solid.
+template <class F> RT_HD F solid_exit(const Solid<F>& s, const SurfacePoint<F>& p, Vec3<F> direction) {
+  const MaskOf<F> round = is_round(s);
+  F t = capsule_exit(s.center, s.radius, s.axis, p, direction);
+  if (any(!round)) {
+    Solid<F> seen = s;
+    seen.center = s.center - p.position;
+    t = select(round, t, max_(shaped_interval(seen, direction).far, F(0.0f)));
+  }
+  return t;
+}
+
+// How far a solid reaches from its centre along a unit vector at most.
+template <class F> RT_HD F solid_reach(const Solid<F>& s, Vec3<F> direction) {
+  const F along = abs_(dot(s.axis, direction));
+  const Vec3<F> d = {abs_(direction.x), abs_(direction.y), abs_(direction.z)};
+  const Vec3<F> box = {abs_(s.axis.x), abs_(s.axis.y), abs_(s.axis.z)};
+  return s.radius + select(has_row(s), dot(box, d), along);
+}
+
+// The rows of the colours at a surface point, and the share of the second.
+template <class F>
+struct ColorRows {
+  UintOf<F> first, second;
+  F share;
+};
+
+// row: of the solid
+template <class F> RT_HD ColorRows<F> color_rows(const Solid<F>& s, const SurfacePoint<F>& p, UintOf<F> row) {
+  const UintOf<F> other = as_uint(s.tag) & UintOf<F>(kColorRows);
+  const MaskOf<F> one = other == UintOf<F>(0u);
+  Vec3<F> axis = s.axis, center = s.center;
+  const MaskOf<F> is_cone = form_of(s) == UintOf<F>(kConeForm);
+  if (any(is_cone & !one)) {
+    const Cone<F> c = cone_of(s, load_row(s));
+    axis = select3(is_cone, c.axis, axis), center = select3(is_cone, c.center, center);
+  }
+  const F along = dot(p.position - center, axis);
+  const UintOf<F> nearer = select(one | !(along > F(0.0f)), row, other);
+  const MaskOf<F> even = !((as_uint(s.tag) & UintOf<F>(kEvenColors)) == UintOf<F>(0u)) & !one;
+  const F half = F(0.5f) * along / max_(dot(axis, axis), F(kLeastAxis2));
+  const F share = max_(F(0.0f), min_(F(0.5f) + half, F(1.0f)));
+  return {select(even, row, nearer), select(even, other, nearer), select(even, share, F(0.0f))};
+}
+
+}  // namespace RT_NS

@@ -1,0 +1,229 @@
+"""Capsules, cones and ellipsoids in render space, as `kernels/geom/solid.h` takes them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+from raytracer.buffers import CONE, ELLIPSOID, EVEN, FLAT, balls_of
+from raytracer.errors import SceneError
+from raytracer.scene.packing.render_space import Space, affine
+from raytracer.scene.transform import Transform
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from raytracer.scene.scene import CapsuleSet, SolidSet
+    from raytracer.scene.solids import ConeSet, EllipsoidSet
+
+    Doubles = NDArray[np.float64]
+    Floats = NDArray[np.float32]
+    Spheres = tuple[Floats, Floats, Floats, Floats]
+
+MOST_SOLIDS = 1 << 29
+"""Records and rows of numbers that the tag of a record can number."""
+
+
+@dataclass(frozen=True)
+class PlacedSolids:
+    """Spheres and solids in render space.
+
+    Args:
+        sets: the solids, none of them empty.
+        solids: x, y, z and radius of spheres and solids, float32 (N + C,) each.
+        axis, form, shapes: as in `SceneBuffers`.
+        surfaces: number of surfaces; spheres, solids and ground.
+    """
+
+    sets: Sequence[SolidSet]
+    solids: Spheres
+    axis: Floats
+    form: NDArray[np.uint8]
+    shapes: Floats
+    surfaces: int
+
+    @property
+    def balls(self) -> Spheres:
+        """Balls around which a view fits."""
+        return balls_of(self.solids, self.axis, self.form, self.shapes)
+
+    def arrays(self, has_colors: bool) -> dict[str, Any]:
+        """Return the arguments of `SceneBuffers`. has_colors: whether there is more than one."""
+        import numpy as np
+
+        rows = self.surfaces
+        parts = []
+        for each in self.sets:
+            other = np.zeros(each.count, np.int32)
+            if each.has_end_colors and has_colors:
+                other += np.arange(rows, rows + each.count, dtype=np.int32)
+                rows += each.count
+            parts.append(other)
+        if rows + len(self.shapes) >= MOST_SOLIDS:
+            raise SceneError("a scene with capsules, cones or ellipsoids has at most 2^29 surfaces")
+        form = self.form if self.form.any() else self.form[:0]
+        return {
+            "axis": self.axis,
+            "end_row": np.concatenate(parts),
+            "form": form,
+            "shapes": self.shapes,
+        }
+
+
+def place_solids(
+    spheres: Spheres,
+    sets: Sequence[SolidSet],
+    radii: Sequence[Floats],
+    space: Space,
+    has_ground: bool,
+) -> PlacedSolids:
+    """Return spheres and solids in render space.
+
+    Args:
+        spheres: x, y, z and radius of the spheres, float32 (N,) each.
+        sets: solids, none of them empty: capsules, then cones, then ellipsoids.
+        radii: of the largest balls in each set, float32 (C,) each, render space.
+        space: render space.
+        has_ground: whether there is one surface more.
+    """
+    import numpy as np
+
+    parts: list[list[Floats]] = [[column] for column in spheres]
+    axes: list[Floats] = []
+    forms: list[NDArray[np.uint8]] = []
+    shapes: list[Floats] = [np.zeros((0, 8), np.float32)]
+    for each, radius in zip(sets, radii, strict=True):
+        numbers: Floats | None
+        if each.noun == "ellipsoid":
+            middle, half, numbers = _ellipsoids(cast("EllipsoidSet", each), space)
+            form = ELLIPSOID
+        elif each.noun == "cone":
+            middle, half, numbers = _cones(cast("ConeSet", each), space)
+            form = CONE
+        else:
+            rods = cast("CapsuleSet", each)
+            start, end = _ends(rods, space)
+            middle = np.asarray(0.5 * (start + end), np.float32)
+            half = np.asarray(0.5 * (end - start), np.float32)
+            numbers, form = None, FLAT if rods.caps == "flat" else 0
+        for k in range(3):
+            parts[k].append(np.ascontiguousarray(middle[:, k]))
+        parts[3].append(radius)
+        axes.append(half)
+        even = EVEN if each.even_colors and each.has_end_colors else 0
+        forms.append(np.full(each.count, form | even, np.uint8))
+        if numbers is not None:
+            shapes.append(numbers)
+    x, y, z, size = (np.concatenate(part) for part in parts)
+    return PlacedSolids(
+        sets, (x, y, z, size), np.ascontiguousarray(np.concatenate(axes)), np.concatenate(forms),
+        np.concatenate(shapes), len(x) + has_ground,
+    )  # fmt: skip
+
+
+def _ends(rods: CapsuleSet, space: Space) -> tuple[Doubles, Doubles]:
+    """Return starts and ends in render space, (N, 3) each."""
+    import numpy as np
+
+    linear, move = _placing(rods.transform, space)
+    starts, ends = (
+        np.stack([affine(rows, linear[k], move[k]) for k in range(3)], axis=1)
+        for rows in (rods.starts, rods.ends)
+    )
+    return np.asarray(starts, np.float64), np.asarray(ends, np.float64)
+
+
+def _placing(transform: Transform, space: Space) -> tuple[Doubles, Doubles]:
+    """Return matrix and offset from own units to render space."""
+    import numpy as np
+
+    move = (np.asarray(transform.translate) - np.asarray(space.center)) / space.scale
+    return transform.linear() / space.scale, move
+
+
+def _boxed(low: Doubles, high: Doubles) -> tuple[Floats, Floats]:
+    """Return middle and half of the edges of boxes around those from `low` to `high`, (N, 3)."""
+    import numpy as np
+
+    middle = (0.5 * (low + high)).astype(np.float32)
+    half = np.maximum(high - middle, middle - low).astype(np.float32)
+    return middle, np.nextafter(half, np.float32(np.inf))
+
+
+def _cones(cones: ConeSet, space: Space) -> tuple[Floats, Floats, Floats]:
+    """Return middles and halves of boxes, and rows of numbers, (N, 3), (N, 3) and (N, 8)."""
+    import numpy as np
+
+    start, end = _ends(cones, space)
+    unit = cones.transform.scale / space.scale
+    first, last = (np.broadcast_to(r * unit, len(start))[:, None] for r in cones.radii)
+    axis = 0.5 * (end - start)
+    along = axis / np.sqrt(np.square(axis).sum(axis=1, keepdims=True))
+    flat = np.sqrt(np.maximum(1.0 - along**2, 0.0))  # of a disc of radius 1 across the axis
+    low = np.minimum(start - first * flat, end - last * flat)
+    high = np.maximum(start + first * flat, end + last * flat)
+    middle, half = _boxed(low, high)
+    away = 0.5 * (start + end) - middle
+    return middle, half, np.concatenate([away, first, axis, last], axis=1).astype(np.float32)
+
+
+def _ellipsoids(ellipsoids: EllipsoidSet, space: Space) -> tuple[Floats, Floats, Floats]:
+    """As `_cones`."""
+    import numpy as np
+
+    count, transform = ellipsoids.count, ellipsoids.transform
+    linear, move = _placing(transform, space)
+    center = np.stack([affine(ellipsoids.centers, linear[k], move[k]) for k in range(3)], axis=1)
+    semi = np.broadcast_to(ellipsoids.semi_axes * (transform.scale / space.scale), (count, 3))
+    turn = turned(transform.linear() / transform.scale, ellipsoids.orientation)
+    w, x, y, z = np.broadcast_to(turn, (count, 4)).T
+    frame = np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+        ]
+    )  # (3, 3, N): columns are the directions of the semi-axes
+    reach = np.sqrt(np.square(frame * semi.T[None]).sum(axis=1)).T
+    middle = np.asarray(center, np.float32)
+    half = np.nextafter(reach.astype(np.float32), np.float32(np.inf))
+    nothing = np.zeros(count)
+    rows = [*semi.T, x, y, z, nothing, w]
+    return middle, half, np.stack(rows, axis=1).astype(np.float32)
+
+
+def turned(rotation: Doubles, quaternions: Doubles) -> Doubles:
+    """Return quaternions w, x, y, z of orientations after a rotation more.
+
+    Args:
+        rotation: (3, 3), for column vectors.
+        quaternions: of length 1, (N, 4).
+    """
+    import numpy as np
+
+    m = rotation
+    # The largest of the four squares is at least 1/4: the others are divided by its root.
+    squares = 1 + np.array(
+        [m[0, 0] + m[1, 1] + m[2, 2], m[0, 0] - m[1, 1] - m[2, 2],
+         m[1, 1] - m[0, 0] - m[2, 2], m[2, 2] - m[0, 0] - m[1, 1]]
+    )  # fmt: skip
+    rows = np.array(
+        [
+            [squares[0], m[2, 1] - m[1, 2], m[0, 2] - m[2, 0], m[1, 0] - m[0, 1]],
+            [m[2, 1] - m[1, 2], squares[1], m[0, 1] + m[1, 0], m[0, 2] + m[2, 0]],
+            [m[0, 2] - m[2, 0], m[0, 1] + m[1, 0], squares[2], m[1, 2] + m[2, 1]],
+            [m[1, 0] - m[0, 1], m[0, 2] + m[2, 0], m[1, 2] + m[2, 1], squares[3]],
+        ]
+    )
+    row = rows[int(squares.argmax())]
+    w, x, y, z = row / np.sqrt(np.square(row).sum())
+    a, b, c, d = quaternions.T
+    product = [
+        w * a - x * b - y * c - z * d,
+        w * b + x * a + y * d - z * c,
+        w * c - x * d + y * a + z * b,
+        w * d + x * c - y * b + z * a,
+    ]
+    return np.stack(product, axis=1)

@@ -1,0 +1,196 @@
+"""Cones and ellipsoids as sets of arrays; capsules are in `raytracer.scene.scene`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from raytracer.errors import SceneError
+from raytracer.scene.arrays import Where, check_radius, check_rows
+from raytracer.scene.scene import CapsuleSet, SolidSet, SphereSet
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+NEARLY_POINTED = 2.0**-10
+"""Radius of the ball by which a view fits the point of a cone, in radii of its other end."""
+
+
+class ConeSet(CapsuleSet):
+    """Cones with flat ends that share a material and a transform: tips of arrows, funnels, tubes.
+
+    A cone has a radius at its start and one at its end. With equal radii it is a cylinder.
+
+    Args:
+        starts: (N, 3), own units.
+        ends: (N, 3), own units; they differ from the starts.
+        radius: at the starts: one radius or (N,), own units; 0 is a point.
+        end_radius: at the ends, likewise; not both are 0.
+        color, end_color: as for `CapsuleSet`.
+        names: a file's own names of "starts", "ends", "radius", "end_radius", "color" and
+            "end_color", for messages.
+        **looks: `color_id`, `end_color_id`, `color_change`, `color_space`, `material`, `transform`
+            and `opacity`, as for `CapsuleSet`.
+
+    Raises:
+        SceneError: arrays that do not fit, NaN or infinity (with the index of the first), negative
+            radii, cones without length or radius, colours out of range.
+    """
+
+    noun = "cone"
+    caps = "flat"
+
+    def __init__(
+        self,
+        starts: Any,
+        ends: Any,
+        radius: Any,
+        end_radius: Any = 0.0,
+        color: Any = None,
+        end_color: Any = None,
+        *,
+        names: Mapping[str, str] | None = None,
+        **looks: Any,
+    ) -> None:
+        import numpy as np
+
+        said = dict(names or {})
+        noun = Where("", said, self.noun)
+        count = _count(starts)
+        first = _radius(radius, "radius", count, noun)
+        last = _radius(end_radius, "end_radius", count, noun)
+        largest = np.maximum(first, last)
+        if not np.all(largest > 0.0):
+            bad = "" if largest.ndim == 0 else f"cone {int(np.argmin(largest > 0.0))}: "
+            raise SceneError(
+                f"{said.get('end_radius', 'end_radius')}: {bad}both radii are 0; a cone has one "
+                "above 0"
+            )
+        if "caps" in looks:
+            raise SceneError("caps: cones have flat ends; leave it out")
+        super().__init__(
+            starts, ends, np.maximum(first, NEARLY_POINTED * largest), color, end_color,
+            names=names, **looks,
+        )  # fmt: skip
+        self.radii = (first, last)
+        self.end.radius = check_radius(np.maximum(last, NEARLY_POINTED * largest), self.count, noun)
+
+    @property
+    def radius(self) -> NDArray[np.floating[Any]] | float:
+        """Radius at the starts: one, or one for each cone, own units."""
+        return _one_or_all(self.radii[0])
+
+    @property
+    def end_radius(self) -> NDArray[np.floating[Any]] | float:
+        """Radius at the ends: one, or one for each cone, own units."""
+        return _one_or_all(self.radii[1])
+
+
+class EllipsoidSet(SolidSet):
+    """Ellipsoids that share a material and a transform: liquid crystals, tensors, grains.
+
+    Args:
+        centers: (N, 3), own units.
+        semi_axes: half of the three diameters: (3,) for all or (N, 3), own units.
+        orientation: quaternions w, x, y, z that turn an ellipsoid from the coordinate axes to where
+            it lies: (4,) for all or (N, 4), of any length above 0; None turns none.
+        color: as for `SphereSet`: one colour, N colours, or a palette (K, 3) for `color_id`.
+        names: a file's own names of "centers", "semi_axes", "orientation" and "color", for
+            messages.
+        **looks: `color_id`, `color_space`, `material`, `transform` and `opacity`, as for
+            `SphereSet`.
+
+    Raises:
+        SceneError: arrays that do not fit, NaN or infinity (with the index of the first),
+            semi-axes that are not positive, quaternions of length 0, colours out of range.
+    """
+
+    noun = "ellipsoid"
+
+    def __init__(
+        self,
+        centers: Any,
+        semi_axes: Any,
+        orientation: Any = None,
+        color: Any = None,
+        *,
+        names: Mapping[str, str] | None = None,
+        **looks: Any,
+    ) -> None:
+        import numpy as np
+
+        said = dict(names or {})
+        where = Where("", said, self.noun)
+        count = _count(centers)
+        axes = check_rows(semi_axes, "semi_axes", 3, count, where)
+        if not (axes > 0.0).all():
+            row = int(np.argmin((axes > 0.0).all(axis=1)))
+            raise where.wrong(
+                "semi_axes",
+                f"ellipsoid {row} has a semi-axis {axes[row].min():g}; it must be positive",
+            )
+        none = (1.0, 0.0, 0.0, 0.0)
+        turn = check_rows(
+            none if orientation is None else orientation, "orientation", 4, count, where
+        )
+        largest = np.abs(turn).max(axis=1, keepdims=True)
+        if not (largest > 0.0).all():
+            row = int(np.argmin(largest[:, 0] > 0.0))
+            raise where.wrong("orientation", f"ellipsoid {row} has a quaternion of length 0")
+        turn = turn / largest
+        self.semi_axes = axes
+        """Half of the diameters, float64 (1, 3) or (N, 3), own units."""
+        self.orientation = turn / np.sqrt(np.square(turn).sum(axis=1, keepdims=True))
+        """Quaternions w, x, y, z of length 1, float64 (1, 4) or (N, 4)."""
+        size = axes.max(axis=1)
+        self.start: SphereSet = _Balls(
+            centers, size if len(size) > 1 else float(size[0]), color, names=said, **looks
+        )
+
+    @property
+    def centers(self) -> NDArray[np.floating[Any]]:
+        """Centres, float32 or float64 (N, 3), own units."""
+        return self.start.centers
+
+
+class _Balls(SphereSet):
+    """The balls around ellipsoids: arrays, colours and material are checked as those."""
+
+    noun = "ellipsoid"
+
+
+def _count(values: Any) -> int:
+    """Return the number of items; -1 of what has none."""
+    try:
+        return len(values)
+    except Exception:  # whatever a foreign object raises
+        return -1
+
+
+def _radius(value: Any, name: str, count: int, where: Where) -> NDArray[np.float64]:
+    """Return radii that may be 0, float64 () or (N,)."""
+    import numpy as np
+
+    from raytracer.scene.arrays import floats
+
+    radius = np.asarray(floats(value, name, where), np.float64)
+    if radius.ndim == 2 and radius.shape[1] == 1:
+        radius = radius[:, 0]
+    if radius.ndim > 1:
+        raise where.wrong(name, f"has shape {radius.shape}; radii are (N,)")
+    if radius.ndim == 1 and len(radius) != count:
+        raise where.wrong(name, f"has {len(radius)} radii for {count} {where.noun}s")
+    good = np.isfinite(radius) & (radius >= 0.0)
+    if not good.all():
+        row = int(np.argmin(good))
+        which = "" if radius.ndim == 0 else f"{where.noun} {row} has "
+        raise where.wrong(
+            name, f"{which}radius {radius.reshape(-1)[row]:g}; it must be finite and not negative"
+        )
+    return radius
+
+
+def _one_or_all(radius: NDArray[np.float64]) -> NDArray[np.floating[Any]] | float:
+    """Return one radius as a number."""
+    return float(radius) if radius.ndim == 0 else radius

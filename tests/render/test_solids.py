@@ -1,0 +1,277 @@
+"""Pictures of cones, flat capsules and ellipsoids, against float64."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import raytracer
+from raytracer import CapsuleSet, ConeSet, EllipsoidSet, SphereSet, _core
+from raytracer.backends.cpu import CpuDevice
+from raytracer.buffers import build_bvh
+from raytracer.scene.packing.pack import pack
+from reference import capsule, solids
+from reference.scene import Array, unit
+from support.scenes import on_grid
+
+WIDTH, HEIGHT = 96, 72
+EYE = (2.5, 1.75, 3.5)
+NONE = 2**32 - 1
+LAMP = unit((1.0, 2.0, 1.5))
+
+
+def places(rng: np.random.Generator, count: int) -> Array:
+    return np.asarray(on_grid(rng.uniform(-1, 1, (count, 3))))
+
+
+def scene(count: int = 40, **changes: Any) -> raytracer.Scene:
+    """As many of each form."""
+    rng = np.random.default_rng(4)
+
+    def look() -> dict[str, Any]:
+        colors = rng.uniform(0.1, 1.0, (2, count, 3))
+        return {"color": colors[0], "end_color": colors[1], "color_space": "linear"}
+
+    def rods(thick: float) -> tuple[Array, Array, Array]:
+        starts = places(rng, count)
+        ends = starts + on_grid(rng.normal(size=(count, 3)) * 0.3 + 2.0**-7)
+        return starts, ends, np.maximum(on_grid(rng.uniform(0.5, 2, count) * thick), 2.0**-8)
+
+    starts, ends, wide = rods(0.06)
+    narrow = on_grid(wide * rng.choice([0.0, 0.5, 1.0], count))
+    turn = rng.normal(size=(count, 4))
+    return raytracer.Scene(
+        spheres=[SphereSet(places(rng, count), 0.0625, "red")],
+        capsules=[
+            CapsuleSet(*rods(0.03), **look()),
+            CapsuleSet(*rods(0.04), **look(), caps="flat"),
+        ],
+        cones=[ConeSet(starts, ends, wide, narrow, **look(), color_change="smooth")],
+        ellipsoids=[EllipsoidSet(places(rng, count), rng.uniform(0.02, 0.2, (count, 3)), turn)],
+        camera=raytracer.Camera(position=EYE, look_at=(0, 0, 0), vertical_fov=40),
+        lights=[raytracer.DirectionalLight(tuple(-LAMP))],
+        ambient=raytracer.scene.scene.Ambient(intensity=0.0),
+        materials={"default": raytracer.Material(ambient=0, diffuse=1, specular=0)},
+        **changes,
+    )
+
+
+def render(scene: raytracer.Scene, **settings: Any) -> Any:
+    options: dict[str, Any] = {"width": WIDTH, "height": HEIGHT, "samples": 1, "backend": "cpu"}
+    return raytracer.render(scene, **options | settings)
+
+
+CONE: Any = solids.cone_interval
+GRAIN: Any = solids.ellipsoid_interval
+ROD: Any = capsule.interval
+
+
+class Reference:
+    """All solids of a scene in float64, in the order of packing."""
+
+    def __init__(self, made: raytracer.Scene) -> None:
+        (balls,), (rods, cylinders), (cones,), (grains,) = (
+            made.spheres, made.capsules, made.cones, made.ellipsoids
+        )  # fmt: skip
+        self.balls: tuple[Any, ...] = (
+            balls.centers, np.full(balls.count, 0.0625), np.zeros((balls.count, 3)),
+        )  # fmt: skip
+        self.rods: tuple[Any, ...] = (*self.axis(rods), rods.radius)
+        self.cones: list[tuple[Any, ...]] = [
+            (*self.axis(cylinders), cylinders.radius, cylinders.radius),
+            (*self.axis(cones), cones.radius, cones.end_radius),
+        ]
+        self.grains: tuple[Any, ...] = grains.centers, grains.semi_axes, grains.orientation
+
+    @staticmethod
+    def axis(rods: CapsuleSet) -> tuple[Array, Array]:
+        return 0.5 * (rods.starts + rods.ends), 0.5 * (rods.ends - rods.starts)
+
+    def interval(self, origin: Array, direction: Array) -> tuple[Array, Array]:
+        center, axis, radius = self.rods
+        parts: list[Any] = [
+            ROD(*self.balls, origin, direction),
+            capsule.interval(center, radius, axis, origin, direction),
+            *(CONE(*cone, origin, direction) for cone in self.cones),
+            GRAIN(*self.grains, origin, direction),
+        ]
+        return tuple(np.concatenate(each, axis=-1) for each in zip(*parts, strict=True))  # type: ignore[return-value]
+
+    def normal(self, number: int, point: Array) -> Array:
+        """Outward normal of a solid at a point on it."""
+        form, row = divmod(number, len(self.rods[2]))
+        if form >= 2:
+            made: Any = solids.cone_normal if form < 4 else solids.ellipsoid_normal
+            numbers = self.cones[form - 2] if form < 4 else self.grains
+            return np.asarray(made(*(part[row] for part in numbers), point))
+        center, axis = self.rods[:2] if form else (self.balls[0], self.balls[2])
+        away = point - center[row]
+        s = (away @ axis[row]) / max(axis[row] @ axis[row], 1e-300)
+        return np.asarray(unit(away - np.clip(s, -1, 1) * axis[row]))
+
+
+def rays() -> Array:
+    """Directions through the pixels' centres from EYE to the origin, (h, w, 3)."""
+    forward = unit(-np.array(EYE))
+    right = unit(np.cross(forward, (0, 1, 0)))
+    up = np.cross(right, forward)
+    half = np.tan(np.radians(20.0))
+    x = ((np.arange(WIDTH) + 0.5) / WIDTH * 2 - 1) * half * WIDTH / HEIGHT
+    y = (1 - (np.arange(HEIGHT) + 0.5) / HEIGHT * 2) * half
+    return unit(forward + x[None, :, None] * right + y[:, None, None] * up)
+
+
+def test_first_hits_and_shadows_are_those_of_brute_force(backend: str) -> None:
+    made = scene()
+    names = ("id", "depth", "normal", "albedo", "position")
+    film = render(made, aovs=names, backend=backend, filter="point").film
+    found, reference, direction = film.aovs, Reference(made), rays()
+    first, last = reference.interval(np.array(EYE), direction[..., None, :])
+    nearest, depth = first.argmin(axis=-1), first.min(axis=-1)
+    second = np.sort(first, axis=-1)[..., 1]
+    grazing = (np.isfinite(first) & (last < first + 0.02)).any(axis=-1)
+    clear = ~grazing & ((second > depth + 1e-3) | ~np.isfinite(depth))
+    hit = clear & np.isfinite(depth)
+    forms = np.unique(nearest[hit] // 40)
+    assert forms.tolist() == [0, 1, 2, 3, 4]
+    assert np.array_equal(found["id"][hit], nearest[hit])
+    assert (found["id"][clear & ~hit] == NONE).all()
+    assert np.abs(found["depth"][hit] - depth[hit]).max() < 2e-5
+    points = np.array(EYE) + direction * np.where(hit, depth, 0)[..., None]
+    normals = np.array(
+        [reference.normal(n, p) for n, p in zip(nearest[hit], points[hit], strict=True)]
+    )
+    off = np.linalg.norm(found["normal"][hit] - normals, axis=1)
+    assert np.mean(off < 1e-3) > 0.99  # but at edges, which finite differences round
+
+    # the colour of a cone changes evenly
+    cones = made.cones[0]
+    own = hit & (nearest // 40 == 3)
+    row = nearest[own] - 120
+    axis = cones.ends[row] - cones.starts[row]
+    share = ((points[own] - cones.starts[row]) * axis).sum(axis=1) / (axis * axis).sum(axis=1)
+    colors = cones.start.color, cones.end.color
+    expected = colors[0][row] + share[:, None] * (colors[1][row] - colors[0][row])
+    assert np.abs(found["albedo"][own] - expected).max() < 1e-4
+
+    # the light of a diffuse surface, unless something is in its way
+    out = found["position"].astype(np.float64)[hit]
+    begin, end = reference.interval(out[:, None, :], LAMP)
+    itself = np.arange(begin.shape[1]) == nearest[hit][:, None]
+    blocked = ((end > 1e-3) & ~itself).any(axis=-1)
+    doubtful = (
+        ((end < begin + 0.02) & np.isfinite(begin)) | (np.abs(begin) < 2e-3) | (np.abs(end) < 2e-3)
+    )
+    facing = (found["normal"][hit] @ LAMP).astype(np.float64)
+    sure = ~(doubtful & ~itself).any(axis=-1) & (np.abs(facing) > 1e-3)
+    lit = np.where(blocked, 0, np.maximum(facing, 0))[:, None] * found["albedo"][hit]
+    assert blocked[sure].any()
+    assert np.abs(film.sums[..., :3][hit] - lit)[sure].max() < 2e-3
+
+
+def test_instruction_sets_and_threads_agree() -> None:
+    made = replace(scene(), materials={"default": raytracer.Material(mirror=0.4)})
+    best = _core.isa()
+    films = {}
+    try:
+        for isa in _core.isas():
+            _core.use_isa(isa)
+            films[isa] = render(made).film.sums.copy()
+    finally:
+        _core.use_isa(best)
+    portable = films.pop("portable")
+    for film in films.values():
+        assert film.tobytes() == next(iter(films.values())).tobytes()
+        assert (np.abs(film - portable) > 1e-3).mean() < 1e-2
+    parts = [render(made, crop=(x, 0, x + 48, 72)).film.sums for x in (0, 48)]
+    assert np.concatenate(parts, axis=1).tobytes() == films[best].tobytes()
+
+
+def one(form: str, **looks: Any) -> dict[str, Any]:
+    """A solid about the origin that holds the ball of radius 0.9 and is within that of 3."""
+    if form == "cone":
+        return {"cones": [ConeSet([[0, -1, 0]], [[0, 2, 0]], 2.0, 1.5, **looks)]}
+    if form == "cylinder":
+        return {"capsules": [CapsuleSet([[0, -1, 0]], [[0, 1, 0]], 1.0, caps="flat", **looks)]}
+    turn = unit(np.array((1.0, 2.0, -0.5, 0.3)))
+    return {"ellipsoids": [EllipsoidSet([[0, 0, 0]], (1, 2, 1.5), turn, **looks)]}
+
+
+FORMS = ("cone", "cylinder", "ellipsoid")
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_furnace_of_glass_and_the_inside(form: str) -> None:
+    """Clear glass in even light is not seen; from inside there is no way out of what is opaque."""
+    glass = raytracer.Principled(transmission=1.0, roughness=0.0)
+    sky = raytracer.Environment(color="white")
+    made = raytracer.Scene(
+        **one(form, material=glass, color="white"),
+        camera=raytracer.Camera(position=(2, 3, 5), look_at=(0, 0, 0), vertical_fov=50),
+        lights=[],
+        environment=sky,
+    )
+    film = render(made, integrator="path", max_depth=40, samples=8).film
+    light = film.sums[..., :3] / 8
+    assert np.abs(light.mean() - 1) < 5e-3
+    inner = replace(
+        made,
+        **one(form, color="white"),
+        camera=raytracer.Camera(position=(0.1, 0.2, 0.3), look_at=(1, 1, 0), vertical_fov=100),
+    )
+    film = render(inner, integrator="path", max_depth=4).film
+    assert not film.sums[..., :3].any()  # no light leaks in
+    assert (film.sums[..., 3] == 1).all()
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_planes_cut_them(form: str) -> None:
+    made = raytracer.Scene(
+        **one(form),
+        camera=raytracer.Camera(position=(0, 0.3, 9), look_at=(0, 0, 0), vertical_fov=40),
+        lights=[],
+    )
+    whole = render(made, aovs=("depth", "normal", "position"), filter="point").film.aovs
+    for kept in ("z < 0", "z > 0"):
+        cut = render(
+            replace(made, clip=raytracer.Clip(keep=kept)),
+            aovs=("normal", "position"),
+            filter="point",
+        )
+        z, normal = cut.film.aovs["position"][..., 2], cut.film.aovs["normal"]
+        there = np.abs(normal).sum(axis=-1) > 0
+        assert there.sum() > 200
+        flat = there & (np.abs(z) < 1e-4)
+        if flat.sum() > there.sum() / 2:
+            assert (normal[flat][:, 2] > 0.999).all()
+        else:
+            same = there & (np.abs(whole["position"][..., 2] - z) < 1e-5)
+            assert same.sum() > 0.95 * there.sum()
+
+
+def test_bytes_and_the_fitted_camera() -> None:
+    rng = np.random.default_rng(1)
+    starts = rng.uniform(-1, 1, (10_000, 3))
+    ends = starts + 0.02 * rng.normal(size=(10_000, 3))
+    flat = raytracer.Scene(capsules=[CapsuleSet(starts, ends, 0.005, caps="flat")])
+    assert build_bvh(pack(flat)).nbytes / 10_000 < 64
+    made = raytracer.Scene(cones=[ConeSet([[0, 0, 0]], [[10, 0, 0]], 0.5)])
+    columns = np.flatnonzero(np.asarray(render(made, filter="point").film.sums)[..., 3].any(axis=0))
+    assert 0 < columns[0] < columns[-1] < WIDTH - 1
+    assert len(columns) > WIDTH / 2
+
+
+def test_the_kernels_check_the_rows_of_numbers() -> None:
+    buffers = pack(scene(4))
+    tree = build_bvh(buffers)
+    assert tree.spheres.shape == (20 + 8, 8)
+    for wrong_row in (3, 28):
+        wrong = tree.spheres.copy()
+        shaped = wrong[:20, 7].view(np.uint32) >= 1 << 31
+        assert shaped.sum() == 8
+        wrong[:20][shaped, 3] = np.array([wrong_row], np.int32).view(np.float32)
+        with pytest.raises(ValueError, match="behind the records"):
+            CpuDevice(1).scene(buffers, replace(tree, spheres=wrong))
