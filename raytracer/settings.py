@@ -224,7 +224,7 @@ class RenderSettings(Defined):
         default=None,
         metadata=define(
             Number(0.0, 10.0, above=True),
-            "Noise at which a picture is done; `samples` is then the fewest.",
+            "Noise at which a tile of the picture is done; `samples` is then the fewest.",
             "It is the standard error of the pixels that show spheres, relative to their mean.",
             default_text="none",
         ),

@@ -18,6 +18,7 @@ from raytracer.scene.colors import DEFAULT_COLOR, linear_rgb
 from raytracer.scene.materials import AnyMaterial, Material, pack_material
 from raytracer.scene.packing import framing
 from raytracer.scene.packing.emitters import pack_emitters
+from raytracer.scene.packing.framing import NOTHING, Surroundings
 from raytracer.scene.packing.large_spheres import MOST, candidates, describe_large, plane
 from raytracer.scene.packing.lighting import ambient_of, background_up, environment, pack_lights
 from raytracer.scene.packing.pose import Pose, posed
@@ -54,13 +55,14 @@ def pack(scene: Scene, settings: RenderSettings | None = None) -> SceneBuffers:
 
 
 def pack_with_camera(
-    scene: Scene, settings: RenderSettings | None = None
+    scene: Scene, settings: RenderSettings | None = None, around: Surroundings = NOTHING
 ) -> tuple[SceneBuffers, Camera]:
     """Turn a scene into the arrays that a backend renders.
 
     Args:
         scene: what to show.
         settings: None takes the scene's own.
+        around: what a fitted camera shows beside the spheres.
 
     Returns:
         The buffers (see `SceneBuffers` for shapes and spaces), and the camera of the picture, with
@@ -70,10 +72,12 @@ def pack_with_camera(
         SceneError: a sphere that float32 cannot hold, or a camera that fits nothing.
     """
     with naming(scene.source):
-        return _packed(scene, settings or scene.render)
+        return _packed(scene, settings or scene.render, around)
 
 
-def _packed(scene: Scene, settings: RenderSettings) -> tuple[SceneBuffers, Camera]:
+def _packed(
+    scene: Scene, settings: RenderSettings, around: Surroundings
+) -> tuple[SceneBuffers, Camera]:
     """Return arrays and camera; see `pack_with_camera`."""
     import numpy as np
 
@@ -100,7 +104,7 @@ def _packed(scene: Scene, settings: RenderSettings) -> tuple[SceneBuffers, Camer
     materials, material_id = _pack_materials(scene, surfaces)
     aspect = settings.width / settings.height
     balls = spheres if placed is None else placed.balls
-    stand, stated = posed(scene.camera or Camera(), balls, space, aspect)
+    stand, stated = posed(scene.camera or Camera(), balls, space, aspect, with_boxes(scene, around))
     _warn_of(stand.outliers, balls, space)
     camera = stand.pack(aspect)
     lights = pack_lights(scene.lights, space, stand.axes, settings)
@@ -116,7 +120,7 @@ def _packed(scene: Scene, settings: RenderSettings) -> tuple[SceneBuffers, Camer
         large[-1]["fade_begin"], large[-1]["fade_end"] = _fading(scene, balls)
     opacity = _opacity(scene, surfaces)
     clip = _clip(scene, space)
-    sky, around = _sky(scene, settings, stated)
+    sky, lit = _sky(scene, settings, stated)
     own = material_id[:number] if placed is not None else material_id
     emitters, emitter_scale = pack_emitters(spheres, color, color_id, materials, own, opacity)
     frame = _pack_frame(
@@ -134,7 +138,7 @@ def _packed(scene: Scene, settings: RenderSettings) -> tuple[SceneBuffers, Camer
             len(opacity) > 0 or (has_ground and scene.ground is not None and scene.ground.fade > 0)
         ),
         **clip,
-        **around,
+        **lit,
     )
     for ids in (color_id, material_id, opacity):
         ids.setflags(write=False)  # a backend checks them once, and copies those that may change
@@ -260,7 +264,10 @@ def _warn_of(outliers: Outliers | None, spheres: Spheres, space: Space) -> None:
 
 
 def camera_of(
-    scene: Scene, settings: RenderSettings, buffers: SceneBuffers | None = None
+    scene: Scene,
+    settings: RenderSettings,
+    buffers: SceneBuffers | None = None,
+    around: Surroundings = NOTHING,
 ) -> Camera:
     """Return the camera of a scene in scene units, with the position that it is fitted to.
 
@@ -268,15 +275,18 @@ def camera_of(
         scene: what to show.
         settings: for the size of the picture.
         buffers: what `pack` made of it; None places the spheres anew.
+        around: what it shows beside the spheres, if it is fitted.
 
     Raises:
         SceneError: a sphere that float32 cannot hold.
     """
     with naming(scene.source):
-        return _camera_of(scene, settings, buffers)
+        return _camera_of(scene, settings, buffers, with_boxes(scene, around))
 
 
-def _camera_of(scene: Scene, settings: RenderSettings, buffers: SceneBuffers | None) -> Camera:
+def _camera_of(
+    scene: Scene, settings: RenderSettings, buffers: SceneBuffers | None, around: Surroundings
+) -> Camera:
     """Return the camera; see `camera_of`."""
     camera = scene.camera or Camera()
     if not camera.fit and camera.look_at is not None and camera.zoom == 1.0:
@@ -289,7 +299,25 @@ def _camera_of(scene: Scene, settings: RenderSettings, buffers: SceneBuffers | N
         x, y, z = (float(v) for v in buffers.center)
         space = Space((x, y, z), buffers.scale)
         spheres = buffers.balls
-    return posed(camera, spheres, space, settings.width / settings.height)[1]
+    return posed(camera, spheres, space, settings.width / settings.height, around)[1]
+
+
+def with_boxes(scene: Scene, around: Surroundings) -> Surroundings:
+    """Return surroundings with the boxes of a scene's files, if its camera asks for them.
+
+    Raises:
+        SceneError: its files state no box.
+    """
+    if scene.camera is None or scene.camera.fit != "box":
+        return around
+    from raytracer.scene.simulation_box import box_of_file
+
+    boxes = tuple(box for spheres in scene.spheres if (box := box_of_file(spheres)) is not None)
+    if not boxes and not around.boxes:
+        raise SceneError(
+            'camera.fit: the files of the scene state no simulation box for "box": say true'
+        )
+    return Surroundings(around.room, (*around.boxes, *boxes))
 
 
 def retake(

@@ -56,6 +56,21 @@ class Source(LoadedSource):
         found = self._chunk("bonds/group")
         return None if found is None else found.astype(np.int64).reshape(-1, 2)
 
+    @property
+    def bond_columns(self) -> dict[str, NDArray[Any]]:
+        pairs, ids = self.bonds, self._chunk("bonds/typeid")
+        if pairs is None or ids is None or len(ids) != len(pairs):
+            return {}
+        types, names = ids.astype("i8").reshape(-1), self._chunk("bonds/types")
+        if names is None or names.ndim != 2 or len(names) <= int(types.max(initial=-1)):
+            return {"type": types}
+        import numpy as np
+
+        words = [
+            bytes(row.astype("u1")).split(b"\0")[0].decode("utf-8", "replace") for row in names
+        ]
+        return {"type": np.array(words)[types]}
+
     def read(self) -> dict[str, NDArray[Any]]:
         if not self._file.nframes:
             raise DataFileError(f"{self.name}: holds no frames")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from raytracer.errors import DataFileError
 from raytracer.scene.particles.cell import hoomd_box
@@ -39,6 +39,18 @@ class Source(ObjectSource):
 
         found = self.value.bonds.group
         return None if found is None else np.asarray(found, np.int64).reshape(-1, 2)
+
+    @property
+    def bond_columns(self) -> dict[str, NDArray[Any]]:
+        import numpy as np
+
+        pairs, ids = self.bonds, self.value.bonds.typeid
+        if pairs is None or ids is None or len(ids) != len(pairs):
+            return {}
+        names = self.value.bonds.types
+        types = np.asarray(ids, np.int64).reshape(-1)
+        known = names is not None and len(names) > int(types.max(initial=-1))
+        return {"type": np.array(list(names), str)[types] if known and names else types}
 
     def entries(self) -> Mapping[str, Entry]:
         import numpy as np
