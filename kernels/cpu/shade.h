@@ -173,11 +173,11 @@ RT_HD uint32_t unblocked(const rt::SceneView& s, const PathState<FW>& p, Vec3<FW
   return seen;
 }
 
-// The filters of the rays of a stream.
-RT_HD auto stream_filters(const rt::SceneView& s, const rt::Scratch& k, uint32_t sample) {
-  return [&s, &k, sample](const rt::StreamRay& r) {
+// The filters of the rays of a stream; shadow: what ray_filter asks.
+RT_HD auto stream_filters(const rt::SceneView& s, const rt::Scratch& k, uint32_t sample, bool shadow) {
+  return [&s, &k, sample, shadow](const rt::StreamRay& r) {
     return ray_filter<float>(s, k.x[r.slot], k.y[r.slot], sample, vec3(r.origin[0], r.origin[1], r.origin[2]),
-                             vec3(r.direction[0], r.direction[1], r.direction[2]));
+                             vec3(r.direction[0], r.direction[1], r.direction[2]), shadow);
   };
 }
 
@@ -208,12 +208,12 @@ inline void trace_sky(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w,
       uint32_t free = hits & bits(a.contributes);
       if (s.frame->scene.large_count && free)
         free &= ~bits(large_occluded<FW>(s.large, s.frame->scene.large_count, f.point.position, a.wi, self, distance,
-                                         ray_filter<FW>(s, p.x, p.y, p.sample, f.point.position, a.wi)));
+                                         ray_filter<FW>(s, p.x, p.y, p.sample, f.point.position, a.wi, true)));
       queue_stream(q, f.point.position, a.wi, distance, self, UW(kNoPrim), slot, free);
       *open++ = free;
     }
   }
-  trace_stream<FindAny>(s, q, stream_filters(s, k, w.sample));
+  trace_stream<FindAny>(s, q, stream_filters(s, k, w.sample, true));
   const rt::StreamRay* r = q.ray;
   for (uint32_t* m = q.open; m < open; ++m)
     for (uint32_t left = *m; left; left &= left - 1, ++r) *m &= ~((uint32_t)(r->t < 0.0f) << __builtin_ctz(left));
@@ -234,7 +234,7 @@ inline void trace_wave(const rt::SceneView& s, rt::Scratch& k, rt::Wave& w) {
   for (int at = 0; at < w.count; at += kWide)
     queue_stream(q, load3(w.ox, w.oy, w.oz, at), load3(w.dx, w.dy, w.dz, at), load<FW>(w.t + at), load<UW>(w.self + at),
                  load<UW>(w.prim + at), load<UW>(w.slot + at), live_at(w, at));
-  const auto filters = stream_filters(s, k, w.sample);
+  const auto filters = stream_filters(s, k, w.sample, false);
   if (s.frame->scene.large_count)
     for (int i = 0; i < q.count; ++i) {
       rt::StreamRay& r = q.ray[i];
