@@ -173,11 +173,11 @@ RT_HD uint32_t unblocked(const rt::SceneView& s, const PathState<FW>& p, Vec3<FW
   return seen;
 }
 
-// The filters of the rays of a stream; shadow: what ray_filter asks.
-RT_HD auto stream_filters(const rt::SceneView& s, const rt::Scratch& k, uint32_t sample, bool shadow) {
-  return [&s, &k, sample, shadow](const rt::StreamRay& r) {
+// The filters of the rays of a stream; to_light: what ray_filter asks.
+RT_HD auto stream_filters(const rt::SceneView& s, const rt::Scratch& k, uint32_t sample, bool to_light) {
+  return [&s, &k, sample, to_light](const rt::StreamRay& r) {
     return ray_filter<float>(s, k.x[r.slot], k.y[r.slot], sample, vec3(r.origin[0], r.origin[1], r.origin[2]),
-                             vec3(r.direction[0], r.direction[1], r.direction[2]), shadow);
+                             vec3(r.direction[0], r.direction[1], r.direction[2]), to_light);
   };
 }
 
