@@ -46,7 +46,8 @@ def explain(op: Op, axes: Axes, dtype: str, ladder: list[Variant], arch: str) ->
         *([f"  {op.note}"] if op.note else []),
     ]
     for variant in ladder:
-        lines += ["", *rung(variant, arch, axes, op.macros(axes, dtype))]
+        names = op.launch_names(axes, dtype)
+        lines += ["", *rung(variant, arch, names, op.macros(axes, dtype))]
     return "\n".join(lines) + "\n"
 
 
@@ -75,8 +76,10 @@ def _resources(variant: Kernel, arch: str, axes: Axes, macros: Mapping[str, str]
     except RaytracerError as error:
         return f"registers unknown: {str(error).splitlines()[0]}"
     usage = ptxas.usage(cubin.log)
-    shared = usage.shared + (variant.launch(axes, 132).shared if variant.grid else 0)
-    share = occupancy(arch, variant.threads, usage.registers, shared)
+    launch = variant.launch(axes, 132) if variant.grid else None
+    shared = usage.shared + (launch.shared if launch else 0)
+    threads = launch.block[0] if launch and launch.block else variant.threads
+    share = occupancy(arch, threads, usage.registers, shared)
     return (
         f"{usage.registers} registers, {shared} bytes of shared memory, {usage.spilled} bytes "
         f"spilled, theoretical occupancy {share:.0%} ({arch})"
