@@ -189,8 +189,9 @@ class Op(ABC):
             if name not in self.axes and name not in self.optional_axes:
                 hint = suggestion(name, list(self.axes))
                 raise UserError(f"{self.name} has no axis {name!r}; {hint}")
-            if size < 1:
-                raise UserError(f"{self.name}: {name} = {size}: give 1 or more")
+            if size < (name in self.axes):
+                least = int(name in self.axes)
+                raise UserError(f"{self.name}: {name} = {size}: give {least} or more")
         return {**self.axes, **sizes}
 
     def axes_of(self, inputs: Arrays) -> dict[str, int]:
