@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from raytracer.scene.coloring.scale import ColorScale
     from raytracer.scene.columns import Columns
     from raytracer.scene.environment import Environment
+    from raytracer.scene.glyphs.settings import Arrows, Contacts, Shape, Trails
     from raytracer.scene.ground import Ground
     from raytracer.scene.load import load
     from raytracer.scene.scene import (
@@ -73,6 +74,7 @@ __all__ = [
     "Animation",
     "AnimationSettings",
     "Annotations",
+    "Arrows",
     "Axes",
     "Background",
     "Camera",
@@ -81,6 +83,7 @@ __all__ = [
     "ColorScale",
     "Columns",
     "ConeSet",
+    "Contacts",
     "DepthCue",
     "DirectionalLight",
     "DiskLight",
@@ -104,11 +107,13 @@ __all__ = [
     "RenderSettings",
     "ScaleBar",
     "Scene",
+    "Shape",
     "SimulationBox",
     "SphereSet",
     "Statistics",
     "TextLabel",
     "ToneSettings",
+    "Trails",
     "Transform",
     "UserError",
     "__version__",
@@ -128,6 +133,7 @@ _HOMES = {
     "Animation": "raytracer.animation.animate",
     "AnimationSettings": "raytracer.scene.animation",
     "Annotations": "raytracer.scene.annotations",
+    "Arrows": "raytracer.scene.glyphs.settings",
     "Axes": "raytracer.scene.annotations",
     "Background": "raytracer.scene.scene",
     "Camera": "raytracer.scene.scene",
@@ -135,6 +141,7 @@ _HOMES = {
     "ColorScale": "raytracer.scene.coloring.scale",
     "Columns": "raytracer.scene.columns",
     "ConeSet": "raytracer.scene.solids",
+    "Contacts": "raytracer.scene.glyphs.settings",
     "DepthCue": "raytracer.scene.annotations",
     "DirectionalLight": "raytracer.scene.scene",
     "DiskLight": "raytracer.scene.scene",
@@ -159,11 +166,13 @@ _HOMES = {
     "RenderSettings": "raytracer.settings",
     "ScaleBar": "raytracer.scene.annotations",
     "Scene": "raytracer.scene.scene",
+    "Shape": "raytracer.scene.glyphs.settings",
     "SimulationBox": "raytracer.scene.annotations",
     "SphereSet": "raytracer.scene.scene",
     "Statistics": "raytracer.film.statistics",
     "TextLabel": "raytracer.scene.annotations",
     "ToneSettings": "raytracer.film.tone_settings",
+    "Trails": "raytracer.scene.glyphs.settings",
     "Transform": "raytracer.scene.scene",
     "UserError": "raytracer.errors",
     "animate": "raytracer.animation.animate",

@@ -36,11 +36,18 @@ NODES = 3
 # As many as there can be. Above the lowest, which hold nine spheres or more, every slot is used: N
 # nodes have 7 N + 1 slots that lead to spheres and not to nodes.
 MOST_NODES = 12
+# Of a capsule, beyond a sphere: half of its axis and the row of its other colour; while it is
+# packed, both of its ends, float64 and float32.
+SOLID, PACK_SOLID = 16, 96
+# Of spheres and capsules alike where there are capsules: records of 32 bytes instead of 16.
+BUILD_SOLIDS, LEAF_SOLIDS = 32, 16
 # Address space of the build beyond what it touches: nodes before and after they are gathered.
 BUILD_SPACE = 24
 
 # Bytes per pixel. Float32 sums of four channels.
 FILM = 16
+# The samples of a pixel.
+COUNT = 4
 # Output variables of a film.
 AOVS = {
     "depth": 4,
@@ -119,6 +126,7 @@ class Output:
         bloom: whether the picture has bloom.
         parts: whether the noise is measured, with a second film.
         drawn: whether anything is drawn over the picture.
+        counts: whether pixels have their own numbers of samples, with the means as another film.
     """
 
     bits: int = 8
@@ -133,13 +141,15 @@ class Output:
     bloom: bool = False
     parts: bool = False
     drawn: bool = False
+    counts: bool = False
 
 
 @dataclass(frozen=True)
 class Need:
     """The memory that a render allocates after the scene is loaded.
 
-    count: spheres. width, height: pixels that are rendered.
+    count: spheres, capsules and other solids. width, height: pixels that are rendered.
+    solids: those of them that are no spheres: with any, all take the memory of capsules.
     looks: bytes of packed colours, colour ids and material ids.
     scene: bytes of the loaded scene that are given back after packing.
     kept: bytes of the scene and its packed arrays that stay.
@@ -163,6 +173,7 @@ class Need:
     nodes: int = NODES
     tree: int = 0
     ready: int | None = None
+    solids: int = 0
 
     @property
     def stages(self) -> dict[str, int]:
@@ -182,9 +193,10 @@ class Need:
         window = film + BEHIND_WINDOW * pixels + OPENGL + OPENGL_PIXEL * pixels + obstacles
         finished = self._finishing(pixels)
         halves = FILM * pixels if out.parts else 0
+        counted = (FILM + COUNT) * pixels if out.counts else 0
         return self._preparing | {
-            "render": resident + film + halves + self.renderers * self.scratch,
-            "develop": resident + picture + finished,
+            "render": resident + film + halves + counted + self.renderers * self.scratch,
+            "develop": resident + picture + counted + finished,
             "variables": resident + picture + aovs + (HITS_PEAK if aovs else 0),
             "film": rendered + picture + aovs + self._saving(FILM * pixels + aovs, pixels),
             "picture": rendered + picture + aovs + self._encoding(pixels),
@@ -206,16 +218,18 @@ class Need:
         """Bytes at the peak of the stages before the scene is on the device."""
         if self.ready is not None:
             return {}
-        packed = PACKED * self.count + self.looks
+        packed = PACKED * self.count + SOLID * self.solids + self.looks
+        built = BUILD + (BUILD_SOLIDS if self.solids else 0)
         return {
-            "pack": packed + self.workers * BLOCKS,
-            "build": packed + BUILD * self.count - self.scene,
+            "pack": packed + (PACK_SOLID * self.solids) + self.workers * BLOCKS,
+            "build": packed + built * self.count - self.scene,
         }
 
     @property
     def hierarchy(self) -> int:
         """Bytes of nodes, and of the spheres in leaf order."""
-        return self.tree or (LEAVES + self.nodes) * self.count
+        own = LEAVES + self.nodes + (LEAF_SOLIDS if self.solids else 0)
+        return self.tree or own * self.count
 
     @property
     def workers(self) -> int:

@@ -16,7 +16,7 @@ import raytracer
 from raytracer import compile_all
 from raytracer.cli import MODULES, program
 from raytracer.scene import reference
-from raytracer.scene.tables import ANNOTATIONS, SCENE
+from raytracer.scene.tables import ANNOTATIONS, GLYPHS, SCENE
 from raytracer.viewer.controls import help_rows
 from support.pages import (
     DOCS,
@@ -177,7 +177,7 @@ def test_the_reference_of_keys_is_that_of_the_definitions() -> None:
 
 def test_full_scene_uses_most_tables() -> None:
     said = tomllib.loads(files()["scene.toml"])
-    assert set(said) == set(SCENE.keys) - {"$schema", *ANNOTATIONS}
+    assert set(said) == set(SCENE.keys) - {"$schema", *ANNOTATIONS, *GLYPHS}
 
 
 def test_every_public_name_is_described() -> None:

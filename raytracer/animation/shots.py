@@ -24,7 +24,14 @@ from raytracer.animation.path import CameraPath, Stand, turned
 from raytracer.film.film import Film, measure
 from raytracer.film.image import Image
 from raytracer.film.tone_settings import ToneSettings
-from raytracer.pipeline import Job, columns_of, dressed, prepare, take_style
+from raytracer.pipeline import (
+    Job,
+    columns_of,
+    dressed,
+    prepare,
+    take_style,
+    wanted_annotations,
+)
 from raytracer.scene.camera import Camera
 from raytracer.scene.held import Held, holding
 from raytracer.scene.packing.pack import retake
@@ -35,11 +42,11 @@ from raytracer.settings import LARGEST_SEED, RenderSettings
 from raytracer.warning import collected, warn
 
 if TYPE_CHECKING:
-    from raytracer.animation.source import FrameSource
     from raytracer.backends.base import Device, ProgressCall
     from raytracer.scene.animation import AnimationSettings
     from raytracer.scene.annotations import Annotations
     from raytracer.scene.scene import Scene
+    from raytracer.trajectory.source import FrameSource
 
 FIT_FRAMES = 12
 """Most frames that a camera is fitted to."""
@@ -250,7 +257,8 @@ class Renderer:
         columns = columns_of(self._style, self._overrides)
         scene = source.load(frame, columns)
         release = bool(columns) and len(source.files()) > 0
-        scene, settings = dressed(scene, self._style, self._overrides, release)
+        wanted = wanted_annotations(scene, self.plan.annotations)
+        scene, settings = dressed(scene, self._style, self._overrides, release, wanted)
         return replace(scene, render=settings)
 
     def _fitted(

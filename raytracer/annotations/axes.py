@@ -10,6 +10,7 @@ import numpy as np
 from raytracer.annotations.sheet import BLACK
 from raytracer.drawing.fonts import CAP_HEIGHT
 from raytracer.drawing.shapes import Disk, Line, Polygon, Text
+from raytracer.scene.annotations import AXIS_COLORS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
     from raytracer.annotations.sheet import Sheet
     from raytracer.drawing.shapes import RGB, Point
     from raytracer.scene.annotations import Axes
-
-COLORS: tuple[RGB, ...] = ((0.84, 0.15, 0.16), (0.13, 0.59, 0.19), (0.16, 0.33, 0.85))
-"""sRGB of x, y and z."""
 
 LIGHT: tuple[RGB, ...] = ((1.0, 0.42, 0.4), (0.36, 0.84, 0.42), (0.47, 0.65, 1.0))
 """The same in front of a dark background."""
@@ -47,7 +45,7 @@ def draw(sheet: Sheet, axes: Axes, projection: Projection) -> None:
     directions = projection.directions(np.eye(3))
     shift_x, shift_y = _shift(axes.place, directions, reach)
     middle = x + reach + shift_x, y + reach + shift_y
-    colors = COLORS if sheet.ink(None) == BLACK else LIGHT
+    colors = AXIS_COLORS if sheet.ink(None) == BLACK else LIGHT
     for axis in np.argsort(directions[:, 2], kind="stable"):
         across, up = float(directions[axis, 0]), float(directions[axis, 1])
         _arrow(sheet, middle, (across * length, -up * length), length, colors[axis])

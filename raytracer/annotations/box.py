@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import product
 from math import hypot
 from typing import TYPE_CHECKING
 
@@ -22,24 +21,6 @@ NEAR = 1e-3
 
 STEP = 0.5
 """Distance of the points of a line that are tested, in pixels."""
-
-
-def segments(
-    origin: NDArray[np.float64], edges: NDArray[np.float64]
-) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
-    """Return the ends of the twelve edges of a cell.
-
-    Args:
-        origin: (3,), a corner.
-        edges: (3, 3), one edge vector a row.
-    """
-    found = []
-    for axis in range(3):
-        others = [edges[other] for other in range(3) if other != axis]
-        for first, second in product((0.0, 1.0), repeat=2):
-            start = origin + first * others[0] + second * others[1]
-            found.append((start, start + edges[axis]))
-    return found
 
 
 class HiddenLine:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
@@ -13,11 +13,12 @@ from raytracer.drawing.fonts import missing, typeset
 from raytracer.errors import SceneError, naming
 from raytracer.scene.coloring.expression import Texts
 from raytracer.scene.colors import linear_to_srgb
-from raytracer.scene.particles.source import Box
+from raytracer.scene.particles.labels import element_symbols
+from raytracer.scene.simulation_box import box_of, triple
 from raytracer.warning import warn
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -26,9 +27,6 @@ if TYPE_CHECKING:
     from raytracer.scene.coloring.scale import ColorScale
     from raytracer.scene.scene import Scene, SphereSet
     from raytracer.settings import RenderSettings
-
-LARGEST_EDGE = 1e30
-"""Largest coordinate of a box, whose square is still far within float64."""
 
 MOST_LOST = 10
 """Most letters that a warning lists."""
@@ -62,9 +60,9 @@ def plan_of(
         bottom,
         top,
         scene.background.transparent,
-        None if target is None else _triple(target),
+        None if target is None else triple(target),
         scales_of(scene) if annotations.legend is not None else (),
-        box_of(scene, annotations.box) if annotations.box is not None else None,
+        box_of(scene, annotations.box) if _has_lines(annotations.box) else None,
         labelled(scene, annotations.labels.by) if annotations.labels is not None else None,
         {**values_of(scene), **(values or {})},
     )
@@ -73,6 +71,11 @@ def plan_of(
     if lost := missing(_letters(plan)):
         warn(f"the font has no {', '.join(lost[:MOST_LOST])}: use other letters in labels")
     return plan
+
+
+def _has_lines(box: SimulationBox | None) -> TypeGuard[SimulationBox]:
+    """Whether a box is drawn over the picture."""
+    return box is not None and box.style == "lines"
 
 
 def _warn_of_perspective(camera: Camera | None) -> None:
@@ -115,57 +118,43 @@ def values_of(scene: Scene) -> dict[str, Any]:
 
 
 def scales_of(scene: Scene) -> tuple[ColorScale, ...]:
-    """Return the colour scales of a scene. Raises SceneError if it has none."""
-    found = tuple(scene.color_scales)
+    """Return the colour scales of a scene, or the colours of its elements or types.
+
+    Raises:
+        SceneError: it has neither.
+    """
+    found = tuple(scene.color_scales) or tuple(_label_scales(scene.spheres))
     if not found:
         raise SceneError(
-            "legend: no spheres are coloured by a column, so there is no scale to show: "
-            "leave the legend out"
+            "legend: no spheres are coloured by a column, an element or a type, so there is "
+            "nothing to explain: leave the legend out, or say --color-by"
         )
     return found
 
 
-def box_of(scene: Scene, wanted: SimulationBox) -> Box:
-    """Return the simulation box: as given, or that of the first file that has one.
+def _label_scales(sets: Sequence[SphereSet]) -> Iterator[ColorScale]:
+    """Yield one scale of the labels of all sets that are coloured by them, if there are any."""
+    from raytracer.scene.coloring.scale import ColorScale as Scale
 
-    Raises:
-        SceneError: there is none, or it has no volume.
-    """
-    if wanted.edges is not None:
-        a, b, c = map(_triple, wanted.edges)
-        box = Box(_triple(wanted.origin or (0.0, 0.0, 0.0)), (a, b, c))
-    else:
-        boxes = (_box_of_file(spheres) for spheres in scene.spheres)
-        found = next((box for box in boxes if box is not None), None)
-        if found is None:
-            raise SceneError(
-                "box: the files of the scene state no simulation box: give its edges, "
-                "edges = [[x, y, z], [x, y, z], [x, y, z]], or leave the box out"
-            )
-        box = found if wanted.origin is None else Box(_triple(wanted.origin), found.edges)
-    edges = np.array(box.edges, np.float64)
-    if np.abs(edges).max() > LARGEST_EDGE or np.abs(box.origin).max() > LARGEST_EDGE:
-        raise SceneError(f"box.edges: a number is above {LARGEST_EDGE:g}; give those of a cell")
-    lengths = np.linalg.norm(edges, axis=1)
-    if not lengths.all() or abs(np.linalg.det(edges / lengths[:, None])) < 1e-9:
-        raise SceneError("box.edges: the three edges lie in a plane; give those of a cell")
-    return box
-
-
-def _box_of_file(spheres: SphereSet) -> Box | None:
-    """Return the simulation box of a set's file in scene units, or None."""
-    box = spheres.columns.box
-    if box is None:
-        return None
-    linear, move = spheres.transform.linear(), spheres.transform.translate
-    a, b, c = map(_triple, np.array(box.edges, np.float64) @ linear.T)
-    return Box(_triple(linear @ np.array(box.origin, np.float64) + move), (a, b, c))
-
-
-def _triple(values: Any) -> tuple[float, float, float]:
-    """Return three numbers as floats."""
-    x, y, z = (float(value) for value in values)
-    return x, y, z
+    colors: dict[str, tuple[float, ...]] = {}
+    are_elements = True
+    for spheres in sets:
+        labels = spheres.labels
+        if labels is None or spheres.color_id is None or not spheres.count:
+            continue
+        palette = _colors(spheres, each=False)
+        symbols = element_symbols(labels)
+        for place in np.unique(labels.ids).tolist():
+            rows = np.unique(spheres.color_id[labels.ids == place])
+            if len(rows) > 1:  # colours that follow something else
+                return
+            name = symbols[place] or labels.names[place]
+            red, green, blue = np.clip(palette[rows[0]][:3], 0.0, 1.0).tolist()
+            colors.setdefault(name, (red, green, blue))
+            are_elements &= symbols[place] is not None
+    if colors:
+        label = "element" if are_elements else "type"
+        yield Scale(list(colors.values()), "categorical", label=label, names=tuple(colors))
 
 
 def labelled(scene: Scene, by: str) -> Named:
@@ -193,12 +182,14 @@ def labelled(scene: Scene, by: str) -> Named:
     return Named(np.arange(len(texts)), np.concatenate(centers), texts, np.concatenate(colors))
 
 
-def _colors(spheres: SphereSet) -> NDArray[np.float64]:
-    """Return the colours of a set, sRGB in 0..1, (N, 3)."""
+def _colors(spheres: SphereSet, each: bool = True) -> NDArray[np.float64]:
+    """Return the colours of a set, sRGB in 0..1, (N, 3); without `each` the rows of its palette."""
     colors = np.asarray(spheres.color)
     values = colors / 255.0 if colors.dtype == np.uint8 else colors.astype(np.float64)
     if spheres.color_space == "linear":
         values = linear_to_srgb(np.clip(values, 0.0, 1.0))
+    if not each:
+        return values
     if spheres.color_id is not None:
         values = values[spheres.color_id]
     return np.broadcast_to(values, (spheres.count, 3))

@@ -38,8 +38,18 @@ PLAIN_LETTERS = 4
 MOST_DECADES = 12
 """Most powers of ten between which there are small ticks."""
 
-MOST_CATEGORIES = 40
+MOST_CATEGORIES = 120
 """Most categories that are listed; the others are counted."""
+
+COLUMN_GAP = 1.2
+"""Distance of the columns of categories, in font sizes."""
+
+WIDEST, WIDEST_ACROSS = 0.3, 0.9
+"""Largest width of a list of categories with several columns, as a part of the picture's: at a
+side, and at the top or bottom."""
+
+HIGHEST = 0.3
+"""Largest height of a list at the top or bottom, as a part of the picture's."""
 
 
 class Mark(NamedTuple):
@@ -160,28 +170,82 @@ def _frame(sheet: Sheet, box: tuple[int, int, int, int], ink: RGB, size: float) 
     return line
 
 
+class _Table(NamedTuple):
+    """How a list of categories stands in the picture.
+
+    Args:
+        columns: the names of each.
+        widths: of the columns with their patches, pixels.
+        rows: of the longest column.
+    """
+
+    columns: list[list[str]]
+    widths: list[float]
+    rows: int
+
+
+def _table(names: list[str], size: float, room: tuple[float, float], across: bool) -> _Table:
+    """Return names in columns; where the room is too small, the last says how many are missing.
+
+    Args:
+        names: of the categories.
+        size: of the letters, pixels.
+        room: width and height, pixels; one column may be wider.
+        across: whether rows are as long as the room, instead of columns.
+    """
+    most = max(int(room[1] / (ROW * size)), 1)
+    if across:
+        for rows in range(1, most):
+            if (table := _columns(names, size, rows)) and _total(table, size) <= room[0]:
+                return table
+    shown = min(len(names), MOST_CATEGORIES)
+    while True:
+        missing = len(names) - shown
+        listed = [*names[:shown], f"+ {missing:,} more"] if missing else names
+        table = _columns(listed, size, most)
+        if _total(table, size) <= room[0] or len(table.columns) == 1:
+            return table
+        shown -= 1
+
+
+def _columns(names: list[str], size: float, most: int) -> _Table:
+    """Return names in as few columns of at most so many rows as there can be."""
+    rows = ceil(len(names) / max(ceil(len(names) / most), 1))
+    columns = [names[start : start + rows] for start in range(0, len(names), rows)]
+    widths = [1.5 * size + max(width(name, size) for name in each) for each in columns]
+    return _Table(columns, widths, rows)
+
+
+def _total(table: _Table, size: float) -> float:
+    """Return the width of all columns, pixels."""
+    return sum(table.widths) + COLUMN_GAP * size * (len(table.widths) - 1)
+
+
 def _draw_categories(sheet: Sheet, legend: Legend, scale: ColorScale) -> None:
-    """Draw a patch of colour and a name for each category."""
+    """Draw a patch of colour and a name for each category, in columns where one is too long."""
     size, ink = sheet.letters(legend.size, "legend"), sheet.ink(legend.color)
-    known, title = scale.categories(), _title(legend, scale)
-    listed = known[:MOST_CATEGORIES]
-    more = [f"and {len(known) - len(listed)} more"] if len(known) > len(listed) else []
-    names = [name for name, _ in listed] + more
+    known, title = dict(scale.categories()), _title(legend, scale)
     patch = max(round(size), 1)
-    side = patch + 0.5 * size + max((width(name, size) for name in names), default=0.0)
-    wide = max(side, width(title, size))
-    x, y = sheet.take(legend.place, wide, (len(names) + bool(title)) * ROW * size)
+    high, across = sheet.room(legend.place), legend.place in ("top", "bottom")
+    high = min(high, HIGHEST * sheet.height) if across else high
+    room = (WIDEST_ACROSS if across else WIDEST) * sheet.width, high - bool(title) * ROW * size
+    table = _table(list(known), size, room, across)
+    wide = max(_total(table, size), width(title, size))
+    x, y = sheet.take(legend.place, wide, (table.rows + bool(title)) * ROW * size)
     left, halo = round(x), sheet.halo(ink)
     if title:
         sheet.drawing.add(Text(title, left, y + size, size, ink, halo=halo))
         y += ROW * size
-    for row, name in enumerate(names):
-        upper = round(y + row * ROW * size)
-        baseline = upper + (patch + CAP_HEIGHT * size) / 2.0
-        sheet.drawing.add(Text(name, left + patch + 0.5 * size, baseline, size, ink, halo=halo))
-        if row < len(listed):
-            sheet.drawing.add(Cells(left, upper, _patch(listed[row][1], patch)))
-            _frame(sheet, (left, upper, left + patch, upper + patch), ink, size)
+    for names, column in zip(table.columns, table.widths, strict=True):
+        for row, name in enumerate(names):
+            upper = round(y + row * ROW * size)
+            baseline = upper + (patch + CAP_HEIGHT * size) / 2.0
+            start = left + (1.5 * size if name in known else 0.0)
+            sheet.drawing.add(Text(name, start, baseline, size, ink, halo=halo))
+            if name in known:
+                sheet.drawing.add(Cells(left, upper, _patch(known[name], patch)))
+                _frame(sheet, (left, upper, left + patch, upper + patch), ink, size)
+        left = round(left + column + COLUMN_GAP * size)
 
 
 def _patch(color: RGB, side: int) -> NDArray[np.uint8]:

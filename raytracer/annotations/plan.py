@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from raytracer.annotations import axes, depth_cue, legend, outline, scale_bar, texts
-from raytracer.annotations.box import HiddenLine, hidden_line, segments
+from raytracer.annotations.box import HiddenLine, hidden_line
 from raytracer.annotations.labels import Named, SeenLabels
 from raytracer.annotations.projection import Projection
 from raytracer.annotations.sheet import Sheet
@@ -22,8 +22,10 @@ from raytracer.drawing import raster
 from raytracer.drawing.overlay import Overlay
 from raytracer.drawing.raster import extent_of
 from raytracer.errors import UserError
-from raytracer.scene.annotations import BESIDE
+from raytracer.scene.annotations import BESIDE, IN_SCENE
 from raytracer.scene.colors import linear_to_srgb, parse_color, srgb_to_linear
+from raytracer.scene.packing.framing import Room, Surroundings
+from raytracer.scene.simulation_box import segments
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,6 +37,12 @@ if TYPE_CHECKING:
     from raytracer.scene.coloring.scale import ColorScale
     from raytracer.scene.particles.source import Box
     from raytracer.view import View
+
+AIR = 4.0
+"""Distance that a fitted camera leaves between the spheres and texts or legend, in points."""
+
+MOST_ROOM = 0.35
+"""Largest part of the width or the height of a picture that is left free at a side."""
 
 LEGEND_MARGIN = 3.0
 """Distance of a legend from the edges of a picture of its own, in points."""
@@ -104,6 +112,29 @@ class Plan:
             self._draw(sheet, Projection.of(view, *space))
             raster.draw(sheet.drawing, pixels)
 
+    def surroundings(self, width: int, height: int) -> Surroundings:
+        """Return what a fitted camera shows beside the spheres: room for texts and legend, the box.
+
+        Args:
+            width, height: of the picture in pixels.
+        """
+        sheet = Sheet(width, height, self.dpi, self._paper())
+        with suppress(UserError):  # said when it is drawn
+            self._draw_at_edges(sheet)
+        sides = {"left": 0.0, "right": 0.0, "bottom": 0.0, "top": 0.0}
+        air = AIR * sheet.point
+        for box in sheet.boxes:
+            free = {
+                "left": (box.x + box.width + air) / width,
+                "right": (width - box.x + air) / width,
+                "bottom": (height - box.y + air) / height,
+                "top": (box.y + box.height + air) / height,
+            }
+            # In a corner along the side where it takes less.
+            side = min((each for each in free if each in box.place), key=free.__getitem__)
+            sides[side] = max(sides[side], min(free[side], MOST_ROOM))
+        return Surroundings(Room(**sides), () if self.box is None else (self.box,))
+
     def _legend_alone(self, width: int, height: int) -> Overlay | None:
         """Return the legend on a transparent sheet of its own size, or None.
 
@@ -140,16 +171,21 @@ class Plan:
     def _draw(self, sheet: Sheet, projection: Projection) -> None:
         """Draw what lies over the picture as a whole."""
         wanted = self.annotations
+        self._draw_at_edges(sheet)
+        if wanted.scale_bar is not None:
+            per_unit = projection.pixels_per_unit(self._target_depth(projection))
+            scale_bar.draw(sheet, wanted.scale_bar, per_unit)
+        if wanted.axes is not None and wanted.axes.place not in IN_SCENE:
+            axes.draw(sheet, wanted.axes, projection)
+
+    def _draw_at_edges(self, sheet: Sheet) -> None:
+        """Draw texts and legend, which do not depend on the camera."""
+        wanted = self.annotations
         for label in wanted.texts:
             texts.draw(sheet, label, self.values)
         if wanted.legend is not None and wanted.legend.place != BESIDE:
             for scale in self.scales:
                 legend.draw(sheet, wanted.legend, scale)
-        if wanted.scale_bar is not None:
-            per_unit = projection.pixels_per_unit(self._target_depth(projection))
-            scale_bar.draw(sheet, wanted.scale_bar, per_unit)
-        if wanted.axes is not None:
-            axes.draw(sheet, wanted.axes, projection)
 
     def _target_depth(self, projection: Projection) -> float:
         """Return the depth at which a scale bar holds, render space."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from raytracer.drawing.shapes import RGB, Drawing, point_of
 from raytracer.errors import SceneError
@@ -24,6 +24,22 @@ DARK = 0.45
 """Brightness of sRGB below which a colour asks for white ink."""
 
 
+class Taken(NamedTuple):
+    """A part of the picture that something takes, pixels.
+
+    Args:
+        place: one of `PLACES`.
+        x, y: upper left corner.
+        width, height: of the box.
+    """
+
+    place: str
+    x: float
+    y: float
+    width: float
+    height: float
+
+
 @dataclass
 class Sheet:
     """A picture that is drawn over.
@@ -32,6 +48,9 @@ class Sheet:
         width, height: of the whole picture in pixels.
         dpi: pixels of an inch, or None; see `point_of`.
         paper: sRGB of the background, of a gradient its middle; None if it is transparent.
+
+    Attributes:
+        boxes: what was taken, one after another.
     """
 
     width: int
@@ -39,6 +58,7 @@ class Sheet:
     dpi: float | None = None
     paper: RGB | None = None
     drawing: Drawing = field(init=False)
+    boxes: list[Taken] = field(default_factory=list, init=False)
     _used: dict[str, float] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
@@ -85,6 +105,12 @@ class Sheet:
         """The colour of a rim around letters in colours of their own: black or white."""
         return None if self.paper is None else contrast(contrast(self.paper))
 
+    def room(self, place: str) -> float:
+        """Return the height that is left at a place, pixels."""
+        margin = MARGIN * self.point
+        used = 0.0 if place in ("left", "right") else self._used.get(place, 0.0)
+        return self.height - 2.0 * margin - used
+
     def take(self, place: str, width: float, height: float) -> tuple[float, float]:
         """Return the upper left corner of a box at a place, beside those that are there already.
 
@@ -105,6 +131,7 @@ class Sheet:
             y = margin + used
         elif place.startswith("bottom"):
             y = self.height - margin - height - used
+        self.boxes.append(Taken(place, x, y, width, height))
         return x, y
 
 

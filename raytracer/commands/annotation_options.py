@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import tomllib
 from typing import Any
 
 from raytracer.errors import SceneError, shown, suggestion
-from raytracer.field_types import Choice, Mistakes, Text
-from raytracer.fields import Definition, definitions
+from raytracer.fields import definitions
 from raytracer.scene.annotations import KINDS, TextLabel
-from raytracer.scene.kinds import ColorValue
+from raytracer.scene.option_text import parts_of, value_of
+
+ALONE = {"box": "style"}
+"""Fields that a value alone is for, where it is not the first one."""
 
 
 def parsed(given: dict[str, str]) -> dict[str, Any]:
@@ -34,53 +35,14 @@ def _parsed(name: str, value: str) -> Any:
         return words[value]
     known, option = definitions(KINDS[name]), f"--{name.replace('_', '-')}"
     if "=" not in value:
-        first = next(iter(known))
-        return {first: _value(known[first], value, f"{option}={shown(value)}")}
+        first = ALONE.get(name) or next(iter(known))
+        return {first: value_of(known[first].kind, value, f"{option}={shown(value)}")}
     fields = {}
-    for part in _parts(value):
+    for part in parts_of(value):
         key, equals, text = part.partition("=")
         key = key.strip().replace("-", "_")
         if not equals or key not in known:
             problem = f"'{shown(key)}' is no field" if equals else f"'{shown(part)}' has no '='"
             raise SceneError(f"{option}: {problem}; {suggestion(key, known)}")
-        fields[key] = _value(known[key], text.strip(), f"{option}={key}")
+        fields[key] = value_of(known[key].kind, text.strip(), f"{option}={key}")
     return fields
-
-
-def _parts(text: str) -> list[str]:
-    """Return the parts of a text between its commas, those in brackets and quotes left out."""
-    parts, depth, quote = [""], 0, ""
-    for letter in text:
-        if quote:
-            quote = "" if letter == quote else quote
-        elif letter in "\"'":
-            quote = letter
-        depth += (letter in "[{(") - (letter in "]})")
-        if letter == "," and not depth and not quote:
-            parts.append("")
-        else:
-            parts[-1] += letter
-    return parts
-
-
-def _value(definition: Definition, text: str, place: str) -> Any:
-    """Return a value: a text, or what TOML makes of it where the field holds something else.
-
-    Raises:
-        SceneError: it is not of the field's kind.
-    """
-    kind = definition.kind
-    is_word = isinstance(kind, (Choice, Text)) or (
-        isinstance(kind, ColorValue) and not text.startswith("[")
-    )
-    value: Any = text.strip("\"'") if text[:1] in ("'", '"') else text
-    if not is_word:
-        try:
-            value = tomllib.loads(f"value = {text}")["value"]
-        except tomllib.TOMLDecodeError:
-            value = text
-    mistakes = Mistakes()
-    kind.find_mistakes(value, place, mistakes)
-    if mistakes.sentences:
-        raise SceneError(*mistakes.sentences)
-    return value

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 ANNOTATIONS = {
     "legend": ("The scale of colours that follow a column", "PLACE"),
     "scale_bar": ("A bar of a known length", "LENGTH"),
-    "axes": ("A tripod of the axes", "PLACE"),
+    "axes": ("A tripod of the axes, in a place of the picture or at the origin", "PLACE"),
     "labels": ("A text at each sphere", "BY"),
-    "box": ("The simulation box", ""),
+    "box": ("The simulation box as rods, or as lines over the picture", "STYLE"),
     "outline": ("Lines around spheres", "WIDTH"),
     "depth_cue": ("Fading into a colour with the distance", "COLOR"),
 }
@@ -70,6 +70,16 @@ WORKER_OPTIONS = (
 frame_option = click.option(
     "--frame", type=int, metavar="N",
     help="Frame of a trajectory, from 0, or from -1 backwards; default: the first.",
+)  # fmt: skip
+
+smoothing_option = click.option(
+    "--smoothing", type=int, metavar="N",
+    help="Show each particle at the mean of its places in N frames; default: 1.",
+)  # fmt: skip
+
+unwrap_option = click.option(
+    "--unwrap", is_flag=True, default=None,
+    help="Let particles go on where they leave a periodic box, from the first frame on.",
 )  # fmt: skip
 
 format_option = click.option(
@@ -270,10 +280,13 @@ def render_options() -> list[click.Option]:
 def view_options() -> list[click.Option]:
     """Return an option for each setting of the view that the command line can state."""
     from raytracer.fields import definitions
-    from raytracer.scene.view_settings import ViewSettings
+    from raytracer.scene.view_settings import GLYPHS, ViewSettings
 
     known = definitions(ViewSettings)
-    own = [_option(known[name], "the scene's", panel="View") for name in VIEW_OPTIONS[1:]]
+    own = [
+        _option(known[name], "the scene's", panel=STYLE_PANEL if name in GLYPHS else "View")
+        for name in VIEW_OPTIONS[1:]
+    ]
     text = "Take the camera of a picture that raytracer made, or [camera] of a scene file."
     return [SettingOption(["--camera"], metavar="FILE", help=text, panel="View"), *own]
 
@@ -281,7 +294,7 @@ def view_options() -> list[click.Option]:
 VIEW_OPTIONS = (
     "camera", "view", "up", "ortho", "zoom", "look_at", "fit", "background", "transparent",
     "ground", "radius", "color", "opacity", "clip", "cut",
-    "environment", "material", "aperture", "focus",
+    "environment", "material", "aperture", "focus", "arrows", "trails", "contacts", "shape",
 )  # fmt: skip
 """Settings of the view that are options."""
 
@@ -301,7 +314,7 @@ class StyleOption(SettingOption):
         return super().get_help_record(ctx)
 
 
-STYLE_PANEL = "Colours by data, selection, periodic images, bonds"
+STYLE_PANEL = "Colours by data, selection, periodic images, bonds, arrows"
 
 
 def style_options() -> list[click.Option]:
@@ -562,7 +575,7 @@ def _option(
     notes = [kind.limits()] if kind.limits() else []
     notes.append(f"default: {default}")
     text = f"{summary or definition.summary}  [{'; '.join(notes)}]"
-    attributes = kind.option() if definition.name != "fit" else {"metavar": "[true|false|all]"}
+    attributes = kind.option() if definition.name != "fit" else {"metavar": "[true|false|all|box]"}
     if attributes.pop("is_switch", False):
         flag = f"{flag}/--no-{flag[2:]}"
     names = [flag, *FLAGS.get(definition.name, ()), definition.name]

@@ -21,6 +21,7 @@ from raytracer.commands.options import (
     picture_options,
     render_options,
     scene_path,
+    smoothing_option,
     style_options,
     take_annotations,
     take_render,
@@ -28,6 +29,7 @@ from raytracer.commands.options import (
     take_view,
     threads_option,
     tone_options,
+    unwrap_option,
     view_options,
     worker_options,
 )
@@ -87,6 +89,8 @@ def numbers(
     "folder, or NAME-2.png if that is of another scene.",
 )
 @frame_option
+@smoothing_option
+@unwrap_option
 @format_option
 @backend_option
 @threads_option
@@ -175,6 +179,8 @@ class Task(NamedTuple):
     annotations: dict[str, Any] | None
     output: str | None
     frame: int | None
+    smoothing: int | None
+    unwrap: bool | None
     format: str | None
     backend: str
     threads: int
@@ -328,7 +334,7 @@ class Task(NamedTuple):
             outputs: files that will be written, none of which the scene may be made of.
             resumed: the film to add to.
         """
-        from raytracer.pipeline import prepare
+        from raytracer.pipeline import motion_of, prepare
         from raytracer.progress import StageLine
         from raytracer.warning import collected
 
@@ -338,6 +344,7 @@ class Task(NamedTuple):
                 self.overrides,
                 frame=self.frame,
                 format=self.format,
+                motion=motion_of(self.smoothing, self.unwrap, self.format),
                 backend=self.backend,
                 crop=crop,
                 threads=self.threads,
@@ -393,7 +400,7 @@ def run(task: Task) -> None:
             image = _render(task, job, film, target, tone)
         task.warn(job, warnings)
         statistics = image.statistics
-        if job.about["spheres"] and film.crop == (0, 0, film.width, film.height):
+        if _solids(job) and film.crop == (0, 0, film.width, film.height):
             task.warn(job, _coverage_warnings(statistics, job.view))
     _write(task, target, film, image)
     if statistics.non_finite:
@@ -547,9 +554,16 @@ def _announce(task: Task, job: Job, crop: Crop | None) -> None:
 
 
 def _work(job: Job) -> str:
-    """Return the number of spheres and the device in words."""
+    """Return the numbers of spheres and other solids, and the device, in words."""
     backend = job.about["backend"]
-    return f"{counted(job.about['spheres'], 'sphere')}, {backend['name']} ({backend['device']})"
+    solids = ", ".join(counted(count, noun) for noun, count in _solids(job).items())
+    return f"{solids or '0 spheres'}, {backend['name']} ({backend['device']})"
+
+
+def _solids(job: Job) -> dict[str, int]:
+    """Return the numbers of spheres, capsules and others that a picture shows, by their name."""
+    nouns = ("sphere", "capsule", "cone", "ellipsoid")
+    return {noun: job.about[f"{noun}s"] for noun in nouns if job.about.get(f"{noun}s")}
 
 
 def _summary(job: Job, film: Film, paths: list[Path]) -> str:
@@ -560,6 +574,7 @@ def _summary(job: Job, film: Film, paths: list[Path]) -> str:
         film: the rendered one.
         paths: files that were written, the picture first.
     """
+    from raytracer.film.film import samples_text
     from raytracer.pipeline import quartiles
 
     height, width = film.sums.shape[:2]
@@ -570,7 +585,7 @@ def _summary(job: Job, film: Film, paths: list[Path]) -> str:
     picture, *others = paths
     lines = [
         f"wrote {picture}: {_size(picture)}, {size}, "
-        f"{counted(film.samples, 'sample', ' per pixel')}, {_work(job)}, "
+        f"{samples_text(film)}, {_work(job)}, "
         f"{_noise(job)}frame {_seconds(times['median'])}, total {_seconds(job.timings['total'])}",
         *(f"wrote {path}: {_size(path)}" for path in others),
     ]

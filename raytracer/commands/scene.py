@@ -162,12 +162,17 @@ def contents_of(file: str, frame: int | None = None, ending: str | None = None) 
     from dataclasses import asdict
 
     from raytracer import memory
+    from raytracer.pipeline import dressed, wanted_annotations
     from raytracer.scene.load import load
     from raytracer.scene.packing.pack import camera_of, pack, packed_looks
 
     scene = load(file, frame, format=ending)
-    need = memory.Need(scene.count, 1, 1, looks=packed_looks(scene)).stages["pack"]
-    memory.require_room(file, need, "to be checked")
+    wanted = wanted_annotations(scene, None)
+    scene, _ = dressed(scene, None, {}, False, wanted)
+    counts = scene.counts()
+    total = sum(counts.values())
+    need = memory.Need(total, 1, 1, looks=packed_looks(scene), solids=total - scene.count)
+    memory.require_room(file, need.stages["pack"], "to be checked")
     buffers = pack(scene)
     found = camera_of(scene, scene.render, buffers)
     camera = _fields(found)
@@ -177,11 +182,12 @@ def contents_of(file: str, frame: int | None = None, ending: str | None = None) 
     return {
         "title": scene.title,
         "caption": scene.caption,
-        "spheres": scene.count,
+        **{f"{noun}s": count for noun, count in counts.items()},
         "files": _files(file, scene),
         "data": _data(scene),
         "bounds": _bounds(buffers),
         "sets": [_sphere_set(index, scene) for index in range(len(scene.spheres))],
+        **_made(scene),
         "camera": camera,
         "camera_toml": found.to_toml(),
         "ground": {} if scene.ground is None else _fields(scene.ground),
@@ -240,6 +246,29 @@ def _sphere_set(index: int, scene: Scene) -> dict[str, Any]:
     material = spheres.material if isinstance(spheres.material, str) else "its own"
     row = {"spheres": spheres.count, "material": material}
     return row | ({"file": spheres.source} if spheres.source else {})
+
+
+def _made(scene: Scene) -> dict[str, Any]:
+    """Return what was made of the particles' data: bonds, arrows, trails, contacts, box, axes."""
+    found: dict[str, Any] = {}
+    for solids in scene.solids:
+        name = "bonds" if solids.are_bonds else solids.made_for
+        if name:
+            row = found.setdefault(name, {})
+            noun = f"{solids.noun}s"
+            row[noun] = row.get(noun, 0) + solids.count
+    for name in ("arrows", "trails", "contacts", "shape"):
+        if (said := getattr(scene, name)) is not None:
+            found[name] = found.get(name, {}) | _told(_fields(said))
+    return found
+
+
+def _told(values: dict[str, Any]) -> dict[str, Any]:
+    """Return fields as JSON types; a rule of colours without what it leaves out."""
+    return {
+        name: {k: v for k, v in value.items() if v is not None} if type(value) is dict else value
+        for name, value in values.items()
+    }
 
 
 def _lights(scene: Scene) -> list[dict[str, Any]] | str:

@@ -19,6 +19,10 @@ POINTS = 72.0
 INCHES = 6.0
 """Length that the shorter side of a picture counts as where no dpi is given."""
 
+LEGIBLE = 240
+"""Shorter side of a picture, in pixels, from which on a point is one pixel at least, so that text
+of ten points can be read; in smaller pictures it shrinks with them."""
+
 RGB = tuple[float, float, float]
 Point = tuple[float, float]
 
@@ -28,9 +32,13 @@ def point_of(width: int, height: int, dpi: float | None) -> float:
 
     Args:
         width, height: of the whole picture in pixels.
-        dpi: pixels of an inch; None makes the shorter side `INCHES` long.
+        dpi: pixels of an inch; None makes the shorter side `INCHES` long, and text that would be
+            too small to read larger.
     """
-    return (min(width, height) / INCHES if dpi is None else dpi) / POINTS
+    if dpi is not None:
+        return dpi / POINTS
+    side = min(width, height)
+    return max(side / INCHES / POINTS, min(1.0, side / LEGIBLE))
 
 
 @dataclass(frozen=True)

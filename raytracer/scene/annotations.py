@@ -26,6 +26,12 @@ PLACES = (
 )  # fmt: skip
 """Where something stands in the picture; what stands at the same place is put side by side."""
 
+IN_SCENE = ("origin", "box")
+"""Places of axes that are arrows in the scene."""
+
+AXIS_COLORS = ((0.84, 0.15, 0.16), (0.13, 0.59, 0.19), (0.16, 0.33, 0.85))
+"""sRGB of the axes x, y and z."""
+
 BESIDE = "beside"
 """The place of a legend that is no part of the picture."""
 
@@ -144,11 +150,20 @@ class ScaleBar(Defined):
 class Axes(Defined):
     """A tripod of the axes x (red), y (green) and z (blue) as the camera sees their directions.
 
+    At `origin`, the scene's, or at the `box`, its corner, the axes are arrows in the scene, which
+    particles hide.
+
     Raises:
         SceneError: a value is out of range.
     """
 
-    place: str = _place("bottom-left")
+    place: str = field(
+        default="bottom-left",
+        metadata=define(
+            Choice((*PLACES, *IN_SCENE), "place"),
+            "Where it stands in the picture; origin and box put it into the scene.",
+        ),
+    )
     length: float = field(
         default=30.0,
         metadata=define(Number(1.0, 1000.0), "Length of an axis in points."),
@@ -157,6 +172,14 @@ class Axes(Defined):
     labels: str = field(
         default="x y z",
         metadata=define(Text(), "Names of the three axes, with spaces between them."),
+    )
+    extent: float | None = field(
+        default=None,
+        metadata=define(
+            Number(0.0, above=True),
+            "Length in scene units of an axis in the scene.",
+            default_text="a quarter of the box's shortest edge, or of the scene's extent",
+        ),
     )
 
     def __post_init__(self) -> None:
@@ -218,9 +241,15 @@ class Labels(Defined):
         check_fields(self, "labels")
 
 
+BOX_STYLES = ("rods", "lines")
+
+
 @dataclass(frozen=True, repr=False, eq=False)
 class SimulationBox(Defined):
-    """The edges of the simulation box, hidden where spheres are in front of them.
+    """The edges of the simulation box: rods in the scene, or lines drawn over the picture.
+
+    Rods have light, shadows and reflections, as all that is in the scene. Lines are hidden where
+    spheres are in front of them.
 
     Raises:
         SceneError: a value is out of range, or edges have no volume.
@@ -242,9 +271,28 @@ class SimulationBox(Defined):
     )
     width: float = field(
         default=1.0,
-        metadata=define(Number(0.0, 100.0, above=True), "Width of the lines in points."),
+        metadata=define(Number(0.0, 100.0, above=True), "Width of lines in points."),
     )
-    color: Color | None = field(default=None, metadata=_COLOR)
+    color: Color | None = field(
+        default=None,
+        metadata=define(
+            ColorValue(),
+            "Colour of the edges.",
+            default_text="dark grey; of lines black or white, in contrast to the background",
+        ),
+    )
+    style: str = field(
+        default="rods",
+        metadata=define(Choice(BOX_STYLES, "style"), "Rods in the scene, or lines over it."),
+    )
+    radius: float | None = field(
+        default=None,
+        metadata=define(
+            Number(0.0, above=True),
+            "Radius of rods in scene units.",
+            default_text="1/600 of the box's diagonal",
+        ),
+    )
 
     def __post_init__(self) -> None:
         check_fields(self, "box")
@@ -382,6 +430,13 @@ class Annotations:
     def __bool__(self) -> bool:
         """Whether anything is drawn."""
         return any(getattr(self, each.name) for each in fields(self))
+
+    @property
+    def in_scene(self) -> bool:
+        """Whether a part of them is solid and in the scene."""
+        if self.box is not None and self.box.style == "rods":
+            return True
+        return self.axes is not None and self.axes.place in IN_SCENE
 
     def changed(self, changes: Mapping[str, Any]) -> Annotations:
         """Return these annotations with changes.

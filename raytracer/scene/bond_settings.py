@@ -11,6 +11,7 @@ from raytracer.errors import UserError, shown, suggestion
 from raytracer.field_types import Kind, Mistakes, Number, Schema
 
 if TYPE_CHECKING:
+    from raytracer.scene.coloring.style import StyleSettings
     from raytracer.scene.colors import Color
 
 WORDS = {
@@ -126,17 +127,21 @@ class Bonding:
         style: name of a style, or None.
         bonds: a word, a distance, or distances by pairs; None is that of the style.
         radius: of the bonds; None is that of the style.
-        color: of the bonds; None is that of their atoms.
+        color: of the bonds, or a rule by their values; None is that of their atoms.
         place: what messages call the set, with a dot, or "".
         own_radii: whether the radii of the atoms were asked for by themselves.
+        select: a condition on bonds; None is all.
+        orders: whether double and triple bonds are parallel sticks; None is yes.
     """
 
     style: str | None
     bonds: str | float | Mapping[str, float] | None
     radius: float | None
-    color: Color | None
+    color: Color | StyleSettings | None
     place: str = ""
     own_radii: bool = False
+    select: str | None = None
+    orders: bool | None = None
 
     @property
     def look(self) -> Look:

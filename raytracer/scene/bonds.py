@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import copy
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,6 +12,7 @@ from raytracer.errors import SceneError, shown, shown_value, suggestion
 from raytracer.memory import require_room
 from raytracer.resources import thread_count
 from raytracer.scene.bond_settings import PLAIN_BOND, Bonding
+from raytracer.scene.coloring.style import StyleSettings
 from raytracer.scene.particles.labels import element_symbols
 from raytracer.warning import warn
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from raytracer.scene.coloring.scale import ColorScale
     from raytracer.scene.particles.source import Box
     from raytracer.scene.scene import CapsuleSet, SphereSet
 
@@ -93,8 +95,8 @@ def bonded_pairs(spheres: SphereSet) -> NDArray[np.int32]:
     said = spheres.bonding or Bonding(None, None, None, None)
     wanted = "auto" if said.bonds in (None, "none") else said.bonds
     assert wanted is not None
-    pairs = _pairs(spheres, wanted, said) if spheres.count else np.zeros((0, 5), np.int32)
-    return np.ascontiguousarray(pairs[:, :2])
+    rows = _pairs(spheres, wanted, said).rows if spheres.count else np.zeros((0, 5), np.int32)
+    return np.ascontiguousarray(rows[:, :2])
 
 
 def _angstrom(spheres: SphereSet) -> float:
@@ -135,20 +137,43 @@ def _element_radii(spheres: SphereSet, kind: str) -> NDArray[np.float64]:
     return np.broadcast_to(np.asarray(spheres.radius, np.float64), (spheres.count,))
 
 
-def _pairs(
-    spheres: SphereSet, wanted: str | float | Mapping[str, float], said: Bonding
-) -> NDArray[np.int32]:
-    """Return the bonds, int32 (M, 5): two numbers of spheres, and the shift of the second."""
+class _Pairs(NamedTuple):
+    """Bonds.
+
+    Args:
+        rows: int32 (M, 5): two numbers of spheres, and the shift of the second in boxes.
+        columns: what the file says of each, (M,) each.
+    """
+
+    rows: NDArray[np.int32]
+    columns: dict[str, NDArray[Any]]
+
+    def spans(self, spheres: SphereSet) -> NDArray[np.float64]:
+        """Return from the first atom to the second, own units, float64 (M, 3)."""
+        import numpy as np
+
+        ends = np.asarray(spheres.centers, np.float64)
+        spans: NDArray[np.float64] = ends[self.rows[:, 1]] - ends[self.rows[:, 0]]
+        crossing = self.rows[:, 2:].any(axis=1)
+        if crossing.any():
+            assert spheres.box is not None
+            edges = np.array(spheres.box.edges, np.float64)
+            spans[crossing] += np.einsum("ij,jk->ik", self.rows[crossing, 2:], edges)
+        return spans
+
+
+def _pairs(spheres: SphereSet, wanted: str | float | Mapping[str, float], said: Bonding) -> _Pairs:
+    """Return the bonds."""
     if wanted in ("auto", "file"):
-        found = spheres.columns.bonds()
+        found = spheres.columns.bond_table()
         if found is not None:
-            return _nearest_images(spheres, found)
+            return _Pairs(_nearest_images(spheres, found[0]), found[1])
         if wanted == "file":
             raise SceneError(
                 f"{said.place}bonds: {spheres.source or 'the set'} holds no bonds between the "
                 'particles that are shown; find them by distance: "distance"'
             )
-    return _close(spheres, wanted, said)
+    return _Pairs(_close(spheres, wanted, said), {})
 
 
 def _nearest_images(spheres: SphereSet, pairs: NDArray[np.int64]) -> NDArray[np.int32]:
@@ -263,42 +288,139 @@ def _by_pairs(
     return np.ascontiguousarray(labels.ids, np.int32), reaches
 
 
-def _capsules(
-    spheres: SphereSet, pairs: NDArray[np.int32], radius: float, said: Bonding
-) -> CapsuleSet | None:
+def _capsules(spheres: SphereSet, pairs: _Pairs, radius: float, said: Bonding) -> CapsuleSet | None:
     """Return bonds as capsules, or None if there are none.
 
     A bond through the side of the periodic box is two halves, one at each atom.
+
+    Args:
+        spheres: the atoms.
+        pairs: the bonds.
+        radius: of a bond, unless `said` has another.
+        said: condition, radius, colour, orders.
     """
     import numpy as np
 
-    if not len(pairs):
+    if said.select is not None and len(pairs.rows):
+        chosen = _chosen(spheres, pairs, said)
+        pairs = _Pairs(pairs.rows[chosen], {n: v[chosen] for n, v in pairs.columns.items()})
+    if not len(pairs.rows):
         warn(f"{said.place}bonds: there are none between the particles of "
              f"{spheres.source or 'the set'}")  # fmt: skip
         return None
-    first, second = pairs[:, 0], pairs[:, 1]
+    radius = said.radius or radius
+    scales: list[ColorScale] = []
+    colored = None
+    if is_a(said.color, StyleSettings):
+        colored, scale = _by_values(spheres, pairs, said)
+        scales = [scale]
+    thick: Any = radius
+    if "order" in pairs.columns and said.orders is not False:
+        pairs, bond, moved, thick = _in_sticks(spheres, pairs, radius, said.style)
+        colored = None if colored is None else colored.taken(bond)
+        middle = moved
+    else:
+        middle = np.zeros((1, 3))
+    first, second = pairs.rows[:, 0], pairs.rows[:, 1]
     starts, ends = spheres.centers[first], spheres.centers[second]
-    crossing = pairs[:, 2:].any(axis=1)
+    if len(middle) > 1:
+        starts, ends = (np.asarray(each + middle, each.dtype) for each in (starts, ends))
+    crossing = pairs.rows[:, 2:].any(axis=1)
+    order = np.arange(len(first))
     if crossing.any():
         assert spheres.box is not None
-        step = pairs[crossing, 2:] @ np.array(spheres.box.edges, np.float64)
+        step = pairs.rows[crossing, 2:] @ np.array(spheres.box.edges, np.float64)
         half = 0.5 * (ends[crossing] + step - starts[crossing])
         whole = ~crossing
         starts = np.concatenate([starts[whole], starts[crossing], ends[crossing]])
         ends = np.concatenate(
             [ends[whole], starts[whole.sum() :][: crossing.sum()] + half, ends[crossing] - half]
         ).astype(starts.dtype)
+        order = np.concatenate([order[whole], order[crossing], order[crossing]])
         first, second = (
             np.concatenate([first[whole], first[crossing], second[crossing]]),
             np.concatenate([second[whole], first[crossing], second[crossing]]),
         )
-    return spheres.joined(
+    looks = _colors(spheres, first, second, said) if colored is None else _rule(colored, order)
+    made = spheres.joined(
         starts,
         ends,
-        said.radius or radius,
+        thick if is_a(thick, float) else thick[order],
         opacity=_opacity(spheres, first, second),
-        **_colors(spheres, first, second, said),
+        **looks,
     )
+    made.scales = scales
+    return made
+
+
+def _in_sticks(
+    spheres: SphereSet, pairs: _Pairs, radius: float, style: str | None
+) -> tuple[_Pairs, NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+    """Return a row for each stick of the bonds, its bond, its shift, (S, 3), and radius, (S,)."""
+    from raytracer.scene.bond_orders import BESIDE, LINES, WITHIN, sticks_of
+
+    splits = {"licorice": WITHIN, "wire": LINES}.get(style or "", BESIDE)
+    spans = pairs.spans(spheres)
+    sticks = sticks_of(pairs.rows[:, :2], spans, pairs.columns["order"], radius, splits)
+    columns = {name: values[sticks.bond] for name, values in pairs.columns.items()}
+    rows = _Pairs(pairs.rows[sticks.bond], columns)
+    return rows, sticks.bond, sticks.shift, radius * sticks.thick
+
+
+def _table(spheres: SphereSet, pairs: _Pairs, names: Sequence[str]) -> SphereSet:
+    """Return bonds as a set at their middles, whose columns are what is known of them.
+
+    Args:
+        spheres: the atoms.
+        pairs: the bonds.
+        names: that an expression uses: of a column of the atoms with 1 or 2 behind it, that of the
+            first or the second.
+    """
+    import numpy as np
+
+    kind = type(spheres)  # its module imports the columns of sets, which ask for bonds
+    spans = pairs.spans(spheres)
+    length = np.sqrt(np.square(spans).sum(axis=1)) * spheres.transform.scale
+    columns: dict[str, Any] = {"length": length, **pairs.columns}
+    atoms = spheres.columns
+    for name in names:
+        if name not in columns and name[-1:] in ("1", "2") and atoms.has(name[:-1]):
+            columns[name] = atoms[name[:-1]][pairs.rows[:, int(name[-1]) - 1]]
+    return kind(spheres.centers[pairs.rows[:, 0]] + 0.5 * spans, 1.0, columns=columns)
+
+
+def _chosen(spheres: SphereSet, pairs: _Pairs, said: Bonding) -> NDArray[np.bool_]:
+    """Return which bonds fulfil the condition, bool (M,)."""
+    from raytracer.scene.coloring.expression import evaluate
+    from raytracer.scene.coloring.style import columns_in
+
+    assert said.select is not None
+    table = _table(spheres, pairs, columns_in(said.select))
+    found = evaluate(said.select, table.columns, f"{said.place}bond_select")
+    if found.dtype != bool:
+        raise SceneError(
+            f"{said.place}bond_select: '{shown(said.select)}' is no condition; compare it, for "
+            f"example '{shown(said.select)} > 0'"
+        )
+    return found
+
+
+def _by_values(spheres: SphereSet, pairs: _Pairs, said: Bonding) -> tuple[SphereSet, ColorScale]:
+    """Return bonds, as a set at their middles, with the colours of a rule, and its scale."""
+    from raytracer.scene.coloring.by_scale import by_scale
+    from raytracer.scene.coloring.style import SetStyle
+
+    assert isinstance(said.color, StyleSettings)
+    table = _table(spheres, pairs, said.color.columns)
+    place = said.place.removesuffix(".")
+    (colored,), scale = by_scale([table], SetStyle(said.color, place=place, table="bond_color"))
+    return colored, scale
+
+
+def _rule(colored: SphereSet, rows: NDArray[np.int64]) -> dict[str, Any]:
+    """Return the colours of bonds that follow a rule, as arguments of `joined`."""
+    assert colored.color_id is not None
+    return {"color": colored.color, "color_id": colored.color_id[rows], "color_space": "srgb"}
 
 
 def _opacity(spheres: SphereSet, first: NDArray[np.int32], second: NDArray[np.int32]) -> Any:

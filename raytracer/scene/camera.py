@@ -78,10 +78,11 @@ class Camera(Defined):
     fit: bool | str | None = field(
         default=None,
         metadata=define(
-            Words("all"),
+            Words("all", "box"),
             "Whether the camera is put where the spheres fill the frame.",
             "At most 1% of the spheres, or one of ten or more, are left out, with a warning, where "
-            'they are more than ten times as far out as the others; `"all"` frames these too. Of '
+            'they are more than ten times as far out as the others; `"all"` frames these too, and '
+            '`"box"` the simulation box of the files, which is framed anyway where it is drawn. Of '
             "`position` and `look_at` only the direction counts.",
             default_text="true without a position",
         ),

@@ -296,12 +296,18 @@ class Columns(Mapping[str, "NDArray[Any]"]):
 
         None too where particles are shown several times, as periodic images.
         """
+        found = self.bond_table()
+        return None if found is None else found[0]
+
+    def bond_table(self) -> tuple[NDArray[Any], dict[str, NDArray[Any]]] | None:
+        """Return the bonds as `bonds` does, and what the file says of each: "order", "type"."""
         import numpy as np
 
         if self._data.origin is None and self._spheres.file is None:
             return None
         with self._open() as source:
             pairs = source.bonds
+            columns = {} if pairs is None else dict(source.bond_columns)
         rows, total = self._spheres.rows, self._data.total
         if pairs is None or not len(pairs) or int(pairs.max()) >= total:
             return None
@@ -311,8 +317,9 @@ class Columns(Mapping[str, "NDArray[Any]"]):
             if int((place >= 0).sum()) != len(rows):
                 return None
             pairs = place[pairs]
-            pairs = pairs[(pairs >= 0).all(axis=1)]
-        return pairs
+            inside = (pairs >= 0).all(axis=1)
+            pairs, columns = pairs[inside], {n: each[inside] for n, each in columns.items()}
+        return pairs, columns
 
     def pairs(self) -> NDArray[Any]:
         """Return the bonds between the spheres that are shown, int32 (M, 2).

@@ -388,6 +388,7 @@ class _Composer:
             "materials": self.materials(),
             "animation": self.animation(),
             "annotations": self.annotations(),
+            **self.glyphs(),
         }
         elements = self.elements()
         self.note_foreign()
@@ -414,7 +415,8 @@ class _Composer:
             self.require_spheres(spheres)
         texts: Values = {name: content.get(name, "") for name in ("title", "caption")}
         if any(self.styles):
-            spheres, texts["color_scales"], bonds = self.styled(spheres)
+            spheres, scales, bonds = self.styled(spheres)
+            texts["color_scales"] = [*scales, *(scale for each in bonds for scale in each.scales)]
             if bonds:
                 solids["capsules"] = [*solids.get("capsules", ()), *bonds]
         return Scene(spheres=spheres, **solids, source=str(self.path), **texts, **parts)
@@ -547,6 +549,24 @@ class _Composer:
         lines = said["texts"] or ()
         texts = [self.make(f"texts[{i}]", TextLabel, line) for i, line in enumerate(lines)]
         return None if self.problems else Annotations(texts=texts, **parts)
+
+    def glyphs(self) -> dict[str, Any]:
+        """Make what is said of arrows, trails and contacts, and note their columns."""
+        said = {
+            name: self.content[name]
+            for name in ("arrows", "trails", "contacts", "shape")
+            if self.content.get(name) is not None
+        }
+        if not said:
+            return {}
+        from raytracer.scene.glyphs.settings import GLYPHS, columns_of
+
+        made = {name: self.make("", GLYPHS[name], values) for name, values in said.items()}
+        contacts = made.get("contacts")
+        if contacts is not None and contacts.file is not None:
+            made["contacts"] = replace(contacts, file=str(self.path.parent / contacts.file))
+        self.wanted += columns_of(made.values())
+        return made
 
     def lights(self) -> list[Light] | None:
         """Make the lights."""
@@ -695,7 +715,7 @@ class _Composer:
 
 STYLE_KEYS = (
     *("palette", "select", "rest", "wrap", "replicate"),
-    *("style", "bonds", "bond_radius", "bond_color"),
+    *("style", "bonds", "bond_radius", "bond_color", "bond_select", "bond_orders"),
 )
 """Keys of a set that are settings of `StyleSettings`."""
 

@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from raytracer.scene.columns import Columns
     from raytracer.scene.describe import SphereInfo
     from raytracer.scene.environment import Environment
+    from raytracer.scene.glyphs.settings import Arrows, Contacts, Shape, Trails
     from raytracer.scene.particles.labels import Labels
     from raytracer.scene.particles.source import Box, Particles
     from raytracer.scene.solids import ConeSet, EllipsoidSet
@@ -108,6 +109,10 @@ class Scene:
         capsules: capsule sets: bonds, rods, lines.
         cones: cone sets: tips of arrows, funnels.
         ellipsoids: ellipsoid sets: liquid crystals, tensors.
+        arrows: arrows at particles along a vector of their data.
+        trails: paths of particles over the frames of their file.
+        contacts: contacts between particles, as thick as the force in them.
+        shape: particles as ellipsoids, by their axes and orientations.
 
     Raises:
         SceneError: a part is of the wrong kind or names an unknown material.
@@ -133,6 +138,10 @@ class Scene:
     capsules: Sequence[CapsuleSet] = ()
     cones: Sequence[ConeSet] = ()
     ellipsoids: Sequence[EllipsoidSet] = ()
+    arrows: Arrows | None = None
+    trails: Trails | None = None
+    contacts: Contacts | None = None
+    shape: Shape | None = None
 
     def __post_init__(self) -> None:
         self.spheres = _parts("spheres", self.spheres, SphereSet)
@@ -176,6 +185,13 @@ class Scene:
             from raytracer.scene.animation import AnimationSettings as Settings
 
             of_kind(self.animation, "animation", Settings)
+        said = (self.arrows, self.trails, self.contacts, self.shape)
+        if any(each is not None for each in said):
+            from raytracer.scene.glyphs.settings import GLYPHS
+
+            for name, kind in GLYPHS.items():
+                if getattr(self, name) is not None:
+                    of_kind(getattr(self, name), name, kind)
         for name in ("spheres", "capsules", "cones", "ellipsoids"):
             for index, each in enumerate(getattr(self, name)):
                 try:
@@ -300,6 +316,14 @@ class Scene:
         """Number of spheres in all sets together."""
         return sum(spheres.count for spheres in self.spheres)
 
+    def counts(self) -> dict[str, int]:
+        """Return the number of spheres, and those of capsules and others that there are, by name.
+
+        The names are "sphere", "capsule", "cone" and "ellipsoid".
+        """
+        solids = {noun: sum(each.count for each in s) for noun, s in self._solid_sets().items()}
+        return {"sphere": self.count, **{noun: n for noun, n in solids.items() if n}}
+
     @property
     def capsule_count(self) -> int:
         """Number of capsules in all sets together."""
@@ -379,7 +403,8 @@ class Scene:
         """Return the camera of a picture, with its position also where the camera is fitted.
 
         With it instead of the scene's, a picture of the same proportions is the same, and stays so
-        when spheres are added.
+        when spheres are added. Where a picture leaves room for a legend or a title, or frames the
+        box that is drawn, its camera is `Image.camera`.
 
         Args:
             width, height: size of the picture in pixels; None takes that of `render`.
@@ -757,6 +782,12 @@ class SolidSet:
 
     are_bonds = False
     """Whether they were made of particles, and are made again where these change."""
+
+    made_for = ""
+    """What of the scene they were made for, and are made again: "arrows", "box"; "" of others."""
+
+    scales: Sequence[ColorScale] = ()
+    """What the colours of solids that were made for something mean."""
 
     @property
     def balls(self) -> tuple[SphereSet, ...]:

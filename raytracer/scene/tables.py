@@ -202,7 +202,18 @@ SPHERES = Table(
         ),
         "bond_radius": _key(Number(0.0, above=True), "Radius of bonds.", "that of the style"),
         "bond_color": _key(
-            ColorValue(), "One colour for all bonds.", "that of the atoms at each end"
+            Either(ColorValue(), Later("raytracer.scene.coloring.style", "COLOR_BY")),
+            "One colour for all bonds, or a table of colours that follow their length, order or "
+            "type.",
+            "that of the atoms at each end",
+        ),
+        "bond_select": _key(
+            Text(),
+            'Show only the bonds that fulfil a condition: "length < 1.5 and order == 2".',
+            "all",
+        ),
+        "bond_orders": _key(
+            Truth(), "Show double and triple bonds as parallel sticks.", "where orders are known"
         ),
         "colors": _key(Rows(ColorValue()), "A colour for each inline centre.", every="color"),
         "color_space": _key(
@@ -380,6 +391,17 @@ ANNOTATIONS = {
 }
 """What is drawn over the picture; texts are a list."""
 
+GLYPHS = {
+    name: Table(kind, summary, Keys("raytracer.scene.glyphs.settings", kind))
+    for name, kind, summary in (
+        ("arrows", "Arrows", "Arrows at particles along a vector of their data."),
+        ("trails", "Trails", "Paths of particles over the frames of their file."),
+        ("contacts", "Contacts", "Contacts between particles, as thick as the force in them."),
+        ("shape", "Shape", "Particles as ellipsoids, by their axes and orientations."),
+    )
+}
+"""What is made of the data of particles."""
+
 SCENE = Table(
     "SceneFile",
     "A scene of spheres for raytracer.",
@@ -406,11 +428,12 @@ SCENE = Table(
         "animation": _key(ANIMATION, "What `raytracer animate` makes of the scene."),
         "spheres": _key(Tables(SPHERES), "Sphere sets.", default=[]),
         "capsules": _key(Tables(CAPSULES), "Capsule sets.", default=[]),
-        "cones": _key(Tables(CONES), "Cone sets.", default=[]),
+        "cones": _key(Tables(CONES), "Sets of cones.", default=[]),
         "ellipsoids": _key(Tables(ELLIPSOIDS), "Ellipsoid sets.", default=[]),
         "elements": _key(
             NamedTables(ELEMENT), "Own radii and colours of elements in files of atoms.", default={}
         ),
+        **{name: _key(table, table.summary) for name, table in GLYPHS.items()},
         **{
             name: _key(Tables(table) if name == "texts" else table, table.summary)
             for name, table in ANNOTATIONS.items()

@@ -20,7 +20,7 @@ from raytracer.scene.views import AXES, VIEWS
 from raytracer.settings import LOOKS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from typing import TypedDict
 
     from raytracer.scene.background import Background
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from raytracer.scene.clip import Clip
     from raytracer.scene.colors import Color
     from raytracer.scene.environment import Environment
+    from raytracer.scene.glyphs.settings import Arrows, Contacts, Shape, Trails
     from raytracer.scene.lights import Light
     from raytracer.scene.scene import Scene, SphereSet
     from raytracer.scene.transform import Triple
@@ -56,6 +57,10 @@ if TYPE_CHECKING:
         material: str | None
         aperture: float | None
         focus: Triple | None
+        arrows: bool | str | Mapping[str, Any] | Arrows | None
+        trails: bool | str | Mapping[str, Any] | Trails | None
+        contacts: bool | str | Mapping[str, Any] | Contacts | None
+        shape: bool | str | Mapping[str, Any] | Shape | None
 
 
 class Parts(Kind):
@@ -85,6 +90,30 @@ class Parts(Kind):
 
 OF_PARTICLES = ("radius", "color", "opacity", "material")
 """Settings of the particles of data files."""
+
+
+GLYPHS = ("arrows", "trails", "contacts", "shape")
+"""Settings of what is made of the data of particles."""
+
+
+class Glyph(Kind):
+    """Fields of arrows, trails or contacts; see `glyphs.settings.GlyphValue`.
+
+    Args:
+        name: of the setting.
+        first: the field that a value alone is for.
+    """
+
+    def __init__(self, name: str, first: str) -> None:
+        self.name, self.first = name, first
+
+    def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
+        from raytracer.scene.glyphs.settings import GlyphValue
+
+        return GlyphValue(self.name, self.first).checked(value, name, error)
+
+    def option(self) -> dict[str, Any]:
+        return {"metavar": f"{self.first.upper()}[,NAME=VALUE,...]"}
 
 
 class ColorOrBackground(ColorValue):
@@ -166,8 +195,9 @@ class ViewSettings(Defined):
     fit: bool | str | None = field(
         default=None,
         metadata=define(
-            Words("all"),
-            "Put the camera where it shows the spheres; all: also those that are far out.",
+            Words("all", "box"),
+            "Put the camera where it shows the spheres; all: also those that are far out; box: "
+            "also the simulation box.",
         ),
     )
     camera: Camera | None = field(
@@ -249,6 +279,37 @@ class ViewSettings(Defined):
         default=None, metadata=define(Vector3(), "A point that is in focus, in scene units.")
     )
 
+    arrows: bool | str | Mapping[str, Any] | Arrows | None = field(
+        default=None,
+        metadata=define(
+            Glyph("arrows", "vector"),
+            "Arrows at particles along a vector: a column, and fields of [arrows].",
+        ),
+    )
+    trails: bool | str | Mapping[str, Any] | Trails | None = field(
+        default=None,
+        metadata=define(
+            Glyph("trails", "last"),
+            "Paths of particles over the frames of their file: how many frames back, or all, and "
+            "fields of [trails].",
+        ),
+    )
+    contacts: bool | str | Mapping[str, Any] | Contacts | None = field(
+        default=None,
+        metadata=define(
+            Glyph("contacts", "file"),
+            "Contacts between particles, as thick as their force: a file, or touch, and fields of "
+            "[contacts].",
+        ),
+    )
+    shape: bool | str | Mapping[str, Any] | Shape | None = field(
+        default=None,
+        metadata=define(
+            Glyph("shape", "kind"),
+            "Particles as ellipsoids, by columns of axes and orientations, and fields of [shape].",
+        ),
+    )
+
     def __post_init__(self) -> None:
         check_fields(self, error=UserError)
 
@@ -275,6 +336,9 @@ class ViewSettings(Defined):
             changes["environment"] = self._environment()
         if any(getattr(self, name) is not None for name in OF_PARTICLES):
             changes["spheres"] = self._spheres(scene.spheres)
+        for name in GLYPHS:
+            if (value := getattr(self, name)) is not None:
+                changes[name] = _glyph(getattr(scene, name), name, value)
         changed = replace(scene, **changes) if changes else scene
         follows = any(each is not None for each in (self.color, self.opacity, self.material))
         if follows and any(capsules.are_bonds for capsules in scene.capsules):
@@ -418,3 +482,14 @@ def lit(scene: Scene, settings: RenderSettings) -> Scene:
             f"out, or take one of the looks {known}"
         )
     return scene if scene.lights is None else replace(scene, lights=None, ambient=None)
+
+
+def _glyph(now: Any, name: str, value: Any) -> Any:
+    """Return arrows, trails or contacts with what a call says of them; None is none."""
+    if value is False:
+        return None
+    if not isinstance(value, dict):
+        return value
+    from raytracer.scene.glyphs.settings import GLYPHS as KINDS
+
+    return replace(now, **value) if now is not None else KINDS[name](**value)

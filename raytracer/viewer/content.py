@@ -114,6 +114,8 @@ class Content:
         slice: a plane beyond which nothing is shown.
         selection: particles that are marked.
         legend: whether the colour scale is drawn; None leaves it to the scene.
+        arrows: vector of arrows, "" for none; None leaves them to the scene.
+        box: whether the simulation box is shown; None leaves it to the scene.
     """
 
     frame: int | None = None
@@ -122,6 +124,8 @@ class Content:
     slice: Slice | None = None
     selection: Chosen | None = None
     legend: bool | None = None
+    arrows: str | None = None
+    box: bool | None = None
 
     @property
     def cuts(self) -> bool:
@@ -167,8 +171,18 @@ def apply(content: Content, scene: Scene) -> Applied:
         if scene.count and not mask.any():
             raise SceneError("nothing would be left to show: all particles are hidden")
         sets, numbers = _in_sets(_taken, sets, mask), np.flatnonzero(mask)
+        if any(capsules.are_bonds for capsules in shown_scene.capsules):
+            from raytracer.scene.coloring.apply import with_bonds
+
+            shown_scene = with_bonds(replace(shown_scene, spheres=tuple(sets)))
+            sets = list(shown_scene.spheres)
     count = 0 if selected is None else int(np.count_nonzero(selected))
-    return Applied(replace(shown_scene, spheres=tuple(sets)), numbers, count)
+    changed = replace(shown_scene, spheres=tuple(sets))
+    if any(capsules.made_for for capsules in changed.capsules):
+        from raytracer.scene.glyphs.make import without_glyphs
+
+        changed = without_glyphs(changed)  # made again of the particles that are shown
+    return Applied(changed, numbers, count)
 
 
 def _fulfils(spheres: SphereSet, condition: str) -> Mask:

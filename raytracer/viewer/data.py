@@ -51,6 +51,19 @@ STYLE_NAMES = {"by": "color_by", "map": "map", "range": "range", "scale": "color
 """Settings of a style by the names that actions and messages use."""
 
 
+OF_COLORS = frozenset(
+    (*STYLE_NAMES.values(), "color_steps", "color_threshold", "missing_color", "color_label",
+     "color_unit", "palette")
+)  # fmt: skip
+"""Settings of a style that are about colours."""
+
+
+def _after(now: Any, choices: Sequence[Any], step: int) -> Any:
+    """Return the choice some steps behind another one, or from the first."""
+    place = choices.index(now) if now in choices else 0
+    return choices[(place + step) % len(choices)]
+
+
 class DataView:
     """What of the particles is shown, and what is asked of it.
 
@@ -129,7 +142,9 @@ class DataView:
     def color_by(self, by: str | None) -> None:
         """Let colours follow a column or an expression; None: the colours of the scene."""
         by = (by or "").strip() or None
-        style = {} if by is None else {"color_by": by, "map": self.style.get("map")}
+        style = {name: value for name, value in self.style.items() if name not in OF_COLORS}
+        if by is not None:
+            style |= {"color_by": by, "map": self.style.get("map")}
         self.show(replace(self.content, style={k: v for k, v in style.items() if v}))
         self._viewer.notify(f"colour by {shown(by)}" if by else "colours of the scene")
 
@@ -185,7 +200,87 @@ class DataView:
         if self.content.legend is not None:
             return self.content.legend
         plan = self._viewer.loaded_scene.job.plan
-        return bool(self.style) or (plan is not None and plan.annotations.legend is not None)
+        return bool(self.style.get("color_by")) or (
+            plan is not None and plan.annotations.legend is not None
+        )
+
+    # Solids made of the data
+
+    @action(undo=True)
+    def set_style(self, name: str | None) -> None:
+        """Show atoms and bonds in a style: ball-and-stick, licorice, wire; None: as before."""
+        from raytracer.scene.bond_settings import STYLES
+
+        if name:
+            one_of(name, "set-style", STYLES, "style", UserError)
+        self._solid("style", name)
+        self._viewer.notify(f"style {shown(name)}" if name else "atoms as they are")
+
+    @action(undo=True)
+    def next_style(self, step: int = 1) -> None:
+        """Take the next style of atoms and bonds."""
+        from raytracer.scene.bond_settings import STYLES
+
+        self.set_style(_after(self.style.get("style"), [None, *STYLES], step))
+
+    @action(undo=True)
+    def set_bonds(self, which: str | None) -> None:
+        """Show bonds: auto, file, distance, none, a length, Si-O=2; None: as before."""
+        from raytracer.scene.bond_settings import BONDS
+
+        which = (which or "").strip() or None
+        if which is not None:
+            BONDS.checked(which, "set-bonds", UserError)
+        self._solid("bonds", which)
+
+    def _solid(self, name: str, value: str | None) -> None:
+        style = {key: each for key, each in self.style.items() if key != name}
+        self.show(replace(self.content, style=style if value is None else {**style, name: value}))
+
+    @action(undo=True)
+    def set_arrows(self, vector: str | None) -> None:
+        """Show arrows along a vector, as velocity; "" is none, None what the scene says."""
+        if vector:
+            from raytracer.scene.glyphs.settings import GlyphValue
+
+            GlyphValue("arrows", "vector").checked(vector, "set-arrows", UserError)
+        self.show(replace(self.content, arrows=vector))
+        self._viewer.notify(f"arrows along {shown(vector)}" if vector else "no arrows")
+
+    @action(undo=True)
+    def next_arrows(self, step: int = 1) -> None:
+        """Show arrows along the next vector of the data."""
+        self.set_arrows(_after(self.arrows or "", ["", *self.vectors], step))
+
+    @property
+    def arrows(self) -> str:
+        """The vector that arrows follow; "" without arrows."""
+        if self.content.arrows is not None:
+            return self.content.arrows
+        said = self._viewer.loaded_scene.scene.arrows
+        if said is None:
+            return ""
+        return said.vector if isinstance(said.vector, str) else ",".join(said.vector)
+
+    @property
+    def vectors(self) -> list[str]:
+        """Names of the vectors of the data."""
+        from raytracer.scene.glyphs.vectors import names_of
+
+        return list(dict.fromkeys(n for each in self._sets() for n in names_of(each.columns)))
+
+    @action(undo=True)
+    def toggle_box(self) -> None:
+        """Show or hide the simulation box."""
+        self.show(replace(self.content, box=not self.has_box))
+
+    @property
+    def has_box(self) -> bool:
+        """Whether the simulation box is shown."""
+        if self.content.box is not None:
+            return self.content.box
+        plan = self._viewer.loaded_scene.job.plan
+        return plan is not None and plan.annotations.box is not None
 
     def _restyle(self, name: str, value: str | None) -> None:
         if not self.style.get("color_by"):

@@ -63,6 +63,15 @@ def rows(viewer: Viewer) -> list[Row]:
         Row("hidden", f"{data.hidden:,}", "D", ("hide-selected",)),
         Row("selected", f"{data.selected:,}", "/", ("ask-selection",)),
         Row("slice", _slice(viewer), "W", ("next-slice",)),
+        Row(
+            "style",
+            _short(style.get("style") or "the scene's"),
+            "",
+            ("next-style", 1),
+            ("next-style", -1),
+        ),
+        Row("arrows", _short(data.arrows or "none"), "", ("next-arrows", 1), ("next-arrows", -1)),
+        Row("box", "shown" if data.has_box else "hidden", "", ("toggle-box",)),
     ]
     scene = viewer.loaded_scene.scene
     background = BACKGROUND_NAMES[viewer.edits.background]

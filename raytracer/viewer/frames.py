@@ -24,12 +24,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from raytracer.animation.source import FrameSource
     from raytracer.backends.base import Device
     from raytracer.files.output import OutputSet
     from raytracer.pipeline import Notice
     from raytracer.scene.annotations import Annotations
     from raytracer.scene.scene import Scene
+    from raytracer.trajectory.motion import Motion
+    from raytracer.trajectory.source import FrameSource
     from raytracer.viewer.content import Applied
     from raytracer.viewer.messages import Message
 
@@ -47,6 +48,7 @@ class Frames:
         annotations: what is drawn over pictures, or changes of what the scene says.
         initial: the frame that is loaded first; None is that of the file.
         format: the ending that says the format of a file; see `load`.
+        motion: loads frames that are smoothed or unwrapped; None loads them as they are.
     """
 
     def __init__(
@@ -57,8 +59,10 @@ class Frames:
         annotations: Annotations | Mapping[str, Any] | None = None,
         initial: int | None = None,
         format: str | None = None,  # noqa: A002
+        motion: Motion | None = None,
     ) -> None:
         self.source, self.initial, self.format = source, initial, format
+        self._motion = motion
         self._given = dict(overrides or {})
         self._overrides = {k: v for k, v in self._given.items() if k not in SETTINGS}
         self._threads, self._annotations = threads, annotations
@@ -94,12 +98,14 @@ class Frames:
         with self._lock, holding(self._held):
             loaded = LoadedScene.load(
                 self.source, self._given, backend, self._threads, notice, outputs, self.initial,
-                self._annotations, self.format,
+                self._annotations, self.format, self._motion,
             )  # fmt: skip
         loaded.job.warnings = [each for each in loaded.job.warnings if MORE_FRAMES not in each]
         said = {k: self._given[k] for k in SETTINGS if self._given.get(k) is not None}
         if not said:
-            self._plain = self.initial, loaded.scene
+            glyphs = (loaded.scene.arrows, loaded.scene.trails, loaded.scene.contacts)
+            if all(each is None or each.particles is None for each in glyphs):
+                self._plain = self.initial, loaded.scene
             loaded.content = Content(self.initial)
             return loaded
         condition = said.pop("select", None)
@@ -137,6 +143,8 @@ class Frames:
         """
         with self._lock:
             self._plain = None
+            if self._motion is not None:
+                self._motion.forget()
             if content == Content(self.initial):
                 return self.first(like.job.device, step)
             return self.load(content, like, step)
@@ -155,8 +163,9 @@ class Frames:
         with self._lock, collected() as warnings:
             plain = self._loaded(content.frame)
             applied = self._applied(content, plain)
+        arrows = {} if content.arrows is None else {"arrows": content.arrows or False}
         loaded = LoadedScene.load(
-            applied.scene, {}, like.job.device, self._threads, step,
+            applied.scene, arrows, like.job.device, self._threads, step,
             annotations=self._drawn(content),
         )  # fmt: skip
         scene = like.job.about["scene"] | {"digest": loaded.job.digest}
@@ -185,7 +194,7 @@ class Frames:
         style = dict(content.style)
         if self._colors[0] != style:
             self._colors = style, Held()
-        if style and style == self._first_style and "range" not in style:
+        if style.get("color_by") and style == self._first_style and "range" not in style:
             content = replace(content, style={**style, "range": self._first_range})
         held = self._colors[1]
         with holding(held):
@@ -195,19 +204,25 @@ class Frames:
 
     def _drawn(self, content: Content) -> Annotations | Mapping[str, Any] | None:
         """Return what is drawn over pictures: with a colour scale its legend, unless it is off."""
-        legend = content.legend
-        if legend is None and content.style.get("color_by"):
-            legend = True
-        if legend is None:
+        changes: dict[str, Any] = {}
+        if content.legend is not None:
+            changes["legend"] = content.legend
+        elif content.style.get("color_by"):
+            changes["legend"] = True
+        if content.box is not None:
+            changes["box"] = content.box
+        if not changes:
             return self._annotations
         if self._annotations is None or is_a(self._annotations, Mapping):
-            return {**(self._annotations or {}), "legend": legend}  # type: ignore[dict-item]
-        return self._annotations.changed({"legend": legend})  # type: ignore[union-attr]
+            return {**(self._annotations or {}), **changes}  # type: ignore[dict-item]
+        return self._annotations.changed(changes)  # type: ignore[union-attr]
 
     def _read(self, frame: int | None) -> Scene:
         from raytracer.scene.load import load
         from raytracer.scene.scene import Scene
 
+        if self._motion is not None:
+            return self._motion.load(self.source, frame)
         if is_path(self.source):
             return load(path_of(self.source, "scene"), frame, format=self.format)
         if is_a(self.source, Scene):
@@ -215,7 +230,7 @@ class Frames:
         return self._frame_source().load(frame or 0)
 
     def _frame_source(self) -> FrameSource:
-        from raytracer.animation.source import source_of
+        from raytracer.trajectory.source import source_of
 
         return source_of(self.source, self.format)
 

@@ -15,8 +15,9 @@ from raytracer.errors import TEXT_LETTERS, DataFileError, shown
 from raytracer.files.access import is_path
 from raytracer.memory import Output
 from raytracer.pipeline import NO_SPHERE, Job, Notice, prepare
+from raytracer.scene.packing.framing import NOTHING, Surroundings
 from raytracer.scene.packing.lighting import pack_lights
-from raytracer.scene.packing.pack import retake
+from raytracer.scene.packing.pack import retake, with_boxes
 from raytracer.scene.packing.pose import with_up
 from raytracer.settings import RenderSettings
 from raytracer.viewer.collision import Colliders
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from raytracer.files.output import OutputSet
     from raytracer.scene.annotations import Annotations
     from raytracer.scene.scene import Scene
+    from raytracer.trajectory.motion import Motion
 
 
 RAYS_PER_AXIS = 5
@@ -90,6 +92,7 @@ class LoadedScene:
         frame: int | None = None,
         annotations: Annotations | Mapping[str, Any] | None = None,
         format: str | None = None,  # noqa: A002
+        motion: Motion | None = None,
     ) -> LoadedScene:
         """Load, pack, build and upload a scene; arguments as for `raytracer.pipeline.prepare`.
 
@@ -101,6 +104,7 @@ class LoadedScene:
                 overrides,
                 frame=frame,
                 format=format,
+                motion=motion,
                 backend=backend,
                 threads=threads,
                 notice=notice,
@@ -133,6 +137,11 @@ class LoadedScene:
     def extent(self) -> float:
         """Radius that holds all spheres; see `view.bounding_radius`."""
         return self.colliders.extent
+
+    def surroundings(self, size: tuple[int, int]) -> Surroundings:
+        """Return what a fitted camera shows beside the spheres; size: of the picture, pixels."""
+        plan = self.job.plan
+        return with_boxes(self.scene, NOTHING if plan is None else plan.surroundings(*size))
 
     @property
     def all_particles(self) -> Scene:

@@ -18,6 +18,7 @@ from raytracer.errors import RaytracerError
 from raytracer.fields import check_names, takes
 from raytracer.files.access import is_path, path_of
 from raytracer.film.tone_settings import ToneSettings
+from raytracer.pipeline import motion_of
 from raytracer.scene.coloring import STYLE
 from raytracer.scene.view_settings import ViewSettings
 from raytracer.scene.views import VIEWS
@@ -148,6 +149,8 @@ class Session:
         size: tuple[int, int] | None = None,
         frame: int | None = None,
         format: str | None = None,  # noqa: A002
+        smoothing: int | None = None,
+        unwrap: bool | None = None,
         backend: str = "auto",
         samples: int | None = None,
         look: str | None = None,
@@ -172,8 +175,9 @@ class Session:
             scene: a Scene, the path of a scene or particle file, or an object that holds particles.
             size: width and height of the picture in pixels; None takes the scene's.
             wake: called by other threads when there is a picture or a message to fetch.
-            frame, format, backend, samples, look, integrator, ao_samples, ao_distance, denoise,
-                light, threads, tone, annotations, watch, adaptive, notice, say: as for `preview`.
+            frame, format, smoothing, unwrap, backend, samples, look, integrator, ao_samples,
+                ao_distance, denoise, light, threads, tone, annotations, watch, adaptive, notice,
+                say: as for `preview`.
             **view_settings: settings of view and colours, as for `preview`.
 
         Raises:
@@ -192,7 +196,10 @@ class Session:
             scene = path_of(scene, "scene")
         file = require_file(scene) if watch else None
         stamped = stamps(file) if file is not None else None
-        frames = Frames(scene, overrides | view_settings, threads, annotations, frame, format)
+        motion = motion_of(smoothing, unwrap, format)
+        frames = Frames(
+            scene, overrides | view_settings, threads, annotations, frame, format, motion
+        )
         loaded_scene = frames.first(backend, notice)
         settings = loaded_scene.job.settings
         try:
@@ -327,6 +334,7 @@ class Session:
                 "speed": time.speed, "loop": time.loop, "loops": list(LOOPS),
             },
             "color": self._color(),
+            "solids": self._solids(),
             "selection": {
                 "count": data.selected,
                 "condition": content.selection.condition if content.selection else "",
@@ -356,6 +364,20 @@ class Session:
             "low": scales[-1].low if scales else None,
             "high": scales[-1].high if scales else None,
             "legend": data.has_legend,
+        }
+
+    def _solids(self) -> dict[str, Any]:
+        """Return what is made of the data: bonds, arrows and box."""
+        from raytracer.scene.bond_settings import STYLES
+
+        data = self.viewer.data
+        return {
+            "style": data.style.get("style"),
+            "styles": list(STYLES),
+            "bonds": data.style.get("bonds"),
+            "arrows": data.arrows,
+            "vectors": data.vectors,
+            "box": data.has_box,
         }
 
     def _slice(self) -> dict[str, Any] | None:

@@ -91,11 +91,19 @@ class View:
         return self.pose.half if self.orthographic else self.pose.half * self.distance
 
 
-def initial_view(camera: Camera | None, buffers: SceneBuffers, aspect: float) -> View:
-    """Return the view of a scene's camera in a picture of this aspect; None is the default one."""
+def initial_view(
+    camera: Camera | None,
+    buffers: SceneBuffers,
+    aspect: float,
+    around: framing.Surroundings = framing.NOTHING,
+) -> View:
+    """Return the view of a scene's camera in a picture of this aspect; None is the default one.
+
+    around: what a fitted camera shows beside the spheres.
+    """
     camera = camera or Camera()
     camera = aimed(camera, spheres_of(buffers), space_of(buffers))
-    pose = pose_of(camera, spheres_of(buffers), space_of(buffers), aspect)
+    pose = pose_of(camera, spheres_of(buffers), space_of(buffers), aspect, around)
     up = np.asarray(camera.upward, np.float64)
     up = up / np.linalg.norm(up)
     if camera.fit or camera.position is None:
@@ -272,7 +280,13 @@ def at_distance(view: View, distance: float) -> View:
     return replace(view, pose=replace(view.pose, eye=eye))
 
 
-def to_all(view: View, buffers: SceneBuffers, aspect: float, whole: bool = True) -> View:
+def to_all(
+    view: View,
+    buffers: SceneBuffers,
+    aspect: float,
+    whole: bool = True,
+    around: framing.Surroundings = framing.NOTHING,
+) -> View:
     """Fit all spheres from the same direction.
 
     Args:
@@ -280,14 +294,20 @@ def to_all(view: View, buffers: SceneBuffers, aspect: float, whole: bool = True)
         buffers: with the spheres.
         aspect: width of the picture divided by its height.
         whole: False ignores giants; such a view has no `fits_all`.
+        around: what is shown beside the spheres.
     """
     axes, half = view.pose.axes, view.pose.half
     spheres = spheres_of(buffers)
     skipped = None if whole else framing.giants(buffers.radius)
+    beside = around.room, around.points(space_of(buffers))
     if view.orthographic:
-        eye, half, _ = framing.orthographic(spheres, axes, aspect, view.with_outliers, skipped)
+        eye, half, _ = framing.orthographic(
+            spheres, axes, aspect, view.with_outliers, skipped, *beside
+        )
     else:
-        eye, _ = framing.perspective(spheres, axes, half, aspect, view.with_outliers, skipped)
+        eye, _ = framing.perspective(
+            spheres, axes, half, aspect, view.with_outliers, skipped, *beside
+        )
     pose = Pose(view.pose.kind, eye, axes, half)
     whole = skipped is None or len(skipped) == 0
     return View(pose, np.zeros(3), view.up, fits_all=whole, with_outliers=view.with_outliers)

@@ -212,8 +212,14 @@ class Viewer:
             return
         self.size = width, height
         if self.view.fits_all:
-            self.view = view.to_all(self.view, self.loaded_scene.buffers, self.aspect)
+            self.view = self._showing_all(self.view)
         self.request_render()
+
+    def _showing_all(self, start: View, whole: bool = True) -> View:
+        """Return a view of all spheres from the same direction; see `view.to_all`."""
+        scene = self.loaded_scene
+        around = scene.surroundings(self.size)
+        return view.to_all(start, scene.buffers, self.aspect, whole, around)
 
     @action(undo=True)
     def reset(self) -> None:
@@ -225,7 +231,9 @@ class Viewer:
 
     def _initial_view(self) -> View:
         scene = self.loaded_scene
-        return view.initial_view(scene.scene.camera, scene.buffers, self.aspect)
+        return view.initial_view(
+            scene.scene.camera, scene.buffers, self.aspect, scene.surroundings(self.size)
+        )
 
     def _pack(self) -> SceneBuffers:
         """Return the packed scene of the current state; raises SceneError."""
@@ -310,17 +318,14 @@ class Viewer:
     @action(undo=True)
     def fit_all(self) -> None:
         """Fit all spheres except giants, such as a ground ball."""
-        buffers = self.loaded_scene.buffers
-
-        def fit(start: View) -> View:
-            return view.to_all(start, buffers, self.aspect, whole=False)
-
-        self._set_view(self.loaded_scene.colliders.fitted(self.view, fit))
+        self._set_view(
+            self.loaded_scene.colliders.fitted(self.view, partial(self._showing_all, whole=False))
+        )
 
     @action(undo=True)
     def fit_giants(self) -> None:
         """Fit all spheres."""
-        self._set_view(view.to_all(self.view, self.loaded_scene.buffers, self.aspect))
+        self._set_view(self._showing_all(self.view))
 
     @action(undo=True)
     def fit_picked(self) -> None:
@@ -648,7 +653,9 @@ class Viewer:
             raise UserError(f"{path} is not finished: wait for it, or press Esc")
         shown = self.view
         if shown.fits_all:
-            shown = view.to_all(shown, self.loaded_scene.buffers, size[0] / size[1])
+            scene = self.loaded_scene
+            aspect, around = size[0] / size[1], scene.surroundings(size)
+            shown = view.to_all(shown, scene.buffers, aspect, around=around)
         buffers = self.loaded_scene.buffers_for(shown, size, self.edits)
         path = path or free_name(self.loaded_scene.stem)
         settings = self.edits.applied_to(self.loaded_scene.scene).render
@@ -773,7 +780,7 @@ class Viewer:
         if old.scene.camera != loaded_scene.scene.camera:
             self.view = self._initial_view()
         elif self.view.fits_all:
-            self.view = view.to_all(self.view, loaded_scene.buffers, self.aspect)
+            self.view = self._showing_all(self.view)
         else:
             same = view.rebased(self.view, old.buffers, loaded_scene.buffers)
             self.view = loaded_scene.colliders.turned(same, same)

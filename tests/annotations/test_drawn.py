@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,8 @@ from numpy.typing import NDArray
 
 import raytracer
 from raytracer import Annotations, Axes, Camera, Labels, Legend, ScaleBar, Scene, SphereSet
+from raytracer.annotations import legend
+from raytracer.annotations.from_scene import scales_of
 from raytracer.errors import SceneError
 from raytracer.scene.coloring.scale import ColorScale
 
@@ -52,7 +55,7 @@ def test_the_bar_has_the_colours_of_the_map(place: str, bits: int) -> None:
     first = (pixels == wanted[0]).all(axis=-1) & (np.roll(pixels, -1, 0) == wanted[1]).all(axis=-1)
     rows, columns = np.nonzero(first)
     assert len(set(rows)) == 1
-    assert len(columns) == round(1.2 * 10 * (200 / 6 / 72))
+    assert len(columns) == round(1.2 * 10 * (200 / 240))  # a small picture: see `point_of`
     for x in columns:
         np.testing.assert_array_equal(pixels[rows[0] : rows[0] + length, x], wanted)
 
@@ -203,8 +206,10 @@ def test_text_has_the_same_share_of_any_picture_and_its_own_size_at_a_dpi() -> N
         pixels = picture(title, **options).to_uint8()
         return int((pixels == (255, 0, 0)).all(axis=-1).any(axis=1).sum())
 
-    small, large = height(), height(width=640, height=400)
+    small, large = height(width=960, height=600), height(width=1920, height=1200)
     assert abs(large - 2 * small) <= 2
+    assert abs(height() - 0.66 * 72 * 200 / 240) <= 1.5  # larger where it could not be read
+    assert abs(height(width=640, height=400) - 0.66 * 72) <= 1.5
     assert abs(height(dpi=50.0) - 0.66 * 50) <= 1.5  # an inch high, and capitals two thirds of it
 
 
@@ -244,3 +249,45 @@ def test_annotations_of_tiny_pictures(size: tuple[int, int]) -> None:
     pixels = picture(drawn, scales=[SPEED], width=size[0], height=size[1]).pixels()
     assert pixels.shape == (size[1], size[0], 4)
     assert (pixels[..., 3] == 255).all()
+
+
+def colors_in(image: raytracer.Image) -> set[tuple[int, ...]]:
+    """All colours of a picture."""
+    return {tuple(color) for color in image.to_uint8().reshape(-1, 3).tolist()}
+
+
+@pytest.mark.parametrize("place", ["right", "top", "bottom-left"])
+@pytest.mark.parametrize("count", [3, 30, 75])
+def test_categories_stand_in_columns_inside_of_the_picture(place: str, count: int) -> None:
+    colors = [(0.2 + 0.01 * (k % 75), 0.5, 0.9) for k in range(count)]
+    scale = ColorScale(colors, "categorical", names=tuple(f"{k}" for k in range(count)))
+    found = colors_in(picture(Annotations(legend=Legend(place=place)), scales=[scale], dpi=30.0))
+    assert {tuple(color) for color in scale.palette[:-1].tolist()} <= found
+
+
+def test_categories_without_room_are_counted() -> None:
+    names = [f"{k}" for k in range(900)]
+    for room, across in (((100.0, 200.0), False), ((300.0, 40.0), True)):
+        table = legend._table(names, 10.0, room, across)
+        listed = [name for column in table.columns for name in column]
+        assert listed[:-1] == names[: len(listed) - 1]
+        assert listed[-1] == f"+ {900 - len(listed) + 1} more"
+        assert table.rows * legend.ROW * 10.0 <= room[1]
+        assert legend._total(table, 10.0) <= room[0]
+
+
+def test_elements_and_types_have_a_legend(tmp_path: Path) -> None:
+    path = tmp_path / "a.xyz"
+    path.write_text("3\n\nO 0 0 0\nH 1 0 0\nH -1 0 0\n")
+    settings = {"width": 200, "height": 100, **SMALL}
+    scales = scales_of(raytracer.load(path))
+    assert [(scale.label, scale.names) for scale in scales] == [("element", ("O", "H"))]
+    image = raytracer.render(path, annotations={"legend": True}, **settings)
+    assert {tuple(color) for color in scales[0].palette[:2].tolist()} <= colors_in(image)
+    table = tmp_path / "a.csv"
+    table.write_text("x,y,z,type\n0,0,0,2\n1,0,0,1\n")
+    assert [(each.label, each.names) for each in scales_of(raytracer.load(table))] == [
+        ("type", ("2", "1"))
+    ]
+    with pytest.raises(SceneError, match="leave the legend out, or say --color-by"):
+        raytracer.render(path, color="red", annotations={"legend": True}, **settings)

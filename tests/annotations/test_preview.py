@@ -26,7 +26,8 @@ DRAWN = Annotations(axes=Axes(), texts=[TextLabel("Title")])
 def request_of(scene: Scene, samples: int = 2) -> RenderRequest:
     """The scene's own camera."""
     loaded_scene = loaded_scene_of(scene)
-    view = moves.initial_view(scene.camera, loaded_scene.buffers, SIZE[0] / SIZE[1])
+    around = loaded_scene.surroundings(SIZE)
+    view = moves.initial_view(scene.camera, loaded_scene.buffers, SIZE[0] / SIZE[1], around)
     buffers = loaded_scene.buffers_for(view, SIZE, Edits())
     return RenderRequest(loaded_scene, buffers, ToneSettings(), samples)
 

@@ -37,7 +37,7 @@ def redness(pixels: NDArray[Any]) -> NDArray[np.float64]:
 def test_a_sphere_hides_the_lines_behind_it(perspective: bool) -> None:
     camera = {"type": "perspective", "height": None, "vertical_fov": 28.0} if perspective else {}
     box = Annotations(
-        box=SimulationBox(((4, 0, 0), (0, 4, 0), (0, 0, 4)), (-2, -2, -2), color="red", width=4.0)
+        box=SimulationBox(((4, 0, 0), (0, 4, 0), (0, 0, 4)), (-2, -2, -2), 4.0, "red", "lines")
     )
     # One sphere before the front face, and one between the front face and the back face.
     before = render(looking((2.0, 2.0, 5.0, 1.0, "white"), **camera), box)

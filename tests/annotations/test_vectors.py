@@ -13,6 +13,7 @@ from PIL import Image as Pillow
 import raytracer
 from raytracer import Annotations, Axes, Camera, Legend, Outline, Scene, SphereSet, TextLabel
 from raytracer.cli import main
+from raytracer.drawing.shapes import point_of
 from raytracer.errors import OutputError, UserError
 from raytracer.scene.coloring.scale import ColorScale
 
@@ -62,11 +63,16 @@ def test_a_crop_and_a_picture_without_annotations(tmp_path: Path) -> None:
 def test_a_pdf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("matplotlib")
     drawn = Annotations(axes=Axes(), texts=[TextLabel("Title x²")], legend=Legend())
-    picture(drawn).save(tmp_path / "a.pdf")
+    image = picture(drawn)
+    image.save(tmp_path / "a.pdf")
+    image.save(tmp_path / "a.png")
     data = (tmp_path / "a.pdf").read_bytes()
     assert data.startswith(b"%PDF")
     assert b"SourceSansPro" in data
-    assert b"/MediaBox [ 0 0 648 432 ]" in data  # 9 by 6 inches
+    with Pillow.open(tmp_path / "a.png") as made:
+        size_of = made.size
+    width, height = (size / point_of(*size_of, None) for size in size_of)
+    assert f"/MediaBox [ 0 0 {width:g} {height:g} ]".encode() in data
 
 
 def test_a_pdf_without_matplotlib_is_refused_before_rendering(

@@ -281,3 +281,78 @@ def test_bonds_have_the_opacity_and_the_material_of_their_atoms(tmp_path: Path) 
     gold = ViewSettings(material="gold", opacity=0.5).applied_to(scene)
     assert gold.capsules[0].material == "gold"
     assert gold.capsules[0].start.opacity == 0.5
+
+
+def conect(orders: list[int]) -> str:
+    """Return ethane, ethene or ethyne and others as a PDB file: C-C bonds of some orders."""
+    lines = []
+    for index, order in enumerate(orders):
+        places = [("C", 0.0, 0.0), ("C", 1.4, 0.0), ("H", -0.6, 0.9), ("H", 2.0, -0.9)]
+        first = 4 * index + 1
+        for k, (symbol, x, z) in enumerate(places):
+            lines.append(
+                f"HETATM{first + k:5d}  {symbol:<3s} MOL A   1    "
+                f"{x:8.3f}{9.0 * index:8.3f}{z:8.3f}  1.00  0.00          {symbol:>2s}"
+            )
+        pairs = [(0, 1, order), (0, 2, 1), (1, 3, 1)]
+        for one, other, count in pairs:
+            for a, b in ((one, other), (other, one)):
+                lines.append(f"CONECT{first + a:5d}" + f"{first + b:5d}" * count)
+    return "\n".join([*lines, "END", ""])
+
+
+def test_double_and_triple_bonds_are_sticks_in_the_plane_of_the_neighbours(tmp_path: Path) -> None:
+    plain = loaded(tmp_path, conect([1, 2, 3]), "a.pdb")
+    (sticks,) = plain.styled(style="ball-and-stick").capsules
+    assert sticks.count == 1 + 2 + 3 + 6
+    (single,) = plain.styled(style="ball-and-stick", bond_orders=False).capsules
+    assert single.count == 9
+    for index, order in enumerate((1, 2, 3)):
+        mine = np.isclose(sticks.starts[:, 1], 9.0 * index)
+        spans = sticks.ends - sticks.starts
+        along = mine & (np.abs(spans[:, 2]) < 1e-3) & (np.abs(spans[:, 0]) > 1.3)
+        heights = np.sort(sticks.starts[along, 2])
+        # The hydrogens lie in the plane of x and z, so do the sticks, on both sides of the axis.
+        assert len(heights) == order
+        assert heights == pytest.approx(-heights[::-1], abs=1e-6)
+        radii = np.asarray(sticks.radius)[along]
+        assert (np.diff(heights) > 2 * radii[0]).all()
+        assert sticks.ends[along, 1] == pytest.approx(9.0 * index)
+
+
+def test_sticks_of_a_chain_that_is_straight_or_alone() -> None:
+    from raytracer.scene.bond_orders import BESIDE, sticks_of
+
+    pairs = np.array([[0, 1], [1, 2], [3, 4]])
+    spans = np.array([[1.0, 0, 0], [1.0, 0, 0], [0, 0, 2.0]])
+    sticks = sticks_of(pairs, spans, np.array([2.0, 3.0, 1.5]), 0.1, BESIDE)
+    assert np.bincount(sticks.bond).tolist() == [2, 3, 2]
+    assert (sticks.shift * spans[sticks.bond]).sum(axis=1) == pytest.approx(np.zeros(7))
+    size = np.linalg.norm(sticks.shift, axis=1)
+    assert size[sticks.bond == 0] == pytest.approx([0.1, 0.1])
+
+
+def test_bonds_are_chosen_and_coloured_by_their_values(tmp_path: Path) -> None:
+    plain = loaded(tmp_path, conect([1, 2, 3]), "a.pdb")
+    rule = {"by": "order", "map": "viridis"}
+    scene = plain.styled(style="wire", bond_select="element1 == 'C' and element2 == 'C'",
+                         bond_color=rule, bond_orders=False)  # fmt: skip
+    (bonds,) = scene.capsules
+    assert bonds.count == 3
+    assert bonds.start.color_id is not None
+    assert len(set(bonds.start.color_id.tolist())) == 3
+    (scale,) = scene.color_scales
+    assert (scale.label, scale.low, scale.high) == ("order", 1.0, 3.0)
+    assert len(scene.styled(bonds="none").color_scales) == 0
+    short = plain.styled(bonds="auto", bond_select="length < 1.2")
+    assert lengths(short) == pytest.approx([1.0817] * 6, abs=1e-3)
+    with pytest.raises(SceneError, match="bond_select: 'length' is no condition"):
+        plain.styled(bonds="auto", bond_select="length")
+    with pytest.raises(SceneError, match=r"bond_color\.by: there is no column 'ordr'"):
+        plain.styled(bonds="auto", bond_color={"by": "ordr"})
+
+
+def test_types_of_bonds_are_those_of_the_file(tmp_path: Path) -> None:
+    chain = CHAIN.replace("2 1 1 3\n", "2 2 1 3\n").replace("1 bond types", "2 bond types")
+    scene = loaded(tmp_path, chain, "a.data").styled(bonds="file", bond_select="type == 2")
+    assert lengths(scene) == pytest.approx([0.75, 0.75])

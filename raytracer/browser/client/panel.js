@@ -11,6 +11,7 @@ class Panel {
     this.pickText = element("pre", "rt-picks", this.picks);
     this.makeLook();
     this.makeColor();
+    this.makeSolids();
     this.makeSelection();
     this.makeView();
     this.makeMotion();
@@ -51,6 +52,18 @@ class Panel {
       ({ color }) => rangeText(color));
     const legend = this.row(part, "Legend");
     this.toggle(legend, "toggle-legend", "draw a legend", (state) => state.color.legend);
+  }
+
+  makeSolids() {
+    const part = this.section("Bonds and arrows");
+    this.choice(part, "Style", "set-style", "name",
+      ({ solids }) => [solids.style, solids.styles], "the scene's");
+    this.text(part, "Bonds", "set-bonds", "which", "auto, none, 2.4 or Si-O=2",
+      ({ solids }) => String(solids.bonds ?? ""));
+    this.choice(part, "Arrows", "set-arrows", "vector",
+      ({ solids }) => [solids.arrows, withOwn(solids.arrows, ["", ...solids.vectors])]);
+    const box = this.row(part, "Box");
+    this.toggle(box, "toggle-box", "show the box", (state) => state.solids.box);
   }
 
   makeSelection() {

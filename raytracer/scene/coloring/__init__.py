@@ -21,6 +21,8 @@ SETTINGS: dict[str, type] = {
     "bonds": str,
     "bond_radius": float,
     "bond_color": str,
+    "bond_select": str,
+    "bond_orders": bool,
 }
 """Names of the settings, which `style.StyleSettings` defines, and their types as options.
 

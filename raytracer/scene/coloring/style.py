@@ -11,12 +11,12 @@ from raytracer.field_types import Choice, Integer, Number, Text, Truth
 from raytracer.fields import Defined, Definition, check_fields, define, definitions
 from raytracer.scene.bond_settings import BONDS, STYLES
 from raytracer.scene.coloring.kinds import Map, Palette, Range
-from raytracer.scene.kinds import ColorValue, Table
+from raytracer.scene.kinds import ColorValue, Later, Table
 from raytracer.scene.periodic import REPLICATE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import TypedDict
+    from typing import Any, TypedDict
 
     from raytracer.scene.coloring.limits import Limit
     from raytracer.scene.colors import Color
@@ -41,7 +41,9 @@ if TYPE_CHECKING:
         style: str | None
         bonds: bool | str | float | Mapping[str, float] | None
         bond_radius: float | None
-        bond_color: Color | None
+        bond_color: Color | Mapping[str, Any] | None
+        bond_select: str | None
+        bond_orders: bool | None
 
 
 SCALES = ("linear", "log", "symlog", "symmetric", "discrete", "categorical")
@@ -184,10 +186,29 @@ class StyleSettings(Defined):
             Number(0.0, above=True), "Radius of bonds.", default_text="that of the style"
         ),
     )
-    bond_color: Color | None = field(
+    bond_color: Color | StyleSettings | None = field(
         default=None,
         metadata=define(
-            ColorValue(), "One colour for all bonds.", default_text="that of the atoms at each end"
+            Later("raytracer.scene.coloring.rule", "COLOR_RULE"),
+            "One colour for all bonds, or colours that follow their length, order or type.",
+            default_text="that of the atoms at each end",
+        ),
+    )
+    bond_select: str | None = field(
+        default=None,
+        metadata=define(
+            Text(),
+            "Show only the bonds that fulfil a condition on their length, order, type, and columns "
+            "of both atoms as in type1 and type2: length < 1.5 and order == 2.",
+            default_text="all",
+        ),
+    )
+    bond_orders: bool | None = field(
+        default=None,
+        metadata=define(
+            Truth(),
+            "Show double and triple bonds as parallel sticks, where orders are known.",
+            default_text="true",
         ),
     )
 
@@ -253,19 +274,21 @@ class SetStyle:
         radius: an expression; None keeps the radii of the set.
         place: of the set in a scene file, for messages: "spheres[0]"; "" for arguments.
         opacity: an expression, or a number; None keeps the opacity of the set.
+        table: name of the table of the colours.
     """
 
     settings: StyleSettings
     radius: str | None = None
     place: str = ""
     opacity: str | None = None
+    table: str = "color"
 
     def named(self, setting: str) -> str:
         """Return what messages call a setting."""
-        if not self.place:
+        if not self.place and self.table == "color":
             return setting
-        keys = {name: f"color.{key}" for key, name in KEYS.items()}
-        return f"{self.place}.{keys.get(setting, setting)}"
+        keys = {name: f"{self.table}.{key}" for key, name in KEYS.items()}
+        return f"{self.place}.{keys.get(setting, setting)}".removeprefix(".")
 
     @property
     def columns(self) -> list[str]:

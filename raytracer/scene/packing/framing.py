@@ -10,6 +10,8 @@ to be seen: one that escaped from a simulation, a wrong number in a file.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from itertools import product
 from math import frexp, hypot, inf
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from raytracer.scene.packing.render_space import Space
+    from raytracer.scene.particles.source import Box
     from raytracer.scene.transform import Vector
 
     Spheres = tuple[
@@ -31,12 +35,58 @@ MARGIN = 0.04
 """Part of the half picture kept free on each side; far more than float32 rounding can use up."""
 
 
+ROUNDING = 1e-9
+"""By how much, relative to its distance, an eye may be too near for the room to be left."""
+
 GIANT = 8.0
 """Radius in render space, where most spheres are within about 1, of what is no part of a subject:
 the ball that it stands on."""
 
 GROUND = 0.9
 """Distance of the others from the centre of the ball that they stand on, in radii, at least."""
+
+
+class Room(NamedTuple):
+    """Parts of the width and of the height of a picture that spheres leave free."""
+
+    left: float = 0.0
+    right: float = 0.0
+    bottom: float = 0.0
+    top: float = 0.0
+
+
+FULL = Room()
+"""The whole picture is for the spheres."""
+
+
+@dataclass(frozen=True, eq=False)
+class Surroundings:
+    """What a fitted camera shows beside the spheres.
+
+    Args:
+        room: that is left free.
+        boxes: whose corners are in the picture, scene units.
+    """
+
+    room: Room = FULL
+    boxes: tuple[Box, ...] = ()
+
+    def points(self, space: Space) -> NDArray[np.float64] | None:
+        """Return the corners of the boxes in render space, float64 (8 K, 3); None without one."""
+        import numpy as np
+
+        if not self.boxes:
+            return None
+        unit = np.array(list(product((0.0, 1.0), repeat=3)))
+        corners = [
+            unit @ np.array(box.edges, np.float64) + np.array(box.origin, np.float64)
+            for box in self.boxes
+        ]
+        center = np.asarray(space.center, np.float64)
+        return (np.concatenate(corners) - center) / space.scale
+
+
+NOTHING = Surroundings()
 
 
 class Basis(NamedTuple):
@@ -78,6 +128,8 @@ def perspective(
     aspect: float,
     everything: bool = False,
     skipped: NDArray[np.intp] | None = None,
+    room: Room = FULL,
+    points: NDArray[np.float64] | None = None,
 ) -> tuple[NDArray[np.float64], Outliers | None]:
     """Return the eye of the nearest perspective camera that sees the spheres whole.
 
@@ -92,23 +144,74 @@ def perspective(
         aspect: width by height.
         everything: whether to frame spheres that are far from all others too.
         skipped: numbers of spheres that are not framed, ascending.
+        room: that is left free; the spheres stay in the middle where they do not reach into it.
+        points: that are in the picture too, float64 (K, 3) in the space of the spheres.
 
     Returns:
         float64 (3,), in the space of the spheres; what was left out.
     """
     angles = [_cos_sin(half_height * side * (1.0 - MARGIN)) for side in (aspect, 1.0)]
+    sides = (axes.right, axes.up)
     planes = []
-    for side, (cosine, sine) in zip((axes.right, axes.up), angles, strict=True):
+    for side, (cosine, sine) in zip(sides, angles, strict=True):
         planes.append(cosine * side - sine * axes.forward)
         planes.append(-cosine * side - sine * axes.forward)
-    (right, left, top, bottom), outliers = _reach(spheres, planes, everything, skipped)
+    inner = _inner_angles(half_height, aspect, room)
+    for index, (cosine, sine) in enumerate(inner):
+        sign = 1.0 if index % 2 == 0 else -1.0
+        planes.append(sign * cosine * sides[index // 2] - sine * axes.forward)
+    found, outliers = _reach(spheres, planes, everything, skipped, points)
+    right, left, top, bottom = found[:4]
     depth = min(
         -(right + left) / (2.0 * angles[0][1]),
         -(top + bottom) / (2.0 * angles[1][1]),
     )
     across = (right - left) / (2.0 * angles[0][0])
     above = (top - bottom) / (2.0 * angles[1][0])
+    if inner:
+        places, depth = _beside([across, above], depth, found[4:], inner)
+        across, above = places
     return across * axes.right + above * axes.up + depth * axes.forward, outliers
+
+
+def _inner_angles(half_height: float, aspect: float, room: Room) -> list[tuple[float, float]]:
+    """Return cosine and sine of the planes beside which room is left: right, left, top, bottom.
+
+    There are none where no room is left. A plane may lie beyond the middle of the picture.
+    """
+    if room == FULL:
+        return []
+    parts = ((room.right, aspect), (room.left, aspect), (room.top, 1.0), (room.bottom, 1.0))
+    return [_cos_sin(half_height * side * (1.0 - 2.0 * part - MARGIN)) for part, side in parts]
+
+
+def _beside(
+    places: list[float],
+    depth: float,
+    reach: list[float],
+    angles: list[tuple[float, float]],
+) -> tuple[list[float], float]:
+    """Return where an eye stands, across and above, and its depth, so that room is left.
+
+    It moves no more than it has to.
+
+    Args:
+        places: across and above, of the eye that leaves no room.
+        depth: of that eye.
+        reach: largest n . c + r of the planes of `_inner_angles`.
+        angles: of these planes.
+    """
+    pairs = [(reach[i], reach[i + 1], angles[i], angles[i + 1]) for i in (0, 2)]
+    for high, low, (cos_1, sin_1), (cos_2, sin_2) in pairs:
+        need = -(high * cos_2 + low * cos_1) / (sin_1 * cos_2 + sin_2 * cos_1)
+        depth = need if need < depth - ROUNDING * abs(depth) else depth
+    moved = []
+    for place, (high, low, (cos_1, sin_1), (cos_2, sin_2)) in zip(places, pairs, strict=True):
+        least, most = (high + sin_1 * depth) / cos_1, -(low + sin_2 * depth) / cos_2
+        near = ROUNDING * abs(depth)
+        stays = least - near <= place <= most + near
+        moved.append(place if stays else min(max(place, least), max(most, least)))
+    return moved, depth
 
 
 def orthographic(
@@ -117,6 +220,8 @@ def orthographic(
     aspect: float,
     everything: bool = False,
     skipped: NDArray[np.intp] | None = None,
+    room: Room = FULL,
+    points: NDArray[np.float64] | None = None,
 ) -> tuple[NDArray[np.float64], float, Outliers | None]:
     """Return eye and half height of the tightest orthographic camera that sees the spheres.
 
@@ -126,17 +231,28 @@ def orthographic(
         aspect: width by height.
         everything: whether to frame spheres that are far from all others too.
         skipped: numbers of spheres that are not framed, ascending.
+        room, points: as for `perspective`.
 
     Returns:
         float64 (3,) in the space of the spheres, in front of them all; half the picture's height;
         what was left out.
     """
     planes = [axes.right, -axes.right, axes.up, -axes.up, -axes.forward]
-    (right, left, top, bottom, front), outliers = _reach(spheres, planes, everything, skipped)
+    found, outliers = _reach(spheres, planes, everything, skipped, points)
+    right, left, top, bottom, front = found
     half = max((top + bottom) / 2.0, (right + left) / 2.0 / aspect) / (1.0 - MARGIN)
+    across, above = (right - left) / 2.0, (top - bottom) / 2.0
+    if room != FULL:
+        wide, high = 1.0 - room.left - room.right - MARGIN, 1.0 - room.bottom - room.top - MARGIN
+        half = max(half, (right + left) / 2.0 / wide / aspect, (top + bottom) / 2.0 / high)
+        width = half * aspect
+        least = right - width * (1.0 - 2.0 * room.right - MARGIN)
+        across = min(max(across, least), width * (1.0 - 2.0 * room.left - MARGIN) - left)
+        least = top - half * (1.0 - 2.0 * room.top - MARGIN)
+        above = min(max(above, least), half * (1.0 - 2.0 * room.bottom - MARGIN) - bottom)
     # One picture height of air, so that no sphere touches the plane the rays start from.
     depth = -front - 2.0 * half
-    eye = (right - left) / 2.0 * axes.right + (top - bottom) / 2.0 * axes.up + depth * axes.forward
+    eye = across * axes.right + above * axes.up + depth * axes.forward
     return eye, half, outliers
 
 
@@ -237,12 +353,27 @@ def _reach(
     planes: list[NDArray[np.float64]],
     everything: bool,
     skipped: NDArray[np.intp] | None = None,
+    points: NDArray[np.float64] | None = None,
 ) -> tuple[list[float], Outliers | None]:
     """Return max(n . c + r) over the spheres, for each normal n, and what was left out.
 
     everything: whether to take spheres that are far from all others too. skipped: numbers of
-    spheres that are not looked at, ascending; without them in memory a second time.
+    spheres that are not looked at, ascending; without them in memory a second time. points: that
+    are taken too, float64 (K, 3).
     """
+    found, outliers = _reach_of_spheres(spheres, planes, everything, skipped)
+    if points is not None:
+        found = [max(m, float((points @ n).max())) for m, n in zip(found, planes, strict=True)]
+    return found, outliers
+
+
+def _reach_of_spheres(
+    spheres: Spheres,
+    planes: list[NDArray[np.float64]],
+    everything: bool,
+    skipped: NDArray[np.intp] | None,
+) -> tuple[list[float], Outliers | None]:
+    """Return what `_reach` returns, without further points."""
     import numpy as np
 
     skipped = np.empty(0, np.intp) if skipped is None else skipped

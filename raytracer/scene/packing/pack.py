@@ -18,6 +18,7 @@ from raytracer.scene.colors import DEFAULT_COLOR, linear_rgb
 from raytracer.scene.materials import AnyMaterial, Material, pack_material
 from raytracer.scene.packing import framing
 from raytracer.scene.packing.emitters import pack_emitters
+from raytracer.scene.packing.framing import NOTHING, Surroundings
 from raytracer.scene.packing.large_spheres import MOST, candidates, describe_large, plane
 from raytracer.scene.packing.lighting import ambient_of, background_up, environment, pack_lights
 from raytracer.scene.packing.pose import Pose, posed
@@ -54,13 +55,14 @@ def pack(scene: Scene, settings: RenderSettings | None = None) -> SceneBuffers:
 
 
 def pack_with_camera(
-    scene: Scene, settings: RenderSettings | None = None
+    scene: Scene, settings: RenderSettings | None = None, around: Surroundings = NOTHING
 ) -> tuple[SceneBuffers, Camera]:
     """Turn a scene into the arrays that a backend renders.
 
     Args:
         scene: what to show.
         settings: None takes the scene's own.
+        around: what a fitted camera shows beside the spheres.
 
     Returns:
         The buffers (see `SceneBuffers` for shapes and spaces), and the camera of the picture, with
@@ -70,10 +72,12 @@ def pack_with_camera(
         SceneError: a sphere that float32 cannot hold, or a camera that fits nothing.
     """
     with naming(scene.source):
-        return _packed(scene, settings or scene.render)
+        return _packed(scene, settings or scene.render, around)
 
 
-def _packed(scene: Scene, settings: RenderSettings) -> tuple[SceneBuffers, Camera]:
+def _packed(
+    scene: Scene, settings: RenderSettings, around: Surroundings
+) -> tuple[SceneBuffers, Camera]:
     """Return arrays and camera; see `pack_with_camera`."""
     import numpy as np
 
@@ -97,10 +101,10 @@ def _packed(scene: Scene, settings: RenderSettings) -> tuple[SceneBuffers, Camer
     solids = spheres if placed is None else placed.solids
     others = end_colors(solid_sets)
     color, color_id, color_mode = pack_colors([*surfaces, *others])
-    materials, material_id = _pack_materials(scene, surfaces)
+    materials, material_id = _pack_materials(scene, surfaces, space.scale)
     aspect = settings.width / settings.height
     balls = spheres if placed is None else placed.balls
-    stand, stated = posed(scene.camera or Camera(), balls, space, aspect)
+    stand, stated = posed(scene.camera or Camera(), balls, space, aspect, with_boxes(scene, around))
     _warn_of(stand.outliers, balls, space)
     camera = stand.pack(aspect)
     lights = pack_lights(scene.lights, space, stand.axes, settings)
@@ -116,7 +120,7 @@ def _packed(scene: Scene, settings: RenderSettings) -> tuple[SceneBuffers, Camer
         large[-1]["fade_begin"], large[-1]["fade_end"] = _fading(scene, balls)
     opacity = _opacity(scene, surfaces)
     clip = _clip(scene, space)
-    sky, around = _sky(scene, settings, stated)
+    sky, lit = _sky(scene, settings, stated)
     own = material_id[:number] if placed is not None else material_id
     emitters, emitter_scale = pack_emitters(spheres, color, color_id, materials, own, opacity)
     frame = _pack_frame(
@@ -128,13 +132,14 @@ def _packed(scene: Scene, settings: RenderSettings) -> tuple[SceneBuffers, Camer
         large_count=len(large),
         color_mode=code("ColorMode", color_mode),
         light_count=len(lights),
+        transparent_shadows=_passes_light(materials, settings),
         material_count=len(materials),
         material_mode=code("MaterialMode", "indexed" if len(material_id) else "uniform"),
         translucent=int(
             len(opacity) > 0 or (has_ground and scene.ground is not None and scene.ground.fade > 0)
         ),
         **clip,
-        **around,
+        **lit,
     )
     for ids in (color_id, material_id, opacity):
         ids.setflags(write=False)  # a backend checks them once, and copies those that may change
@@ -167,6 +172,16 @@ def _pack_frame(
         **environment(scene.background, ambient, scene.camera),
         **tables,
     )
+
+
+def _passes_light(materials: NDArray[np.void], settings: RenderSettings) -> int:
+    """Return 1 if rays to lights pass through a material, else 0."""
+    if not settings.transparent_shadows or settings.resolved_integrator == "path":
+        return 0
+    from raytracer.layout import code
+
+    principled = materials["kind"] == code("MaterialKind", "principled")
+    return int((principled & (materials["principled"]["transmission"] > 0)).any())
 
 
 def _plane_of(scene: Scene, camera: Camera, spheres: Spheres, space: Space) -> NDArray[np.void]:
@@ -260,7 +275,10 @@ def _warn_of(outliers: Outliers | None, spheres: Spheres, space: Space) -> None:
 
 
 def camera_of(
-    scene: Scene, settings: RenderSettings, buffers: SceneBuffers | None = None
+    scene: Scene,
+    settings: RenderSettings,
+    buffers: SceneBuffers | None = None,
+    around: Surroundings = NOTHING,
 ) -> Camera:
     """Return the camera of a scene in scene units, with the position that it is fitted to.
 
@@ -268,15 +286,18 @@ def camera_of(
         scene: what to show.
         settings: for the size of the picture.
         buffers: what `pack` made of it; None places the spheres anew.
+        around: what it shows beside the spheres, if it is fitted.
 
     Raises:
         SceneError: a sphere that float32 cannot hold.
     """
     with naming(scene.source):
-        return _camera_of(scene, settings, buffers)
+        return _camera_of(scene, settings, buffers, with_boxes(scene, around))
 
 
-def _camera_of(scene: Scene, settings: RenderSettings, buffers: SceneBuffers | None) -> Camera:
+def _camera_of(
+    scene: Scene, settings: RenderSettings, buffers: SceneBuffers | None, around: Surroundings
+) -> Camera:
     """Return the camera; see `camera_of`."""
     camera = scene.camera or Camera()
     if not camera.fit and camera.look_at is not None and camera.zoom == 1.0:
@@ -289,7 +310,25 @@ def _camera_of(scene: Scene, settings: RenderSettings, buffers: SceneBuffers | N
         x, y, z = (float(v) for v in buffers.center)
         space = Space((x, y, z), buffers.scale)
         spheres = buffers.balls
-    return posed(camera, spheres, space, settings.width / settings.height)[1]
+    return posed(camera, spheres, space, settings.width / settings.height, around)[1]
+
+
+def with_boxes(scene: Scene, around: Surroundings) -> Surroundings:
+    """Return surroundings with the boxes of a scene's files, if its camera asks for them.
+
+    Raises:
+        SceneError: its files state no box.
+    """
+    if scene.camera is None or scene.camera.fit != "box":
+        return around
+    from raytracer.scene.simulation_box import box_of_file
+
+    boxes = tuple(box for spheres in scene.spheres if (box := box_of_file(spheres)) is not None)
+    if not boxes and not around.boxes:
+        raise SceneError(
+            'camera.fit: the files of the scene state no simulation box for "box": say true'
+        )
+    return Surroundings(around.room, (*around.boxes, *boxes))
 
 
 def retake(
@@ -319,7 +358,7 @@ def retake(
         clip = _clip(scene, space)
         frame = _pack_frame(
             _standing(scene, buffers), settings, buffers.scale, light_count=len(lights),
-            **tables, **clip,
+            transparent_shadows=_passes_light(buffers.materials, settings), **tables, **clip,
         )  # fmt: skip
         camera = stand.pack(settings.width / settings.height)
     return replace(buffers, camera=camera, lights=lights, frame=frame)
@@ -552,7 +591,7 @@ def _indexed(sets: Sequence[SphereSet], count: int, colors: int) -> _Packed:
 
 
 def _pack_materials(
-    scene: Scene, sets: Sequence[SphereSet]
+    scene: Scene, sets: Sequence[SphereSet], scale: float
 ) -> tuple[NDArray[np.void], NDArray[np.int32]]:
     """Return the different materials in use, and which sphere has which unless all are alike."""
     import numpy as np
@@ -565,7 +604,7 @@ def _pack_materials(
         used[Material()] = 0
     materials = np.zeros(len(used), dtype("Material"))
     for material, index in used.items():
-        pack_material(material, materials[index])
+        pack_material(material, materials[index], scale)
     if len(used) == 1:
         return materials, np.zeros(0, np.int32)
     counts = [s.count for s in sets]

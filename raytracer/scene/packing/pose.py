@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from raytracer.errors import SceneError
 from raytracer.scene.camera import Camera
 from raytracer.scene.packing import framing
+from raytracer.scene.packing.framing import NOTHING, Surroundings
 from raytracer.scene.views import VIEW_UP
 
 if TYPE_CHECKING:
@@ -120,7 +121,13 @@ class Pose:
         )  # fmt: skip
 
 
-def pose(camera: Camera, spheres: framing.Spheres, space: Space, aspect: float) -> Pose:
+def pose(
+    camera: Camera,
+    spheres: framing.Spheres,
+    space: Space,
+    aspect: float,
+    around: Surroundings = NOTHING,
+) -> Pose:
     """Return where a camera stands; one that fits is put where it sees the spheres.
 
     Args:
@@ -128,12 +135,17 @@ def pose(camera: Camera, spheres: framing.Spheres, space: Space, aspect: float) 
         spheres: x, y, z, radius in render space, float32 (N,) each.
         space: render space.
         aspect: width of the picture by its height.
+        around: what it shows beside the spheres, if it fits.
     """
-    return posed(camera, spheres, space, aspect)[0]
+    return posed(camera, spheres, space, aspect, around)[0]
 
 
 def posed(
-    camera: Camera, spheres: framing.Spheres, space: Space, aspect: float
+    camera: Camera,
+    spheres: framing.Spheres,
+    space: Space,
+    aspect: float,
+    around: Surroundings = NOTHING,
 ) -> tuple[Pose, Camera]:
     """Return where a camera stands, and the camera in scene units that stands there.
 
@@ -144,7 +156,7 @@ def posed(
         SceneError: the camera cannot look at the spheres.
     """
     camera = aimed(camera, spheres, space)
-    stand = _stand(camera, spheres, space, aspect)
+    stand = _stand(camera, spheres, space, aspect, around)
     if not camera.fit and camera.zoom == 1.0:
         return stand, camera
     stated = stand.camera(camera, space)
@@ -154,7 +166,13 @@ def posed(
     return replace(again, outliers=stand.outliers), stated
 
 
-def _stand(camera: Camera, spheres: framing.Spheres, space: Space, aspect: float) -> Pose:
+def _stand(
+    camera: Camera,
+    spheres: framing.Spheres,
+    space: Space,
+    aspect: float,
+    around: Surroundings = NOTHING,
+) -> Pose:
     """Return where a camera stands that is settled and looks at something."""
     import numpy as np
 
@@ -164,10 +182,15 @@ def _stand(camera: Camera, spheres: framing.Spheres, space: Space, aspect: float
     outliers = None
     if camera.fit or camera.position is None:
         everything = camera.fit == "all"
+        room, points = around.room, around.points(space)
         if camera.type != "orthographic":
-            eye, outliers = framing.perspective(spheres, axes, half, aspect, everything)
+            eye, outliers = framing.perspective(
+                spheres, axes, half, aspect, everything, None, room, points
+            )
         else:
-            eye, half, outliers = framing.orthographic(spheres, axes, aspect, everything)
+            eye, half, outliers = framing.orthographic(
+                spheres, axes, aspect, everything, None, room, points
+            )
         if camera.position is None and camera.look_at is not None:
             offset = space.point(camera.look_at) - eye
             eye = eye + offset - (offset @ axes.forward) * axes.forward

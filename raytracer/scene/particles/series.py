@@ -79,6 +79,27 @@ def series_of(path: str | Path, folders: bool = True) -> Series | None:
     return Series(str(path), files, inner)
 
 
+def files_beside(path: Path, count: int) -> list[Path]:
+    """Return the series of files of which a file was read, itself among them, in order.
+
+    Args:
+        path: of the file.
+        count: number of files of the series.
+
+    Returns:
+        Files whose names differ in numbers alone; only itself where they are not so many.
+    """
+    numbers = list(re.finditer(r"\d+", path.name))
+    names = [path.name[: n.start()] + "%d" + path.name[n.end() :] for n in reversed(numbers)]
+    names.append(re.sub(r"\d+", "%d", path.name))
+    for name in names:
+        found = _matching(path.with_name(name))
+        if len(found) == count:
+            return found
+    beside = _in_folder(path.parent)
+    return beside if len(beside) == count else [path]
+
+
 def _is_pattern(name: str) -> bool:
     return bool(_WILD.search(name) or _NUMBER.search(name))
 

@@ -220,6 +220,14 @@ class ParticleSource(ABC):
         """Pairs of particles, counted from 0, int64 (M, 2), or None if the file has none."""
         return None
 
+    @property
+    def bond_columns(self) -> dict[str, NDArray[Any]]:
+        """What the file says of each of its bonds: "order" (1, 2, 3; 1.5 of aromatic ones), "type".
+
+        The arrays have as many rows as `bonds`.
+        """
+        return {}
+
     @abstractmethod
     def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
         """Return columns of the frame, each (N, *shape).

@@ -165,7 +165,7 @@ GOOD = dump("id x y z", ["1 1 2 3", "2 4 5 6"])
         (GOOD.replace("4 5 6", "4 5"), ["line 11: too few columns"]),
         (GOOD.replace("id x y z", "id vx vy vz"), ["no columns x, y and z", "'vx'"]),
         (GOOD.replace("id x y z", "id x y x"), ["line 9: the column 'x' stands there twice"]),
-        (GOOD.replace("ITEM: ATOMS id x y z", "ITEM: ENTRIES"), ["no line 'ITEM: ATOMS'"]),
+        (GOOD.replace("ITEM: ATOMS id x y z", "ITEM: ENTRY"), ["no line 'ITEM: ATOMS'"]),
         (GOOD.replace("id x y z", ""), ["line 9: the section names no columns"]),
         (dump("xs ys zs", ["0 0 0"], ""), ["scaled, but there is no line 'ITEM: BOX BOUNDS'"]),
         (dump("xs ys zs", ["0 0 0"], ORTHOGONAL.replace("0 3", "0 b")), ["line 7: '0 b' is not a"]),

@@ -58,6 +58,11 @@ class Source(LoadedSource):
         pairs: NDArray[np.int64] = self._answer["bonds"].astype(np.int64).reshape(-1, 2)
         return pairs if len(pairs) else None
 
+    @property
+    def bond_columns(self) -> dict[str, NDArray[Any]]:
+        orders = self._answer["orders"]
+        return {"order": orders} if (orders > 0).any() else {}
+
     def particles(self, names: Mapping[str, str]) -> Particles:
         result = super().particles(names)
         if result.labels is None:
@@ -111,5 +116,14 @@ def parse(path: str, variant: str) -> dict[str, NDArray[Any]]:
         "element": np.array([atom.type.encode() for atom in atoms], "S8"),
         "name": np.array([atom.name.encode() for atom in atoms], "S16"),
         "bonds": np.array(frame.topology.bonds, np.int64).reshape(-1, 2),
+        "orders": np.array([_order(each) for each in frame.topology.bonds_orders], np.float64),
         "cell": edges,
     }
+
+
+def _order(order: Any) -> float:
+    """Return the order of a bond as a number; 0 is not known."""
+    name = order.name.lower()
+    return {"single": 1.0, "double": 2.0, "triple": 3.0, "quadruple": 3.0, "quintuplet": 3.0}.get(
+        name, 1.5 if name == "aromatic" else 1.0 if name in ("down", "up", "dative") else 0.0
+    )

@@ -136,7 +136,12 @@ class Source(ColumnSource):
         pairs: NDArray[np.int64] = order[places]
         if not np.array_equal(ids[pairs], ends):
             raise DataFileError(f"{self.name}: a bond names an atom that is not in the file")
+        self._bond_types = whole(table[:, 0], self.name, "Bonds")
         return pairs
+
+    @property
+    def bond_columns(self) -> dict[str, NDArray[Any]]:
+        return {} if self.bonds is None else {"type": self._bond_types}
 
     def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
         import numpy as np

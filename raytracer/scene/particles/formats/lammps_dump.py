@@ -1,7 +1,8 @@
 """Dump files of LAMMPS: the first frame, with coordinates of any style in any box.
 
-A frame is a list of sections, each with a line "ITEM: ..." before it; the section ATOMS names its
-columns. Coordinates are plain (x), unwrapped (xu), scaled by the box (xs) or both (xsu).
+A frame is a list of sections, each with a line "ITEM: ..." before it; the section ATOMS, of local
+dumps ENTRIES, names its columns. Coordinates are plain (x), unwrapped (xu), scaled by the box (xs)
+or both (xsu).
 """
 
 from __future__ import annotations
@@ -52,7 +53,13 @@ _START = b"ITEM: TIMESTEP"
 _BEFORE = 256
 """Bytes before the time step of a frame in which its time and its units are."""
 
-_HEAD = rb"NUMBER OF ATOMS[^\n]*\n\s*(\d{1,18})\s(?s:.*?)ITEM: ATOMS[^\n]*\n"
+_HEAD = (
+    rb"NUMBER OF (?:ATOMS|ENTRIES)[^\n]*\n\s*(\d{1,18})\s(?s:.*?)"
+    rb"ITEM: (?:ATOMS|ENTRIES)[^\n]*\n"
+)
+
+_LOCAL = {"NUMBER OF ENTRIES": "NUMBER OF ATOMS", "ENTRIES": "ATOMS"}
+"""Sections of a local dump, of pairs or bonds, by those of a dump of atoms."""
 
 
 class Source(ColumnSource):
@@ -172,11 +179,11 @@ class Source(ColumnSource):
         for place, line in enumerate(self._lines):
             if not line.startswith("ITEM:"):
                 continue
-            for name in ("TIMESTEP", "UNITS", "TIME", "NUMBER OF ATOMS", "BOX BOUNDS", "ATOMS"):
+            names = ("TIMESTEP", "UNITS", "TIME", "NUMBER OF ATOMS", "BOX BOUNDS", "ATOMS", *_LOCAL)
+            for name in names:
                 title = line[5:].strip()
                 if title == name or title.startswith(f"{name} "):
-                    if name not in found:
-                        found[name] = (title.removeprefix(name), place + 1)
+                    found.setdefault(_LOCAL.get(name, name), (title.removeprefix(name), place + 1))
                     break
             if "ATOMS" in found:
                 break

@@ -6,6 +6,7 @@ Of an atom at several places (alternate locations) the first one is taken.
 from __future__ import annotations
 
 import os
+from collections import Counter
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -107,15 +108,25 @@ class Source(LoadedSource):
         number = {serial: index for index, serial in enumerate(atoms)}
         if len(number) != len(atoms) or len(atoms) != len(self.load(["position"])["position"]):
             return None  # numbers that are no names, or alternate places
-        pairs = set()
+        said: Counter[tuple[int, int]] = Counter()
         for line in self._lines:
             if line.startswith(b"CONECT"):
                 first, *others = (line[at : at + 5].strip() for at in range(6, 31, 5))
                 for other in others:
                     if first in number and other in number and first != other:
-                        pairs.add(tuple(sorted((number[first], number[other]))))
-        rows = np.array(sorted(pairs), np.int64).reshape(-1, 2)
-        return rows if 2 * len(np.unique(rows)) >= len(atoms) else None
+                        said[number[first], number[other]] += 1
+        pairs = sorted({(min(pair), max(pair)) for pair in said})
+        rows = np.array(pairs, np.int64).reshape(-1, 2)
+        if 2 * len(np.unique(rows)) < len(atoms):
+            return None
+        # An atom that names another twice, in its own records, has a double bond to it.
+        self._orders = np.array([max(said[i, j], said[j, i]) for i, j in pairs], np.float64)
+        return rows
+
+    @property
+    def bond_columns(self) -> dict[str, NDArray[Any]]:
+        several = self.bonds is not None and bool((self._orders > 1).any())
+        return {"order": self._orders.clip(1.0, 3.0)} if several else {}
 
     def _serials(self) -> list[bytes]:
         """Return the numbers of the atoms of the first model, as the file writes them."""

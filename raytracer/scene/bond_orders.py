@@ -1,0 +1,126 @@
+"""Double and triple bonds as parallel sticks in the plane of the neighbours of their atoms."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+MOST_NEIGHBOURS = 4
+"""Neighbours of an atom that are looked at for the plane of a bond."""
+
+STRAIGHT = 1e-3
+"""Sine of the angle to a bond below which a neighbour gives no plane."""
+
+
+class Split(NamedTuple):
+    """How a bond is drawn: distances of its sticks from its axis and their radius, in its own."""
+
+    offsets: tuple[float, ...]
+    radius: float
+
+
+BESIDE = {2: Split((-1.0, 1.0), 0.6), 3: Split((-1.45, 0.0, 1.45), 0.52)}
+"""Sticks between balls that are larger than they are."""
+
+WITHIN = {2: Split((-0.57, 0.57), 0.42), 3: Split((-0.72, 0.0, 0.72), 0.27)}
+"""Sticks that stay within the radius of a single one, as the atoms have that radius."""
+
+
+LINES = {2: Split((-1.7, 1.7), 0.8), 3: Split((-2.6, 0.0, 2.6), 0.8)}
+"""Thin sticks, which a distance of their radius would not part in a picture."""
+
+
+class Sticks(NamedTuple):
+    """The sticks of bonds.
+
+    Args:
+        bond: the bond of each stick, int64 (S,).
+        shift: from the axis of the bond, float64 (S, 3).
+        thick: radius, in radii of a single bond, float64 (S,).
+    """
+
+    bond: NDArray[np.int64]
+    shift: NDArray[np.float64]
+    thick: NDArray[np.float64]
+
+
+def sticks_of(
+    pairs: NDArray[np.integer],
+    spans: NDArray[np.float64],
+    orders: NDArray[np.floating],
+    radius: float,
+    splits: Mapping[int, Split],
+) -> Sticks:
+    """Return the sticks of bonds with orders; 1.5, of aromatic bonds, counts as 2.
+
+    Args:
+        pairs: numbers of two atoms, (M, 2).
+        spans: from the first atom to the second, (M, 3).
+        orders: of the bonds, (M,).
+        radius: of a single bond.
+        splits: how double and triple bonds are drawn.
+    """
+    whole = np.clip(np.ceil(np.nan_to_num(orders, nan=1.0) - 0.25), 1, 3).astype(np.int64)
+    several = np.flatnonzero(whole > 1)
+    single = np.flatnonzero(whole == 1)
+    across = _across(pairs, spans, several)
+    bond, shift = [single], [np.zeros((len(single), 3))]
+    thick = [np.ones(len(single))]
+    for order, split in splits.items():
+        mine = whole[several] == order
+        for offset in split.offsets:
+            bond.append(several[mine])
+            shift.append(radius * offset * across[mine])
+            thick.append(np.full(int(mine.sum()), split.radius))
+    return Sticks(np.concatenate(bond), np.concatenate(shift), np.concatenate(thick))
+
+
+def _across(
+    pairs: NDArray[np.integer], spans: NDArray[np.float64], several: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Return unit vectors across bonds, in the planes of their neighbours, (S, 3).
+
+    Args:
+        pairs, spans: all bonds, which are the neighbours of each other.
+        several: the bonds in question.
+    """
+    atoms = np.concatenate([pairs[:, 0], pairs[:, 1]])
+    order = np.argsort(atoms, kind="stable")
+    steps = np.concatenate([spans, -spans])[order]
+    own = np.concatenate([np.arange(len(pairs))] * 2)[order]
+    atoms = atoms[order]
+    along = _unit(spans[several])
+    best = _any_across(along)
+    widest = np.full(len(several), STRAIGHT)
+    for end in (0, 1):
+        atom = pairs[several, end]
+        place = np.searchsorted(atoms, atom)
+        for neighbour in range(MOST_NEIGHBOURS):
+            at = np.minimum(place + neighbour, len(atoms) - 1)
+            there = (atoms[at] == atom) & (own[at] != several)
+            side = _unit(steps[at])
+            part = side - (side * along).sum(axis=1)[:, None] * along
+            width = np.sqrt(np.square(part).sum(axis=1))
+            # Those of the first atom go first: the two sticks of a ring lie in its plane anyway.
+            wider = there & (width > 1.01 * widest)
+            best[wider] = _unit(part[wider])
+            widest[wider] = width[wider]
+    return best
+
+
+def _unit(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return vectors of length 1; 0 stays 0."""
+    length = np.sqrt(np.square(vectors).sum(axis=1, keepdims=True))
+    return np.asarray(vectors / np.where(length > 0.0, length, 1.0), np.float64)
+
+
+def _any_across(along: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return some unit vectors across others, (S, 3)."""
+    axis = np.eye(3)[np.argmin(np.abs(along), axis=1)] if len(along) else along
+    return _unit(np.cross(along, axis))

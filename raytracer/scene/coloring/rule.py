@@ -1,0 +1,53 @@
+"""A colour that may follow a value, of bonds, arrows and other solids."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from raytracer.arguments import is_a, plain
+from raytracer.errors import UserError, shown, suggestion
+from raytracer.scene.coloring.style import COLOR_BY, KEYS, StyleSettings
+from raytracer.scene.kinds import ColorValue, Either
+from raytracer.scene.option_text import parts_of, value_of
+
+
+class ColorRule(Either):
+    """One colour, or a table of colours that follow a value: {by = "length", map = "magma"}."""
+
+    def __init__(self) -> None:
+        super().__init__(ColorValue(), COLOR_BY)
+
+    def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
+        own = plain(value)
+        if is_a(own, StyleSettings):
+            return own
+        if is_a(own, str) and str(own).startswith("by="):
+            own = _parsed(str(own), name, error)
+        if not is_a(own, Mapping):
+            return ColorValue().checked(value, name, error)
+        for key in own:
+            if key not in KEYS:
+                raise error(f"{name}: unknown key '{shown(str(key))}'; {suggestion(key, KEYS)}")
+        if "by" not in own:
+            raise error(f"{name}.by: is missing: name the value that the colours follow")
+        try:
+            return StyleSettings(**{KEYS[key]: each for key, each in own.items()})
+        except UserError as mistake:
+            raise error(f"{name}: {mistake}") from None
+
+
+def _parsed(words: str, name: str, error: type[UserError]) -> dict[str, Any]:
+    """Return the keys that an option states: "by=length,map=magma"."""
+    found = {}
+    for part in parts_of(words):
+        key, equals, rest = part.partition("=")
+        if not equals or key not in COLOR_BY.keys:
+            hint = suggestion(key, COLOR_BY.keys)
+            raise error(f"{name}: '{shown(key)}' is no key of a colour; {hint}")
+        found[key] = value_of(COLOR_BY.keys[key].kind, rest.strip(), f"{name}.{key}")
+    return found
+
+
+COLOR_RULE = ColorRule()
+"""The kind of the key `bond_color`, and of the key `color` of arrows, trails and contacts."""

@@ -1,0 +1,1 @@
+"""Glyphs: solids made of what data say: arrows, trails, contacts, the simulation box and axes."""

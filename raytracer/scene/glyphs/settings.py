@@ -1,0 +1,435 @@
+"""What is said about arrows, trails and contacts, in scene files, options and Python."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from raytracer.arguments import is_a, items, plain
+from raytracer.arguments import text as text_of
+from raytracer.errors import SceneError, UserError, shown, suggestion
+from raytracer.field_types import (
+    Choice,
+    Integer,
+    Kind,
+    Mistakes,
+    Number,
+    Schema,
+    Text,
+)
+from raytracer.fields import Defined, Definition, check_fields, define, definitions
+from raytracer.scene.coloring.rule import COLOR_RULE
+from raytracer.scene.coloring.style import COLOR_BY, KEYS, StyleSettings, columns_in
+from raytracer.scene.colors import parse_color
+from raytracer.scene.option_text import parts_of, value_of
+
+if TYPE_CHECKING:
+    from raytracer.scene.colors import Color
+
+ANCHORS = ("tail", "center", "tip")
+"""Which point of an arrow is at its particle."""
+
+
+class Components(Kind):
+    """A vector: the name of a column with its numbers, or expressions of its components.
+
+    Args:
+        width: number of components.
+    """
+
+    def __init__(self, width: int = 3) -> None:
+        self.width = width
+
+    def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
+        own = plain(value)
+        if is_a(own, str):
+            return text_of(own, name, error)
+        rows = items(own, name, error)
+        if len(rows) != self.width:
+            raise error(f"{name}: has {self.width} components, not {len(rows)}")
+        return tuple(text_of(each, name, error) for each in rows)
+
+    def find_mistakes(self, value: Any, place: str, mistakes: Mistakes) -> None:
+        if type(value) is list:
+            if len(value) != self.width or any(type(each) is not str for each in value):
+                mistakes.must_be(place, f"a list of {self.width} columns or expressions", value)
+        elif type(value) is not str:
+            mistakes.must_be(place, "the name of a column", value)
+
+    def schema(self) -> Schema:
+        text, size = {"type": "string"}, self.width
+        parts = {"type": "array", "items": text, "minItems": size, "maxItems": size}
+        return {"anyOf": [text, parts]}
+
+    def values(self) -> str:
+        return f"a column of {self.width} numbers each, or {self.width} columns or expressions"
+
+
+class Pair(Kind):
+    """The names of two columns."""
+
+    def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
+        rows = items(plain(value), name, error)
+        if len(rows) != 2:
+            raise error(f"{name}: are the names of two columns, not {len(rows)}")
+        return tuple(text_of(each, name, error) for each in rows)
+
+    def find_mistakes(self, value: Any, place: str, mistakes: Mistakes) -> None:
+        if type(value) is not list or [type(each) for each in value] != [str, str]:
+            mistakes.must_be(place, "the names of two columns", value)
+
+    def schema(self) -> Schema:
+        return {"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 2}
+
+    def values(self) -> str:
+        return "two names"
+
+
+def _color(default: str) -> dict[str, Definition]:
+    return define(COLOR_RULE, "One colour, or colours that follow a value.", default_text=default)
+
+
+def _select(what: str) -> dict[str, Definition]:
+    return define(Text(), f"A condition on the {what}.", default_text="all")
+
+
+_PARTICLES = define(
+    Number(0.0, 1.0),
+    "Opacity of the particles beside them; 0 leaves the particles out.",
+    default_text="as they are",
+)
+
+_MATERIAL = define(Text(), "Name of their material.")
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Arrows(Defined):
+    """Arrows at particles, along a vector that their data have.
+
+    Raises:
+        SceneError: a value is out of range.
+    """
+
+    vector: str | tuple[str, str, str] = field(
+        default="velocity",
+        metadata=define(Components(), "Column of the vectors, or their three components."),
+    )
+    scale: float | None = field(
+        default=None,
+        metadata=define(
+            Number(0.0, above=True),
+            "Length in scene units of an arrow of length 1.",
+            default_text="the longest is two mean distances of neighbours long",
+        ),
+    )
+    radius: float | None = field(
+        default=None,
+        metadata=define(
+            Number(0.0, above=True),
+            "Radius of the shafts in scene units; arrows shorter than two heads are thinner.",
+            default_text="1/28 of the longest arrow",
+        ),
+    )
+    color: Color | StyleSettings | None = field(
+        default=None, metadata=_color("that of the particle; gold where all have one")
+    )
+    anchor: str = field(
+        default="tail",
+        metadata=define(Choice(ANCHORS, "anchor"), "Which point of an arrow is at its particle."),
+    )
+    every: int = field(default=1, metadata=define(Integer(1), "An arrow at every n-th particle."))
+    select: str | None = field(default=None, metadata=_select("particles that have arrows"))
+    particles: float | None = field(default=None, metadata=_PARTICLES)
+    material: str = field(default="default", metadata=_MATERIAL)
+
+    def __post_init__(self) -> None:
+        check_fields(self, "arrows")
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Trails(Defined):
+    """Paths of particles over the frames of their file, as tubes.
+
+    Raises:
+        SceneError: a value is out of range.
+    """
+
+    last: int | None = field(
+        default=None,
+        metadata=define(
+            Integer(1),
+            "Frames that they go back from the frame that is shown.",
+            default_text="all frames, those after it too",
+        ),
+    )
+    radius: float | None = field(
+        default=None,
+        metadata=define(
+            Number(0.0, above=True),
+            "Radius of the tubes in scene units.",
+            default_text="1/20 of the mean distance of neighbours",
+        ),
+    )
+    color: Color | StyleSettings | None = field(
+        default=None, metadata=_color("that of the particle")
+    )
+    every: int = field(default=1, metadata=define(Integer(1), "A trail of every n-th particle."))
+    select: str | None = field(default=None, metadata=_select("particles that have trails"))
+    step: int = field(default=1, metadata=define(Integer(1), "Frames between two points."))
+    particles: float | None = field(default=None, metadata=_PARTICLES)
+    material: str = field(default="default", metadata=_MATERIAL)
+
+    def __post_init__(self) -> None:
+        check_fields(self, "trails")
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Contacts(Defined):
+    """Contacts between particles, as thick as the force in them.
+
+    Raises:
+        SceneError: a value is out of range.
+    """
+
+    file: str | None = field(
+        default=None,
+        metadata=define(
+            Text(),
+            "List of contacts: a local dump of LAMMPS, or a table with the numbers of two "
+            "particles in each row.",
+            default_text="the particles that touch",
+        ),
+    )
+    ids: tuple[str, str] | None = field(
+        default=None,
+        metadata=define(
+            Pair(),
+            "Columns with the numbers of the two particles, as in their `id`.",
+            default_text="known names, else the first two columns",
+        ),
+    )
+    by: str | None = field(
+        default=None,
+        metadata=define(
+            Text(),
+            "Column of the list, or expression, that the thickness follows; of particles that "
+            "touch overlap and length.",
+            default_text="force, else the third column; overlap",
+        ),
+    )
+    radius: float | None = field(
+        default=None,
+        metadata=define(
+            Number(0.0, above=True),
+            "Radius of the thickest in scene units.",
+            default_text="0.4 of the median radius of the particles",
+        ),
+    )
+    least: float = field(
+        default=0.02,
+        metadata=define(
+            Number(0.0, 1.0), "Contacts thinner than this part of the thickest are left out."
+        ),
+    )
+    color: Color | StyleSettings | None = field(
+        default=None, metadata=_color("by the thickness, from sand to dark red")
+    )
+    select: str | None = field(
+        default=None, metadata=_select("contacts, over the columns of the list")
+    )
+    particles: float | None = field(default=None, metadata=_PARTICLES)
+    material: str = field(default="default", metadata=_MATERIAL)
+
+    def __post_init__(self) -> None:
+        check_fields(self, "contacts")
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Shape(Defined):
+    """Particles as ellipsoids, where their data have axes.
+
+    Raises:
+        SceneError: a value is out of range.
+    """
+
+    kind: str = field(
+        default="ellipsoid",
+        metadata=define(Choice(("ellipsoid",), "shape"), "What particles are shown as."),
+    )
+    axes: str | tuple[str, str, str] | None = field(
+        default=None,
+        metadata=define(
+            Components(),
+            "Columns of their three axes.",
+            default_text="shapex, shapey, shapez; c_shape[1] to c_shape[3]; shape",
+        ),
+    )
+    orientation: str | tuple[str, str, str, str] | None = field(
+        default=None,
+        metadata=define(
+            Components(4),
+            "Columns of quaternions w, x, y, z.",
+            default_text="quatw, quati, quatj, quatk; c_quat[1] to c_quat[4]; orientation",
+        ),
+    )
+    scale: float | None = field(
+        default=None,
+        metadata=define(
+            Number(0.0, above=True),
+            "Factor that makes semi-axes of the columns.",
+            default_text="1; 1/2 of the diameters of LAMMPS",
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        check_fields(self, "shape")
+
+
+GLYPHS: dict[str, type[Any]] = {
+    "arrows": Arrows,
+    "trails": Trails,
+    "contacts": Contacts,
+    "shape": Shape,
+}
+"""What is made of data, by its name in scene files, options and Python."""
+
+OF_COLOR = tuple(key for key in KEYS if key not in ("by", "scale"))
+"""Keys of the table `color` that an option may state beside the others."""
+
+
+def columns_of(glyphs: Iterable[Any]) -> list[str]:
+    """Return the names of the columns of particles that glyphs need."""
+    found: list[str] = []
+    for each in glyphs:
+        if isinstance(each, Arrows):
+            from raytracer.scene.glyphs.vectors import columns_needed
+
+            found += columns_needed(each.vector)
+        if isinstance(each, (Arrows, Trails)):
+            found += columns_in(each.select)
+            if isinstance(each.color, StyleSettings):
+                found += each.color.columns
+        if isinstance(each, (Trails, Contacts)):
+            found.append("id")
+        if isinstance(each, Shape):
+            from raytracer.scene.glyphs.shape_columns import columns_needed as needed
+
+            found += needed(each.axes, each.orientation)
+    return found
+
+
+def columns_said(glyphs: Mapping[str, Any]) -> list[str]:
+    """Return the names of the columns that settings of a call need.
+
+    Args:
+        glyphs: by name, as `ViewSettings` takes them.
+    """
+    made = []
+    for name, value in glyphs.items():
+        first = {"arrows": "vector", "trails": "last"}.get(name, "kind")
+        said = GlyphValue(name, first).checked(value, name, UserError)
+        if said is not False:
+            made.append(GLYPHS[name](**said) if isinstance(said, dict) else said)
+    return columns_of(made)
+
+
+ALL = ("", "on", "all", "touch")
+"""Words of an option that say no more than the option itself."""
+
+
+class GlyphValue(Kind):
+    """Fields of one of the `GLYPHS`: as a text, a table, or in Python an object.
+
+    Args:
+        name: of the table.
+        first: the field that a value alone is for.
+    """
+
+    def __init__(self, name: str, first: str) -> None:
+        self.name, self.first = name, first
+
+    def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
+        """Return False, an object, or its fields by name."""
+        own, kind = plain(value), GLYPHS[self.name]
+        if is_a(own, kind) or is_a(own, bool):
+            return {} if own is True else own
+        if is_a(own, str):
+            if own in ("none", "off"):
+                return False
+            own = self._parsed(own)
+        elif not is_a(own, Mapping):
+            if self.first not in definitions(kind):
+                raise error(f"{name}: is no table of fields")
+            own = {self.first: own}
+        for key in own:
+            if key not in definitions(kind):
+                hint = suggestion(str(key), definitions(kind))
+                raise error(f"{name}: there is no field '{shown(str(key))}'; {hint}")
+        kind(**own)  # refuses what is wrong, with the field's name
+        return dict(own)
+
+    def _parsed(self, words: str) -> dict[str, Any]:
+        """Return the fields that a text states: "velocity,scale=2,color=length,map=magma"."""
+        known, option = definitions(GLYPHS[self.name]), f"--{self.name}"
+        alone, fields, colors = [], {}, {}
+        for part in parts_of(words):
+            key, equals, rest = part.partition("=")
+            key, rest = key.strip().replace("-", "_"), rest.strip()
+            place = f"{option}={key}"
+            if not equals or not key.isidentifier():
+                alone += [] if part.strip() in ALL else [part.strip()]
+            elif key == "color":
+                fields[key] = _color_of(rest)
+            elif key in known:
+                fields[key] = value_of(known[key].kind, rest, place)
+            elif key in OF_COLOR:
+                colors[key] = value_of(COLOR_BY.keys[key].kind, rest, place)
+            else:
+                names = [*known, *OF_COLOR]
+                raise SceneError(f"{option}: '{shown(key)}' is no field; {suggestion(key, names)}")
+        if alone:
+            fields[self.first] = _alone(alone, known[self.first].kind, option)
+        if colors:
+            if not is_a(fields.get("color"), Mapping):
+                raise SceneError(
+                    f"{option}: {next(iter(colors))} goes with a colour that follows a value, as "
+                    "in color=length"
+                )
+            fields["color"] = {**fields["color"], **colors}
+        return fields
+
+    def schema(self) -> Schema:
+        return {"type": "string"}
+
+    def option(self) -> dict[str, Any]:
+        return {"metavar": f"{self.first.upper()}[,NAME=VALUE...]"}
+
+
+def _alone(words: list[str], kind: Kind, option: str) -> Any:
+    """Return the value of the parts without an equals sign."""
+    if isinstance(kind, Components):
+        if len(words) not in (1, 3):
+            raise SceneError(
+                f"{option}: {shown(','.join(words))} is neither a column nor three components"
+            )
+        return words[0] if len(words) == 1 else words
+    if len(words) > 1:
+        raise SceneError(f"{option}: '{shown(words[1])}' has no '=', as in NAME=VALUE")
+    return value_of(kind, words[0], option)
+
+
+def _color_of(words: str) -> Any:
+    """Return a colour, or the value that colours follow."""
+    if words[:1] in "[{" and words:
+        import tomllib
+
+        try:
+            return tomllib.loads(f"value = {words}")["value"]
+        except tomllib.TOMLDecodeError:
+            return words
+    try:
+        parse_color(words)
+    except SceneError:
+        return {"by": words}
+    return words

@@ -1,0 +1,53 @@
+"""Fields of a table as one text, as options state them: "place=left,size=12"."""
+
+from __future__ import annotations
+
+import tomllib
+from typing import Any
+
+from raytracer.errors import SceneError
+from raytracer.field_types import Choice, Kind, Mistakes, Text
+from raytracer.scene.kinds import ColorValue
+
+
+def parts_of(text: str) -> list[str]:
+    """Return the parts of a text between its commas, those in brackets and quotes left out."""
+    parts, depth, quote = [""], 0, ""
+    for letter in text:
+        if quote:
+            quote = "" if letter == quote else quote
+        elif letter in "\"'":
+            quote = letter
+        depth += (letter in "[{(") - (letter in "]})")
+        if letter == "," and not depth and not quote:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return parts
+
+
+def value_of(kind: Kind, text: str, place: str) -> Any:
+    """Return a value: a text, or what TOML makes of it where the field holds something else.
+
+    Args:
+        kind: of the field.
+        text: what the option says.
+        place: what messages call it.
+
+    Raises:
+        SceneError: it is not of the field's kind.
+    """
+    is_word = isinstance(kind, (Choice, Text)) or (
+        isinstance(kind, ColorValue) and not text.startswith("[")
+    )
+    value: Any = text.strip("\"'") if text[:1] in ("'", '"') else text
+    if not is_word:
+        try:
+            value = tomllib.loads(f"value = {text}")["value"]
+        except tomllib.TOMLDecodeError:
+            value = text
+    mistakes = Mistakes()
+    kind.find_mistakes(value, place, mistakes)
+    if mistakes.sentences:
+        raise SceneError(*mistakes.sentences)
+    return value

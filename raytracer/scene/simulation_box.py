@@ -1,0 +1,81 @@
+"""The simulation box of a scene: its corner and edges in scene units."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from raytracer.errors import SceneError
+from raytracer.scene.particles.source import Box
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from raytracer.scene.annotations import SimulationBox
+    from raytracer.scene.scene import Scene, SphereSet
+
+LARGEST_EDGE = 1e30
+"""Largest coordinate of a box, whose square is still far within float64."""
+
+
+def segments(
+    origin: NDArray[np.float64], edges: NDArray[np.float64]
+) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+    """Return the ends of the twelve edges of a cell.
+
+    Args:
+        origin: (3,), a corner.
+        edges: (3, 3), one edge vector a row.
+    """
+    found = []
+    for axis in range(3):
+        others = [edges[other] for other in range(3) if other != axis]
+        for first, second in product((0.0, 1.0), repeat=2):
+            start = origin + first * others[0] + second * others[1]
+            found.append((start, start + edges[axis]))
+    return found
+
+
+def box_of(scene: Scene, wanted: SimulationBox) -> Box:
+    """Return the simulation box: as given, or that of the first file that has one.
+
+    Raises:
+        SceneError: there is none, or it has no volume.
+    """
+    if wanted.edges is not None:
+        a, b, c = map(triple, wanted.edges)
+        box = Box(triple(wanted.origin or (0.0, 0.0, 0.0)), (a, b, c))
+    else:
+        boxes = (box_of_file(spheres) for spheres in scene.spheres)
+        found = next((box for box in boxes if box is not None), None)
+        if found is None:
+            raise SceneError(
+                "box: the files of the scene state no simulation box: give its edges, "
+                "edges = [[x, y, z], [x, y, z], [x, y, z]], or leave the box out"
+            )
+        box = found if wanted.origin is None else Box(triple(wanted.origin), found.edges)
+    edges = np.array(box.edges, np.float64)
+    if np.abs(edges).max() > LARGEST_EDGE or np.abs(box.origin).max() > LARGEST_EDGE:
+        raise SceneError(f"box.edges: a number is above {LARGEST_EDGE:g}; give those of a cell")
+    lengths = np.linalg.norm(edges, axis=1)
+    if not lengths.all() or abs(np.linalg.det(edges / lengths[:, None])) < 1e-9:
+        raise SceneError("box.edges: the three edges lie in a plane; give those of a cell")
+    return box
+
+
+def box_of_file(spheres: SphereSet) -> Box | None:
+    """Return the simulation box of a set's file in scene units, or None."""
+    box = spheres.columns.box
+    if box is None:
+        return None
+    linear, move = spheres.transform.linear(), spheres.transform.translate
+    a, b, c = map(triple, np.array(box.edges, np.float64) @ linear.T)
+    return Box(triple(linear @ np.array(box.origin, np.float64) + move), (a, b, c))
+
+
+def triple(values: Any) -> tuple[float, float, float]:
+    """Return three numbers as floats."""
+    x, y, z = (float(value) for value in values)
+    return x, y, z

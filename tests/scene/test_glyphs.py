@@ -1,0 +1,381 @@
+"""Box, axes, arrows, trails and contacts: where they are, beside plain arithmetic in float64."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import raytracer
+from raytracer.cli import main
+from raytracer.errors import UserError
+from raytracer.pipeline import dressed, wanted_annotations
+from raytracer.scene.glyphs.arrows import HEAD_SHARE, NEIGHBOURS, SLENDER
+from raytracer.scene.particles.source import Box
+from raytracer.scene.scene import CapsuleSet, Scene, SphereSet
+from reference.scene import Array
+
+GRID = np.stack(np.meshgrid(*[np.arange(4.0)] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
+TURNING = np.stack([-(GRID[:, 1] - 1.5), GRID[:, 0] - 1.5, 0.0 * GRID[:, 2]], axis=-1)
+TRICLINIC = ((3.0, 0.0, 0.0), (1.0, 3.0, 0.0), (0.5, 1.0, 3.0))
+
+
+def scene(**columns: Any) -> Scene:
+    return Scene.from_arrays(GRID, radius=0.1, colors="gray", columns=columns)
+
+
+def made(scene: Scene, over: Any = None, **changes: Any) -> Scene:
+    """Return a scene with its glyphs, as it is packed; over: what is drawn over the picture."""
+    return dressed(scene, None, changes, False, wanted_annotations(scene, over))[0]
+
+
+def named(scene: Scene, name: str) -> list[CapsuleSet]:
+    return [each for each in (*scene.capsules, *scene.cones) if each.made_for == name]
+
+
+def shafts(scene: Scene) -> CapsuleSet:
+    return next(each for each in scene.capsules if each.made_for == "arrows")
+
+
+# Arrows
+
+
+def test_arrows_begin_at_particles_and_have_the_length_of_their_vectors() -> None:
+    shown = made(scene(velocity=TURNING), arrows={"vector": "velocity", "scale": 0.25})
+    (heads,) = shown.cones
+    rods = shafts(shown)
+    assert rods.starts == pytest.approx(GRID)
+    assert heads.ends == pytest.approx(GRID + 0.25 * TURNING)
+    assert heads.starts == pytest.approx(rods.ends)
+    assert (np.asarray(heads.radius) > 2 * np.asarray(rods.radius)).all()
+    long = np.linalg.norm(0.25 * TURNING, axis=1)
+    assert (np.linalg.norm(heads.ends - heads.starts, axis=1) <= HEAD_SHARE * long + 1e-6).all()
+
+
+def test_the_longest_arrow_has_a_length_that_suits_the_scene() -> None:
+    for factor in (1e-6, 1.0, 1e9):
+        rods = shafts(shown := made(scene(velocity=factor * TURNING), arrows="velocity"))
+        tips = shown.cones[0].ends
+        longest = np.linalg.norm(tips - rods.starts, axis=1).max()
+        spacing = 3.0 / 64 ** (1 / 3)
+        assert longest == pytest.approx(min(NEIGHBOURS * spacing, 0.2 * 3 * 3**0.5), rel=1e-3)
+        assert np.max(rods.radius) == pytest.approx(longest / SLENDER, rel=1e-3)
+
+
+@pytest.mark.parametrize(("anchor", "share"), [("tail", 0.0), ("center", 0.5), ("tip", 1.0)])
+def test_the_anchor_of_an_arrow_is_at_its_particle(anchor: str, share: float) -> None:
+    shown = made(scene(v=TURNING), arrows={"vector": "v", "scale": 1.0, "anchor": anchor})
+    at = (1 - share) * shafts(shown).starts + share * shown.cones[0].ends
+    assert at == pytest.approx(GRID, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("columns", "vector"),
+    [
+        ({"vx": 0, "vy": 1, "vz": 2}, "velocity"),
+        ({"fx": 0, "fy": 1, "fz": 2}, "force"),
+        ({"mux": 0, "muy": 1, "muz": 2}, "dipole"),
+        ({"u_x": 0, "u_y": 1, "u_z": 2}, "u"),
+        ({"a": 0, "b": 1, "c": 2}, ["a", "b", "c"]),
+        ({"a": 0, "b": 1, "c": 2}, "a,b,c"),
+    ],
+)
+def test_vectors_are_found_by_their_components(columns: dict[str, int], vector: Any) -> None:
+    field = scene(**{name: TURNING[:, axis] for name, axis in columns.items()})
+    shown = made(field, arrows=vector if type(vector) is str else {"vector": vector})
+    steps = shown.cones[0].ends - shafts(shown).starts
+    assert np.cross(steps, TURNING) == pytest.approx(np.zeros((64, 3)), abs=1e-5)
+
+
+def test_arrows_follow_selection_transform_and_colour() -> None:
+    spheres = SphereSet(
+        GRID,
+        0.1,
+        columns={"velocity": TURNING, "mass": GRID[:, 2]},
+        transform=raytracer.Transform(scale=2.0, rotate=(0.0, 0.0, 90.0), translate=(1, 0, 0)),
+    )
+    rule = {"by": "mass", "map": "viridis"}
+    shown = made(
+        Scene(spheres=[spheres]),
+        arrows={"select": "z > 1", "every": 3, "scale": 1.0, "color": rule},
+    )
+    rows = np.flatnonzero(GRID[:, 2] > 1)[::3]
+    turn = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+    assert shafts(shown).starts == pytest.approx(2 * GRID[rows] @ turn.T + [1, 0, 0], abs=1e-6)
+    steps = shown.cones[0].ends - shafts(shown).starts
+    assert steps == pytest.approx(TURNING[rows] @ turn.T, abs=1e-6)
+    (scale,) = shown.color_scales
+    assert (scale.label, scale.low, scale.high) == ("mass", 2.0, 3.0)
+
+
+def test_arrows_of_no_length_are_left_out() -> None:
+    vectors = np.where(GRID[:, :1] > 0, TURNING, np.nan)
+    vectors[-1] = 0.0
+    assert shafts(made(scene(velocity=vectors), arrows=True)).count == 47
+    with pytest.warns(UserWarning, match="all vectors are zero"):
+        assert not made(scene(velocity=0 * TURNING), arrows=True).capsules
+
+
+# Box and axes
+
+
+def test_a_box_is_twelve_rods_between_its_corners() -> None:
+    box = {"edges": TRICLINIC, "origin": (1.0, 2.0, 3.0), "radius": 0.05, "color": "red"}
+    (rods,) = named(made(scene(), {"box": box}), "box")
+    a, b, c = map(np.array, TRICLINIC)
+    corners = {(i, j, k): [1, 2, 3] + i * a + j * b + k * c for i, j, k in np.ndindex(2, 2, 2)}
+    expected = [
+        (corners[one], corners[other])
+        for one in corners
+        for other in corners
+        if sum(abs(p - q) for p, q in zip(one, other, strict=True)) == 1 and one < other
+    ]
+    ends = {tuple(np.round([*s, *e], 5)) for s, e in zip(rods.starts, rods.ends, strict=True)}
+    assert ends == {tuple(np.round([*s, *e], 5)) for s, e in expected}
+    assert rods.radius == 0.05
+
+
+def test_lines_of_a_box_are_no_rods() -> None:
+    box = {"edges": TRICLINIC, "style": "lines"}
+    assert not made(scene(), {"box": box}).capsules
+
+
+@pytest.mark.parametrize("place", ["origin", "box"])
+def test_axes_in_the_scene_are_three_arrows(place: str) -> None:
+    spheres = SphereSet(GRID, 0.1)
+    spheres._data = spheres._data._replace(box=Box((-1.0, -1.0, -1.0), TRICLINIC))
+    shown = made(Scene(spheres=[spheres]), {"axes": {"place": place, "extent": 2.0}})
+    start = np.zeros(3) if place == "origin" else -np.ones(3)
+    tips = np.concatenate([each.ends for each in shown.cones])
+    assert tips == pytest.approx(start + 2.0 * np.eye(3))
+
+
+# Contacts
+
+
+def test_contacts_of_overlapping_spheres_are_as_thick_as_the_overlap() -> None:
+    centers = np.array([[0.0, 0, 0], [0.9, 0, 0], [1.8, 0.4, 0], [5.0, 0, 0]])
+    shown = made(Scene.from_arrays(centers, radius=0.5), contacts={"least": 0.0, "radius": 0.2})
+    (rods,) = shown.capsules
+    pairs = [(0, 1), (1, 2)]
+    overlaps = np.array([1.0 - np.linalg.norm(centers[i] - centers[j]) for i, j in pairs])
+    assert rods.count == 2
+    order = np.argsort(rods.starts[:, 0])
+    assert np.asarray(rods.radius)[order] == pytest.approx(
+        0.2 * np.minimum(overlaps / np.quantile(overlaps, 0.995), 1.0), rel=1e-5
+    )
+    assert shown.color_scales[0].label == "overlap"
+
+
+LOCAL = """ITEM: TIMESTEP
+0
+ITEM: NUMBER OF ENTRIES
+3
+ITEM: BOX BOUNDS pp pp pp
+0 10
+0 10
+0 10
+ITEM: ENTRIES c_pair[1] c_pair[2] c_pair[3] c_force
+10 20 1.0 2.0
+20 30 1.5 4.0
+10 99 2.0 8.0
+"""
+
+ATOMS = """ITEM: TIMESTEP
+0
+ITEM: NUMBER OF ATOMS
+3
+ITEM: BOX BOUNDS pp pp pp
+0 10
+0 10
+0 10
+ITEM: ATOMS id type x y z radius
+30 1 9.5 5 5 0.5
+10 1 0.5 5 5 0.5
+20 1 1.4 5 5 0.5
+"""
+
+
+@pytest.mark.parametrize("suffix", ["dump", "csv"])
+def test_contacts_come_from_a_list(suffix: str, tmp_path: Path) -> None:
+    (tmp_path / "grains.dump").write_text(ATOMS)
+    text = LOCAL if suffix == "dump" else "id1,id2,fn\n10,20,2\n20,30,4\n10,99,8\n"
+    (tmp_path / f"forces.{suffix}").write_text(text)
+    (tmp_path / "a.toml").write_text(
+        f'[[spheres]]\nfile = "grains.dump"\n[contacts]\nfile = "forces.{suffix}"\n'
+        + ('by = "`c_force`"\n' if suffix == "dump" else "")
+        + "least = 0.0\nradius = 0.1\n"
+    )
+    shown = made(raytracer.load(tmp_path / "a.toml"))
+    (rods,) = shown.capsules
+    ends = sorted(zip(rods.starts.tolist(), rods.ends.tolist(), strict=True))
+    # The second goes through the side of the box, to the image of grain 30: two halves.
+    assert ends == [
+        ([pytest.approx(0.5), 5, 5], [pytest.approx(1.4), 5, 5]),
+        ([pytest.approx(1.4), 5, 5], [pytest.approx(0.45), 5, 5]),
+        ([pytest.approx(9.5), 5, 5], [pytest.approx(10.45), 5, 5]),
+    ]
+    assert sorted(rods.radius) == pytest.approx([0.1 * 2 / 3.99, 0.1, 0.1], rel=1e-3)  # type: ignore[arg-type]
+
+
+# Trails
+
+
+def walk(folder: Path, ids: bool) -> Array:
+    """Write five frames of three particles in a periodic box; returns their places."""
+    rng = np.random.default_rng(4)
+    places = np.cumsum(rng.normal(size=(5, 3, 3)), axis=0) % 10.0
+    lines = []
+    for frame in places:
+        order = rng.permutation(3) if ids else np.arange(3)
+        kind = "id:I:1:pos:R:3" if ids else "species:S:1:pos:R:3"
+        lines += ["3", f'Lattice="10 0 0 0 10 0 0 0 10" pbc="T T T" Properties={kind}']
+        for row in order:
+            x, y, z = frame[row]
+            lines.append(f"{row if ids else 'H'} {x:.9f} {y:.9f} {z:.9f}")
+    (folder / "walk.xyz").write_text("\n".join(lines) + "\n")
+    return places
+
+
+@pytest.mark.parametrize("ids", [False, True])
+@pytest.mark.parametrize("last", [None, 2])
+def test_trails_join_the_places_of_each_particle(
+    ids: bool, last: int | None, tmp_path: Path
+) -> None:
+    places = walk(tmp_path, ids)
+    shown = made(raytracer.load(tmp_path / "walk.xyz", 3), trails={"last": last})
+    (tubes,) = shown.capsules
+    frames = range(0, 4) if last is None else range(1, 3)
+    expected = sorted(
+        [*places[k, row], *places[k + 1, row]]
+        for k in frames
+        for row in range(3)
+        if (np.abs(places[k + 1, row] - places[k, row]) < 5.0).all()
+    )
+    assert sorted(np.hstack([tubes.starts, tubes.ends]).tolist()) == [
+        pytest.approx(each, abs=1e-5) for each in expected
+    ]
+
+
+def test_trails_have_the_colour_of_time(tmp_path: Path) -> None:
+    places = walk(tmp_path, True)
+    shown = made(raytracer.load(tmp_path / "walk.xyz", 4), trails="all,color=time,map=plasma")
+    (scale,) = shown.color_scales
+    steps = np.abs(places[1:] - places[:-1]).max(axis=2)
+    times = np.flatnonzero(steps.min(axis=1) < 5.0) + 0.5
+    assert (scale.label, scale.low, scale.high) == ("time", times[0], times[-1])
+
+
+# Ellipsoids
+
+ELLIPSOIDS = """ITEM: TIMESTEP
+0
+ITEM: NUMBER OF ATOMS
+2
+ITEM: BOX BOUNDS ff ff ff
+0 10
+0 10
+0 10
+ITEM: ATOMS id type x y z c_shape[1] c_shape[2] c_shape[3] c_quat[1] c_quat[2] c_quat[3] c_quat[4]
+1 1 1 2 3 4 2 1 1 0 0 0
+2 1 5 5 5 2 2 2 0.70710678 0 0 0.70710678
+"""
+
+
+def test_particles_with_axes_are_ellipsoids(tmp_path: Path) -> None:
+    (tmp_path / "a.dump").write_text(ELLIPSOIDS)
+    plain = raytracer.load(tmp_path / "a.dump")
+    (shown,) = made(plain, shape="ellipsoid").ellipsoids
+    assert shown.semi_axes == pytest.approx(np.array([[2, 1, 0.5], [1, 1, 1]]))
+    root = 0.5**0.5
+    assert shown.orientation == pytest.approx(np.array([[1, 0, 0, 0], [root, 0, 0, root]]))
+    image = raytracer.render(plain, shape="ellipsoid", width=32, height=24, samples=1)
+    assert (image.metadata["spheres"], image.metadata["ellipsoids"]) == (0, 2)
+    assert not made(plain, shape=False).ellipsoids
+    with pytest.raises(UserError, match="no particles have the axes of ellipsoids"):
+        made(scene(), shape="ellipsoid")
+
+
+def test_axes_and_orientations_may_be_any_columns() -> None:
+    turns = np.tile([1.0, 0.0, 0.0, 1.0], (64, 1))
+    field = scene(a=GRID[:, 0] + 1, q=turns)
+    said = {"axes": ["a", "2", "1"], "orientation": "q", "scale": 0.1}
+    (shown,) = made(field, shape=said).ellipsoids
+    expected = 0.1 * np.stack([GRID[:, 0] + 1, np.full(64, 2.0), np.ones(64)], axis=-1)
+    assert shown.semi_axes == pytest.approx(expected)
+    assert shown.orientation == pytest.approx(turns / 2**0.5)
+
+
+# What is refused, and what a picture says
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"arrows": "velocitty"}, "there is no column 'velocitty'; did you mean 'velocity'"),
+        ({"arrows": "mass"}, "'mass' holds one number for each particle and no vector"),
+        ({"arrows": "velocity,scale=0"}, "--arrows=scale: must be above 0"),
+        ({"arrows": "velocity,sclae=2"}, "'sclae' is no field; did you mean 'scale'"),
+        ({"arrows": "velocity,anchor=middle"}, "'middle' is not known"),
+        ({"arrows": "velocity,map=plasma"}, "map goes with a colour that follows a value"),
+        ({"arrows": "velocity,color=spedd"}, "there is no column 'spedd'"),
+        ({"arrows": "velocity,select=z"}, "'z' is no condition"),
+        ({"arrows": "velocity,select=z > 9"}, "nothing fulfils 'z > 9'"),
+        ({"arrows": "velocity,material=gold2"}, "arrows.material: there is no material"),
+        ({"arrows": "vx,vy"}, "neither a column nor three components"),
+        ({"arrows": {"vektor": "v"}}, "there is no field 'vektor'; did you mean 'vector'"),
+        ({"arrows": {"color": {"map": "magma"}}}, "color.by: is missing"),
+        ({"trails": True}, "no file of the scene holds several frames"),
+        ({"trails": "last=0"}, "--trails=last: must be at least 1"),
+        ({"contacts": "none.csv"}, "none.csv"),
+        ({"contacts": {"by": "forze"}}, "there is no column 'forze'"),
+    ],
+)
+def test_mistakes(changes: dict[str, Any], problem: str) -> None:
+    field = Scene.from_arrays(GRID, radius=0.6, columns={"velocity": TURNING, "mass": GRID[:, 0]})
+    with pytest.raises(UserError) as error:
+        made(field, **changes)
+    assert problem in str(error.value)
+
+
+def test_a_file_says_arrows_and_the_command_takes_them_back(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = "\n".join(",".join(f"{v:g}" for v in row) for row in np.hstack([GRID, TURNING]))
+    (tmp_path / "field.csv").write_text(f"x,y,z,vx,vy,vz\n{rows}\n")
+    (tmp_path / "a.toml").write_text(
+        '[[spheres]]\nfile = "field.csv"\n'
+        '[arrows]\nvector = "velocity"\ncolor = { by = "length", map = "magma" }\nparticles = 0\n'
+        "[legend]\n[box]\nedges = [[4, 0, 0], [0, 4, 0], [0, 0, 4]]\n"
+    )
+    picture = tmp_path / "a.png"
+    small = ["--size", "64x48", "--samples", "1", "-o", str(picture)]
+    assert main(["render", str(tmp_path / "a.toml"), *small]) == 0
+    assert "capsules" in capsys.readouterr().out
+    none = ["--arrows", "none", "--legend=off", "--box=off"]
+    assert main(["render", str(tmp_path / "a.toml"), *none, *small]) == 0
+    assert "capsules" not in capsys.readouterr().out
+
+
+def test_particles_beside_glyphs_may_be_hidden() -> None:
+    image = raytracer.render(
+        scene(velocity=TURNING),
+        arrows={"particles": 0.0, "color": "red"},
+        width=64,
+        height=48,
+        samples=1,
+    )
+    assert image.metadata["spheres"] == 0
+    assert image.metadata["capsules"] == 64
+    pixels = image.pixels().astype(float)
+    gray = np.abs(pixels[..., 0] - pixels[..., 1]) < 8
+    assert gray[pixels[..., 0] < 200].mean() < 0.05  # background apart, all is red
+
+
+def test_made_again_glyphs_are_not_added_twice() -> None:
+    once = made(scene(velocity=TURNING), arrows="velocity,color=length")
+    twice = made(once)
+    assert len(twice.capsules) == len(once.capsules)
+    assert len(twice.color_scales) == 1
