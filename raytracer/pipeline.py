@@ -256,7 +256,7 @@ def prepare(
 
             require_denoiser()
         plan = _plan(loaded, settings, wanted, values)
-        if any(c.made_for for c in loaded.capsules):
+        if any(each.made_for for each in loaded.solids):
             from raytracer.scene.glyphs.make import with_faded_particles
 
             loaded = with_faded_particles(loaded)
@@ -737,7 +737,7 @@ def take_style(changes: dict[str, Any]) -> StyleSettings | None:
 def columns_of(style: StyleSettings | None, changes: Mapping[str, Any]) -> list[str]:
     """Return the names of the columns that the settings of a call need."""
     texts = [str(each) for name in ("radius", "opacity") if is_a(each := changes.get(name), str)]
-    glyphs = {name: changes[name] for name in ("arrows", "trails") if changes.get(name)}
+    glyphs = {name: changes[name] for name in ("arrows", "trails", "shape") if changes.get(name)}
     if style is None and not texts and not glyphs:
         return []
     from raytracer.scene.coloring.style import columns_in
@@ -872,9 +872,10 @@ def wanted_annotations(
 
 def wants_glyphs(scene: Scene, annotations: Annotations | None) -> bool:
     """Whether a scene has arrows, trails or contacts, or a box or axes that are part of it."""
-    if any(each is not None for each in (scene.arrows, scene.trails, scene.contacts)):
+    said = (scene.arrows, scene.trails, scene.contacts, scene.shape)
+    if any(each is not None for each in said):
         return True
-    if any(capsules.made_for for capsules in scene.capsules):
+    if any(solids.made_for for solids in scene.solids):
         return True  # of an earlier call
     return annotations is not None and annotations.in_scene
 
