@@ -1,11 +1,13 @@
 // title: capsules and spheres, with path tracing
-// idea: one kernel for all scenes with capsules: leaves hold capsules, and spheres are capsules without length
+// idea: leaves hold capsules, and spheres are capsules without length; one variant knows no paths
 // block: 128
 // flags: --fmad=false
 // needs: sm_75+
 // source: Kajiya 1986 (path tracing); Ylitie, Karras, Laine 2017 (wide compressed nodes)
 #define RT_CAPSULES 1
+#if !defined(RT_PATH_TRACING)
 #define RT_PATH_TRACING 1
+#endif
 #include "megakernel.cuh"
 #include "tables.cuh"
 

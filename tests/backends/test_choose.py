@@ -114,6 +114,16 @@ def test_features_of_paths_that_a_picture_does_not_need() -> None:
     assert all(each in choose.every_variant(choose.PATHS) for each in [(), missing()])
 
 
+def test_capsules_have_a_kernel_of_their_own_for_direct_light() -> None:
+    camera, lights = np.zeros(1, layout.dtype("Camera")), np.zeros(0, layout.dtype("Light"))
+    materials = np.zeros(1, layout.dtype("Material"))
+    for integrator in ("direct", "ao", "path"):
+        frame = frame_of(kind=layout.code("IntegratorKind", integrator))
+        missing = choose.missing_with_capsules(View(camera, lights, materials, frame))
+        assert missing == (choose.CAPSULE_FEATURES if integrator == "direct" else ())
+        assert missing in choose.every_variant(choose.CAPSULES)
+
+
 def test_features_are_macros_of_the_kernels() -> None:
     headers = [kernels_root() / name for name in ("integrator/features.h", "shade/bsdf.h")]
     source = "".join(header.read_text(encoding="utf-8") for header in headers)
@@ -121,7 +131,8 @@ def test_features_are_macros_of_the_kernels() -> None:
     assert set(defined) == {*choose.FEATURES, *choose.PATH_FEATURES}
     variants = [each for name in choose.PRODUCTION for each in choose.every_variant(name)]
     for name in choose.PRODUCTION:
-        known = choose.PATH_FEATURES if name == choose.PATHS else choose.FEATURES
+        own = {choose.PATHS: choose.PATH_FEATURES, choose.CAPSULES: choose.CAPSULE_FEATURES}
+        known = own.get(name, choose.FEATURES)
         assert all(set(missing) <= set(known) for missing in choose.every_variant(name))
     assert len(variants) <= 16
     assert all(

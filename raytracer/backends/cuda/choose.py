@@ -35,13 +35,17 @@ FEATURES = ("RT_LARGE_SPHERES", "RT_MIRRORS", "RT_INTEGRATORS")
 PATH_FEATURES = ("RT_HIT_FILTERS", "RT_ALL_MATERIALS", "RT_LAMPS")
 """What PATHS can be compiled without."""
 
+CAPSULE_FEATURES = ("RT_INTEGRATORS", "RT_PATH_TRACING")
+"""What CAPSULES can be compiled without: all but `direct` with Phong's materials."""
+
 UNMADE: dict[tuple[str, tuple[str, ...]], tuple[str, ...]] = {
     (LIST, FEATURES[1:]): FEATURES[2:],
+    (LIST, FEATURES[::2]): FEATURES[2:],
     (THREADS, FEATURES[1:]): FEATURES[2:],
     (THREADS, FEATURES[::2]): FEATURES[2:],
 }
 """Variants that are not worth a compilation, and what those are without that render their pictures:
-a few spheres on a large one, without mirrors; spheres below a pixel with mirrors or a large one."""
+few spheres, or spheres below a pixel, either with mirrors or with a large one."""
 
 SAMPLED = 512  # spheres of which the median is taken
 
@@ -74,7 +78,7 @@ def kernel_for(
 
 
 def missing_features(view: View) -> tuple[str, ...]:
-    """Which of FEATURES a picture does not need, of PATH_FEATURES where paths are traced."""
+    """Which of FEATURES a picture of spheres does not need, of PATH_FEATURES with paths."""
     if view.needs_path_tracing:
         if view.hides or view.transparent_shadows:
             return ()
@@ -85,10 +89,16 @@ def missing_features(view: View) -> tuple[str, ...]:
     return tuple(name for name, is_needed in zip(FEATURES, needed, strict=True) if not is_needed)
 
 
+def missing_with_capsules(view: View) -> tuple[str, ...]:
+    """Which of CAPSULE_FEATURES a picture of a scene with capsules does not need: all or none."""
+    needs_all = view.needs_path_tracing or view.integrator != "direct"
+    return () if needs_all else CAPSULE_FEATURES
+
+
 def every_variant(kernel: str) -> list[tuple[str, ...]]:
     """The sets of features that a kernel of PRODUCTION is compiled without, the empty one first."""
     if kernel == CAPSULES:
-        return [()]
+        return [(), CAPSULE_FEATURES]
     if kernel == PATHS:
         return [(), PATH_FEATURES[:1], PATH_FEATURES]
     *others, integrators = FEATURES

@@ -13,6 +13,7 @@ from raytracer.backends.cuda.choose import (
     PATHS,
     kernel_for,
     missing_features,
+    missing_with_capsules,
     sample,
     variant_of,
 )
@@ -113,7 +114,7 @@ class CudaScene(DeviceScene):
         own = None if self.has_capsules else self._kernel  # others read records of spheres
         kernel = own or production(self._kernel_name(view))
         with self._context.lock:
-            missing = () if self.has_capsules else missing_features(view)
+            missing = (missing_with_capsules if self.has_capsules else missing_features)(view)
             return render_kernel(self.number, kernel, variant_of(kernel.name, missing))
 
     def describe(self, view: View) -> dict[str, Any]:
