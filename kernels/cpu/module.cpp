@@ -27,6 +27,7 @@
 #include "signal_timer.h"
 #include "threads.h"
 #include "tone.h"
+#include "video_planes.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -431,6 +432,17 @@ void tone_map_film(In<float, 3> sums, nb::object arguments, Out<uint8_t, 1> hist
   });
 }
 
+void video_planes(In<uint8_t, 3> pixels, Out<uint8_t, 2> out) {
+  const rt::VideoSize size{(int64_t)pixels.shape(1), (int64_t)pixels.shape(0)};
+  const size_t channels = pixels.shape(2);
+  if (channels != 3 && channels != 4) throw nb::value_error("pixels have 3 or 4 channels");
+  if (size.width < 1 || size.height < 1) throw nb::value_error("a picture has at least one pixel");
+  if ((int64_t)out.shape(1) != size.even_width() || 2 * (int64_t)out.shape(0) != 3 * size.even_height())
+    throw nb::value_error("out does not have the size of the planes");
+  nb::gil_scoped_release release;
+  rt::video_planes(pixels.data(), (int)channels, size, out.data());
+}
+
 nb::tuple read_file(int descriptor, int64_t offset,
                     nb::ndarray<uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> out, uint32_t crc, int threads) {
   int64_t count;
@@ -577,6 +589,9 @@ NB_MODULE(_core, m) {
         "out"_a.noconvert(), "threads"_a,
         "Film sums float32 (h, w, 4) to code values, uint8 or uint16 (h, w, 4), straight alpha; counts into the "
         "FilmHistogram.");
+  m.def("video_planes", video_planes, "pixels"_a.noconvert(), "out"_a.noconvert(),
+        "A picture, uint8 (h, w, 3 or 4), to planes Y, U, V one after another, BT.709 4:2:0 in limited range, uint8 "
+        "(3 H / 2, W) with h and w rounded up to even H and W.");
   m.def(
       "read_file", read_file, "descriptor"_a, "offset"_a, "out"_a.noconvert(), "crc"_a, "threads"_a,
       "Fills out, uint8 (N,), from an open file -> bytes that there were, CRC-32 of what had `crc` followed by these.");

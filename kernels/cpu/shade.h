@@ -156,7 +156,7 @@ RT_HD uint32_t unblocked(const rt::SceneView& s, const PathState<FW>& p, Vec3<FW
                          FW t_max, uint32_t mask) {
   if (s.frame->scene.large_count && mask)
     mask &= ~bits(large_occluded<FW>(s.large, s.frame->scene.large_count, origin, direction, self, t_max,
-                                     ray_filter<FW>(s, p.x, p.y, p.sample, origin, direction)));
+                                     ray_filter<FW>(s, p.x, p.y, p.sample, origin, direction, true)));
   alignas(64) float ox[kWide], oy[kWide], oz[kWide], dx[kWide], dy[kWide], dz[kWide], distance[kWide];
   alignas(64) uint32_t own[kWide], x[kWide], y[kWide];
   store(ox, origin.x), store(oy, origin.y), store(oz, origin.z), store(distance, t_max);
@@ -166,7 +166,8 @@ RT_HD uint32_t unblocked(const rt::SceneView& s, const PathState<FW>& p, Vec3<FW
   for (; mask; mask &= mask - 1) {
     const int i = __builtin_ctz(mask);
     const Vec3<float> o = vec3(ox[i], oy[i], oz[i]), d = vec3(dx[i], dy[i], dz[i]);
-    if (occluded(s, o, d, own[i], distance[i], ray_filter<float>(s, x[i], y[i], p.sample, o, d))) seen &= ~(1u << i);
+    const auto filter = ray_filter<float>(s, x[i], y[i], p.sample, o, d, true);
+    if (occluded(s, o, d, own[i], distance[i], filter)) seen &= ~(1u << i);
   }
   return seen;
 }

@@ -33,6 +33,7 @@ inline void shade_wave(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w
     if (w.depth == 0) store(k.alpha + at, camera_coverage(frame, p));
     if (!hits) continue;
     const Surface<FW> f = load_surfaces(s, p, hits);
+    p.throughput = p.throughput * inner_transmittance(p, f);
     const Scattering<FW> scattering = path_scattering(p, f);
     add_radiance(k, w, at, hits, shade_emission(frame, p, f, scattering));
     if (!paths) {

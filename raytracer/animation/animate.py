@@ -23,14 +23,12 @@ from raytracer.animation.movie import (
     MovieWriter,
     VideoWriter,
     check_movie,
-    no_transparency,
     warn_of_size,
     write_picture,
 )
 from raytracer.animation.numbered import NUMBER, NumberedPictures
 from raytracer.animation.shots import Plan, Renderer, Shot, on_threads
-from raytracer.animation.source import chosen_frames, source_of
-from raytracer.animation.store import FrameStore, packed
+from raytracer.animation.store import FrameStore
 from raytracer.errors import OutputError, UserError
 from raytracer.farm.choice import check_crew, crew_of
 from raytracer.files import output
@@ -39,12 +37,13 @@ from raytracer.film import png
 from raytracer.film.image import Image
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.scene.animation import AnimationSettings
+from raytracer.trajectory.source import chosen_frames, source_of
 
 if TYPE_CHECKING:
     from raytracer.animation.farmed import Keeper, Rendered
-    from raytracer.animation.source import FrameSource
     from raytracer.farm.crew import Crew
     from raytracer.scene.annotations import Annotations
+    from raytracer.trajectory.source import FrameSource
 
 STILL_SECONDS = 6.0
 """Seconds of the animation of a scene that stands still, where nothing says how long it is."""
@@ -93,7 +92,7 @@ class Animation:
         self.settings = settings
         frames = chosen_frames(settings.frames, source.count, source.name)
         if settings.smoothing > 1 or settings.unwrap:
-            from raytracer.animation.tracks import TrackedSource
+            from raytracer.trajectory.tracks import TrackedSource
 
             source = TrackedSource(source, frames, settings.smoothing, settings.unwrap)
         shots, duration = _shots(frames, settings, source.name)
@@ -405,10 +404,10 @@ class _Movie(_Job):
         return self.store
 
     def run(self, animation: Animation) -> None:
-        self.store = FrameStore(self.target, self.digest, len(self.plan.shots))
+        self.store = self._store()
         if not self.resume:
             self.store.remove()
-            self.store = FrameStore(self.target, self.digest, len(self.plan.shots))
+            self.store = self._store()
         try:
             with output.replacing(self.target) as self._file:
                 self.render(animation, 8)
@@ -427,18 +426,23 @@ class _Movie(_Job):
             raise
         self.store.remove()
 
+    def _store(self) -> FrameStore:
+        """Return the folder of finished frames; it is made."""
+        shots = len(self.plan.shots)
+        return FrameStore(self.target, self.digest, shots, is_planar=not self.is_picture)
+
     def begin(self, renderer: Renderer) -> None:
         warn_of_size(self.target, (renderer.settings.width, renderer.settings.height))
 
     def keep(self, shot: Shot, image: Image, exposure: float | None) -> None:
+        frame = self.store.frame_of(image)
         if shot.index == 0:
             if exposure is not None:
                 self.store.note({"exposure": exposure})
             if self.poster is not None:
                 image.save(self.poster)
-        pixels = packed(image.to_uint8())
-        self.store.write(shot.index, pixels)
-        self._encode(pixels)
+        self.store.write(shot.index, frame)
+        self._encode(frame)
 
     def take(self, shot: Shot, done: Rendered | None = None) -> None:
         if done is not None and shot.index == 0:
@@ -447,25 +451,24 @@ class _Movie(_Job):
             if self.poster is not None:
                 text = {"Software": f"raytracer {__version__}"}
                 text |= {"raytracer": json.dumps(done.metadata)} if done.metadata else {}
-                output.write(self.poster, png.encode(self.store.read(0), text))
+                assert done.pixels is not None
+                output.write(self.poster, png.encode(done.pixels, text))
         if not self.is_picture:
             self._encode(self.store.read(shot.index))
 
-    def _encode(self, pixels: Pixels) -> None:
+    def _encode(self, frame: Pixels) -> None:
         """Add a frame to the movie."""
         if self.is_picture:
             return
         if self._video is None:
             assert self._file is not None
-            height, width, channels = pixels.shape
-            if channels > 3:
-                raise no_transparency(self.target)
+            rows, width = frame.shape
             settings = self.plan.settings
             self._video = VideoWriter(
-                self._file, self.target, (width, height), settings.fps, settings.codec,
+                self._file, self.target, (width, rows * 2 // 3), settings.fps, settings.codec,
                 settings.quality,
             )  # fmt: skip
-        self._video.add(pixels)
+        self._video.add(frame)
 
 
 class _Pictures(_Job):

@@ -42,11 +42,11 @@ from raytracer.settings import LARGEST_SEED, RenderSettings
 from raytracer.warning import collected, warn
 
 if TYPE_CHECKING:
-    from raytracer.animation.source import FrameSource
     from raytracer.backends.base import Device, ProgressCall
     from raytracer.scene.animation import AnimationSettings
     from raytracer.scene.annotations import Annotations
     from raytracer.scene.scene import Scene
+    from raytracer.trajectory.source import FrameSource
 
 FIT_FRAMES = 12
 """Most frames that a camera is fitted to."""

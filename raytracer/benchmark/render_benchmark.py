@@ -1,4 +1,4 @@
-"""`raytracer bench render`: variants of the render kernel on the example scenes."""
+"""`raytracer bench render`: variants of the render kernel on example scenes and on capsules."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 SIZE = (1280, 720)
 BUILDS = 5
+RODS = 100_000  # random capsules of the scene of that name
 UNCUT = 1 << 40  # samples per launch, so that a frame is one launch
 PROFILED = "weekend"  # default scene of --profile
 NOTE = (
@@ -99,10 +100,26 @@ class RenderBenchmark:
         return profile(options.variant, options.scenes, size)
 
 
+def _sticks() -> Scene:
+    """Return the example molecule as balls and sticks."""
+    return load(_path("molecule")).styled(style="ball-and-stick")
+
+
+def _rods() -> Scene:
+    """Return the random capsules of the comparisons with peers."""
+    from raytracer.benchmark.peer_scenes import random_capsules, to_scene
+
+    return to_scene(random_capsules(RODS), *SIZE)
+
+
+SOLID_SCENES = {"sticks": _sticks, "rods": _rods}
+"""Scenes with other solids than spheres, by name, beside the examples."""
+
+
 def names() -> list[str]:
-    """Return the names of the example scenes, sorted."""
+    """Return the names of the example scenes, sorted, then of those with capsules."""
     folder = Path(str(resources.scenes()))
-    return sorted(path.stem for path in folder.glob("*.toml"))
+    return [*sorted(path.stem for path in folder.glob("*.toml")), *SOLID_SCENES]
 
 
 def chosen(selection: Sequence[str]) -> list[str]:
@@ -148,7 +165,7 @@ def result(
     stages |= {f"build {layout}": [seconds] for layout, seconds in ladder.arranging.items()}
     return {
         "op": "render",
-        "axes": {"scene": name, "width": size[0], "height": size[1], "spheres": scene.count},
+        "axes": {"scene": name, "width": size[0], "height": size[1], "spheres": _count_of(scene)},
         "dtype": "float32",
         "input": name,
         "mode": "frames",
@@ -161,7 +178,10 @@ def result(
         },
         "note": NOTE,
         "device": device_of(device),
-        "rows": [*rows, *(_stage(what, seconds, scene.count) for what, seconds in stages.items())],
+        "rows": [
+            *rows,
+            *(_stage(what, seconds, _count_of(scene)) for what, seconds in stages.items()),
+        ],
     }
 
 
@@ -192,6 +212,11 @@ def profile(
     return labels
 
 
+def _count_of(scene: Scene) -> int:
+    """Return the number of spheres and other solids."""
+    return scene.count + scene.solid_count
+
+
 def _path(name: str) -> Path:
     return Path(str(resources.scenes())) / f"{name}.toml"
 
@@ -202,7 +227,7 @@ def _prepared(
     """Load, pack and build; return scene, buffers, tree, and seconds by stage."""
     stages: dict[str, list[float]] = {}
     begin = time.perf_counter()
-    scene = load(_path(name))
+    scene = SOLID_SCENES[name]() if name in SOLID_SCENES else load(_path(name))
     stages["load"] = [time.perf_counter() - begin]
     begin = time.perf_counter()
     buffers = pack(scene, scene.render.override(width=size[0], height=size[1], samples=1))

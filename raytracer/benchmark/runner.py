@@ -15,6 +15,7 @@ from raytracer.benchmark.cuda.guarded_memory import Memory
 from raytracer.benchmark.cuda.kernel import Enqueue, LoadedKernel, Matrix, RefusedError, SizeError
 from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.operations.base import Arrays, Op, relative_error
+from raytracer.benchmark.products.kernel import ProductKernel
 from raytracer.benchmark.record import Clock, Row
 from raytracer.errors import RaytracerError
 from raytracer.variants import Variant
@@ -39,6 +40,7 @@ class Plan:
     min_time: float = 0.5
     peers: bool = True
     seed: int = 1
+    transposed: frozenset[str] = frozenset()  # inputs of a product whose arrays are the transposes
 
 
 @dataclass(frozen=True)
@@ -85,10 +87,31 @@ def loaded(
         yield memory, outputs
 
 
+def load(session: Session, plan: Plan, source: Source) -> LoadedKernel | ProductKernel:
+    """Load a variant for the type and the sizes of a plan.
+
+    Raises:
+        RefusedError: the device cannot run it, or it does not compute with the type.
+    """
+    variant = source.variant
+    if not variant.supports(plan.dtype):
+        raise RefusedError(f"computes {variant.dtypes}, not {plan.dtype}")
+    if variant.tiles:
+        return ProductKernel(session, variant, source.root, shipped=not source.user)
+    macros = plan.op.macros(plan.axes, plan.dtype)
+    return LoadedKernel(session, variant, macros, source.root, shipped=not source.user)
+
+
 def launcher(
-    session: Session, plan: Plan, kernel: LoadedKernel, memory: Memory, arrays: Arrays
+    session: Session,
+    plan: Plan,
+    kernel: LoadedKernel | ProductKernel,
+    memory: Memory,
+    arrays: Arrays,
 ) -> Any:
     """Return a function that queues the kernel, after clearing the outputs that it adds to."""
+    if isinstance(kernel, ProductKernel):
+        return kernel.bind(plan.op.problem(plan.axes, plan.dtype, memory.address, plan.transposed))
     outputs = plan.op.outputs(plan.axes, plan.dtype)
     pointers = [memory.address(name) for name in (*arrays, *outputs)]
     kernel.fill_constants({name: (memory.address(name), a.nbytes) for name, a in arrays.items()})
@@ -123,8 +146,7 @@ def compute(session: Session, plan: Plan, source: Source, arrays: Arrays) -> tup
     """Launch a variant once; return its outputs, and the names of outputs with overruns."""
     import numpy as np
 
-    macros = plan.op.macros(plan.axes, plan.dtype)
-    kernel = LoadedKernel(session, source.variant, macros, source.root, shipped=not source.user)
+    kernel = load(session, plan, source)
     with loaded(session, plan, arrays) as (memory, sizes), translated(session.driver):
         launcher(session, plan, kernel, memory, arrays)()
         session.wait()
@@ -301,11 +323,10 @@ def _checked(session: Session, plan: Plan, source: Source) -> Entry:
 def _make_ready(
     session: Session, plan: Plan, source: Source, entry: Entry, memory: Memory, arrays: Arrays
 ) -> None:
-    macros = plan.op.macros(plan.axes, plan.dtype)
     try:
-        kernel = LoadedKernel(session, source.variant, macros, source.root, shipped=not source.user)
-        entry.row["resources"] = kernel.resources()
+        kernel = load(session, plan, source)
         entry.launch = launcher(session, plan, kernel, memory, arrays)
+        entry.row["resources"] = kernel.resources()
     except RaytracerError as error:
         entry.row["status"], entry.row["reason"] = "skipped", str(error)
 

@@ -39,6 +39,10 @@ STATE_INTERVAL = 0.1
 TICK = 1.0 / 60.0
 """Seconds between two steps of turntable and time line."""
 
+ABSENT = 10.0
+"""Seconds after which a client that has not drawn its pictures does not look: the page of a
+notebook may end without a word."""
+
 MAX_TICK = 0.25
 """Most seconds that a step covers: after a long pause the turntable goes on where it was."""
 
@@ -67,10 +71,15 @@ class _Client:
     size: tuple[int, int] | None = None
     waiting: list[int] = field(default_factory=list)  # numbers of frames that it has not drawn
     latest: int = -1  # number of the frame that it got last
+    heard: float = field(default_factory=perf_counter)  # time of its last message
 
     @property
     def ready(self) -> bool:
         return self.size is not None and len(self.waiting) < FRAMES_AHEAD
+
+    def looks(self, now: float) -> bool:
+        """Whether somebody seems to look; `now` is a time of `perf_counter`."""
+        return len(self.waiting) < FRAMES_AHEAD or now - self.heard < ABSENT
 
 
 class Host:
@@ -171,7 +180,8 @@ class Host:
                 self._take_calls()
                 now = perf_counter()
                 if now - before >= TICK:
-                    if self._clients and self._session.moving:
+                    looked_at = any(each.looks(now) for each in self._clients.values())
+                    if looked_at and self._session.moving:
                         self._session.tick(min(now - before, MAX_TICK))
                     before = now
                 self._session.receive()
@@ -224,6 +234,7 @@ class Host:
         client = self._clients.get(outlet)
         if client is None:
             return
+        client.heard = perf_counter()
         try:
             if isinstance(message, Ack):
                 client.waiting = [each for each in client.waiting if each > message.frame]

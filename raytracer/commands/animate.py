@@ -142,7 +142,7 @@ def _stem(scene: str) -> str:
 def _tell_of_rest(target: Path, quiet: bool) -> None:
     """Say how many frames are finished of a movie that was ended."""
     folder = target.with_name(f"{target.name}.frames")
-    count = len(list(folder.glob("*.png"))) if folder.is_dir() else 0
+    count = sum(each.suffix in (".png", ".yuv") for each in folder.glob("*"))
     if count and not quiet:
         print(
             f"raytracer: {counted(count, 'finished frame')} kept in {escaped(str(folder))}: the "

@@ -72,6 +72,16 @@ frame_option = click.option(
     help="Frame of a trajectory, from 0, or from -1 backwards; default: the first.",
 )  # fmt: skip
 
+smoothing_option = click.option(
+    "--smoothing", type=int, metavar="N",
+    help="Show each particle at the mean of its places in N frames; default: 1.",
+)  # fmt: skip
+
+unwrap_option = click.option(
+    "--unwrap", is_flag=True, default=None,
+    help="Let particles go on where they leave a periodic box, from the first frame on.",
+)  # fmt: skip
+
 format_option = click.option(
     "--format", metavar="ENDING",
     help="Format of the file, or of standard input: xyz, csv, ...; default: by name and content.",
@@ -284,7 +294,7 @@ def view_options() -> list[click.Option]:
 VIEW_OPTIONS = (
     "camera", "view", "up", "ortho", "zoom", "look_at", "fit", "background", "transparent",
     "ground", "radius", "color", "opacity", "clip", "cut",
-    "environment", "material", "aperture", "focus", "arrows", "trails", "contacts",
+    "environment", "material", "aperture", "focus", "arrows", "trails", "contacts", "shape",
 )  # fmt: skip
 """Settings of the view that are options."""
 

@@ -18,11 +18,13 @@ from raytracer.commands.options import (
     preview_annotation_options,
     preview_options,
     scene_path,
+    smoothing_option,
     style_options,
     take_annotations,
     take_tone,
     take_view,
     threads_option,
+    unwrap_option,
     view_options,
 )
 from raytracer.resources import require_start
@@ -47,6 +49,8 @@ and the memory of replaced scenes and films has to be freed."""
 @click.argument("scene", metavar="SCENE|DATA")
 @frame_option
 @format_option
+@smoothing_option
+@unwrap_option
 @backend_option
 @click.option("--watch", is_flag=True, help="Reload the scene when one of its files changes.")
 @threads_option

@@ -21,6 +21,7 @@ from raytracer.commands.options import (
     picture_options,
     render_options,
     scene_path,
+    smoothing_option,
     style_options,
     take_annotations,
     take_render,
@@ -28,6 +29,7 @@ from raytracer.commands.options import (
     take_view,
     threads_option,
     tone_options,
+    unwrap_option,
     view_options,
     worker_options,
 )
@@ -87,6 +89,8 @@ def numbers(
     "folder, or NAME-2.png if that is of another scene.",
 )
 @frame_option
+@smoothing_option
+@unwrap_option
 @format_option
 @backend_option
 @threads_option
@@ -175,6 +179,8 @@ class Task(NamedTuple):
     annotations: dict[str, Any] | None
     output: str | None
     frame: int | None
+    smoothing: int | None
+    unwrap: bool | None
     format: str | None
     backend: str
     threads: int
@@ -328,7 +334,7 @@ class Task(NamedTuple):
             outputs: files that will be written, none of which the scene may be made of.
             resumed: the film to add to.
         """
-        from raytracer.pipeline import prepare
+        from raytracer.pipeline import motion_of, prepare
         from raytracer.progress import StageLine
         from raytracer.warning import collected
 
@@ -338,6 +344,7 @@ class Task(NamedTuple):
                 self.overrides,
                 frame=self.frame,
                 format=self.format,
+                motion=motion_of(self.smoothing, self.unwrap, self.format),
                 backend=self.backend,
                 crop=crop,
                 threads=self.threads,
@@ -568,6 +575,7 @@ def _summary(job: Job, film: Film, paths: list[Path]) -> str:
         paths: files that were written, the picture first.
     """
     from raytracer.commands.report import file_size
+    from raytracer.film.film import samples_text
     from raytracer.pipeline import quartiles
 
     height, width = film.sums.shape[:2]
@@ -577,8 +585,7 @@ def _summary(job: Job, film: Film, paths: list[Path]) -> str:
     times = quartiles(job.frames)
     picture, *others = paths
     lines = [
-        f"wrote {picture}: {file_size(picture)}, {size}, "
-        f"{counted(film.samples, 'sample', ' per pixel')}, {_work(job)}, "
+        f"wrote {picture}: {file_size(picture)}, {size}, {samples_text(film)}, {_work(job)}, "
         f"{_noise(job)}frame {_seconds(times['median'])}, total {_seconds(job.timings['total'])}",
         *(f"wrote {path}: {file_size(path)}" for path in others),
     ]

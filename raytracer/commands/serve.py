@@ -17,11 +17,13 @@ from raytracer.commands.options import (
     preview_annotation_options,
     preview_options,
     scene_path,
+    smoothing_option,
     style_options,
     take_annotations,
     take_tone,
     take_view,
     threads_option,
+    unwrap_option,
     view_options,
 )
 from raytracer.commands.preview import NEW_OBJECTS
@@ -37,6 +39,8 @@ from raytracer.resources import require_start
 @click.argument("scene", metavar="SCENE|DATA")
 @frame_option
 @format_option
+@smoothing_option
+@unwrap_option
 @click.option("--port", type=int, metavar="PORT",
               help="Listen on this port of 127.0.0.1; default: 8765, or a free one.")  # fmt: skip
 @click.option("--open", "open_browser", is_flag=True, help="Open the browser of this machine.")

@@ -37,6 +37,12 @@ Keys of variants only:
   of the outputs.
 - `constant`: `constant: d` copies the input d into the `__constant__` array c_d before the first
   launch.
+- `tiles`: tiles of C from which a matrix product chooses at run time, like `128x256 cluster 2,
+  128x128 turns`; each is a compilation (raytracer.benchmark.products). Such a variant has no
+  `grid`.
+- `schedule`: `whole` (default) if one block computes a whole tile, `parts` if tiles may be divided
+  along k.
+- `dtypes`: the types of the operation that the variant computes with; all of them by default.
 - `maps`: tensor maps. `maps: a 128x64 swizzle128, c 64x32` creates maps of these arrays, with the
   rows and columns of a box, in `__constant__ CUtensorMap c_map_a` and `c_map_c`; `a 64x64 as low`
   creates `c_map_low`.
@@ -59,6 +65,7 @@ from raytracer.variants.kernel import (
     Launch,
     MapRequest,
     Requirement,
+    TileRequest,
     Variant,
     VariantError,
     split_architecture,
@@ -71,6 +78,7 @@ __all__ = [
     "Launch",
     "MapRequest",
     "Requirement",
+    "TileRequest",
     "Variant",
     "VariantError",
     "discover",

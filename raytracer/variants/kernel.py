@@ -61,6 +61,20 @@ class MapRequest:
 
 
 @dataclass(frozen=True)
+class TileRequest:
+    """A tile of C that a matrix product may choose (`tiles:`)."""
+
+    rows: int
+    cols: int
+    cluster: int = 1  # blocks with adjacent rows that share the columns of B
+    turns: bool = False  # two warpgroups take tiles in turns, instead of sharing each
+
+    def __str__(self) -> str:
+        cluster = f" cluster {self.cluster}" if self.cluster > 1 else ""
+        return f"{self.rows}x{self.cols}{cluster}{' turns' if self.turns else ''}"
+
+
+@dataclass(frozen=True)
 class Launch:
     """Launch configuration of a variant for one set of sizes."""
 
@@ -149,6 +163,9 @@ class Variant(Kernel):
     steps: str = "1"
     constant: str = ""
     maps: tuple[MapRequest, ...] = ()
+    tiles: tuple[TileRequest, ...] = ()
+    schedule: str = "whole"
+    dtypes: str = ""
     tile: str = ""
     layout: str = ""
     shows: str = ""
@@ -162,6 +179,10 @@ class Variant(Kernel):
     def place(self) -> str:
         """Path of the file in the repository, for messages."""
         return f"kernels/{LADDERS}/{self.op}/{self.path.name}"
+
+    def supports(self, dtype: str) -> bool:
+        """Whether it computes with a type of the operation; by default with all of them."""
+        return not self.dtypes or dtype in self.dtypes.split()
 
     @property
     def entries(self) -> tuple[str, ...]:

@@ -24,12 +24,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from raytracer.animation.source import FrameSource
     from raytracer.backends.base import Device
     from raytracer.files.output import OutputSet
     from raytracer.pipeline import Notice
     from raytracer.scene.annotations import Annotations
     from raytracer.scene.scene import Scene
+    from raytracer.trajectory.motion import Motion
+    from raytracer.trajectory.source import FrameSource
     from raytracer.viewer.content import Applied
     from raytracer.viewer.messages import Message
 
@@ -47,6 +48,7 @@ class Frames:
         annotations: what is drawn over pictures, or changes of what the scene says.
         initial: the frame that is loaded first; None is that of the file.
         format: the ending that says the format of a file; see `load`.
+        motion: loads frames that are smoothed or unwrapped; None loads them as they are.
     """
 
     def __init__(
@@ -57,8 +59,10 @@ class Frames:
         annotations: Annotations | Mapping[str, Any] | None = None,
         initial: int | None = None,
         format: str | None = None,  # noqa: A002
+        motion: Motion | None = None,
     ) -> None:
         self.source, self.initial, self.format = source, initial, format
+        self._motion = motion
         self._given = dict(overrides or {})
         self._overrides = {k: v for k, v in self._given.items() if k not in SETTINGS}
         self._threads, self._annotations = threads, annotations
@@ -94,7 +98,7 @@ class Frames:
         with self._lock, holding(self._held):
             loaded = LoadedScene.load(
                 self.source, self._given, backend, self._threads, notice, outputs, self.initial,
-                self._annotations, self.format,
+                self._annotations, self.format, self._motion,
             )  # fmt: skip
         loaded.job.warnings = [each for each in loaded.job.warnings if MORE_FRAMES not in each]
         said = {k: self._given[k] for k in SETTINGS if self._given.get(k) is not None}
@@ -141,6 +145,8 @@ class Frames:
         """
         with self._lock:
             self._plain = None
+            if self._motion is not None:
+                self._motion.forget()
             if content == Content(self.initial):
                 return self.first(like.job.device, step)
             return self.load(content, like, step)
@@ -217,6 +223,8 @@ class Frames:
         from raytracer.scene.load import load
         from raytracer.scene.scene import Scene
 
+        if self._motion is not None:
+            return self._motion.load(self.source, frame)
         if is_path(self.source):
             return load(path_of(self.source, "scene"), frame, format=self.format)
         if is_a(self.source, Scene):
@@ -224,7 +232,7 @@ class Frames:
         return self._frame_source().load(frame or 0)
 
     def _frame_source(self) -> FrameSource:
-        from raytracer.animation.source import source_of
+        from raytracer.trajectory.source import source_of
 
         return source_of(self.source, self.format)
 

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from raytracer.files.output import OutputSet
     from raytracer.scene.annotations import Annotations
     from raytracer.scene.scene import Scene
+    from raytracer.trajectory.motion import Motion
 
 
 RAYS_PER_AXIS = 5
@@ -91,6 +92,7 @@ class LoadedScene:
         frame: int | None = None,
         annotations: Annotations | Mapping[str, Any] | None = None,
         format: str | None = None,  # noqa: A002
+        motion: Motion | None = None,
     ) -> LoadedScene:
         """Load, pack, build and upload a scene; arguments as for `raytracer.pipeline.prepare`.
 
@@ -102,6 +104,7 @@ class LoadedScene:
                 overrides,
                 frame=frame,
                 format=format,
+                motion=motion,
                 backend=backend,
                 threads=threads,
                 notice=notice,

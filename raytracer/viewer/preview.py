@@ -15,7 +15,7 @@ from raytracer.fields import check_names, takes
 from raytracer.files import output
 from raytracer.files.access import is_path, path_of
 from raytracer.film.tone_settings import ToneSettings
-from raytracer.pipeline import take_style
+from raytracer.pipeline import motion_of, take_style
 from raytracer.resources import thread_count
 from raytracer.scene.coloring import STYLE
 from raytracer.scene.view_settings import ViewSettings
@@ -91,6 +91,8 @@ def preview(
     *,
     frame: int | None = None,
     format: str | None = None,  # noqa: A002
+    smoothing: int | None = None,
+    unwrap: bool | None = None,
     backend: str = "auto",
     width: int | None = None,
     height: int | None = None,
@@ -123,6 +125,7 @@ def preview(
             (`Scene.from_object`).
         frame: of a trajectory, from 0, or from -1 backwards; see `load`.
         format: the ending that says the format of a file; see `load`.
+        smoothing, unwrap: of a trajectory; see `render`.
         backend: "auto" (CUDA where it works, else the CPU), "cpu", "cuda", or
             "cuda:1" for the GPU with number 1.
         width: width of the window in pixels; None takes the scene's.
@@ -184,9 +187,10 @@ def preview(
     take_style(given)
     ViewSettings(**given)
     overrides |= view_settings
+    motion = motion_of(smoothing, unwrap, format)
     opening.open_display(offscreen is not None)
     seen = stamps(file) if file is not None else None  # changes during the first load count
-    frames = Frames(scene, overrides, threads, annotations, frame, format)
+    frames = Frames(scene, overrides, threads, annotations, frame, format, motion)
     loaded_scene = frames.first(backend, notice, outputs)
     if notice is not None:
         notice("")  # from here on the window shows the progress

@@ -18,6 +18,7 @@ from raytracer.errors import RaytracerError
 from raytracer.fields import check_names, takes
 from raytracer.files.access import is_path, path_of
 from raytracer.film.tone_settings import ToneSettings
+from raytracer.pipeline import motion_of
 from raytracer.scene.coloring import STYLE
 from raytracer.scene.view_settings import ViewSettings
 from raytracer.scene.views import VIEWS
@@ -148,6 +149,8 @@ class Session:
         size: tuple[int, int] | None = None,
         frame: int | None = None,
         format: str | None = None,  # noqa: A002
+        smoothing: int | None = None,
+        unwrap: bool | None = None,
         backend: str = "auto",
         samples: int | None = None,
         look: str | None = None,
@@ -172,8 +175,9 @@ class Session:
             scene: a Scene, the path of a scene or particle file, or an object that holds particles.
             size: width and height of the picture in pixels; None takes the scene's.
             wake: called by other threads when there is a picture or a message to fetch.
-            frame, format, backend, samples, look, integrator, ao_samples, ao_distance, denoise,
-                light, threads, tone, annotations, watch, adaptive, notice, say: as for `preview`.
+            frame, format, smoothing, unwrap, backend, samples, look, integrator, ao_samples,
+                ao_distance, denoise, light, threads, tone, annotations, watch, adaptive, notice,
+                say: as for `preview`.
             **view_settings: settings of view and colours, as for `preview`.
 
         Raises:
@@ -192,7 +196,10 @@ class Session:
             scene = path_of(scene, "scene")
         file = require_file(scene) if watch else None
         stamped = stamps(file) if file is not None else None
-        frames = Frames(scene, overrides | view_settings, threads, annotations, frame, format)
+        motion = motion_of(smoothing, unwrap, format)
+        frames = Frames(
+            scene, overrides | view_settings, threads, annotations, frame, format, motion
+        )
         loaded_scene = frames.first(backend, notice)
         settings = loaded_scene.job.settings
         try:

@@ -195,14 +195,14 @@ def test_a_frame_that_changed_on_its_way_is_refused(
 def test_workers_need_the_same_files(
     trajectory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sent = raytracer.animation.source.FileSource.sent
+    sent = raytracer.trajectory.source.FileSource.sent
 
     def other(self: Any) -> Any:
         made = sent(self)
         monkeypatch.setattr(made, "signature", iter("ab").__next__)
         return made
 
-    monkeypatch.setattr(raytracer.animation.source.FileSource, "sent", other)
+    monkeypatch.setattr(raytracer.trajectory.source.FileSource, "sent", other)
     with pytest.raises(raytracer.UserError, match="workers need the same files"):
         raytracer.animate(trajectory, **SMALL).save(tmp_path / "a.gif", workers=1)
 

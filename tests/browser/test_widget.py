@@ -6,7 +6,7 @@ from base64 import b64encode
 from collections.abc import Iterator
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from time import monotonic
+from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -163,3 +163,23 @@ def test_a_cell_shows_the_view_and_takes_the_mouse(
     assert page.inner_html("#cell > div") == ""
     assert errors == []
     page.close()
+
+
+def test_a_turntable_rests_while_nobody_looks(
+    widget: SceneWidget, sent: Sent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The page of a notebook may end without a word; its kernel should not render for ever."""
+    monkeypatch.setattr("raytracer.browser.host.ABSENT", 0.1)
+    take(widget, type="open")
+    take(widget, type="size", width=40, height=30)
+    widget.do("toggle-turntable")
+    numbers = [next_of(sent, "frame")[0]["number"] for _ in range(2)]
+    end = monotonic() + PATIENCE
+    before = None
+    while before != (before := widget.camera.position):  # at rest for longer than several ticks
+        assert monotonic() < end
+        sleep(0.3)
+    take(widget, type="ack", frame=numbers[-1])
+    while widget.camera.position == before:
+        assert monotonic() < end
+        sleep(0.02)

@@ -5,12 +5,14 @@
     python tests/reference/movies_bench.py index [--gib 1]
 
 `movie` writes 200 frames of 100,000 particles to an .mp4 of 1280x720 with 8 samples, and prints the
-elapsed time beside the sum of the times that the same frames take to render alone, on a tree that
-is built. `--instructions` counts instructions and cycles of all threads instead, by `perf`; other
-processes do not change the former. `farm` lets four workers of this machine render 200 frames,
-kills two of them at random moments, and compares time and bytes with an undisturbed run. `index`
-writes a LAMMPS dump of 10,000 atoms per frame, and measures how fast it is indexed, how long any
-frame takes after that, and the peak of memory. Several GPUs are measured by `two_gpus.py`.
+elapsed time beside the sum of the times that the same frames take to render alone: the kernels that
+add samples to a film, on a tree that is built. A second ratio counts the tree and the tone mapping
+of each frame too, as parts of its picture. `--instructions` counts instructions and cycles of all
+threads instead, by `perf`; other processes do not change the former. `farm` lets four workers of
+this machine render 200 frames, kills two of them at random moments, and compares time and bytes
+with an undisturbed run. `index` writes a LAMMPS dump of 10,000 atoms per frame, and measures how
+fast it is indexed, how long any frame takes after that, and the peak of memory. Several GPUs are
+measured by `two_gpus.py`.
 """
 
 from __future__ import annotations
@@ -27,8 +29,9 @@ import sys
 import tempfile
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,19 +89,31 @@ def settings_of(look: str) -> dict[str, Any]:
     return SIZE | ({} if look == "default" else {"integrator": "direct"})
 
 
-def alone(path: Path, look: str, repeat: int, frames: int) -> float:
-    """Render each frame so often, and return the seconds of rendering alone."""
+class Alone(NamedTuple):
+    """Seconds of the frames of a movie, each measured alone."""
+
+    render: float
+    tree: float
+    tone: float
+
+
+def alone(path: Path, look: str, repeat: int, frames: int) -> Alone:
+    """Render each frame so often, and return the seconds of the last time."""
     plan = raytracer.animate(path, frames=f":{frames}", **settings_of(look))._plan
-    seconds = 0.0
+    render, tree, tone = 0.0, 0.0, 0.0
     with Renderer(plan) as renderer:
+        settings = replace(renderer.tone, exposure=0.0)
         for shot in plan.shots:
             job = renderer._prepare(shot).job
-            for _ in range(repeat):
+            for left in reversed(range(repeat)):
                 with job.film(Film.blank(SIZE["width"], SIZE["height"])) as film:
                     last = job.expose(film, SIZE["samples"])
-            seconds += last
+                    if not left:
+                        job.image(film, settings, 8)
+            render, tree = render + last, tree + job.timings["build"]
+            tone += job.timings["tone"]
             job.scene.close()
-    return seconds
+    return Alone(render, tree, tone)
 
 
 def movie(look: str, count: int, frames: int, count_instructions: bool) -> None:
@@ -109,7 +124,7 @@ def movie(look: str, count: int, frames: int, count_instructions: bool) -> None:
         if count_instructions:
             _movie_in_instructions(path, look, frames)
             return
-        rendering = alone(path, look, 1, frames)
+        rendering, tree, tone = alone(path, look, 1, frames)
         animation = raytracer.animate(path, **settings_of(look))
         start = time.perf_counter()
         target = animation.save(folder / "a.mp4")
@@ -118,7 +133,8 @@ def movie(look: str, count: int, frames: int, count_instructions: bool) -> None:
     print(
         f"{look}: {frames} frames in {elapsed:.1f} s, {size:.1f} MB; rendering alone "
         f"{rendering:.1f} s, {1e3 * rendering / frames:.0f} ms a frame; ratio "
-        f"{elapsed / rendering:.2f}"
+        f"{elapsed / rendering:.2f}; with tree ({1e3 * tree / frames:.0f} ms) and tone mapping "
+        f"({1e3 * tone / frames:.0f} ms) {elapsed / (rendering + tree + tone):.2f}"
     )
 
 
@@ -230,7 +246,7 @@ def index(gib: float) -> None:
 
 def look(path: Path, frames: int) -> None:
     """Print the rate of the index, the time of a frame, and memory; in a process of its own."""
-    from raytracer.animation.source import source_of
+    from raytracer.trajectory.source import source_of
 
     size = path.stat().st_size
     start = time.perf_counter()

@@ -17,6 +17,8 @@ from raytracer.errors import UserError, suggestion
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from raytracer.benchmark.products.layout import Problem
+
 Axes = Mapping[str, int]
 Arrays = dict[str, "NDArray[Any]"]
 
@@ -148,6 +150,23 @@ class Op(ABC):
             name for name in axes if self.macros({**axes, name: axes[name] + 1}, dtype) != macros
         )
 
+    def problem(
+        self,
+        axes: Axes,
+        dtype: str,
+        address: Callable[[str], int],
+        transposed: frozenset[str] = frozenset(),
+    ) -> Problem:
+        """Return the matrices of a product; for variants that choose among tiles.
+
+        Args:
+            axes: sizes.
+            dtype: data type.
+            address: returns the address of an array on the device by name.
+            transposed: inputs whose arrays are the transposes of those of `inputs`.
+        """
+        raise NotImplementedError(f"{self.name} is not a matrix product")
+
     def sample(self, inputs: Arrays, seed: int) -> tuple[Arrays, Any] | None:
         """Choose a part of the outputs for a check at sizes that are too large for all of them.
 
@@ -252,9 +271,14 @@ def from_bfloat16(bits: NDArray[Any]) -> NDArray[Any]:
 
 
 def relative_error(values: NDArray[Any], reference: NDArray[Any]) -> float:
-    """Return ‖values - reference‖ / ‖reference‖ in float64; infinite if one is not finite."""
+    """Return ‖values - reference‖ / ‖reference‖ in float64; infinite if one is not finite.
+
+    Values of uint16 are the bits of bfloat16.
+    """
     import numpy as np
 
+    if values.dtype == np.uint16:  # bits of bfloat16
+        values = from_bfloat16(values)
     if values.shape != reference.shape:
         raise ValueError(f"{values.shape} against {reference.shape}")
     # Of equal infinities and NaNs the difference is NaN, too: not finite.

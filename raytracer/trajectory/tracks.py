@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.animation.source import FrameSource
 from raytracer.errors import DataFileError, counted
 from raytracer.scene.held import go_on_from, steps_so_far
+from raytracer.trajectory.source import FrameSource
 
 if TYPE_CHECKING:
     from raytracer.scene.animation import AnimationSettings

@@ -10,9 +10,9 @@ import pytest
 from numpy.typing import NDArray
 
 import raytracer
-from raytracer.animation.source import source_of
-from raytracer.animation.tracks import TrackedSource
 from raytracer.errors import UserError
+from raytracer.trajectory.source import source_of
+from raytracer.trajectory.tracks import TrackedSource
 
 SMALL: dict[str, Any] = {"width": 48, "height": 27, "samples": 1, "backend": "cpu"}
 EDGE = 10.0

@@ -1,0 +1,1 @@
+"""Frames of what is shown: where they come from, smoothed and unwrapped."""

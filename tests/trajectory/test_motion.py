@@ -1,0 +1,98 @@
+"""Frames that are smoothed or unwrapped outside of a movie: render, preview, the commands."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import raytracer
+from raytracer.cli import main
+from raytracer.errors import UserError
+from raytracer.trajectory.motion import Motion
+from raytracer.viewer.session import Session
+
+SMALL: dict[str, Any] = {"width": 48, "height": 27, "samples": 1, "backend": "cpu"}
+EDGE = 10.0
+
+
+@pytest.fixture
+def trajectory(tmp_path: Path) -> Path:
+    """Two particles, of which one leaves the box to the right and one trembles."""
+    text = ""
+    for k in range(6):
+        rows = [f"1 1 {(7.0 + 2.0 * k) % EDGE} 1 1", f"2 2 {5.0 + (-1) ** k} 2 2"]
+        text += f"ITEM: TIMESTEP\n{k}\nITEM: NUMBER OF ATOMS\n2\n"
+        text += f"ITEM: BOX BOUNDS pp pp pp\n0 {EDGE}\n0 {EDGE}\n0 {EDGE}\n"
+        text += "ITEM: ATOMS id type x y z\n" + "\n".join(rows) + "\n"
+    path = tmp_path / "a.dump"
+    path.write_text(text)
+    return path
+
+
+def test_a_frame_is_that_of_the_movie(trajectory: Path) -> None:
+    for options in ({"smoothing": 3}, {"unwrap": True}, {"smoothing": 2, "unwrap": True}):
+        movie = list(raytracer.animate(trajectory, radius=1.0, **options, **SMALL))
+        for frame in (0, 3, 5):
+            image = raytracer.render(
+                trajectory, frame=frame, radius=1.0, camera=movie[frame].camera, **options, **SMALL
+            )
+            np.testing.assert_array_equal(image.film.sums, movie[frame].film.sums)
+
+
+def test_values_that_change_nothing_are_no_motion(trajectory: Path) -> None:
+    assert Motion.of(1, False) is None
+    assert Motion.of(None, None) is None
+    plain = raytracer.render(trajectory, frame=4, radius=1.0, **SMALL)
+    same = raytracer.render(trajectory, frame=4, radius=1.0, smoothing=1, unwrap=False, **SMALL)
+    np.testing.assert_array_equal(plain.film.sums, same.film.sums)
+
+
+def test_the_preview_shows_it_and_steps_through_frames(trajectory: Path) -> None:
+    places = {}
+    for unwrap in (False, True):
+        with Session.open(
+            trajectory, size=(40, 30), frame=-1, unwrap=unwrap, backend="cpu"
+        ) as shown:
+            assert shown.viewer.loaded_scene.scene.spheres[0].centers[:, 0].max() < 18.0
+            loader = shown.viewer.loader.frames
+            found = []
+            for frame in (5, 0, 3):
+                content = shown.viewer.data.content.__class__(frame)
+                loaded = loader.load(content, shown.viewer.loaded_scene)
+                found.append(round(float(loaded.scene.spheres[0].centers[0, 0]), 4))
+                loaded.close()
+            places[unwrap] = found
+    assert places == {False: [7.0, 7.0, 3.0], True: [17.0, 7.0, 13.0]}
+
+
+def test_the_commands_take_them(
+    trajectory: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "a.png"
+    words = ["render", str(trajectory), "--frame", "-1", "--size", "48x27", "--quiet", "-o"]
+    assert main([*words, str(path), "--smoothing", "3", "--unwrap", "--film", f"{path}.npz"]) == 0
+    film = raytracer.Film.load(f"{path}.npz")
+    image = raytracer.render(
+        trajectory, frame=-1, smoothing=3, unwrap=True, width=48, height=27, samples=film.samples
+    )
+    np.testing.assert_array_equal(film.sums, image.film.sums)
+    for more, sentence in (
+        (["--smoothing", "0"], "smoothing: 0"),
+        (["--smoothing", "3", "--format", "dump"], "leave format out"),
+        (["--smoothing", "3", "--frame", "6"], "there is no frame 6: it holds 6 frames"),
+    ):
+        assert main([*words, str(tmp_path / "b.png"), *more]) == 2
+        assert sentence in capsys.readouterr().err
+    assert not (tmp_path / "b.png").exists()
+
+
+def test_what_has_no_frames_is_told() -> None:
+    with pytest.raises(UserError, match="smoothing: goes with the path of a file"):
+        raytracer.render(np.zeros((3, 3)), smoothing=5, **SMALL)
+    with pytest.raises(UserError, match="unwrap: goes with the path of a file"):
+        raytracer.render(np.zeros((3, 3)), unwrap=True, **SMALL)
+    with pytest.raises(UserError, match="states no periodic box"):
+        raytracer.render("scenes/molecule.xyz", unwrap=True, **SMALL)
