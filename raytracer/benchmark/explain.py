@@ -48,11 +48,11 @@ def explain(op: Op, axes: Axes, dtype: str, ladder: list[Variant], arch: str) ->
         *([f"  {op.note}"] if op.note else []),
     ]
     for variant in ladder:
-        chosen = None
+        chosen, names = None, op.launch_names(axes, dtype)
         if variant.tiles:
             problem, parts = op.problem(axes, dtype, lambda _: 0), variant.schedule == "parts"
             chosen = choose(problem, variant.tiles, parts, MULTIPROCESSORS)
-        lines += ["", *rung(variant, arch, axes, op.macros(axes, dtype), chosen)]
+        lines += ["", *rung(variant, arch, names, op.macros(axes, dtype), chosen)]
     return "\n".join(lines) + "\n"
 
 
@@ -79,17 +79,25 @@ def rung(
         macros, block = chosen.tile.macros(), str(chosen.tile.threads)
         extra = f", grid {chosen.blocks}, tile {chosen.tile.label}"
     yield f"  block {block}{grid}{extra}"
-    shared = chosen.tile.shared if chosen is not None else _dynamic(variant, axes)
-    yield f"  {_resources(variant, arch, macros, shared)}"
+    threads, shared = _launched(variant, axes)
+    if chosen is not None:
+        shared = chosen.tile.shared
+    yield f"  {_resources(variant, arch, macros, threads, shared)}"
     yield from wrap(f"source: {variant.source}", WIDTH, initial_indent="  ",
                     subsequent_indent="  ")  # fmt: skip
 
 
-def _dynamic(variant: Kernel, axes: Axes) -> int:
-    return variant.launch(axes, MULTIPROCESSORS).shared if variant.grid else 0
+def _launched(variant: Kernel, axes: Axes) -> tuple[int, int]:
+    """Return the threads of a block and its dynamic shared memory."""
+    if not variant.grid:
+        return variant.threads, 0
+    launch = variant.launch(axes, MULTIPROCESSORS)
+    return (launch.block[0] if launch.block else variant.threads), launch.shared
 
 
-def _resources(variant: Kernel, arch: str, macros: Mapping[str, str], dynamic: int) -> str:
+def _resources(
+    variant: Kernel, arch: str, macros: Mapping[str, str], threads: int, dynamic: int
+) -> str:
     if not variant.admits(arch):
         needs = ", ".join(map(str, variant.needs))
         return f"needs {needs}, not available on {arch}"
@@ -99,7 +107,7 @@ def _resources(variant: Kernel, arch: str, macros: Mapping[str, str], dynamic: i
         return f"registers unknown: {str(error).splitlines()[0]}"
     usage = ptxas.usage(cubin.log)
     shared = usage.shared + dynamic
-    share = occupancy(arch, variant.threads, usage.registers, shared)
+    share = occupancy(arch, threads, usage.registers, shared)
     return (
         f"{usage.registers} registers, {shared} bytes of shared memory, {usage.spilled} bytes "
         f"spilled, theoretical occupancy {share:.0%} ({arch})"

@@ -30,6 +30,12 @@ SIZE = (1280, 720)
 BUILDS = 5
 RODS = 100_000  # random capsules of the scene of that name
 UNCUT = 1 << 40  # samples per launch, so that a frame is one launch
+SCENES = (
+    "cloud", "crystal", "galaxy", "molecule", "pile", "plummer", "sphereflake", "three_balls",
+    "weekend",
+)  # fmt: skip
+"""Example scenes that the kernels of the ladder render: spheres in direct light."""
+
 PROFILED = "weekend"  # default scene of --profile
 NOTE = (
     "Each kernel renders the contents of its `shows` and all levels before it: "
@@ -117,9 +123,8 @@ SOLID_SCENES = {"sticks": _sticks, "rods": _rods}
 
 
 def names() -> list[str]:
-    """Return the names of the example scenes, sorted, then of those with capsules."""
-    folder = Path(str(resources.scenes()))
-    return [*sorted(path.stem for path in folder.glob("*.toml")), *SOLID_SCENES]
+    """Return the names of the example scenes of the ladder, then of those with capsules."""
+    return [*SCENES, *SOLID_SCENES]
 
 
 def chosen(selection: Sequence[str]) -> list[str]:

@@ -24,6 +24,7 @@ Tell = Callable[[str], None]
 
 # The timed sizes are checked too if NumPy computes them in about a second.
 CHECKED_BYTES, CHECKED_FLOP = 128 << 20, 4e9
+ALIGNMENT = 16  # bytes; of arrays for kernels without `alignment: any`
 MAX_QUEUED = 5000  # launches
 LOAD_TIME = 0.3  # seconds of queued work during which NVML is read
 
@@ -78,7 +79,7 @@ def loaded(
     """Upload inputs and poison outputs; yield the memory and the bytes of the outputs."""
     outputs = {name: out.nbytes for name, out in plan.op.outputs(plan.axes, plan.dtype).items()}
     sizes = {name: int(array.nbytes) for name, array in arrays.items()} | outputs
-    with Memory(session, sizes) as memory:
+    with Memory(session, sizes, plan.op.offsets(plan.axes, plan.dtype)) as memory:
         for name, array in arrays.items():
             memory.upload(name, array)
         for name in outputs if poisoned else ():
@@ -112,12 +113,16 @@ def launcher(
     """Return a function that queues the kernel, after clearing the outputs that it adds to."""
     if isinstance(kernel, ProductKernel):
         return kernel.bind(plan.op.problem(plan.axes, plan.dtype, memory.address, plan.transposed))
+    offsets = plan.op.offsets(plan.axes, plan.dtype)
+    if kernel.variant.alignment != "any" and any(each % ALIGNMENT for each in offsets.values()):
+        raise SizeError(f"needs arrays that begin at multiples of {ALIGNMENT} bytes")
     outputs = plan.op.outputs(plan.axes, plan.dtype)
     pointers = [memory.address(name) for name in (*arrays, *outputs)]
     kernel.fill_constants({name: (memory.address(name), a.nbytes) for name, a in arrays.items()})
     if kernel.variant.maps:
         kernel.fill_maps(matrices(plan, memory, arrays))
-    run = kernel.bind(plan.axes, pointers, plan.op.sizes(plan.axes))
+    names = plan.op.launch_names(plan.axes, plan.dtype)
+    run = kernel.bind(names, pointers, plan.op.sizes(plan.axes))
     cleared = [name for name, output in outputs.items() if output.clear]
 
     def enqueue() -> None:

@@ -10,8 +10,8 @@ from raytracer.errors import suggestion
 from raytracer.variants.kernel import MapRequest, Requirement, TileRequest, VariantError
 
 KEYS = ("title", "idea", "block", "needs", "source")
-KERNEL_KEYS = ("grid", "shared", "scratch", "flags")
-LADDER_KEYS = ("steps", "constant", "tile", "layout", "shows", "schedule", "dtypes")
+KERNEL_KEYS = ("grid", "threads", "shared", "scratch", "flags")
+LADDER_KEYS = ("steps", "constant", "alignment", "tile", "layout", "shows", "schedule", "dtypes")
 EVERY_KEY = (*KEYS, *KERNEL_KEYS, *LADDER_KEYS, "maps", "tiles", "product")
 SCHEDULES = ("whole", "parts")
 # Options for nvcc that a header may set: those that affect arithmetic or registers. Other options
@@ -141,5 +141,6 @@ def fields(header: dict[str, str], place: str) -> dict[str, Any]:
         "needs": parse_needs(header["needs"], place),
         "source": header["source"],
         "flags": parse_flags(header.get("flags", ""), place),
+        "used": header.get("threads", ""),
         **{key: header[key] for key in ("grid", "shared", "scratch") if header.get(key)},
     }

@@ -81,6 +81,7 @@ class Launch:
     grid: tuple[int, int, int]
     shared: int  # dynamic shared memory in bytes
     scratch: int = 0  # device memory that the steps share, in bytes
+    block: tuple[int, int, int] | None = None  # if it depends on the sizes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,6 +98,7 @@ class Kernel:
     grid: str = ""
     shared: str = "0"
     scratch: str = "0"
+    used: str = ""  # threads of a block that depend on the sizes, at most those of `block`
     flags: tuple[str, ...] = ()  # options for nvcc
 
     @property
@@ -127,7 +129,8 @@ class Kernel:
         """Evaluate grid, shared memory and scratch memory.
 
         Args:
-            axes: sizes of the operation by name.
+            axes: sizes of the operation by name, and other names of its expressions
+                (`Op.launch_names`).
             multiprocessors: of the device.
 
         Raises:
@@ -142,6 +145,7 @@ class Kernel:
             sizes = whole_numbers(self.grid, names)
             shared = whole_numbers(self.shared, names)
             scratch = whole_numbers(self.scratch, names)
+            used = whole_numbers(self.used, names) if self.used else ()
         except ExpressionError as error:
             raise VariantError(f"{self.place}: {error}") from error
         memory = (*shared, *scratch)
@@ -150,8 +154,10 @@ class Kernel:
                 f"{self.place}: grid {sizes} with shared {shared} and scratch {scratch} "
                 "is not a valid launch"
             )
+        if used and not (len(used) == 1 and 1 <= used[0] <= self.threads):
+            raise VariantError(f"{self.place}: threads {used} of a block of {self.threads}")
         x, y, z = (max(size, 1) for size in (*sizes, 1, 1)[:3])
-        return Launch((x, y, z), *memory)
+        return Launch((x, y, z), *memory, block=(used[0], 1, 1) if used else None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,6 +168,7 @@ class Variant(Kernel):
     number: int
     steps: str = "1"
     constant: str = ""
+    alignment: str = ""  # "any": arrays may begin anywhere
     maps: tuple[MapRequest, ...] = ()
     tiles: tuple[TileRequest, ...] = ()
     schedule: str = "whole"

@@ -101,6 +101,7 @@ class Op(ABC):
     name: str
     summary: str  # one sentence
     axes: Mapping[str, int]  # names in the kernel's order, with the default sizes
+    optional_axes: frozenset[str] = frozenset()  # "offset": of arrays, in numbers (`offsets`)
     awkward: tuple[Mapping[str, int], ...]  # small sizes at which kernels are checked, tails first
     dtypes: tuple[str, ...] = ("float32",)
     distributions: tuple[str, ...] = ("normal", "uniform", "constant", "zeros")
@@ -137,6 +138,19 @@ class Op(ABC):
     def sizes(self, axes: Axes) -> tuple[int, ...]:
         """Return the integers at the end of the arguments."""
         return tuple(axes[name] for name in self.axes)
+
+    def offsets(self, axes: Axes, dtype: str) -> dict[str, int]:
+        """Return the bytes between an aligned address and the start of an array, by its name.
+
+        Args:
+            axes: sizes; the offset of `optional_axes` only where it was asked for.
+            dtype: data type.
+        """
+        return {}
+
+    def launch_names(self, axes: Axes, dtype: str) -> dict[str, int]:
+        """Return the names of the expressions in kernel headers: the axes, by default."""
+        return dict(axes)
 
     def macros(self, axes: Axes, dtype: str) -> dict[str, str]:
         """Return the macros with which kernels are compiled."""
@@ -191,11 +205,12 @@ class Op(ABC):
             UserError: an axis is unknown, or a size is below 1.
         """
         for name, size in sizes.items():
-            if name not in self.axes:
+            if name not in self.axes and name not in self.optional_axes:
                 hint = suggestion(name, list(self.axes))
                 raise UserError(f"{self.name} has no axis {name!r}; {hint}")
-            if size < 1:
-                raise UserError(f"{self.name}: {name} = {size}: give 1 or more")
+            if size < (name in self.axes):
+                least = int(name in self.axes)
+                raise UserError(f"{self.name}: {name} = {size}: give {least} or more")
         return {**self.axes, **sizes}
 
     def axes_of(self, inputs: Arrays) -> dict[str, int]:

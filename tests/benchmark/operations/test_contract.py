@@ -113,7 +113,9 @@ def test_every_variant_has_a_launch_within_the_limits(name: str) -> None:
     for variant in ladder(name):
         for given in (op.axes, *op.awkward) if variant.grid else ():  # tiles: test_choice.py
             for multiprocessors in (1, 132):
-                launch = variant.launch(op.resolve(given), multiprocessors)
+                for dtype in op.dtypes:
+                    names = op.launch_names(op.resolve(given), dtype)
+                    launch = variant.launch(names, multiprocessors)
                 assert all(
                     1 <= size <= most for size, most in zip(launch.grid, GRID_LIMITS, strict=True)
                 )
