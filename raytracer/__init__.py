@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from raytracer.scene.coloring.scale import ColorScale
     from raytracer.scene.columns import Columns
     from raytracer.scene.environment import Environment
-    from raytracer.scene.glyphs.settings import Arrows, Contacts, Trails
+    from raytracer.scene.glyphs.settings import Arrows, Contacts, Shape, Trails
     from raytracer.scene.ground import Ground
     from raytracer.scene.load import load
     from raytracer.scene.scene import (
@@ -107,6 +107,7 @@ __all__ = [
     "RenderSettings",
     "ScaleBar",
     "Scene",
+    "Shape",
     "SimulationBox",
     "SphereSet",
     "Statistics",
@@ -165,6 +166,7 @@ _HOMES = {
     "RenderSettings": "raytracer.settings",
     "ScaleBar": "raytracer.scene.annotations",
     "Scene": "raytracer.scene.scene",
+    "Shape": "raytracer.scene.glyphs.settings",
     "SimulationBox": "raytracer.scene.annotations",
     "SphereSet": "raytracer.scene.scene",
     "Statistics": "raytracer.film.statistics",

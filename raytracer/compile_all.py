@@ -22,8 +22,9 @@ from raytracer.backends.cuda.kernel import macros_without
 from raytracer.backends.cuda.ptxas import by_entry
 from raytracer.backends.cuda.sources import kernels_root
 from raytracer.benchmark.operations import modules
+from raytracer.benchmark.products.tile import tile_of
 from raytracer.errors import RaytracerError
-from raytracer.variants import Kernel, discover, operations, products
+from raytracer.variants import Kernel, Variant, discover, operations, products
 
 # sm_80 serves 8.6 and 8.9 too, sm_120 also 12.1; PTX (compute_80) serves devices of the future.
 ARCHITECTURES = ("sm_75", "sm_80", "sm_90a", "sm_100a", "sm_120", compiler.PTX)
@@ -82,9 +83,8 @@ def jobs(root: Path, architectures: Sequence[str]) -> list[Job]:
         for missing in (every_variant(kernel.name) if kernel.name in PRODUCTION else [()])
     ]
     for variant in (variant for op in operations(root) for variant in discover(op, root)):
-        made += [
-            Job(variant, arch, macros) for arch in architectures for macros in macros_of(variant.op)
-        ]
+        each = tile_macros(variant) if variant.tiles else macros_of(variant.op)
+        made += [Job(variant, arch, macros) for arch in architectures for macros in each]
     return [job for job in made if job.kernel.admits(job.arch)]
 
 
@@ -96,6 +96,13 @@ def macros_of(op: str) -> list[tuple[tuple[str, str], ...]]:
     axes = found.resolve({})
     each = [tuple(sorted(found.macros(axes, dtype).items())) for dtype in found.dtypes]
     return list(dict.fromkeys(each))
+
+
+def tile_macros(variant: Variant) -> list[tuple[tuple[str, str], ...]]:
+    """The macros of each tile of a variant, for aligned operands in their usual layout."""
+    op = modules()[variant.op]
+    problem = op.problem(op.resolve({}), op.dtypes[-1], lambda _: 0)
+    return [tuple(sorted(tile_of(each, problem).macros().items())) for each in variant.tiles]
 
 
 def run(job: Job, root: Path, output: Path | None) -> str:

@@ -46,6 +46,8 @@ BUILD_SPACE = 24
 
 # Bytes per pixel. Float32 sums of four channels.
 FILM = 16
+# The samples of a pixel.
+COUNT = 4
 # Output variables of a film.
 AOVS = {
     "depth": 4,
@@ -124,6 +126,7 @@ class Output:
         bloom: whether the picture has bloom.
         parts: whether the noise is measured, with a second film.
         drawn: whether anything is drawn over the picture.
+        counts: whether pixels have their own numbers of samples, with the means as another film.
     """
 
     bits: int = 8
@@ -138,6 +141,7 @@ class Output:
     bloom: bool = False
     parts: bool = False
     drawn: bool = False
+    counts: bool = False
 
 
 @dataclass(frozen=True)
@@ -189,9 +193,10 @@ class Need:
         window = film + BEHIND_WINDOW * pixels + OPENGL + OPENGL_PIXEL * pixels + obstacles
         finished = self._finishing(pixels)
         halves = FILM * pixels if out.parts else 0
+        counted = (FILM + COUNT) * pixels if out.counts else 0
         return self._preparing | {
-            "render": resident + film + halves + self.renderers * self.scratch,
-            "develop": resident + picture + finished,
+            "render": resident + film + halves + counted + self.renderers * self.scratch,
+            "develop": resident + picture + counted + finished,
             "variables": resident + picture + aovs + (HITS_PEAK if aovs else 0),
             "film": rendered + picture + aovs + self._saving(FILM * pixels + aovs, pixels),
             "picture": rendered + picture + aovs + self._encoding(pixels),

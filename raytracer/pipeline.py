@@ -19,7 +19,14 @@ from raytracer.errors import SceneError, UserError, counted, naming
 from raytracer.fields import check_names, definitions, takes
 from raytracer.files.access import is_path, path_of
 from raytracer.film.aovs import GUIDE_RAYS, GUIDES, check_aovs, from_hits, means
-from raytracer.film.film import Crop, Film, check_bits, checked_crop, measure_and_develop
+from raytracer.film.film import (
+    Crop,
+    Film,
+    check_bits,
+    checked_crop,
+    measure_and_develop,
+    samples_about,
+)
 from raytracer.film.image import Image
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.layout import constant, dtype
@@ -34,6 +41,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from raytracer.adaptive import FilmAreas
     from raytracer.annotations.plan import Plan
     from raytracer.backends.base import Device, DeviceFilm, DeviceScene, ProgressCall
     from raytracer.buffers import SceneBuffers
@@ -248,7 +256,7 @@ def prepare(
 
             require_denoiser()
         plan = _plan(loaded, settings, wanted, values)
-        if any(c.made_for for c in loaded.capsules):
+        if any(each.made_for for each in loaded.solids):
             from raytracer.scene.glyphs.make import with_faded_particles
 
             loaded = with_faded_particles(loaded)
@@ -416,20 +424,49 @@ class Job:
         from raytracer.passes import Goal, Passes
 
         offset = 0 if first is None else first - on_device.samples
+        if self.settings.noise is not None:
+            return self._adaptively(on_device, offset, seconds, progress, show)
 
         def add(count: int, report: ProgressCall | None) -> float:
             return self.expose(on_device, count, report, first=on_device.samples + offset)
 
-        goal = Goal(self.settings.samples, self.settings.noise, seconds)
-        passes = Passes(on_device, add, goal, progress, show)
+        passes = Passes(on_device, add, Goal(self.settings.samples, seconds), progress, show)
         spent = passes.run()
         self.noise = passes.noise
-        if goal.noise is not None and (passes.noise or 0.0) > goal.noise and seconds is None:
+        return spent
+
+    def _adaptively(
+        self,
+        on_device: DeviceFilm,
+        offset: int,
+        seconds: float | None,
+        progress: ProgressCall | None,
+        show: Callable[[], None] | None,
+    ) -> float:
+        """Add samples to noisy tiles until the noise is reached, and return the seconds."""
+        from raytracer.adaptive import AdaptivePasses
+
+        level = self.settings.noise
+        assert level is not None
+        self._check_samples_of(on_device.host, on_device.samples + offset, 1)
+        passes = AdaptivePasses(
+            self._areas(on_device, offset), self.settings.samples, level, seconds, progress, show
+        )
+        spent = passes.run()
+        self._describe(on_device.host)
+        self.noise = passes.noise
+        if passes.noise is not None and passes.noise > level and seconds is None:
             warn(
                 f"the noise is {passes.noise:.2g} after {on_device.samples:,} samples per pixel: "
                 "take a higher level, or save the film and add samples to it"
             )
         return spent
+
+    def _areas(self, on_device: DeviceFilm, offset: int) -> FilmAreas:
+        """Return a film to whose tiles samples of this job are added."""
+        from raytracer.adaptive import FilmAreas
+
+        return FilmAreas(on_device, self._add, self.device.film, offset)
 
     def expose(
         self,
@@ -454,19 +491,37 @@ class Job:
             UserError: the film is of another picture, or samples cannot be numbered.
         """
         film = on_device.host
+        first = film.samples if first is None else first
+        self._check_samples_of(film, first, count)
+        if film.counts is None:
+            seconds = self._add(on_device, count, progress, first)
+        else:
+            seconds = self._areas(on_device, first - film.samples).expose_all(count, progress)
+        self._describe(film)
+        return seconds
+
+    def _add(
+        self, on_device: DeviceFilm, count: int, progress: ProgressCall | None, first: int
+    ) -> float:
+        """Add samples to a film of which all pixels have as many, and return the seconds."""
+        if self.helpers is None:
+            return on_device.add(self.scene, self.view, count, progress, first=first)
+        seconds = self.helpers.add(on_device, count, progress, first)
+        self.about["workers"] = self.helpers.about()
+        return seconds
+
+    def _check_samples_of(self, film: Film, first: int, count: int) -> None:
+        """Refuse a film of another picture, and samples without a number. Raises UserError."""
         with naming(film.source):
             self.check_film(film)
-        check_samples(film.samples if first is None else first, count)
-        if self.helpers is None:
-            seconds = on_device.add(self.scene, self.view, count, progress, first=first)
-        else:
-            seconds = self.helpers.add(on_device, count, progress, first)
-            self.about["workers"] = self.helpers.about()
+        check_samples(first, count)
+
+    def _describe(self, film: Film) -> None:
+        """Give a film the metadata of this job, after samples were added."""
         if "samples" in film.aovs:
             self.find_aovs(film, ("samples",))
         film.metadata = self.about | {"digest": self.digest, "transparent": self.transparent}
         film.inputs = self.inputs
-        return seconds
 
     @property
     def transparent(self) -> bool:
@@ -530,7 +585,7 @@ class Job:
                 None copies the sums to the host and develops when the picture is first used.
         """
         film = on_device.host if bits else on_device.to_host()
-        about = self.about | {"samples": film.samples, "crop": list(film.crop)}
+        about = self.about | samples_about(film) | {"crop": list(film.crop)}
         if self.noise is not None:
             about["noise"] = self.noise
         settings, denoise = settings or self.tone, self.settings.denoise
@@ -564,15 +619,13 @@ class Job:
 
     def find_aovs(self, film: Film, names: Sequence[str]) -> None:
         """Render output variables and put them on the film; see `Film.aovs`."""
-        import numpy as np
-
         of_centers = [name for name in names if name != "samples" and name not in GUIDES]
         if of_centers:
             film.aovs |= self._aovs_of_hits(film, of_centers)
         if guides := [name for name in names if name in GUIDES]:
             film.aovs |= self._guides(film, guides)
         if "samples" in names:
-            film.aovs["samples"] = np.full(film.sums.shape[:2], film.samples, np.uint32)
+            film.aovs["samples"] = film.pixel_counts().copy()
 
     def _guides(self, film: Film, names: Sequence[str]) -> dict[str, NDArray[Any]]:
         """Return guides of a denoiser: means over the pixels of a larger picture."""
@@ -684,7 +737,7 @@ def take_style(changes: dict[str, Any]) -> StyleSettings | None:
 def columns_of(style: StyleSettings | None, changes: Mapping[str, Any]) -> list[str]:
     """Return the names of the columns that the settings of a call need."""
     texts = [str(each) for name in ("radius", "opacity") if is_a(each := changes.get(name), str)]
-    glyphs = {name: changes[name] for name in ("arrows", "trails") if changes.get(name)}
+    glyphs = {name: changes[name] for name in ("arrows", "trails", "shape") if changes.get(name)}
     if style is None and not texts and not glyphs:
         return []
     from raytracer.scene.coloring.style import columns_in
@@ -819,9 +872,10 @@ def wanted_annotations(
 
 def wants_glyphs(scene: Scene, annotations: Annotations | None) -> bool:
     """Whether a scene has arrows, trails or contacts, or a box or axes that are part of it."""
-    if any(each is not None for each in (scene.arrows, scene.trails, scene.contacts)):
+    said = (scene.arrows, scene.trails, scene.contacts, scene.shape)
+    if any(each is not None for each in said):
         return True
-    if any(capsules.made_for for capsules in scene.capsules):
+    if any(solids.made_for for solids in scene.solids):
         return True  # of an earlier call
     return annotations is not None and annotations.in_scene
 
@@ -863,7 +917,10 @@ def _need(
     x0, y0, x1, y1 = checked_crop(settings.width, settings.height, crop)
     parts = output.parts or settings.noise is not None
     bloom = output.bloom or scene.tone.bloom > 0
-    output = replace(output, denoise=settings.denoise, parts=parts, bloom=bloom)
+    output = replace(
+        output, denoise=settings.denoise, parts=parts, bloom=bloom,
+        counts=settings.noise is not None,
+    )  # fmt: skip
     counts = scene.counts()
     return memory.Need(
         sum(counts.values()),

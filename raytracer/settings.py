@@ -163,6 +163,14 @@ class RenderSettings(Defined):
         ),
     )
     shadows: bool = field(default=True, metadata=define(Truth(), "Whether spheres cast shadows."))
+    transparent_shadows: bool = field(
+        default=True,
+        metadata=define(
+            Truth(),
+            "Whether light passes straight through glass on its way to a surface, with integrators "
+            "direct and ao: an approximation, since glass bends light. Paths bend it.",
+        ),
+    )
     look: str = field(
         default="plain",
         metadata=define(
@@ -224,7 +232,7 @@ class RenderSettings(Defined):
         default=None,
         metadata=define(
             Number(0.0, 10.0, above=True),
-            "Noise at which a picture is done; `samples` is then the fewest.",
+            "Noise at which a tile of the picture is done; `samples` is then the fewest.",
             "It is the standard error of the pixels that show spheres, relative to their mean.",
             default_text="none",
         ),
@@ -272,7 +280,15 @@ class RenderSettings(Defined):
 
         values = {name: getattr(self, name) for name in definitions(type(self))}
         values["sample_count"] = values.pop("samples")
-        for name in ("look", "integrator", "light", "noise", "denoise", "dpi"):
+        for name in (
+            "transparent_shadows",
+            "look",
+            "integrator",
+            "light",
+            "noise",
+            "denoise",
+            "dpi",
+        ):
             del values[name]
         values["kind"] = code("IntegratorKind", self.resolved_integrator)
         if self.resolved_integrator == "ao":

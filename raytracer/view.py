@@ -124,6 +124,21 @@ class View:
         return bool(self._number("clip_count") or self._number("translucent"))
 
     @property
+    def transparent_shadows(self) -> bool:
+        """Whether rays to lights pass through glass."""
+        return bool(self._number("transparent_shadows"))
+
+    @property
+    def has_principled(self) -> bool:
+        """Whether a material is not Phong's."""
+        return bool((self.materials["kind"] != code("MaterialKind", "phong")).any())
+
+    @property
+    def has_lamps(self) -> bool:
+        """Whether spheres send out light, or an image of the sky does."""
+        return bool(self._number("emitter_count") or self._number("sky_size"))
+
+    @property
     def integrator(self) -> str:
         """The integrator, one of `INTEGRATORS`."""
         words = {number: word for word, number in enum("IntegratorKind").items()}

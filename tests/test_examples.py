@@ -65,7 +65,7 @@ def test_example_makes_a_picture(path: Path, few: list[str]) -> None:
     # Neither empty nor flat: light and dark differ by more than the background's gradient.
     light = image.array[..., :3].mean(axis=2)
     assert np.ptp(light) > 0.2
-    assert light.max() < 4.0
+    assert light.max() < (20.0 if path.stem == "lamps" else 4.0)
 
 
 def test_example_is_listed_and_has_its_picture(path: Path) -> None:
@@ -94,15 +94,16 @@ def test_picture_of_an_example_has_the_settings_of_its_scene(path: Path, few: li
 def test_picture_of_an_example_is_what_its_scene_gives(path: Path) -> None:
     """The pixels in the middle; where this fails, render the pictures anew (scenes/README.md)."""
     scene = raytracer.load(path)
-    x0, y0 = scene.render.width // 2 - 100, scene.render.height // 2 - 50
-    crop = (x0, y0, x0 + 200, y0 + 100)
-    around = 100 if scene.tone.bloom else 0  # most of the light that spreads into the crop
-    rendered = (x0 - around, y0 - around, x0 + 200 + around, y0 + 100 + around)
+    width, height = (80, 40) if scene.render.integrator == "path" else (200, 100)
+    x0, y0 = (scene.render.width - width) // 2, (scene.render.height - height) // 2
+    crop = (x0, y0, x0 + width, y0 + height)
+    around = height if scene.tone.bloom else 0  # most of the light that spreads into the crop
+    rendered = (x0 - around, y0 - around, x0 + width + around, y0 + height + around)
     image = raytracer.render(scene, backend="cpu", crop=rendered)
     with Pillow.open(RENDERS / f"{path.stem}.png") as picture:
         kept = np.asarray(picture.crop(crop))
     # Other instruction sets round otherwise: of 64 samples a few fall to the other side of an edge.
-    found = image.to_uint8()[around : around + 100, around : around + 200]
+    found = image.to_uint8()[around : around + height, around : around + width]
     difference = np.abs(found.astype(int) - kept)
     assert difference.mean() < (BLOOM_CODES if around else MEAN_CODES)
     assert np.quantile(difference, 0.99) <= (4 if around else 1)

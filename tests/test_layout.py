@@ -18,7 +18,7 @@ from raytracer.scene.materials import MATERIALS
 from raytracer.settings import FILTERS, INTEGRATORS
 
 # Sizes in bytes that files and buffers rely on; the static_assert in structs.h says the same.
-SIZES = {"Camera": 64, "Light": 80, "Material": 32, "Node": 80}
+SIZES = {"Camera": 64, "Light": 80, "Material": 48, "Node": 80}
 SIZES |= {"Film": 32, "Sampler": 32, "Integrator": 32, "Environment": 64, "SceneInfo": 32}
 SIZES |= {"Frame": 336}
 

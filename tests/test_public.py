@@ -25,7 +25,7 @@ LAYERS = [
     {"buffers", "view", "variants", "film", "drawing"},
     {"scene", "backends"},
     {"annotations", "trajectory"},
-    {"passes"},
+    {"passes", "adaptive"},
     {"farm"},
     {"pipeline", "progress"},
     {"animation", "benchmark", "viewer"},

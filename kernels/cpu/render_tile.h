@@ -58,13 +58,7 @@ void render_tile(const rt::SceneView& s, rt::Scratch& k, rt::TileRect rect) {
     primary_wave(s, k, blocks, (uint32_t)s.frame->sampler.sample_begin + (uint32_t)n, k.wave[0]);
     for (int depth = 0; k.wave[depth & 1].count; ++depth) {
       rt::Wave &w = k.wave[depth & 1], &next = k.wave[(depth & 1) ^ 1];
-      if (depth > 0)
-        for (int i = 0; i < w.count && !is_cancelled(s); ++i) {
-          const Vec3<float> o = vec3(w.ox[i], w.oy[i], w.oz[i]), d = vec3(w.dx[i], w.dy[i], w.dz[i]);
-          const uint32_t slot = w.slot[i];
-          intersect_closest(s, o, d, w.self[i], w.t[i], w.prim[i],
-                            ray_filter<float>(s, k.x[slot], k.y[slot], w.sample, o, d));
-        }
+      if (depth > 0) trace_wave(s, k, w);
       shade_wave(s, k, w, next);
       if (is_cancelled(s)) return;  // the queues are half full: the film keeps what it had
     }

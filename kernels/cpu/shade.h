@@ -2,6 +2,7 @@
 #pragma once
 #include "primary.h"
 #include "shadow.h"
+#include "stream.h"
 #include "../integrator/integrators.h"
 
 namespace RT_NS {
@@ -156,7 +157,7 @@ RT_HD uint32_t unblocked(const rt::SceneView& s, const PathState<FW>& p, Vec3<FW
                          FW t_max, uint32_t mask) {
   if (s.frame->scene.large_count && mask)
     mask &= ~bits(large_occluded<FW>(s.large, s.frame->scene.large_count, origin, direction, self, t_max,
-                                     ray_filter<FW>(s, p.x, p.y, p.sample, origin, direction)));
+                                     ray_filter<FW>(s, p.x, p.y, p.sample, origin, direction, true)));
   alignas(64) float ox[kWide], oy[kWide], oz[kWide], dx[kWide], dy[kWide], dz[kWide], distance[kWide];
   alignas(64) uint32_t own[kWide], x[kWide], y[kWide];
   store(ox, origin.x), store(oy, origin.y), store(oz, origin.z), store(distance, t_max);
@@ -166,21 +167,83 @@ RT_HD uint32_t unblocked(const rt::SceneView& s, const PathState<FW>& p, Vec3<FW
   for (; mask; mask &= mask - 1) {
     const int i = __builtin_ctz(mask);
     const Vec3<float> o = vec3(ox[i], oy[i], oz[i]), d = vec3(dx[i], dy[i], dz[i]);
-    if (occluded(s, o, d, own[i], distance[i], ray_filter<float>(s, x[i], y[i], p.sample, o, d))) seen &= ~(1u << i);
+    const auto filter = ray_filter<float>(s, x[i], y[i], p.sample, o, d, true);
+    if (occluded(s, o, d, own[i], distance[i], filter)) seen &= ~(1u << i);
   }
   return seen;
 }
 
-// What the sky sends to the surfaces of a vector.
-RT_HD void shade_sky_rays(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w, int at, uint32_t hits,
-                          const PathState<FW>& p, const Surface<FW>& f, Vec3<FW> ambient) {
-  const rt::Integrator& integrator = s.frame->integrator;
-  for (int ray = 0; ray < sky_rays(integrator); ++ray) {
-    const SkySample<FW> a = shade_sky(*s.frame, p, f, ambient, ray);
-    const uint32_t open = hits & bits(a.contributes);
-    const FW distance(sky_distance(integrator));
-    add_radiance(k, w, at, unblocked(s, p, f.point.position, a.wi, leaving(p, f), distance, open), a.radiance);
+// The filters of the rays of a stream; to_light: what ray_filter asks.
+RT_HD auto stream_filters(const rt::SceneView& s, const rt::Scratch& k, uint32_t sample, bool to_light) {
+  return [&s, &k, sample, to_light](const rt::StreamRay& r) {
+    return ray_filter<float>(s, k.x[r.slot], k.y[r.slot], sample, vec3(r.origin[0], r.origin[1], r.origin[2]),
+                             vec3(r.direction[0], r.direction[1], r.direction[2]), to_light);
+  };
+}
+
+// Surfaces of a wave whose rays to the sky are traced together.
+RT_HD int sky_batch(const rt::Frame& frame) {
+  const int rays = sky_rays(frame.integrator);
+  return rays ? kWide * (rt::kStreamRays / (kWide * rays)) : rt::kTileRays;
+}
+
+// Traces the rays to the sky from the surfaces begin..end - 1 of a wave: k.stream.open, for each vector and ray.
+inline void trace_sky(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w, int begin, int end) {
+  rt::RayStream& q = k.stream;
+  const int rays = sky_rays(s.frame->integrator);
+  const FW distance(sky_distance(s.frame->integrator));
+  uint32_t* open = q.open;
+  q.count = 0;
+  for (int at = begin; at < end; at += kWide) {
+    PathState<FW> p = load_paths(k, w, at);
+    const uint32_t hits = hits_of(p, live_at(w, at));
+    if (!hits) {
+      for (int ray = 0; ray < rays; ++ray) *open++ = 0;
+      continue;
+    }
+    const Surface<FW> f = load_surfaces(s, p, hits);
+    const UW self = leaving(p, f), slot = load<UW>(w.slot + at);
+    for (int ray = 0; ray < rays; ++ray) {
+      const SkySample<FW> a = shade_sky(*s.frame, p, f, Vec3<FW>{FW(1.0f), FW(1.0f), FW(1.0f)}, ray);
+      uint32_t free = hits & bits(a.contributes);
+      if (s.frame->scene.large_count && free)
+        free &= ~bits(large_occluded<FW>(s.large, s.frame->scene.large_count, f.point.position, a.wi, self, distance,
+                                         ray_filter<FW>(s, p.x, p.y, p.sample, f.point.position, a.wi, true)));
+      queue_stream(q, f.point.position, a.wi, distance, self, UW(kNoPrim), slot, free);
+      *open++ = free;
+    }
   }
+  trace_stream<FindAny>(s, q, stream_filters(s, k, w.sample, true));
+  const rt::StreamRay* r = q.ray;
+  for (uint32_t* m = q.open; m < open; ++m)
+    for (uint32_t left = *m; left; left &= left - 1, ++r) *m &= ~((uint32_t)(r->t < 0.0f) << __builtin_ctz(left));
+}
+
+// What the sky sends to the surfaces of a vector, after trace_sky for those from `begin` on.
+RT_HD void add_sky(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w, int at, int begin, Vec3<FW> ambient) {
+  const int rays = sky_rays(s.frame->integrator);
+  const uint32_t* open = k.stream.open + (at - begin) / kWide * rays;
+  for (int ray = 0; ray < rays; ++ray) add_radiance(k, w, at, open[ray], sky_radiance(*s.frame, ambient));
+}
+
+// Nearest hits of the rays of a wave that bounced.
+inline void trace_wave(const rt::SceneView& s, rt::Scratch& k, rt::Wave& w) {
+  if (!s.nodes) return;
+  rt::RayStream& q = k.stream;
+  q.count = 0;
+  for (int at = 0; at < w.count; at += kWide)
+    queue_stream(q, load3(w.ox, w.oy, w.oz, at), load3(w.dx, w.dy, w.dz, at), load<FW>(w.t + at), load<UW>(w.self + at),
+                 load<UW>(w.prim + at), load<UW>(w.slot + at), live_at(w, at));
+  const auto filters = stream_filters(s, k, w.sample, false);
+  if (s.frame->scene.large_count)
+    for (int i = 0; i < q.count; ++i) {
+      rt::StreamRay& r = q.ray[i];
+      large_intersect_closest<float>(s.large, s.frame->scene.large_count, vec3(r.origin[0], r.origin[1], r.origin[2]),
+                                     vec3(r.direction[0], r.direction[1], r.direction[2]), r.self, r.t, r.prim,
+                                     filters(r));
+    }
+  trace_stream<FindClosest>(s, q, filters);
+  for (int i = 0; i < w.count; ++i) w.t[i] = q.ray[i].t, w.prim[i] = q.ray[i].prim;
 }
 
 #if !RT_PATH_TRACING  // shade_paths.h
@@ -190,8 +253,11 @@ inline void shade_wave(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w
   next.count = 0, next.depth = w.depth + 1, next.sample = w.sample;
   const LightGroup all = {0, s.frame->scene.light_count};
   const LightGroup direct = s.frame->integrator.shadows ? light_group(*s.frame, 0) : all;
-  int begin = 0;
+  int begin = 0, sky_begin = 0;
+  const int sky_surfaces = sky_batch(*s.frame);
   for (int at = 0; at < w.count && !is_cancelled(s); at += kWide) {
+    if (sky_rays(s.frame->integrator) && at % sky_surfaces == 0)
+      trace_sky(s, k, w, sky_begin = at, w.count - at < sky_surfaces ? w.count : at + sky_surfaces);
     PathState<FW> p = load_paths(k, w, at);
     const uint32_t live = live_at(w, at), hits = hits_of(p, live);
     if (live & ~hits) add_radiance(k, w, at, live & ~hits, shade_miss(*s.frame, p));
@@ -200,7 +266,7 @@ inline void shade_wave(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w
     Surface<FW> f = load_surfaces(s, p, hits);
     const Vec3<FW> ambient = shade_ambient(s.frame->environment, p, f);
     if (sky_rays(s.frame->integrator))
-      shade_sky_rays(s, k, w, at, hits, p, f, ambient);
+      add_sky(s, k, w, at, sky_begin, ambient);
     else
       add_radiance(k, w, at, hits, ambient);
     if ((k.queued += kWide) > rt::kShadowBatch) flush_shadows(s, k, w, begin, at), begin = at, k.queued = kWide;

@@ -22,7 +22,11 @@ inline void shade_wave(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w
   const rt::Frame& frame = *s.frame;
   const bool paths = traces_paths(frame.integrator);
   next.count = 0, next.depth = w.depth + 1, next.sample = w.sample;
+  int sky_begin = 0;
+  const int sky_surfaces = sky_batch(frame);
   for (int at = 0; at < w.count && !is_cancelled(s); at += kWide) {
+    if (sky_rays(frame.integrator) && at % sky_surfaces == 0)
+      trace_sky(s, k, w, sky_begin = at, w.count - at < sky_surfaces ? w.count : at + sky_surfaces);
     PathState<FW> p = load_paths(k, w, at);
     const uint32_t live = live_at(w, at), hits = hits_of(p, live);
     if (paths && w.depth > 0)
@@ -33,12 +37,13 @@ inline void shade_wave(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w
     if (w.depth == 0) store(k.alpha + at, camera_coverage(frame, p));
     if (!hits) continue;
     const Surface<FW> f = load_surfaces(s, p, hits);
+    p.throughput = p.throughput * inner_transmittance(p, f);
     const Scattering<FW> scattering = path_scattering(p, f);
     add_radiance(k, w, at, hits, shade_emission(frame, p, f, scattering));
     if (!paths) {
       const Vec3<FW> ambient = shade_path_ambient(frame, p, scattering);
       if (sky_rays(frame.integrator))
-        shade_sky_rays(s, k, w, at, hits, p, f, ambient);
+        add_sky(s, k, w, at, sky_begin, ambient);
       else
         add_radiance(k, w, at, hits, ambient);
     }

@@ -39,12 +39,36 @@ struct ShadowQueue {
   int count;
 };
 
+constexpr int kStreamRays = 8192;              // rays that go down the tree together
+constexpr int kStreamLists = 16 * kStreamRays;  // numbers in lists of rays of nodes that wait
+
+// A ray of a stream (stream.h): one line of the cache.
+struct alignas(64) StreamRay {
+  float origin[3], t;  // t: of the nearest hit so far or the end of the segment; negative: blocked
+  float inverse[3];    // 1 / direction
+  uint32_t self;       // is not tested
+  float shift[3];      // -origin / direction
+  uint32_t prim;       // nearest hit so far
+  float direction[3];
+  uint32_t slot;       // the camera ray it came from
+};
+
+// Rays that lead anywhere, collected to be traced together.
+struct RayStream {
+  StreamRay ray[kStreamRays];
+  uint32_t sorted[kStreamRays], list[kStreamLists];
+  uint8_t mask[kStreamRays + 16];
+  uint32_t open[kStreamRays / 8];  // of occlusion rays: for a vector of surfaces and a ray, the lanes not blocked
+  int count;
+};
+
 // One thread's memory, large: on the heap.
 struct alignas(64) Scratch {
   Wave wave[2];
   float r[kRayStride], g[kRayStride], b[kRayStride], alpha[kRayStride];  // one sample
   float sum[4][kRayStride];  // the film's values of the tile's pixels
   uint32_t x[kRayStride], y[kRayStride];  // the pixels of the slots
+  RayStream stream;
   ShadowQueue* shadow;  // one for each light of a group: kShadowQueues, or fewer if there are fewer lights
   int queued;           // rays shaded since the queues were empty: no queue holds more
 };

@@ -58,20 +58,29 @@ RT_HD F8 intersect_leaf(const rt::SceneView& s, uint32_t begin, const SingleRay&
   return filter.nearest(p, primitive_test(p, splat3<F8>(r.direction)));
 }
 
-// Nearest hit with t < t; for equal t the lower leaf position, independent of the order of traversal.
-// `self` is not tested, nor what the filter leaves out.
+// The nearest of the hits `found` in the lanes `good`, primitives from `begin` on, if it is nearer than t; for equal t
+// the lower leaf position.
 template <class Filter>
-RT_HD void intersect_closest(const rt::SceneView& s, Vec3<float> o, Vec3<float> d, uint32_t self, float& t,
-                             uint32_t& prim, const Filter& filter) {
-  if (!s.nodes) return;
-  large_intersect_closest<float>(s.large, s.frame->scene.large_count, o, d, self, t, prim, filter);
-  SingleRay ray = single_ray(o, d);
+RT_HD void keep_nearest(F8 found, uint32_t good, uint32_t begin, uint32_t self, float& t, uint32_t& prim,
+                        const Filter& filter) {
+  alignas(32) float lane[8];
+  store(lane, found);
+  for (; good; good &= good - 1) {
+    uint32_t k = (uint32_t)__builtin_ctz(good), p = begin + k;
+    if (p != self && (lane[k] < t || (lane[k] == t && p < prim)) && filter.accepts(p)) t = lane[k], prim = p;
+  }
+}
+
+// As intersect_closest, in the tree below a node.
+template <class Filter>
+RT_HD void intersect_closest_below(const rt::SceneView& s, uint32_t root, const SingleRay& ray, uint32_t self, float& t,
+                                   uint32_t& prim, const Filter& filter) {
   struct Entry {
     uint32_t node;
     float t;
   } stack[kMaxWaiting];
   int top = 0;
-  stack[top++] = {0, 0.0f};
+  stack[top++] = {root, 0.0f};
   while (top) {
     Entry e = stack[--top];
     if (e.t > t) continue;
@@ -91,27 +100,29 @@ RT_HD void intersect_closest(const rt::SceneView& s, Vec3<float> o, Vec3<float> 
         uint32_t begin = leaf_begin(n, i), count = leaf_end(n, i) - begin;
         F8 found = intersect_leaf(s, begin, ray, filter);
         uint32_t good = bits((found > F8(0.0f)) & (found <= F8(t))) & ((1u << count) - 1u);
-        if (!good) continue;
-        alignas(32) float lane[8];
-        store(lane, found);
-        for (; good; good &= good - 1) {
-          uint32_t k = (uint32_t)__builtin_ctz(good), p = begin + k;
-          if (p != self && (lane[k] < t || (lane[k] == t && p < prim)) && filter.accepts(p)) t = lane[k], prim = p;
-        }
+        if (good) keep_nearest(found, good, begin, self, t, prim, filter);
       }
     }
   }
 }
 
-// Whether anything in the tree except `self` that the filter accepts is in (0, t_max).
+// Nearest hit with t < t; for equal t the lower leaf position, independent of the order of traversal.
+// `self` is not tested, nor what the filter leaves out.
 template <class Filter>
-RT_HD bool occluded(const rt::SceneView& s, Vec3<float> o, Vec3<float> d, uint32_t self, float t_max,
-                    const Filter& filter) {
-  if (!s.nodes) return false;
-  SingleRay ray = single_ray(o, d);
+RT_HD void intersect_closest(const rt::SceneView& s, Vec3<float> o, Vec3<float> d, uint32_t self, float& t,
+                             uint32_t& prim, const Filter& filter) {
+  if (!s.nodes) return;
+  large_intersect_closest<float>(s.large, s.frame->scene.large_count, o, d, self, t, prim, filter);
+  intersect_closest_below(s, 0, single_ray(o, d), self, t, prim, filter);
+}
+
+// As occluded, in the tree below a node.
+template <class Filter>
+RT_HD bool occluded_below(const rt::SceneView& s, uint32_t root, const SingleRay& ray, uint32_t self, float t_max,
+                          const Filter& filter) {
   uint32_t stack[kMaxWaiting];
   int top = 0;
-  stack[top++] = 0;
+  stack[top++] = root;
   while (top) {
     const rt::Node& n = s.nodes[stack[--top]];
     for (uint32_t m = intersect_boxes(n, ray, t_max).mask; m; m &= m - 1) {
@@ -133,6 +144,13 @@ RT_HD bool occluded(const rt::SceneView& s, Vec3<float> o, Vec3<float> d, uint32
     }
   }
   return false;
+}
+
+// Whether anything in the tree except `self` that the filter accepts is in (0, t_max).
+template <class Filter>
+RT_HD bool occluded(const rt::SceneView& s, Vec3<float> o, Vec3<float> d, uint32_t self, float t_max,
+                    const Filter& filter) {
+  return s.nodes && occluded_below(s, 0, single_ray(o, d), self, t_max, filter);
 }
 
 }  // namespace RT_NS

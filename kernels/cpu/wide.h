@@ -93,6 +93,11 @@ RT_HD void store_packed(float* p, F8 a, uint32_t mask) {
   __m256i index = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128((long long)lanes));
   _mm256_storeu_ps(p, _mm256_permutevar8x32_ps(a.v, index));
 }
+// Of eight bytes, those with a bit.
+RT_HD uint32_t bytes_with_8(const uint8_t* p, uint32_t bit) {
+  const __m128i b = _mm_set1_epi8((char)bit);
+  return (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_and_si128(_mm_loadl_epi64((const __m128i*)p), b), b)) & 255u;
+}
 // eight bytes as floats
 RT_HD F8 load_bytes(const uint8_t* p) {
   return _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i*)p)));
@@ -180,6 +185,10 @@ RT_HD M16 mask_from_bits(uint32_t b, M16*) { return {(__mmask16)b}; }
 RT_HD void store_packed(float* p, F16 a, uint32_t mask) {
   _mm512_storeu_ps(p, _mm512_maskz_compress_ps((__mmask16)mask, a.v));
 }
+// Of sixteen bytes, those with a bit.
+RT_HD uint32_t bytes_with(const uint8_t* p, uint32_t bit) {
+  return _mm_test_epi8_mask(_mm_loadu_si128((const __m128i*)p), _mm_set1_epi8((char)bit));
+}
 RT_HD F16 gather(const float* base, U16 index) { return _mm512_i32gather_ps(index.v, base, 4); }
 RT_HD U16 gather(const int32_t* base, U16 index) { return _mm512_i32gather_epi32(index.v, base, 4); }
 template <> struct Lanes<F16> {
@@ -190,6 +199,7 @@ template <> struct Lanes<F16> {
 using FW = F16;  // the width that rays are processed in
 #else
 using FW = F8;
+RT_HD uint32_t bytes_with(const uint8_t* p, uint32_t bit) { return bytes_with_8(p, bit); }
 #endif
 using UW = UintOf<FW>;
 using MW = MaskOf<FW>;

@@ -100,6 +100,11 @@ RT_HD void store_packed(float* p, F8 a, uint32_t mask) {
   for (int i = 0; i < 8; ++i)
     if (mask >> i & 1) *p++ = a.v[i];
 }
+RT_HD uint32_t bytes_with_8(const uint8_t* p, uint32_t bit) {
+  uint32_t with = 0;
+  for (int i = 0; i < 8; ++i) with |= (uint32_t)((p[i] & bit) != 0) << i;
+  return with;
+}
 RT_HD F8 load_bytes(const uint8_t* p) {
   F8 a;
   for (int i = 0; i < 8; ++i) a.v[i] = (float)p[i];

@@ -56,7 +56,7 @@ RT_DEVICE void path_intersect_closest(const rt::SceneTables& s, const Traversal&
 template <class Traversal>
 RT_DEVICE bool path_occluded(const rt::SceneTables& s, const Traversal& traversal, const PathState<float>& p,
                              Vec3<float> o, Vec3<float> d, uint32_t self, float t_max) {
-  const auto filter = ray_filter<float>(s, p.x, p.y, p.sample, o, d);
+  const auto filter = ray_filter<float>(s, p.x, p.y, p.sample, o, d, true);
   if (large_count(*s.frame) && large_occluded<float>(s.large, large_count(*s.frame), o, d, self, t_max, filter))
     return true;
   return traversal.occluded(o, d, self, t_max, filter);

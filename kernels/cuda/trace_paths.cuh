@@ -26,6 +26,7 @@ RT_DEVICE bool path_bounce(const rt::SceneTables& s, const Traversal& traversal,
                            Vec3<float>& radiance) {
   const rt::Frame& frame = *s.frame;
   const Surface<float> f = path_surface(s, p, traversal.primitive(p.prim));
+  p.throughput = p.throughput * inner_transmittance(p, f);
   const Scattering<float> scattering = path_scattering(p, f);
   radiance = radiance + shade_emission(frame, p, f, scattering);
   if (!traces_paths(frame.integrator)) {

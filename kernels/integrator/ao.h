@@ -32,6 +32,11 @@ RT_HD Vec3<F> sky_direction(const rt::Frame& frame, const PathState<F>& p, Vec3<
   return cosine_hemisphere(normal, point);
 }
 
+// What one ray of a surface brings from a sky of which the surface shows `ambient` as a whole.
+template <class F> RT_HD Vec3<F> sky_radiance(const rt::Frame& frame, Vec3<F> ambient) {
+  return F(1.0f / (float)frame.integrator.ao_samples) * ambient;
+}
+
 // ray: 0 to ao_samples - 1; ambient: what the surface shows of the whole sky
 template <class F> RT_HD SkySample<F> shade_sky(const rt::Frame& frame, const PathState<F>& p, const Surface<F>& f,
                                                 Vec3<F> ambient, int32_t ray) {
@@ -39,7 +44,7 @@ template <class F> RT_HD SkySample<F> shade_sky(const rt::Frame& frame, const Pa
   SkySample<F> a;
   a.wi = sky_direction(frame, p, f.point.normal, ray);
   a.contributes = !(f.point.inside & (hit_again(f.primitive, f.point, a.wi) < F(integrator.ao_distance)));
-  a.radiance = F(1.0f / (float)integrator.ao_samples) * ambient;
+  a.radiance = sky_radiance(frame, ambient);
   return a;
 }
 

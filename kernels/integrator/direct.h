@@ -2,7 +2,8 @@
 // scheduler adds in this order: ambient, then the lights by number, then what the mirror shows.
 #if defined(RT_FIELD_LISTS)  // of core/structs.h
 
-#define RT_DIRECT(F) F(int32_t, shadows, 1)
+// transparent_shadows: whether rays to lights pass straight through glass
+#define RT_DIRECT(F) F(int32_t, shadows, 1) F(int32_t, transparent_shadows, 1)
 
 #elif !defined(RT_INTEGRATOR_DIRECT_H)
 #define RT_INTEGRATOR_DIRECT_H

@@ -12,11 +12,23 @@
 #if !defined(RT_INTEGRATORS)  // other than `direct`
 #define RT_INTEGRATORS 1
 #endif
+// of kernels that trace paths
+#if !defined(RT_HIT_FILTERS)  // opacity and clipping planes
+#define RT_HIT_FILTERS 1
+#endif
+#if !defined(RT_LAMPS)  // spheres that send out light, and an image of the sky
+#define RT_LAMPS 1
+#endif
 
 namespace RT_NS {
 
 // spheres beside the tree, geom/large_sphere.h
 RT_HD int32_t large_count(const rt::Frame& frame) { return RT_LARGE_SPHERES ? frame.scene.large_count : 0; }
+
+RT_HD bool clips(const rt::Frame& frame) { return RT_HIT_FILTERS && frame.clip.clip_count > 0; }
+RT_HD bool is_translucent(const rt::Frame& frame) { return RT_HIT_FILTERS && frame.scene.translucent; }
+RT_HD int32_t emitter_count(const rt::Frame& frame) { return RT_LAMPS ? frame.scene.emitter_count : 0; }
+RT_HD bool has_sky_image(const rt::Frame& frame) { return RT_LAMPS && frame.sky.sky_size > 0; }
 
 // bounces after the camera ray
 RT_HD int32_t max_depth(const rt::Integrator& integrator) { return RT_MIRRORS ? integrator.max_depth : 0; }

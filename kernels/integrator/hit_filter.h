@@ -2,10 +2,13 @@
 //
 // AllHits: all do. SampleHits leaves out what planes clip, and surfaces that are not there in this sample: with opacity
 // a, a surface is there in a share a of a pixel's samples, for all rays of the sample alike (camera, shadow, mirrored).
-// A sphere so stands for a layer through which a share 1 - a of the light passes, and no sorting is needed.
+// A sphere so stands for a layer through which a share 1 - a of the light passes, and no sorting is needed. In the same
+// way rays to lights pass straight through glass where that is asked for (`transparent_shadows`): an approximation, since
+// glass bends light and gathers it.
 #pragma once
 #include "../core/sampling.h"
 #include "../geom/clip.h"
+#include "features.h"
 #include "scene.h"
 
 namespace RT_NS {
@@ -46,6 +49,20 @@ template <class F> RT_HD F unfaded(const rt::LargeSphere& s, Vec3<F> position) {
   return x * x * fma_(x, F(-2.0f), F(3.0f));
 }
 
+// Share of light that passes through a primitive of glass without bending: what two surfaces do not reflect, times the
+// luminance of its colour.
+RT_HD float straight_share(const rt::SceneTables& scene, uint32_t prim) {
+#if RT_PATH_TRACING
+  const Bsdf<float> b = load_bsdf<float>(scene, prim);
+  if (!b.is_principled) return 0.0f;
+  const float root = (b.principled.ior - 1.0f) / (b.principled.ior + 1.0f), passes = 1.0f - root * root;
+  const Vec3<float> weights = vec3(0.2126f, 0.7152f, 0.0722f);
+  return (1.0f - b.principled.metallic) * b.principled.transmission * passes * passes * dot(weights, b.albedo);
+#else
+  return 0.0f;
+#endif
+}
+
 // For the rays of one sample; F: float for one ray, lanes for several.
 template <class F>
 struct SampleHits {
@@ -54,6 +71,7 @@ struct SampleHits {
   UintOf<F> x, y;
   uint32_t sample;  // kCenterSample: what is at least half opaque is there
   ClipSpan<F> span;
+  bool to_light;  // a ray that asks whether a light is seen
 
   template <class G> RT_HD ClipSpan<G> span_of() const { return {G(span.begin), G(span.end), G(span.last)}; }
 
@@ -67,8 +85,11 @@ struct SampleHits {
     return (t > G(0.0f)) & (t < t_max);
   }
   RT_HD MaskOf<F> accepts(uint32_t prim) const {
-    if (!scene->opacity) return splat_mask<F>(true);
-    const uint32_t surface = (uint32_t)scene->order[prim], opacity = scene->opacity[surface];
+    const bool through_glass = to_light && scene->frame->integrator.transparent_shadows;
+    if (!scene->opacity && !through_glass) return splat_mask<F>(true);
+    const uint32_t surface = (uint32_t)scene->order[prim];
+    uint32_t opacity = scene->opacity ? scene->opacity[surface] : kOpaque;
+    if (through_glass) opacity = (uint32_t)((float)opacity * (1.0f - straight_share(*scene, prim)));
     if (opacity == kOpaque) return splat_mask<F>(true);
     return is_there(surface, UintOf<F>(opacity));
   }
@@ -87,8 +108,8 @@ struct SampleHits {
 // The filter of a ray of sample `sample` of pixel (x, y).
 template <class F>
 RT_HD SampleHits<F> sample_hits(const rt::SceneTables& scene, UintOf<F> x, UintOf<F> y, uint32_t sample, Vec3<F> origin,
-                                Vec3<F> direction) {
-  SampleHits<F> a = {&scene, x, y, sample, {F(kInfinity), F(kInfinity), F(kInfinity)}};
+                                Vec3<F> direction, bool to_light = false) {
+  SampleHits<F> a = {&scene, x, y, sample, {F(kInfinity), F(kInfinity), F(kInfinity)}, to_light};
   if (scene.frame->clip.clip_count) a.span = clip_span(scene.frame->clip, origin, direction);
   return a;
 }
@@ -96,9 +117,9 @@ RT_HD SampleHits<F> sample_hits(const rt::SceneTables& scene, UintOf<F> x, UintO
 // The filter of a ray where code knows opacity and clipping, and where it does not.
 template <class F>
 RT_HD auto ray_filter(const rt::SceneTables& scene, UintOf<F> x, UintOf<F> y, uint32_t sample, Vec3<F> origin,
-                      Vec3<F> direction) {
-#if RT_PATH_TRACING
-  return sample_hits<F>(scene, x, y, sample, origin, direction);
+                      Vec3<F> direction, bool to_light = false) {
+#if RT_PATH_TRACING && RT_HIT_FILTERS
+  return sample_hits<F>(scene, x, y, sample, origin, direction, to_light);
 #else
   return AllHits();
 #endif

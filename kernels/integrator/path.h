@@ -70,7 +70,7 @@ template <class F> RT_HD Surface<F> path_surface(const rt::SceneTables& s, const
 #if RT_PATH_TRACING
   const rt::Frame& frame = *s.frame;
   ClippedPoint<F> at = {point, splat_mask<F>(false)};
-  if (frame.clip.clip_count) {
+  if (clips(frame)) {
     at = clipped_surface(frame.clip, primitive, point, p.ray.origin, p.ray.direction);
     if (large_count(frame)) {  // these are not clipped
       const MaskOf<F> small = p.prim < UintOf<F>(s.large[0].prim);
@@ -99,7 +99,7 @@ template <class F>
 RT_HD F inner_distance(const rt::Frame& frame, const Surface<F>& f, const SurfacePoint<F>& facing, Vec3<F> direction) {
   F t = hit_again(f.primitive, facing, direction);
 #if RT_PATH_TRACING
-  if (!frame.clip.clip_count) return t;
+  if (!clips(frame)) return t;
   const Primitive<F> seen = relative_to(f.primitive, facing.position);
   t = select(f.on_cut, primitive_interval(seen, primitive_test(seen, direction)).far, t);
   const ClipSpan<F> span = clip_span(frame.clip, facing.position, direction);

@@ -49,7 +49,7 @@ template <class F> RT_HD Vec3<F> clamped(const rt::Integrator& integrator, int b
 }
 
 // Whether the camera sees the image of the sky, as a thing like others.
-RT_HD bool shows_sky(const rt::Frame& frame) { return frame.sky.sky_size > 0 && frame.sky.sky_visible; }
+RT_HD bool shows_sky(const rt::Frame& frame) { return has_sky_image(frame) && frame.sky.sky_visible; }
 
 // 1 where a camera ray meets something.
 template <class F> RT_HD F camera_coverage(const rt::Frame& frame, const PathState<F>& p) {
@@ -72,7 +72,7 @@ RT_HD Vec3<F> shade_image_miss(const rt::SceneTables& scene, const PathState<F>&
 // Radiance from afar along a ray that meets nothing.
 template <class F> RT_HD Vec3<F> shade_sky_miss(const rt::SceneTables& scene, const PathState<F>& p) {
   const rt::Frame& frame = *scene.frame;
-  if (frame.sky.sky_size && (p.depth > 0 || frame.sky.sky_visible)) return shade_image_miss(scene, p);
+  if (has_sky_image(frame) && (p.depth > 0 || frame.sky.sky_visible)) return shade_image_miss(scene, p);
   if (p.depth == 0 || !traces_paths(frame.integrator)) return shade_miss(frame, p);
   const Vec3<F> sky = splat3<F>(frame.environment.ambient) +
                       background(frame.environment, background_height_direction(frame.environment, p.ray.direction));
@@ -90,6 +90,17 @@ RT_HD Vec3<F> shade_crossing(const rt::Frame& frame, const rt::Light& light, con
   return clamped(frame.integrator, p.depth, seen * (p.throughput * splat3<F>(light.color)));
 }
 
+// Share of the light that the glass lets through between the origin of the ray and its surface, seen from inside.
+template <class F> RT_HD Vec3<F> inner_transmittance(const PathState<F>& p, const Surface<F>& f) {
+  const Principled<F>& m = f.bsdf.principled;
+  const MaskOf<F> absorbs = f.bsdf.is_principled & f.point.inside & (m.attenuation_distance > F(0.0f)) &
+                            ((F(1.0f) - m.metallic) * m.transmission > F(0.0f));
+  const Vec3<F> one = {F(1.0f), F(1.0f), F(1.0f)};
+  if (!any(absorbs)) return one;
+  const Vec3<F> way = f.point.position - p.ray.origin;
+  return select3(absorbs, glass_transmittance(m, f.bsdf.albedo, sqrt_(dot(way, way))), one);
+}
+
 // The scattering of a surface, once for all its lights and the next ray.
 template <class F>
 RT_HD Scattering<F> path_scattering(const PathState<F>& p, const Surface<F>& f) {
@@ -102,7 +113,7 @@ RT_HD Vec3<F> shade_emission(const rt::Frame& frame, const PathState<F>& p, cons
                              const Scattering<F>& s) {
   const MaskOf<F> emits = largest(s.emission) > F(0.0f);
   F weight(1.0f);
-  if (frame.scene.emitter_count && p.depth > 0 && any(emits)) {
+  if (emitter_count(frame) && p.depth > 0 && any(emits)) {
     const F pdf = emitter_pdf(emitting_sphere(f.primitive), s.emission, F(frame.scene.emitter_scale), p.ray.origin);
     const F shared = frame.integrator.shadows ? power_heuristic(p.scatter_pdf, pdf) : F(0.0f);
     weight = select(p.scatter_pdf > F(0.0f), shared, weight);
@@ -179,11 +190,11 @@ RT_HD LitSample<F> shade_sample(const rt::Frame& frame, const LightSample<F>& sa
 }
 
 // Whether the image of the sky is sampled as a light.
-RT_HD bool samples_sky(const rt::Frame& frame) { return frame.sky.sky_size > 0 && traces_paths(frame.integrator); }
+RT_HD bool samples_sky(const rt::Frame& frame) { return has_sky_image(frame) && traces_paths(frame.integrator); }
 
 // Number of the light samples of a surface: one of each light, one of the spheres that send out light, one of the sky.
 RT_HD int32_t light_samples(const rt::Frame& frame) {
-  return frame.scene.light_count + (frame.scene.emitter_count ? 1 : 0) + (samples_sky(frame) ? 1 : 0);
+  return frame.scene.light_count + (emitter_count(frame) ? 1 : 0) + (samples_sky(frame) ? 1 : 0);
 }
 
 // Whether there are shadows in the light of that number.
@@ -219,18 +230,18 @@ RT_HD LitSample<F> shade_path_light(const rt::SceneTables& scene, int32_t number
   const uint32_t depth = (uint32_t)p.depth, seed = frame.sampler.seed + 0x9e3779b9u * (uint32_t)number;
   const F choice = sample_1d<F>(seed + 0x9e3779b9u, p.x, p.y, p.sample, depth, kUseLight);
   const Sample2d<F> u = sample_2d<F>(seed, p.x, p.y, p.sample, depth, kUseLight);
-  if (number > frame.scene.light_count || !frame.scene.emitter_count) {
+  if (number > frame.scene.light_count || !emitter_count(frame)) {
     const F other = sample_1d<F>(seed + 2u * 0x9e3779b9u, p.x, p.y, p.sample, depth, kUseLight);
     const SkyLightSample<F> sky = sky_light_sample(scene.sky, frame, choice, other, u);
     const F attenuation = F(kInvPi) / max_(sky.light.pdf, F(1e-20f));
     const LightSample<F> sample = {sky.wi, F(kInfinity), attenuation, sky.light.pdf};
     return shade_sample(frame, sample, sky.light.radiance, shadows, p, f, s);
   }
-  const EmitterSample<F> e = emitter_sample(scene.emitters, frame.scene.emitter_count, position, choice, u);
-  const LightSample<F> sample = frame.clip.clip_count ? clipped_emitter(frame, e, position) : e.sample;
+  const EmitterSample<F> e = emitter_sample(scene.emitters, emitter_count(frame), position, choice, u);
+  const LightSample<F> sample = clips(frame) ? clipped_emitter(frame, e, position) : e.sample;
   LitSample<F> a = shade_sample(frame, sample, e.radiance, shadows, p, f, s);
-  if (frame.clip.clip_count) a.contributes = a.contributes & (sample.distance > F(0.0f));
-  if (frame.scene.translucent)
+  if (clips(frame)) a.contributes = a.contributes & (sample.distance > F(0.0f));
+  if (is_translucent(frame))
     a.contributes = a.contributes & is_present<F>(frame.sampler.seed, p.x, p.y, p.sample, e.sphere, e.opacity);
   return a;
 }

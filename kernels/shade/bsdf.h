@@ -18,6 +18,10 @@
 #include "principled.h"
 #endif
 
+#if !defined(RT_ALL_MATERIALS)  // a feature of kernels, as those of integrator/features.h: materials other than Phong's
+#define RT_ALL_MATERIALS 1
+#endif
+
 #define RT_MATERIAL_KIND(E) E(kMaterialPhong, "phong") E(kMaterialPrincipled, "principled")
 
 namespace RT_NS {
@@ -41,7 +45,7 @@ template <class F> RT_HD Bsdf<F> load_bsdf(const rt::Material* table, UintOf<F> 
   const UintOf<F> at = id * UintOf<F>((uint32_t)(sizeof(rt::Material) / sizeof(float)));
   const F kind = lookup(table->parameters + rt::kMaterialFloats, at);
   return {albedo, load_phong<F>(table, id), load_principled<F>(table, id),
-          as_uint(kind) == UintOf<F>((uint32_t)kMaterialPrincipled)};
+          RT_ALL_MATERIALS ? as_uint(kind) == UintOf<F>((uint32_t)kMaterialPrincipled) : splat_mask<F>(false)};
 }
 
 // the only material of a scene

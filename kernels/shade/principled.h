@@ -14,7 +14,8 @@
 
 #define RT_PRINCIPLED(F)                                                                          \
   F(float, roughness, 1) F(float, metallic, 1) F(float, ior, 1) F(float, specular, 1)             \
-  F(float, coat, 1) F(float, transmission, 1) F(float, emission, 1)
+  F(float, coat, 1) F(float, transmission, 1) F(float, emission, 1)                               \
+  F(float, attenuation_distance, 1) F(float, pad, 3)  /* render space; 0: the surface colours light, not the inside */
 #define RT_MEMBER_PrincipledParameters(type, name, count) RT_MEMBER(PrincipledParameters, name)
 
 #elif !defined(RT_SHADE_PRINCIPLED_H)
@@ -26,7 +27,7 @@ namespace RT_NS {
 
 template <class F>
 struct Principled {
-  F roughness, metallic, ior, specular, coat, transmission, emission;
+  F roughness, metallic, ior, specular, coat, transmission, emission, attenuation_distance;
 };
 
 // material `id` of a table
@@ -34,7 +35,7 @@ template <class F> RT_HD Principled<F> load_principled(const rt::Material* table
   const float* m = table->parameters;
   const UintOf<F> at = id * UintOf<F>((uint32_t)(sizeof(rt::Material) / sizeof(float)));
   return {lookup(m, at),     lookup(m + 1, at), lookup(m + 2, at), lookup(m + 3, at),
-          lookup(m + 4, at), lookup(m + 5, at), lookup(m + 6, at)};
+          lookup(m + 4, at), lookup(m + 5, at), lookup(m + 6, at), lookup(m + 7, at)};
 }
 
 // The coat is a smooth varnish of index 1.5.
@@ -121,7 +122,9 @@ RT_HD PrincipledShading<F> principled_shading(const Principled<F>& m, Vec3<F> al
   s.glass = (one - m.metallic) * m.transmission;
   s.smooth = !(m.roughness * m.roughness > F(kLeastAlpha));
   s.eta = select(inside, one / m.ior, m.ior);
-  s.tint = {sqrt_(albedo.x), sqrt_(albedo.y), sqrt_(albedo.z)};
+  const MaskOf<F> absorbs = m.attenuation_distance > zero;
+  s.tint = {select(absorbs, one, sqrt_(albedo.x)), select(absorbs, one, sqrt_(albedo.y)),
+            select(absorbs, one, sqrt_(albedo.z))};
 
   const F solid = (one - m.metallic) * (one - m.transmission);  // share of the dielectric over a diffuse base
   const F root = (m.ior - one) / (m.ior + one);
@@ -161,6 +164,14 @@ RT_HD PrincipledShading<F> principled_shading(const Principled<F>& m, Vec3<F> al
   s.p_coat = s.p_coat * scale, s.p_layer = s.p_layer * scale;
   s.p_diffuse = s.p_diffuse * scale, s.p_multiple = s.p_multiple * scale, s.p_glass = s.p_glass * scale;
   return s;
+}
+
+// Share of light that is left after a length inside of glass: its colour after the attenuation distance (Beer, Lambert;
+// as glTF's KHR_materials_volume).
+template <class F> RT_HD Vec3<F> glass_transmittance(const Principled<F>& m, Vec3<F> albedo, F length) {
+  const F lengths = length / m.attenuation_distance, least(1e-12f);
+  return {pow_(max_(albedo.x, least), lengths), pow_(max_(albedo.y, least), lengths),
+          pow_(max_(albedo.z, least), lengths)};
 }
 
 template <class F>

@@ -167,7 +167,7 @@ class CpuFilm(DeviceFilm):
     def clear(self) -> None:
         """Set the sums to zero."""
         self.host.sums.fill(0.0)
-        self.host.samples = 0
+        self.host.samples, self.host.counts = 0, None
 
     def restore(self, sums: NDArray[np.float32]) -> None:
         """Copy the sums back."""

@@ -9,19 +9,22 @@ from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.operations.base import Arrays, Op
 from raytracer.benchmark.options import select
 from raytracer.benchmark.runner import Plan, Source, compute
-from raytracer.errors import BackendError, UserError
+from raytracer.errors import BackendError, UserError, suggestion
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def call(op: Op, arrays: tuple[NDArray[Any], ...], variant: str | None) -> Any:
+def call(
+    op: Op, arrays: tuple[NDArray[Any], ...], variant: str | None, dtype: str | None = None
+) -> Any:
     """Compute an operation.
 
     Args:
         op: the operation.
         arrays: its inputs, in order.
         variant: label, name or number; by default the last one that the device can run.
+        dtype: a type of the operation; by default that of the arrays.
 
     Returns:
         The output, or a tuple of outputs.
@@ -30,16 +33,26 @@ def call(op: Op, arrays: tuple[NDArray[Any], ...], variant: str | None) -> Any:
         UserError: number, dtype or shape of the arrays is wrong.
         BackendError: there is no usable GPU.
     """
+    import numpy as np
+
     inputs = matched(op, arrays)
-    variants = select(op, [variant] if variant else [])
+    dtype = dtype or op.dtype_of(inputs)
+    if dtype not in op.dtypes:
+        raise UserError(f"{op.name} has no type {dtype!r}; {suggestion(dtype, op.dtypes)}")
+    variants = [each for each in select(op, [variant] if variant else []) if each.supports(dtype)]
+    if not variants:
+        raise UserError(f"{variant} of {op.name} does not compute {dtype}")
     with Session() as session:
         supported = [each for each in variants if each.admits(session.arch)]
         if not supported:
             raise BackendError(f"no variant of {op.name} runs on {session.arch}")
-        plan = Plan(op, op.axes_of(inputs), op.dtype_of(inputs))
         for each in reversed(supported):
+            by_columns = columns_first(inputs) if each.tiles else frozenset()
+            plan = Plan(op, op.axes_of(inputs), dtype, transposed=by_columns)
+            stored = {name: a.T if name in by_columns else a for name, a in inputs.items()}
+            contiguous = {name: np.ascontiguousarray(a) for name, a in stored.items()}
             try:
-                outputs, _ = compute(session, plan, Source(each), inputs)
+                outputs, _ = compute(session, plan, Source(each), contiguous)
                 break
             except SizeError:
                 if each is supported[0]:
@@ -48,8 +61,17 @@ def call(op: Op, arrays: tuple[NDArray[Any], ...], variant: str | None) -> Any:
     return results[0] if len(results) == 1 else results
 
 
+def columns_first(inputs: Arrays) -> frozenset[str]:
+    """Return the names of matrices whose columns are contiguous: their transposes are uploaded."""
+    return frozenset(
+        name
+        for name, array in inputs.items()
+        if array.ndim == 2 and array.flags.f_contiguous and not array.flags.c_contiguous
+    )
+
+
 def matched(op: Op, arrays: tuple[NDArray[Any], ...]) -> Arrays:
-    """Return the arrays by name, C-contiguous.
+    """Return the arrays by name.
 
     Raises:
         UserError: number, dtype or shape of the arrays is wrong.
@@ -60,7 +82,7 @@ def matched(op: Op, arrays: tuple[NDArray[Any], ...]) -> Arrays:
     names = list(op.inputs(smallest, op.dtypes[0], "zeros", 0))
     if len(arrays) != len(names):
         raise UserError(f"{op.name} takes {len(names)} arrays: {', '.join(names)}")
-    inputs = {name: np.ascontiguousarray(array) for name, array in zip(names, arrays, strict=True)}
+    inputs = {name: np.asarray(array) for name, array in zip(names, arrays, strict=True)}
     dtype = op.dtype_of(inputs)
     if dtype not in op.dtypes:
         raise UserError(f"{op.name} takes {' or '.join(op.dtypes)} arrays, not {dtype}")

@@ -9,11 +9,13 @@ from textwrap import wrap
 from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda import probe, ptxas
 from raytracer.benchmark.operations.base import Axes, Op
+from raytracer.benchmark.products import Choice, choose
 from raytracer.errors import RaytracerError
 from raytracer.variants import Kernel, Variant, split_architecture
 
 WIDTH = 96
 DEFAULT_ARCHITECTURE = "sm_90a"
+MULTIPROCESSORS = 132  # of an H200
 REGISTERS = 65536  # per multiprocessor, on all architectures below
 # Threads, blocks and KiB of shared memory per multiprocessor, by compute capability:
 # CUDA programming guide, table of technical specifications.
@@ -46,12 +48,25 @@ def explain(op: Op, axes: Axes, dtype: str, ladder: list[Variant], arch: str) ->
         *([f"  {op.note}"] if op.note else []),
     ]
     for variant in ladder:
-        lines += ["", *rung(variant, arch, axes, op.macros(axes, dtype))]
+        chosen, names = None, op.launch_names(axes, dtype)
+        if variant.tiles:
+            problem, parts = op.problem(axes, dtype, lambda _: 0), variant.schedule == "parts"
+            chosen = choose(problem, variant.tiles, parts, MULTIPROCESSORS)
+        lines += ["", *rung(variant, arch, names, op.macros(axes, dtype), chosen)]
     return "\n".join(lines) + "\n"
 
 
-def rung(variant: Kernel, arch: str, axes: Axes, macros: Mapping[str, str]) -> Iterator[str]:
-    """Yield the lines that describe one kernel, compiled for `arch` with `macros`."""
+def rung(
+    variant: Kernel,
+    arch: str,
+    axes: Axes,
+    macros: Mapping[str, str],
+    chosen: Choice | None = None,
+) -> Iterator[str]:
+    """Yield the lines that describe one kernel, compiled for `arch` with `macros`.
+
+    chosen: the tile of a variant that chooses one for these sizes.
+    """
     yield f"{variant.label}: {variant.title}"
     yield from wrap(variant.idea, WIDTH, initial_indent="  ", subsequent_indent="  ")
     block = " x ".join(str(size) for size in variant.block if size > 1) or "1"
@@ -60,13 +75,29 @@ def rung(variant: Kernel, arch: str, axes: Axes, macros: Mapping[str, str]) -> I
     if isinstance(variant, Variant):
         fields = (("tile ", variant.tile), ("", variant.layout), ("shows ", variant.shows))
         extra = "".join(f", {word}{value}" for word, value in fields if value)
+    if chosen is not None:
+        macros, block = chosen.tile.macros(), str(chosen.tile.threads)
+        extra = f", grid {chosen.blocks}, tile {chosen.tile.label}"
     yield f"  block {block}{grid}{extra}"
-    yield f"  {_resources(variant, arch, axes, macros)}"
+    threads, shared = _launched(variant, axes)
+    if chosen is not None:
+        shared = chosen.tile.shared
+    yield f"  {_resources(variant, arch, macros, threads, shared)}"
     yield from wrap(f"source: {variant.source}", WIDTH, initial_indent="  ",
                     subsequent_indent="  ")  # fmt: skip
 
 
-def _resources(variant: Kernel, arch: str, axes: Axes, macros: Mapping[str, str]) -> str:
+def _launched(variant: Kernel, axes: Axes) -> tuple[int, int]:
+    """Return the threads of a block and its dynamic shared memory."""
+    if not variant.grid:
+        return variant.threads, 0
+    launch = variant.launch(axes, MULTIPROCESSORS)
+    return (launch.block[0] if launch.block else variant.threads), launch.shared
+
+
+def _resources(
+    variant: Kernel, arch: str, macros: Mapping[str, str], threads: int, dynamic: int
+) -> str:
     if not variant.admits(arch):
         needs = ", ".join(map(str, variant.needs))
         return f"needs {needs}, not available on {arch}"
@@ -75,8 +106,8 @@ def _resources(variant: Kernel, arch: str, axes: Axes, macros: Mapping[str, str]
     except RaytracerError as error:
         return f"registers unknown: {str(error).splitlines()[0]}"
     usage = ptxas.usage(cubin.log)
-    shared = usage.shared + (variant.launch(axes, 132).shared if variant.grid else 0)
-    share = occupancy(arch, variant.threads, usage.registers, shared)
+    shared = usage.shared + dynamic
+    share = occupancy(arch, threads, usage.registers, shared)
     return (
         f"{usage.registers} registers, {shared} bytes of shared memory, {usage.spilled} bytes "
         f"spilled, theoretical occupancy {share:.0%} ({arch})"

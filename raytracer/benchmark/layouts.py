@@ -36,6 +36,17 @@ def _wide(_: SceneBuffers, tree: Bvh) -> Bvh:
     return tree
 
 
+def _solids(_: SceneBuffers, tree: Bvh) -> Bvh:
+    """The same with records of solids of any form, float32 (N, 8): spheres have no length."""
+    import numpy as np
+
+    if tree.spheres.shape[1] == 8:
+        return tree
+    records = np.zeros((len(tree.spheres), 8), np.float32)
+    records[:, :4] = tree.spheres
+    return replace(tree, spheres=records)
+
+
 def _list(_: SceneBuffers, tree: Bvh) -> Bvh:
     """The same spheres without nodes."""
     return replace(tree, nodes=tree.nodes[:0])
@@ -71,8 +82,12 @@ def _binary(buffers: SceneBuffers, tree: Bvh) -> Bvh:
     return binary_tree.build(tree, int(buffers.frame["scene"]["large_count"][0]))
 
 
+SOLIDS = "solids"
+"""The layout whose kernels render scenes with capsules, cones and ellipsoids."""
+
 LAYOUTS: dict[str, Callable[[SceneBuffers, Bvh], Bvh]] = {
     "": _wide,
+    SOLIDS: _solids,
     "list": _list,
     "soa": _soa,
     "aos": _aos,

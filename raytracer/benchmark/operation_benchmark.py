@@ -84,7 +84,7 @@ class OperationBenchmark:
     def profile(self, options: BenchOptions) -> list[str]:
         """Launch each selected variant once between profiler marks; return their labels."""
         from raytracer.backends.cuda.context import translated
-        from raytracer.benchmark.cuda.kernel import LoadedKernel, RefusedError
+        from raytracer.benchmark.cuda.kernel import RefusedError
         from raytracer.benchmark.cuda.session import Session
 
         op, dtype, labels = self.op, dtype_of(self.op, options), []
@@ -94,11 +94,8 @@ class OperationBenchmark:
             arrays = op.inputs(axes, dtype, options.distribution, plan.seed)
             with runner.loaded(session, plan, arrays) as (memory, _), translated(session.driver):
                 for source in sources(op, options, Path(name)):
-                    macros = op.macros(axes, dtype)
                     try:
-                        kernel = LoadedKernel(
-                            session, source.variant, macros, source.root, shipped=not source.user
-                        )
+                        kernel = runner.load(session, plan, source)
                         launch = runner.launcher(session, plan, kernel, memory, arrays)
                     except RefusedError:
                         continue

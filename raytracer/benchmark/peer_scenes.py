@@ -1,4 +1,4 @@
-"""Scenes for comparisons with peers: spheres, camera and light, in the formats of both sides.
+"""Scenes for comparisons with peers: spheres or capsules, camera and light, in both formats.
 
 One sample at the pixel's centre, 0.05 ambient + 0.9 diffuse, white, and one point light without
 falloff that casts shadows.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,16 @@ from numpy.typing import NDArray
 from raytracer.errors import DataFileError, UserError
 from raytracer.files import output
 from raytracer.scene import generate
-from raytracer.scene.scene import Ambient, Background, Camera, Material, PointLight, Scene
+from raytracer.scene.scene import (
+    Ambient,
+    Background,
+    Camera,
+    CapsuleSet,
+    Material,
+    PointLight,
+    Scene,
+    SphereSet,
+)
 from raytracer.settings import RenderSettings
 
 Triple = tuple[float, float, float]
@@ -26,6 +36,9 @@ AMBIENT, DIFFUSE = 0.05, 0.9
 LIT = AMBIENT + 1e-6
 # Random spheres: seed, and filled share of the unit cube.
 SEED, FILL = 20261120, 0.08
+# Length of the segment of a random capsule, in radii.
+SLENDER = 8.0
+CAPSULES = "capsules"
 # Bounding radius of generated scenes: they fill the height of the fixed view.
 FITTED = 0.7
 # Minimum distance of the camera inside the cloud from sphere centres, in radii.
@@ -50,27 +63,47 @@ FIXED_VIEW = View((1.1, 0.8, 1.6), (0.0, 0.0, 0.0), (0.0, 1.0, 0.0), 40.0, (2.0,
 
 @dataclass(frozen=True)
 class PeerScene:
-    """Spheres and a view; `ground`: the file of the peer adds a square, which is not supported."""
+    """Spheres or capsules, and a view.
+
+    Attributes:
+        spheres: of capsules the balls at their starts.
+        ground: the file of the peer adds a square, which is not supported.
+        ends: where the segments of capsules end, float32 (N, 3); None: they are spheres.
+    """
 
     name: str
     spheres: Spheres
     view: View = FIXED_VIEW
     ground: bool = False
+    ends: NDArray[np.float32] | None = None
 
     @property
     def count(self) -> int:
-        """The number of spheres."""
+        """The number of spheres or capsules."""
         return len(self.spheres)
+
+    @property
+    def records(self) -> NDArray[np.float32]:
+        """What drivers read: centre and radius; of capsules start, radius, end and 0."""
+        if self.ends is None:
+            return self.spheres
+        nothing = np.zeros((self.count, 1), np.float32)
+        return np.concatenate([self.spheres, self.ends, nothing], axis=1)
 
 
 def to_scene(scene: PeerScene, width: int, height: int) -> Scene:
     """Convert to our scene, of `width` x `height` pixels; coverage in the film counts hits."""
     view = scene.view
-    return Scene.from_arrays(
-        scene.spheres[:, :3],
-        scene.spheres[:, 3],
-        "white",
-        material=Material(ambient=1.0, diffuse=DIFFUSE, specular=0.0),
+    material = Material(ambient=1.0, diffuse=DIFFUSE, specular=0.0)
+    centers, radius = scene.spheres[:, :3], scene.spheres[:, 3]
+    solids: dict[str, Any]
+    if scene.ends is None:
+        solids = {"spheres": [SphereSet(centers, radius, "white", material=material)]}
+    else:
+        rods = CapsuleSet(centers, scene.ends, radius, "white", material=material)
+        solids = {"capsules": [rods]}
+    return Scene(
+        **solids,
         camera=Camera(view.eye, view.look_at, view.up, vertical_fov=view.vertical_fov),
         lights=(PointLight(view.light),),
         ambient=Ambient(intensity=AMBIENT),
@@ -94,22 +127,35 @@ def random_cube(count: int) -> PeerScene:
     return PeerScene(f"random_{count}", spheres)
 
 
+def random_capsules(count: int) -> PeerScene:
+    """Draw equal capsules with middles uniformly in the unit cube, in all directions alike."""
+    random = np.random.default_rng(SEED)
+    middles = random.random((count, 3)) - 0.5
+    axes = random.normal(size=(count, 3))
+    radius = (FILL / (count * np.pi * (SLENDER + 4 / 3))) ** (1 / 3)
+    axes *= 0.5 * SLENDER * radius / np.linalg.norm(axes, axis=1, keepdims=True)
+    starts = np.column_stack([middles - axes, np.full(count, radius)]).astype(np.float32)
+    return PeerScene(f"capsules_{count}", starts, ends=(middles + axes).astype(np.float32))
+
+
 def generated(text: str) -> PeerScene:
     """Generate spheres for the fixed camera.
 
     Args:
         text: "sphereflake", "pile" or "inside" (a cloud around the camera), with an optional count
-            after a colon ("pile:100000").
+            after a colon ("pile:100000"); or "capsules", random ones, for the drivers of capsules.
 
     Raises:
         UserError: the name is unknown, or the count is invalid.
     """
     name, _, number = text.partition(":")
-    if name not in GENERATED or (number and not number.isdecimal()):
-        names = ", ".join(GENERATED)
+    if name not in (*GENERATED, CAPSULES) or (number and not number.isdecimal()):
+        names = ", ".join((*GENERATED, CAPSULES))
         raise UserError(
             f"{text}: there is no such scene; give {names}, each with an optional :COUNT"
         )
+    if name == CAPSULES:
+        return random_capsules(int(number or 100_000))
     arrays = generate.arrays(GENERATED[name], int(number) if number else None)
     spheres = np.column_stack([arrays["centers"], arrays["radii"]]).astype(np.float64)
     placed = _around_eye(spheres) if name == "inside" else _fitted(spheres)
@@ -140,7 +186,7 @@ def write_optix(scene: PeerScene, folder: Path) -> Path:
     """Write NAME.bin; raise UserError unless the view is that of the OptiX peer."""
     if scene.view != FIXED_VIEW:
         raise UserError(f"{scene.name}: the OptiX peer has a fixed camera; move the spheres")
-    return output.write(folder / f"{scene.name}.bin", scene.spheres.tobytes())
+    return output.write(folder / f"{scene.name}.bin", scene.records.tobytes())
 
 
 def read_embree(base: Path) -> PeerScene:
@@ -170,11 +216,12 @@ def write_embree(scene: PeerScene, folder: Path) -> Path:
     """Write NAME.f32 and NAME.cfg, without ground; return the path without suffix."""
     view = scene.view
     positions = {"eye": view.eye, "at": view.look_at, "up": view.up, "light": view.light}
-    lines = [f"spheres {scene.count}", f"vfov {view.vertical_fov:.9g}"]
+    noun = "spheres" if scene.ends is None else "capsules"
+    lines = [f"{noun} {scene.count}", f"vfov {view.vertical_fov:.9g}"]
     lines += [
         f"{key} {' '.join(f'{v:.9g}' for v in position)}" for key, position in positions.items()
     ]
-    output.write(folder / f"{scene.name}.f32", scene.spheres.tobytes())
+    output.write(folder / f"{scene.name}.f32", scene.records.tobytes())
     output.write(folder / f"{scene.name}.cfg", "\n".join(lines) + "\n")
     return folder / scene.name
 

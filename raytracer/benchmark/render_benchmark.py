@@ -1,4 +1,4 @@
-"""`raytracer bench render`: variants of the render kernel on the example scenes."""
+"""`raytracer bench render`: variants of the render kernel on example scenes and on capsules."""
 
 from __future__ import annotations
 
@@ -28,7 +28,14 @@ if TYPE_CHECKING:
 
 SIZE = (1280, 720)
 BUILDS = 5
+RODS = 100_000  # random capsules of the scene of that name
 UNCUT = 1 << 40  # samples per launch, so that a frame is one launch
+SCENES = (
+    "cloud", "crystal", "galaxy", "molecule", "pile", "plummer", "sphereflake", "three_balls",
+    "weekend",
+)  # fmt: skip
+"""Example scenes that the kernels of the ladder render: spheres in direct light."""
+
 PROFILED = "weekend"  # default scene of --profile
 NOTE = (
     "Each kernel renders the contents of its `shows` and all levels before it: "
@@ -99,10 +106,25 @@ class RenderBenchmark:
         return profile(options.variant, options.scenes, size)
 
 
+def _sticks() -> Scene:
+    """Return the example molecule as balls and sticks."""
+    return load(_path("molecule")).styled(style="ball-and-stick")
+
+
+def _rods() -> Scene:
+    """Return the random capsules of the comparisons with peers."""
+    from raytracer.benchmark.peer_scenes import random_capsules, to_scene
+
+    return to_scene(random_capsules(RODS), *SIZE)
+
+
+SOLID_SCENES = {"sticks": _sticks, "rods": _rods}
+"""Scenes with other solids than spheres, by name, beside the examples."""
+
+
 def names() -> list[str]:
-    """Return the names of the example scenes, sorted."""
-    folder = Path(str(resources.scenes()))
-    return sorted(path.stem for path in folder.glob("*.toml"))
+    """Return the names of the example scenes of the ladder, then of those with capsules."""
+    return [*SCENES, *SOLID_SCENES]
 
 
 def chosen(selection: Sequence[str]) -> list[str]:
@@ -148,7 +170,7 @@ def result(
     stages |= {f"build {layout}": [seconds] for layout, seconds in ladder.arranging.items()}
     return {
         "op": "render",
-        "axes": {"scene": name, "width": size[0], "height": size[1], "spheres": scene.count},
+        "axes": {"scene": name, "width": size[0], "height": size[1], "spheres": _count_of(scene)},
         "dtype": "float32",
         "input": name,
         "mode": "frames",
@@ -161,7 +183,10 @@ def result(
         },
         "note": NOTE,
         "device": device_of(device),
-        "rows": [*rows, *(_stage(what, seconds, scene.count) for what, seconds in stages.items())],
+        "rows": [
+            *rows,
+            *(_stage(what, seconds, _count_of(scene)) for what, seconds in stages.items()),
+        ],
     }
 
 
@@ -192,6 +217,11 @@ def profile(
     return labels
 
 
+def _count_of(scene: Scene) -> int:
+    """Return the number of spheres and other solids."""
+    return scene.count + scene.solid_count
+
+
 def _path(name: str) -> Path:
     return Path(str(resources.scenes())) / f"{name}.toml"
 
@@ -202,7 +232,7 @@ def _prepared(
     """Load, pack and build; return scene, buffers, tree, and seconds by stage."""
     stages: dict[str, list[float]] = {}
     begin = time.perf_counter()
-    scene = load(_path(name))
+    scene = SOLID_SCENES[name]() if name in SOLID_SCENES else load(_path(name))
     stages["load"] = [time.perf_counter() - begin]
     begin = time.perf_counter()
     buffers = pack(scene, scene.render.override(width=size[0], height=size[1], samples=1))

@@ -15,6 +15,7 @@ from raytracer.benchmark.cuda.guarded_memory import Memory
 from raytracer.benchmark.cuda.kernel import Enqueue, LoadedKernel, Matrix, RefusedError, SizeError
 from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.operations.base import Arrays, Op, relative_error
+from raytracer.benchmark.products.kernel import ProductKernel
 from raytracer.benchmark.record import Clock, Row
 from raytracer.errors import RaytracerError
 from raytracer.variants import Variant
@@ -23,6 +24,7 @@ Tell = Callable[[str], None]
 
 # The timed sizes are checked too if NumPy computes them in about a second.
 CHECKED_BYTES, CHECKED_FLOP = 128 << 20, 4e9
+ALIGNMENT = 16  # bytes; of arrays for kernels without `alignment: any`
 MAX_QUEUED = 5000  # launches
 LOAD_TIME = 0.3  # seconds of queued work during which NVML is read
 
@@ -39,6 +41,7 @@ class Plan:
     min_time: float = 0.5
     peers: bool = True
     seed: int = 1
+    transposed: frozenset[str] = frozenset()  # inputs of a product whose arrays are the transposes
 
 
 @dataclass(frozen=True)
@@ -76,7 +79,7 @@ def loaded(
     """Upload inputs and poison outputs; yield the memory and the bytes of the outputs."""
     outputs = {name: out.nbytes for name, out in plan.op.outputs(plan.axes, plan.dtype).items()}
     sizes = {name: int(array.nbytes) for name, array in arrays.items()} | outputs
-    with Memory(session, sizes) as memory:
+    with Memory(session, sizes, plan.op.offsets(plan.axes, plan.dtype)) as memory:
         for name, array in arrays.items():
             memory.upload(name, array)
         for name in outputs if poisoned else ():
@@ -85,16 +88,41 @@ def loaded(
         yield memory, outputs
 
 
+def load(session: Session, plan: Plan, source: Source) -> LoadedKernel | ProductKernel:
+    """Load a variant for the type and the sizes of a plan.
+
+    Raises:
+        RefusedError: the device cannot run it, or it does not compute with the type.
+    """
+    variant = source.variant
+    if not variant.supports(plan.dtype):
+        raise RefusedError(f"computes {variant.dtypes}, not {plan.dtype}")
+    if variant.tiles:
+        return ProductKernel(session, variant, source.root, shipped=not source.user)
+    macros = plan.op.macros(plan.axes, plan.dtype)
+    return LoadedKernel(session, variant, macros, source.root, shipped=not source.user)
+
+
 def launcher(
-    session: Session, plan: Plan, kernel: LoadedKernel, memory: Memory, arrays: Arrays
+    session: Session,
+    plan: Plan,
+    kernel: LoadedKernel | ProductKernel,
+    memory: Memory,
+    arrays: Arrays,
 ) -> Any:
     """Return a function that queues the kernel, after clearing the outputs that it adds to."""
+    if isinstance(kernel, ProductKernel):
+        return kernel.bind(plan.op.problem(plan.axes, plan.dtype, memory.address, plan.transposed))
+    offsets = plan.op.offsets(plan.axes, plan.dtype)
+    if kernel.variant.alignment != "any" and any(each % ALIGNMENT for each in offsets.values()):
+        raise SizeError(f"needs arrays that begin at multiples of {ALIGNMENT} bytes")
     outputs = plan.op.outputs(plan.axes, plan.dtype)
     pointers = [memory.address(name) for name in (*arrays, *outputs)]
     kernel.fill_constants({name: (memory.address(name), a.nbytes) for name, a in arrays.items()})
     if kernel.variant.maps:
         kernel.fill_maps(matrices(plan, memory, arrays))
-    run = kernel.bind(plan.axes, pointers, plan.op.sizes(plan.axes))
+    names = plan.op.launch_names(plan.axes, plan.dtype)
+    run = kernel.bind(names, pointers, plan.op.sizes(plan.axes))
     cleared = [name for name, output in outputs.items() if output.clear]
 
     def enqueue() -> None:
@@ -123,8 +151,7 @@ def compute(session: Session, plan: Plan, source: Source, arrays: Arrays) -> tup
     """Launch a variant once; return its outputs, and the names of outputs with overruns."""
     import numpy as np
 
-    macros = plan.op.macros(plan.axes, plan.dtype)
-    kernel = LoadedKernel(session, source.variant, macros, source.root, shipped=not source.user)
+    kernel = load(session, plan, source)
     with loaded(session, plan, arrays) as (memory, sizes), translated(session.driver):
         launcher(session, plan, kernel, memory, arrays)()
         session.wait()
@@ -301,11 +328,10 @@ def _checked(session: Session, plan: Plan, source: Source) -> Entry:
 def _make_ready(
     session: Session, plan: Plan, source: Source, entry: Entry, memory: Memory, arrays: Arrays
 ) -> None:
-    macros = plan.op.macros(plan.axes, plan.dtype)
     try:
-        kernel = LoadedKernel(session, source.variant, macros, source.root, shipped=not source.user)
-        entry.row["resources"] = kernel.resources()
+        kernel = load(session, plan, source)
         entry.launch = launcher(session, plan, kernel, memory, arrays)
+        entry.row["resources"] = kernel.resources()
     except RaytracerError as error:
         entry.row["status"], entry.row["reason"] = "skipped", str(error)
 

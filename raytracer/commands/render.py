@@ -574,6 +574,7 @@ def _summary(job: Job, film: Film, paths: list[Path]) -> str:
         film: the rendered one.
         paths: files that were written, the picture first.
     """
+    from raytracer.film.film import samples_text
     from raytracer.pipeline import quartiles
 
     height, width = film.sums.shape[:2]
@@ -584,7 +585,7 @@ def _summary(job: Job, film: Film, paths: list[Path]) -> str:
     picture, *others = paths
     lines = [
         f"wrote {picture}: {_size(picture)}, {size}, "
-        f"{counted(film.samples, 'sample', ' per pixel')}, {_work(job)}, "
+        f"{samples_text(film)}, {_work(job)}, "
         f"{_noise(job)}frame {_seconds(times['median'])}, total {_seconds(job.timings['total'])}",
         *(f"wrote {path}: {_size(path)}" for path in others),
     ]

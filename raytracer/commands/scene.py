@@ -251,13 +251,13 @@ def _sphere_set(index: int, scene: Scene) -> dict[str, Any]:
 def _made(scene: Scene) -> dict[str, Any]:
     """Return what was made of the particles' data: bonds, arrows, trails, contacts, box, axes."""
     found: dict[str, Any] = {}
-    for solids in (*scene.capsules, *scene.cones):
+    for solids in scene.solids:
         name = "bonds" if solids.are_bonds else solids.made_for
         if name:
             row = found.setdefault(name, {})
             noun = f"{solids.noun}s"
             row[noun] = row.get(noun, 0) + solids.count
-    for name in ("arrows", "trails", "contacts"):
+    for name in ("arrows", "trails", "contacts", "shape"):
         if (said := getattr(scene, name)) is not None:
             found[name] = found.get(name, {}) | _told(_fields(said))
     return found

@@ -16,7 +16,7 @@ from raytracer.commands.options import (
     threads_option,
     tone_options,
 )
-from raytracer.errors import UserError, counted
+from raytracer.errors import UserError
 from raytracer.resources import require_start
 
 if TYPE_CHECKING:
@@ -197,12 +197,13 @@ def _write(task: Task, image: Image, target: Path) -> None:
 
 def image_of(film: Film, task: Task) -> Image:
     """Return the picture of a loaded film, with an alpha channel if it was rendered with one."""
+    from raytracer.film.film import samples_about
     from raytracer.film.image import Image
 
-    about: dict[str, Any] = film.metadata | {"samples": film.samples, "crop": list(film.crop)}
+    about: dict[str, Any] = film.metadata | samples_about(film) | {"crop": list(film.crop)}
     transparent = film.backdrop is None and film.metadata.get("transparent")
     if transparent is None:
-        transparent = any((row[:, 3] != film.samples).any() for row in film.sums)
+        transparent = any((row[:, 3] != film.samples).any() for row in film.evened().sums)
     return Image(
         film, bool(transparent), {}, about, task.threads, task.settings, denoise=task.denoise
     )
@@ -210,10 +211,12 @@ def image_of(film: Film, task: Task) -> Image:
 
 def _summary(image: Image, target: Path, stats: bool) -> str:
     """Return lines about a picture for people."""
+    from raytracer.film.film import samples_text
+
     height, width = image.film.sums.shape[:2]
     statistics = image.statistics
     lines = [
-        f"wrote {target}: {width}x{height}, {counted(image.film.samples, 'sample', ' per pixel')}, "
+        f"wrote {target}: {width}x{height}, {samples_text(image.film)}, "
         f"{image.settings.tone}, exposure {statistics.exposure:+.2f}"
     ]
     return "\n".join([*lines, *(statistics.lines() if stats else [])])

@@ -47,8 +47,8 @@ def denoised(film: Film, threads: int = 0) -> Film:
         threads: 0 takes every core that the process may use.
 
     Returns:
-        A copy with the same number of samples. Without a background the coverage is denoised too.
-        Pixels that are not finite stay as they are.
+        A copy in which all pixels have the same number of samples. Without a background the
+        coverage is denoised too. Pixels that are not finite stay as they are.
 
     Raises:
         UserError: the library is missing.
@@ -56,6 +56,7 @@ def denoised(film: Film, threads: int = 0) -> Film:
     """
     require_denoiser()
     film.require_whole()
+    film = film.evened()
     result = film.copy()
     result.metadata["denoised"] = True  # no samples to add to
     if film.samples == 0:

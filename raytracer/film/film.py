@@ -52,7 +52,7 @@ class Film:
         sums: float32 (h, w, 4), row 0 is the top: linear RGB summed over the samples, and how many
             of the samples hit a sphere. Without a backdrop RGB is premultiplied by coverage; with
             one it holds the backdrop where samples hit nothing.
-        samples: how many samples per pixel the sums hold.
+        samples: how many samples per pixel the sums hold; with `counts` the most of a pixel.
         x0: column of the full picture that sums[0, 0] is.
         y0: row of the full picture that sums[0, 0] is.
         width: width of the full picture in pixels.
@@ -66,6 +66,7 @@ class Film:
         inputs: the scene file and its data files, which `save` does not overwrite.
         backdrop: the background in the sums; None if it is transparent.
         source: the file it was loaded from, for messages.
+        counts: uint32 (h, w), the samples of each pixel; None if all have `samples`.
     """
 
     sums: NDArray[np.float32]
@@ -79,6 +80,7 @@ class Film:
     inputs: tuple[Path, ...] = field(default=(), repr=False, compare=False)
     backdrop: Backdrop | None = None
     source: str = field(default="", repr=False, compare=False)
+    counts: NDArray[np.uint32] | None = None
 
     def __repr__(self) -> str:
         return f"<Film: {outline(self, self.metadata)}>"
@@ -131,6 +133,19 @@ class Film:
                 f"sums: {width}x{height} pixels at {self.x0},{self.y0} reach beyond the picture of "
                 f"{self.width}x{self.height}"
             )
+        self._require_counts()
+
+    def _require_counts(self) -> None:
+        """Check the samples of each pixel. Raises UserError."""
+        counts = self.counts
+        if counts is None:
+            return
+        fits = is_a(counts, np.ndarray) and counts.dtype == np.uint32
+        if not fits or counts.shape != self.sums.shape[:2] or counts.max() != self.samples:
+            raise UserError(
+                f"counts: {shown_value(counts)} are not the samples of each pixel: they are uint32 "
+                f"{self.sums.shape[:2]}, at most samples={self.samples:,}"
+            )
 
     @property
     def is_of_old_format(self) -> bool:
@@ -145,7 +160,7 @@ class Film:
 
         Alpha is 1 with a backdrop and `coverage` without.
         """
-        mean = self.sums / np.float32(max(self.samples, 1))
+        mean = self.sums / self._divisor()[..., None]
         if self.backdrop is not None:
             mean[..., 3] = 1.0
         return mean
@@ -153,7 +168,30 @@ class Film:
     @property
     def coverage(self) -> NDArray[np.float32]:
         """Fraction of each pixel's samples that hit a sphere, float32 (h, w)."""
-        return self.sums[..., 3] / np.float32(max(self.samples, 1))
+        return self.sums[..., 3] / self._divisor()
+
+    def _divisor(self) -> NDArray[np.float32]:
+        """Return the samples of the pixels as float32, (h, w) or (1, 1), at least 1."""
+        if self.counts is None:
+            return np.full((1, 1), max(self.samples, 1), np.float32)
+        return np.maximum(self.counts, 1).astype(np.float32)
+
+    def pixel_counts(self) -> NDArray[np.uint32]:
+        """Return the samples of each pixel, uint32 (h, w)."""
+        if self.counts is not None:
+            return self.counts
+        return np.full(self.sums.shape[:2], self.samples, np.uint32)
+
+    def evened(self) -> Film:
+        """Return a film of the same means, whose pixels all have `samples`; itself if they do."""
+        if self.counts is None:
+            return self
+        film = replace(self, counts=None, metadata=dict(self.metadata), aovs=dict(self.aovs))
+        film.sums = self.sums * (np.float32(self.samples) / self._divisor())[..., None]
+        # A pixel of which all samples hit something stays one.
+        whole_ = self.sums[..., 3] == self.counts
+        film.sums[..., 3][whole_] = self.samples
+        return film
 
     def copy(self) -> Film:
         """Return a copy of the film; only the output variables share memory with it."""
@@ -169,6 +207,7 @@ class Film:
             self.inputs,
             self.backdrop,
             self.source,
+            None if self.counts is None else self.counts.copy(),
         )
 
     def tonemap(self, *, bits: int = 8, threads: int = 0, **settings: Any) -> Pixels:
@@ -237,6 +276,7 @@ class Film:
 
         stored = film_file.read(path, aovs)
         film = cls(*stored[:8], source=stored.source)
+        film.counts = stored.counts
         if stored.backdrop is not None:
             film.backdrop = Backdrop(*stored.backdrop)
         return film
@@ -253,13 +293,29 @@ def outline(film: Film, metadata: dict[str, Any]) -> str:
     parts = [f"{width}x{height}"]
     if (width, height) != (film.width, film.height):
         parts[0] += f" at {film.x0},{film.y0} of {film.width}x{film.height}"
-    parts.append(counted(film.samples, "sample", " per pixel"))
+    parts.append(samples_text(film))
     spheres = metadata.get("spheres")
     if type(spheres) is int and 0 <= spheres <= MOST:  # files may say anything
         parts.append(counted(spheres, "sphere"))
     if film.aovs:
         parts.append("with " + ", ".join(film.aovs))
     return ", ".join(parts)
+
+
+def samples_text(film: Film) -> str:
+    """Return the samples per pixel in words."""
+    if film.counts is None:
+        return counted(film.samples, "sample", " per pixel")
+    fewest, mean = int(film.counts.min()), float(film.counts.mean())
+    return f"{fewest:,} to {film.samples:,} samples per pixel, {mean:,.1f} on average"
+
+
+def samples_about(film: Film) -> dict[str, Any]:
+    """Return the samples per pixel for metadata: the most, and fewest and mean if they differ."""
+    if film.counts is None:
+        return {"samples": film.samples}
+    fewest, mean = int(film.counts.min()), float(film.counts.mean())
+    return {"samples": film.samples, "samples_fewest": fewest, "samples_mean": mean}
 
 
 def checked_crop(width: int, height: int, crop: Crop | None) -> Crop:
@@ -440,8 +496,12 @@ def measure_and_develop(
 
 
 def with_bloom(film: Film, settings: ToneSettings) -> tuple[Film, ToneSettings]:
-    """Return a film with the bloom of the settings, and settings without; checks the film."""
+    """Return a film with the bloom of the settings, and settings without; checks the film.
+
+    All pixels of the returned film have the same number of samples.
+    """
     film.require_whole()
+    film = film.evened()
     if settings.bloom == 0:
         return film, settings
     from raytracer.film.bloom import bloomed

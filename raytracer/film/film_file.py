@@ -33,9 +33,11 @@ if TYPE_CHECKING:
 
 Color = tuple[float, float, float]
 
-FORMATS = (1, 2)
-"""2: the sums hold an opaque background, and their fourth channel counts hits. 1: the background is
-transparent, or (in earlier versions) opaque with a fourth channel that counts all samples."""
+FORMATS = (1, 2, 3)
+"""3: as 2 or 1, by whether there is a backdrop, with the samples of each pixel.
+2: the sums hold an opaque background, and their fourth channel counts hits.
+1: the background is transparent, or (in earlier versions) opaque with a fourth channel that counts
+all samples."""
 
 SUFFIXES = (".npz", ".exr")
 ABOUT_BYTES = 1 << 24
@@ -46,6 +48,7 @@ class StoredFilm(NamedTuple):
     """The content of a film file: the fields of `Film` of the same names.
 
     backdrop: linear RGB at the lower and the upper edge, or None.
+    counts: samples of each pixel, or None.
     """
 
     sums: NDArray[np.float32]
@@ -58,6 +61,7 @@ class StoredFilm(NamedTuple):
     metadata: dict[str, Any]
     backdrop: tuple[Color, Color] | None
     source: str
+    counts: NDArray[Any] | None = None
 
 
 def check_target(path: str | Path, half: bool = False) -> Path:
@@ -108,7 +112,7 @@ def save(
     """Write a film; arguments and errors as for `Film.save`."""
     film.require_whole()
     _require_aovs(film)
-    about = _about(film)
+    about = _about(film, half)
     files = output.OutputSet()
     files.reads(*film.inputs)
     path = check_target(files.writes(path, "the film"), half)
@@ -148,10 +152,11 @@ def read(path: str | Path, aovs: Sequence[str] | None = None) -> StoredFilm:
             return _checked(reader(file, aovs))
 
 
-def _about(film: Film) -> str:
+def _about(film: Film, half: bool) -> str:
     """Return the fields that are not arrays, as JSON."""
+    number = 1 if film.backdrop is None else 2
     about = {
-        "format": 1 if film.backdrop is None else 2,
+        "format": 3 if film.counts is not None and not half else number,
         "samples": film.samples,
         "place": [film.x0, film.y0],
         "size": [film.width, film.height],
@@ -169,7 +174,11 @@ def _about(film: Film) -> str:
 
 
 def _stored_film(
-    source: str, about: str, sums: NDArray[Any], aovs: dict[str, NDArray[Any]]
+    source: str,
+    about: str,
+    sums: NDArray[Any],
+    aovs: dict[str, NDArray[Any]],
+    counts: NDArray[Any] | None = None,
 ) -> StoredFilm:
     """Return arrays and metadata together. Raises DataFileError where the metadata are damaged."""
     values = parse_json(about, source, "its metadata")
@@ -188,8 +197,12 @@ def _stored_film(
     if not isinstance(metadata, dict) or wrong:
         where = f"metadata.{wrong[0]}" if wrong else "metadata"
         raise DataFileError(f"{source}: its metadata are damaged: {where}")
-    backdrop = _backdrop(values.get("backdrop"), source) if values["format"] == 2 else None
-    return StoredFilm(sums, samples, x0, y0, width, height, aovs, metadata, backdrop, source)
+    has_backdrop = values["format"] == 2 or (values["format"] == 3 and "backdrop" in values)
+    backdrop = _backdrop(values.get("backdrop"), source) if has_backdrop else None
+    if (values["format"] == 3) != (counts is not None):
+        raise DataFileError(f"{source}: holds no film: counts go with format 3, and only there")
+    place = x0, y0, width, height
+    return StoredFilm(sums, samples, *place, aovs, metadata, backdrop, source, counts)
 
 
 def _backdrop(value: Any, source: str) -> tuple[Color, Color]:
@@ -231,6 +244,13 @@ def _checked(film: StoredFilm) -> StoredFilm:
         raise DataFileError(
             f"{source}: holds no film: sums must be float32 (h, w, 4) within the picture's size"
         )
+    counts = film.counts
+    if counts is not None and (
+        counts.dtype != np.uint32 or counts.shape != shape[:2] or counts.max() != film.samples
+    ):
+        raise DataFileError(
+            f"{source}: holds no film: counts must be uint32 {shape[:2]}, at most {film.samples}"
+        )
     try:
         _require_aovs(film)
     except UserError as error:
@@ -259,6 +279,8 @@ def _require_aovs(film: Film | StoredFilm) -> None:
 
 def _save_npz(film: Film, about: str, path: Path, batch: output.Batch | None) -> None:
     arrays: dict[str, Any] = {f"aov_{name}": array for name, array in film.aovs.items()}
+    if film.counts is not None:
+        arrays["counts"] = film.counts
     with output.replacing(path, batch) as file:
         np.savez(file, film=np.array(about), sums=film.sums, **arrays)
 
@@ -276,13 +298,15 @@ def _read_npz(file: OpenFile, names: Sequence[str]) -> StoredFilm:
                 f"{file.source}: its metadata have more than {size_text(ABOUT_BYTES)}"
             )
         layers = [name for name in AOVS if name in names and f"aov_{name}" in members]
-        archive.require_room(["film", "sums", *(f"aov_{name}" for name in layers)])
+        numbers = [name for name in ("counts",) if name in members]
+        archive.require_room(["film", "sums", *numbers, *(f"aov_{name}" for name in layers)])
         about = archive.array("film")
         if about.shape != () or about.dtype.kind != "U":
             raise DataFileError(f"{file.source}: its metadata are damaged: they are no text")
         sums = archive.array("sums")
         aovs = {name: archive.array(f"aov_{name}") for name in layers}
-    return _stored_film(file.source, str(about), sums, aovs)
+        counts = archive.array("counts") if numbers else None
+    return _stored_film(file.source, str(about), sums, aovs, counts)
 
 
 def _require_openexr(path: Path) -> Any:
@@ -300,18 +324,20 @@ def _save_exr(film: Film, about: str, path: Path, half: bool, batch: output.Batc
     """
     exr = _require_openexr(path)
     number = np.float16 if half else np.float32
-    layers = {"": ("RGBA", film.mean())}
+    layers: dict[str, tuple[str, NDArray[Any]]] = {"": ("RGBA", film.mean())}
     if not half:
         layers["sums"] = ("RGBA", film.sums)
     elif film.backdrop is not None:  # alpha is 1
         layers["coverage"] = ("Y", film.coverage)
     layers |= {name: (AOVS[name], array) for name, array in film.aovs.items()}
+    if film.counts is not None and not half:
+        layers["counts"] = ("Y", film.counts)
     channels = {}
     for layer, (names, array) in layers.items():
         planes = array.reshape(*film.sums.shape[:2], -1)
         for index, name in enumerate(names):
             plane = planes[..., index]
-            if layer not in INTEGERS:
+            if array.dtype.kind == "f":
                 with np.errstate(over="ignore"):  # above 65504 a half is infinite
                     plane = plane.astype(number)
             key = f"{layer}.{name}" if layer else name
@@ -382,14 +408,15 @@ def _read_exr(file: OpenFile, names: Sequence[str]) -> StoredFilm:
     }
     aovs = {name: _stacked(stored, name, letters) for name, letters in layers.items()}
     if all(f"sums.{letter}" in stored for letter in "RGBA"):
-        return _stored_film(source, about, _stacked(stored, "sums", "RGBA"), aovs)
+        sums = _stacked(stored, "sums", "RGBA")
+        return _stored_film(source, about, sums, aovs, stored.get("counts.Y"))
     mean = _stacked(stored, "", "RGBA").astype(np.float32)
     if "coverage.Y" in stored:
         mean[..., 3] = stored["coverage.Y"]
     film = _stored_film(source, about, mean, aovs)
     film.metadata["half"] = True  # the file has no sums: this is the mean of the samples
     film.metadata["samples_before"] = film.samples
-    return film._replace(samples=1)
+    return film._replace(samples=1, counts=None)
 
 
 def _stacking(header: ExrHeader, names: Sequence[str]) -> int:

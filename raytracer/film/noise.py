@@ -1,7 +1,8 @@
-"""The noise of a film, estimated from two parts of its samples."""
+"""The noise of a film and of its tiles, estimated from two parts of the samples."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from math import sqrt
 from typing import TYPE_CHECKING
 
@@ -40,3 +41,104 @@ def noise_of(film: Film, earlier: NDArray[np.float32], samples: int) -> float:
         return 0.0
     share = samples * later / film.samples**2  # of the mean's variance in that of the difference
     return sqrt(share * variance / count) / (light / count)
+
+
+@dataclass(frozen=True)
+class TileNoise:
+    """What is known of the noise of tiles; all arrays are float64 (tiles down, tiles across).
+
+    Args:
+        variance: of the means of all channels in which a sphere was hit, summed.
+        light: of these channels, summed.
+        channels: their number.
+        measured: whether samples were added between the two parts.
+    """
+
+    variance: NDArray[np.float64]
+    light: NDArray[np.float64]
+    channels: NDArray[np.float64]
+    measured: NDArray[np.bool_]
+
+    @classmethod
+    def of(
+        cls,
+        sums: NDArray[np.float32],
+        earlier: NDArray[np.float32],
+        counts: NDArray[np.int64],
+        before: NDArray[np.int64],
+        side: int,
+    ) -> TileNoise:
+        """Measure the tiles to which samples were added.
+
+        Args:
+            sums: of all samples, float32 (h, w, 4).
+            earlier: sums before.
+            counts: samples of the tiles, (tiles down, tiles across).
+            before: samples before, at least 1.
+            side: of a tile in pixels.
+        """
+        found = np.zeros((3, *counts.shape))
+        columns = np.arange(0, sums.shape[1], side)
+        for y, (now, there) in enumerate(zip(counts, before, strict=True)):
+            rows = slice(y * side, (y + 1) * side)
+            all_, first = (
+                np.repeat(row.astype(np.float64), side)[: sums.shape[1], None]
+                for row in (now, there)
+            )
+            later = all_ - first
+            after = sums[rows].astype(np.float64)
+            use = ((after[..., 3] > 0) & np.isfinite(after).all(axis=-1))[..., None]
+            after = np.where(use, after[..., :3], 0.0)
+            part = np.where(use, earlier[rows, :, :3], 0.0)
+            difference = part / first - (after - part) / np.maximum(later, 1)
+            square = np.square(difference) * (first * later / np.square(all_))
+            values = square, after / all_, np.broadcast_to(use, after.shape)
+            for index, value in enumerate(values):
+                found[index, y] = np.add.reduceat(value.sum(axis=(0, 2)), columns)
+        return cls(found[0], found[1], found[2], counts > before)
+
+    def renewed(self, later: TileNoise) -> TileNoise:
+        """Return these tiles with those that were measured later."""
+        return replace(
+            later,
+            variance=np.where(later.measured, later.variance, self.variance),
+            measured=self.measured | later.measured,
+        )
+
+    @property
+    def picture(self) -> float:
+        """Noise of the picture, as `noise_of` defines it."""
+        return self._relative(self.variance.sum(), self.channels.sum())
+
+    @property
+    def noise(self) -> NDArray[np.float64]:
+        """Standard error of the tiles, relative to the mean light of the picture.
+
+        Light that is rare may be missing in all samples of a tile. It is rarely missing in those
+        around it too, so that the mean of three by three tiles counts where it is larger.
+        """
+        own = self._each(self.variance, self.channels)
+        return np.maximum(own, self._each(_around(self.variance), _around(self.channels)))
+
+    def _each(
+        self, variance: NDArray[np.float64], channels: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        light, count = self.light.sum(), max(self.channels.sum(), 1.0)
+        if light <= 0:
+            return np.zeros_like(variance)
+        result: NDArray[np.float64] = np.sqrt(variance / np.maximum(channels, 1)) / (light / count)
+        return result
+
+    def _relative(self, variance: float, channels: float) -> float:
+        return float(self._each(np.array(variance), np.array(channels)))
+
+
+def _around(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the sums over three by three tiles."""
+    down, across = values.shape
+    wide = np.pad(values, 1)
+    total = np.zeros_like(values)
+    for y in range(3):
+        for x in range(3):
+            total += wide[y : y + down, x : x + across]
+    return total

@@ -33,12 +33,16 @@ class Operation:
 
     declared: Op
 
-    def __call__(self, *arrays: NDArray[Any], variant: str | None = None) -> Any:
+    def __call__(
+        self, *arrays: NDArray[Any], variant: str | None = None, dtype: str | None = None
+    ) -> Any:
         """Compute the operation on the GPU.
 
         Args:
             *arrays: the inputs, in order, as NumPy arrays.
             variant: label, name or number; by default the last one that the device can run.
+            dtype: a type of the operation, like "bfloat16_out" for a product in bfloat16; by
+                default that of the arrays.
 
         Returns:
             The output, or a tuple of outputs.
@@ -49,7 +53,7 @@ class Operation:
         """
         from raytracer.benchmark.call import call  # imports the backends
 
-        return call(self.declared, arrays, variant)
+        return call(self.declared, arrays, variant, dtype)
 
     def __repr__(self) -> str:
         return f"raytracer.ops.{self.declared.name}: {self.declared.summary}"

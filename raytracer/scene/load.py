@@ -554,7 +554,7 @@ class _Composer:
         """Make what is said of arrows, trails and contacts, and note their columns."""
         said = {
             name: self.content[name]
-            for name in ("arrows", "trails", "contacts")
+            for name in ("arrows", "trails", "contacts", "shape")
             if self.content.get(name) is not None
         }
         if not said:

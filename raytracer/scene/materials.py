@@ -116,6 +116,14 @@ class Principled(Defined):
             "Light takes on the sphere's colour on its way in and out.",
         ),
     )
+    attenuation_distance: float = field(
+        default=0.0,
+        metadata=define(
+            Number(0.0, 1e12),
+            "Length of the way inside of glass, in scene units, after which white light has the "
+            "sphere's colour. 0: light takes on the colour at the surfaces instead.",
+        ),
+    )
     emission: float = field(
         default=0.0,
         metadata=define(Number(0.0, 1e12), "Radiance that the sphere sends out, times its colour."),
@@ -142,20 +150,25 @@ MATERIALS: dict[str, type[AnyMaterial]] = {
 HOST_FIELDS = frozenset({"opacity"})
 """Fields of materials that are packed for each surface: not in the kernels' struct."""
 
+LENGTHS = frozenset({"attenuation_distance"})
+"""Fields of materials in scene units, which kernels have in render space."""
+
 DEFAULT = Material.type
 """The kind of a material that does not say it."""
 
 
-def pack_material(material: AnyMaterial, entry: NDArray[np.void]) -> None:
+def pack_material(material: AnyMaterial, entry: NDArray[np.void], scale: float = 1.0) -> None:
     """Write a material into a struct of the kernels.
 
     Args:
         material: of any kind; its fields are the parameters of that kind in `structs.h`.
         entry: a Material, structured ().
+        scale: length of a unit of render space, in scene units.
     """
     entry["kind"] = code("MaterialKind", material.type)
     parameters = entry[material.type]
     for name in definitions(type(material)):
         if name in HOST_FIELDS:
             continue
-        parameters[name] = getattr(material, name)
+        value = getattr(material, name)
+        parameters[name] = value / scale if name in LENGTHS else value

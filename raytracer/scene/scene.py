@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from raytracer.scene.columns import Columns
     from raytracer.scene.describe import SphereInfo
     from raytracer.scene.environment import Environment
-    from raytracer.scene.glyphs.settings import Arrows, Contacts, Trails
+    from raytracer.scene.glyphs.settings import Arrows, Contacts, Shape, Trails
     from raytracer.scene.particles.labels import Labels
     from raytracer.scene.particles.source import Box, Particles
     from raytracer.scene.solids import ConeSet, EllipsoidSet
@@ -112,6 +112,7 @@ class Scene:
         arrows: arrows at particles along a vector of their data.
         trails: paths of particles over the frames of their file.
         contacts: contacts between particles, as thick as the force in them.
+        shape: particles as ellipsoids, by their axes and orientations.
 
     Raises:
         SceneError: a part is of the wrong kind or names an unknown material.
@@ -140,6 +141,7 @@ class Scene:
     arrows: Arrows | None = None
     trails: Trails | None = None
     contacts: Contacts | None = None
+    shape: Shape | None = None
 
     def __post_init__(self) -> None:
         self.spheres = _parts("spheres", self.spheres, SphereSet)
@@ -183,7 +185,8 @@ class Scene:
             from raytracer.scene.animation import AnimationSettings as Settings
 
             of_kind(self.animation, "animation", Settings)
-        if any(each is not None for each in (self.arrows, self.trails, self.contacts)):
+        said = (self.arrows, self.trails, self.contacts, self.shape)
+        if any(each is not None for each in said):
             from raytracer.scene.glyphs.settings import GLYPHS
 
             for name, kind in GLYPHS.items():
@@ -780,6 +783,12 @@ class SolidSet:
     are_bonds = False
     """Whether they were made of particles, and are made again where these change."""
 
+    made_for = ""
+    """What of the scene they were made for, and are made again: "arrows", "box"; "" of others."""
+
+    scales: Sequence[ColorScale] = ()
+    """What the colours of solids that were made for something mean."""
+
     @property
     def balls(self) -> tuple[SphereSet, ...]:
         """Balls at the ends of the solids, or around them."""
@@ -836,12 +845,6 @@ class CapsuleSet(SolidSet):
 
     caps = "round"
     """Shape of the ends: a word of `CAPS`."""
-
-    made_for = ""
-    """What of the scene they were made for, and are made again: "arrows", "box"; "" of others."""
-
-    scales: Sequence[ColorScale] = ()
-    """What the colours of capsules that were made for something mean."""
 
     def __init__(
         self,

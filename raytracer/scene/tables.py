@@ -397,6 +397,7 @@ GLYPHS = {
         ("arrows", "Arrows", "Arrows at particles along a vector of their data."),
         ("trails", "Trails", "Paths of particles over the frames of their file."),
         ("contacts", "Contacts", "Contacts between particles, as thick as the force in them."),
+        ("shape", "Shape", "Particles as ellipsoids, by their axes and orientations."),
     )
 }
 """What is made of the data of particles."""

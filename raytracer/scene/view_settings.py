@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from raytracer.scene.clip import Clip
     from raytracer.scene.colors import Color
     from raytracer.scene.environment import Environment
-    from raytracer.scene.glyphs.settings import Arrows, Contacts, Trails
+    from raytracer.scene.glyphs.settings import Arrows, Contacts, Shape, Trails
     from raytracer.scene.lights import Light
     from raytracer.scene.scene import Scene, SphereSet
     from raytracer.scene.transform import Triple
@@ -60,6 +60,7 @@ if TYPE_CHECKING:
         arrows: bool | str | Mapping[str, Any] | Arrows | None
         trails: bool | str | Mapping[str, Any] | Trails | None
         contacts: bool | str | Mapping[str, Any] | Contacts | None
+        shape: bool | str | Mapping[str, Any] | Shape | None
 
 
 class Parts(Kind):
@@ -91,7 +92,7 @@ OF_PARTICLES = ("radius", "color", "opacity", "material")
 """Settings of the particles of data files."""
 
 
-GLYPHS = ("arrows", "trails", "contacts")
+GLYPHS = ("arrows", "trails", "contacts", "shape")
 """Settings of what is made of the data of particles."""
 
 
@@ -299,6 +300,13 @@ class ViewSettings(Defined):
             Glyph("contacts", "file"),
             "Contacts between particles, as thick as their force: a file, or touch, and fields of "
             "[contacts].",
+        ),
+    )
+    shape: bool | str | Mapping[str, Any] | Shape | None = field(
+        default=None,
+        metadata=define(
+            Glyph("shape", "kind"),
+            "Particles as ellipsoids, by columns of axes and orientations, and fields of [shape].",
         ),
     )
 

@@ -19,7 +19,10 @@ Keys of every kernel:
 - `block`: the thread block (x, y, z).
 - `grid`, `shared`: the grid (x, y, z) and the dynamic shared memory in bytes, as arithmetic
   expressions (+ - * / //, ceil, floor, min, max) of the axes of the operation, `sm` (number of
-  multiprocessors of the device) and `block` (threads per block).
+  multiprocessors of the device), `block` (threads per block) and, for elements, `bytes` (of a
+  number).
+- `threads`: threads of a block that depend on the sizes, an expression like `grid`; at most those
+  of `block`.
 - `needs`: architectures, separated by commas. `sm_80+` admits compute capability 8.0 and all later
   ones, `sm_90a` that architecture alone.
 - `flags`: options for nvcc.
@@ -36,7 +39,15 @@ Keys of variants only:
 - `scratch`: device memory of a chain in bytes, an expression like `grid`. Its address follows those
   of the outputs.
 - `constant`: `constant: d` copies the input d into the `__constant__` array c_d before the first
-  launch.
+  launch, as often as it fits.
+- `alignment`: `any` if arrays may begin at the address of any number; otherwise they begin at
+  multiples of 16 bytes.
+- `tiles`: tiles of C from which a matrix product chooses at run time, like `128x256 cluster 2,
+  128x128 turns`; each is a compilation (raytracer.benchmark.products). Such a variant has no
+  `grid`.
+- `schedule`: `whole` (default) if one block computes a whole tile, `parts` if tiles may be divided
+  along k.
+- `dtypes`: the types of the operation that the variant computes with; all of them by default.
 - `maps`: tensor maps. `maps: a 128x64 swizzle128, c 64x32` creates maps of these arrays, with the
   rows and columns of a box, in `__constant__ CUtensorMap c_map_a` and `c_map_c`; `a 64x64 as low`
   creates `c_map_low`.
@@ -59,6 +70,7 @@ from raytracer.variants.kernel import (
     Launch,
     MapRequest,
     Requirement,
+    TileRequest,
     Variant,
     VariantError,
     split_architecture,
@@ -71,6 +83,7 @@ __all__ = [
     "Launch",
     "MapRequest",
     "Requirement",
+    "TileRequest",
     "Variant",
     "VariantError",
     "discover",

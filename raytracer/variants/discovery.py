@@ -12,10 +12,12 @@ from raytracer.variants.header import (
     KERNEL_KEYS,
     KEYS,
     LADDER_KEYS,
+    SCHEDULES,
     fields,
     parse_flags,
     parse_header,
     parse_maps,
+    parse_tiles,
     require,
 )
 from raytracer.variants.kernel import LADDERS, PRODUCT, Kernel, Variant, VariantError
@@ -82,6 +84,8 @@ def read(op: str, path: Traversable, root: Traversable | None = None) -> Variant
     header = _full_header(path.read_text(encoding="utf-8"), place, root)
     if header.get("steps", "1") not in map(str, range(1, MAX_STEPS + 1)):
         raise VariantError(f"{place}: steps {header['steps']!r}: give 1 to {MAX_STEPS}")
+    if header.get("schedule", "whole") not in SCHEDULES:
+        raise VariantError(f"{place}: schedule {header['schedule']!r}: give whole or parts")
     own: dict[str, Any] = {key: header[key] for key in LADDER_KEYS if header.get(key)}
     return Variant(
         op=op,
@@ -89,6 +93,7 @@ def read(op: str, path: Traversable, root: Traversable | None = None) -> Variant
         name=match[2],
         path=path,
         maps=parse_maps(header.get("maps", ""), place),
+        tiles=parse_tiles(header.get("tiles", ""), place),
         **fields(header, place),
         **own,
     )

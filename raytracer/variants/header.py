@@ -7,12 +7,13 @@ from math import prod
 from typing import Any
 
 from raytracer.errors import suggestion
-from raytracer.variants.kernel import MapRequest, Requirement, VariantError
+from raytracer.variants.kernel import MapRequest, Requirement, TileRequest, VariantError
 
 KEYS = ("title", "idea", "block", "needs", "source")
-KERNEL_KEYS = ("grid", "shared", "scratch", "flags")
-LADDER_KEYS = ("steps", "constant", "tile", "layout", "shows")
-EVERY_KEY = (*KEYS, *KERNEL_KEYS, *LADDER_KEYS, "maps", "product")
+KERNEL_KEYS = ("grid", "threads", "shared", "scratch", "flags")
+LADDER_KEYS = ("steps", "constant", "alignment", "tile", "layout", "shows", "schedule", "dtypes")
+EVERY_KEY = (*KEYS, *KERNEL_KEYS, *LADDER_KEYS, "maps", "tiles", "product")
+SCHEDULES = ("whole", "parts")
 # Options for nvcc that a header may set: those that affect arithmetic or registers. Other options
 # could read files that the cache key of a cubin does not cover.
 FLAGS = ("fmad", "ftz", "maxrregcount", "prec-div", "prec-sqrt", "use_fast_math")
@@ -23,6 +24,7 @@ _HEADER_LINE = re.compile(r"//\s?([a-z]+):\s*(.*)")
 _CONTINUATION = re.compile(r"//\s{2,}(\S.*)")
 _BLOCK = re.compile(r"\d+(?:\s*x\s*\d+){0,2}")
 _MAP = re.compile(r"([a-z]\w*) (\d+)x(\d+)(?: swizzle(32|64|128))?(?: as (\w+))?")
+_TILE = re.compile(r"(\d+)x(\d+)(?: cluster (\d))?( turns)?")
 _NEEDS = re.compile(r"sm_(\d+)(?:([af])|(\+))?")
 _FLAG = re.compile(r"--([a-z_-]+)(?:=\w+)?")
 
@@ -101,6 +103,21 @@ def parse_maps(text: str, place: str) -> tuple[MapRequest, ...]:
     return tuple(requests)
 
 
+def parse_tiles(text: str, place: str) -> tuple[TileRequest, ...]:
+    """Read a `tiles:` line."""
+    requests = []
+    for entry in filter(None, (part.strip() for part in text.split(","))):
+        match = _TILE.fullmatch(entry)
+        if match is None:
+            raise VariantError(
+                f"{place}: tiles {entry!r} is not a tile: write rows x columns, the blocks of a "
+                "cluster and turns, like 128x256, 128x256 cluster 2 or 128x128 turns"
+            )
+        rows, cols, cluster, turns = match.groups()
+        requests.append(TileRequest(int(rows), int(cols), int(cluster or 1), bool(turns)))
+    return tuple(requests)
+
+
 def parse_needs(text: str, place: str) -> tuple[Requirement, ...]:
     """Read a `needs:` line."""
     requirements = []
@@ -124,5 +141,6 @@ def fields(header: dict[str, str], place: str) -> dict[str, Any]:
         "needs": parse_needs(header["needs"], place),
         "source": header["source"],
         "flags": parse_flags(header.get("flags", ""), place),
+        "used": header.get("threads", ""),
         **{key: header[key] for key in ("grid", "shared", "scratch") if header.get(key)},
     }

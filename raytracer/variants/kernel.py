@@ -61,12 +61,27 @@ class MapRequest:
 
 
 @dataclass(frozen=True)
+class TileRequest:
+    """A tile of C that a matrix product may choose (`tiles:`)."""
+
+    rows: int
+    cols: int
+    cluster: int = 1  # blocks with adjacent rows that share the columns of B
+    turns: bool = False  # two warpgroups take tiles in turns, instead of sharing each
+
+    def __str__(self) -> str:
+        cluster = f" cluster {self.cluster}" if self.cluster > 1 else ""
+        return f"{self.rows}x{self.cols}{cluster}{' turns' if self.turns else ''}"
+
+
+@dataclass(frozen=True)
 class Launch:
     """Launch configuration of a variant for one set of sizes."""
 
     grid: tuple[int, int, int]
     shared: int  # dynamic shared memory in bytes
     scratch: int = 0  # device memory that the steps share, in bytes
+    block: tuple[int, int, int] | None = None  # if it depends on the sizes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,6 +98,7 @@ class Kernel:
     grid: str = ""
     shared: str = "0"
     scratch: str = "0"
+    used: str = ""  # threads of a block that depend on the sizes, at most those of `block`
     flags: tuple[str, ...] = ()  # options for nvcc
 
     @property
@@ -113,7 +129,8 @@ class Kernel:
         """Evaluate grid, shared memory and scratch memory.
 
         Args:
-            axes: sizes of the operation by name.
+            axes: sizes of the operation by name, and other names of its expressions
+                (`Op.launch_names`).
             multiprocessors: of the device.
 
         Raises:
@@ -128,6 +145,7 @@ class Kernel:
             sizes = whole_numbers(self.grid, names)
             shared = whole_numbers(self.shared, names)
             scratch = whole_numbers(self.scratch, names)
+            used = whole_numbers(self.used, names) if self.used else ()
         except ExpressionError as error:
             raise VariantError(f"{self.place}: {error}") from error
         memory = (*shared, *scratch)
@@ -136,8 +154,10 @@ class Kernel:
                 f"{self.place}: grid {sizes} with shared {shared} and scratch {scratch} "
                 "is not a valid launch"
             )
+        if used and not (len(used) == 1 and 1 <= used[0] <= self.threads):
+            raise VariantError(f"{self.place}: threads {used} of a block of {self.threads}")
         x, y, z = (max(size, 1) for size in (*sizes, 1, 1)[:3])
-        return Launch((x, y, z), *memory)
+        return Launch((x, y, z), *memory, block=(used[0], 1, 1) if used else None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,7 +168,11 @@ class Variant(Kernel):
     number: int
     steps: str = "1"
     constant: str = ""
+    alignment: str = ""  # "any": arrays may begin anywhere
     maps: tuple[MapRequest, ...] = ()
+    tiles: tuple[TileRequest, ...] = ()
+    schedule: str = "whole"
+    dtypes: str = ""
     tile: str = ""
     layout: str = ""
     shows: str = ""
@@ -162,6 +186,10 @@ class Variant(Kernel):
     def place(self) -> str:
         """Path of the file in the repository, for messages."""
         return f"kernels/{LADDERS}/{self.op}/{self.path.name}"
+
+    def supports(self, dtype: str) -> bool:
+        """Whether it computes with a type of the operation; by default with all of them."""
+        return not self.dtypes or dtype in self.dtypes.split()
 
     @property
     def entries(self) -> tuple[str, ...]:

@@ -97,12 +97,32 @@ def test_features_that_a_picture_does_not_need() -> None:
     assert choose.missing_features(View(camera, lights, materials, frame_of(kind=kind))) == ()
 
 
+def test_features_of_paths_that_a_picture_does_not_need() -> None:
+    camera, lights = np.zeros(1, layout.dtype("Camera")), np.zeros(0, layout.dtype("Light"))
+    materials = np.zeros(2, layout.dtype("Material"))
+    kind = layout.code("IntegratorKind", "path")
+
+    def missing(**fields: int) -> tuple[str, ...]:
+        frame = frame_of(kind=kind, material_count=2, **fields)
+        return choose.missing_features(View(camera, lights, materials, frame))
+
+    assert missing() == choose.PATH_FEATURES
+    assert missing(sky_size=4) == missing(emitter_count=1) == choose.PATH_FEATURES[:1]
+    assert missing(clip_count=1) == missing(translucent=1) == ()
+    materials["kind"][1] = layout.code("MaterialKind", "principled")
+    assert missing() == choose.PATH_FEATURES[:1]
+    assert all(each in choose.every_variant(choose.PATHS) for each in [(), missing()])
+
+
 def test_features_are_macros_of_the_kernels() -> None:
-    source = (kernels_root() / "integrator" / "features.h").read_text(encoding="utf-8")
+    headers = [kernels_root() / name for name in ("integrator/features.h", "shade/bsdf.h")]
+    source = "".join(header.read_text(encoding="utf-8") for header in headers)
     defined = re.findall(r"^#define (\w+) 1$", source, re.MULTILINE)
-    assert tuple(defined) == choose.FEATURES
+    assert set(defined) == {*choose.FEATURES, *choose.PATH_FEATURES}
     variants = [each for name in choose.PRODUCTION for each in choose.every_variant(name)]
-    assert all(set(missing) <= set(choose.FEATURES) for missing in variants)
+    for name in choose.PRODUCTION:
+        known = choose.PATH_FEATURES if name == choose.PATHS else choose.FEATURES
+        assert all(set(missing) <= set(known) for missing in choose.every_variant(name))
     assert len(variants) <= 16
     assert all(
         choose.variant_of(name, missing) in choose.every_variant(name)

@@ -275,11 +275,11 @@ def test_plot_is_a_picture(tmp_path: Path) -> None:
 def test_explain_tells_every_rung() -> None:
     op = ops.find("vecadd")
     axes = op.resolve({})
-    text = explain.explain(op, axes, "float32", discover("vecadd"), "sm_75")
+    text = explain.explain(op, axes, "float32", discover("vecadd"), "sm_70")
     assert "0.0833 FLOP a byte" in text
     for variant in discover("vecadd"):
         assert f"{variant.label}: {variant.title}" in text
-    assert "needs sm_80+, not available on sm_75" in text
+    assert "needs sm_75+, not available on sm_70" in text
 
 
 @pytest.mark.parametrize(

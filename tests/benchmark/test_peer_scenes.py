@@ -150,3 +150,19 @@ def test_the_camera_is_inside_the_cloud_and_in_no_sphere() -> None:
 def test_unknown_scenes_are_refused(name: str) -> None:
     with pytest.raises(UserError, match="give sphereflake, pile, inside"):
         peer_scenes.generated(name)
+
+
+def test_random_capsules_in_both_formats(tmp_path: Path) -> None:
+    given = peer_scenes.generated("capsules:50")
+    assert given.count == 50
+    scene = peer_scenes.to_scene(given, 48, 32)
+    assert (scene.count, scene.capsule_count) == (0, 50)
+    assert given.ends is not None
+    length = np.linalg.norm(given.ends - given.spheres[:, :3], axis=1)
+    assert length == pytest.approx(peer_scenes.SLENDER * given.spheres[:, 3], rel=1e-4)
+    raw = np.fromfile(peer_scenes.write_optix(given, tmp_path), np.float32).reshape(-1, 8)
+    assert np.array_equal(raw[:, :4], given.spheres)
+    assert np.array_equal(raw[:, 4:7], given.ends)
+    base = peer_scenes.write_embree(given, tmp_path)
+    assert "capsules 50" in base.with_suffix(".cfg").read_text(encoding="utf-8")
+    assert base.with_suffix(".f32").read_bytes() == raw.tobytes()

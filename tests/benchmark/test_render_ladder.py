@@ -62,7 +62,7 @@ def test_every_variant_is_a_rung_and_the_last_one_is_complete() -> None:
 
 @pytest.mark.parametrize("arch", ARCHITECTURES)
 def test_the_last_rung_is_the_usual_kernel_of_the_product(arch: str) -> None:
-    chosen, rung = production(), discover("render")[-1]
+    chosen, rung = production(), next(v for v in discover("render") if v.number == 13)
     assert chosen.admits(arch)
     assert (rung.shows, rung.layout) == ("samples", "")
     same = ("title", "idea", "block", "needs", "source", "flags")

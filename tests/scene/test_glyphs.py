@@ -268,6 +268,46 @@ def test_trails_have_the_colour_of_time(tmp_path: Path) -> None:
     assert (scale.label, scale.low, scale.high) == ("time", times[0], times[-1])
 
 
+# Ellipsoids
+
+ELLIPSOIDS = """ITEM: TIMESTEP
+0
+ITEM: NUMBER OF ATOMS
+2
+ITEM: BOX BOUNDS ff ff ff
+0 10
+0 10
+0 10
+ITEM: ATOMS id type x y z c_shape[1] c_shape[2] c_shape[3] c_quat[1] c_quat[2] c_quat[3] c_quat[4]
+1 1 1 2 3 4 2 1 1 0 0 0
+2 1 5 5 5 2 2 2 0.70710678 0 0 0.70710678
+"""
+
+
+def test_particles_with_axes_are_ellipsoids(tmp_path: Path) -> None:
+    (tmp_path / "a.dump").write_text(ELLIPSOIDS)
+    plain = raytracer.load(tmp_path / "a.dump")
+    (shown,) = made(plain, shape="ellipsoid").ellipsoids
+    assert shown.semi_axes == pytest.approx(np.array([[2, 1, 0.5], [1, 1, 1]]))
+    root = 0.5**0.5
+    assert shown.orientation == pytest.approx(np.array([[1, 0, 0, 0], [root, 0, 0, root]]))
+    image = raytracer.render(plain, shape="ellipsoid", width=32, height=24, samples=1)
+    assert (image.metadata["spheres"], image.metadata["ellipsoids"]) == (0, 2)
+    assert not made(plain, shape=False).ellipsoids
+    with pytest.raises(UserError, match="no particles have the axes of ellipsoids"):
+        made(scene(), shape="ellipsoid")
+
+
+def test_axes_and_orientations_may_be_any_columns() -> None:
+    turns = np.tile([1.0, 0.0, 0.0, 1.0], (64, 1))
+    field = scene(a=GRID[:, 0] + 1, q=turns)
+    said = {"axes": ["a", "2", "1"], "orientation": "q", "scale": 0.1}
+    (shown,) = made(field, shape=said).ellipsoids
+    expected = 0.1 * np.stack([GRID[:, 0] + 1, np.full(64, 2.0), np.ones(64)], axis=-1)
+    assert shown.semi_axes == pytest.approx(expected)
+    assert shown.orientation == pytest.approx(turns / 2**0.5)
+
+
 # What is refused, and what a picture says
 
 

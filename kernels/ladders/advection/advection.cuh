@@ -1,6 +1,9 @@
 // v = c_0 D_0 u + c_1 D_1 u + c_2 D_2 u on elements of n^3 points.
 //   u, v  [elements][n][n][n]     c  [elements][3][n][n][n]
 #pragma once
+#ifndef RT_OPERATOR_COPIES
+#define RT_OPERATOR_COPIES 3  // one for each axis
+#endif
 #include "../contraction/lines.cuh"
 
 namespace rt {

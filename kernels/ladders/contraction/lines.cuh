@@ -8,7 +8,12 @@
 #ifndef RT_OPERATOR
 #define RT_OPERATOR c_d
 #endif
-__constant__ rt::Real RT_OPERATOR[rt::kPlaneSize];  // [n][n], filled by the host
+// Copies of the operator. The compiler keeps what several products of one thread read from one address in registers,
+// which do not suffice for n > 8; with a copy for each product it is an operand of the multiply-adds.
+#ifndef RT_OPERATOR_COPIES
+#define RT_OPERATOR_COPIES 1
+#endif
+__constant__ rt::Real RT_OPERATOR[RT_OPERATOR_COPIES * rt::kPlaneSize];  // [copies][n][n], filled by the host
 
 namespace rt {
 
@@ -102,12 +107,13 @@ template <Axis axis> RT_DEVICE void write_global(Real* to, const Values& values,
 }
 
 // out = d in, or its transpose
-template <bool kTransposed = false> RT_DEVICE void apply(Values& out, const Values& in) {
+template <bool kTransposed = false, int kCopy = 0> RT_DEVICE void apply(Values& out, const Values& in) {
+  const Real* d = RT_OPERATOR + kCopy % RT_OPERATOR_COPIES * kPlaneSize;
 #pragma unroll
   for (int r = 0; r < kN; r++) {
     Real sum = 0;
 #pragma unroll
-    for (int l = 0; l < kN; l++) sum = multiply_add(RT_OPERATOR[kTransposed ? l * kN + r : r * kN + l], in[l], sum);
+    for (int l = 0; l < kN; l++) sum = multiply_add(d[kTransposed ? l * kN + r : r * kN + l], in[l], sum);
     out[r] = sum;
   }
 }
@@ -150,16 +156,16 @@ RT_DEVICE void gradient_kept(Real* share, Values (&gx)[kTurns], const Real* u, l
     Values in;
     read_global<Axis::x>(in, u + line.origin(), line);
     write_shared<Axis::x>(share, in, line);
-    apply(gx[turn], in);
+    apply<false, 0>(gx[turn], in);
   });
   __syncthreads();
   Values y[kTurns], z[kTurns];
   for_lines(elements, [&](const Line& line, int turn) {
     Values in;
     read_shared<Axis::y>(in, share, line);
-    apply(y[turn], in);
+    apply<false, 1>(y[turn], in);
     read_shared<Axis::z>(in, share, line);
-    apply(z[turn], in);
+    apply<false, 2>(z[turn], in);
   });
   __syncthreads();  // all have read u: its memory is free
   for_lines(elements, [&](const Line& line, int turn) {

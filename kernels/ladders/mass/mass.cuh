@@ -2,6 +2,7 @@
 //   u, w, v  [elements][n][n][n]
 #pragma once
 #define RT_OPERATOR c_b
+#define RT_OPERATOR_COPIES 6  // one for each product
 #include "../contraction/lines.cuh"
 
 namespace rt {
@@ -11,7 +12,7 @@ template <bool kTransposed> RT_DEVICE void along_y(Real* share, long long elemen
   for_lines(elements, [&](const Line& line, int) {
     Values in, out;
     read_shared<Axis::y>(in, share, line);
-    apply<kTransposed>(out, in);
+    apply<kTransposed, kTransposed ? 4 : 1>(out, in);
     write_shared<Axis::y>(share, out, line);
   });
 }
@@ -23,7 +24,7 @@ RT_DEVICE void interpolate(Real* share, const Real* from, long long elements, Ea
   for_lines(elements, [&](const Line& line, int) {
     Values in, out;
     read_global<Axis::x>(in, from + line.origin(), line);
-    apply<kTransposed>(out, in);
+    apply<kTransposed, kTransposed ? 3 : 0>(out, in);
     write_shared<Axis::x>(share, out, line);
   });
   __syncthreads();
@@ -32,7 +33,7 @@ RT_DEVICE void interpolate(Real* share, const Real* from, long long elements, Ea
   for_lines(elements, [&](const Line& line, int) {
     Values in, out;
     read_shared<Axis::z>(in, share, line);
-    apply<kTransposed>(out, in);
+    apply<kTransposed, kTransposed ? 5 : 2>(out, in);
     each(line, out);
   });
 }
@@ -43,7 +44,7 @@ RT_DEVICE void mass_lines(Real* share, const Real* u, const Real* w, Real* v, lo
     read_global<Axis::z>(weights, w + line.origin(), line);
 #pragma unroll
     for (int l = 0; l < kN; l++) values[l] *= weights[l];
-    apply<true>(out, values);  // back along the same line
+    apply<true, 5>(out, values);  // back along the same line
     write_shared<Axis::z>(share, out, line);
   });
   __syncthreads();
@@ -52,7 +53,7 @@ RT_DEVICE void mass_lines(Real* share, const Real* u, const Real* w, Real* v, lo
   for_lines(elements, [&](const Line& line, int) {
     Values in, out;
     read_shared<Axis::x>(in, share, line);
-    apply<true>(out, in);
+    apply<true, 3>(out, in);
     write_global<Axis::x>(v + line.origin(), out, line);
   });
 }

@@ -86,4 +86,9 @@ template <int Stages> struct Ring {
       parity ^= 1;
     }
   }
+  __device__ __forceinline__ void skip(int count) {
+    stage += count;
+    parity ^= stage / Stages & 1;
+    stage %= Stages;
+  }
 };

@@ -34,3 +34,18 @@ __device__ __forceinline__ void store4(float* p, long long row, long long col, l
   if (col + 2 < cols) q[2] = v.z;
   if (col + 3 < cols) q[3] = v.w;
 }
+
+// The same for rows that are `pitch` floats apart.
+__device__ __forceinline__ void store4(float* p, long long row, long long col, long long rows, long long cols,
+                                       long long pitch, bool aligned, float4 v) {
+  if (row >= rows || col >= cols) return;
+  float* q = p + row * pitch + col;
+  if (aligned && col + 3 < cols) {
+    *reinterpret_cast<float4*>(q) = v;
+    return;
+  }
+  q[0] = v.x;
+  if (col + 1 < cols) q[1] = v.y;
+  if (col + 2 < cols) q[2] = v.z;
+  if (col + 3 < cols) q[3] = v.w;
+}

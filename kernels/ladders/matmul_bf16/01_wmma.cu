@@ -4,6 +4,7 @@
 // block: 128
 // grid: ceil(n / 64), ceil(m / 64)
 // shared: 0
+// dtypes: bfloat16
 // needs: sm_80+
 // source: CUDA C++ programming guide, warp matrix functions
 #include <mma.h>

@@ -5,6 +5,7 @@
 // block: 128
 // grid: ceil(m / 128) * ceil(n / 128)
 // shared: 3 * 2 * 128 * 128
+// dtypes: bfloat16
 // needs: sm_80+
 // source: PTX ISA, mma.m16n8k16 and ldmatrix; gau-nernst, learn-cuda (the ladder)
 #include "../matmul/tile_order.cuh"

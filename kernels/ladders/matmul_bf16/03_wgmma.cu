@@ -5,6 +5,7 @@
 // block: 256
 // grid: ceil(m / 128) * ceil(n / 256)
 // shared: 4 * (128 + 256) * 128
+// dtypes: bfloat16
 // needs: sm_90a
 // source: PTX ISA, wgmma; pranjalssh, fast.cu (the tile)
 #include "../matmul/tile_order.cuh"

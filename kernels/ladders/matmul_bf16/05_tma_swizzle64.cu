@@ -5,6 +5,7 @@
 // block: 128
 // grid: ceil(m / 128) * ceil(n / 128)
 // shared: 6 * 2 * 128 * 64 + 1024
+// dtypes: bfloat16
 // needs: sm_90a, sm_120
 // source: CUDA C++ Programming Guide, tensor memory access; gau-nernst, learn-cuda (the ladder)
 #include <cuda_bf16.h>

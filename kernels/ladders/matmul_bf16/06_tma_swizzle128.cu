@@ -4,6 +4,7 @@
 // block: 128
 // grid: ceil(m / 128) * ceil(n / 128)
 // shared: 3 * 2 * 128 * 128 + 1024
+// dtypes: bfloat16
 // needs: sm_90a, sm_120
 // source: CUDA C++ Programming Guide, tensor memory access
 #include <cuda_bf16.h>

@@ -5,6 +5,7 @@
 // block: 160
 // grid: ceil(m / 128) * ceil(n / 128)
 // shared: 3 * 2 * 128 * 128 + 1024
+// dtypes: bfloat16
 // needs: sm_90a, sm_120
 // source: NVIDIA CUTLASS (warp specialisation)
 #include <cuda_bf16.h>

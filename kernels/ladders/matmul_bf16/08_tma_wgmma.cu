@@ -5,6 +5,7 @@
 // block: 384
 // grid: ceil(m / 128) * ceil(n / 256)
 // shared: 4 * (128 + 256) * 128 + 1024
+// dtypes: bfloat16
 // needs: sm_90a
 // source: PTX ISA, wgmma and setmaxnreg; pranjalssh, fast.cu (the tile)
 #include "tma_wgmma.cuh"

@@ -5,6 +5,7 @@
 // block: 384
 // grid: min(sm, ceil(m / 128) * ceil(n / 256))
 // shared: 4 * (128 + 256) * 128 + 1024
+// dtypes: bfloat16
 // needs: sm_90a
 // source: NVIDIA CUTLASS (persistent kernels)
 #include "tma_wgmma.cuh"

@@ -5,6 +5,7 @@
 // block: 384
 // grid: min(sm, ceil(m / 128) * ceil(n / 256))
 // shared: 4 * (128 + 256) * 128 + 4 * 64 * 128 + 1024
+// dtypes: bfloat16
 // needs: sm_90a
 // source: CUDA C++ Programming Guide, tensor memory access
 #include "tma_wgmma.cuh"

@@ -5,6 +5,7 @@
 // block: 384
 // grid: 2 * min(sm // 2, ceil(m / 256) * ceil(n / 256))
 // shared: 4 * (128 + 256) * 128 + 4 * 64 * 128 + 1024
+// dtypes: bfloat16
 // needs: sm_90a
 // source: CUDA C++ Programming Guide, thread block clusters; pranjalssh, fast.cu
 #include "tma_wgmma.cuh"

@@ -6,6 +6,7 @@
 // block: 384
 // grid: min(sm, ceil(m / 64) * ceil(n / 128))
 // shared: 4 * (128 + 256) * 128 + 4 * 64 * 128 + 1024
+// dtypes: bfloat16
 // needs: sm_90a
 // source: deepseek-ai, DeepGEMM (the tile follows the size)
 #include "tma_wgmma.cuh"

@@ -5,22 +5,13 @@
 
 #include "../matmul/tile_order.cuh"
 #include "../matmul/tma.cuh"
+#include "multicast.cuh"
 #include "named_barrier.cuh"
 #include "store.cuh"
 #include "swizzle.cuh"
 #include "wgmma.cuh"
 
 using bf16 = __nv_bfloat16;
-
-// A box that every block of the cluster receives, at the same offset, counted at its own barrier.
-__device__ __forceinline__ void copy_box_to_all(void* to, const CUtensorMap* map, int row, int col, Barrier* barrier,
-                                                unsigned short blocks) {
-  asm volatile(
-      "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
-      "[%0], [%1, {%3, %4}], [%2], %5;" ::"r"(shared_address(to)),
-      "l"(map), "r"(shared_address(barrier)), "r"(col), "r"(row), "h"(blocks)
-      : "memory");
-}
 
 struct TmaPlan {
   static constexpr bool kPersistent = true;  // blocks process every gridDim-th tile
@@ -59,13 +50,6 @@ template <class Plan> struct TmaWgmma {
     if constexpr (kCluster > 1) asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
   }
   __device__ __forceinline__ unsigned char* chunks() const { return shared + kStages * kStageBytes; }
-
-  __device__ __forceinline__ static void meet_cluster() {
-    if constexpr (kCluster > 1)
-      asm volatile("barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;" ::: "memory");
-    else
-      __syncthreads();
-  }
 
   // Calls each(tile) for the tiles of C of this block.
   template <class Each> __device__ __forceinline__ void for_tiles(long long m, long long n, Each each) const {
@@ -200,7 +184,7 @@ template <class Plan> struct TmaWgmma {
       }
       publish_barriers();
     }
-    meet_cluster();
+    meet_cluster<kCluster>();
     const int steps = static_cast<int>((k + kDepth - 1) / kDepth);
     if (threadIdx.x < 128) {
       asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
@@ -211,7 +195,7 @@ template <class Plan> struct TmaWgmma {
     }
     if constexpr (kCluster > 1) {
       __syncwarp();
-      meet_cluster();  // no block exits while another one copies to it
+      meet_cluster<kCluster>();  // no block exits while another one copies to it
     }
   }
 };

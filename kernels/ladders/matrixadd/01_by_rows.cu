@@ -3,6 +3,7 @@
 //       accesses 32 sectors of memory for 32 numbers
 // block: 128
 // grid: ceil(rows / 128)
+// alignment: any
 // needs: sm_75+
 // source: own; a counterexample
 

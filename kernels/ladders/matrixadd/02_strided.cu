@@ -3,6 +3,7 @@
 //       still in different rows
 // block: 32x8
 // grid: min(ceil(rows / 32), 1048576), min(ceil(cols / 8), 65535)
+// alignment: any
 // needs: sm_75+
 // source: own; a counterexample
 

@@ -2,6 +2,7 @@
 // idea: x along the columns: the 32 numbers of a warp are 128 contiguous bytes
 // block: 32x8
 // grid: min(ceil(cols / 32), 1048576), min(ceil(rows / 8), 65535)
+// alignment: any
 // needs: sm_75+
 // source: CUDA C++ best practices guide, coalesced access to global memory
 

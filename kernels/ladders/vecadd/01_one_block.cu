@@ -3,6 +3,7 @@
 //       memory
 // block: 256
 // grid: 1
+// alignment: any
 // needs: sm_75+
 // source: own; the first step of most courses
 

@@ -3,6 +3,7 @@
 //       load
 // block: 256
 // grid: ceil(n / 256)
+// alignment: any
 // needs: sm_75+
 // source: own
 

@@ -3,6 +3,7 @@
 //       without the cost of starting a million blocks
 // block: 128
 // grid: min(ceil(n / 128), 16 * sm)
+// alignment: any
 // needs: sm_75+
 // source: NVIDIA technical blog, "CUDA Pro Tip: Write Flexible Kernels with Grid-Stride Loops"
 

@@ -2,6 +2,7 @@
 // idea: the same with two blocks of 1024 threads, which fill a multiprocessor's 2048
 // block: 1024
 // grid: min(ceil(n / 1024), 2 * sm)
+// alignment: any
 // needs: sm_75+
 // source: own
 

@@ -32,9 +32,16 @@ MIN_PACKET_RADIUS = 0.45
 FEATURES = ("RT_LARGE_SPHERES", "RT_MIRRORS", "RT_INTEGRATORS")
 """What kernels can be compiled without: macros of kernels/integrator/features.h."""
 
-UNMADE: dict[tuple[str, tuple[str, ...]], tuple[str, ...]] = {(LIST, FEATURES[1:]): FEATURES[2:]}
+PATH_FEATURES = ("RT_HIT_FILTERS", "RT_ALL_MATERIALS", "RT_LAMPS")
+"""What PATHS can be compiled without."""
+
+UNMADE: dict[tuple[str, tuple[str, ...]], tuple[str, ...]] = {
+    (LIST, FEATURES[1:]): FEATURES[2:],
+    (THREADS, FEATURES[1:]): FEATURES[2:],
+    (THREADS, FEATURES[::2]): FEATURES[2:],
+}
 """Variants that are not worth a compilation, and what those are without that render their pictures:
-a few spheres on a large one, without mirrors."""
+a few spheres on a large one, without mirrors; spheres below a pixel with mirrors or a large one."""
 
 SAMPLED = 512  # spheres of which the median is taken
 
@@ -67,8 +74,12 @@ def kernel_for(
 
 
 def missing_features(view: View) -> tuple[str, ...]:
-    """Which of FEATURES a picture does not need."""
-    if view.integrator != "direct" or view.needs_path_tracing:
+    """Which of FEATURES a picture does not need, of PATH_FEATURES where paths are traced."""
+    if view.needs_path_tracing:
+        if view.hides or view.transparent_shadows:
+            return ()
+        return PATH_FEATURES[:1] if view.has_principled or view.has_lamps else PATH_FEATURES
+    if view.integrator != "direct":
         return ()  # other integrators have one variant: their rays take most of the time
     needed = (view.large_count > 0, view.mirrors, False)
     return tuple(name for name, is_needed in zip(FEATURES, needed, strict=True) if not is_needed)
@@ -76,8 +87,10 @@ def missing_features(view: View) -> tuple[str, ...]:
 
 def every_variant(kernel: str) -> list[tuple[str, ...]]:
     """The sets of features that a kernel of PRODUCTION is compiled without, the empty one first."""
-    if kernel in (PATHS, CAPSULES):
+    if kernel == CAPSULES:
         return [()]
+    if kernel == PATHS:
+        return [(), PATH_FEATURES[:1], PATH_FEATURES]
     *others, integrators = FEATURES
     without = [chosen for n in range(len(others) + 1) for chosen in combinations(others, n)]
     made = [(), *((*chosen, integrators) for chosen in without)]

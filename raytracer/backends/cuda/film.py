@@ -106,11 +106,11 @@ class CudaFilm(DeviceFilm):
     def develop(self, settings: ToneSettings, bits: int) -> tuple[Pixels, NDArray[np.void]]:
         """Develop on the device; only picture and histogram are copied to the host.
 
-        Bloom is added on the host.
+        Bloom is added on the host, and so are pixels with their own numbers of samples.
         """
         import numpy as np
 
-        if settings.bloom:
+        if settings.bloom or self.host.counts is not None:
             from raytracer.film.film import measure_and_develop
 
             return measure_and_develop(self.to_host(), settings, bits)
@@ -130,8 +130,8 @@ class CudaFilm(DeviceFilm):
             return out, kernels.read_histogram()
 
     def develop_into(self, settings: ToneSettings, picture: DevicePicture) -> None:
-        """Measure if the exposure is automatic, and develop; only bloom needs the host."""
-        if settings.bloom:
+        """Measure if the exposure is automatic, and develop; bloom and counts need the host."""
+        if settings.bloom or self.host.counts is not None:
             from raytracer.film.film import with_bloom
 
             bright, settings = with_bloom(self.to_host(), settings)
@@ -153,7 +153,7 @@ class CudaFilm(DeviceFilm):
     def clear(self) -> None:
         """Remove all samples; the sums of the host stay as they are until `to_host`."""
         self._newest = Newest.NOWHERE
-        self.host.samples = 0
+        self.host.samples, self.host.counts = 0, None
 
     def restore(self, sums: NDArray[np.float32]) -> None:
         """Replace the sums of the host; they are copied to the device when they are needed."""

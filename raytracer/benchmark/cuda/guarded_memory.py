@@ -21,30 +21,34 @@ POISON = 0xFFFFFFFF  # NaN as a float, implausible as a count
 class Memory:
     """Named arrays on the device, each followed by guard bytes; must be closed."""
 
-    def __init__(self, session: Session, sizes: Mapping[str, int]) -> None:
+    def __init__(
+        self, session: Session, sizes: Mapping[str, int], offsets: Mapping[str, int] | None = None
+    ) -> None:
         """Allocate arrays.
 
         Args:
             session: the GPU.
             sizes: bytes by name.
+            offsets: bytes between an aligned address and the start of an array, by name.
 
         Raises:
             MemoryNeedError: the arrays do not fit into device memory.
         """
         self._session = session
-        self._sizes = dict(sizes)
+        self._sizes, self._offsets = dict(sizes), dict(offsets or {})
         self._taken: dict[str, Any] = {}
         try:
             with translated(session.driver):
                 for name, size in sizes.items():
-                    self._taken[name] = session.driver.mem_alloc(_padded(size) + GUARD)
+                    room = _padded(size) + GUARD + self._offsets.get(name, 0)
+                    self._taken[name] = session.driver.mem_alloc(room)
         except BaseException:
             self.close()
             raise
 
     def address(self, name: str) -> int:
         """Return the address of an array."""
-        return int(self._taken[name])
+        return int(self._taken[name]) + self._offsets.get(name, 0)
 
     def upload(self, name: str, array: NDArray[Any]) -> None:
         """Queue a copy to the device."""

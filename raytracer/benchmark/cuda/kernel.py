@@ -83,7 +83,7 @@ class LoadedKernel:
         return max(int(each.shared_size_bytes) for each in self._functions)
 
     def fill_constants(self, inputs: Mapping[str, tuple[int, int]]) -> None:
-        """Copy the inputs named in the header (`constant:`) into constant memory.
+        """Copy the inputs named in the header (`constant:`) into constant memory, once or often.
 
         Args:
             inputs: address on the device and bytes by name.
@@ -95,10 +95,12 @@ class LoadedKernel:
             if name not in inputs:
                 raise RefusedError(f"constant: there is no input {name!r}")
             address, nbytes = inputs[name]
-            target = self._constant(f"c_{name}", nbytes)
+            target, copies = self._constant(f"c_{name}", nbytes)
             driver = self._session.driver
             with translated(driver):
-                driver.memcpy_dtod_async(target, address, nbytes, self._session.stream)
+                for copy in range(copies):
+                    place = int(target) + copy * nbytes
+                    driver.memcpy_dtod_async(place, address, nbytes, self._session.stream)
 
     def fill_maps(self, matrices: Mapping[str, Matrix]) -> None:
         """Create the tensor maps of the header (`maps:`) in constant memory.
@@ -121,27 +123,31 @@ class LoadedKernel:
                 encoded = tensor_map.encode(address, shape, dtype, box, request.swizzle)
             except tensor_map.PitchError as error:
                 raise SizeError(f"{request.array}: {error}") from error
-            target = self._constant(request.constant, tensor_map.BYTES)
+            target, _ = self._constant(request.constant, tensor_map.BYTES)
             with translated(self._session.driver):
                 self._session.driver.memcpy_htod(target, encoded)
 
-    def _constant(self, name: str, nbytes: int) -> Any:
-        """Return the address of a constant array; raise RefusedError for another size."""
+    def _constant(self, name: str, nbytes: int) -> tuple[Any, int]:
+        """Return the address of a constant array and how often the bytes fit.
+
+        Raises:
+            RefusedError: they do not fill it.
+        """
         driver = self._session.driver
         with translated(driver):
             try:
                 target, size = self._module.get_global(name)
             except driver.LogicError:
                 raise RefusedError(f"lacks __constant__ {name}") from None
-        if nbytes != size:
+        if size < nbytes or size % nbytes:
             raise RefusedError(f"{name} has {size} bytes instead of {nbytes}")
-        return target
+        return target, size // nbytes
 
     def bind(self, axes: Mapping[str, int], pointers: list[int], sizes: tuple[int, ...]) -> Enqueue:
         """Return a function that queues one launch of each step.
 
         Args:
-            axes: sizes of the operation by name.
+            axes: names of the expressions in the header, and their values.
             pointers: addresses of inputs and outputs.
             sizes: the integers at the end of the arguments.
 
@@ -153,7 +159,7 @@ class LoadedKernel:
         static = self._static()
         if launch.shared + static > self._session.shared_limit:
             limit = self._session.shared_limit
-            raise RefusedError(f"needs {launch.shared + static} bytes of shared memory of {limit}")
+            raise SizeError(f"needs {launch.shared + static} bytes of shared memory of {limit}")
         driver, stream = self._session.driver, self._session.stream
         with translated(driver):
             scratch = [driver.mem_alloc(launch.scratch)] if launch.scratch else []
@@ -164,7 +170,8 @@ class LoadedKernel:
                     key = getattr(names, "MAX_DYNAMIC_SHARED_SIZE_BYTES", None)
                     function.set_attribute(key or names(MAX_DYNAMIC_SHARED), launch.shared)
                 function.prepare(["P"] * len(addresses) + ["q"] * len(sizes))
-        block, arguments, steps = self.variant.block, (*addresses, *sizes), self._functions
+        block = launch.block or self.variant.block
+        arguments, steps = (*addresses, *sizes), self._functions
 
         def enqueue(_held: Any = scratch) -> None:  # keeps the scratch memory alive
             for function in steps:

@@ -32,6 +32,7 @@ def encode(
     box: tuple[int, int],
     swizzle: int = 0,
     library: Any = None,
+    pitch: int | None = None,
 ) -> bytes:
     """The map of a row-major matrix, as the 128 bytes that a kernel takes by value.
 
@@ -40,6 +41,7 @@ def encode(
         of the matrix arrives as zeros and is not written. swizzle: 0, 32, 64 or 128; a row of the
         box then has at most that many bytes.
     library: a driver library that tests bring.
+    pitch: values from row to row; by default those of a row.
     Raises PitchError where rows are no multiple of 16 bytes, BackendError for what the driver
     refuses.
     """
@@ -48,8 +50,9 @@ def encode(
     kind = BFLOAT16 if dtype == "bfloat16" else TYPES[dtype]
     size = 2 if dtype == "bfloat16" else np.dtype(dtype).itemsize
     rows, cols = shape
-    if cols * size % PITCH:
-        raise PitchError(f"TMA needs rows of a multiple of {PITCH} bytes; these have {cols * size}")
+    row_bytes = (cols if pitch is None else pitch) * size
+    if row_bytes % PITCH:
+        raise PitchError(f"TMA needs rows of a multiple of {PITCH} bytes; these have {row_bytes}")
     buffer = ctypes.create_string_buffer(BYTES + ALIGNMENT)
     address_in_buffer = -(-ctypes.addressof(buffer) // ALIGNMENT) * ALIGNMENT
     status = (library or _library()).cuTensorMapEncodeTiled(
@@ -58,7 +61,7 @@ def encode(
         ctypes.c_uint32(2),
         ctypes.c_void_p(address),
         (ctypes.c_uint64 * 2)(cols, rows),  # the fastest dimension first
-        (ctypes.c_uint64 * 1)(cols * size),
+        (ctypes.c_uint64 * 1)(row_bytes),
         (ctypes.c_uint32 * 2)(box[1], box[0]),
         (ctypes.c_uint32 * 2)(1, 1),
         ctypes.c_int(0),

@@ -51,6 +51,10 @@ class ElementOp(Op):
         """Return n and the type."""
         return {"RT_N": str(axes["n"]), "RT_T": TYPES[dtype]}
 
+    def launch_names(self, axes: Axes, dtype: str) -> dict[str, int]:
+        """Return the axes and `bytes`, those of a number."""
+        return {**axes, "bytes": size_of(dtype)}
+
     def sizes(self, axes: Axes) -> tuple[int, ...]:
         """Return the number of elements alone; n is a macro."""
         return (axes["elements"],)

@@ -17,6 +17,8 @@ from raytracer.errors import UserError, suggestion
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from raytracer.benchmark.products.layout import Problem
+
 Axes = Mapping[str, int]
 Arrays = dict[str, "NDArray[Any]"]
 
@@ -99,6 +101,7 @@ class Op(ABC):
     name: str
     summary: str  # one sentence
     axes: Mapping[str, int]  # names in the kernel's order, with the default sizes
+    optional_axes: frozenset[str] = frozenset()  # "offset": of arrays, in numbers (`offsets`)
     awkward: tuple[Mapping[str, int], ...]  # small sizes at which kernels are checked, tails first
     dtypes: tuple[str, ...] = ("float32",)
     distributions: tuple[str, ...] = ("normal", "uniform", "constant", "zeros")
@@ -136,6 +139,19 @@ class Op(ABC):
         """Return the integers at the end of the arguments."""
         return tuple(axes[name] for name in self.axes)
 
+    def offsets(self, axes: Axes, dtype: str) -> dict[str, int]:
+        """Return the bytes between an aligned address and the start of an array, by its name.
+
+        Args:
+            axes: sizes; the offset of `optional_axes` only where it was asked for.
+            dtype: data type.
+        """
+        return {}
+
+    def launch_names(self, axes: Axes, dtype: str) -> dict[str, int]:
+        """Return the names of the expressions in kernel headers: the axes, by default."""
+        return dict(axes)
+
     def macros(self, axes: Axes, dtype: str) -> dict[str, str]:
         """Return the macros with which kernels are compiled."""
         return {}
@@ -147,6 +163,23 @@ class Op(ABC):
         return frozenset(
             name for name in axes if self.macros({**axes, name: axes[name] + 1}, dtype) != macros
         )
+
+    def problem(
+        self,
+        axes: Axes,
+        dtype: str,
+        address: Callable[[str], int],
+        transposed: frozenset[str] = frozenset(),
+    ) -> Problem:
+        """Return the matrices of a product; for variants that choose among tiles.
+
+        Args:
+            axes: sizes.
+            dtype: data type.
+            address: returns the address of an array on the device by name.
+            transposed: inputs whose arrays are the transposes of those of `inputs`.
+        """
+        raise NotImplementedError(f"{self.name} is not a matrix product")
 
     def sample(self, inputs: Arrays, seed: int) -> tuple[Arrays, Any] | None:
         """Choose a part of the outputs for a check at sizes that are too large for all of them.
@@ -172,11 +205,12 @@ class Op(ABC):
             UserError: an axis is unknown, or a size is below 1.
         """
         for name, size in sizes.items():
-            if name not in self.axes:
+            if name not in self.axes and name not in self.optional_axes:
                 hint = suggestion(name, list(self.axes))
                 raise UserError(f"{self.name} has no axis {name!r}; {hint}")
-            if size < 1:
-                raise UserError(f"{self.name}: {name} = {size}: give 1 or more")
+            if size < (name in self.axes):
+                least = int(name in self.axes)
+                raise UserError(f"{self.name}: {name} = {size}: give {least} or more")
         return {**self.axes, **sizes}
 
     def axes_of(self, inputs: Arrays) -> dict[str, int]:
@@ -252,9 +286,14 @@ def from_bfloat16(bits: NDArray[Any]) -> NDArray[Any]:
 
 
 def relative_error(values: NDArray[Any], reference: NDArray[Any]) -> float:
-    """Return ‖values - reference‖ / ‖reference‖ in float64; infinite if one is not finite."""
+    """Return ‖values - reference‖ / ‖reference‖ in float64; infinite if one is not finite.
+
+    Values of uint16 are the bits of bfloat16.
+    """
     import numpy as np
 
+    if values.dtype == np.uint16:  # bits of bfloat16
+        values = from_bfloat16(values)
     if values.shape != reference.shape:
         raise ValueError(f"{values.shape} against {reference.shape}")
     # Of equal infinities and NaNs the difference is NaN, too: not finite.

@@ -6,6 +6,7 @@ from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 from raytracer.benchmark.operations.base import Arrays, Axes, Op, Output, Peer, Work, draw, some
+from raytracer.benchmark.products.layout import Operand, Problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -70,6 +71,24 @@ class MatMul(Op):
         (m, k), n = inputs["a"].shape, inputs["b"].shape[1]
         return {"m": m, "n": n, "k": k}
 
+    def problem(
+        self,
+        axes: Axes,
+        dtype: str,
+        address: Callable[[str], int],
+        transposed: frozenset[str] = frozenset(),
+    ) -> Problem:
+        """a by rows, b by rows."""
+        m, n, k = self.sizes(axes)
+        return Problem(
+            m,
+            n,
+            k,
+            stored(address("a"), (m, k), 4, "a" in transposed),
+            stored(address("b"), (k, n), 4, "b" in transposed),
+            stored(address("c"), (m, n), 4),
+        )
+
     peers = (
         Peer("cuBLAS (PyTorch, TF32 off)", lambda tensors, _: torch_matmul(tensors)),
         Peer("cuBLASLt, best of its proposals", package="cublaslt"),
@@ -81,6 +100,12 @@ class MatMul(Op):
         ),
         Peer("cuBLAS (CuPy)", lambda arrays, _: cupy_matmul(arrays), "cupy", instead_of="torch"),
     )
+
+
+def stored(address: int, shape: tuple[int, int], size: int, transposed: bool = False) -> Operand:
+    """Return a matrix of `shape` without padding, or its transpose as stored."""
+    rows, cols = reversed(shape) if transposed else shape
+    return Operand(address, rows, cols, cols, size, transposed)
 
 
 def torch_matmul(tensors: dict[str, Any]) -> Callable[[], Any]:

@@ -17,10 +17,14 @@ from raytracer.benchmark.operations.base import (
     from_bfloat16,
     some,
 )
-from raytracer.benchmark.operations.matmul import SAMPLED_ROWS, triton_product
+from raytracer.benchmark.operations.matmul import SAMPLED_ROWS, stored, triton_product
+from raytracer.benchmark.products.layout import Problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+
+OUT = "bfloat16_out"  # C in bfloat16, too
 
 
 class MatMulBf16(Op):
@@ -44,8 +48,8 @@ class MatMulBf16(Op):
         {"m": 256, "n": 512, "k": 512},  # whole tiles
         {"m": 385, "n": 1284, "k": 1096},
     )
-    dtypes = ("bfloat16",)
-    note = "The libraries write C in bfloat16, half the bytes of float32."
+    dtypes = ("bfloat16", OUT)
+    note = "The libraries write C in bfloat16, half the bytes of float32: --dtype bfloat16_out too."
 
     def inputs(self, axes: Axes, dtype: str, distribution: str, seed: int) -> Arrays:
         """a (m, k) and b (n, k), the columns of B, as bits."""
@@ -54,8 +58,8 @@ class MatMulBf16(Op):
         return {"a": bfloat16_bits(a), "b": bfloat16_bits(b)}
 
     def outputs(self, axes: Axes, dtype: str) -> dict[str, Output]:
-        """c (m, n)."""
-        return {"c": Output((axes["m"], axes["n"]), "float32")}
+        """c (m, n): float32, or the bits of bfloat16."""
+        return {"c": Output((axes["m"], axes["n"]), "uint16" if dtype == OUT else "float32")}
 
     def reference(self, inputs: Arrays) -> Arrays:
         """The product of the rounded values in float64."""
@@ -74,10 +78,12 @@ class MatMulBf16(Op):
     def work(self, axes: Axes, dtype: str) -> Work:
         """m n k multiply-adds; every matrix moved once."""
         m, n, k = self.sizes(axes)
-        return Work(2 * m * n * k, 2 * (m * k + k * n), 4 * m * n)
+        return Work(2 * m * n * k, 2 * (m * k + k * n), (2 if dtype == OUT else 4) * m * n)
 
     def tolerance(self, axes: Axes, dtype: str) -> float:
-        """Products of bfloat16 are exact in float32; the sum of k terms is rounded."""
+        """Products of bfloat16 are exact in float32; the sum of k terms is rounded, and then C."""
+        if dtype == OUT:
+            return 3e-3  # at most 2^-8 of a value, about 1.7e-3 of the norm
         return 1e-4 * max(1.0, sqrt(axes["k"] / 4096))
 
     def axes_of(self, inputs: Arrays) -> dict[str, int]:
@@ -88,6 +94,24 @@ class MatMulBf16(Op):
     def dtype_of(self, inputs: Arrays) -> str:
         """Return "bfloat16": NumPy has no such dtype."""
         return "bfloat16"
+
+    def problem(
+        self,
+        axes: Axes,
+        dtype: str,
+        address: Callable[[str], int],
+        transposed: frozenset[str] = frozenset(),
+    ) -> Problem:
+        """a by rows, b by columns."""
+        m, n, k = self.sizes(axes)
+        return Problem(
+            m,
+            n,
+            k,
+            stored(address("a"), (m, k), 2, "a" in transposed),
+            stored(address("b"), (n, k), 2, "b" in transposed),
+            stored(address("c"), (m, n), 2 if dtype == OUT else 4),
+        )
 
     peers = (
         Peer("cuBLAS (PyTorch)", lambda tensors, _: torch_matmul_bf16(tensors)),

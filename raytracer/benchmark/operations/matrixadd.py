@@ -12,12 +12,15 @@ class MatrixAdd(Op):
     name = "matrixadd"
     summary = "C = A + B of two row-major matrices"
     axes = {"rows": 16384, "cols": 16384}  # noqa: RUF012
+    optional_axes = frozenset({"offset"})
     awkward = (
         {"rows": 1, "cols": 1},
         {"rows": 3, "cols": 1030},
         {"rows": 1027, "cols": 5},
         {"rows": 33, "cols": 65},
         {"rows": 257, "cols": 1001},
+        {"rows": 91, "cols": 93, "offset": 1},
+        {"rows": 5, "cols": 4096, "offset": 2},
         {"rows": 70_001, "cols": 3},
     )
     random_axes = {"rows": (16, 1 << 14), "cols": (16, 1 << 14)}  # noqa: RUF012
@@ -30,6 +33,10 @@ class MatrixAdd(Op):
             "a": draw(shape, dtype, distribution, seed),
             "b": draw(shape, dtype, distribution, seed + 1),
         }
+
+    def offsets(self, axes: Axes, dtype: str) -> dict[str, int]:
+        """Return one, two and three times the offset, in float32 numbers."""
+        return {name: 4 * times * axes.get("offset", 0) for times, name in enumerate("abc", 1)}
 
     def outputs(self, axes: Axes, dtype: str) -> dict[str, Output]:
         """c (rows, cols)."""

@@ -17,7 +17,18 @@ class VecAdd(Op):
     summary = "c = a + b of two vectors"
     axes = {"n": 1 << 28}  # 1 GiB per vector, far above any L2 cache  # noqa: RUF012
     random_axes = {"n": (1 << 10, 1 << 28)}  # noqa: RUF012
-    awkward = ({"n": 1}, {"n": 3}, {"n": 255}, {"n": 1025}, {"n": 4099}, {"n": 1_000_003})
+    optional_axes = frozenset({"offset"})
+    awkward = (
+        {"n": 1},
+        {"n": 3},
+        {"n": 255},
+        {"n": 1025},
+        {"n": 4099},
+        {"n": 3, "offset": 2},
+        {"n": 8195, "offset": 1},  # three different places in 16 bytes
+        {"n": 8195, "offset": 4},
+        {"n": 1_000_003},
+    )
     note = "12 bytes per addition: bound by memory, or by the L2 cache for small n."
 
     def inputs(self, axes: Axes, dtype: str, distribution: str, seed: int) -> Arrays:
@@ -27,6 +38,10 @@ class VecAdd(Op):
             "a": draw(shape, dtype, distribution, seed),
             "b": draw(shape, dtype, distribution, seed + 1),
         }
+
+    def offsets(self, axes: Axes, dtype: str) -> dict[str, int]:
+        """Return one, two and three times the offset, in float32 numbers."""
+        return {name: 4 * times * axes.get("offset", 0) for times, name in enumerate("abc", 1)}
 
     def outputs(self, axes: Axes, dtype: str) -> dict[str, Output]:
         """c (n,)."""

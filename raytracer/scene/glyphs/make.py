@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from raytracer.errors import SceneError
 from raytracer.scene.annotations import IN_SCENE
-from raytracer.scene.solids import ConeSet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container
 
     from raytracer.scene.annotations import Annotations
     from raytracer.scene.glyphs.shared import Made
-    from raytracer.scene.scene import CapsuleSet, Scene, SphereSet
+    from raytracer.scene.scene import Scene, SphereSet
 
 
 def with_glyphs(scene: Scene, annotations: Annotations | None = None) -> Scene:
@@ -30,8 +29,8 @@ def with_glyphs(scene: Scene, annotations: Annotations | None = None) -> Scene:
     """
     wanted = dict(_makers(scene, annotations))
     scene = without_glyphs(scene, kept=wanted)
-    there = {each.made_for for each in (*scene.capsules, *scene.cones)}
-    added: list[CapsuleSet] = []
+    there = {each.made_for for each in (*scene.capsules, *scene.cones, *scene.ellipsoids)}
+    added: list[Any] = []
     scales = list(scene.color_scales)
     for name, make in wanted.items():
         if name in there:
@@ -47,8 +46,9 @@ def with_glyphs(scene: Scene, annotations: Annotations | None = None) -> Scene:
         scales += made.scales
     return replace(
         scene,
-        capsules=[*scene.capsules, *(each for each in added if not isinstance(each, ConeSet))],
-        cones=[*scene.cones, *(each for each in added if isinstance(each, ConeSet))],
+        capsules=[*scene.capsules, *(each for each in added if each.noun == "capsule")],
+        cones=[*scene.cones, *(each for each in added if each.noun == "cone")],
+        ellipsoids=[*scene.ellipsoids, *(each for each in added if each.noun == "ellipsoid")],
         color_scales=scales,
     )
 
@@ -60,7 +60,7 @@ def without_glyphs(scene: Scene, kept: Container[str] = ()) -> Scene:
         scene: the scene.
         kept: names of those that stay.
     """
-    there = (*scene.capsules, *scene.cones)
+    there = (*scene.capsules, *scene.cones, *scene.ellipsoids)
     gone = [each for each in there if each.made_for and each.made_for not in kept]
     if not gone:
         return scene
@@ -69,16 +69,24 @@ def without_glyphs(scene: Scene, kept: Container[str] = ()) -> Scene:
         scene,
         capsules=[each for each in scene.capsules if each not in gone],
         cones=[each for each in scene.cones if each not in gone],
+        ellipsoids=[each for each in scene.ellipsoids if each not in gone],
         color_scales=[scale for scale in scene.color_scales if id(scale) not in old],
     )
 
 
 def with_faded_particles(scene: Scene) -> Scene:
-    """Return a scene whose particles have the opacity that arrows, trails or contacts say."""
+    """Return a scene whose particles have the opacity that arrows, trails or contacts say.
+
+    Those that are shown as ellipsoids are no spheres.
+    """
     opacity = _opacity(scene)
-    if opacity is None:
+    if opacity is None and scene.shape is None:
         return scene
     shown = [_faded(spheres, opacity) for spheres in scene.spheres]
+    if (shape := scene.shape) is not None:
+        from raytracer.scene.glyphs.ellipsoids import has_axes
+
+        shown = [each for each in shown if each is not None and not has_axes(each.columns, shape)]
     return replace(scene, spheres=[spheres for spheres in shown if spheres is not None])
 
 
@@ -99,6 +107,10 @@ def _makers(scene: Scene, annotations: Annotations | None) -> list[tuple[str, Ca
         from raytracer.scene.glyphs.contacts import contacts_of
 
         found.append(("contacts", lambda: contacts_of(scene, contacts)))
+    if (shape := scene.shape) is not None:
+        from raytracer.scene.glyphs.ellipsoids import ellipsoids_of
+
+        found.append(("shape", lambda: ellipsoids_of(scene, shape)))
     box = annotations.box if annotations is not None else None
     axes = annotations.axes if annotations is not None else None
     if box is not None and box.style == "rods":

@@ -32,30 +32,38 @@ ANCHORS = ("tail", "center", "tip")
 
 
 class Components(Kind):
-    """A vector: the name of a column with three numbers, or expressions of its components."""
+    """A vector: the name of a column with its numbers, or expressions of its components.
+
+    Args:
+        width: number of components.
+    """
+
+    def __init__(self, width: int = 3) -> None:
+        self.width = width
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
         own = plain(value)
         if is_a(own, str):
             return text_of(own, name, error)
         rows = items(own, name, error)
-        if len(rows) != 3:
-            raise error(f"{name}: a vector has three components, not {len(rows)}")
+        if len(rows) != self.width:
+            raise error(f"{name}: has {self.width} components, not {len(rows)}")
         return tuple(text_of(each, name, error) for each in rows)
 
     def find_mistakes(self, value: Any, place: str, mistakes: Mistakes) -> None:
         if type(value) is list:
-            if len(value) != 3 or any(type(each) is not str for each in value):
-                mistakes.must_be(place, 'three expressions, as in ["vx", "vy", "0"]', value)
+            if len(value) != self.width or any(type(each) is not str for each in value):
+                mistakes.must_be(place, f"a list of {self.width} columns or expressions", value)
         elif type(value) is not str:
             mistakes.must_be(place, "the name of a column", value)
 
     def schema(self) -> Schema:
-        three = {"type": "array", "items": {"type": "string"}, "minItems": 3, "maxItems": 3}
-        return {"anyOf": [{"type": "string"}, three]}
+        text, size = {"type": "string"}, self.width
+        parts = {"type": "array", "items": text, "minItems": size, "maxItems": size}
+        return {"anyOf": [text, parts]}
 
     def values(self) -> str:
-        return "a column of vectors, or three expressions"
+        return f"a column of {self.width} numbers each, or {self.width} columns or expressions"
 
 
 class Pair(Kind):
@@ -237,7 +245,53 @@ class Contacts(Defined):
         check_fields(self, "contacts")
 
 
-GLYPHS: dict[str, type[Any]] = {"arrows": Arrows, "trails": Trails, "contacts": Contacts}
+@dataclass(frozen=True, repr=False, eq=False)
+class Shape(Defined):
+    """Particles as ellipsoids, where their data have axes.
+
+    Raises:
+        SceneError: a value is out of range.
+    """
+
+    kind: str = field(
+        default="ellipsoid",
+        metadata=define(Choice(("ellipsoid",), "shape"), "What particles are shown as."),
+    )
+    axes: str | tuple[str, str, str] | None = field(
+        default=None,
+        metadata=define(
+            Components(),
+            "Columns of their three axes.",
+            default_text="shapex, shapey, shapez; c_shape[1] to c_shape[3]; shape",
+        ),
+    )
+    orientation: str | tuple[str, str, str, str] | None = field(
+        default=None,
+        metadata=define(
+            Components(4),
+            "Columns of quaternions w, x, y, z.",
+            default_text="quatw, quati, quatj, quatk; c_quat[1] to c_quat[4]; orientation",
+        ),
+    )
+    scale: float | None = field(
+        default=None,
+        metadata=define(
+            Number(0.0, above=True),
+            "Factor that makes semi-axes of the columns.",
+            default_text="1; 1/2 of the diameters of LAMMPS",
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        check_fields(self, "shape")
+
+
+GLYPHS: dict[str, type[Any]] = {
+    "arrows": Arrows,
+    "trails": Trails,
+    "contacts": Contacts,
+    "shape": Shape,
+}
 """What is made of data, by its name in scene files, options and Python."""
 
 OF_COLOR = tuple(key for key in KEYS if key not in ("by", "scale"))
@@ -258,6 +312,10 @@ def columns_of(glyphs: Iterable[Any]) -> list[str]:
                 found += each.color.columns
         if isinstance(each, (Trails, Contacts)):
             found.append("id")
+        if isinstance(each, Shape):
+            from raytracer.scene.glyphs.shape_columns import columns_needed as needed
+
+            found += needed(each.axes, each.orientation)
     return found
 
 
@@ -269,7 +327,7 @@ def columns_said(glyphs: Mapping[str, Any]) -> list[str]:
     """
     made = []
     for name, value in glyphs.items():
-        first = "vector" if name == "arrows" else "last"
+        first = {"arrows": "vector", "trails": "last"}.get(name, "kind")
         said = GlyphValue(name, first).checked(value, name, UserError)
         if said is not False:
             made.append(GLYPHS[name](**said) if isinstance(said, dict) else said)

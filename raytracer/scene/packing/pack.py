@@ -101,7 +101,7 @@ def _packed(
     solids = spheres if placed is None else placed.solids
     others = end_colors(solid_sets)
     color, color_id, color_mode = pack_colors([*surfaces, *others])
-    materials, material_id = _pack_materials(scene, surfaces)
+    materials, material_id = _pack_materials(scene, surfaces, space.scale)
     aspect = settings.width / settings.height
     balls = spheres if placed is None else placed.balls
     stand, stated = posed(scene.camera or Camera(), balls, space, aspect, with_boxes(scene, around))
@@ -132,6 +132,7 @@ def _packed(
         large_count=len(large),
         color_mode=code("ColorMode", color_mode),
         light_count=len(lights),
+        transparent_shadows=_passes_light(materials, settings),
         material_count=len(materials),
         material_mode=code("MaterialMode", "indexed" if len(material_id) else "uniform"),
         translucent=int(
@@ -171,6 +172,16 @@ def _pack_frame(
         **environment(scene.background, ambient, scene.camera),
         **tables,
     )
+
+
+def _passes_light(materials: NDArray[np.void], settings: RenderSettings) -> int:
+    """Return 1 if rays to lights pass through a material, else 0."""
+    if not settings.transparent_shadows or settings.resolved_integrator == "path":
+        return 0
+    from raytracer.layout import code
+
+    principled = materials["kind"] == code("MaterialKind", "principled")
+    return int((principled & (materials["principled"]["transmission"] > 0)).any())
 
 
 def _plane_of(scene: Scene, camera: Camera, spheres: Spheres, space: Space) -> NDArray[np.void]:
@@ -347,7 +358,7 @@ def retake(
         clip = _clip(scene, space)
         frame = _pack_frame(
             _standing(scene, buffers), settings, buffers.scale, light_count=len(lights),
-            **tables, **clip,
+            transparent_shadows=_passes_light(buffers.materials, settings), **tables, **clip,
         )  # fmt: skip
         camera = stand.pack(settings.width / settings.height)
     return replace(buffers, camera=camera, lights=lights, frame=frame)
@@ -580,7 +591,7 @@ def _indexed(sets: Sequence[SphereSet], count: int, colors: int) -> _Packed:
 
 
 def _pack_materials(
-    scene: Scene, sets: Sequence[SphereSet]
+    scene: Scene, sets: Sequence[SphereSet], scale: float
 ) -> tuple[NDArray[np.void], NDArray[np.int32]]:
     """Return the different materials in use, and which sphere has which unless all are alike."""
     import numpy as np
@@ -593,7 +604,7 @@ def _pack_materials(
         used[Material()] = 0
     materials = np.zeros(len(used), dtype("Material"))
     for material, index in used.items():
-        pack_material(material, materials[index])
+        pack_material(material, materials[index], scale)
     if len(used) == 1:
         return materials, np.zeros(0, np.int32)
     counts = [s.count for s in sets]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -144,7 +145,9 @@ def test_every_size_has_a_grid_within_limits(op: ElementOp) -> None:
     for variant in discover(op.name):
         for n in POINTS:
             for elements in (1, 3, 100_000):
-                x, y, z = variant.launch(op.resolve({"elements": elements, "n": n}), 132).grid
+                x, y, z = variant.launch(
+                    op.launch_names({"elements": elements, "n": n}, "float64"), 132
+                ).grid
                 assert 1 <= x < 1 << 31
                 assert (y, z) == (1, 1)
 
@@ -154,3 +157,36 @@ def test_every_size_has_a_grid_within_limits(op: ElementOp) -> None:
 def test_n_without_kernels_is_refused(op: ElementOp, n: int) -> None:
     with pytest.raises(UserError, match="2 to 16, or 20"):
         op.resolve({"n": n})
+
+
+def padded_plane(n: int, size: int) -> int:
+    """As `padded_plane` of kernels/ladders/contraction/staged.cuh."""
+    if n % 2:
+        return n * n
+    banks = 128 // size
+
+    def accesses(plane: int) -> int:
+        return max(Counter((t // n * plane + t % n) % banks for t in range(banks)).values())
+
+    return min(range(n * n, n * n + n + 1, 16 // size), key=lambda plane: (accesses(plane), plane))
+
+
+@pytest.mark.parametrize("op", ["contraction", "diffusion", "mass", "advection"])
+@pytest.mark.parametrize(("dtype", "size"), [("float32", 4), ("float64", 8)])
+def test_staged_elements_fit_the_shared_memory_of_the_header(
+    op: str, dtype: str, size: int
+) -> None:
+    (staged,) = (each for each in discover(op) if each.name == "staged")
+    for n in POINTS:
+        launch = staged.launch(ops.find(op).launch_names({"elements": 99, "n": n}, dtype), 132)
+        group = -(-99 // launch.grid[0])  # elements of a block, at least
+        pack = 16 // size
+        buffer = group * n * padded_plane(n, size) + pack * (n % 2)
+        buffers = 2
+        if op == "contraction":
+            buffers = 1 + (n < 8) + (n * size % 32 != 0)
+        assert launch.shared >= size * buffers * -(-buffer // pack) * pack
+        assert launch.block is not None
+        lines = group * n * n
+        assert launch.block[0] % 32 == 0
+        assert launch.block[0] >= min(lines, staged.threads)

@@ -164,7 +164,7 @@ def test_transposing_copies_meet_different_banks(stride: int) -> None:
 @pytest.mark.parametrize("size", [1, 127, 128, 129, 1000])
 def test_grids_cover_every_tile(name: str, size: int) -> None:
     axes = {"m": size, "n": 2 * size + 1, "k": 3}
-    for variant in variants.discover(name):
+    for variant in (each for each in variants.discover(name) if each.grid):
         blocks = np.prod(variant.launch(axes, 132).grid)
         tile = {int(edge) for edge in re.findall(r"/ (\d+)\)", variant.grid)}
         assert blocks * max(tile) ** 2 >= size * (2 * size + 1), variant.label

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -91,7 +92,23 @@ class Source(LoadedSource):
             types = np.zeros(len(position), np.uint32)  # gsd leaves out what is 0 everywhere
         if types is not None and types.shape == position.shape[:1]:
             columns["species"] = self._type_names(types)
+        axes = None if types is None else self._axes_of_types()
+        if axes is not None and (not len(types) or int(types.max()) < len(axes)):
+            columns["shape"] = axes[types]
         return columns
+
+    def _axes_of_types(self) -> NDArray[Any] | None:
+        """Return the semi-axes of the shapes of types, (T, 3), or None if none is an ellipsoid."""
+        from raytracer.scene.particles.objects.gsd import axes_of
+
+        stored = self._chunk("particles/type_shapes")
+        if stored is None:
+            return None
+        rows = [bytes(row).rstrip(b"\0") for row in stored]
+        try:
+            return axes_of([json.loads(row) if row else {} for row in rows])
+        except (ValueError, TypeError):
+            return None  # other programs may keep something else there
 
     def _type_names(self, types: NDArray[Any]) -> NDArray[Any]:
         """Return the name of each particle's type."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from raytracer.errors import DataFileError
@@ -69,4 +69,28 @@ class Source(ObjectSource):
         if len(types) and int(types.max()) >= len(names):
             raise DataFileError(f"{self.name}: a particle has a type that has no name")
         found["species"] = Entry(Column("text"), lambda: texts(names)[types])
+        axes = axes_of(held.type_shapes or [])
+        if axes is not None and (not len(types) or int(types.max()) < len(axes)):
+            found["shape"] = Entry(Column("number", (3,)), lambda: axes[types])
         return found
+
+
+def axes_of(shapes: Sequence[Any]) -> NDArray[np.float64] | None:
+    """Return the semi-axes of the shapes of types, (T, 3), or None if none is an ellipsoid.
+
+    Args:
+        shapes: dictionaries as `particles/type_shapes` has them: {"type": "Ellipsoid", "a": 1, ...}
+    """
+    import numpy as np
+
+    axes = np.ones((len(shapes), 3))
+    found = False
+    for row, shape in enumerate(shapes):
+        if not isinstance(shape, dict):
+            continue
+        if shape.get("type") == "Ellipsoid":
+            axes[row] = [float(shape.get(name, 1.0)) for name in "abc"]
+            found = True
+        elif shape.get("type") == "Sphere":
+            axes[row] = 0.5 * float(shape.get("diameter", 2.0))
+    return axes if found else None

@@ -1,0 +1,222 @@
+// The gradient for any n, with whole sectors of memory: a block computes a group of elements, which is one
+// contiguous piece of every array. The piece of u is copied to shared memory in 16-byte packs, a thread
+// computes whole lines, and derivatives whose lines do not fill sectors of 32 bytes return to shared memory
+// and leave it in 16-byte packs, too. The operator is an operand of the multiply-adds, in constant memory.
+#pragma once
+#include <cuda_pipeline.h>
+#ifndef RT_OPERATOR_COPIES
+#define RT_OPERATOR_COPIES 3  // one for each axis
+#endif
+#include "lines.cuh"
+
+namespace rt {
+
+constexpr int kPack = 16 / (int)sizeof(Real);  // numbers of a 16-byte access
+
+// Numbers between the planes of an element in shared memory, for whole packs per plane (even n): lines along
+// y are read by threads (i, k), n neighbours in a plane and the next plane, which should be in other banks.
+// The smallest padding with the fewest accesses per warp.
+RT_HD constexpr int accesses_along_y(int plane) {
+  int banks = 128 / (int)sizeof(Real), most = 0;
+  for (int bank = 0; bank < banks; bank++) {
+    int hits = 0;
+    for (int t = 0; t < banks; t++) hits += (t / kN * plane + t % kN) % banks == bank;
+    most = hits > most ? hits : most;
+  }
+  return most;
+}
+RT_HD constexpr int padded_plane() {
+  if (kN % 2 == 1) return kPlaneSize;  // odd strides need no padding, and planes are not whole packs
+  int best = kPlaneSize;
+  for (int plane = kPlaneSize; plane <= kPlaneSize + kN; plane += kPack)
+    if (accesses_along_y(plane) < accesses_along_y(best)) best = plane;
+  return best;
+}
+
+// Elements of a block whose threads are for kLines lines, and its threads: a line each, in whole warps.
+RT_HD constexpr int group_for(int lines) { return lines < 2 * kPlaneSize ? 1 : lines / kPlaneSize; }
+RT_HD constexpr int threads_for(int lines) {
+  int warps = (group_for(lines) * kPlaneSize + 31) / 32 * 32;
+  return warps < lines ? warps : lines;
+}
+// Blocks on a multiprocessor if a thread has about `registers` registers, at most those of 2,048 threads.
+RT_HD constexpr int blocks_for(int threads, int registers) {
+  int by_registers = 65536 / (threads * registers), by_threads = 2048 / threads;
+  int blocks = by_registers < by_threads ? by_registers : by_threads;
+  return blocks < 1 ? 1 : blocks > 24 ? 24 : blocks;
+}
+
+// A group of kGroup elements in the shared memory of a block of kThreads threads.
+template <int kThreads, int kGroup>
+struct StagedGroup {
+  static constexpr int kPlane = padded_plane();
+  static constexpr int kElement = kN * kPlane;
+  static constexpr bool kPadded = kPlane != kPlaneSize;
+  static constexpr bool kAligned = kGroup * kSize % kPack == 0;  // whether groups are whole packs
+  static constexpr int kTurnsOfGroup = (kGroup * kPlaneSize + kThreads - 1) / kThreads;  // lines of a thread
+  // of one number a point
+  static constexpr int kBuffer = (kGroup * kElement + (kAligned ? 0 : kPack) + kPack - 1) / kPack * kPack;
+
+  long long first;  // element
+  int count;        // of elements
+  int shift;        // place of the first number in its pack
+
+  RT_DEVICE explicit StagedGroup(long long elements) : first((long long)blockIdx.x * kGroup) {
+    count = elements - first < kGroup ? (int)(elements - first) : kGroup;
+    shift = kAligned ? 0 : (int)(first * kSize % kPack);
+  }
+  RT_DEVICE long long origin(int numbers = 1) const { return first * numbers * kSize; }
+
+  // Calls each(at, whole) for the numbers at .. at + kPack - 1 of `words`, or for a single one at the ends.
+  template <class Each> RT_DEVICE void for_packs(int words, Each each) const {
+    if constexpr (kSize % kPack == 0) {
+      for (int at = threadIdx.x * kPack; at < words; at += kThreads * kPack) each(at, true);
+    } else {
+      for (int at = (int)threadIdx.x * kPack - shift; at < words; at += kThreads * kPack) {
+        if (at >= 0 && at + kPack <= words) {
+          each(at, true);
+        } else {
+          for (int i = at < 0 ? 0 : at; i < at + kPack && i < words; i++) each(i, false);
+        }
+      }
+    }
+  }
+  // place in shared memory of number `at` of a group
+  static RT_DEVICE int place(int at) {
+    if constexpr (kPadded) return at / kPlaneSize * kPlane + at % kPlaneSize;
+    return at;
+  }
+  // Starts the copy of the numbers of the group; complete after wait().
+  RT_DEVICE void load(Real* to, const Real* from) const {
+    for_packs(count * kSize, [&](int at, bool whole) {
+      if (whole)
+        __pipeline_memcpy_async(to + place(at), from + at, 16);
+      else
+        __pipeline_memcpy_async(to + place(at), from + at, sizeof(Real));
+    });
+    __pipeline_commit();
+  }
+  template <int kPending = 0> static RT_DEVICE void wait() {
+    __pipeline_wait_prior(kPending);
+    __syncthreads();
+  }
+  RT_DEVICE void save(Real* to, const Real* from) const {
+    for_packs(count * kSize, [&](int at, bool whole) {
+      if (whole)
+        store_whole(to + at, from + place(at));
+      else
+        to[at] = from[place(at)];
+    });
+  }
+  static RT_DEVICE void store_whole(float* to, const float* from) { __stwb((float4*)to, *(const float4*)from); }
+  static RT_DEVICE void store_whole(double* to, const double* from) { __stwb((double2*)to, *(const double2*)from); }
+
+  // Calls work(t, turn) for the lines t of this thread along one axis. Unrolled: in a loop, the compiler would load
+  // the operator into registers, which do not suffice.
+  template <class Work> RT_DEVICE void for_lines(Work work) const {
+#pragma unroll
+    for (int turn = 0; turn < kTurnsOfGroup; turn++) {
+      int t = threadIdx.x + turn * kThreads;
+      if (t < count * kPlaneSize) work(t, turn);
+    }
+  }
+  // place of the first number of line t
+  template <Axis axis> static RT_DEVICE int line(int t) {
+    if (axis == Axis::x) return t / kPlaneSize * kElement + t % kPlaneSize;
+    if (axis == Axis::y) return t / kN * kPlane + t % kN;
+    return t / kN * kPlane + t % kN * kN;
+  }
+  template <Axis axis> static RT_DEVICE void read(Values& in, const Real* from, int t) {
+    const Real* first = from + line<axis>(t);
+    if constexpr (axis == Axis::z && kWidth > 1) {
+#pragma unroll
+      for (int l = 0; l < kN; l += kWidth) {
+        Pack pack = load_pack(first + l);
+#pragma unroll
+        for (int w = 0; w < kWidth; w++) in[l + w] = pack.v[w];
+      }
+    } else {
+#pragma unroll
+      for (int l = 0; l < kN; l++) in[l] = first[l * (axis == Axis::x ? kPlane : axis == Axis::y ? kN : 1)];
+    }
+  }
+  template <Axis axis> static RT_DEVICE void write(Real* to, const Values& out, int t) {
+    Real* first = to + line<axis>(t);
+    if constexpr (axis == Axis::z && kWidth > 1) {
+#pragma unroll
+      for (int l = 0; l < kN; l += kWidth) {
+        Pack pack;
+#pragma unroll
+        for (int w = 0; w < kWidth; w++) pack.v[w] = out[l + w];
+        *(Pack*)(first + l) = pack;
+      }
+    } else {
+#pragma unroll
+      for (int l = 0; l < kN; l++) first[l * (axis == Axis::x ? kPlane : axis == Axis::y ? kN : 1)] = out[l];
+    }
+  }
+  // along one axis, from one buffer to another or in place
+  template <Axis axis, bool kTransposed = false, int kCopy = (int)axis> RT_DEVICE void contract_lines(
+      Real* to, const Real* from) const {
+    for_lines([&](int t, int) {
+      Values in, out;
+      read<axis>(in, from, t);
+      apply<kTransposed, kCopy>(out, in);
+      write<axis>(to, out, t);
+    });
+  }
+};
+
+// kStageX, kStageY: whether derivatives along x and y leave through shared memory; those along z always do.
+template <int kThreads, int kGroup, bool kStageX, bool kStageY>
+struct StagedGradient : StagedGroup<kThreads, kGroup> {
+  using Group = StagedGroup<kThreads, kGroup>;
+  static constexpr int kBytes = (1 + kStageX + kStageY) * Group::kBuffer * (int)sizeof(Real);  // of shared memory
+
+  // u [elements][n][n][n]; shared: kBytes, aligned to 16.
+  static RT_DEVICE void run(void* shared, const Real* u, Real* gx, Real* gy, Real* gz, long long elements) {
+    Group group(elements);
+    if (group.count <= 0) return;
+    u += group.origin();
+    gx += group.origin();
+    gy += group.origin();
+    gz += group.origin();
+    Real* share = (Real*)shared + group.shift;
+    Real* share_x = share + Group::kBuffer;
+    Real* share_y = share + (1 + kStageX) * Group::kBuffer;
+    group.load(share, u);
+    group.wait();
+    if constexpr (kStageX) {
+      group.template contract_lines<Axis::x>(share_x, share);
+    } else {
+      group.for_lines([&](int t, int) {
+        Values in, out;
+        group.template read<Axis::x>(in, share, t);
+        apply<false, (int)Axis::x>(out, in);
+        Real* to = gx + t / kPlaneSize * kSize + t % kPlaneSize;
+#pragma unroll
+        for (int l = 0; l < kN; l++) to[l * kPlaneSize] = out[l];
+      });
+    }
+    if constexpr (kStageY) {
+      group.template contract_lines<Axis::y>(share_y, share);
+    } else {
+      group.for_lines([&](int t, int) {
+        Values in, out;
+        group.template read<Axis::y>(in, share, t);
+        apply<false, (int)Axis::y>(out, in);
+        Real* to = gy + t / kN * kPlaneSize + t % kN;
+#pragma unroll
+        for (int l = 0; l < kN; l++) to[l * kN] = out[l];
+      });
+    }
+    __syncthreads();
+    if constexpr (kStageX) group.save(gx, share_x);
+    if constexpr (kStageY) group.save(gy, share_y);
+    group.template contract_lines<Axis::z>(share, share);  // in place: a line has one thread
+    __syncthreads();
+    group.save(gz, share);
+  }
+};
+
+}  // namespace rt

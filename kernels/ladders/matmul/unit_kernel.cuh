@@ -1,0 +1,27 @@
+// The plan of the rungs with tiles: one compilation for each tile and each layout of the operands. The host side
+// defines the macros (raytracer/benchmark/products/tile.py); without them, 128 x 256.
+#pragma once
+#include "unit_pipeline.cuh"
+
+#ifndef WARP_ROWS
+#define WARP_ROWS 2
+#define WARP_COLS 4
+#define GROUPS 4
+#define PER_SM 1
+#define STAGES 4
+#define ALONG_M 0
+#define ALONG_K 0
+#define WIDE_A 0
+#define WIDE_B 1
+#endif
+
+struct Plan : UnitPlan {
+  static constexpr int kWarpRows = WARP_ROWS, kWarpCols = WARP_COLS, kGroups = GROUPS, kStages = STAGES;
+  static constexpr bool kAlongM = ALONG_M, kAlongK = ALONG_K, kWideA = WIDE_A, kWideB = WIDE_B;
+};
+
+__device__ __forceinline__ void run_units(const UnitArgs& args) {
+  extern __shared__ __align__(16) unsigned char shared[];
+  __shared__ Units::Walk walk;
+  UnitPipeline<Plan>::run(*reinterpret_cast<UnitPipeline<Plan>::Shared*>(shared), walk, args);
+}

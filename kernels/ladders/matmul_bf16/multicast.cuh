@@ -1,0 +1,30 @@
+// Clusters of blocks that share boxes of the copy engine.
+#pragma once
+#include "../matmul/tma.cuh"
+
+// A box that every block of the cluster receives, at the same offset, counted at its own barrier.
+__device__ __forceinline__ void copy_box_to_all(void* to, const CUtensorMap* map, int row, int col, Barrier* barrier,
+                                                unsigned short blocks) {
+  asm volatile(
+      "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
+      "[%0], [%1, {%3, %4}], [%2], %5;" ::"r"(shared_address(to)),
+      "l"(map), "r"(shared_address(barrier)), "r"(col), "r"(row), "h"(blocks)
+      : "memory");
+}
+
+template <int Cluster>
+__device__ __forceinline__ void copy_box_to_cluster(void* to, const CUtensorMap* map, int row, int col,
+                                                    Barrier* barrier) {
+  if constexpr (Cluster > 1)
+    copy_box_to_all(to, map, row, col, barrier, (1 << Cluster) - 1);
+  else
+    copy_box(to, map, row, col, barrier);
+}
+
+// All threads of the cluster, or of the block if there is none.
+template <int Cluster> __device__ __forceinline__ void meet_cluster() {
+  if constexpr (Cluster > 1)
+    asm volatile("barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;" ::: "memory");
+  else
+    __syncthreads();
+}

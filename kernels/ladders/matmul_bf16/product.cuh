@@ -1,0 +1,256 @@
+// Products of any size, layout and type of C: TMA feeds wgmma, as in tma_wgmma.cuh, with the tile, the order of
+// work and the epilogue chosen by a plan.
+#pragma once
+#include <cuda_bf16.h>
+
+#include <type_traits>
+
+#include "../matmul/tma.cuh"
+#include "../matmul/units.cuh"
+#include "multicast.cuh"
+#include "named_barrier.cuh"
+#include "warp_store.cuh"
+#include "wgmma_shapes.cuh"
+
+struct ProductPlan {
+  static constexpr int kGroups = 2;       // multiplying warpgroups
+  static constexpr int kBlocks = 1;       // of 64 rows, of a warpgroup
+  static constexpr bool kTurns = false;   // two warpgroups take tiles in turns, instead of sharing each
+  static constexpr int kCols = 256, kStages = 4;
+  static constexpr int kCluster = 1;      // blocks with adjacent rows that share the columns of B
+  static constexpr int kChunks = 2;       // staging of C, of 2 KB for each warp
+  static constexpr bool kTransposedA = false, kTransposedB = false;  // stored along m, along n
+  using Out = float;                      // of C
+};
+
+// Argument of a kernel; the host side has the same layout (raytracer/benchmark/products/kernel.py).
+struct ProductArgs {
+  CUtensorMap a, b, c;
+  void* out;           // C, row-major
+  long long out_cols;  // from row to row of C
+  float4* parts;       // sums of parts of tiles, a slot for each block
+  unsigned* flags;     // of each block and warpgroup: its part is there; zero between launches
+  int m, n;
+  Units units;
+  int mapped;  // whether `c` may be used; otherwise rows of C are not aligned to 16 bytes
+};
+static_assert(sizeof(ProductArgs) == 512, "raytracer/benchmark/products/kernel.py packs it");
+
+template <class Plan> struct Product {
+  static constexpr int kGroups = Plan::kGroups, kBlocks = Plan::kBlocks, kCluster = Plan::kCluster;
+  static constexpr bool kTurns = Plan::kTurns;
+  static constexpr int kGroupRows = 64 * kBlocks;
+  static constexpr int kRows = kTurns ? kGroupRows : kGroups * kGroupRows;
+  static constexpr int kCols = Plan::kCols, kStages = Plan::kStages;
+  static constexpr int kThreads = 128 * (1 + kGroups);
+  static constexpr int kDepth = 64, kRowBytes = 128, kPanelBytes = 64 * kRowBytes;
+  static constexpr int kBytesA = kRows * kRowBytes, kBytesB = kCols * kRowBytes;
+  static constexpr int kStageBytes = kBytesA + kBytesB;
+  using Store = WarpStore<typename Plan::Out, kCols>;
+  static constexpr int kSharers = kTurns ? 1 : kGroups;  // warpgroups that read a stage
+  static constexpr int kSums = kCols / 2;
+  static_assert(kCols % 32 == 0 && kCols / kCluster % 8 == 0 && kRows <= 256 && (!kTurns || kGroups == 2), "boxes");
+  static_assert(!Plan::kTransposedB || kCols % 64 == 0, "panels");
+
+  const ProductArgs& args;
+  unsigned char* shared;  // stages, then chunks of C for each warp, then barriers
+  Barrier *full, *empty;
+  int rank, worker, workers;  // in the cluster; clusters
+
+  __device__ __forceinline__ Product(const ProductArgs& arguments, unsigned char* bytes)
+      : args(arguments), shared(bytes), rank(0), worker(blockIdx.x / kCluster), workers(gridDim.x / kCluster) {
+    full = reinterpret_cast<Barrier*>(chunks() + 4 * kGroups * Plan::kChunks * Store::kBytes);
+    empty = full + kStages;
+    if constexpr (kCluster > 1) rank = blockIdx.x % kCluster;
+  }
+  __device__ __forceinline__ unsigned char* chunks() const { return shared + kStages * kStageBytes; }
+
+  // First row and column of this block's tile.
+  __device__ __forceinline__ void origin(Unit unit, int& row, int& col) const {
+    args.units.place(unit.tile, row, col);
+    row = (row * kCluster + rank) * kRows;
+    col *= kCols;
+  }
+
+  __device__ __forceinline__ void copy_a(unsigned char* to, int row, int step, Barrier* there) const {
+    if constexpr (Plan::kTransposedA) {
+#pragma unroll
+      for (int i = 0; i < kRows / 64; ++i) copy_box(to + i * kPanelBytes, &args.a, step * kDepth, row + i * 64, there);
+    } else {
+      copy_box(to, &args.a, row, step * kDepth, there);
+    }
+  }
+
+  // The share of this block, to all blocks of the cluster.
+  __device__ __forceinline__ void copy_b(unsigned char* to, int col, int step, Barrier* there) const {
+    if constexpr (Plan::kTransposedB) {
+      const int first = rank * (kDepth / kCluster);
+#pragma unroll
+      for (int i = 0; i < kCols / 64; ++i)
+        copy_box_to_cluster<kCluster>(to + i * kPanelBytes + first * kRowBytes, &args.b, step * kDepth + first,
+                                      col + i * 64, there);
+    } else {
+      const int first = rank * (kCols / kCluster);
+      copy_box_to_cluster<kCluster>(to + first * kRowBytes, &args.b, col + first, step * kDepth, there);
+    }
+  }
+
+  // By one thread.
+  __device__ __forceinline__ void copy_all() const {
+    Ring<kStages> ring;
+    args.units.for_each(worker, workers, [&](Unit unit) {
+      int row, col;
+      origin(unit, row, col);
+      for (int step = unit.first; step < unit.last; ++step, ring.advance()) {
+        wait(empty + ring.stage, ring.parity ^ 1);  // returns at once at first: that phase is complete
+        unsigned char* to = shared + ring.stage * kStageBytes;
+        expect(full + ring.stage, kStageBytes);
+        copy_a(to, row, step, full + ring.stage);
+        copy_b(to + kBytesA, col, step, full + ring.stage);
+      }
+    });
+  }
+
+  // The warpgroup has finished a stage, which the producers of the cluster may fill again.
+  __device__ __forceinline__ void release(int stage) const {
+    const int thread = threadIdx.x % 128;
+    if constexpr (kCluster > 1) {
+      if (thread < kCluster) arrive_at(empty + stage, thread);
+    } else {
+      if (thread == 0) arrive(empty + stage);
+    }
+  }
+
+  using Sums = float[kBlocks][kSums];
+
+  __device__ __forceinline__ void multiply(Sums& sum, const unsigned char* stage, int first_row, int add) const {
+#pragma unroll
+    for (int s = 0; s < kDepth / 16; ++s) {
+      unsigned long long b;
+      if constexpr (Plan::kTransposedB)
+        b = describe_panels(stage + kBytesA + s * 16 * kRowBytes);
+      else
+        b = describe_tile(stage + kBytesA + s * 32);
+#pragma unroll
+      for (int i = 0; i < kBlocks; ++i) {
+        const unsigned char* rows = stage + (first_row + i * 64) * kRowBytes;  // also the panel of these rows
+        unsigned long long a;
+        if constexpr (Plan::kTransposedA)
+          a = describe_panels(rows + s * 16 * kRowBytes);
+        else
+          a = describe_tile(rows + s * 32);
+        Wgmma<kCols, Plan::kTransposedA, Plan::kTransposedB>::run(sum[i], a, b, s == 0 ? add : 1);
+      }
+    }
+  }
+
+  // The place of this thread's sums among those of a block: 16 bytes a thread, so that accesses coalesce.
+  __device__ __forceinline__ float4* slot(int of_worker, int group) const {
+    const int block = of_worker * kCluster + rank;
+    return args.parts + (block * kSharers + group) * (kBlocks * kSums / 4) * 128LL + threadIdx.x % 128;
+  }
+  __device__ __forceinline__ unsigned* flag(int of_worker, int group) const {
+    return args.flags + (of_worker * kCluster + rank) * kSharers + group;
+  }
+
+  __device__ __forceinline__ void hand_over(const Sums& sum, int group, int barrier) const {
+    float4* to = slot(worker, group);
+#pragma unroll
+    for (int i = 0; i < kBlocks * kSums / 4; ++i) {
+      const float* v = sum[i / (kSums / 4)] + i % (kSums / 4) * 4;
+      __stcg(to + i * 128, make_float4(v[0], v[1], v[2], v[3]));
+    }
+    __threadfence();
+    meet(barrier, 128);
+    if (threadIdx.x % 128 == 0) atomicExch(flag(worker, group), 1u);
+  }
+
+  __device__ __forceinline__ void take_over(Sums& sum, Unit unit, int group, int barrier) const {
+    args.units.for_later_parts(unit, worker, workers, [&](int other) {
+      if (threadIdx.x % 128 == 0) {
+        while (atomicAdd(flag(other, group), 0u) == 0) __nanosleep(64);
+        atomicExch(flag(other, group), 0u);  // for the next launch
+        __threadfence();
+      }
+      meet(barrier, 128);
+      const float4* from = slot(other, group);
+#pragma unroll
+      for (int i = 0; i < kBlocks * kSums / 4; ++i) {
+        const float4 part = __ldcg(from + i * 128);
+        float* v = sum[i / (kSums / 4)] + i % (kSums / 4) * 4;
+        v[0] += part.x, v[1] += part.y, v[2] += part.z, v[3] += part.w;
+      }
+    });
+  }
+
+  __device__ __forceinline__ void multiply_all() const {
+    const int group = threadIdx.x / 128 - 1;
+    const int first_row = kTurns ? 0 : group * kGroupRows, sharer = kTurns ? 0 : group, barrier = 1 + group;
+    // Whose turn it is to multiply. A warpgroup may not wait for a stage of its own before the other one has seen
+    // its last: parities tell only two phases of a barrier apart.
+    const int my_turn = 1 + kGroups + group, other_turn = 1 + kGroups + (1 - group);
+    if (kTurns && group == 1) report(other_turn, 256);
+    Store store(chunks() + (threadIdx.x / 32 - 4) * Plan::kChunks * Store::kBytes);
+    Ring<kStages> ring;
+    int turn = 0;
+    args.units.for_each(worker, workers, [&](Unit unit) {
+      const int steps = unit.last - unit.first;
+      if (kTurns && turn++ % kGroups != group) {
+        ring.skip(steps);
+        return;
+      }
+      if (kTurns) meet(my_turn, 256);
+      Sums sum;
+      int before = 0;
+      for (int step = 0; step < steps; ++step, ring.advance()) {
+        wait(full + ring.stage, ring.parity);
+        fence_registers();
+        multiply(sum, shared + ring.stage * kStageBytes, first_row, step > 0);
+        commit_products();
+        wait_products<1>();  // of the previous step; this one continues
+        if (step > 0) release(before);
+        before = ring.stage;
+      }
+      if (kTurns) report(other_turn, 256);
+      wait_products<0>();
+      release(before);
+      if (unit.first > 0) {
+        hand_over(sum, sharer, barrier);
+        return;
+      }
+      if (unit.last < args.units.steps) take_over(sum, unit, sharer, barrier);
+      int row, col;
+      origin(unit, row, col);
+#pragma unroll
+      for (int i = 0; i < kBlocks; ++i)
+        store.template write<Plan::kChunks>(args, sum[i], row + first_row + i * 64, col);
+    });
+    wait_boxes_read<0>();  // the shared memory must remain valid until then
+  }
+
+  __device__ __forceinline__ void run() const {
+    if (threadIdx.x == 0) {
+      prefetch_map(&args.a);
+      prefetch_map(&args.b);
+      for (int s = 0; s < kStages; ++s) {
+        make_barrier(full + s, 1);
+        make_barrier(empty + s, kSharers * kCluster);
+      }
+      publish_barriers();
+    }
+    meet_cluster<kCluster>();
+    if (threadIdx.x < 128) {
+      if constexpr (kGroups == 2) asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
+      if constexpr (kGroups == 3) asm volatile("setmaxnreg.dec.sync.aligned.u32 32;");
+      if (threadIdx.x == 0) copy_all();
+    } else {
+      if constexpr (kGroups == 2) asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
+      if constexpr (kGroups == 3) asm volatile("setmaxnreg.inc.sync.aligned.u32 160;");
+      multiply_all();
+    }
+    if constexpr (kCluster > 1) {
+      __syncwarp();
+      meet_cluster<kCluster>();  // no block exits while another one copies to it
+    }
+  }
+};

@@ -1,0 +1,290 @@
+"""Adaptive sampling: after the first samples, only tiles that are still noisy get more.
+
+A tile is done when its noise is at most the level, as a standard error relative to the mean light
+of the picture. What is added depends on the sums alone, and the sums of a tile are those of a plain
+render with as many samples, so that the film has the same bytes from any number of threads.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from raytracer.film.film import Crop, Film
+from raytracer.film.noise import TileNoise
+from raytracer.passes import SHOWN_EVERY
+from raytracer.settings import MAX_SAMPLES
+
+if TYPE_CHECKING:
+    from raytracer.backends.base import DeviceFilm, ProgressCall
+
+Counts = NDArray[np.int64]
+"""A number for each tile, (tiles down, tiles across)."""
+
+AddTo = Callable[["DeviceFilm", int, "ProgressCall | None", int], float]
+"""Adds samples to a film, of which the last argument is the first, and returns the seconds."""
+
+OpenFilm = Callable[[Film], "DeviceFilm"]
+"""Puts a film on the device."""
+
+TILE = 32
+"""Side of a tile in pixels: its 3,072 channels tell the noise to 3%, and a caustic is larger."""
+
+MOST_ADDED = 1 << 16
+"""Most samples that are added to a pixel to reach a noise level: noise that does not fall by then
+comes from rare light, and the time would double again and again."""
+
+RESERVE = 1.05
+"""Samples that are added in proportion to what the noise asks for: the estimate has noise too."""
+
+FEWEST = 4
+"""Fewest samples of a pixel: two parts of two samples, between which the noise is measured."""
+
+
+@dataclass(frozen=True)
+class Area:
+    """Tiles of one number of samples that form a rectangle.
+
+    Args:
+        crop: x0, y0, x1, y1 in pixels of the film, half open.
+        first: samples that its pixels have.
+        count: samples to add.
+    """
+
+    crop: Crop
+    first: int
+    count: int
+
+    @property
+    def work(self) -> int:
+        """Samples of all its pixels."""
+        x0, y0, x1, y1 = self.crop
+        return (x1 - x0) * (y1 - y0) * self.count
+
+
+def areas(shape: tuple[int, int], there: Counts, added: Counts, side: int = TILE) -> Iterator[Area]:
+    """Yield rectangles of tiles to which the same samples are added, each tile in one of them.
+
+    Args:
+        shape: height and width of the film in pixels.
+        there: samples that the tiles have.
+        added: samples to add; tiles with 0 are left out.
+        side: of a tile in pixels.
+    """
+    left = added > 0
+    down, across = added.shape
+    for y, x in zip(*np.nonzero(left), strict=True):
+        if not left[y, x]:
+            continue
+        same = left & (there == there[y, x]) & (added == added[y, x])
+        right, bottom = int(x), int(y)
+        while right < across and same[y, right]:
+            right += 1
+        while bottom < down and same[bottom, x:right].all():
+            bottom += 1
+        left[y:bottom, x:right] = False
+        ends = min(right * side, shape[1]), min(bottom * side, shape[0])
+        crop = (int(x) * side, int(y) * side, *ends)
+        yield Area(crop, int(there[y, x]), int(added[y, x]))
+
+
+class AdaptivePasses:
+    """A render whose tiles get samples until their noise is at most a level.
+
+    Args:
+        film: to add samples to; it may have some.
+        samples: the fewest to add to a pixel.
+        level: noise of a tile that is done.
+        seconds: of rendering, after which the picture is done; one sample is added in any case.
+        progress: called with the fraction done, as far as it is known.
+        show: called between areas, at most every `SHOWN_EVERY` seconds.
+    """
+
+    def __init__(
+        self,
+        film: FilmAreas,
+        samples: int,
+        level: float,
+        seconds: float | None = None,
+        progress: ProgressCall | None = None,
+        show: Callable[[], None] | None = None,
+    ) -> None:
+        self._areas, self._samples, self._level, self._seconds = film, samples, level, seconds
+        self._progress, self._show = progress, show
+        self._begun = film.there.copy()
+        self._tiles: TileNoise | None = None
+        self._start = time.perf_counter()
+        self._shown = -SHOWN_EVERY
+        self._fraction = 0.0
+
+    @property
+    def noise(self) -> float | None:
+        """Noise of the film after the last pass; None if it is not known."""
+        return None if self._tiles is None else self._tiles.picture
+
+    def run(self) -> float:
+        """Render and return the seconds, without those of the pictures in between."""
+        film = self._areas
+        while (added := self._within_time(self._next())).any():
+            before, earlier = film.there.copy(), film.host.sums.copy()
+            self._pass(added)
+            if before.all():
+                tiles = TileNoise.of(film.host.sums, earlier, film.there, before, film.side)
+                self._tiles = tiles if self._tiles is None else self._tiles.renewed(tiles)
+        return film.seconds
+
+    def _next(self) -> Counts:
+        """Return the samples of the next pass; 0 everywhere at the end."""
+        there, added = self._areas.there, self._areas.there - self._begun
+        fewest = np.maximum(self._begun + self._samples, FEWEST)
+        if (there < fewest).any():  # in two parts, between which the noise is measured
+            return np.where(there == 0, (fewest + 1) // 2, np.maximum(fewest - there, 0))
+        missing = self._missing()
+        step = np.maximum(there // 4, 1)  # so that neighbours have the same number
+        more = np.ceil(np.minimum(missing, there) / step).astype(np.int64) * step
+        return np.clip(more, 0, np.minimum(MOST_ADDED - added, MAX_SAMPLES - there))
+
+    def _missing(self) -> NDArray[np.float64]:
+        """Return the samples of the tiles that are missing for the level, as far as is known."""
+        there = self._areas.there
+        if self._tiles is None:
+            return there.astype(np.float64)
+        ratio = self._tiles.noise / self._level
+        return np.where(ratio > 1, there * (np.square(ratio) * RESERVE - 1), 0.0)
+
+    def _within_time(self, added: Counts) -> Counts:
+        """Return the samples that there is time for; one of each pixel in any case."""
+        film = self._areas
+        if self._seconds is None:
+            return added
+        if not film.work:
+            return np.minimum(added, 1)
+        left = self._seconds - (time.perf_counter() - self._start)
+        needed = film.work_of(added) * film.seconds / film.work
+        share = max(left, 0.0) / max(needed, 1e-9)
+        return added if share >= 1 else np.floor(added * share).astype(np.int64)
+
+    def _pass(self, added: Counts) -> None:
+        """Add samples to tiles, area by area."""
+        film, begun = self._areas, self._fraction
+        total, before = film.work_of(added), film.work
+        after = film.work_of(np.maximum(self._missing() - added, 0.0))
+        end = max(begun, (before + total) / max(before + total + after, 1))
+
+        def report(done: float) -> None:
+            share = (film.work - before + done) / total
+            self._fraction = max(self._fraction, min(begun + (end - begun) * share, 1.0))
+            if self._progress is not None:
+                self._progress(self._fraction)
+
+        for _ in film.expose(added, report):
+            now = time.perf_counter() - self._start
+            if self._show is not None and now - self._shown >= SHOWN_EVERY:
+                film.store()
+                self._show()
+                self._shown = now
+
+
+class FilmAreas:
+    """A film to whose tiles samples are added, to each its own number.
+
+    Args:
+        film: on a device.
+        add: adds samples to a film of a part of the picture.
+        opened: puts such a film on the device.
+        offset: number of the first sample of a pixel less the samples that it has.
+
+    Attributes:
+        host: the film.
+        there: samples of the tiles.
+        seconds: of rendering.
+        work: samples of all pixels that were added.
+        side: of a tile in pixels.
+    """
+
+    def __init__(
+        self, film: DeviceFilm, add: AddTo, opened: OpenFilm, offset: int = 0, side: int = TILE
+    ) -> None:
+        self._device_film, self._add, self._opened, self._offset = film, add, opened, offset
+        self.side = side
+        self.host = film.to_host()
+        height, width = self.host.sums.shape[:2]
+        self._shape = height, width
+        self.there = self.host.pixel_counts()[::side, ::side].astype(np.int64)
+        self.seconds = 0.0
+        self.work = 0
+
+    def work_of(self, added: NDArray[Any]) -> float:
+        """Return the samples of all pixels, if each tile gets some."""
+        return float((added * self._pixels()).sum())
+
+    def _pixels(self) -> Counts:
+        """Return the pixels of the tiles."""
+        (height, width), (down, across) = self._shape, self.there.shape
+        rows = np.diff([*(self.side * np.arange(down)), height])
+        columns = np.diff([*(self.side * np.arange(across)), width])
+        return np.multiply.outer(rows, columns)
+
+    def expose(self, added: Counts, report: ProgressCall | None = None) -> Iterator[Area]:
+        """Add samples to tiles and yield each area that is done; at the end the film is stored.
+
+        Args:
+            added: samples of each tile.
+            report: called with the samples of all pixels that are done in the area.
+        """
+        try:
+            for area in areas(self._shape, self.there, added, self.side):
+                self._add_to(area, report)
+                yield area
+        finally:
+            self.store()
+
+    def expose_all(self, count: int, progress: ProgressCall | None = None) -> float:
+        """Add so many samples to every pixel, and return the seconds of rendering."""
+        added = np.full_like(self.there, count)
+        total, done = self.work_of(added), 0
+
+        def report(work: float) -> None:
+            if progress is not None:
+                progress((done + work) / total)
+
+        for area in self.expose(added, report):
+            done += area.work
+        return self.seconds
+
+    def _add_to(self, area: Area, report: ProgressCall | None) -> None:
+        """Add samples to a rectangle of the film."""
+        film, (x0, y0, x1, y1), side = self.host, area.crop, self.side
+        part = film.sums[y0:y1, x0:x1]
+        own = Film(
+            np.ascontiguousarray(part), area.first, film.x0 + x0, film.y0 + y0, film.width,
+            film.height, backdrop=film.backdrop,
+        )  # fmt: skip
+        inside = None if report is None else partial(_report_area, report, area.work)
+        with self._opened(own) as on_device:
+            self.seconds += self._add(on_device, area.count, inside, area.first + self._offset)
+            sums = on_device.to_host().sums
+        if sums is not part:
+            part[:] = sums
+        self.there[y0 // side : -(-y1 // side), x0 // side : -(-x1 // side)] += area.count
+        self.work += area.work
+        film.backdrop = own.backdrop
+
+    def store(self) -> None:
+        """Give the sums to the device, and their numbers of samples to the film."""
+        film, (height, width), side = self.host, self._shape, self.side
+        film.samples, film.counts = int(self.there.max()), None
+        if (self.there != film.samples).any():
+            rows = np.repeat(self.there.astype(np.uint32), side, axis=0)[:height]
+            film.counts = np.repeat(rows, side, axis=1)[:, :width].copy()
+        self._device_film.restore(film.sums)
+
+
+def _report_area(report: ProgressCall, work: int, done: float) -> None:
+    report(work * done)

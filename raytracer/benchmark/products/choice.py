@@ -1,0 +1,84 @@
+"""The choice of tile, number of workers and division along k by a model of waves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from raytracer.benchmark.products.costs import predicted
+from raytracer.benchmark.products.tile import SimtTile, TensorTile, tile_of
+from raytracer.benchmark.products.units import SNAP, Units
+
+if TYPE_CHECKING:
+    from raytracer.benchmark.products.layout import Problem
+    from raytracer.variants import TileRequest
+
+BAND_ROWS = 2048  # of C: tiles that are computed at once cover about a square
+MOST_PARTS = 16  # of a tile: its owner adds them one by one
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A kernel, the division of the work, and the predicted time in seconds."""
+
+    tile: TensorTile | SimtTile
+    units: Units
+    seconds: float
+
+    @property
+    def blocks(self) -> int:
+        """Blocks of the launch."""
+        return self.units.workers * self.tile.cluster
+
+
+def choose(
+    problem: Problem, requests: Iterable[TileRequest], parts: bool, multiprocessors: int
+) -> Choice:
+    """Return the fastest choice by the model.
+
+    Args:
+        problem: sizes and layouts.
+        requests: tiles to choose from.
+        parts: whether tiles may be divided along k.
+        multiprocessors: of the device.
+    """
+    return min(candidates(problem, requests, parts, multiprocessors), key=lambda c: c.seconds)
+
+
+def candidates(
+    problem: Problem, requests: Iterable[TileRequest], parts: bool, multiprocessors: int
+) -> Iterator[Choice]:
+    """Yield all choices."""
+    for request in requests:
+        tile = tile_of(request, problem)
+        if not tile.possible:
+            continue
+        for units in divisions(problem, tile, parts, multiprocessors):
+            yield Choice(tile, units, predicted(problem, tile, units, multiprocessors))
+
+
+def divisions(
+    problem: Problem, tile: TensorTile | SimtTile, parts: bool, multiprocessors: int
+) -> Iterator[Units]:
+    """Yield ways to divide a product among workers: whole tiles first."""
+    rows, cols = -(-problem.m // (tile.rows * tile.cluster)), -(-problem.n // tile.cols)
+    steps = -(-problem.k // tile.depth)
+    tiles, most = rows * cols, multiprocessors * tile.per_multiprocessor // tile.cluster
+    band = max(1, BAND_ROWS // (tile.rows * tile.cluster))
+    waves = -(-tiles // most)
+    # No more workers than the same number of waves needs: power is the limit.
+    yield Units(rows, cols, steps, -(-tiles // waves), band=band)
+    if not parts:
+        return
+    snap = max(1, min(SNAP, steps // 2))
+    if tiles >= most:
+        if left := tiles % most:
+            yield Units(rows, cols, steps, most, left, snap, band)
+            yield Units(rows, cols, steps, most, left + most, snap, band)
+        return
+    for share in {2, 3, 4, 6, 8, 12, MOST_PARTS, most // tiles}:  # equal parts of every tile
+        if share * tiles <= most and 1 < share <= min(MOST_PARTS, steps):
+            yield Units(rows, cols, steps, share * tiles, tiles, 1, band)
+    if tiles < most < MOST_PARTS * tiles and tiles * steps >= most * 2 * snap:
+        yield Units(rows, cols, steps, most, tiles, snap, band)

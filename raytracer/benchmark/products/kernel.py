@@ -1,0 +1,204 @@
+"""A rung with tiles on one GPU: compiled tiles, tensor maps, aligned copies, launches."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from raytracer.backends.cuda import compile as compiler
+from raytracer.backends.cuda import ptxas
+from raytracer.backends.cuda.context import translated
+from raytracer.benchmark.cuda import tensor_map
+from raytracer.benchmark.cuda.kernel import MAX_DYNAMIC_SHARED, Enqueue, RefusedError, SizeError
+from raytracer.benchmark.products.choice import Choice, choose
+from raytracer.benchmark.products.tile import TensorTile
+
+if TYPE_CHECKING:
+    from raytracer.benchmark.cuda.session import Session
+    from raytracer.benchmark.products.layout import Operand, Problem
+    from raytracer.benchmark.record import Resources
+    from raytracer.variants import Variant
+
+BYTES = {2: "bfloat16", 4: "float32"}
+ALIGN_ENTRY = "align_operands"  # of a rung that takes any alignment
+ALIGN_BLOCKS, ALIGN_THREADS = 8, 256  # blocks of a multiprocessor
+TENSOR_ARGS, ROWS_ARGS = 512, 40  # bytes of ProductArgs and RowsToAlign
+
+
+class ProductKernel:
+    """A rung with tiles, for any problem."""
+
+    def __init__(
+        self, session: Session, variant: Variant, root: Path | None = None, shipped: bool = True
+    ) -> None:
+        """Remember the rung; tiles are loaded when they are chosen.
+
+        Args:
+            session: the GPU.
+            variant: with tiles.
+            root: the kernels folder; that of the package by default.
+            shipped: whether cubins that are shipped with the package may be used.
+
+        Raises:
+            RefusedError: the device cannot run the variant.
+        """
+        if not variant.admits(session.arch):
+            needs = ", ".join(map(str, variant.needs))
+            raise RefusedError(f"needs {needs}; this GPU is {session.arch}")
+        self.variant, self._session, self._root, self._shipped = variant, session, root, shipped
+        self._loaded: dict[tuple[tuple[str, str], ...], tuple[Any, str]] = {}
+        self._used = ""  # what the assembler said of the tile that was bound last
+        self._function: Any = None
+
+    def resources(self) -> Resources:
+        """Return registers per thread, static shared memory and spills of the tile bound last."""
+        return {
+            "registers": int(self._function.num_regs),
+            "shared": int(self._function.shared_size_bytes),
+            "spilled": ptxas.usage(self._used).spilled,
+        }
+
+    def choose(self, problem: Problem) -> Choice:
+        """Return tile and division of the work for a problem."""
+        parts = self.variant.schedule == "parts"
+        return choose(problem, self.variant.tiles, parts, self._session.multiprocessors)
+
+    def bind(self, problem: Problem, choice: Choice | None = None) -> Enqueue:
+        """Return a function that queues the product.
+
+        Args:
+            problem: sizes, addresses and layouts.
+            choice: tile and division of the work; by default what the model chooses.
+
+        Raises:
+            SizeError: this rung needs aligned rows.
+            MemoryNeedError: the scratch memory does not fit.
+        """
+        choice = choice or self.choose(problem)
+        module, self._used = self._module(choice.tile.macros())
+        driver = self._session.driver
+        with translated(driver):
+            self._function = function = module.get_function(self.variant.op)
+            names = driver.function_attribute
+            key = getattr(names, "MAX_DYNAMIC_SHARED_SIZE_BYTES", None)
+            function.set_attribute(key or names(MAX_DYNAMIC_SHARED), choice.tile.shared)
+            held: list[Any] = []
+            parts, flags = self._scratch(choice, held)
+            steps: list[Enqueue] = []
+            if isinstance(choice.tile, TensorTile):
+                problem = self._aligned(problem, module, held, steps)
+                arguments = _tensor_arguments(problem, choice, choice.tile, parts, flags)
+            else:
+                arguments = _simt_arguments(problem, choice, parts, flags)
+            function.prepare([f"{len(arguments)}s"])
+        block, stream = (choice.tile.threads, 1, 1), self._session.stream
+
+        def enqueue(_held: Any = held) -> None:  # keeps the scratch memory alive
+            for step in steps:
+                step()
+            function.prepared_async_call(
+                (choice.blocks, 1, 1), block, stream, arguments, shared_size=choice.tile.shared
+            )
+
+        return enqueue
+
+    def _module(self, macros: dict[str, str]) -> tuple[Any, str]:
+        key = tuple(sorted(macros.items()))
+        if key not in self._loaded:
+            source, arch = Path(str(self.variant.path)), self._session.arch
+            cubin = compiler.load(source, arch, self._root, shipped=self._shipped, macros=macros)
+            with translated(self._session.driver):
+                module = self._session.driver.module_from_buffer(cubin.code)
+            self._loaded[key] = module, cubin.log
+        return self._loaded[key]
+
+    def _scratch(self, choice: Choice, held: list[Any]) -> tuple[int, int]:
+        """Allocate sums of parts and their flags; return the addresses."""
+        if not choice.units.split_tiles:
+            return 0, 0
+        driver, tile = self._session.driver, choice.tile
+        flags = 4 * 4 * choice.blocks  # up to four warpgroups of a block
+        held.append(driver.mem_alloc(choice.blocks * tile.rows * tile.cols * 4))
+        held.append(driver.mem_alloc(flags))
+        self._session.fill(int(held[-1]), flags, 0)
+        return int(held[-2]), int(held[-1])
+
+    def _aligned(
+        self, problem: Problem, module: Any, held: list[Any], steps: list[Enqueue]
+    ) -> Problem:
+        """Add a step that copies operands without aligned rows; return the problem with copies."""
+        if problem.a.aligned and problem.b.aligned:
+            return problem
+        try:
+            function = module.get_function(ALIGN_ENTRY)
+        except self._session.driver.LogicError:
+            raise SizeError("the copy engine needs rows of a multiple of 16 bytes") from None
+        moved, arguments = [], b""
+        for operand in (problem.a, problem.b):
+            target = operand
+            if not operand.aligned:
+                size = operand.rows * operand.aligned_pitch * operand.size
+                held.append(self._session.driver.mem_alloc(size))
+                target = operand.moved(int(held[-1]))
+            arguments += _rows_to_align(operand, target)
+            moved.append(target)
+        function.prepare([f"{len(arguments)}s"])
+        grid = (ALIGN_BLOCKS * self._session.multiprocessors, 1, 1)
+        steps.append(
+            lambda: function.prepared_async_call(
+                grid, (ALIGN_THREADS, 1, 1), self._session.stream, arguments
+            )
+        )
+        return replace(problem, a=moved[0], b=moved[1])
+
+
+def _rows_to_align(operand: Operand, target: Operand) -> bytes:
+    """Return the struct `RowsToAlign`; without a target there is nothing to do."""
+    to = 0 if target is operand else target.address
+    return struct.pack(
+        "<QQqqii", operand.address, to, operand.pitch, target.pitch, operand.rows, operand.cols
+    ).ljust(ROWS_ARGS, b"\0")
+
+
+def _map(operand: Operand, box: tuple[int, int], swizzle: int) -> bytes:
+    return tensor_map.encode(
+        operand.address,
+        (operand.rows, operand.cols),
+        BYTES[operand.size],
+        box,
+        swizzle,
+        pitch=operand.pitch,
+    )
+
+
+def _tensor_arguments(
+    problem: Problem, choice: Choice, tile: TensorTile, parts: int, flags: int
+) -> bytes:
+    """Return the struct `ProductArgs`."""
+    depth, c = tile.depth, problem.c
+    box_a = (depth, 64) if tile.transposed_a else (tile.rows, depth)
+    box_b = (depth // tile.cluster, 64) if tile.transposed_b else (tile.cols // tile.cluster, depth)
+    map_c = bytes(tensor_map.BYTES)
+    if c.aligned:
+        map_c = _map(c, (16, tile.store_row // c.size), tile.store_row)
+    return (
+        _map(problem.a, box_a, 128)
+        + _map(problem.b, box_b, 128)
+        + map_c
+        + struct.pack("<QqQQii", c.address, c.pitch, parts, flags, problem.m, problem.n)
+        + choice.units.packed()
+        + struct.pack("<i", c.aligned)
+    ).ljust(TENSOR_ARGS, b"\0")
+
+
+def _simt_arguments(problem: Problem, choice: Choice, parts: int, flags: int) -> bytes:
+    """Return the struct `UnitArgs`."""
+    a, b, c = problem.a, problem.b, problem.c
+    return (
+        struct.pack("<QQQ", a.address, b.address, c.address)
+        + struct.pack("<qqq", a.pitch, b.pitch, c.pitch)
+        + struct.pack("<QQiiif", parts, flags, problem.m, problem.n, problem.k, 1.0)
+        + choice.units.packed()
+    )

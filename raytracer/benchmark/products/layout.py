@@ -1,0 +1,56 @@
+"""Matrices as they lie in memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+ALIGNMENT = 16  # bytes: of the copy engine, and of the widest copies of threads
+
+
+@dataclass(frozen=True)
+class Operand:
+    """A matrix on the device.
+
+    Attributes:
+        address: of its first value.
+        rows: as stored: a row is contiguous.
+        cols: values of a row.
+        pitch: values from row to row.
+        size: bytes of a value.
+        transposed: whether the stored matrix is the transpose of what the kernels take by default:
+            A by rows; B by rows in float32, by columns in bfloat16.
+    """
+
+    address: int
+    rows: int
+    cols: int
+    pitch: int
+    size: int
+    transposed: bool = False
+
+    @property
+    def aligned(self) -> bool:
+        """Whether every row starts at a multiple of 16 bytes."""
+        return self.address % ALIGNMENT == 0 and self.pitch * self.size % ALIGNMENT == 0
+
+    @property
+    def aligned_pitch(self) -> int:
+        """The smallest pitch with which a copy of the matrix is aligned."""
+        values = ALIGNMENT // self.size
+        return -(-self.cols // values) * values
+
+    def moved(self, address: int) -> Operand:
+        """Return an aligned copy of the matrix at another address."""
+        return replace(self, address=address, pitch=self.aligned_pitch)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A product C (m, n) = A (m, k) B (k, n)."""
+
+    m: int
+    n: int
+    k: int
+    a: Operand
+    b: Operand
+    c: Operand

@@ -1,0 +1,231 @@
+"""Kernels for a tile of C: macros, threads, shared memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from raytracer.benchmark.products.layout import Problem
+    from raytracer.variants import TileRequest
+
+SHARED_LIMIT = (
+    232448  # bytes of a block on sm_90 (CUDA programming guide, technical specifications)
+)
+
+
+class Tile(Protocol):
+    """What the choice and the launch need to know of a kernel."""
+
+    rows: int  # of C that a block computes at a time
+    cols: int
+    cluster: int  # blocks with adjacent rows
+    depth: int  # along k in a step
+    threads: int  # of a block
+    shared: int  # bytes of dynamic shared memory
+    per_multiprocessor: int  # blocks that run at once
+    label: str
+    possible: bool  # with the layouts of the problem
+
+    def macros(self) -> dict[str, str]:
+        """Return the macros that the kernel is compiled with."""
+
+
+@dataclass(frozen=True)
+class TensorTile:
+    """kernels/ladders/matmul_bf16/product.cuh: warpgroups of 64 rows, or 128 in two blocks.
+
+    Attributes:
+        request: rows, columns, cluster and turns.
+        transposed_a: A is stored by columns.
+        transposed_b: B is stored by rows.
+        c_size: bytes of a value of C: 4 or 2.
+    """
+
+    request: TileRequest
+    transposed_a: bool
+    transposed_b: bool
+    c_size: int
+
+    depth = 64
+    per_multiprocessor = 1
+
+    @property
+    def rows(self) -> int:
+        """Rows of C."""
+        return self.request.rows
+
+    @property
+    def cols(self) -> int:
+        """Columns of C."""
+        return self.request.cols
+
+    @property
+    def cluster(self) -> int:
+        """Blocks of a cluster."""
+        return self.request.cluster
+
+    @property
+    def label(self) -> str:
+        """The entry of the header."""
+        return str(self.request)
+
+    @property
+    def possible(self) -> bool:
+        """B by rows comes in panels of 64 columns."""
+        return not self.transposed_b or self.cols % 64 == 0
+
+    @property
+    def groups(self) -> int:
+        """Multiplying warpgroups."""
+        return 2 if self.request.turns or self.rows == 256 else self.rows // 64
+
+    @property
+    def blocks(self) -> int:
+        """Blocks of 64 rows of a warpgroup."""
+        return self.rows // 64 // (1 if self.request.turns else self.groups)
+
+    @property
+    def threads(self) -> int:
+        """One warpgroup copies."""
+        return 128 * (1 + self.groups)
+
+    @property
+    def store_row(self) -> int:
+        """Bytes of a row of C that a warp stores at a time (warp_store.cuh)."""
+        return 128 if self.cols * self.c_size % 128 == 0 else 64
+
+    def _stages(self, chunks: int) -> int:
+        free = SHARED_LIMIT - 512 - 4 * self.groups * chunks * 16 * self.store_row
+        return min(12, free // self._stage)
+
+    @property
+    def _stage(self) -> int:
+        return (self.rows + self.cols) * 2 * self.depth
+
+    @property
+    def chunks(self) -> int:
+        """Chunks of C of a warp: two if they cost no stage, or if five stages remain."""
+        return 2 if self._stages(2) == self._stages(1) or self._stages(2) >= 5 else 1
+
+    @property
+    def stages(self) -> int:
+        """Stages of shared memory: as many as fit."""
+        return self._stages(self.chunks)
+
+    @property
+    def shared(self) -> int:
+        """Stages, chunks of C, two barriers for each stage."""
+        chunks = 4 * self.groups * self.chunks * 16 * self.store_row
+        return self.stages * self._stage + chunks + 16 * self.stages
+
+    def macros(self) -> dict[str, str]:
+        """Return the macros that the kernel is compiled with."""
+        values = {
+            "GROUPS": self.groups,
+            "BLOCKS": self.blocks,
+            "TURNS": int(self.request.turns),
+            "COLS": self.cols,
+            "STAGES": self.stages,
+            "CLUSTER": self.cluster,
+            "CHUNKS": self.chunks,
+            "TRANSPOSED_A": int(self.transposed_a),
+            "TRANSPOSED_B": int(self.transposed_b),
+            "C_FLOAT": int(self.c_size == 4),
+        }
+        return {name: str(value) for name, value in values.items()}
+
+
+# Warp rows, warp columns, groups of four columns of a thread, blocks of a multiprocessor.
+SIMT_SHAPES = {
+    (128, 256): (2, 4, 4, 1),
+    (256, 128): (4, 2, 4, 1),
+    (128, 128): (2, 2, 4, 2),
+    (64, 128): (1, 4, 2, 4),
+    (64, 64): (1, 2, 2, 6),
+}
+
+
+@dataclass(frozen=True)
+class SimtTile:
+    """kernels/ladders/matmul/unit_pipeline.cuh: warps of 64 rows.
+
+    Attributes:
+        request: rows and columns.
+        along_m: A is stored by columns.
+        along_k: B is stored by columns.
+        wide_a: A is copied in pieces of 16 bytes.
+        wide_b: B is copied in pieces of 16 bytes.
+    """
+
+    request: TileRequest
+    along_m: bool
+    along_k: bool
+    wide_a: bool
+    wide_b: bool
+
+    depth = 8
+    cluster = 1
+    stages = 4
+    possible = True
+
+    @property
+    def rows(self) -> int:
+        """Rows of C."""
+        return self.request.rows
+
+    @property
+    def cols(self) -> int:
+        """Columns of C."""
+        return self.request.cols
+
+    @property
+    def label(self) -> str:
+        """The entry of the header."""
+        return str(self.request)
+
+    @property
+    def _shape(self) -> tuple[int, int, int, int]:
+        return SIMT_SHAPES[self.rows, self.cols]
+
+    @property
+    def threads(self) -> int:
+        """Threads of a block."""
+        return 32 * self._shape[0] * self._shape[1]
+
+    @property
+    def per_multiprocessor(self) -> int:
+        """Blocks that run at once."""
+        return self._shape[3]
+
+    @property
+    def shared(self) -> int:
+        """Stages, padded by 16 bytes a step for operands stored along k; the unit."""
+        pitches = self.rows + 4 * (not self.along_m) + self.cols + 4 * self.along_k
+        return self.stages * self.depth * pitches * 4 + 32
+
+    def macros(self) -> dict[str, str]:
+        """Return the macros that the kernel is compiled with."""
+        warp_rows, warp_cols, groups, blocks = self._shape
+        values = {
+            "WARP_ROWS": warp_rows,
+            "WARP_COLS": warp_cols,
+            "GROUPS": groups,
+            "PER_SM": blocks,
+            "STAGES": self.stages,
+            "ALONG_M": int(self.along_m),
+            "ALONG_K": int(self.along_k),
+            "WIDE_A": int(self.wide_a),
+            "WIDE_B": int(self.wide_b),
+        }
+        return {name: str(value) for name, value in values.items()}
+
+
+def tile_of(request: TileRequest, problem: Problem) -> TensorTile | SimtTile:
+    """Return the kernel for a tile and the layouts of a problem."""
+    a, b, c = problem.a, problem.b, problem.c
+    if a.size == 2:
+        return TensorTile(request, a.transposed, b.transposed, c.size)
+    wide_a = a.transposed and a.aligned and a.cols % 4 == 0
+    wide_b = not b.transposed and b.aligned and b.cols % 4 == 0
+    return SimtTile(request, a.transposed, b.transposed, wide_a, wide_b)

@@ -1,0 +1,40 @@
+"""Columns of the axes and orientations of particles that are no spheres, as programs name them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+AXES = (
+    (("aspherical_shape",), 1.0),
+    (("semi_axes",), 1.0),
+    (("shape",), 1.0),
+    (("shapex", "shapey", "shapez"), 0.5),
+    (("c_shape[1]", "c_shape[2]", "c_shape[3]"), 0.5),
+    (("c_diameter[1]", "c_diameter[2]", "c_diameter[3]"), 0.5),
+)  # fmt: skip
+"""Columns of the axes, and what makes semi-axes of them; those of LAMMPS are diameters."""
+
+TURNS = (
+    (("quatw", "quati", "quatj", "quatk"), (0, 1, 2, 3)),
+    (("c_quat[1]", "c_quat[2]", "c_quat[3]", "c_quat[4]"), (0, 1, 2, 3)),
+    (("c_orient[1]", "c_orient[2]", "c_orient[3]", "c_orient[4]"), (3, 0, 1, 2)),
+    (("quaternion",), (0, 1, 2, 3)),
+    (("quaternions",), (0, 1, 2, 3)),
+    (("orientation",), (0, 1, 2, 3)),
+)  # fmt: skip
+"""Columns of quaternions, and where w, x, y and z are in them: `c_orient` has w last, as OVITO."""
+
+
+def columns_needed(axes: Any, orientation: Any) -> list[str]:
+    """Return the names of columns that ellipsoids may be made of.
+
+    Args:
+        axes, orientation: a name, several, or None for the usual ones.
+    """
+    found: list[str] = []
+    for said, known in ((axes, AXES), (orientation, TURNS)):
+        if said is None:
+            found += [name for names, _ in known for name in names]
+        else:
+            found += [said] if isinstance(said, str) else said
+    return found

@@ -1,0 +1,116 @@
+"""CUDA sources of the bench, compiled by g++ for the CPU, at sizes drawn at random."""
+
+from __future__ import annotations
+
+import ctypes
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from raytracer.backends.cuda.sources import kernels_root
+from raytracer.benchmark import operations as ops
+from raytracer.benchmark.operations.base import relative_error
+from raytracer.variants import Variant, discover
+
+SUPPORT = Path(__file__).resolve().parents[2] / "support"
+RNG = np.random.default_rng(11)
+MULTIPROCESSORS = 1
+GUARD = 64  # bytes before and behind every output
+
+pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is missing")
+
+
+def built(variant: Variant, macros: dict[str, str], folder: Path) -> ctypes.CDLL:
+    """Compile a kernel; the library has `go(blocks, threads, arguments)` and its constants."""
+    source = folder / "kernel.cpp"
+    source.write_text(
+        f'#include "cuda_on_cpu.h"\n#include "{variant.path}"\n'
+        'extern "C" void go(unsigned blocks, unsigned threads, const std::uint64_t* arguments) {\n'
+        f"  launch({variant.op}, blocks, threads, arguments);\n}}\n"
+    )
+    library = folder / "kernel.so"
+    flags = ["-std=c++20", "-O1", "-w", "-shared", "-fPIC", "-pthread", "-ffp-contract=off"]
+    flags += [f"-D{name}={value}" for name, value in macros.items()]
+    if "extern __shared__ unsigned" in variant.code:
+        flags.append("-DSHARED_TYPE=unsigned")
+    includes = ["-I", str(SUPPORT), "-I", str(SUPPORT / "cuda_on_cpu"), "-I", str(kernels_root())]
+    command = ["g++", *flags, *includes, str(source), "-o", str(library)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[:2000]
+    return ctypes.CDLL(str(library))
+
+
+def aligned(count: int, offset: int) -> Any:
+    """`count` bytes that begin `offset` bytes behind a multiple of 256."""
+    room = np.full(count + 512 + offset + GUARD, 0xFF, np.uint8)
+    begin = -room.ctypes.data % 256 + 256 + offset
+    return room[begin : begin + count], room
+
+
+def run(name: str, rung: int, dtype: str, axes: dict[str, int], folder: Path) -> None:
+    """Compare one rung with the reference, and look for writes beside the outputs."""
+    op = ops.find(name)
+    axes = op.resolve(axes)
+    (variant,) = (each for each in discover(name) if each.number == rung)
+    library = built(variant, op.macros(axes, dtype), folder)
+    launch = variant.launch(op.launch_names(axes, dtype), MULTIPROCESSORS)
+    inputs, offsets = op.inputs(axes, dtype, "normal", 3), op.offsets(axes, dtype)
+    pointers: list[int] = []
+    kept, rooms = [], {}
+    for key, array in inputs.items():
+        copy, room = aligned(array.nbytes, offsets.get(key, 0))
+        copy[:] = array.reshape(-1).view(np.uint8)
+        kept.append(room)
+        pointers.append(copy.ctypes.data)
+    outputs = {}
+    for key, output in op.outputs(axes, dtype).items():
+        outputs[key], rooms[key] = aligned(output.nbytes, offsets.get(key, 0))
+        if output.clear:
+            outputs[key][:] = 0
+        pointers.append(outputs[key].ctypes.data)
+    for key in variant.constant.split():
+        operator = inputs[key].tobytes()
+        text = (kernels_root() / "ladders" / name / "staged.cuh").read_text()
+        text += (kernels_root() / "ladders/contraction/staged.cuh").read_text()
+        copies = 6 if "RT_OPERATOR_COPIES 6" in text else 3
+        target = (ctypes.c_char * (len(operator) * copies)).in_dll(library, f"c_{key}")
+        ctypes.memmove(target, operator * copies, len(operator) * copies)
+    arguments = (ctypes.c_uint64 * 16)(*pointers, *op.sizes(axes))
+    block = launch.block or variant.block
+    library.go(launch.grid[0], block[0], arguments)
+    for key, expected in op.reference(inputs).items():
+        output = op.outputs(axes, dtype)[key]
+        found = outputs[key].view(output.dtype).reshape(output.shape)
+        assert relative_error(found, expected) <= op.tolerance(axes, dtype), (axes, key)
+        room, begin = rooms[key], outputs[key].ctypes.data - rooms[key].ctypes.data
+        assert (room[:begin] == 0xFF).all(), f"{key}: written before it"
+        assert (room[begin + outputs[key].nbytes :] == 0xFF).all(), f"{key}: written behind it"
+
+
+STAGED = {"contraction": 10, "diffusion": 4, "mass": 3, "advection": 3}
+
+
+@pytest.mark.parametrize("name", STAGED)
+@pytest.mark.parametrize("kind", ["odd", "even"])
+def test_elements(name: str, kind: str, tmp_path: Path) -> None:
+    n = int(RNG.choice(range(3, 8, 2) if kind == "odd" else range(2, 11, 2)))
+    dtype = str(RNG.choice(["float32", "float64"]))
+    elements = int(RNG.integers(1, 2 * 256 // n**2 + 3))  # some blocks, the last one not full
+    run(name, STAGED[name], dtype, {"elements": elements, "n": n}, tmp_path)
+
+
+@pytest.mark.parametrize("offset", [0, 1, 2])
+def test_additions(offset: int, tmp_path: Path) -> None:
+    run("vecadd", 8, "float32", {"n": int(RNG.integers(1, 9000)), "offset": offset}, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "most"), [("float32", 2000), ("uint32", 60_000), ("uint16", 60_000)]
+)
+def test_histograms(dtype: str, most: int, tmp_path: Path) -> None:
+    axes = {"n": int(RNG.integers(1, 10_000)), "bins": int(RNG.integers(1, most))}
+    run("histogram_bins", 3, dtype, axes, tmp_path)

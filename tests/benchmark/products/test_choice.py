@@ -1,0 +1,91 @@
+"""Tiles and the model of waves that chooses among them."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from raytracer import variants
+from raytracer.benchmark.operations import find
+from raytracer.benchmark.products import Problem, choose
+from raytracer.benchmark.products.choice import MOST_PARTS, candidates
+from raytracer.benchmark.products.tile import SHARED_LIMIT, SIMT_SHAPES, TensorTile, tile_of
+from raytracer.variants import TileRequest, Variant
+
+OPS = [("matmul", "float32"), ("matmul_bf16", "bfloat16"), ("matmul_bf16", "bfloat16_out")]
+RUNGS = [
+    (each, dtype)
+    for name, dtype in OPS
+    for each in variants.discover(name)
+    if each.tiles and each.supports(dtype)
+]
+
+
+def problem(name: str, dtype: str, m: int, n: int, k: int, base: int = 0) -> Problem:
+    return find(name).problem({"m": m, "n": n, "k": k}, dtype, lambda _: base)
+
+
+@pytest.mark.parametrize(("rung", "dtype"), RUNGS)
+def test_every_candidate_covers_c_and_fits_the_device(rung: Variant, dtype: str) -> None:
+    draw = random.Random(1)
+    for _ in range(20):
+        m, n, k = (int(2 ** draw.uniform(0, 15)) for _ in range(3))
+        given = problem(rung.op, dtype, m, n, k)
+        for choice in candidates(given, rung.tiles, rung.schedule == "parts", 132):
+            tile, units = choice.tile, choice.units
+            assert units.tile_rows * tile.rows * tile.cluster >= m
+            assert units.tile_cols * tile.cols >= n
+            assert units.steps * tile.depth >= k
+            assert 0 < choice.blocks <= 132 * tile.per_multiprocessor
+            assert units.split_tiles <= units.tiles
+            assert units.workers <= max(units.tiles, MOST_PARTS * units.split_tiles)
+            assert choice.seconds > 0
+
+
+@pytest.mark.parametrize(("rung", "dtype"), RUNGS)
+def test_tiles_of_the_header_fit_into_shared_memory(rung: Variant, dtype: str) -> None:
+    for request in rung.tiles:
+        tile = tile_of(request, problem(rung.op, dtype, 4096, 4096, 4096))
+        assert tile.shared <= SHARED_LIMIT // tile.per_multiprocessor
+        assert tile.threads * tile.per_multiprocessor <= 2048
+        if isinstance(tile, TensorTile):
+            assert tile.groups * tile.blocks * 64 == tile.rows * (2 if request.turns else 1)
+            assert tile.stages >= 3
+            assert tile.cols * tile.c_size % tile.store_row == 0
+
+
+def test_parts_are_taken_where_whole_tiles_leave_most_multiprocessors_idle() -> None:
+    thin = problem("matmul_bf16", "bfloat16_out", 256, 512, 16384)
+    choice = choose(thin, [TileRequest(128, 256)], True, 132)
+    assert choice.units.split_tiles == choice.units.tiles == 4
+    assert choice.blocks > 4
+    even = problem("matmul_bf16", "bfloat16_out", 128 * 132, 256, 4096)
+    assert choose(even, [TileRequest(128, 256)], True, 132).units.split_tiles == 0
+
+
+def test_wide_copies_need_aligned_rows_along_the_tile() -> None:
+    request = TileRequest(128, 128)
+    macros = tile_of(request, problem("matmul", "float32", 64, 64, 64)).macros()
+    assert (macros["WIDE_A"], macros["WIDE_B"]) == ("0", "1")
+    assert tile_of(request, problem("matmul", "float32", 64, 63, 64)).macros()["WIDE_B"] == "0"
+    moved = problem("matmul", "float32", 64, 64, 64, base=4)
+    assert tile_of(request, moved).macros()["WIDE_B"] == "0"
+    both = find("matmul").problem(
+        {"m": 64, "n": 64, "k": 64}, "float32", lambda _: 0, frozenset("ab")
+    )
+    macros = tile_of(request, both).macros()
+    assert [macros[name] for name in ("ALONG_M", "ALONG_K", "WIDE_A", "WIDE_B")] == list("1110")
+
+
+def test_shapes_have_the_rows_and_columns_that_their_warps_cover() -> None:
+    for (rows, cols), (warp_rows, warp_cols, groups, _) in SIMT_SHAPES.items():
+        assert (rows, cols) == (64 * warp_rows, 16 * groups * warp_cols)
+
+
+def test_rows_that_are_not_aligned_are_told_from_those_that_are() -> None:
+    given = problem("matmul_bf16", "bfloat16", 5, 6, 9)
+    assert not given.a.aligned
+    assert given.a.aligned_pitch == 16
+    assert given.a.moved(512).aligned
+    assert problem("matmul_bf16", "bfloat16", 5, 6, 16).b.aligned

@@ -1,0 +1,139 @@
+"""What a launch of a product passes to the driver, without a GPU."""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+from collections.abc import Callable
+from contextlib import nullcontext
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from raytracer import variants
+from raytracer.backends.cuda import compile as compiler
+from raytracer.benchmark.cuda import tensor_map
+from raytracer.benchmark.cuda.kernel import SizeError
+from raytracer.benchmark.operations import find
+from raytracer.benchmark.products import kernel as products
+from raytracer.benchmark.products.kernel import ProductKernel
+
+MAP = 128  # bytes
+
+
+class Driver:
+    """Stands for PyCUDA's driver module; notes launches."""
+
+    LogicError = KeyError
+
+    def __init__(self, entries: tuple[str, ...]) -> None:
+        self.entries, self.launches, self.taken = entries, list[tuple[Any, ...]](), 0
+        self.function_attribute = SimpleNamespace(MAX_DYNAMIC_SHARED_SIZE_BYTES=8)
+
+    def module_from_buffer(self, _: bytes) -> Any:
+        return SimpleNamespace(get_function=self.function)
+
+    def function(self, name: str) -> Any:
+        if name not in self.entries:
+            raise KeyError(name)
+        made = SimpleNamespace(formats=[], num_regs=1, shared_size_bytes=0)
+        made.prepare = made.formats.extend
+        made.set_attribute = lambda *_: None
+
+        def launch(grid: Any, block: Any, _: Any, arguments: bytes, shared_size: int = 0) -> None:
+            assert made.formats == [f"{len(arguments)}s"]
+            self.launches.append((name, grid, block, arguments, shared_size))
+
+        made.prepared_async_call = launch
+        return made
+
+    def mem_alloc(self, size: int) -> int:
+        self.taken += 1 << 30
+        assert size > 0
+        return self.taken
+
+
+class Maps:
+    """Stands for the driver library; a map holds its address, extents, pitch and box."""
+
+    def cuTensorMapEncodeTiled(self, place: Any, *asked: Any) -> int:  # noqa: N802
+        _, _, address, sizes, strides, box, *_ = asked
+        values = (address.value or 0, *sizes, *strides, *box)
+        ctypes.memmove(place.value, struct.pack("<6Q", *values).ljust(MAP, b"\0"), MAP)
+        return 0
+
+
+Bind = Callable[..., Driver]
+
+
+@pytest.fixture
+def bind(monkeypatch: pytest.MonkeyPatch) -> Bind:
+    """Return a function that launches a product of the last rung, or of another one."""
+
+    def run(name: str, dtype: str, size: tuple[int, int, int], rung: int = -1) -> Driver:
+        variant = variants.discover(name)[rung]
+        entries = (name, "align_operands") if "align_operands" in variant.code else (name,)
+        driver = Driver(entries)
+        session: Any = SimpleNamespace(
+            arch="sm_90a", driver=driver, multiprocessors=132, stream=0, fill=lambda *_: None
+        )
+        cubin = SimpleNamespace(code=b"", log="")
+        monkeypatch.setattr(compiler, "load", lambda *_, **__: cubin)
+        monkeypatch.setattr(products, "translated", lambda _: nullcontext())
+        monkeypatch.setattr(tensor_map, "_library", Maps)
+        axes = dict(zip("mnk", size, strict=True))
+        address = {"a": 1 << 20, "b": 1 << 21, "c": 1 << 22}
+        problem = find(name).problem(axes, dtype, address.__getitem__)
+        ProductKernel(session, variant).bind(problem)()
+        return driver
+
+    return run
+
+
+def map_of(arguments: bytes, number: int) -> tuple[int, ...]:
+    """Address, columns, rows, bytes of a row, and columns and rows of a box."""
+    return struct.unpack_from("<6Q", arguments, number * MAP)
+
+
+def test_maps_and_sizes_of_a_product_of_aligned_matrices(bind: Bind) -> None:
+    driver = bind("matmul_bf16", "bfloat16_out", (256, 512, 1024))
+    ((name, grid, _, arguments, _),) = driver.launches
+    assert name == "matmul_bf16"
+    assert len(arguments) == 512
+    assert map_of(arguments, 0)[:4] == (1 << 20, 1024, 256, 2048)
+    assert map_of(arguments, 1)[:4] == (1 << 21, 1024, 512, 2048)
+    assert map_of(arguments, 2)[:4] == (1 << 22, 512, 256, 1024)
+    out, pitch, _, _, m, n = struct.unpack_from("<QqQQii", arguments, 3 * MAP)
+    assert (out, pitch, m, n) == (1 << 22, 512, 256, 512)
+    (mapped,) = struct.unpack_from("<i", arguments, 3 * MAP + 40 + 24)
+    assert mapped == 1
+    assert 0 < grid[0] <= 132
+
+
+def test_operands_whose_rows_are_not_aligned_are_copied_first(bind: Bind) -> None:
+    driver = bind("matmul_bf16", "bfloat16", (100, 50, 33))
+    (align, _, _, rows, _), (name, _, _, arguments, _) = driver.launches
+    assert (align, name) == ("align_operands", "matmul_bf16")
+    first, second = struct.unpack("<QQqqii", rows[:40]), struct.unpack("<QQqqii", rows[40:])
+    assert (first[0], first[2:]) == (1 << 20, (33, 40, 100, 33))
+    assert (second[0], second[2:]) == (1 << 21, (33, 40, 50, 33))
+    assert map_of(arguments, 0)[:4] == (first[1], 33, 100, 80)
+    assert map_of(arguments, 1)[:4] == (second[1], 33, 50, 80)
+    (mapped,) = struct.unpack_from("<i", arguments, 3 * MAP + 40 + 24)
+    assert mapped == 0  # 50 floats are 200 bytes
+
+
+def test_rungs_without_copies_refuse_them(bind: Bind) -> None:
+    with pytest.raises(SizeError, match="multiple of 16"):
+        bind("matmul_bf16", "bfloat16", (100, 50, 33), rung=-2)
+
+
+def test_arguments_of_a_product_of_multiply_adds(bind: Bind) -> None:
+    driver = bind("matmul", "float32", (100, 50, 33))
+    ((name, _, _, arguments, shared),) = driver.launches
+    assert name == "matmul"
+    assert len(arguments) == 104
+    assert struct.unpack_from("<3Q3q", arguments) == (1 << 20, 1 << 21, 1 << 22, 33, 50, 50)
+    assert struct.unpack_from("<3if", arguments, 64) == (100, 50, 33, 1.0)
+    assert shared > 0

@@ -1,0 +1,207 @@
+"""Products of any size, layout, alignment and distance between rows, beside float64."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from conftest import backend_missing
+from raytracer import ops, variants
+from raytracer.backends.cuda import compile as compiler
+from raytracer.benchmark.cuda.guarded_memory import Memory
+from raytracer.benchmark.cuda.session import Session
+from raytracer.benchmark.operations import find
+from raytracer.benchmark.operations.base import bfloat16_bits, from_bfloat16, relative_error
+from raytracer.benchmark.products import Operand, Problem
+from raytracer.benchmark.products.choice import candidates
+from raytracer.benchmark.products.kernel import ProductKernel
+from raytracer.resources import thread_count
+
+pytestmark = pytest.mark.gpu
+
+DTYPES = {"float32": "matmul", "bfloat16": "matmul_bf16", "bfloat16_out": "matmul_bf16"}
+ALIGNED = (8, 16, 8)  # values between rows, which are rounded up to multiples of 8 values
+SIZES = [
+    (1, 1, 1), (1, 1000, 700), (1000, 1, 333), (37, 45, 29), (129, 131, 1031), (264, 520, 328),
+    (385, 1284, 517), (100, 64, 9000), (1024, 512, 512), (1030, 2050, 64), (2, 3, 4100),
+    (700, 700, 16),
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Case:
+    """A product: sizes, type, and how each matrix lies in memory."""
+
+    size: tuple[int, int, int]
+    dtype: str
+    transposed: frozenset[str]
+    extra: tuple[int, int, int]  # values between the rows of a, b and c
+    offset: int  # values before the first
+
+    def __str__(self) -> str:
+        layout = "".join(sorted(self.transposed)) or "none"
+        return f"{self.dtype}-{'x'.join(map(str, self.size))}-{layout}-{self.extra}-{self.offset}"
+
+
+def cases() -> list[Case]:
+    """Every size in two layouts for each type."""
+    draw, made = random.Random(5), []
+    for dtype in DTYPES:
+        for i, size in enumerate(SIZES):
+            for odd in (False, True):
+                layout = frozenset("ab"[j] for j in range(2) if (i + odd) >> j & 1)
+                a, b, c = [draw.randrange(9) for _ in range(3)] if odd else ALIGNED
+                made.append(Case(size, dtype, layout, (a, b, c), draw.randrange(8) if odd else 0))
+    return made
+
+
+@dataclass
+class Stored:
+    """A matrix in a buffer on the host."""
+
+    buffer: NDArray[Any]
+    operand: Operand
+
+    def matrix(self) -> NDArray[Any]:
+        """View the stored rows."""
+        o = self.operand
+        return np.lib.stride_tricks.as_strided(
+            self.buffer[o.address :], (o.rows, o.cols), (o.pitch * o.size, o.size), writeable=True
+        )
+
+
+def stored(
+    values: NDArray[Any] | None, shape: tuple[int, int], dtype: str, case: Case, which: int
+) -> Stored:
+    """Store a matrix with the pitch of the case; its address is the index of the first value."""
+    name = "abc"[which]
+    transposed = name in case.transposed
+    rows, cols = shape[::-1] if transposed else shape
+    pitch = cols + case.extra[which]
+    if case.extra == ALIGNED:
+        pitch = -(-pitch // 8) * 8
+    buffer = np.zeros(case.offset + rows * pitch, dtype)
+    made = Stored(
+        buffer, Operand(case.offset, rows, cols, pitch, np.dtype(dtype).itemsize, transposed)
+    )
+    if values is not None:
+        made.matrix()[:] = values.T if transposed else values
+    return made
+
+
+def make(case: Case) -> tuple[list[Stored], NDArray[np.float64]]:
+    """Return a, b, c and the product in float64."""
+    m, n, k = case.size
+    generator = np.random.default_rng(m + n + k)
+    a, b = generator.standard_normal((m, k), "f4"), generator.standard_normal((k, n), "f4")
+    c_type = {"float32": "f4", "bfloat16": "f4", "bfloat16_out": "u2"}[case.dtype]
+    c = stored(None, (m, n), c_type, case, 2)
+    if case.dtype == "float32":
+        both = [stored(a, (m, k), "f4", case, 0), stored(b, (k, n), "f4", case, 1)]
+        return [*both, c], a.astype("f8") @ b.astype("f8")
+    bits_a, bits_b = bfloat16_bits(a), bfloat16_bits(b.T)
+    both = [stored(bits_a, (m, k), "u2", case, 0), stored(bits_b, (n, k), "u2", case, 1)]
+    return [*both, c], from_bfloat16(bits_a).astype("f8") @ from_bfloat16(bits_b).T.astype("f8")
+
+
+def problem(case: Case, matrices: list[Stored], at: list[int]) -> Problem:
+    """Return the problem with the buffers at device addresses."""
+    placed = [
+        replace(each.operand, address=address + each.operand.address * each.operand.size)
+        for each, address in zip(matrices, at, strict=True)
+    ]
+    return Problem(*case.size, *placed)
+
+
+@pytest.fixture(scope="module")
+def session() -> Iterator[Session]:
+    if reason := backend_missing("cuda"):
+        pytest.skip(f"cuda: {reason}")
+    with Session() as session:
+        compile_everything(session)
+        yield session
+
+
+def best(name: str) -> variants.Variant:
+    return variants.discover(name)[-1]
+
+
+def compile_everything(session: Session) -> None:
+    """Compile the chosen tiles of all cases on all cores."""
+    if compiler.find_nvcc() is None:
+        return
+    jobs = set()
+    for case in cases():
+        variant = best(DTYPES[case.dtype])
+        if variant.admits(session.arch):
+            given = problem(case, make(case)[0], [0, 0, 0])
+            parts = variant.schedule == "parts"
+            found = candidates(given, variant.tiles, parts, session.multiprocessors)
+            choice = min(found, key=lambda each: each.seconds)
+            jobs.add((str(variant.path), tuple(sorted(choice.tile.macros().items()))))
+    with ThreadPoolExecutor(min(thread_count(), 16)) as pool:
+        list(
+            pool.map(
+                lambda job: compiler.load(
+                    Path(job[0]), session.arch, notify=lambda _: None, macros=dict(job[1])
+                ),
+                jobs,
+            )
+        )
+
+
+@pytest.mark.parametrize("case", cases(), ids=str)
+def test_product_agrees_with_float64(session: Session, case: Case) -> None:
+    variant = best(DTYPES[case.dtype])
+    if not variant.admits(session.arch):
+        pytest.skip(f"{variant.label} does not run on {session.arch}")
+    matrices, wanted = make(case)
+    kernel = ProductKernel(session, variant)
+    names = ["a", "b", "c"]
+    sizes = {name: each.buffer.nbytes for name, each in zip(names, matrices, strict=True)}
+    with Memory(session, sizes) as memory:
+        for name, each in zip(names, matrices, strict=True):
+            memory.upload(name, each.buffer)
+        run = kernel.bind(problem(case, matrices, [memory.address(name) for name in names]))
+        results = []
+        for _ in range(2):
+            memory.poison("c")
+            run()
+            session.wait()
+            memory.download("c", matrices[2].buffer)
+            results.append(matrices[2].buffer.copy())
+            assert not memory.overrun("c")
+    op = find(DTYPES[case.dtype])
+    limit = op.tolerance({"m": 1, "n": 1, "k": case.size[2]}, case.dtype)
+    assert relative_error(matrices[2].matrix().copy(), wanted) <= limit
+    assert (results[0].view("u1") == results[1].view("u1")).all(), "the sums depend on time"
+    inside = Stored(np.zeros_like(matrices[2].buffer), matrices[2].operand)
+    inside.matrix()[:] = 1
+    between = np.repeat(inside.buffer == 0, inside.buffer.itemsize)
+    assert (results[0].view("u1")[between] == 0xFF).all(), "values between rows were written"
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "bfloat16_out"])
+def test_function_takes_columns_and_rows(session: Session, dtype: str) -> None:
+    generator = np.random.default_rng(3)
+    a, b = (bfloat16_bits(generator.standard_normal(s, "f4")) for s in ((70, 90), (50, 90)))
+    wanted = from_bfloat16(a).astype("f8") @ from_bfloat16(b).T.astype("f8")
+    for place in (np.ascontiguousarray, np.asfortranarray):
+        found = ops.matmul_bf16(place(a), place(b), dtype=dtype)
+        assert relative_error(found, wanted) <= 3e-3
+
+
+def test_function_takes_columns_and_rows_of_float32(session: Session) -> None:
+    generator = np.random.default_rng(3)
+    a, b = generator.standard_normal((71, 91), "f4"), generator.standard_normal((91, 53), "f4")
+    for place in (np.ascontiguousarray, np.asfortranarray):
+        found = ops.matmul(place(a), place(b))
+        assert relative_error(found, a.astype("f8") @ b.astype("f8")) <= 1e-5

@@ -1,0 +1,89 @@
+// Kernels of the bench as functions of the CPU, for tests: a thread of a block is a thread of the system, a barrier
+// is a barrier, asynchronous copies are done at once. Warp intrinsics and atomics of floats are missing.
+#pragma once
+#include <barrier>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#define __global__
+#define __device__
+#define __host__
+#define __constant__
+#define __shared__
+#define __forceinline__ inline
+#define __launch_bounds__(...)
+#define RT_DEVICE inline
+
+struct Index {
+  unsigned x = 0, y = 0, z = 0;
+};
+inline thread_local Index threadIdx;
+inline Index blockIdx, blockDim, gridDim;
+inline std::unique_ptr<std::barrier<>> block_barrier;
+inline void __syncthreads() { block_barrier->arrive_and_wait(); }
+
+struct alignas(16) uint4 {
+  unsigned x, y, z, w;
+};
+struct alignas(16) float4 {
+  float x, y, z, w;
+};
+struct alignas(8) float2 {
+  float x, y;
+};
+struct alignas(16) double2 {
+  double x, y;
+};
+inline float4 make_float4(float x, float y, float z, float w) { return {x, y, z, w}; }
+inline float2 make_float2(float x, float y) { return {x, y}; }
+inline double2 make_double2(double x, double y) { return {x, y}; }
+template <class T> void __stwb(T* to, T value) { *to = value; }
+template <class T> T __ldg(const T* from) { return *from; }
+
+// Copies have the alignment that the hardware requires.
+inline void __pipeline_memcpy_async(void* to, const void* from, std::size_t bytes) {
+  if ((std::uintptr_t)to % bytes != 0 || (std::uintptr_t)from % bytes != 0) __builtin_trap();
+  std::memcpy(to, from, bytes);
+}
+inline void __pipeline_commit() {}
+inline void __pipeline_wait_prior(int) {}
+
+template <class A, class B> auto min(A a, B b) { return a < b ? a : b; }
+template <class A, class B> auto max(A a, B b) { return a < b ? b : a; }
+inline int __clz(int value) { return value == 0 ? 32 : __builtin_clz((unsigned)value); }
+inline unsigned __umulhi(unsigned a, unsigned b) { return (unsigned)((std::uint64_t)a * b >> 32); }
+inline float __fdiv_rn(float a, float b) { return a / b; }
+inline unsigned atomicAdd(unsigned* to, unsigned value) { return __atomic_fetch_add(to, value, __ATOMIC_RELAXED); }
+
+template <class... A, std::size_t... i>
+void launch(void (*kernel)(A...), const std::uint64_t* arguments, std::index_sequence<i...>) {
+  kernel((A)arguments[i]...);
+}
+// All blocks, one after the other.
+template <class... A> void launch(void (*kernel)(A...), unsigned blocks, unsigned threads,
+                                  const std::uint64_t* arguments) {
+  gridDim.x = blocks, blockDim.x = threads;
+  block_barrier = std::make_unique<std::barrier<>>(threads);
+  for (blockIdx.x = 0; blockIdx.x < blocks; blockIdx.x++) {
+    std::vector<std::thread> block;
+    for (unsigned t = 0; t < threads; t++)
+      block.emplace_back([=] {
+        threadIdx.x = t;
+        launch(kernel, arguments, std::index_sequence_for<A...>());
+        block_barrier->arrive_and_drop();
+      });
+    for (std::thread& each : block) each.join();
+    block_barrier = std::make_unique<std::barrier<>>(threads);
+  }
+}
+
+// dynamic shared memory, of the type with which the kernel declares it
+#ifndef SHARED_TYPE
+#define SHARED_TYPE uint4
+#endif
+alignas(256) inline SHARED_TYPE shared[(256 << 10) / sizeof(SHARED_TYPE)];

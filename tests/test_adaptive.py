@@ -1,0 +1,161 @@
+"""Adaptive sampling: tiles get samples until their noise is at most a level."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import raytracer
+from raytracer import Film, UserError, adaptive
+from raytracer.adaptive import areas
+from raytracer.film.film import develop
+from raytracer.film.noise import TileNoise, noise_of
+from support.films import film_of
+from support.project import to_project
+from support.scenes import random_scene
+
+SCENE = to_project(random_scene(7, 250))
+SMALL: dict[str, Any] = {"width": 200, "height": 64, "samples": 4, "integrator": "ao"}
+
+
+@pytest.fixture(scope="module")
+def image() -> raytracer.Image:
+    return raytracer.render(SCENE, noise=0.05, **SMALL)
+
+
+def test_a_noise_level_is_reached(image: raytracer.Image) -> None:
+    """The noise that is told is near the error; tiles without spheres have the fewest samples."""
+    counts = image.film.counts
+    assert counts is not None
+    assert counts.min() >= 4
+    assert counts.max() == image.film.samples > 2 * counts.min()
+    assert 0.015 < image.metadata["noise"] <= 0.05
+    about = image.metadata
+    assert (about["samples"], about["samples_fewest"]) == (counts.max(), counts.min())
+    assert about["samples_mean"] == pytest.approx(counts.mean())
+    assert f"{counts.min()} to {counts.max()} samples per pixel" in repr(image)
+    truth = raytracer.render(SCENE, **SMALL | {"samples": 512, "seed": 5}).film
+    shown = truth.sums[..., 3] > 0
+    error = (image.film.mean() - truth.mean())[shown, :3]
+    found = np.sqrt((error**2).mean()) / truth.mean()[shown, :3].mean()
+    assert 0.4 < found / image.metadata["noise"] < 1.3
+
+
+def test_each_tile_is_that_of_a_plain_render(image: raytracer.Image) -> None:
+    """Whatever the number of threads, and a tile has the sums of so many samples."""
+    film = image.film
+    again = raytracer.render(SCENE, noise=0.05, threads=1, **SMALL)
+    np.testing.assert_array_equal(again.film.sums, film.sums)
+    np.testing.assert_array_equal(again.film.counts, film.pixel_counts())
+    for count in np.unique(film.pixel_counts()):
+        plain = raytracer.render(SCENE, **SMALL | {"samples": int(count)})
+        here = film.pixel_counts() == count
+        np.testing.assert_array_equal(plain.film.sums[here], film.sums[here])
+
+
+def test_samples_are_added_to_what_each_pixel_has(image: raytracer.Image) -> None:
+    more = raytracer.render(SCENE, film=image.film, **SMALL).film
+    counts = image.film.pixel_counts() + 4
+    np.testing.assert_array_equal(more.counts, counts)
+    plain = raytracer.render(SCENE, **SMALL | {"samples": int(counts[20, 100])})
+    np.testing.assert_array_equal(plain.film.sums[20, 100], more.sums[20, 100])
+    finer = raytracer.render(SCENE, film=image.film, noise=0.04, **SMALL)
+    assert finer.metadata["noise"] <= 0.04
+    assert (finer.film.pixel_counts() >= counts).all()
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".exr"])
+def test_films_keep_the_samples_of_pixels(
+    image: raytracer.Image, suffix: str, tmp_path: Path
+) -> None:
+    if suffix == ".exr":
+        pytest.importorskip("OpenEXR")
+    path = image.film.save(tmp_path / f"film{suffix}")
+    stored = Film.load(path)
+    np.testing.assert_array_equal(stored.sums, image.film.sums)
+    np.testing.assert_array_equal(stored.counts, image.film.pixel_counts())
+    np.testing.assert_array_equal(develop(stored), develop(image.film))
+    with_counts = raytracer.render(SCENE, film=stored, aovs=["samples"], **SMALL).film
+    np.testing.assert_array_equal(with_counts.aovs["samples"], with_counts.pixel_counts())
+    if suffix == ".exr":
+        half = Film.load(image.film.save(path, half=True))
+        np.testing.assert_allclose(half.mean(), image.film.mean(), rtol=1e-3, atol=1e-4)
+
+
+def test_pictures_show_the_means() -> None:
+    """A film of equal means has the picture of a film of equal samples."""
+    rng = np.random.default_rng(3)
+    mean = rng.random((8, 12, 4)).astype(np.float32)
+    counts = rng.choice(np.array([2, 8, 16], np.uint32), (8, 12))
+    film = film_of((mean * counts[..., None]).astype(np.float32), 16)
+    film.counts = counts
+    film.counts[0, 0] = 16
+    film.sums[0, 0] = 16 * mean[0, 0]
+    even = film_of(mean * 16, 16)
+    np.testing.assert_array_equal(develop(film), develop(even))
+    np.testing.assert_array_equal(film.mean(), even.mean())
+    np.testing.assert_array_equal(film.copy().evened().coverage, even.coverage)
+    assert film.statistics() == even.statistics()
+    film.counts = counts[:4]
+    with pytest.raises(UserError, match=r"counts: .* are not the samples of each pixel"):
+        film.tonemap()
+
+
+def test_noise_of_tiles_is_that_of_the_picture() -> None:
+    """Tiles with the same samples have together the noise of `noise_of`."""
+    rng = np.random.default_rng(8)
+    light = rng.normal(3.0, 0.6, (40, 36, 50, 4)).astype(np.float32)
+    light[:, :10] = 0.0  # nothing was hit there
+    earlier, sums = light[:10].sum(axis=0), light.sum(axis=0)
+    sums[30, 3] = np.nan
+    there = np.full((3, 4), 40)
+    tiles = TileNoise.of(sums, earlier, there, there - 30, 16)
+    assert tiles.picture == pytest.approx(noise_of(film_of(sums, 40), earlier, 10), rel=1e-6)
+    assert tiles.noise[1:] == pytest.approx(0.2 / np.sqrt(40), rel=0.2)
+    none = TileNoise.of(sums * 0, earlier * 0, there, there - 30, 16)
+    assert (none.picture, none.noise.max()) == (0, 0)
+    same = tiles.renewed(TileNoise.of(sums, sums, there, there, 16))
+    np.testing.assert_array_equal(same.variance, tiles.variance)
+
+
+def test_areas_cover_the_tiles_once() -> None:
+    rng = np.random.default_rng(1)
+    there, added = rng.integers(4, 6, (5, 7)), rng.integers(0, 3, (5, 7))
+    done = np.zeros((70, 100), int)
+    for area in areas((70, 100), there, added, 16):
+        x0, y0, x1, y1 = area.crop
+        done[y0:y1, x0:x1] += area.count
+        assert area.work == (x1 - x0) * (y1 - y0) * area.count
+        assert (there[y0 // 16 : -(-y1 // 16), x0 // 16 : -(-x1 // 16)] == area.first).all()
+    expected = np.repeat(np.repeat(added, 16, axis=0), 16, axis=1)[:70, :100]
+    np.testing.assert_array_equal(done, expected)
+
+
+def test_levels_that_are_not_reached(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(adaptive, "MOST_ADDED", 8)
+    with pytest.warns(raytracer.RaytracerWarning, match="after 8 samples per pixel"):
+        image = raytracer.render(SCENE, noise=1e-6, **SMALL)
+    assert (image.film.pixel_counts()[image.film.coverage > 0] == 8).all()
+
+
+def test_a_level_within_a_time() -> None:
+    fractions: list[float] = []
+    image = raytracer.render(SCENE, noise=1e-6, time=1e-9, progress=fractions.append, **SMALL)
+    assert (image.film.samples, image.film.counts) == (1, None)
+    assert fractions == sorted(fractions)
+    shown: list[str] = []
+    image = raytracer.render(
+        SCENE, noise=0.1, show=lambda each: shown.append(repr(each)),
+        progress=fractions.append, **SMALL,
+    )  # fmt: skip
+    assert image.metadata["noise"] <= 0.1
+    assert len(shown) == 1
+    assert 0 < max(fractions) <= 1
+
+
+def test_workers_add_to_tiles_too(image: raytracer.Image) -> None:
+    helped = raytracer.render(SCENE, noise=0.05, workers=1, **SMALL)
+    np.testing.assert_array_equal(helped.film.sums, image.film.sums)
