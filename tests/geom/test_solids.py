@@ -198,3 +198,27 @@ def test_a_cylinder_and_a_ball_are_what_others_compute(probe: Probe) -> None:
     hit = half2 > 1e-3 * radius**2
     assert hit.sum() > COUNT / 16
     assert np.abs(found[:, 0] - (mid - np.sqrt(np.maximum(half2, 0))))[hit].max() < 1e-4
+
+
+@pytest.mark.parametrize("made", CASES)
+def test_no_ray_from_inside_is_lost(probe: Probe, made: Callable[[], Solids]) -> None:
+    """Solids are tight: a line through a point inside crosses them on both sides of it."""
+    s = made()
+    rng = np.random.default_rng(11)
+    center, *rest = s.columns
+    if s.kind == "cone":
+        first, axis, last = rest
+        share = rng.uniform(-0.98, 0.98, COUNT)
+        radius = 0.5 * (first + last) + 0.5 * share * (last - first)
+        across = unit(np.cross(axis, rng.normal(size=(COUNT, 3))))
+        point = share[:, None] * axis + (rng.uniform(0, 0.95, COUNT) * radius)[:, None] * across
+    else:
+        semi, turn = (part.astype(np.float64) for part in rest)
+        ball = rng.uniform(0, 0.95, (COUNT, 1)) * unit(rng.normal(size=(COUNT, 3)))
+        point = np.einsum("nij,nj->ni", solids.matrix(unit(turn)), semi * ball)
+    moved = Solids(s.kind, ((-point).astype(np.float32), *rest), s.direction, s.size)
+    sure = moved.distance(np.zeros((COUNT, 3))) < -24 * HALF_ULP * (s.size - np.abs(center).max(1))
+    near, far = probe(f"{s.kind}_interval", *moved.columns, s.direction).T
+    assert sure.sum() > COUNT / 2
+    assert (near < 0)[sure].all()
+    assert (far > 0)[sure].all()

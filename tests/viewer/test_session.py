@@ -473,3 +473,32 @@ def test_another_file_is_opened_with_its_own_camera(tmp_path: Path) -> None:
         session.do("open", str(tmp_path / "nothing.xyz"))
         wait_for(lambda: "there is no such file" in until(session, "notice"), "a sentence")
         assert session.state()["name"] == "run.xyz"
+
+
+def test_styles_bonds_and_arrows_are_actions() -> None:
+    grid = np.stack(np.meshgrid(*[np.arange(4.0)] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
+    field = raytracer.Scene.from_arrays(
+        grid, radius=0.1, columns={"velocity": np.roll(grid, 1, 1) - 1.5}
+    )
+    with Session.open(field, size=(32, 24), backend="cpu", threads=1) as session:
+
+        def counts(name: str, *values: object) -> dict[str, int]:
+            session.do(name, *values)
+            until(session, "loading")
+            return session.viewer.loaded_scene.scene.counts()
+
+        assert session.state()["solids"]["vectors"] == ["velocity"]
+        assert counts("set-arrows", "velocity") == {"sphere": 64, "capsule": 64, "cone": 64}
+        assert counts("set-bonds", "1.1") == {"sphere": 64, "capsule": 208, "cone": 64}
+        assert counts("set-style", "wire")["capsule"] == 208
+        # Colours leave bonds and arrows as they are.
+        assert counts("color-by", "speed")["capsule"] == 208
+        assert session.state()["solids"] | {"styles": []} == {
+            "style": "wire", "styles": [], "bonds": "1.1", "arrows": "velocity",
+            "vectors": ["velocity"], "box": False,
+        }  # fmt: skip
+        assert counts("select", "x > 2.5")["sphere"] == 64
+        assert counts("hide-selected") == {"sphere": 48, "capsule": 48 + 104, "cone": 48}
+        assert counts("set-arrows", "") == {"sphere": 48, "capsule": 104}
+        with pytest.raises(UserError, match="there is no style 'sticks'"):
+            session.do("set-style", "sticks")

@@ -32,6 +32,7 @@ MEMORY_RATE = 3.6e12  # bytes/s
 
 # Multiply-adds
 SIMT_LAUNCH = 10.5 * US
+SCHEDULERS = 4  # of a multiprocessor; a warp belongs to one
 SIMT_RATE = 200e9  # multiply-adds/s of a multiprocessor
 SIMT_SHAPES = {
     (128, 256): 1.04,
@@ -40,6 +41,7 @@ SIMT_SHAPES = {
     (64, 128): 1.17,
     (64, 64): 1.08,
 }
+NARROW = {256: 1.30, 128: 1.14, 64: 1.14}  # B by copies of 4 bytes, by columns of the tile
 SIMT_TILE, SIMT_TILE_AREA = 3.0 * US, 0.1 * US
 SIMT_PART, SIMT_PART_AREA, SIMT_PART_EACH = 0.7 * US, 3.3 * US, 0.6 * US
 
@@ -78,8 +80,13 @@ def predicted(
 def _simt(tile: SimtTile, units: Units, multiprocessors: int) -> float:
     area, most = tile.rows * tile.cols, tile.per_multiprocessor
     rate = area * tile.depth * SIMT_SHAPES[tile.rows, tile.cols] / SIMT_RATE
+    if not tile.wide_b:
+        rate *= NARROW[tile.cols]
     each = SIMT_TILE_AREA * area / AREA
-    together = min(most, -(-units.workers // multiprocessors))  # blocks of a multiprocessor
+    blocks = min(most, -(-units.workers // multiprocessors))  # of a multiprocessor
+    # Two warps of a small block leave two of the four schedulers idle.
+    warps = tile.threads // 32
+    together = -(-blocks * warps // SCHEDULERS) * SCHEDULERS / warps
     whole, rest = units.tiles - units.split_tiles, units.split_tiles
     waves = -(-whole // units.workers)
     seconds = SIMT_LAUNCH + waves * (units.steps * rate * together + SIMT_TILE + each * together)

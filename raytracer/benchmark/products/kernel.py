@@ -25,6 +25,9 @@ BYTES = {2: "bfloat16", 4: "float32"}
 ALIGN_ENTRY = "align_operands"  # of a rung that takes any alignment
 ALIGN_BLOCKS, ALIGN_THREADS = 8, 256  # blocks of a multiprocessor
 TENSOR_ARGS, ROWS_ARGS = 512, 40  # bytes of ProductArgs and RowsToAlign
+# An entry of .nv.info in a cubin: format and kind (EIATTR_KPARAM_INFO), length; then a number, the
+# position of the parameter, and its offset.
+PARAMETER_ENTRY, PARAMETER_FIELDS = b"\x04\x17\x0c\x00", struct.Struct("<IHH")
 
 
 class ProductKernel:
@@ -48,7 +51,7 @@ class ProductKernel:
             needs = ", ".join(map(str, variant.needs))
             raise RefusedError(f"needs {needs}; this GPU is {session.arch}")
         self.variant, self._session, self._root, self._shipped = variant, session, root, shipped
-        self._loaded: dict[tuple[tuple[str, str], ...], tuple[Any, str]] = {}
+        self._loaded: dict[tuple[tuple[str, str], ...], tuple[Any, str, int]] = {}
         self._used = ""  # what the assembler said of the tile that was bound last
         self._function: Any = None
 
@@ -77,7 +80,7 @@ class ProductKernel:
             MemoryNeedError: the scratch memory does not fit.
         """
         choice = choice or self.choose(problem)
-        module, self._used = self._module(choice.tile.macros())
+        module, self._used, offset = self._module(choice.tile.macros())
         driver = self._session.driver
         with translated(driver):
             self._function = function = module.get_function(self.variant.op)
@@ -92,6 +95,7 @@ class ProductKernel:
                 arguments = _tensor_arguments(problem, choice, choice.tile, parts, flags)
             else:
                 arguments = _simt_arguments(problem, choice, parts, flags)
+            arguments = bytes(offset) + arguments
             function.prepare([f"{len(arguments)}s"])
         block, stream = (choice.tile.threads, 1, 1), self._session.stream
 
@@ -104,14 +108,14 @@ class ProductKernel:
 
         return enqueue
 
-    def _module(self, macros: dict[str, str]) -> tuple[Any, str]:
+    def _module(self, macros: dict[str, str]) -> tuple[Any, str, int]:
         key = tuple(sorted(macros.items()))
         if key not in self._loaded:
             source, arch = Path(str(self.variant.path)), self._session.arch
             cubin = compiler.load(source, arch, self._root, shipped=self._shipped, macros=macros)
             with translated(self._session.driver):
                 module = self._session.driver.module_from_buffer(cubin.code)
-            self._loaded[key] = module, cubin.log
+            self._loaded[key] = module, cubin.log, first_parameter(cubin.code)
         return self._loaded[key]
 
     def _scratch(self, choice: Choice, held: list[Any]) -> tuple[int, int]:
@@ -152,6 +156,22 @@ class ProductKernel:
             )
         )
         return replace(problem, a=moved[0], b=moved[1])
+
+
+def first_parameter(code: bytes) -> int:
+    """Return the offset of the first parameter of the product in a cubin.
+
+    Tensor maps are aligned to 64 or 128 bytes, by release of CUDA, in a constant bank in which
+    parameters begin elsewhere. PyCUDA passes all parameters as one block without this padding.
+    Other kernels of the cubin have none.
+    """
+    found, at = 0, code.find(PARAMETER_ENTRY)
+    while at >= 0 and at + len(PARAMETER_ENTRY) + PARAMETER_FIELDS.size <= len(code):
+        _, position, offset = PARAMETER_FIELDS.unpack_from(code, at + len(PARAMETER_ENTRY))
+        if position == 0 and offset < 128:
+            found = max(found, offset)
+        at = code.find(PARAMETER_ENTRY, at + 1)
+    return found
 
 
 def _rows_to_align(operand: Operand, target: Operand) -> bytes:

@@ -124,6 +124,15 @@ def test_operands_whose_rows_are_not_aligned_are_copied_first(bind: Bind) -> Non
     assert mapped == 0  # 50 floats are 200 bytes
 
 
+def test_padding_before_tensor_maps_is_read_from_the_cubin() -> None:
+    def entry(position: int, offset: int) -> bytes:
+        return b"\x04\x17\x0c\x00" + struct.pack("<IHHI", 0, position, offset, 0)
+
+    assert products.first_parameter(b"") == 0
+    assert products.first_parameter(b"abc" + entry(0, 0) + entry(1, 0x28)) == 0
+    assert products.first_parameter(entry(1, 0x28) + entry(0, 0) + b"xyz" + entry(0, 0x70)) == 0x70
+
+
 def test_rungs_without_copies_refuse_them(bind: Bind) -> None:
     with pytest.raises(SizeError, match="multiple of 16"):
         bind("matmul_bf16", "bfloat16", (100, 50, 33), rung=-2)

@@ -92,8 +92,8 @@ class Source(LoadedSource):
             types = np.zeros(len(position), np.uint32)  # gsd leaves out what is 0 everywhere
         if types is not None and types.shape == position.shape[:1]:
             columns["species"] = self._type_names(types)
-        axes = None if types is None else self._axes_of_types()
-        if axes is not None and (not len(types) or int(types.max()) < len(axes)):
+        axes = self._axes_of_types()
+        if types is not None and axes is not None and int(types.max(initial=0)) < len(axes):
             columns["shape"] = axes[types]
         return columns
 
