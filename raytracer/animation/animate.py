@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from raytracer._version import __version__
 from raytracer.animation.movie import (
+    CONTAINERS,
     PICTURES,
     MovieWriter,
     VideoWriter,
@@ -268,6 +269,21 @@ def _digest(plan: Plan) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
+def poster_of(movie: Path) -> Path:
+    """Return the path of the first frame beside a movie: NAME.poster.png.
+
+    Beside another movie of that name, with another ending, it is NAME.gif.poster.png.
+    """
+    others = {*CONTAINERS, *PICTURES} - {movie.suffix.lower()}
+    own, shared = posters_of(movie)
+    return own if any(movie.with_suffix(ending).exists() for ending in others) else shared
+
+
+def posters_of(movie: Path) -> tuple[Path, Path]:
+    """Return where the first frame of a movie may be, the likelier place first."""
+    return movie.with_name(f"{movie.name}.poster.png"), movie.with_suffix(".poster.png")
+
+
 class _Job:
     """One call of `Animation.save`: which frames are finished, and the others rendered.
 
@@ -375,7 +391,7 @@ class _Movie(_Job):
         files = output.OutputSet()
         files.reads(*plan.source.files())
         output.check_file(files.writes(target, "the movie"))
-        self.poster = target.with_suffix(".poster.png") if poster else None
+        self.poster = poster_of(target) if poster else None
         if self.poster is not None:
             output.check_picture(files.writes(self.poster, "the poster"))
         self.is_picture = target.suffix.lower() in PICTURES

@@ -155,7 +155,7 @@ def _report(
     animation: Animation, target: Path, warnings: list[str], seconds: float, options: dict[str, Any]
 ) -> None:
     """Print what was written."""
-    from raytracer.commands.report import print_json, print_lines
+    from raytracer.commands.report import file_size, print_json, print_lines
 
     rendered = animation.seconds
     if options["as_json"]:
@@ -169,8 +169,7 @@ def _report(
             "warnings": warnings,
         })  # fmt: skip
     elif not options["quiet"]:
-        size = target.stat().st_size if target.is_file() else 0
-        shown = f"{size / 1e6:.1f} MB, " if size else ""
+        shown = f"{file_size(target)}, " if target.is_file() else ""
         again = len(animation) - len(rendered)
         kept = f", {again} of them from an earlier run" if again else ""
         print_lines(

@@ -574,6 +574,7 @@ def _summary(job: Job, film: Film, paths: list[Path]) -> str:
         film: the rendered one.
         paths: files that were written, the picture first.
     """
+    from raytracer.commands.report import file_size
     from raytracer.film.film import samples_text
     from raytracer.pipeline import quartiles
 
@@ -584,10 +585,9 @@ def _summary(job: Job, film: Film, paths: list[Path]) -> str:
     times = quartiles(job.frames)
     picture, *others = paths
     lines = [
-        f"wrote {picture}: {_size(picture)}, {size}, "
-        f"{samples_text(film)}, {_work(job)}, "
+        f"wrote {picture}: {file_size(picture)}, {size}, {samples_text(film)}, {_work(job)}, "
         f"{_noise(job)}frame {_seconds(times['median'])}, total {_seconds(job.timings['total'])}",
-        *(f"wrote {path}: {_size(path)}" for path in others),
+        *(f"wrote {path}: {file_size(path)}" for path in others),
     ]
     if len(job.frames) > 1:
         lines.append(
@@ -601,12 +601,6 @@ def _summary(job: Job, film: Film, paths: list[Path]) -> str:
 def _noise(job: Job) -> str:
     """Return the noise of the picture in words, where it was measured."""
     return "" if job.noise is None else f"noise {job.noise:.2g}, "
-
-
-def _size(path: Path) -> str:
-    """Return the size of a file in decimal units, as file managers show it."""
-    size = path.stat().st_size
-    return f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{max(size // 1000, 1)} kB"
 
 
 def _seconds(value: float) -> str:

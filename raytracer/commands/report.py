@@ -6,10 +6,13 @@ import sys
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from math import isfinite
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from raytracer.arguments import MOST
 from raytracer.errors import counted, escaped, shown, shown_value
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 LINE_LETTERS = 1000
 """Longest line, and longest text from a file, that is printed in full."""
@@ -42,6 +45,12 @@ def print_lines(text: str, file: TextIO | None = None) -> None:
         file: the stream; None is standard output.
     """
     print("\n".join(escaped(line) for line in text.split("\n")), file=file)
+
+
+def file_size(path: Path) -> str:
+    """Return the size of a file in decimal units, as file managers show it."""
+    size = path.stat().st_size
+    return f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{max(size // 1000, 1)} kB"
 
 
 def print_json(value: Any) -> None:
@@ -127,6 +136,8 @@ def _text(key: str, value: Any) -> str:
     """Return a value for people: yes or no, GiB, digits in groups of three."""
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, dict):
+        return ", ".join(f"{shown(str(name))} {_text(name, item)}" for name, item in value.items())
     if isinstance(value, (list, tuple)):
         return " ".join(_text(key, item) for item in value[:MOST_LINES])
     if isinstance(value, int) and abs(value) > MOST:  # from a file

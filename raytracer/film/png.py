@@ -269,10 +269,28 @@ def _description(file: BinaryIO) -> str | None:
 
     try:
         file.seek(0)  # a pipe cannot
-        text = read_description(file)
+        text = _svg_description(file)
+        if text is None:
+            file.seek(0)
+            text = read_description(file)
     except Exception:  # whatever Pillow raises for a file that is no picture, or damaged
         return None
     return text if text is not None and text.startswith('{"version"') else None
+
+
+def _svg_description(file: BinaryIO) -> str | None:
+    """Return the description at the start of an SVG; None of other files."""
+    start = file.read(_HEAD)
+    begin = start.find(b"<desc>")
+    if b"<svg" not in start or begin < 0:
+        return None
+    data = start[begin + len(b"<desc>") :]
+    while b"</desc>" not in data and len(data) <= METADATA_BYTES and (more := file.read(1 << 16)):
+        data += more
+    from html import unescape
+
+    text, end, _ = data.partition(b"</desc>")
+    return unescape(text.decode("utf-8")) if end else None
 
 
 def is_foreign(path: Path) -> bool:

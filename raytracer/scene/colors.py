@@ -37,7 +37,8 @@ def parse_color(value: Any) -> RGB:
 
     Args:
         value: "#rgb", "#rrggbb", a name of CSS or matplotlib ("crimson", "tab:blue", "C0", "k"),
-            a grey from "0" (black) to "1" (white), or three numbers in 0..1. A fourth number or
+            a grey from "0" (black) to "1" (white), "rgb(255, 128, 0)", "1, 0.5, 0", or three
+            numbers in 0..1. A fourth number or
             pair of digits is the alpha; below 1 it is ignored, with a warning.
 
     Raises:
@@ -70,6 +71,22 @@ def _parse_known(text: str) -> RGB:
     return _parse_text(text)
 
 
+def _parse_numbers(text: str) -> RGB:
+    """Parse three numbers from 0 to 1, "1, 0.5, 0", or from 0 to 255, "rgb(255, 128, 0)"."""
+    in_bytes = text.lower().startswith("rgb(") and text.endswith(")")
+    inner, top = (text[4:-1], 255.0) if in_bytes else (text.strip("[]()"), 1.0)
+    try:
+        red, green, blue = (float(part) / top for part in inner.split(","))
+    except ValueError:
+        raise SceneError(
+            f"'{shown(text)}' is not a colour; write three numbers, '1,0.5,0' or 'rgb(255,128,0)'"
+        ) from None
+    if not all(0.0 <= part <= 1.0 for part in (red, green, blue)):
+        hint = "" if in_bytes else ", and in rgb() from 0 to 255"
+        raise SceneError(f"'{shown(text)}' is not a colour; its numbers go from 0 to {top:g}{hint}")
+    return (red, green, blue)
+
+
 def _parse_text(text: str) -> RGB:
     """Parse a hexadecimal colour, a grey or a name."""
     digits = text[1:]
@@ -87,6 +104,8 @@ def _parse_text(text: str) -> RGB:
         if grey > 1.0:
             raise SceneError(f"'{shown(text)}' is not a colour; a grey goes from '0' to '1'")
         return (grey, grey, grey)
+    if "," in text:
+        return _parse_numbers(text)
     from raytracer.scene.color_names import digits_of, known
 
     if found := digits_of(text):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from raytracer.arguments import whole
 from raytracer.errors import UserError
-from raytracer.files.access import is_path
+from raytracer.files.access import STANDARD_INPUT, is_path, path_of
 from raytracer.scene.animation import AnimationSettings
 from raytracer.scene.particles.frames import checked
 from raytracer.trajectory.source import source_of
@@ -50,9 +50,11 @@ class Motion:
         Raises:
             UserError: it is no file, or its particles cannot be followed over frames.
         """
+        name = "smoothing" if self._settings.smoothing > 1 else "unwrap"
         if not is_path(scene):
-            name = "smoothing" if self._settings.smoothing > 1 else "unwrap"
             raise UserError(f"{name}: goes with the path of a file; this scene has no frames")
+        if path_of(scene, "scene") == STANDARD_INPUT:
+            raise UserError(f"{name}: standard input is read only once: save it to a file")
         number = 0 if frame is None else whole(frame, "frame", error=UserError)
         source = self._tracked(scene)
         return source.load(checked(number, source.count, source.name), columns)

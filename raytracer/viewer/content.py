@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from raytracer.errors import SceneError, shown
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from raytracer.scene.clip import Clip
     from raytracer.scene.scene import Scene, SphereSet
     from raytracer.viewer.vectors import Vector
 
@@ -84,7 +86,7 @@ class Chosen:
 
 @dataclass(frozen=True)
 class Slice:
-    """A plane across an axis of the scene; what is beyond it is not shown.
+    """A plane across an axis of the scene, which cuts spheres open; what is beyond is not shown.
 
     Args:
         axis: "x", "y" or "z".
@@ -96,11 +98,38 @@ class Slice:
     position: float = 0.5
     keep: str = "below"
 
-    def mask(self, places: NDArray[np.float64]) -> Mask:
-        """Return which particles are shown, bool (N,); places: on the axis, scene units, (N,)."""
+    def at(self, places: NDArray[np.float64]) -> float:
+        """Return where it is on its axis; places: of the centres, scene units, (N,)."""
         low, high = extent(places)
-        at = low + self.position * (high - low)
-        return places <= at if self.keep == "below" else places >= at
+        return low + self.position * (high - low)
+
+    def mask(self, places: NDArray[np.float64], reach: NDArray[np.float64] | float = 0.0) -> Mask:
+        """Return which particles are shown, bool (N,).
+
+        Args:
+            places: of the centres on the axis, scene units, (N,).
+            reach: by how much a centre may be beyond the plane: the radii, (N,).
+        """
+        at = self.at(places)
+        return places - reach <= at if self.keep == "below" else places + reach >= at
+
+    def clip(self, own: Clip | None, places: NDArray[np.float64]) -> Clip | None:
+        """Return the planes of a scene with this one; None if there would be too many.
+
+        Args:
+            own: planes of the scene.
+            places: of the centres on the axis, scene units, (N,).
+        """
+        from raytracer.scene.clip import Clip
+
+        sign = "<=" if self.keep == "below" else ">="
+        condition = f"{self.axis} {sign} {self.at(places)!r}"
+        if own is not None and own.keep is None:
+            return None  # what remains is not convex
+        try:
+            return Clip(keep=condition if own is None else f"({own.keep}) and {condition}")
+        except SceneError:
+            return None
 
 
 @dataclass(frozen=True)
@@ -111,6 +140,7 @@ class Content:
         frame: of a trajectory; None is the one that was loaded first.
         style: settings of `StyleSettings` by name; {} leaves the colours of the scene.
         hidden: particles that are not shown; with True, all others are not.
+        faded: particles that are shown faintly, with their opacity; with True, all others are.
         slice: a plane beyond which nothing is shown.
         selection: particles that are marked.
         legend: whether the colour scale is drawn; None leaves it to the scene.
@@ -121,6 +151,7 @@ class Content:
     frame: int | None = None
     style: Mapping[str, Any] = field(default_factory=dict)
     hidden: tuple[tuple[Chosen, bool], ...] = ()
+    faded: tuple[tuple[Chosen, bool, float], ...] = ()
     slice: Slice | None = None
     selection: Chosen | None = None
     legend: bool | None = None
@@ -165,7 +196,11 @@ def apply(content: Content, scene: Scene) -> Applied:
     sets = list(shown_scene.spheres)
     if selected is not None:
         sets = _in_sets(_marked, sets, selected)
-    numbers = None
+    for chosen, rest, opacity in content.faded:
+        sets = _in_sets(partial(_faded, opacity), sets, chosen.mask(scene) ^ rest)
+    clip, numbers = shown_scene.clip, None
+    if content.slice is not None:
+        clip = content.slice.clip(clip, places_on(scene, content.slice.axis)) or clip
     if content.cuts:
         mask = _visible(content, scene)
         if scene.count and not mask.any():
@@ -177,7 +212,7 @@ def apply(content: Content, scene: Scene) -> Applied:
             shown_scene = with_bonds(replace(shown_scene, spheres=tuple(sets)))
             sets = list(shown_scene.spheres)
     count = 0 if selected is None else int(np.count_nonzero(selected))
-    changed = replace(shown_scene, spheres=tuple(sets))
+    changed = replace(shown_scene, spheres=tuple(sets), clip=clip)
     if any(capsules.made_for for capsules in changed.capsules):
         from raytracer.scene.glyphs.make import without_glyphs
 
@@ -216,7 +251,9 @@ def _visible(content: Content, scene: Scene) -> Mask:
         mask = chosen.mask(scene)
         visible &= mask if rest else ~mask
     if content.slice is not None:
-        visible &= content.slice.mask(places_on(scene, content.slice.axis))
+        places = places_on(scene, content.slice.axis)
+        cuts = content.slice.clip(scene.clip, places) is not None
+        visible &= content.slice.mask(places, _radii(scene) if cuts else 0.0)
     return visible
 
 
@@ -230,6 +267,29 @@ def places_on(scene: Scene, axis: str) -> NDArray[np.float64]:
         row = spheres.transform.linear()[index]
         found.append(spheres.centers @ row + float(spheres.transform.translate[index]))
     return np.concatenate(found)
+
+
+def _radii(scene: Scene) -> NDArray[np.float64]:
+    """Return the radii of all spheres, scene units, float64 (N,)."""
+    import numpy as np
+
+    found = [np.empty(0)]
+    for spheres in scene.spheres:
+        factor = float(np.cbrt(abs(np.linalg.det(spheres.transform.linear()))))
+        found.append(np.broadcast_to(np.asarray(spheres.radius) * factor, (spheres.count,)))
+    return np.concatenate(found)
+
+
+def _faded(opacity: float, spheres: SphereSet, mask: Mask) -> SphereSet:
+    """Return a set in which some particles are fainter."""
+    import numpy as np
+
+    if not mask.any():
+        return spheres
+    faded = copy(spheres)
+    own = np.float32(1.0) if spheres.opacity is None else spheres.opacity
+    faded.opacity = np.where(mask, np.float32(opacity) * own, own).astype(np.float32)
+    return faded
 
 
 def ids_of(scene: Scene) -> NDArray[Any] | None:

@@ -130,6 +130,8 @@ CONTROLS = (
     Control(SHOW, ("CTRL+I",), "invert_selection", "invert the selection"),
     Control(SHOW, ("D",), "hide_selected", "hide the selected"),
     Control(SHOW, ("SHIFT+D",), "hide_rest", "hide the rest"),
+    Control(SHOW, ("CTRL+F",), "fade_selected", "fade the selected"),
+    Control(SHOW, ("CTRL+G",), "fade_rest", "fade the rest"),
     Control(SHOW, ("CTRL+D",), "show_all", "show all"),
     Control(SHOW, ("W",), "next_slice", "slice along x, y, z, or none"),
     Control(SHOW, ("SHIFT+W",), "flip_slice", "show the other side of the slice"),

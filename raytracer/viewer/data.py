@@ -44,6 +44,9 @@ RANGES = (None, "p1,p99", "p5,p95")
 UNLIKELY = ("x", "y", "z", "index", "radius", "id")
 """Columns that the key offers last, because they are seldom what a picture is about."""
 
+FADED = 0.15
+"""Opacity of faded particles, times their own."""
+
 MOST_PICKS = 4
 """Picks that are kept: four have a dihedral angle."""
 
@@ -365,6 +368,25 @@ class DataView:
         """Hide all but the selected particles, or else all but the picked ones."""
         self._hide(rest=True)
 
+    @action(undo=True)
+    def fade_selected(self) -> None:
+        """Fade the selected particles, or else the picked ones."""
+        self._fade(rest=False)
+
+    @action(undo=True)
+    def fade_rest(self) -> None:
+        """Fade all but the selected particles, or else all but the picked ones."""
+        self._fade(rest=True)
+
+    def _fade(self, rest: bool) -> None:
+        chosen = self.content.selection or self._chosen(self.picks)
+        if chosen is None:
+            self._viewer.notify("select or click particles first")
+            return
+        faded = (*self.content.faded, (chosen, rest, FADED))
+        self.show(replace(self.content, faded=faded, selection=None))
+        self._viewer.notify("the rest is faded" if rest else "the selection is faded")
+
     def _hide(self, rest: bool) -> None:
         chosen = self.content.selection
         chosen = chosen or self._chosen(self.picks)
@@ -377,8 +399,8 @@ class DataView:
 
     @action(undo=True)
     def show_all(self) -> None:
-        """Show all particles again, without a slice."""
-        self.show(replace(self.content, hidden=(), slice=None))
+        """Show all particles again, none faded, without a slice."""
+        self.show(replace(self.content, hidden=(), faded=(), slice=None))
         self._viewer.notify("all particles are shown")
 
     @action(undo=True)

@@ -108,12 +108,14 @@ class Frames:
                 self._plain = self.initial, loaded.scene
             loaded.content = Content(self.initial)
             return loaded
-        condition = said.pop("select", None)
+        condition, rest = said.pop("select", None), said.pop("rest", None)
+        chosen = None if condition is None else Chosen(condition)
         plan = loaded.job.plan
         loaded.content = Content(
             self.initial,
             said,
-            ((Chosen(condition), True),) if condition else (),
+            ((chosen, True),) if chosen and not rest else (),
+            ((chosen, True, rest),) if chosen and rest else (),
             legend=plan is not None and plan.annotations.legend is not None,
         )
         self._first_style = said

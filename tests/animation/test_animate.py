@@ -93,6 +93,25 @@ def test_a_format_that_the_name_does_not_tell(trajectory: Path, tmp_path: Path) 
         raytracer.animate(np.zeros((2, 3, 3)), format="xyz", **SMALL)
 
 
+def test_movies_of_one_name_have_posters_of_their_own(
+    trajectory: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("av")
+    for name in ("a.mp4", "a.gif"):
+        assert main(["animate", str(trajectory), "-o", str(tmp_path / name), *OPTIONS]) == 0
+    assert " kB, 6 frames" in capsys.readouterr().out
+    assert (tmp_path / "a.poster.png").exists()
+    assert (tmp_path / "a.gif.poster.png").exists()
+    assert main(["info", str(tmp_path / "a.mp4")]) == 0
+    said = capsys.readouterr().out
+    assert "32 18" in said
+    assert "h264" in said
+    assert "[camera]" in said  # of the first frame
+    (tmp_path / "b.mp4").write_bytes(b"no movie")
+    assert main(["info", str(tmp_path / "b.mp4")]) == 2
+    assert "b.mp4: is no movie, or is damaged" in capsys.readouterr().err
+
+
 def test_the_camera_sees_all_frames(trajectory: Path) -> None:
     for fit_to, inside in (("frames", True), ("first", False)):
         *_, last = raytracer.animate(trajectory, fit_to=fit_to, background="white", **SMALL)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -58,6 +59,17 @@ def test_a_crop_and_a_picture_without_annotations(tmp_path: Path) -> None:
     root = ElementTree.parse(tmp_path / "a.svg").getroot()
     assert root.get("viewBox") == "100 50 80 40"
     assert len(list(root)) == 2  # the description and the picture
+
+
+def test_the_metadata_of_an_svg(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    image = picture(Annotations(texts=[TextLabel("<a> & b")]))
+    image.save(tmp_path / "a.svg")
+    assert main(["info", str(tmp_path / "a.svg"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["spheres"] == image.metadata["spheres"]
+    (tmp_path / "b.svg").write_text("<svg><desc>other</desc></svg>")
+    assert main(["info", str(tmp_path / "b.svg")]) == 2
+    (tmp_path / "c.svg").write_text('<svg><desc>{"version": ')
+    assert main(["info", str(tmp_path / "c.svg")]) == 2
 
 
 def test_a_pdf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -35,6 +35,9 @@ from raytracer.scene.colors import linear_rgb, linear_to_srgb, parse_color, srgb
         ("#ff8000ff", (1.0, 128 / 255, 0.0)),
         ("#f80f", (1.0, 136 / 255, 0.0)),
         ((0.1, 0.2, 0.3, 1.0), (0.1, 0.2, 0.3)),
+        ("1, 0.5,0", (1.0, 0.5, 0.0)),
+        ("[0,0.25,1]", (0.0, 0.25, 1.0)),
+        ("rgb(255, 51, 0)", (1.0, 0.2, 0.0)),
     ],
 )
 def test_parse(written: Any, rgb: tuple[float, float, float]) -> None:
@@ -57,6 +60,11 @@ def test_parse(written: Any, rgb: tuple[float, float, float]) -> None:
         ([0, 0.5, "1"], "not a colour"),
         (7, "not a colour"),
         (None, "not a colour"),
+        ("255,0,0", "go from 0 to 1, and in rgb"),
+        ("rgb(256,0,0)", "go from 0 to 255"),
+        ("1,0", "write three numbers, '1,0.5,0'"),
+        ("red,blue", "is not a colour"),
+        ("nan,0,0", "go from 0 to 1"),
     ],
 )
 def test_refuse(written: Any, hint: str) -> None:

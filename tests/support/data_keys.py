@@ -64,6 +64,8 @@ DATA_EFFECTS: dict[str, tuple[Effect, tuple[tuple[Any, ...], ...]]] = {
     "SHIFT+G": (becomes("selected", 1), (MIDDLE,)),
     "D": (becomes("hidden", 2), (SELECTED,)),
     "SHIFT+D": (becomes("hidden", 3), (SELECTED,)),
+    "CTRL+F": (becomes("faded", 1), (SELECTED,)),
+    "CTRL+G": (becomes("faded", 1), (SELECTED,)),
     "CTRL+D": (becomes("hidden", 0), (SELECTED, ("hide-rest",))),
     "W": (slices("x", 0.5, 0.5), ()),
     "SHIFT+W": (slices("x", 0.5, 0.5, "above"), (SLICED,)),

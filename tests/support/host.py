@@ -120,7 +120,8 @@ class Host:
             "number": time.number, "count": time.count, "playing": time.playing,
             "speed": time.speed, "loop": time.loop, "style": dict(data.style),
             "legend": data.has_legend, "selected": data.selected, "hidden": data.hidden,
-            "slice": data.content.slice, "picks": list(data.picks), "panel": viewer.panel,
+            "slice": data.content.slice, "faded": len(data.content.faded),
+            "picks": list(data.picks), "panel": viewer.panel,
             "full_screen": viewer.full_screen, "views": viewer.views.names,
             "keyframes": viewer.keys.count, "undo": viewer.history.can_undo,
             "redo": viewer.history.can_redo, "busy": viewer.loader.busy,
@@ -175,7 +176,13 @@ class Host:
         viewer.data.picks, viewer.panel = [], False
         viewer.time.playing = False
         first = replace(
-            viewer.data.content, style={}, hidden=(), slice=None, selection=None, legend=None
+            viewer.data.content,
+            style={},
+            hidden=(),
+            faded=(),
+            slice=None,
+            selection=None,
+            legend=None,
         )
         if first != viewer.data.content:
             viewer.data.show(first)

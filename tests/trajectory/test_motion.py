@@ -94,5 +94,7 @@ def test_what_has_no_frames_is_told() -> None:
         raytracer.render(np.zeros((3, 3)), smoothing=5, **SMALL)
     with pytest.raises(UserError, match="unwrap: goes with the path of a file"):
         raytracer.render(np.zeros((3, 3)), unwrap=True, **SMALL)
+    with pytest.raises(UserError, match="smoothing: standard input is read only once"):
+        raytracer.render("-", smoothing=3, **SMALL)
     with pytest.raises(UserError, match="states no periodic box"):
         raytracer.render("scenes/molecule.xyz", unwrap=True, **SMALL)

@@ -252,14 +252,32 @@ def test_selections_and_picks_stay_with_the_ids_of_particles(tmp_path: Path) -> 
 
 
 def test_what_is_hidden_sliced_and_marked_is_what_numpy_says(session: Session) -> None:
-    x = np.asarray(session.viewer.loaded_scene.scene.spheres[0].centers)[:, 0]
+    spheres = session.viewer.loaded_scene.scene.spheres[0]
+    x, radius = np.asarray(spheres.centers)[:, 0], np.asarray(spheres.radius)
     session.do("slice", "x", 0.25)
-    inside = x <= x.min() + 0.25 * (x.max() - x.min())
-    assert until(session, "hidden") == np.count_nonzero(~inside)
+    at = x.min() + 0.25 * (x.max() - x.min())
+    assert until(session, "hidden") == np.count_nonzero(x - radius > at)
+    clip = session.viewer.loaded_scene.scene.clip  # what is on the plane is cut open
+    assert clip is not None
+    ((normal, offset),) = clip.planes()
+    assert normal == (1.0, 0.0, 0.0)
+    assert offset == pytest.approx(at)
     state = session.state()["slice"]
     assert (state["low"], state["high"]) == (x.min(), x.max())
     session.do("flip-slice")
-    assert until(session, "spheres") == np.count_nonzero(~inside)
+    assert until(session, "spheres") == np.count_nonzero(x + radius >= at)
+    session.do("show-all")
+    assert until(session, "hidden") == 0
+    assert session.viewer.loaded_scene.scene.clip is None
+    session.do("select", "x > 50")
+    until(session, "selection")
+    session.do("fade-rest")
+    assert until(session, "hidden") == 0
+    opacity = session.viewer.loaded_scene.scene.spheres[0].opacity
+    assert opacity is not None
+    assert np.array_equal(opacity == np.float32(0.15), x <= 50)
+    session.do("undo")
+    until(session, "hidden")
     session.do("show-all")
     session.do("select", "x > 50")
     assert until(session, "selection") == {"count": np.count_nonzero(x > 50), "condition": "x > 50"}

@@ -74,6 +74,7 @@ class Panel {
     const count = element("output", "rt-value", actions);
     this.button(actions, "hide", "hide what is selected", "hide-selected");
     this.button(actions, "isolate", "hide the rest", "hide-rest");
+    this.button(actions, "fade rest", "fade the rest", "fade-rest");
     this.button(actions, "show all", "show all particles", "show-all");
     this.fields.push(({ selection, hidden }) => {
       count.textContent = selection.count ? selection.count.toLocaleString("en") : "";

@@ -1,6 +1,6 @@
 """The view of `raytracer.show` in a real JupyterLab, driven by a headless Chromium.
 
-    pip install jupyterlab ipykernel && python tests/reference/jupyterlab.py
+    pip install jupyterlab ipykernel && python tests/reference/lab.py
 
 It starts JupyterLab on a free port of this machine with a notebook of two cells, and checks that
 the view is drawn, turns by a drag, picks by a click, keeps its keys from the shortcuts of the
@@ -94,6 +94,8 @@ def check(page: Page, address: str) -> None:
     cells.first.wait_for(timeout=1e3 * PATIENCE)
     page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status=idle]",
                            timeout=1e3 * PATIENCE)  # fmt: skip
+    # JupyterLab loses a command while its kernel is being connected.
+    page.wait_for_timeout(2000)
     cells.first.click()
     page.keyboard.press("Shift+Enter")
     page.wait_for_selector(".rt-view[data-finished=true]", timeout=1e3 * PATIENCE)
