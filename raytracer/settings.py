@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         seed: int | None
         max_depth: int | None
         shadows: bool | None
+        transparent_shadows: bool | None
         look: str | None
         light: str | tuple[float, float, float] | None
         integrator: str | None
