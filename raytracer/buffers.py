@@ -47,6 +47,9 @@ FLAT_FIELDS: tuple[Any, ...] = (
 )
 """Fields of a Frame as the first films hashed them."""
 
+FIRST_PARAMETERS = 7
+"""Parameters of a material that the first films hashed."""
+
 FLAT_LIGHT: tuple[Any, ...] = (
     *(("vector", "f4", 3), ("kind", "i4"), ("color", "f4", 3), ("falloff", "i4")),
 )
@@ -348,7 +351,7 @@ class SceneBuffers:
             yield name, getattr(self, name)
         yield "camera", self.camera
         yield from _light_arrays(self.lights)
-        yield "materials", self.materials
+        yield from _material_arrays(self.materials)
         yield "frame", _flat(self.frame)
         yield from _later_fields(self.frame)
         yield "center", self.center
@@ -405,6 +408,18 @@ def build_bvh(buffers: SceneBuffers, threads: int = 0) -> Bvh:
 
         spheres = np.concatenate([spheres, buffers.shapes])
     return Bvh(nodes, order, spheres)
+
+
+def _material_arrays(materials: NDArray[np.void]) -> Iterator[tuple[str, NDArray[np.generic]]]:
+    """Yield the fields that the first films hashed, and the others where one says something."""
+    import numpy as np
+
+    first = np.zeros((len(materials), FIRST_PARAMETERS + 1), np.uint32)
+    words = materials.view(np.uint32).reshape(len(materials), -1)
+    first[:, :-1], first[:, -1] = words[:, :FIRST_PARAMETERS], words[:, -1]  # the last is the kind
+    yield "materials", first.view(f"V{first.shape[1] * first.itemsize}")[:, 0]
+    if words[:, FIRST_PARAMETERS:-1].any():
+        yield "materials.later", words[:, FIRST_PARAMETERS:-1].copy()
 
 
 def _light_arrays(lights: NDArray[np.void]) -> Iterator[tuple[str, NDArray[np.generic]]]:

@@ -36,7 +36,8 @@ def pytest_terminal_summary(
     skipped = Counter(_reason(report) for report in terminalreporter.stats.get("skipped", ()))
     for reason, count in skipped.most_common():
         terminalreporter.write_line(f"{count} tests skipped: {reason}")
-    if path := config.getoption("--record"):
+    # with xdist each process has a summary: that of the first has the results of all
+    if (path := config.getoption("--record")) and not hasattr(config, "workerinput"):
         write_record(path, terminalreporter.stats, int(exitstatus))
 
 

@@ -214,6 +214,8 @@ def test_schema_knows_every_key_of_the_examples(path: Path) -> None:
             "number": (int, float),
         }
         kinds |= {"integer": int, "boolean": bool, "null": type(None)}
+        if "enum" in node or "const" in node:
+            return bool(value in node.get("enum", [node.get("const")]))
         return "anyOf" in node or "oneOf" in node or isinstance(value, kinds[node["type"]])
 
     follow(tomllib.loads(path.read_text(encoding="utf-8")), known)

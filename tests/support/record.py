@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sized
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 
-def write_record(path: Path, stats: Mapping[str, Sized], exit_status: int) -> None:
-    """Write counts of outcomes, the device and the digest of the kernels as JSON.
+def write_record(path: Path, stats: Mapping[str, Sequence[Any]], exit_status: int) -> None:
+    """Write counts of outcomes, names of failures, the device and the digest of the kernels as JSON.
 
     stats: pytest's outcome name -> reports.
     """
@@ -26,6 +26,9 @@ def write_record(path: Path, stats: Mapping[str, Sized], exit_status: int) -> No
         "outcomes": {
             name: len(stats.get(name, ())) for name in ("passed", "failed", "error", "skipped")
         },
+        "failures": [
+            report.nodeid for name in ("failed", "error") for report in stats.get(name, ())
+        ],
         "exit_status": exit_status,
     }
     path.write_text(json.dumps(record, indent=1, default=str) + "\n")
