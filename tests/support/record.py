@@ -10,7 +10,7 @@ from typing import Any
 
 
 def write_record(path: Path, stats: Mapping[str, Sequence[Any]], exit_status: int) -> None:
-    """Write counts of outcomes, names of failures, the device and the digest of the kernels as JSON.
+    """Write counts of outcomes, failures, the device and the digest of the kernels as JSON.
 
     stats: pytest's outcome name -> reports.
     """
