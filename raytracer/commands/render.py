@@ -562,8 +562,9 @@ def _work(job: Job) -> str:
 
 def _solids(job: Job) -> dict[str, int]:
     """Return the numbers of spheres, capsules and others that a picture shows, by their name."""
-    nouns = ("sphere", "capsule", "cone", "ellipsoid")
-    return {noun: job.about[f"{noun}s"] for noun in nouns if job.about.get(f"{noun}s")}
+    from raytracer.film.film import NOUNS
+
+    return {noun: job.about[f"{noun}s"] for noun in NOUNS if job.about.get(f"{noun}s")}
 
 
 def _summary(job: Job, film: Film, paths: list[Path]) -> str:

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 Crop = tuple[int, int, int, int]
 
+NOUNS = ("sphere", "capsule", "cone", "ellipsoid")
+"""What a picture shows; metadata have the number of each in the plural."""
+
 Pixels = NDArray[np.uint8] | NDArray[np.uint16]
 """A developed picture, (h, w, 4): sRGB with straight (not premultiplied) alpha, row 0 on top."""
 
@@ -283,7 +286,7 @@ class Film:
 
 
 def outline(film: Film, metadata: dict[str, Any]) -> str:
-    """Return size, samples, number of spheres and output variables of a film as one line.
+    """Return size, samples, numbers of spheres and others, and output variables as one line.
 
     Args:
         film: the film.
@@ -294,12 +297,22 @@ def outline(film: Film, metadata: dict[str, Any]) -> str:
     if (width, height) != (film.width, film.height):
         parts[0] += f" at {film.x0},{film.y0} of {film.width}x{film.height}"
     parts.append(samples_text(film))
-    spheres = metadata.get("spheres")
-    if type(spheres) is int and 0 <= spheres <= MOST:  # files may say anything
-        parts.append(counted(spheres, "sphere"))
+    parts += _shown(metadata)
     if film.aovs:
         parts.append("with " + ", ".join(film.aovs))
     return ", ".join(parts)
+
+
+def _shown(metadata: dict[str, Any]) -> list[str]:
+    """Return what is shown, as numbers with nouns; no spheres only where there is nothing."""
+    counts = {noun: metadata.get(f"{noun}s") for noun in NOUNS}
+    known = {
+        noun: count
+        for noun, count in counts.items()
+        if type(count) is int and 0 <= count <= MOST  # files may say anything
+    }
+    some = [counted(count, noun) for noun, count in known.items() if count]
+    return some or [counted(0, "sphere")] * ("sphere" in known)
 
 
 def samples_text(film: Film) -> str:

@@ -569,6 +569,7 @@ class SphereSet:
         self.bonding: Bonding | None = None
         self.plain_radius: NDArray[np.floating[Any]] | float | None = None
         self.rows: NDArray[np.int64] | None = None
+        self.is_unwrapped = False
         self._data = Data(self.count, _given(columns, self.count, where))
 
     @classmethod

@@ -240,7 +240,9 @@ class TrackedSource(FrameSource):
             centers = self._mean(place, track, frame, range(ends[0], ends[1] + 1), columns)
             own = np.empty_like(spheres.centers)
             own[track.rows] = centers
-            moved.append(spheres.at(own))
+            shown = spheres.at(own)
+            shown.is_unwrapped = self._unwrap
+            moved.append(shown)
         go_on_from(steps)
         return replace(scene, spheres=tuple(moved))
 

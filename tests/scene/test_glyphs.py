@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,12 @@ import raytracer
 from raytracer.cli import main
 from raytracer.errors import UserError
 from raytracer.pipeline import dressed, wanted_annotations
+from raytracer.scene.coloring.apply import styled
+from raytracer.scene.coloring.style import StyleSettings
 from raytracer.scene.glyphs.arrows import HEAD_SHARE, NEIGHBOURS, SLENDER
 from raytracer.scene.particles.source import Box
 from raytracer.scene.scene import CapsuleSet, Scene, SphereSet
+from raytracer.trajectory.motion import Motion
 from reference.scene import Array
 
 GRID = np.stack(np.meshgrid(*[np.arange(4.0)] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
@@ -118,6 +122,14 @@ def test_arrows_of_no_length_are_left_out() -> None:
         assert not made(scene(velocity=0 * TURNING), arrows=True).capsules
 
 
+def test_arrows_that_vanish_beside_their_coordinates_are_left_out() -> None:
+    said = {"vector": "velocity", "scale": 1e-20}
+    with pytest.warns(UserWarning, match="too short beside their coordinates") as warned:
+        shown = made(scene(velocity=TURNING), arrows=said)
+    assert len(warned) == 1
+    assert all(np.isfinite(each.radius).all() for each in shown.capsules)
+
+
 # Box and axes
 
 
@@ -167,6 +179,22 @@ def test_contacts_of_overlapping_spheres_are_as_thick_as_the_overlap() -> None:
         0.2 * np.minimum(overlaps / np.quantile(overlaps, 0.995), 1.0), rel=1e-5
     )
     assert shown.color_scales[0].label == "overlap"
+
+
+def test_a_set_whose_contacts_are_all_below_the_least_has_none() -> None:
+    strong = SphereSet(np.array([[0.0, 0, 0], [1.0, 0, 0]]), 1.0, "gray")
+    weak = SphereSet(np.array([[0.0, 9, 0], [1.999, 9, 0]]), 1.0, "gray")
+    two = Scene([strong, weak])
+    (rods,) = made(two, contacts={"least": 0.1}).capsules
+    assert rods.count == 1
+
+
+def test_contacts_without_force_have_no_capsule() -> None:
+    line = np.array([[0.0, 0, 0], [0.9, 0, 0], [1.6, 0, 0]])
+    forces = {"by": "(overlap > 0.2) * 1.0", "least": 0.0}
+    (rods,) = made(Scene.from_arrays(line, radius=0.5), contacts=forces).capsules
+    assert rods.count == 1
+    assert np.min(rods.radius) > 0.0
 
 
 LOCAL = """ITEM: TIMESTEP
@@ -268,6 +296,78 @@ def test_trails_have_the_colour_of_time(tmp_path: Path) -> None:
     assert (scale.label, scale.low, scale.high) == ("time", times[0], times[-1])
 
 
+CROSSING = np.array([[[8.0 + 1.5 * k, 5, 5], [3, 3 + 0.1 * k, 3], [6, 6, 2 + k]] for k in range(5)])
+"""Three particles in five frames, of which the first leaves a box of 10, unwrapped."""
+
+CHOSEN = StyleSettings(select="index >= 1")
+
+
+def crossing(folder: Path, places: Array = CROSSING % 10.0) -> Path:
+    """Write the frames, without ids."""
+    lines = []
+    for frame in places:
+        lines += ["3", 'Lattice="10 0 0 0 10 0 0 0 10" pbc="T T T" Properties=species:S:1:pos:R:3']
+        lines += [f"H {x:.9f} {y:.9f} {z:.9f}" for x, y, z in frame]
+    (folder / "crossing.xyz").write_text("\n".join(lines) + "\n")
+    return folder / "crossing.xyz"
+
+
+def ends_of(shown: Scene) -> list[list[float]]:
+    (tubes,) = shown.capsules
+    return sorted(np.hstack([tubes.starts, tubes.ends]).round(5).tolist())
+
+
+def steps_of(places: Array) -> list[Any]:
+    """Return the steps of particles, (F, M, 3), as `ends_of` does."""
+    steps = np.concatenate([places[:-1], places[1:]], axis=2).reshape(-1, 6)
+    return [pytest.approx(each, abs=1e-4) for each in sorted(steps.round(5).tolist())]
+
+
+def test_trails_are_those_of_the_particles_that_are_selected(tmp_path: Path) -> None:
+    path = crossing(tmp_path)
+    shown = made(styled(raytracer.load(path, 3), CHOSEN), trails="all")
+    assert ends_of(shown) == steps_of(CROSSING[:, 1:])
+
+
+@pytest.mark.parametrize("step", [1, 3])
+def test_trails_of_unwrapped_particles_go_on_through_the_side(step: int, tmp_path: Path) -> None:
+    load = Motion.of(None, True)
+    assert load is not None
+    shown = load.load(crossing(tmp_path), 3)
+    found = ends_of(made(shown, trails={"last": None, "step": step}))
+    assert found == steps_of(CROSSING[::-1][::step][::-1])
+
+
+def test_trails_end_at_wrapped_smoothed_and_repeated_particles(tmp_path: Path) -> None:
+    path = crossing(tmp_path)
+    repeated = replace(CHOSEN, replicate=(2, 1, 1))
+    images = ends_of(made(styled(raytracer.load(path, 1), repeated), trails={"last": 1}))
+    both = np.concatenate([CROSSING[:2, 1:], CROSSING[:2, 1:] + [10, 0, 0]], axis=1)
+    assert images == steps_of(both)
+    loaded = raytracer.load(crossing(tmp_path, CROSSING), 4)
+    inside = made(styled(loaded, StyleSettings(wrap=True)), trails={"last": 2})
+    assert ends_of(inside) == steps_of(CROSSING[2:] - [[10, 0, 0], [0, 0, 0], [0, 0, 0]])
+    path = crossing(tmp_path)
+    smooth = Motion.of(4, None)
+    assert smooth is not None
+    shown = smooth.load(path, 4)
+    (tubes,) = made(shown, trails={"last": 1}).capsules
+    assert tubes.ends == pytest.approx(np.asarray(shown.spheres[0].centers), abs=1e-5)
+
+
+def test_a_frame_without_particles_interrupts_trails(tmp_path: Path) -> None:
+    frames = []
+    for k, count in enumerate((1, 1, 0, 1)):
+        rows = f"7 1 {k} 5 5\n" * count
+        frames.append(
+            f"ITEM: TIMESTEP\n{k}\nITEM: NUMBER OF ATOMS\n{count}\nITEM: BOX BOUNDS pp pp pp\n"
+            f"0 10\n0 10\n0 10\nITEM: ATOMS id type x y z\n{rows}"
+        )
+    (tmp_path / "a.dump").write_text("".join(frames))
+    shown = made(raytracer.load(tmp_path / "a.dump", 3), trails="all")
+    assert ends_of(shown) == [[0, 5, 5, 1, 5, 5]]
+
+
 # Ellipsoids
 
 ELLIPSOIDS = """ITEM: TIMESTEP
@@ -293,6 +393,7 @@ def test_particles_with_axes_are_ellipsoids(tmp_path: Path) -> None:
     assert shown.orientation == pytest.approx(np.array([[1, 0, 0, 0], [root, 0, 0, root]]))
     image = raytracer.render(plain, shape="ellipsoid", width=32, height=24, samples=1)
     assert (image.metadata["spheres"], image.metadata["ellipsoids"]) == (0, 2)
+    assert repr(image) == "<Image: 32x24, 1 sample per pixel, 2 ellipsoids>"
     assert not made(plain, shape=False).ellipsoids
     with pytest.raises(UserError, match="no particles have the axes of ellipsoids"):
         made(scene(), shape="ellipsoid")

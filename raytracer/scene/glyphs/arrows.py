@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from raytracer.arguments import is_a
-from raytracer.errors import SceneError, shown, suggestion
+from raytracer.errors import SceneError, counted, shown, suggestion
 from raytracer.scene.glyphs.shared import (
     Made,
     by_values,
@@ -161,8 +161,17 @@ def _shapes(
     steps = field.vectors[rows] * scale
     back = {"tail": 0.0, "center": 0.5, "tip": 1.0}[said.anchor]
     tails = field.points[rows] - back * steps
+    tips = tails + steps
+    # A step far below the last digit of a coordinate is lost in the sum.
+    there = (np.square(tips - tails).sum(axis=1)) > 0.0
+    if not there.all():
+        lost = counted(int((~there).sum()), "arrow")
+        warn(f"arrows: {lost} left out, too short beside their coordinates")
+        rows, tails, tips = rows[there], tails[there], tips[there]
+    if not len(rows):
+        return []
     looks = _colors(field.spheres, rows, said)
-    return arrow_shapes(tails, tails + steps, radius, material=said.material, **looks)
+    return arrow_shapes(tails, tips, radius, material=said.material, **looks)
 
 
 def arrow_shapes(

@@ -101,7 +101,8 @@ def contacts_of(scene: Scene, said: Contacts) -> Made:
     if not largest > 0.0:
         raise SceneError("contacts.by: no value is above 0, so no contact has a thickness")
     for each in lines:
-        each.keep(each.values >= said.least * largest)
+        each.keep((each.values >= said.least * largest) & (each.values > 0.0))
+    lines = [each for each in lines if len(each.values)]
     rule = said.color
     if rule is None:
         rule = StyleSettings(color_by=lines[0].by, map=MAP, range=(0.0, largest))
@@ -115,8 +116,7 @@ def contacts_of(scene: Scene, said: Contacts) -> Made:
         looks: dict[str, Any] = {"color": rule}
         if follows(rule):
             looks = colors_of(points, each.halves)
-        if len(each.values):
-            made.append(each.capsules(largest, said, looks))
+        made.append(each.capsules(largest, said, looks))
     return Made(made, scales)
 
 

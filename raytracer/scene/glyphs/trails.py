@@ -32,13 +32,11 @@ if TYPE_CHECKING:
 
     from raytracer.scene.glyphs.settings import Trails
     from raytracer.scene.particles.data_file import DataFile
+    from raytracer.scene.particles.source import Box
     from raytracer.scene.scene import Scene
 
 THIN = 0.05
 """Radius of the tubes, in mean distances of the particles of the set."""
-
-JUMP = 0.5
-"""A step longer than this part of an edge of the periodic box goes through its side."""
 
 KEPT_BYTES = 256 << 20
 """Most bytes of the positions of frames that are kept for the next picture."""
@@ -50,10 +48,12 @@ class _Frame(NamedTuple):
     Args:
         centers: (N, 3), own units.
         ids: their numbers, (N,), or None where they are the rows.
+        box: the simulation box, own units, or None.
     """
 
     centers: NDArray[Any]
     ids: NDArray[Any] | None
+    box: Box | None
 
 
 _kept: OrderedDict[tuple[Any, ...], _Frame] = OrderedDict()
@@ -130,7 +130,7 @@ class _Path:
 
 def _path(spheres: SphereSet, file: DataFile, said: Trails) -> _Path | None:
     """Return the paths of a set; None if its file holds one frame."""
-    files = _Files(file)
+    files = _Files(file, spheres.box)
     if files.count < 2:
         return None
     now = files.number(file)
@@ -140,15 +140,72 @@ def _path(spheres: SphereSet, file: DataFile, said: Trails) -> _Path | None:
     rows = chosen(spheres.columns, said.select, said.every, spheres.count, "trails")
     require_capsules(len(rows) * len(frames), "trails")
     require_room("trails", 24 * len(rows) * len(frames), "for the paths of particles")
+    places, whole = _places(spheres, files, rows, frames, now)
+    return _steps(spheres, rows, places, whole, np.array(frames, np.float64))
+
+
+def _places(
+    spheres: SphereSet, files: _Files, rows: NDArray[np.int64], frames: list[int], now: int
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Return the places of particles in frames, moved so that each path meets its particle.
+
+    Particles need not be shown where the file has them: they may be unwrapped, wrapped, smoothed,
+    or periodic images. Paths of unwrapped particles are joined where they go through a side.
+
+    Args:
+        spheres: the set.
+        files: its frames.
+        rows: of the particles in it, (M,).
+        frames: their numbers, increasing, F of them.
+        now: the frame that is shown.
+
+    Returns:
+        Own units, float64 (F, M, 3), NaN where a particle is not there; and whether the step that
+        ends there goes through no side of the box, (F, M).
+    """
     ids = _ids(spheres, rows)
-    places = np.stack([files.places(frame, ids, rows) for frame in frames])
-    return _steps(spheres, rows, places, np.array(frames, np.float64))
+    in_file = np.asarray(spheres.columns.value("index"))[rows]
+    places = np.full((len(frames), len(rows), 3), np.nan)
+    whole = np.ones(places.shape[:2], np.bool_)
+    ends = min(now, frames[0]), max(now, frames[-1])
+    # Between far frames the nearest image need not be the right one: unwrapping looks at all.
+    walked = range(ends[0], ends[1] + 1) if spheres.is_unwrapped else sorted({*frames, now})
+    index = {frame: place for place, frame in enumerate(frames)}
+    shown = np.asarray(spheres.centers, np.float64)[rows]
+    moves = np.zeros_like(shown)
+    before = np.full_like(shown, np.nan)
+    for frame in walked:
+        found = files.places(frame, ids, in_file)
+        if spheres.is_unwrapped:
+            found -= _jumps(found - before, files.box(frame))
+            before = np.where(np.isfinite(found), found, before)
+        elif index.get(frame, 0) > 0:
+            steps = found - places[index[frame] - 1]
+            whole[index[frame]] = ~_jumps(steps, files.box(frame)).any(axis=1)
+        if frame in index:
+            places[index[frame]] = found
+        if frame == now:
+            moves = np.where(np.isfinite(found), shown - found, 0.0)
+    return places + moves, whole
+
+
+def _jumps(steps: NDArray[np.float64], box: Box | None) -> NDArray[np.float64]:
+    """Return the whole edges of a periodic box that are nearest to steps, (M, 3); 0 for NaN."""
+    if box is None or not any(box.periodic):
+        return np.zeros_like(steps)
+    edges = np.array(box.edges, np.float64)
+    if not abs(np.linalg.det(edges)) > 0.0:
+        return np.zeros_like(steps)
+    boxes = np.rint(product(np.nan_to_num(steps), np.linalg.inv(edges).T))
+    boxes[:, ~np.array(box.periodic)] = 0.0
+    return product(boxes, edges.T)
 
 
 def _steps(
     spheres: SphereSet,
     rows: NDArray[np.int64],
     places: NDArray[np.float64],
+    whole: NDArray[np.bool_],
     frames: NDArray[np.float64],
 ) -> _Path:
     """Return the steps between frames, those through a side of the box left out.
@@ -157,17 +214,11 @@ def _steps(
         spheres: the set.
         rows: of the particles in it, (M,).
         places: in each frame, own units, float64 (F, M, 3); NaN where a particle is not there.
+        whole: whether the step that ends there goes through no side, (F, M).
         frames: their numbers, (F,).
     """
     starts, stops = places[:-1], places[1:]
-    keep = np.isfinite(starts).all(axis=2) & np.isfinite(stops).all(axis=2)
-    box = spheres.box
-    if box is not None and any(box.periodic):
-        edges = np.array(box.edges, np.float64)
-        if abs(np.linalg.det(edges)) > 0.0:
-            parts = product((stops - starts).reshape(-1, 3), np.linalg.inv(edges).T)
-            jumps = np.abs(parts[:, np.array(box.periodic)]) > JUMP
-            keep &= ~jumps.any(axis=1).reshape(keep.shape)
+    keep = np.isfinite(starts).all(axis=2) & np.isfinite(stops).all(axis=2) & whole[1:]
     step, particle = np.nonzero(keep)
     transform = spheres.transform
     linear, move = transform.linear(), np.asarray(transform.translate)
@@ -190,13 +241,18 @@ def _ids(spheres: SphereSet, rows: NDArray[np.int64]) -> NDArray[Any] | None:
 
 
 class _Files:
-    """The frames of a file, or of the files of a series."""
+    """The frames of a file, or of the files of a series.
 
-    def __init__(self, file: DataFile) -> None:
+    Args:
+        file: the one that is shown.
+        box: of frames that state none.
+    """
+
+    def __init__(self, file: DataFile, box: Box | None) -> None:
         from raytracer.scene.particles.read import frame_count
         from raytracer.scene.particles.series import files_beside
 
-        self._file = file
+        self._file, self._box = file, box
         self._series: Sequence[Path] = (
             files_beside(file.path, file.series) if file.series > 1 else ()
         )
@@ -211,7 +267,13 @@ class _Files:
     def places(
         self, frame: int, ids: NDArray[Any] | None, rows: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        """Return where particles are in a frame, own units, float64 (M, 3); NaN: nowhere."""
+        """Return where particles are in a frame, own units, float64 (M, 3); NaN: nowhere.
+
+        Args:
+            frame: its number.
+            ids: of the particles, (M,), or None.
+            rows: of the particles in the file, (M,), where there are no ids.
+        """
         found = self._read(frame)
         centers = np.asarray(found.centers, np.float64)
         if ids is None or found.ids is None:
@@ -219,10 +281,16 @@ class _Files:
             there = rows < len(centers)
             places[there] = centers[rows[there]]
             return places
+        if not len(found.ids):
+            return np.full((len(rows), 3), np.nan)
         order = np.argsort(found.ids, kind="stable")
         at = np.minimum(np.searchsorted(found.ids[order], ids), len(order) - 1)
         row = order[at]
         return np.where((found.ids[row] == ids)[:, None], centers[row], np.nan)
+
+    def box(self, frame: int) -> Box | None:
+        """Return the simulation box of a frame, own units."""
+        return self._read(frame).box or self._box
 
     def _read(self, frame: int) -> _Frame:
         """Return the particles of a frame."""
@@ -242,7 +310,7 @@ class _Files:
             data = read(path, frame=number, wanted=_ids_wanted, ending=file.ending)
         own = columns_for(["id"], data.about or {})
         ids = data.extra.get(own[0]) if own else None
-        found = _Frame(np.asarray(data.centers), ids)
+        found = _Frame(np.asarray(data.centers), ids, data.box)
         _kept[key] = found
         while sum(each.centers.nbytes for each in _kept.values()) > KEPT_BYTES and len(_kept) > 1:
             _kept.popitem(last=False)
