@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from raytracer.errors import UserError, naming
 from raytracer.film.film import Crop, Film
 from raytracer.film.noise import TileNoise
 from raytracer.passes import SHOWN_EVERY
@@ -200,6 +201,9 @@ class FilmAreas:
         opened: puts such a film on the device.
         offset: number of the first sample of a pixel less the samples that it has.
 
+    Raises:
+        UserError: the pixels of a tile of the film have different samples.
+
     Attributes:
         host: the film.
         there: samples of the tiles.
@@ -217,6 +221,13 @@ class FilmAreas:
         height, width = self.host.sums.shape[:2]
         self._shape = height, width
         self.there = self.host.pixel_counts()[::side, ::side].astype(np.int64)
+        if self.host.counts is not None and not np.array_equal(self._counts(), self.host.counts):
+            with naming(self.host.source):
+                raise UserError(
+                    f"counts: differ within tiles of {side}x{side} pixels, which get samples "
+                    "together: add to the film that a render with a noise level saved, or "
+                    "render anew"
+                )
         self.seconds = 0.0
         self.work = 0
 
@@ -278,12 +289,17 @@ class FilmAreas:
 
     def store(self) -> None:
         """Give the sums to the device, and their numbers of samples to the film."""
-        film, (height, width), side = self.host, self._shape, self.side
+        film = self.host
         film.samples, film.counts = int(self.there.max()), None
         if (self.there != film.samples).any():
-            rows = np.repeat(self.there.astype(np.uint32), side, axis=0)[:height]
-            film.counts = np.repeat(rows, side, axis=1)[:, :width].copy()
+            film.counts = self._counts()
         self._device_film.restore(film.sums)
+
+    def _counts(self) -> NDArray[np.uint32]:
+        """Return the samples of each pixel, uint32 (h, w)."""
+        height, width = self._shape
+        rows = np.repeat(self.there.astype(np.uint32), self.side, axis=0)[:height]
+        return np.repeat(rows, self.side, axis=1)[:, :width].copy()
 
 
 def _report_area(report: ProgressCall, work: int, done: float) -> None:

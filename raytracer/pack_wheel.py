@@ -65,7 +65,7 @@ def pack(wheel: Path, files: Sequence[Path], target: Path) -> None:
             zipfile.ZipFile(wheel) as old,
             zipfile.ZipFile(temporary.path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as new,
         ):
-            (record,) = (each for each in old.namelist() if each.endswith(".dist-info/RECORD"))
+            (record,) = _records(old)
             kept = [each for each in old.infolist() if not each.filename.startswith(CUBINS)]
             for entry in kept:
                 if entry.filename != record:
@@ -92,8 +92,15 @@ def _extracted(wheel: Path, folder: Path) -> Path:
         names = [name for name in archive.namelist() if name.startswith(KERNELS)]
         if not names:
             raise OSError(f"it has no {KERNELS}")
+        if len(records := _records(archive)) != 1:
+            raise OSError(f"it has {len(records)} files .dist-info/RECORD and must have one")
         archive.extractall(folder, [name for name in names if not name.startswith(CUBINS)])
     return folder / KERNELS
+
+
+def _records(archive: zipfile.ZipFile) -> list[str]:
+    """Return the names of the lists of files in a wheel; a sound one has one."""
+    return [name for name in archive.namelist() if name.endswith(".dist-info/RECORD")]
 
 
 def _built(folder: Path) -> Path | None:

@@ -85,14 +85,16 @@ class Passes:
         """Render and return the seconds, without those of the pictures in between."""
         while count := self._next():
             before = self._film.samples
-            earlier = self._sums() if before and self._goal.seconds is not None else None
+            earlier = self._state() if before and self._goal.seconds is not None else None
             self._pass(count)
             if earlier is not None and self._film.samples > before:
-                self.noise = noise_of(self._film.to_host(), earlier, before)
+                self.noise = noise_of(self._film.to_host(), *earlier)
         return self._spent
 
-    def _sums(self) -> NDArray[np.float32]:
-        return self._film.to_host().sums.copy()
+    def _state(self) -> tuple[NDArray[np.float32], int | NDArray[np.uint32]]:
+        """Return copies of the sums and of the samples of each pixel, or those of all."""
+        film = self._film.to_host()
+        return film.sums.copy(), film.samples if film.counts is None else film.counts.copy()
 
     def _next(self) -> int:
         """Return the samples of the next pass; 0 at the end."""

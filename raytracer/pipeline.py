@@ -255,7 +255,7 @@ def prepare(
             from raytracer.film.denoise import require_denoiser
 
             require_denoiser()
-        plan = _plan(loaded, settings, wanted, values)
+        plan = plan_of(loaded, settings, wanted, values)
         if any(each.made_for for each in loaded.solids):
             from raytracer.scene.glyphs.make import with_faded_particles
 
@@ -880,7 +880,7 @@ def wants_glyphs(scene: Scene, annotations: Annotations | None) -> bool:
     return annotations is not None and annotations.in_scene
 
 
-def _plan(
+def plan_of(
     scene: Scene,
     settings: RenderSettings,
     wanted: Annotations | None,
@@ -892,10 +892,10 @@ def _plan(
     """
     if not wanted:
         return None
-    from raytracer.annotations.from_scene import plan_of
+    from raytracer.annotations import from_scene
 
     with naming(scene.source):
-        return plan_of(scene, settings, wanted, values)
+        return from_scene.plan_of(scene, settings, wanted, values)
 
 
 def _inputs(source: object, scene: Scene) -> tuple[Path, ...]:

@@ -156,6 +156,16 @@ def test_a_level_within_a_time() -> None:
     assert 0 < max(fractions) <= 1
 
 
+def test_counts_that_differ_within_a_tile_are_refused(image: raytracer.Image) -> None:
+    film = image.film.copy()
+    film.counts = film.pixel_counts().copy()
+    film.counts[3, 5] += 1
+    film.samples = int(film.counts.max())
+    for settings in (SMALL, SMALL | {"noise": 0.05}):
+        with pytest.raises(UserError, match="counts: differ within tiles of 32x32 pixels"):
+            raytracer.render(SCENE, film=film, **settings)
+
+
 def test_workers_add_to_tiles_too(image: raytracer.Image) -> None:
     helped = raytracer.render(SCENE, noise=0.05, workers=1, **SMALL)
     np.testing.assert_array_equal(helped.film.sums, image.film.sums)

@@ -83,6 +83,21 @@ def test_files_that_are_no_wheel_are_refused(
     assert [each.name for each in tmp_path.iterdir()] == ["a.whl"]
 
 
+@pytest.mark.parametrize("number", [0, 2])
+def test_a_wheel_without_its_list_of_files_is_refused(
+    number: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "a.whl"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(PLACE, KERNEL)
+        for k in range(number):
+            archive.writestr(f"raytracer-{k}.dist-info/RECORD", "")
+    assert pack_wheel.main([str(path), "-o", str(tmp_path)]) == 2
+    said = capsys.readouterr().err
+    assert f"it has {number} files .dist-info/RECORD and must have one" in said
+    assert [each.name for each in tmp_path.iterdir()] == ["a.whl"]
+
+
 def test_without_nvcc_nothing_is_written(
     wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -33,6 +33,51 @@ def test_noise_of_known_samples(parts: tuple[int, int]) -> None:
     assert noise_of(film_of(film.sums * 0, 100), earlier * 0, 50) == 0
 
 
+def test_noise_of_pixels_with_their_own_samples() -> None:
+    """Half of the pixels have a quarter of the samples, and so four times the variance."""
+    rng = np.random.default_rng(8)
+    light = rng.normal(3.0, 0.6, (100, 40, 50, 4)).astype(np.float32)
+    counts = np.full((40, 50), 100, np.uint32)
+    counts[:20] = 25
+    film = film_of(light.sum(axis=0, dtype=np.float32), 100)
+    film.counts = counts
+    film.sums[:20] = light[:25, :20].sum(axis=0)
+    earlier = light[:20].sum(axis=0)
+    expected = 0.2 * np.sqrt((1 / 25 + 1 / 100) / 2)
+    assert noise_of(film, earlier, 20) == pytest.approx(expected, rel=0.05)
+    had = np.full((40, 50), 20, np.uint32)
+    had[0] = 25  # got none
+    earlier[0] = film.sums[0]
+    assert noise_of(film, earlier, had) == pytest.approx(expected, rel=0.06)
+
+
+def test_the_noise_of_an_adaptive_film_within_a_time() -> None:
+    adaptive = raytracer.render(SCENE, noise=0.05, **SMALL | {"width": 200, "height": 64}).film
+    assert adaptive.counts is not None
+    told = []
+
+    class Finished(Passes):
+        def _next(self) -> int:
+            return 0 if self._added else 64
+
+    with pipeline.prepare(SCENE, SMALL | {"width": 200, "height": 64}) as job:
+        with job.film(adaptive.copy()) as on_device:
+
+            def add(count: int, report: Any) -> float:
+                return job.expose(on_device, count, report)
+
+            run = Finished(on_device, add, Goal(1, 1e9))
+            run.run()
+            told.append(run.noise)
+            after = on_device.to_host()
+        had, has = adaptive.pixel_counts().astype(float), after.pixel_counts().astype(float)
+    use = after.coverage > 0
+    first, both = (each.sums[use, :3].astype(float) for each in (adaptive, after))
+    had, has = had[use, None], has[use, None]
+    error = had * (has - had) / has**2 * (first / had - (both - first) / (has - had)) ** 2
+    assert told == [pytest.approx(np.sqrt(error.mean()) / (both / has).mean(), rel=1e-6)]
+
+
 class Clock:
     """A film on a device of which each sample takes a second, and the time."""
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from raytracer.scene.camera import Camera
 from raytracer.scene.packing import framing
+from raytracer.scene.packing.framing import FULL, NOTHING, Room, Surroundings
 from raytracer.scene.packing.pack import ends_of, place, render_space
 from raytracer.scene.packing.pose import aimed, pose
 
@@ -45,6 +46,7 @@ def fit(
     camera: Camera,
     directions: Callable[[Camera], Sequence[Point]],
     aspect: float,
+    surroundings: Callable[[Scene], Surroundings] = lambda _: NOTHING,
 ) -> Camera:
     """Return a camera that sees the spheres of all scenes, from all directions.
 
@@ -56,6 +58,7 @@ def fit(
         directions: returns where from a camera will look, from the spheres to its eye: its own
             direction first, then those of its way around.
         aspect: width of the picture by its height.
+        surroundings: returns what the picture of a scene shows beside its spheres.
 
     Returns:
         A camera with position, target and `up`.
@@ -63,7 +66,7 @@ def fit(
     found: list[list[Fitted]] = []
     ways: Sequence[Point] = ()
     pivot: Point | None = None
-    own = camera
+    own, room = camera, FULL
     for scene, point in scenes:
         sets = [s for s in scene.spheres if s.count] + ends_of(scene.solids)
         space = render_space(sets)
@@ -79,17 +82,35 @@ def fit(
                 pivot = np.array(own.look_at, np.float64)
         center = np.asarray(space.center, np.float64)
         middle = framing.middle(spheres) * space.scale + center if sets else center
+        around = surroundings(scene)
+        if len(ways) > 1 or pivot is not None:  # the middle is the middle of the picture
+            around = replace(around, room=_even(around.room))
+        room = _larger(room, around.room)
         moved = np.zeros(3) if point is None or pivot is None else point - pivot
         for each, way in zip(found, ways, strict=True):
             from_there = replace(own, position=None, look_at=None, direction=_triple(way), zoom=1.0)
-            stand = pose(from_there, spheres, space, aspect)
+            stand = pose(from_there, spheres, space, aspect, around)
             eye = stand.eye * space.scale + center - moved
             each.append(Fitted(eye, stand.half * space.scale, middle - moved))
     if len(ways) == 1 and pivot is None:
-        return _zoomed(_still(found[0], own, ways[0], aspect))
+        return _zoomed(_still(found[0], own, ways[0], aspect, room))
     if pivot is None:
         pivot = np.mean([each.middle for frames in found for each in frames], axis=0)
-    return _zoomed(_around(found, own, ways, aspect, pivot))
+    return _zoomed(_around(found, own, ways, aspect, pivot, _even(room)))
+
+
+def _even(room: Room) -> Room:
+    """Return a room that leaves the middle of the picture in the middle."""
+    across, above = max(room.left, room.right), max(room.bottom, room.top)
+    return Room(across, across, above, above)
+
+
+def _larger(one: Room, other: Room) -> Room:
+    """Return the room that has both."""
+    return Room(
+        max(one.left, other.left), max(one.right, other.right),
+        max(one.bottom, other.bottom), max(one.top, other.top),
+    )  # fmt: skip
 
 
 def _zoomed(camera: Camera) -> Camera:
@@ -102,37 +123,60 @@ def _zoomed(camera: Camera) -> Camera:
     return replace(camera, vertical_fov=angle, zoom=1.0)
 
 
-def _still(found: list[Fitted], camera: Camera, direction: Point, aspect: float) -> Camera:
-    """Return the camera of one direction that has all eyes in its picture."""
+def _still(
+    found: list[Fitted], camera: Camera, direction: Point, aspect: float, room: Room
+) -> Camera:
+    """Return the camera of one direction that has all eyes in its picture, beside the room."""
     axes = framing.basis(direction, np.array(camera.upward, np.float64))
     middle = np.mean([each.middle for each in found], axis=0)
     eyes = np.array([each.eye for each in found])
     across, above, along = eyes @ axes.right, eyes @ axes.up, eyes @ -axes.forward
     if camera.type == "orthographic":
         halves = np.array([each.half for each in found])
-        right, left = (across + halves * aspect).max(), (across - halves * aspect).min()
-        top, bottom = (above + halves).max(), (above - halves).min()
-        half = max((top - bottom) / 2.0, (right - left) / 2.0 / aspect)
-        eye = (right + left) / 2.0 * axes.right + (top + bottom) / 2.0 * axes.up
+        x, wide = _interval(across, halves * aspect, room.left, room.right)
+        y, high = _interval(above, halves, room.bottom, room.top)
+        half = max(high, wide / aspect)
+        x, y = x - half * aspect * (room.left - room.right), y - half * (room.bottom - room.top)
+        eye = x * axes.right + y * axes.up
         eye = eye - along.max() * axes.forward
         return _camera(camera, eye, _ahead(eye, middle, axes), half)
     tangent = tan(radians(camera.vertical_fov) / 2.0)
-    x, depth_x = _apex(across, along, tangent * aspect)
-    y, depth_y = _apex(above, along, tangent)
+    x, depth_x = _apex(across, along, tangent * aspect, room.left, room.right)
+    y, depth_y = _apex(above, along, tangent, room.bottom, room.top)
     eye = x * axes.right + y * axes.up - max(depth_x, depth_y) * axes.forward
     return _camera(camera, eye, _ahead(eye, middle, axes), 0.0)
 
 
-def _apex(side: NDArray[np.float64], along: NDArray[np.float64], tangent: float) -> Point:
+def _interval(
+    middles: NDArray[np.float64], halves: NDArray[np.float64], low: float, high: float
+) -> tuple[float, float]:
+    """Return the middle of what pictures show beside the room, and half the picture that shows all.
+
+    Args:
+        middles: of the pictures along an axis, (F,).
+        halves: of their sizes, (F,).
+        low, high: parts of a picture that are left free at either side.
+    """
+    end = (middles + halves * (1.0 - 2.0 * high)).max()
+    begin = (middles - halves * (1.0 - 2.0 * low)).min()
+    return (end + begin) / 2.0, (end - begin) / 2.0 / (1.0 - low - high)
+
+
+def _apex(
+    side: NDArray[np.float64], along: NDArray[np.float64], tangent: float, low: float, high: float
+) -> Point:
     """Return place and depth of the apex of the narrowest wedge that holds points.
 
     Args:
         side: of the points, across the wedge, (F,).
         along: towards the apex, (F,).
-        tangent: of half the wedge's angle.
+        tangent: of half the picture's angle.
+        low, high: parts of the picture beside the wedge.
     """
-    right, left = (side + along * tangent).max(), (side - along * tangent).min()
-    return np.array([(right + left) / 2.0, (right - left) / 2.0 / tangent])
+    right = (side + along * (tangent * (1.0 - 2.0 * high))).max()
+    left = (side - along * (tangent * (1.0 - 2.0 * low))).min()
+    depth = (right - left) / 2.0 / (tangent * (1.0 - low - high))
+    return np.array([(right + left) / 2.0 - depth * tangent * (low - high), depth])
 
 
 def _around(
@@ -141,8 +185,12 @@ def _around(
     directions: Sequence[Point],
     aspect: float,
     pivot: Point,
+    room: Room,
 ) -> Camera:
-    """Return the camera that looks at a point, from where it sees all in all directions."""
+    """Return the camera that looks at a point, from where it sees all in all directions.
+
+    room: that is left free, as much at opposite sides.
+    """
     tangent = tan(radians(camera.vertical_fov) / 2.0)
     distance = half = 0.0
     for frames, direction in zip(found, directions, strict=True):
@@ -150,6 +198,7 @@ def _around(
         for each in frames:
             way = each.eye - pivot
             x, y, along = abs(way @ axes.right), abs(way @ axes.up), float(way @ -axes.forward)
+            x, y = x / (1.0 - 2.0 * room.right), y / (1.0 - 2.0 * room.top)
             if camera.type == "orthographic":
                 half = max(half, float(y) + each.half, float(x) / aspect + each.half)
                 distance = max(distance, along)

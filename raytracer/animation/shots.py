@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from raytracer.animation.fit import fit
 from raytracer.animation.follow import followed
 from raytracer.animation.path import CameraPath, Stand, turned
+from raytracer.errors import naming
 from raytracer.film.film import Film, measure
 from raytracer.film.image import Image
 from raytracer.film.tone_settings import ToneSettings
@@ -28,13 +29,15 @@ from raytracer.pipeline import (
     Job,
     columns_of,
     dressed,
+    plan_of,
     prepare,
     take_style,
     wanted_annotations,
 )
 from raytracer.scene.camera import Camera
 from raytracer.scene.held import Held, holding
-from raytracer.scene.packing.pack import retake
+from raytracer.scene.packing.framing import NOTHING, Surroundings
+from raytracer.scene.packing.pack import retake, with_boxes
 from raytracer.scene.packing.pose import pose
 from raytracer.scene.packing.render_space import Space
 from raytracer.scene.particles.compressed import keeping_unpacked
@@ -143,6 +146,8 @@ class Renderer:
     def __init__(
         self, plan: Plan, exposure: float | None = None, fixed: Fixed | None = None
     ) -> None:
+        self._overrides = dict(plan.overrides)
+        self._style = take_style(self._overrides)
         # Threads and loops of others keep their own variables; this one's are for reading.
         self._context, self._kept = copy_context(), ExitStack()
         self._context.run(self._kept.enter_context, keeping_unpacked())
@@ -154,8 +159,6 @@ class Renderer:
         self._frame: int | None = None
         self._said: set[str] = set()
         self._uses = Counter(shot.frame for shot in plan.shots)
-        self._overrides = dict(plan.overrides)
-        self._style = take_style(self._overrides)
         self._held = Held() if fixed is None else fixed.held
         try:
             self.fixed = fixed or self._context.run(self._begin)
@@ -280,12 +283,32 @@ class Renderer:
                 if is_fitted:
                     yield scene, self._point(scene)
 
+        shots = {shot.frame: shot for shot in reversed(self.plan.shots)}
+        shown = iter([frames[0], *others])
+
+        def surroundings(scene: Scene) -> Surroundings:
+            return self._surroundings(scene, shots[next(shown)])
+
         looked = scenes()
-        found = fit(looked, camera, self._directions, aspect)
+        found = fit(looked, camera, self._directions, aspect, surroundings)
         for _ in looked:
             pass
         self._held.freeze()
         return found
+
+    def _surroundings(self, scene: Scene, shot: Shot) -> Surroundings:
+        """Return what a fitted camera shows of a frame beside its spheres."""
+        settings = scene.render
+        wanted = wanted_annotations(scene, self.plan.annotations)
+        with collected() as warnings:
+            plan = plan_of(scene, settings, wanted, _values(shot))
+        for sentence in warnings:
+            self.warn(sentence)
+        around = NOTHING
+        if plan is not None:
+            around = plan.surroundings(settings.width, settings.height)
+        with naming(scene.source):
+            return with_boxes(scene, around)
 
     def _directions(self, camera: Camera) -> list[NDArray[np.float64]]:
         """Return where from a camera looks that is fitted: all around if it goes around."""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from raytracer.film.film import Film
 
 
-def noise_of(film: Film, earlier: NDArray[np.float32], samples: int) -> float:
+def noise_of(film: Film, earlier: NDArray[np.float32], samples: int | NDArray[np.uint32]) -> float:
     """Return the standard error of a film, relative to its light.
 
     It is the root mean square of the standard errors of all channels of the pixels in which a
@@ -24,23 +24,30 @@ def noise_of(film: Film, earlier: NDArray[np.float32], samples: int) -> float:
     Args:
         film: with all samples.
         earlier: its sums when it had fewer, float32 (h, w, 4).
-        samples: how many these were, at least 1.
+        samples: how many these were, of all pixels or of each, uint32 (h, w); pixels that had none
+            or got none are left out.
 
     Returns:
         The noise; 0 where nothing was hit.
     """
-    later = film.samples - samples
+    shape = film.sums.shape[:2]
+    counts = np.broadcast_to(film.samples if film.counts is None else film.counts, shape)
+    earlier_counts = np.broadcast_to(samples, shape)
     variance, light, count = 0.0, 0.0, 0
-    for before, after in zip(earlier, film.sums, strict=True):  # a row needs little memory
-        use = (after[:, 3] > 0) & np.isfinite(after).all(axis=-1)
+    # A row needs little memory.
+    for before, after, had, has in zip(earlier, film.sums, earlier_counts, counts, strict=True):
+        use = (after[:, 3] > 0) & np.isfinite(after).all(axis=-1) & (had > 0) & (has > had)
         first, both = before[use, :3].astype(np.float64), after[use, :3].astype(np.float64)
-        variance += float(np.square(first / samples - (both - first) / later).sum())
-        light += float(both.sum()) / film.samples
+        own, total = (each[use, None].astype(np.float64) for each in (had, has))
+        later = total - own
+        # Of the mean's variance in that of the difference.
+        share = own * later / np.square(total)
+        variance += float((share * np.square(first / own - (both - first) / later)).sum())
+        light += float((both / total).sum())
         count += both.size
     if light <= 0:
         return 0.0
-    share = samples * later / film.samples**2  # of the mean's variance in that of the difference
-    return sqrt(share * variance / count) / (light / count)
+    return sqrt(variance / count) / (light / count)
 
 
 @dataclass(frozen=True)
