@@ -109,13 +109,23 @@ def test_the_line_for_a_tunnel_names_port_and_machine() -> None:
     assert re.fullmatch(r"ssh -N -L 9000:127\.0\.0\.1:9000 (\S+@)?[\w.-]+", line)
 
 
+def heed_interrupts() -> None:
+    """Let a child end by SIGINT, also where a shell in the background started the tests."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 0), (signal.SIGTERM, 143)])
 def test_a_signal_ends_the_server(number: int, code: int, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "raytracer", "serve", str(write_scene(tmp_path))]
     command += ["--backend", "cpu", "--threads", "1"]
     environment = os.environ | {"TMPDIR": str(tmp_path)}
     with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+        preexec_fn=heed_interrupts,
     ) as process:
         assert process.stdout is not None
         address = re.search(r"http://127\.0\.0\.1:\d+/\?token=\S+", process.stdout.readline())
@@ -127,7 +137,10 @@ def test_a_signal_ends_the_server(number: int, code: int, tmp_path: Path) -> Non
         assert "ssh -N -L" in process.stdout.readline()
         process.send_signal(number)
         process.send_signal(number)  # as impatient users and `timeout` do
-        _, error = process.communicate(timeout=60)
+        try:
+            _, error = process.communicate(timeout=60)
+        finally:
+            process.kill()
     assert process.returncode == code
     assert "Traceback" not in error
     assert list(tmp_path.glob("raytracer-*")) == []
