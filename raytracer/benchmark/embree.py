@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -63,13 +62,7 @@ def run_peer(plan: Plan, base: Path, mode: str) -> dict[str, Any]:
     width, height = plan.size
     options = ["--mode", mode, "--threads", plan.threads, "--reps", plan.repeats]
     words = [plan.peer, base, *options, "--size", width, height]
-    try:
-        process = subprocess.run(list(map(str, words)), capture_output=True, text=True, check=True)
-    except OSError as error:
-        raise RaytracerError(f"{plan.peer}: cannot be run ({error.strerror})") from error
-    except subprocess.CalledProcessError as error:
-        raise RaytracerError(f"{plan.peer} failed on {base.name}: {error.stderr}") from error
-    return parse(process.stdout)
+    return parse(peer_comparison.run_process(words, base.name))
 
 
 def parse(text: str) -> dict[str, Any]:

@@ -12,16 +12,17 @@ import argparse
 import json
 import re
 import statistics
-import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from raytracer.benchmark import peer_comparison, peer_scenes
 from raytracer.benchmark.peer_comparison import Renderer
+from raytracer.benchmark.record import Device
 from raytracer.errors import RaytracerError, UserError
 from raytracer.files import output
 from raytracer.resources import thread_count
@@ -67,6 +68,11 @@ class Peer:
     run: Callable[[peer_scenes.PeerScene, str], Results]
     counts_camera_rays: bool
 
+    @property
+    def backend(self) -> str:
+        """Ours on the same processor: OptiX alone counts camera rays."""
+        return "cuda" if self.counts_camera_rays else "cpu"
+
 
 def to_scene(scene: peer_scenes.PeerScene, kind: str, width: int, height: int) -> Scene:
     """Convert to our scene; kind: "ao", "path", or "camera" for the camera rays alone."""
@@ -90,17 +96,6 @@ def to_scene(scene: peer_scenes.PeerScene, kind: str, width: int, height: int) -
     )
 
 
-def our_times(
-    scene: peer_scenes.PeerScene, kind: str, peer: Peer, plan: Plan
-) -> tuple[Renderer, Renderer | None]:
-    """Load the scene for a kind, and for the camera rays if those are to be subtracted."""
-    backend = "cuda" if peer.counts_camera_rays else "cpu"
-    renderer = Renderer(to_scene(scene, kind, *plan.size), backend, plan.threads)
-    if peer.counts_camera_rays:
-        return renderer, None
-    return renderer, Renderer(to_scene(scene, "camera", *plan.size), backend, plan.threads)
-
-
 @dataclass(frozen=True)
 class Plan:
     """Parameters of the measurement; see the options of the command."""
@@ -111,66 +106,80 @@ class Plan:
     threads: int
 
 
+class Side:
+    """Our renderer with a scene, for one kind of rays.
+
+    Args:
+        scene: spheres and view.
+        kind: "ao" or "path".
+        peer: with which its times are compared.
+        plan: size, frames and threads.
+        stack: closes what is loaded.
+    """
+
+    def __init__(
+        self, scene: peer_scenes.PeerScene, kind: str, peer: Peer, plan: Plan, stack: ExitStack
+    ) -> None:
+        self.times, self._frames = Times(), plan.frames
+
+        def load(kind: str) -> Renderer:
+            ours = Renderer(to_scene(scene, kind, *plan.size), peer.backend, plan.threads)
+            return stack.enter_context(ours)
+
+        self.renderer = load(kind)
+        self._camera = None if peer.counts_camera_rays else load("camera")
+
+    def measure(self) -> None:
+        """Add the times of a turn, without those of camera rays where the peer has none."""
+        self.renderer.frames(2)
+        without = 0.0
+        if self._camera is not None:
+            self._camera.frames(1)
+            without = statistics.median(self._camera.frames(self._frames))
+        self.times.ms += [time - without for time in self.renderer.frames(self._frames)]
+        self.times.grey = grey(self.renderer.film)
+
+
 def grey(film: Any) -> float:
     """Mean of the red channel over the hits of a film of one sample."""
     hit = film.sums[..., 3] > 0.0
     return float(film.sums[..., 0][hit].mean())
 
 
-def compare(scene: peer_scenes.PeerScene, peer: Peer, plan: Plan) -> Iterator[dict[str, Any]]:
-    """Measure one scene; yield a row for each kind."""
-    sides = {kind: {mode: Times() for mode in peer.modes} for kind in KINDS}
-    ours = {kind: Times() for kind in KINDS}
-    loaded = {kind: our_times(scene, kind, peer, plan) for kind in KINDS}
-
-    def our_turn() -> None:
-        for kind, (renderer, camera) in loaded.items():
-            renderer.frames(2)
-            times = renderer.frames(plan.frames)
-            if camera is not None:
-                camera.frames(1)
-                without = statistics.median(camera.frames(plan.frames))
-                times = [time - without for time in times]
-            ours[kind].ms += times
-            ours[kind].grey = grey(renderer.film)
-
-    for turn in range(plan.rounds):
-        for mode in peer.modes:
-            for kind, (ms, mean) in peer.run(scene, mode).items():
-                sides[kind][mode].ms.append(ms)
-                sides[kind][mode].grey = mean
-            our_turn() if turn or mode == peer.modes[-1] else None
-    for renderer, camera in loaded.values():
-        renderer.__exit__(None, None, None)
-        if camera is not None:
-            camera.__exit__(None, None, None)
-    for kind in KINDS:
-        best = min(sides[kind], key=lambda mode: sides[kind][mode].median)
-        theirs = sides[kind][best]
-        yield {
-            "scene": scene.name,
-            "kind": kind,
-            "ours_ms": ours[kind].median,
-            "ours_spread_ms": [min(ours[kind].ms), max(ours[kind].ms)],
-            "peer_ms": theirs.median,
-            "peer_mode": best,
-            "peer_runs_ms": {mode: side.ms for mode, side in sides[kind].items()},
-            "ratio": ours[kind].median / theirs.median,
-            "grey": [ours[kind].grey, theirs.grey],
-            "agree": abs(ours[kind].grey - theirs.grey) <= GREY_DIFFERS,
-        }
+def compare(
+    scene: peer_scenes.PeerScene, peer: Peer, plan: Plan
+) -> tuple[Device, list[dict[str, Any]]]:
+    """Measure one scene; return our device, and a row for each kind."""
+    theirs = {kind: {mode: Times() for mode in peer.modes} for kind in KINDS}
+    with ExitStack() as stack:
+        ours = {kind: Side(scene, kind, peer, plan, stack) for kind in KINDS}
+        for _ in range(plan.rounds):
+            for mode in peer.modes:
+                for kind, (ms, mean) in peer.run(scene, mode).items():
+                    theirs[kind][mode].ms.append(ms)
+                    theirs[kind][mode].grey = mean
+                for side in ours.values():
+                    side.measure()
+        device = ours[KINDS[0]].renderer.device
+    return device, [row(scene.name, kind, ours[kind].times, theirs[kind]) for kind in KINDS]
 
 
-def run_process(words: Sequence[object]) -> str:
-    """Run a peer and return its output; raise RaytracerError if that fails."""
-    try:
-        done = subprocess.run([str(w) for w in words], capture_output=True, text=True, check=True)
-    except OSError as error:
-        raise RaytracerError(f"{words[0]}: cannot be run ({error.strerror})") from error
-    except subprocess.CalledProcessError as error:
-        text = f"{error.stdout}{error.stderr}".strip()[-300:]
-        raise RaytracerError(f"{words[0]} failed: {text}") from error
-    return done.stdout
+def row(scene: str, kind: str, ours: Times, modes: dict[str, Times]) -> dict[str, Any]:
+    """Return the comparison with the fastest mode of the peer as JSON types."""
+    best = min(modes, key=lambda mode: modes[mode].median)
+    peer = modes[best]
+    return {
+        "scene": scene,
+        "kind": kind,
+        "ours_ms": ours.median,
+        "ours_spread_ms": [min(ours.ms), max(ours.ms)],
+        "peer_ms": peer.median,
+        "peer_mode": best,
+        "peer_runs_ms": {mode: side.ms for mode, side in modes.items()},
+        "ratio": ours.median / peer.median,
+        "grey": [ours.grey, peer.grey],
+        "agree": abs(ours.grey - peer.grey) <= GREY_DIFFERS,
+    }
 
 
 def parse_optix(text: str) -> Results:
@@ -199,7 +208,9 @@ def optix(app: Path, ir: Path, plan: Plan, folder: Path) -> Peer:
 
     def run(scene: peer_scenes.PeerScene, mode: str) -> Results:
         spheres = peer_scenes.write_optix(scene, folder)
-        return parse_optix(run_process([app, ir, spheres, folder / "picture.ppm", *plan.size]))
+        return parse_optix(
+            peer_comparison.run_process([app, ir, spheres, folder / "picture.ppm", *plan.size])
+        )
 
     return Peer("OptiX built-in spheres", ("",), run, counts_camera_rays=True)
 
@@ -212,7 +223,7 @@ def embree(driver: Path, plan: Plan, folder: Path) -> Peer:
         width, height = plan.size
         words = [driver, base, "--mode", mode, "--threads", plan.threads, "--reps", plan.frames]
         words += ["--size", width, height, "--ao", OCCLUSION_RAYS, "--path", BOUNCES]
-        return parse_embree(run_process(words))
+        return parse_embree(peer_comparison.run_process(words))
 
     return Peer("Embree sphere points", EMBREE_MODES, run, counts_camera_rays=False)
 
@@ -272,15 +283,16 @@ def run(arguments: argparse.Namespace, plan: Plan) -> list[dict[str, Any]]:
             else optix(arguments.app.resolve(), arguments.ir.resolve(), plan, folder)
         )
         for scene in scenes:
-            for row in compare(scene, peer, plan):
-                rows.append(row)
+            device, measured = compare(scene, peer, plan)
+            rows += measured
+            for each in measured:
                 print(
-                    f"{row['scene']:>16} {row['kind']:>5}: {row['ours_ms']:8.3f} ms, "
-                    f"{peer.name} {row['peer_mode']} {row['peer_ms']:8.3f} ms, ratio "
-                    f"{row['ratio']:.3f}; grey {row['grey'][0]:.4f} and {row['grey'][1]:.4f}",
+                    f"{each['scene']:>16} {each['kind']:>5}: {each['ours_ms']:8.3f} ms, "
+                    f"{peer.name} {each['peer_mode']} {each['peer_ms']:8.3f} ms, ratio "
+                    f"{each['ratio']:.3f}; grey {each['grey'][0]:.4f} and {each['grey'][1]:.4f}",
                     flush=True,
                 )
-            record: Any = peer_comparison.record(peer.name, __doc__ or "", load, {}, [])
+            record: Any = peer_comparison.record(peer.name, __doc__ or "", load, device, [])
             peer_comparison.save(arguments.save, {**record, "rows": rows})
     return rows
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import re
-import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -75,14 +74,8 @@ def run_peer(plan: Plan, spheres: Path, peers: dict[bool, Side]) -> None:
     """Run one process of the peer and add its results to `peers`."""
     picture = spheres.with_suffix(".ppm")
     words = [plan.app, plan.ir, spheres, picture, *plan.size]
-    try:
-        process = subprocess.run(list(map(str, words)), capture_output=True, text=True, check=True)
-    except OSError as error:
-        raise RaytracerError(f"{plan.app}: cannot be run ({error.strerror})") from error
-    except subprocess.CalledProcessError as error:
-        output_text = f"{error.stdout}{error.stderr}".strip()
-        raise RaytracerError(f"{plan.app} failed on {spheres.name}: {output_text}") from error
-    for shadows, values in parse(process.stdout).items():
+    text = peer_comparison.run_process(words, spheres.name)
+    for shadows, values in parse(text).items():
         side = peers[shadows]
         side.frame_ms.append(values["frame"])
         side.build_ms.append(values["build"])

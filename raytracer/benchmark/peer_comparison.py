@@ -7,8 +7,10 @@ import os
 import platform
 import shlex
 import statistics
+import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,6 +23,7 @@ from raytracer.benchmark.digests import kernel_digest, sources_digest
 from raytracer.benchmark.peer_scenes import LIT, counts
 from raytracer.benchmark.record import Device
 from raytracer.benchmark.timing import summary
+from raytracer.errors import RaytracerError
 from raytracer.files import output
 from raytracer.film.film import Film
 from raytracer.pipeline import prepare
@@ -150,6 +153,26 @@ def agree(ours: Side, peer: Side, rays: int) -> bool | None:
         abs(ours.hits - peer.hits) <= max(HITS_DIFFER * rays, 1)
         and abs(ours.lit - peer.lit) <= max(LIT_DIFFER * peer.lit, 1)
     )  # fmt: skip
+
+
+def run_process(words: Sequence[object], scene: str = "") -> str:
+    """Run the program of a peer and return what it prints.
+
+    Args:
+        words: the program and its arguments.
+        scene: named if it fails.
+
+    Raises:
+        RaytracerError: it cannot be run, or fails.
+    """
+    try:
+        process = subprocess.run(list(map(str, words)), capture_output=True, text=True, check=True)
+    except OSError as error:
+        raise RaytracerError(f"{words[0]}: cannot be run ({error.strerror})") from error
+    except subprocess.CalledProcessError as error:
+        text, where = f"{error.stdout}{error.stderr}".strip(), f" on {scene}" if scene else ""
+        raise RaytracerError(f"{words[0]} failed{where}: {text}") from error
+    return process.stdout
 
 
 def load_average() -> float:
