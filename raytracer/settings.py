@@ -201,7 +201,9 @@ class RenderSettings(Defined):
     ao_samples: int = field(
         default=1,
         metadata=define(
-            Integer(1, 64), "Occlusion rays per surface and sample, with integrator ao."
+            Integer(1, 64),
+            "Occlusion rays per surface and sample, with integrator ao.",
+            "Particles that come without a scene file have 4.",
         ),
     )
     ao_distance: float | None = field(
@@ -300,6 +302,15 @@ class RenderSettings(Defined):
         if self.resolved_integrator != "path":
             values["clamp_indirect"] = 0.0
         return values | {"filter": self.filter_code, "filter_radius": self.resolved_filter_radius}
+
+    @classmethod
+    def of_particles(cls) -> RenderSettings:
+        """Return the settings of particles that come without a scene.
+
+        The noise of the look is that of its occlusion, not that of edges: four occlusion rays a
+        camera ray halve the error of a picture that takes as long with one.
+        """
+        return cls(look="soft", ao_samples=4)
 
     def override(self, **changes: Any) -> RenderSettings:
         """Return these settings with every change that is not None applied.

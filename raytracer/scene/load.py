@@ -150,7 +150,7 @@ def load(
         up = up_of_data(data.box, data.gravity)
         return Scene(
             spheres=(SphereSet.of_particles(data),),
-            render=RenderSettings(look="soft"),
+            render=RenderSettings.of_particles(),
             camera=None if up is None else Camera(up=up),
             title=stem(target),
             source=file.source,

@@ -289,7 +289,7 @@ class Scene:
 
         data = particles_of(particles, arrays, labels)
         spheres = SphereSet.of_particles(data, radius, color, material=material)
-        scene.setdefault("render", RenderSettings(look="soft"))
+        scene.setdefault("render", RenderSettings.of_particles())
         up = up_of_data(data.box, data.gravity)
         scene.setdefault("camera", None if up is None else Camera(up=up))
         return cls(spheres=(spheres,), **scene)

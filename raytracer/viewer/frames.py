@@ -38,6 +38,13 @@ MORE_FRAMES = "the first is shown: for another one say --frame"
 """Part of a warning that a time line makes needless."""
 
 
+def holds_particles(source: object) -> bool:
+    """Whether what is shown is a file of particles, not one that describes a scene."""
+    from raytracer.scene.load import SCENE_SUFFIXES
+
+    return is_path(source) and not {*SCENE_SUFFIXES} & {*path_of(source).suffixes}
+
+
 class Frames:
     """The frames of what is shown. Several threads may use it.
 
@@ -64,6 +71,8 @@ class Frames:
         self.source, self.initial, self.format = source, initial, format
         self._motion = motion
         self._given = dict(overrides or {})
+        if self._given.get("ao_samples") is None and holds_particles(source):
+            self._given["ao_samples"] = 1  # samples add up here, and the first is seen sooner
         self._overrides = {k: v for k, v in self._given.items() if k not in SETTINGS}
         self._threads, self._annotations = threads, annotations
         self._lock = RLock()

@@ -69,7 +69,7 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--count", type=int, default=COUNT, help="particles")
-    parser.add_argument("--samples", type=int, nargs="+", default=[2, 4, 8, 16], metavar="N")
+    parser.add_argument("--samples", type=int, nargs="+", default=[8, 16, 32, 40], metavar="N")
     parser.add_argument("--truth", type=int, default=4096, help="samples of the reference")
     args = parser.parse_args()
     x0, y0, x1, y1 = CROP

@@ -25,10 +25,11 @@ GOLD, WHITE, BLUE = (1.0, 0.78, 0.34), (1.0, 1.0, 1.0), (0.2, 0.4, 0.8)
 SMALL = {"center": (1.45, -0.5, 0.7), "radius": 0.5, "color": (0.7, 0.15, 0.1)}
 GROUND = (0.5, 0.5, 0.5)
 ROWS = 1024
-"""Of images of environments: Mitsuba's have rows at the poles, ours half a row beside them."""
+"""Of images of environments."""
 
-DEPTH = 6
-"""Bounces after the first surface; Mitsuba counts the segments of the path, two more."""
+DEPTH = 24
+"""Bounces after the first surface, so many that what is cut off is nothing. (Mitsuba counts the segments of a path, and
+follows the last one to lights, also from a mirror.)"""
 
 
 @dataclass(frozen=True)
@@ -105,13 +106,16 @@ def cases() -> list[Case]:
     ]  # fmt: skip
 
 
-def image() -> np.ndarray:
-    """A sky with a bright lobe and a coloured one, float32 (ROWS, 2 ROWS, 3), linear RGB."""
-    rows, columns = (np.arange(ROWS) + 0.5) / ROWS, (np.arange(2 * ROWS) + 0.5) / (2 * ROWS)
-    v, u = np.meshgrid(rows, columns, indexing="ij")
+def image(rows: np.ndarray) -> np.ndarray:
+    """A sky with a bright lobe and a coloured one, float32 (ROWS, 2 ROWS, 3), linear RGB.
+
+    Args:
+        rows: where they are, from 0 at the zenith to 1.
+    """
+    v, u = np.meshgrid(rows, (np.arange(2 * ROWS) + 0.5) / (2 * ROWS), indexing="ij")
     theta, phi = np.pi * v, 2 * np.pi * u
     way = np.stack([np.sin(theta) * np.cos(phi), np.sin(theta) * np.sin(phi), np.cos(theta)], -1)
-    sky = np.full((ROWS, 2 * ROWS, 3), 0.2) + 0.2 * way[..., 2:]
+    sky = 0.2 + 0.2 * way[..., 2:] + np.zeros(3)
     for axis, sharp, color in (
         ((0.5, 0.3, 0.8), 60.0, (12.0, 10.0, 7.0)),
         ((-0.6, -0.6, 0.5), 10.0, (0.2, 0.5, 1.5)),
@@ -132,11 +136,7 @@ def ours(case: Case, folder: Path) -> raytracer.Scene:
             light["falloff"] = "inverse-square"
         lights = [made(**light)]
     elif kind != "none":
-        path = folder / f"{kind}.exr"
-        environment_image(light, kind, path)
-        environment = raytracer.Environment(
-            image=str(path), rotation=light.get("rotation", 0.0), visible=True
-        )
+        environment = raytracer.Environment(**our_environment(light, kind, folder), visible=True)
     fields = dict(case.material)
     matt = raytracer.Material(diffuse=1.0, specular=0.0)
     tested: Any = replace(matt, mirror=fields.pop("mirror", 0.0))
@@ -175,21 +175,27 @@ def srgb(linear: tuple[float, float, float]) -> tuple[float, float, float]:
     return made
 
 
-def equirectangular(light: dict[str, Any], kind: str) -> np.ndarray:
-    """The image of an environment, row 0 at the zenith."""
+def our_environment(light: dict[str, Any], kind: str, folder: Path) -> dict[str, Any]:
+    """Fields of this package's environment; colours are at most 1 there."""
     if kind == "image":
-        return image()
-    if kind == "constant":
-        return np.full((32, 64, 3), light["color"], np.float32)
-    height = 0.5 + 0.5 * np.cos((np.arange(ROWS) + 0.5) * np.pi / ROWS)
-    bottom, top = np.array(light["bottom"]), np.array(light["top"])
-    rows = bottom + height[:, None] * (top - bottom)
-    return np.repeat(rows[:, None], 64, axis=1).astype(np.float32)
+        path = folder / "sky.exr"
+        picture = image((np.arange(ROWS) + 0.5) / ROWS)
+        mi.util.write_bitmap(str(path), picture, write_async=False)
+        return {"image": str(path), "rotation": light.get("rotation", 0.0)}
+    most = max(max(color) for color in light.values())
+    scaled = {name: srgb(tuple(c / most for c in color)) for name, color in light.items()}
+    return {**scaled, "intensity": most}
 
 
-def environment_image(light: dict[str, Any], kind: str, path: Path) -> None:
-    """Write it for this package."""
-    mi.util.write_bitmap(str(path), equirectangular(light, kind), write_async=False)
+def their_image(given: dict[str, Any]) -> np.ndarray:
+    """An environment as an image for Mitsuba, which has its first and last row at the poles."""
+    rows = np.linspace(0.0, 1.0, ROWS)
+    if given["kind"] == "image":
+        return image(rows)
+    height = 0.5 + 0.5 * np.cos(np.pi * rows)
+    bottom, top = np.array(given["bottom"]), np.array(given["top"])
+    colors = bottom + height[:, None] * (top - bottom)
+    return np.repeat(colors[:, None], 64, axis=1).astype(np.float32)
 
 
 def theirs(case: Case) -> Any:
@@ -211,8 +217,11 @@ def theirs(case: Case) -> Any:
         "ball": ball,
         "small": {"type": "sphere", "center": list(SMALL["center"]), "radius": SMALL["radius"],
                   "bsdf": matt(SMALL["color"])},
+        # Embree's hits on a large rectangle are imprecise, so its middle is one of its own.
         "ground": {"type": "rectangle", "bsdf": matt(GROUND),
-                   "to_world": at().translate([0, -1, 0]).rotate([1, 0, 0], -90).scale(1e3)},
+                   "to_world": at().translate([0, -1, 0]).rotate([1, 0, 0], -90).scale(60)},
+        "horizon": {"type": "rectangle", "bsdf": matt(GROUND),
+                    "to_world": at().translate([0, -1.05, 0]).rotate([1, 0, 0], -90).scale(3e4)},
         "sensor": {
             **lens,
             "fov": CAMERA["vertical_fov"], "fov_axis": "y",
@@ -293,6 +302,4 @@ def peer_light(given: dict[str, Any], rgb: Any) -> dict[str, Any] | None:
         return {"type": "constant", "radiance": rgb(given["color"])}
     # The middle of Mitsuba's image lies towards +z, that of ours towards +x.
     turn = at().rotate([0, 1, 0], given.get("rotation", 0.0) + 90.0)
-    return {"type": "envmap", "bitmap": mi.Bitmap(equirectangular(given, kind)), "to_world": turn}
-
-
+    return {"type": "envmap", "bitmap": mi.Bitmap(their_image(given)), "to_world": turn}

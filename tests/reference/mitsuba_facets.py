@@ -95,8 +95,9 @@ class Facets(mi.BSDF):
         value += self.many * (lost * wo.z)
         if not self.metallic:
             grazing_i, grazing_o = self._looked_up(wi.z, 1), self._looked_up(wo.z, 1)
-            out, into = 1.0 - self._reflected(once_i, grazing_i), 1.0 - self._reflected(
-                once_o, grazing_o
+            out, into = (
+                1.0 - self._reflected(once_i, grazing_i),
+                1.0 - self._reflected(once_o, grazing_o),
             )
             mean = 1.0 - self._reflected(self.average_once, self.average_grazing)
             value += self.base * (out * into * wo.z / (dr.pi * mean))

@@ -28,10 +28,9 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 if __name__ == "__main__":
     mi.set_variant("llvm_ad_rgb")
 
-from reference import mitsuba_cases  # noqa: E402
-from reference.mitsuba_facets import Facets  # noqa: E402
-
-import raytracer  # noqa: E402
+import raytracer
+from reference import mitsuba_cases
+from reference.mitsuba_facets import Facets
 
 REGION = 8
 MOST_MEAN_SQUARE, MOST_Z, MOST_WHOLE, MOST_PART = 1.4, 5.5, 4.0, 1e-3
@@ -87,7 +86,10 @@ def run(case: mitsuba_cases.Case, samples: int, batches: int, pictures: Path | N
     samples = int(samples * case.factor)
     with tempfile.TemporaryDirectory() as folder:
         scene = mitsuba_cases.ours(case, Path(folder))
-        films = [raytracer.render(scene, samples=samples, seed=seed, backend="cpu").film for seed in range(batches)]
+        films = [
+            raytracer.render(scene, samples=samples, seed=seed, backend="cpu").film
+            for seed in range(batches)
+        ]
     mine = [film.sums[..., :3] / film.samples for film in films]
     peer = mitsuba_cases.theirs(case)
     other = [np.array(mi.render(peer, spp=samples, seed=seed)) for seed in range(batches)]
