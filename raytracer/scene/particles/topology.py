@@ -44,7 +44,7 @@ class SourceWithAtoms(ParticleSource):
         self.notes = moving.notes
 
     @cached_property
-    def columns(self) -> Mapping[str, Column]:  # type: ignore[override]
+    def columns(self) -> Mapping[str, Column]:
         return {**self.moving.columns, **self._of_atoms}
 
     @cached_property
