@@ -8,7 +8,7 @@
 // source: own; PTX ISA, distributed shared memory
 #include "product_kernel.cuh"
 
-extern "C" __global__ void __cluster_dims__(CLUSTER * PARTS, 1, 1) __launch_bounds__(Product<Plan>::kThreads, 1)
+extern "C" __global__ void __cluster_dims__(CLUSTER* PARTS, 1, 1) __launch_bounds__(Product<Plan>::kThreads, 1)
     matmul_bf16(const __grid_constant__ ProductArgs args) {
   run_product(args);
 }

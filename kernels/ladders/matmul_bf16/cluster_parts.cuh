@@ -48,8 +48,8 @@ template <int Parts, int Groups, int Blocks, int Sums> struct ClusterParts {
 #pragma unroll
       for (int i = 0; i < kPieces; ++i) {
         const float* v = sum[i / (kSlice / 4)] + rank * kSlice + i % (kSlice / 4) * 4;
-        asm volatile("st.shared::cluster.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(to + i * 128 * 16), "f"(v[0]),
-                     "f"(v[1]), "f"(v[2]), "f"(v[3])
+        asm volatile("st.shared::cluster.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(to + i * 128 * 16), "f"(v[0]), "f"(v[1]),
+                     "f"(v[2]), "f"(v[3])
                      : "memory");
       }
     }

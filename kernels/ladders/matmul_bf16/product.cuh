@@ -67,7 +67,11 @@ template <class Plan> struct Product {
   int worker, workers;  // clusters
 
   __device__ __forceinline__ Product(const ProductArgs& arguments, unsigned char* bytes)
-      : args(arguments), shared(bytes), rank(0), part(0), worker(blockIdx.x / (kCluster * kParts)),
+      : args(arguments),
+        shared(bytes),
+        rank(0),
+        part(0),
+        worker(blockIdx.x / (kCluster * kParts)),
         workers(gridDim.x / (kCluster * kParts)) {
     full = reinterpret_cast<Barrier*>(chunks() + 4 * kGroups * Plan::kChunks * Store::kBytes);
     empty = full + kStages;
