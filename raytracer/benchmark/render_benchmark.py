@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from raytracer import resources
 from raytracer.backends.select import select
 from raytracer.benchmark import ncu, ray_count, record, render_levels, timing
 from raytracer.benchmark.axes import picture_size
@@ -34,7 +33,10 @@ SCENES = (
     "cloud", "crystal", "galaxy", "molecule", "pile", "plummer", "sphereflake", "three_balls",
     "weekend",
 )  # fmt: skip
-"""Example scenes that the kernels of the ladder render: spheres in direct light."""
+"""Scenes that the kernels of the ladder render: spheres in direct light."""
+
+SCENE_FOLDER = Path(__file__).parent / "scenes"
+"""Copies of example scenes that stay as they are, so that records remain comparable."""
 
 PROFILED = "weekend"  # default scene of --profile
 NOTE = (
@@ -223,7 +225,7 @@ def _count_of(scene: Scene) -> int:
 
 
 def _path(name: str) -> Path:
-    return Path(str(resources.scenes())) / f"{name}.toml"
+    return SCENE_FOLDER / f"{name}.toml"
 
 
 def _prepared(

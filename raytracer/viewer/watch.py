@@ -14,6 +14,7 @@ from raytracer.viewer.messages import Broken, Loaded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from os import PathLike
 
     from raytracer.pipeline import Notice
     from raytracer.viewer.loaded_scene import LoadedScene
@@ -39,13 +40,19 @@ class Watch:
         path: of a scene or particle file. Changes count from now on, even during the first load.
         load: loads the scene; its argument is called between the steps of loading, and may raise.
         seen: stamps of its files, from which changes count; None is now.
+        also: a file that is read beside it.
     """
 
     def __init__(
-        self, path: Path, load: Callable[[Notice], LoadedScene], seen: Stamps | None = None
+        self,
+        path: Path,
+        load: Callable[[Notice], LoadedScene],
+        seen: Stamps | None = None,
+        also: str | PathLike[str] | None = None,
     ) -> None:
         self._path, self._load = path, load
-        self._seen = stamps(path) if seen is None else seen
+        self._also = also
+        self._seen = stamps(path, also) if seen is None else seen
         self._absent = 0  # checks
         self._stopped = False
         self._thread: Thread | None = None
@@ -79,7 +86,8 @@ class Watch:
             self._thread.join(seconds)
 
     def _read(self, tell: Callable[[Loaded | Broken], None]) -> None:
-        self._seen = stamps(self._path)  # before anything is read: a change meanwhile must show
+        # Before anything is read: a change meanwhile must show.
+        self._seen = stamps(self._path, self._also)
         try:
             loaded_scene = self._load(self._step)
         except Cancelled:
@@ -97,10 +105,15 @@ class Watch:
             raise Cancelled
 
 
-def stamps(path: Path) -> Stamps:
-    """Return the stamps of a scene file and its data files, or of a particle file."""
+def stamps(path: Path, also: str | PathLike[str] | None = None) -> Stamps:
+    """Return the stamps of a scene file and its data files, or of a particle file.
+
+    also: a file that is read beside it.
+    """
     path, _ = split_inner(path)
     own = {path.absolute(): stamp(path)}  # first: the names may be others a moment later
+    if also is not None:
+        own[Path(also).absolute()] = stamp(Path(also))
     return own | {named: stamp(named) for named in data_files(path)}
 
 

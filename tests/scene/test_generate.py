@@ -336,7 +336,7 @@ def test_neither_scene_nor_data_is_replaced_unasked(
     )
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {kept: b"mine"}
     assert main([*command, "--force"]) == 0
-    assert raytracer.load("own.toml").count == 11
+    assert raytracer.load("own.toml").count == 10
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -174,10 +175,23 @@ def _library(isa: str, folder: Path) -> Path:
 
 
 def cubin(arch: str) -> bytes:
-    """The functions compiled for an architecture, "sm_90a"; raises CompileError."""
-    from raytracer.backends.cuda.compile import compile_source
+    """The functions compiled for an architecture, "sm_90a", and kept; raises CompileError."""
+    from raytracer.backends.cuda import cache, own_files
+    from raytracer.backends.cuda.compile import compile_source, cubin_name
+    from support.alone import alone
 
-    return compile_source(SOURCES / "cuda.cu", arch, kernels_root()).code
+    root, source = kernels_root(), SOURCES / "cuda.cu"
+    texts = [(SOURCES / name).read_text(encoding="utf-8") for name in ("cuda.cu", "functions.h")]
+    key = digest(headers_of(SOURCES / "functions.h", root), arch, *texts)
+    # of any kernel of the product: its digest of the compiler is the same
+    like = cubin_name(root / "cuda" / "render_list.cu", arch, root)
+    name = replace(like, stem="probe-cuda", source_key=key)
+    with alone("probe"):
+        found = cache.find(name, root)
+        if found is None:
+            found = compile_source(source, arch, root)
+            cache.write(own_files.make_private(cache.cache_folder()), name, found)
+    return found.code
 
 
 def cuda() -> Probe:

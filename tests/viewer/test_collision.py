@@ -19,7 +19,7 @@ from raytracer.viewer.messages import Loaded, Picked
 from raytracer.viewer.viewer import Viewer
 from support.previews import loaded_scene_of, viewer_of
 
-SCENES = Path(__file__).resolve().parents[2] / "scenes"
+SCENES = Path(__file__).resolve().parents[2] / "raytracer/benchmark/scenes"  # grounds are balls
 NAMES = ("three_balls", "weekend", "molecule", "pile")
 SIZE = (64, 36)
 AXES = [(1, 0, 0), (0, 1, 0), (0, 0, 1), (-1, 0, 0), (0, -1, 0), (0, 0, -1)]

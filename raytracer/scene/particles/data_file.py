@@ -26,6 +26,7 @@ class DataFile(NamedTuple):
         frame: number of the frame, from 0; None is the first one.
         series: number of files of the series of which this is one; 0 if it is no part of one.
         ending: the ending that says its format, where the user stated it; see `OpenFile`.
+        topology: the file that lists its atoms, absolute; None where it does so itself.
     """
 
     path: Path
@@ -36,12 +37,20 @@ class DataFile(NamedTuple):
     frame: int | None = None
     series: int = 0
     ending: str = ""
+    topology: Path | None = None
 
     @classmethod
-    def of(cls, file: OpenFile, inner: str = "", frame: int | None = None) -> DataFile:
+    def of(
+        cls,
+        file: OpenFile,
+        inner: str = "",
+        frame: int | None = None,
+        topology: Path | None = None,
+    ) -> DataFile:
         """Return what an open file is."""
         return cls(file.path.absolute(), file.size, file.modified, inner=inner, frame=frame,
-                   ending=file.ending)  # fmt: skip
+                   ending=file.ending,
+                   topology=None if topology is None else topology.absolute())  # fmt: skip
 
     def using(self, names: Iterable[str]) -> DataFile:
         """Return the same file with other arrays, properties or columns in use."""

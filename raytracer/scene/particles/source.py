@@ -71,7 +71,8 @@ def no_atoms(source: str) -> tuple[str, str]:
     """Return the warning about a trajectory that holds coordinates and no atoms."""
     return ("radius+color", (
         f"{source}: holds coordinates without atoms, so all spheres have one radius and colour: "
-        'for those of elements, name a file of the atoms in a scene file: topology = "ATOMS.pdb"'
+        "for those of elements, name a file of the atoms: --topology ATOMS.pdb, or topology = "
+        '"ATOMS.pdb" in the set of a scene file'
     ))  # fmt: skip
 
 

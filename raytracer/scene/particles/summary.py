@@ -60,7 +60,7 @@ def _frame_count(stream: OpenFile, inner: str) -> int:
 
 def _summary(stream: OpenFile, file: DataFile, frames: int) -> dict[str, Any]:
     """Return what the frame holds that was read."""
-    with source_of(stream, inner=file.inner, frame=file.frame) as source:
+    with source_of(stream, inner=file.inner, frame=file.frame, topology=file.topology) as source:
         columns = dict(source.columns)
         ranges, rows = _ranges(source, list(columns)[:MOST_COLUMNS])
         count, box, bonds = source.count, source.box, source.bonds

@@ -19,6 +19,7 @@ from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.runner import Plan, Source, wrong
 from raytracer.errors import RaytracerError, UserError
 from raytracer.resources import thread_count
+from support.alone import alone
 
 pytestmark = pytest.mark.gpu
 
@@ -59,7 +60,8 @@ def session() -> Iterator[Session]:
     if reason := backend_missing("cuda"):
         pytest.skip(f"cuda: {reason}")
     with Session() as opened:
-        compile_everything(opened.arch)
+        with alone("operations"):
+            compile_everything(opened.arch)
         yield opened
 
 

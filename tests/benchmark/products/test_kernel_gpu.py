@@ -24,6 +24,7 @@ from raytracer.benchmark.products import Operand, Problem
 from raytracer.benchmark.products.choice import candidates
 from raytracer.benchmark.products.kernel import ProductKernel
 from raytracer.resources import thread_count
+from support.alone import alone
 
 pytestmark = pytest.mark.gpu
 
@@ -126,7 +127,8 @@ def session() -> Iterator[Session]:
     if reason := backend_missing("cuda"):
         pytest.skip(f"cuda: {reason}")
     with Session() as session:
-        compile_everything(session)
+        with alone("products"):
+            compile_everything(session)
         yield session
 
 
