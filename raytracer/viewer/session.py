@@ -357,6 +357,8 @@ class Session:
 
     def _color(self) -> dict[str, Any]:
         """Return what colours follow."""
+        from raytracer.scene.coloring.style import SCALES
+
         data, scales = self.viewer.data, self.viewer.loaded_scene.scene.color_scales
         style = data.style
         return {
@@ -364,6 +366,7 @@ class Session:
             "map": style.get("map"),
             "range": style.get("range"),
             "scale": style.get("color_scale"),
+            "scales": list(SCALES),
             "columns": data.columns,
             "maps": list(MAPS),
             "low": scales[-1].low if scales else None,
