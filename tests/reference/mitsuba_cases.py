@@ -28,8 +28,8 @@ ROWS = 1024
 """Of images of environments."""
 
 DEPTH = 24
-"""Bounces after the first surface, so many that what is cut off is nothing. (Mitsuba counts the segments of a path, and
-follows the last one to lights, also from a mirror.)"""
+"""Bounces after the first surface, so many that what is cut off is nothing. Mitsuba counts the
+segments of a path, and follows the last one to lights, also from a mirror."""
 
 
 @dataclass(frozen=True)
@@ -130,11 +130,11 @@ def ours(case: Case, folder: Path) -> raytracer.Scene:
     light, lights, environment = dict(case.light), [], None
     kind = light.pop("kind")
     if kind in ("point", "directional", "rectangle", "disk"):
-        made = {"point": raytracer.PointLight, "directional": raytracer.DirectionalLight,
-                "rectangle": raytracer.RectangleLight, "disk": raytracer.DiskLight}[kind]  # fmt: skip
+        kinds = {"point": raytracer.PointLight, "directional": raytracer.DirectionalLight,
+                 "rectangle": raytracer.RectangleLight, "disk": raytracer.DiskLight}  # fmt: skip
         if kind == "point":
             light["falloff"] = "inverse-square"
-        lights = [made(**light)]
+        lights = [kinds[kind](**light)]
     elif kind != "none":
         environment = raytracer.Environment(**our_environment(light, kind, folder), visible=True)
     fields = dict(case.material)
@@ -217,11 +217,9 @@ def theirs(case: Case) -> Any:
         "ball": ball,
         "small": {"type": "sphere", "center": list(SMALL["center"]), "radius": SMALL["radius"],
                   "bsdf": matt(SMALL["color"])},
-        # Embree's hits on a large rectangle are imprecise, so its middle is one of its own.
+        # Ours has no end. Embree's hits on a larger rectangle would be imprecise.
         "ground": {"type": "rectangle", "bsdf": matt(GROUND),
-                   "to_world": at().translate([0, -1, 0]).rotate([1, 0, 0], -90).scale(60)},
-        "horizon": {"type": "rectangle", "bsdf": matt(GROUND),
-                    "to_world": at().translate([0, -1.05, 0]).rotate([1, 0, 0], -90).scale(3e4)},
+                   "to_world": at().translate([0, -1, 0]).rotate([1, 0, 0], -90).scale(1e3)},
         "sensor": {
             **lens,
             "fov": CAMERA["vertical_fov"], "fov_axis": "y",

@@ -5,10 +5,11 @@
 
 Each program renders every case of `mitsuba_cases.py` in batches of independent seeds. The mean of a
 region of 8x8 pixels has a standard error by the spread of the batches; z is the difference of both
-means over the standard error of the difference. If the programs agree, z^2 is 1 on average, and its
-largest value of some 300 is seldom above 4. A case passes if the mean z^2 is at most 1.4, the
-largest |z| at most 5.5, and the whole picture agrees within 4 standard errors, or within 0.1% (images
-of an environment are resampled by both programs in ways of their own).
+means over the standard error of the difference, to which 0.1% of the light is added, since one
+plane ends, one light is far away instead of infinitely far, and both programs resample images. If
+the programs agree, z^2 is about 1 on average, and its largest value of some 300 is seldom above 4.
+A case passes if the mean z^2 is at most 1.4, the largest |z| at most 5.5, and the whole picture
+agrees within 4 standard errors or within 0.1%.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ from reference import mitsuba_cases
 from reference.mitsuba_facets import Facets
 
 REGION = 8
-MOST_MEAN_SQUARE, MOST_Z, MOST_WHOLE, MOST_PART = 1.4, 5.5, 4.0, 1e-3
+MOST_MEAN_SQUARE, MOST_Z, MOST_WHOLE = 1.4, 5.5, 4.0
+ALLOWED = 1e-3
 
 
 def regions(picture: np.ndarray) -> np.ndarray:
@@ -49,7 +51,7 @@ def compare(ours: np.ndarray, theirs: np.ndarray) -> dict[str, float]:
     def error2(a: np.ndarray) -> Any:
         return a.var(axis=0, ddof=1) / len(a)
 
-    squares = error2(ours) + error2(theirs)
+    squares = error2(ours) + error2(theirs) + (ALLOWED * theirs.mean(axis=0)) ** 2
     difference = ours.mean(axis=0) - theirs.mean(axis=0)
     lit = squares > 0
     z = difference[lit] / np.sqrt(squares[lit])
@@ -72,7 +74,7 @@ def passes(row: dict[str, Any]) -> bool:
     return bool(
         row["mean_square_z"] <= MOST_MEAN_SQUARE
         and row["largest_z"] <= MOST_Z
-        and (abs(row["whole_z"]) <= MOST_WHOLE or abs(row["whole_percent"]) <= 100 * MOST_PART)
+        and (abs(row["whole_z"]) <= MOST_WHOLE or abs(row["whole_percent"]) <= 100 * ALLOWED)
     )
 
 
