@@ -42,7 +42,11 @@ def camera_table(camera: Camera) -> str:
     distance = float(np.linalg.norm(np.subtract(camera.position, camera.look_at)))
     places = {"position": camera.position, "look_at": camera.look_at}
     head = _table("[camera]", {"type": camera.type})
-    return head + _rows(places, distance) + _rows({"up": camera.up} | size)
+    table = head + _rows(places, distance) + _rows({"up": camera.up} | size)
+    if not camera.aperture:
+        return table
+    lens = _rows({"aperture": camera.aperture})
+    return table + lens + (_rows({"focus": camera.focus}, distance) if camera.focus else "")
 
 
 def view_tables(
@@ -88,7 +92,7 @@ def view_tables(
 
 def look_options(scene: Scene, edits: Edits) -> str:
     """Look and integrator as options of the command line; nothing for the defaults."""
-    settings, is_edited = edits.applied_to(scene).render, edits.look is not None
+    settings, is_edited = edits.applied_to(scene).render, bool(edits.look or edits.integrator)
     words = []
     if is_edited or settings.look != "plain":
         words.append(f"--look {settings.look}")

@@ -13,7 +13,7 @@ from raytracer.scene.background import Background
 from raytracer.scene.lights import DirectionalLight, Light
 from raytracer.scene.materials import Material
 from raytracer.scene.packing.lighting import ambient_of, key_lights, towards_key
-from raytracer.settings import LOOKS
+from raytracer.settings import INTEGRATORS, LOOKS
 from raytracer.viewer.vectors import Vector, rotation, triple
 
 if TYPE_CHECKING:
@@ -50,19 +50,22 @@ class Edits:
         background: index into `BACKGROUNDS`.
         shininess: factors by index of the material in the packed table.
         look: instead of the look and the integrator of the settings; None keeps them.
+        integrator: instead of that of the look and of the settings; None keeps it.
     """
 
     lights: tuple[Light, ...] | None = None
     background: int = 0
     shininess: Mapping[int, float] = field(default_factory=dict)
     look: str | None = None
+    integrator: str | None = None
 
     def applied_to(self, scene: Scene) -> Scene:
         """Return the scene with the lights, the background and the look of the edits."""
         changes: dict[str, Any] = {}
         if self.look is not None:
-            changes["render"] = replace(scene.render, look=self.look, integrator=None)
-            scene = replace(scene, **changes)
+            scene = replace(scene, render=replace(scene.render, look=self.look, integrator=None))
+        if self.integrator is not None:
+            scene = replace(scene, render=replace(scene.render, integrator=self.integrator))
         if self.lights is not None:
             # A scene without lights has an ambient light of its own, which must not go with them.
             changes["lights"] = self.lights
@@ -100,7 +103,13 @@ class Edits:
     def next_look(self, scene: Scene) -> Edits:
         """Return edits with the next look; lights of the scene's own leave only its integrator."""
         names, current = self.looks(scene), self.look_of(scene)
-        return replace(self, look=names[(names.index(current) + 1) % len(names)])
+        look = names[(names.index(current) + 1) % len(names)]
+        return replace(self, look=look, integrator=None)
+
+    def next_integrator(self, scene: Scene) -> Edits:
+        """Return edits with the next integrator; lights and look stay."""
+        current = INTEGRATORS.index(self.applied_to(scene).render.resolved_integrator)
+        return replace(self, integrator=INTEGRATORS[(current + 1) % len(INTEGRATORS)])
 
     @staticmethod
     def looks(scene: Scene) -> list[str]:

@@ -349,6 +349,9 @@ def camera_of(view: View, buffers: SceneBuffers) -> Camera:
     size: dict[str, Any] = {"vertical_fov": degrees(2.0 * atan(view.pose.half))}
     if view.orthographic:
         size = {"height": 2.0 * view.pose.half * scale}
+    elif view.pose.aperture:
+        focus = np.zeros(3) if view.pose.focus is None else view.pose.focus
+        size |= {"aperture": view.pose.aperture, "focus": triple(focus * scale + center)}
     return Camera(
         position=triple(view.pose.eye * scale + center),
         look_at=triple((view.pose.eye + axes.forward * view.distance) * scale + center),
@@ -371,8 +374,11 @@ def rebased(view: View, old: SceneBuffers | Space, new: SceneBuffers | Space) ->
         (place * old.scale + old.center - new.center) / new.scale
         for place in (view.pose.eye, view.pivot)
     )
+    focus = view.pose.focus
+    if focus is not None:
+        focus = (focus * old.scale + old.center - new.center) / new.scale
     half = view.pose.half * ratio if view.orthographic else view.pose.half
-    pose = replace(view.pose, eye=eye, half=half)
+    pose = replace(view.pose, eye=eye, half=half, focus=focus)
     return replace(view, pose=pose, pivot=pivot)
 
 

@@ -63,6 +63,9 @@ PICK_RADIUS = 4
 TURNTABLE_SPEED = 0.5
 """Radians per second of the turntable: a turn takes 12.6 seconds."""
 
+APERTURE = 0.03
+"""Diameter of the lens, by the distance in focus, that the key opens."""
+
 SIZE_LETTERS = "0123456789xX× "
 """Characters of the size of a PNG."""
 
@@ -338,6 +341,43 @@ class Viewer:
             sphere = self.loaded_scene.sphere(self.picked.id)
             self._turn(view.to_sphere(self.view, *sphere))
 
+    @action(undo=True)
+    def focus_picked(self) -> None:
+        """Focus on the picked sphere through a lens; without one, or again, all is sharp."""
+        pose = self.view.pose
+        if pose.kind != "perspective":
+            self.notify("a perspective camera has a lens: press O")
+        elif self.picked is None and not pose.aperture:
+            self.notify("click a sphere first")
+        elif self.picked is None or self._focuses_on_picked():
+            self._set_view(replace(self.view, pose=replace(pose, aperture=0.0)))
+            self.notify("all is in focus")
+        else:
+            aperture, focus = pose.aperture or APERTURE, self.hit_place()
+            self._set_view(replace(self.view, pose=replace(pose, aperture=aperture, focus=focus)))
+            self.notify(f"in focus: sphere {self.loaded_scene.number_of(self.picked.id):,}")
+
+    def _focuses_on_picked(self) -> bool:
+        """Whether the lens has its focus on the picked sphere already."""
+        pose = self.view.pose
+        if self.picked is None or not pose.aperture or pose.focus is None:
+            return False
+        if self.giant_picked:
+            return bool(np.allclose(pose.focus, self.hit_place()))
+        center, radius = self.loaded_scene.sphere(self.picked.id)
+        return bool(np.linalg.norm(pose.focus - center) <= 1.001 * radius)
+
+    @action()
+    def change_aperture(self, factor: float) -> None:
+        """Multiply the diameter of the lens: what is out of focus blurs more in a wider one."""
+        pose = self.view.pose
+        if not pose.aperture:
+            self.notify("there is no lens: click a sphere and press Shift O")
+            return
+        aperture = min(pose.aperture * factor, 1.0)
+        self._set_view(replace(self.view, pose=replace(pose, aperture=aperture)))
+        self.notify(f"aperture {aperture:.3g}")
+
     @action()
     def toggle_turntable(self) -> None:
         """Start or stop the turntable."""
@@ -410,6 +450,12 @@ class Viewer:
         self.notify(f"look: {self.edits.look}")
 
     @action(undo=True)
+    def next_integrator(self) -> None:
+        """Switch to the next integrator: direct light, with occlusion, along paths."""
+        self._set_edits(self.edits.next_integrator(self.loaded_scene.scene))
+        self.notify(f"integrator: {self.edits.integrator}")
+
+    @action(undo=True)
     def next_background(self) -> None:
         """Switch to the next background."""
         self._set_edits(self.edits.next_background())
@@ -419,7 +465,7 @@ class Viewer:
     def set_look(self, name: str) -> None:
         """Take a look by name."""
         one_of(name, "set-look: name", self.looks, "look", UserError)
-        self._set_edits(replace(self.edits, look=name))
+        self._set_edits(replace(self.edits, look=name, integrator=None))
         self.notify(f"look: {name}")
 
     @property

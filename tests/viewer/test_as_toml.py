@@ -255,7 +255,9 @@ def test_a_look_is_an_option_in_the_comment(tmp_path: Path) -> None:
     viewer = viewer_of(loaded_scene_of(path))
     assert "# raytracer render --look soft --ao-samples 4\n" in viewer.camera_toml()
     viewer.next_look()
-    assert "# raytracer render --look cloudy --integrator ao --ao-samples 4\n" in viewer.camera_toml()
+    assert (
+        "# raytracer render --look cloudy --integrator ao --ao-samples 4\n" in viewer.camera_toml()
+    )
     for _ in range(len(LOOKS) - 2):
         viewer.next_look()
     assert "# raytracer render --look plain --integrator direct\n" in viewer.camera_toml()

@@ -219,6 +219,19 @@ def test_looks_in_turn() -> None:
     assert Edits().next_look(explicit).look == "plain"
 
 
+@pytest.mark.parametrize("lights", [None, LIGHTS[3]])
+def test_integrators_in_turn(lights: Any) -> None:
+    """Look and lights stay; the next look has its own integrator again."""
+    scene, changed = balls(lights=lights), Edits()
+    for integrator in ("ao", "path", "direct"):
+        changed = changed.next_integrator(scene)
+        settings = replace(scene.render, integrator=integrator)
+        assert_same_buffers(taken(scene, changed), pack(scene, settings))
+    path = Edits(integrator="path").next_look(scene)
+    assert path.integrator is None
+    assert path.applied_to(scene).render.resolved_integrator in edits.INTEGRATOR_LOOKS
+
+
 def test_every_integrator_of_a_look_stands_for_one() -> None:
     """From others, here path, a scene with lights of its own goes on to the first of them."""
     assert set(edits.INTEGRATOR_LOOKS) == {look.integrator for look in LOOKS.values()}

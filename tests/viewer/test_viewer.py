@@ -18,7 +18,7 @@ from raytracer.viewer.controls import CONTROLS
 from raytracer.viewer.edits import BACKGROUND_NAMES, BACKGROUNDS, Edits, from_viewer, turned
 from raytracer.viewer.messages import Metered, Refused
 from raytracer.viewer.view import View
-from raytracer.viewer.viewer import TURNTABLE_SPEED, Viewer
+from raytracer.viewer.viewer import APERTURE, TURNTABLE_SPEED, Viewer
 from support.data_keys import DATA_EFFECTS
 from support.previews import balls, loaded_scene_of, picked, requests, viewer_of
 
@@ -41,8 +41,9 @@ TONES: dict[str, tuple[Step, dict[str, Any]]] = {
 }
 ELSEWHERE = {
     "turn_light", "toggle_projection", "fit_all", "fit_giants", "fit_picked", "reset",
-    "toggle_turntable", "light_from_viewer", "next_look", "next_background", "scale_shininess",
-    "print_camera", "ask_size", "toggle_overlay", "toggle_help", "cancel", "close",
+    "focus_picked", "change_aperture", "toggle_turntable", "light_from_viewer", "next_look",
+    "next_integrator", "next_background", "scale_shininess", "print_camera", "ask_size",
+    "toggle_overlay", "toggle_help", "cancel", "close",
 }  # fmt: skip
 
 
@@ -177,6 +178,34 @@ def test_go_to_the_picked_sphere(viewer: Viewer) -> None:
     np.testing.assert_array_equal(viewer.view.pivot, center)
     x, y = viewer.size[0] // 2, viewer.size[1] // 2
     assert viewer.loaded_scene.hit(requests(viewer)[-1].buffers, x, y) is not None
+
+
+def test_the_lens_focuses_on_the_picked_sphere(viewer: Viewer) -> None:
+    viewer.focus_picked()
+    assert viewer.notice == "click a sphere first"
+    viewer.change_aperture(1.25)
+    assert viewer.notice.startswith("there is no lens")
+    picked(viewer, 5)
+    viewer.focus_picked()
+    assert viewer.notice == "in focus: sphere 5"
+    shown = requests(viewer)[-1].buffers.camera[0]
+    center, radius = viewer.loaded_scene.sphere(5)
+    depth = (np.asarray(center) - viewer.view.pose.eye) @ viewer.view.pose.axes.forward
+    assert abs(shown["focus_distance"] - depth) <= radius
+    assert shown["lens_radius"] == np.float32(0.5 * APERTURE * viewer.view.pose.focus_distance)
+    viewer.change_aperture(2.0)
+    assert viewer.notice == "aperture 0.06"
+    camera = viewer.camera
+    again = moves.initial_view(camera, viewer.loaded_scene.buffers, ASPECT)
+    np.testing.assert_allclose(again.pose.focus, viewer.view.pose.focus, atol=1e-6)
+    assert "aperture = 0.06\nfocus = [" in viewer.camera_toml()
+    viewer.toggle_projection()
+    viewer.focus_picked()
+    assert viewer.notice.startswith("a perspective camera has a lens")
+    viewer.toggle_projection()
+    viewer.focus_picked()
+    assert viewer.notice == "all is in focus"
+    assert requests(viewer)[-1].buffers.camera[0]["lens_radius"] == 0
 
 
 def test_turntable_turns_as_long_as_it_is_on(viewer: Viewer) -> None:
@@ -336,6 +365,8 @@ def test_actions_that_show_little_say_what_they_did(viewer: Viewer) -> None:
     for action, amount, said in (
         ("next_background", (), "background: white"),
         ("next_look", (), "look: soft"),
+        ("next_integrator", (), "integrator: path"),
+        ("next_integrator", (), "integrator: direct"),
         ("toggle_projection", (), "orthographic"),
         ("toggle_projection", (), "perspective"),
         ("zoom", (0.2,), "field of view 47.9°"),
