@@ -21,6 +21,8 @@ struct Wave {
   float throughput[3][kRayStride];  // RGB; of camera rays it is 1 and not stored
   float scatter_pdf[kRayStride];    // of the direction, where paths are traced; not stored of camera rays
   uint32_t prim[kRayStride], self[kRayStride], slot[kRayStride];  // slot: the camera ray it came from
+  uint32_t solid[4][kRayStride];             // Interior of nested glass, where there is any; then throughput of camera
+  float index_here[kRayStride], index_beyond[kRayStride];  // rays, too, and scatter_pdf are stored
   int count;
   int depth;  // 0: camera rays; slot i is ray i
   uint32_t sample;
