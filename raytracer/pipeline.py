@@ -36,6 +36,7 @@ from raytracer.settings import RenderSettings, in_force
 from raytracer.warning import warn
 
 if TYPE_CHECKING:
+    from os import PathLike
     from typing import Unpack
 
     import numpy as np
@@ -78,6 +79,7 @@ def render(
     *,
     frame: int | None = None,
     format: str | None = None,  # noqa: A002
+    topology: str | PathLike[str] | None = None,
     smoothing: int | None = None,
     unwrap: bool | None = None,
     backend: str = "auto",
@@ -105,6 +107,7 @@ def render(
             an array, or one of another package (`Scene.from_object`).
         frame: of a trajectory, from 0, or from -1 backwards; see `load`.
         format: the ending that says the format of a file, or of standard input; see `load`.
+        topology: a file with the atoms of a trajectory; see `load`.
         smoothing: number of frames of a trajectory of which positions are the mean, the shown
             frame in the middle; see `AnimationSettings`.
         unwrap: let particles go on where they leave a periodic box, from the first frame of the
@@ -161,7 +164,8 @@ def render(
             dict(settings),
             frame=frame,
             format=format,
-            motion=motion_of(smoothing, unwrap, format),
+            topology=topology,
+            motion=motion_of(smoothing, unwrap, format, topology),
             backend=backend,
             crop=crop,
             threads=threads,
@@ -185,6 +189,7 @@ def prepare(
     *,
     frame: int | None = None,
     format: str | None = None,  # noqa: A002
+    topology: str | PathLike[str] | None = None,
     motion: Motion | None = None,
     backend: str | Device = "auto",
     crop: Crop | None = None,
@@ -242,7 +247,7 @@ def prepare(
         style = take_style(changes)
         columns = columns_of(style, changes)
         if motion is None:
-            loaded = _loaded(scene, frame, columns, format)
+            loaded = _loaded(scene, frame, columns, format, topology)
         else:
             loaded = motion.load(scene, frame, columns)
         inputs = _inputs(scene, loaded)
@@ -807,17 +812,22 @@ def _styled(
 
 
 def motion_of(
-    smoothing: int | None, unwrap: bool | None, ending: str | None = None
+    smoothing: int | None,
+    unwrap: bool | None,
+    ending: str | None = None,
+    topology: str | PathLike[str] | None = None,
 ) -> Motion | None:
     """Return what moves particles over frames, or None. Raises UserError.
 
-    ending: that says the format of the file, or None.
+    Args:
+        smoothing, unwrap, topology: as for `render`.
+        ending: that says the format of the file, or None.
     """
     if smoothing is None and unwrap is None:
         return None
     from raytracer.trajectory.motion import Motion
 
-    motion = Motion.of(smoothing, unwrap)
+    motion = Motion.of(smoothing, unwrap, topology)
     if motion is not None and ending is not None:
         raise UserError("format: smoothing and unwrap go by the name of the file: leave format out")
     return motion
@@ -828,6 +838,7 @@ def _loaded(
     frame: int | None = None,
     columns: Sequence[str] = (),
     format: str | None = None,  # noqa: A002
+    topology: str | PathLike[str] | None = None,
 ) -> Scene:
     """Return a scene: loaded from a path, made of an object, or itself. Raises UserError.
 
@@ -835,16 +846,20 @@ def _loaded(
         scene: a path, an object or a scene.
         frame: of a trajectory.
         columns: to read from a file together with the spheres.
-        format: of a file.
+        format, topology: of a file.
     """
     if is_path(scene):
         from raytracer.scene.load import load
 
-        return load(scene, frame, columns=columns, format=format)
+        return load(scene, frame, columns=columns, format=format, topology=topology)
     if format is not None:
         from raytracer.scene.load import NO_FORMAT
 
         raise UserError(NO_FORMAT)
+    if topology is not None:
+        from raytracer.scene.load import NO_TOPOLOGY
+
+        raise UserError(f"topology: {NO_TOPOLOGY}")
     if frame is not None:
         raise UserError("frame: goes with the path of a file; this scene has no frames")
     from raytracer.scene.scene import Scene as SceneType
@@ -901,7 +916,9 @@ def plan_of(
 def _inputs(source: object, scene: Scene) -> tuple[Path, ...]:
     """Return the files of a scene: its own and those of its sphere sets, absolute."""
     own = [Path(source).absolute()] if is_path(source) else []
-    return (*own, *(spheres.file.path for spheres in scene.spheres if spheres.file))
+    files = [spheres.file for spheres in scene.spheres if spheres.file]
+    atoms = (file.topology for file in files if file.topology is not None)
+    return (*own, *(file.path for file in files), *atoms)
 
 
 def _need(

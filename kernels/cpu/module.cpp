@@ -173,7 +173,8 @@ nb::dict constants() {
 }
 
 template <int kFloats>
-nb::tuple build_bvh_of(const std::vector<In<float, 1>>& columns, int threads, const std::vector<int32_t>& large) {
+nb::tuple build_bvh_of(const std::vector<In<float, 1>>& columns, int threads, const std::vector<int32_t>& large,
+                       int max_leaf) {
   const size_t n = columns[0].shape(0);
   const float* numbers[kFloats];
   for (size_t k = 0; k < columns.size(); ++k) {
@@ -185,8 +186,10 @@ nb::tuple build_bvh_of(const std::vector<In<float, 1>>& columns, int threads, co
     if (large[i] < (i ? large[i - 1] + 1 : 0) || large[i] >= (int64_t)n)
       throw nb::value_error("large: numbers of spheres, ascending");
   if (large.size() >= n && n) throw nb::value_error("large: all spheres but one at most");
+  if (max_leaf < 1 || max_leaf > rt::kMostInLeaf) throw nb::value_error("max_leaf: is not from 1 to 16");
   rt::BuildOptions options;
   options.threads = threads;
+  options.max_leaf = max_leaf;
   options.apart = large.data(), options.apart_count = (int64_t)large.size();
   rt::BuildResult<kFloats> r;
   interruptible([&](rt::Cancel* cancel) {
@@ -199,9 +202,10 @@ nb::tuple build_bvh_of(const std::vector<In<float, 1>>& columns, int threads, co
                         own<float, 2>(std::move(spheres), {n, kFloats}));
 }
 
-nb::tuple build_bvh(const std::vector<In<float, 1>>& columns, int threads, const std::vector<int32_t>& large) {
-  if (columns.size() == rt::kSphereFloats) return build_bvh_of<rt::kSphereFloats>(columns, threads, large);
-  if (columns.size() == rt::kSolidFloats) return build_bvh_of<rt::kSolidFloats>(columns, threads, large);
+nb::tuple build_bvh(const std::vector<In<float, 1>>& columns, int threads, const std::vector<int32_t>& large,
+                    int max_leaf) {
+  if (columns.size() == rt::kSphereFloats) return build_bvh_of<rt::kSphereFloats>(columns, threads, large, max_leaf);
+  if (columns.size() == rt::kSolidFloats) return build_bvh_of<rt::kSolidFloats>(columns, threads, large, max_leaf);
   throw nb::value_error("columns: are not the numbers of a record");
 }
 
@@ -547,7 +551,9 @@ NB_MODULE(_core, m) {
   m.def("enums", enums, "Choices: name of the enum -> {word: number}.");
   m.def("constants", constants, "Numbers of the kernels by name.");
   m.def("build_bvh", build_bvh, "columns"_a.noconvert(), "threads"_a, "large"_a = std::vector<int32_t>(),
-        "Columns x, y, z, radius of spheres, or these, half of the axis and tag of capsules, float32 (N,) each -> "
+        "max_leaf"_a = rt::kLeaf,
+        "Columns x, y, z, radius of spheres, or these, half of the axis and tag of capsules, float32 (N,) each; most "
+        "primitives in a slot of a node -> "
         "nodes uint8 (M, 80), order int32 (N,), spheres float32 (N, 4) or (N, 8) in leaf order; all of them "
         "read-only.");
   nb::class_<Scene>(

@@ -103,22 +103,28 @@ RT_DEVICE void thread_intersect_closest(const rt::Node* nodes, const PrimitiveRe
     float entry[8];
     ThreadHits h = intersect_boxes(nodes, node, ray, t, [&](int i, float e) { entry[i] = e; });
     int first = top;
-    for (uint32_t m = h.mask; m; m &= m - 1) {
+    for (uint32_t m = h.mask & h.inner; m; m &= m - 1) {
       int slot = __ffs(m) - 1;
-      if (h.inner >> slot & 1u) {
-        Entry e = {h.child_base + __popc(h.inner & ((1u << slot) - 1u)), entry[slot]};
-        int k = top++;
-        for (; k > first && stack[k - 1].t < e.t; --k) stack[k] = stack[k - 1];
-        stack[k] = e;
-        continue;
+      Entry e = {h.child_base + __popc(h.inner & ((1u << slot) - 1u)), entry[slot]};
+      int k = top++;
+      for (; k > first && stack[k - 1].t < e.t; --k) stack[k] = stack[k - 1];
+      stack[k] = e;
+    }
+    // One loop over the primitives of all slots: with a loop per slot, lanes wait for the longest of each slot.
+    uint32_t leaves = h.mask & ~h.inner, row = 0, end = 0;
+    for (;;) {
+      if (row == end) {
+        if (!leaves) break;
+        int slot = __ffs(leaves) - 1;
+        leaves &= leaves - 1;
+        row = h.sphere_base + slot_begin(h, slot), end = h.sphere_base + slot_end(h, slot);
       }
-      uint32_t end = h.sphere_base + slot_end(h, slot);
-      for (uint32_t at = h.sphere_base + slot_begin(h, slot); at < end; ++at) {
-        if (at == self) continue;
-        const Primitive<float> p = relative_to(load_primitive(records, (size_t)at), o);
+      if (row != self) {
+        const Primitive<float> p = relative_to(load_primitive(records, (size_t)row), o);
         const float hit = filter.nearest(p, primitive_test(p, d));
-        if (hit > 0.0f && (hit < t || (hit == t && at < prim)) && filter.accepts(at)) t = hit, prim = at;
+        if (hit > 0.0f && (hit < t || (hit == t && row < prim)) && filter.accepts(row)) t = hit, prim = row;
       }
+      ++row;
     }
     float at;
     do {

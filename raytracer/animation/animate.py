@@ -40,6 +40,8 @@ from raytracer.scene.animation import AnimationSettings
 from raytracer.trajectory.source import chosen_frames, source_of
 
 if TYPE_CHECKING:
+    from os import PathLike
+
     from raytracer.animation.farmed import Keeper, Rendered
     from raytracer.farm.crew import Crew
     from raytracer.scene.annotations import Annotations
@@ -178,6 +180,7 @@ def animate(
     tone: ToneSettings | Mapping[str, Any] | None = None,
     annotations: Annotations | Mapping[str, Any] | None = None,
     format: str | None = None,  # noqa: A002
+    topology: str | PathLike[str] | None = None,
     **settings: Any,
 ) -> Animation:
     """Return an animation of a trajectory, of a scene whose camera moves, or of both.
@@ -191,8 +194,10 @@ def animate(
         tone: exposure and curve, as for `render`; an automatic exposure is metered in the first
             frame.
         annotations: what is drawn over the pictures; see `render`. In texts {frame} is the number
-            of the trajectory's frame and {time} the seconds from the start.
+            of the trajectory's frame, {seconds} those from the start, and {time} the time of the
+            file, or {seconds} where it states none.
         format: the ending that says the format of a file; see `load`.
+        topology: a file with the atoms of a trajectory; see `load`.
         **settings: those of `AnimationSettings` (`frames`, `fps`, `turntable`, `keyframes`, ...)
             and those of `render` (`width`, `samples`, `view`, `background`, ...); what is None is
             that of the scene.
@@ -206,7 +211,7 @@ def animate(
     from raytracer.scene.view_settings import ViewSettings
     from raytracer.settings import RenderSettings
 
-    source = source_of(scene, format)
+    source = source_of(scene, format, topology)
     own = definitions(AnimationSettings)
     known = {name for kind in (RenderSettings, ViewSettings, StyleSettings)
              for name in definitions(kind)}  # fmt: skip

@@ -10,6 +10,7 @@ from raytracer.benchmark.operations.base import Arrays, Op
 from raytracer.benchmark.options import select
 from raytracer.benchmark.runner import Plan, Source, compute
 from raytracer.errors import BackendError, UserError, suggestion
+from raytracer.variants import preferred
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,7 +24,8 @@ def call(
     Args:
         op: the operation.
         arrays: its inputs, in order.
-        variant: label, name or number; by default the last one that the device can run.
+        variant: label, name or number; by default the fastest one that the device can run, which
+            is the last one unless headers name another (`best:`).
         dtype: a type of the operation; by default that of the arrays.
 
     Returns:
@@ -46,16 +48,18 @@ def call(
         supported = [each for each in variants if each.admits(session.arch)]
         if not supported:
             raise BackendError(f"no variant of {op.name} runs on {session.arch}")
-        for each in reversed(supported):
+        axes = op.axes_of(inputs)
+        order = preferred(supported, axes, dtype)
+        for each in order:
             by_columns = columns_first(inputs) if each.tiles else frozenset()
-            plan = Plan(op, op.axes_of(inputs), dtype, transposed=by_columns)
+            plan = Plan(op, axes, dtype, transposed=by_columns)
             stored = {name: a.T if name in by_columns else a for name, a in inputs.items()}
             contiguous = {name: np.ascontiguousarray(a) for name, a in stored.items()}
             try:
                 outputs, _ = compute(session, plan, Source(each), contiguous)
                 break
             except SizeError:
-                if each is supported[0]:
+                if each is order[-1]:
                     raise
     results = tuple(outputs.values())
     return results[0] if len(results) == 1 else results

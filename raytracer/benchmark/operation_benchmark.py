@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,8 +18,10 @@ from raytracer.benchmark.presentation import OperationPresentation
 from raytracer.benchmark.random_sizes import Drawn, draw
 from raytracer.benchmark.record import OtherCount, Result, Row
 from raytracer.errors import RaytracerError, UserError
+from raytracer.variants import preferred
 
 if TYPE_CHECKING:
+    from raytracer.benchmark.cuda.random_pool import RandomPool
     from raytracer.benchmark.cuda.session import Session
 
 SUSTAINED_SECONDS = 2.0  # minimum device time, long enough to reach the power limit
@@ -122,23 +125,41 @@ class OperationBenchmark:
         """Time the best kernel for each of the sizes drawn at random beside the libraries."""
         from raytracer.backends.cuda.context import translated
 
-        op, results, checked = self.op, list[Result](), runner.CheckedKernels()
-        if not options.variant:
-            kernels = kernels[::-1]  # the last one that runs at a size
+        op, results, loaded = self.op, list[Result](), runner.Kernels()
         drawn = draw(op, options.random_count, options.seed)
-        for number, each in enumerate(drawn, start=1):
-            tell(f"{op.name} at size {number} of {len(drawn)}")
-            plan = replace(_plan(op, each.axes, dtype, options), seed=options.seed + number)
-            result = _result(op, each.axes, dtype, options, [])
-            result["input"], result["group"] = plan.distribution, each.group
-            try:
-                with translated(session.driver):
-                    rows = runner.measure_best(session, plan, kernels, checked)
-                result["rows"] = rows
-            except RaytracerError as error:
-                result["failed"] = str(error)
-            results.append(result)
+        with ExitStack() as stack:
+            pool = self._pool(session, options, dtype, drawn, stack)
+            for number, each in enumerate(drawn, start=1):
+                tell(f"{op.name} at size {number} of {len(drawn)}")
+                plan = replace(_plan(op, each.axes, dtype, options), seed=options.seed + number)
+                result = _result(op, each.axes, dtype, options, [])
+                result["input"], result["group"] = plan.distribution, each.group
+                order = kernels if options.variant else _by_preference(kernels, plan)
+                try:
+                    with translated(session.driver):
+                        rows = runner.measure_best(session, plan, order, loaded, pool)
+                    result["rows"] = rows
+                except RaytracerError as error:
+                    result["failed"] = str(error)
+                results.append(result)
         return results
+
+    def _pool(
+        self,
+        session: Session,
+        options: BenchOptions,
+        dtype: str,
+        drawn: list[Drawn],
+        stack: ExitStack,
+    ) -> RandomPool | None:
+        """Return the memory for all sizes, if the inputs are independent random numbers."""
+        from raytracer.benchmark.cuda.random_pool import RandomPool
+
+        if self.op.shapes(drawn[0].axes) is None:
+            return None
+        sizes = [each.axes for each in drawn]
+        pool = RandomPool(session, self.op, dtype, options.distribution, sizes, options.seed)
+        return stack.enter_context(pool)
 
     def _one(
         self,
@@ -190,6 +211,13 @@ class OperationBenchmark:
             if each.group:
                 results[-1]["group"] = each.group
         return results
+
+
+def _by_preference(kernels: list[runner.Source], plan: runner.Plan) -> list[runner.Source]:
+    """Order kernels as `raytracer.ops` does; the user's first."""
+    variants = preferred([s.variant for s in kernels if not s.user], plan.axes, plan.dtype)
+    order = {variant.label: place for place, variant in enumerate(variants)}
+    return sorted(kernels, key=lambda s: -1 if s.user else order[s.variant.label])
 
 
 def _count(

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from raytracer.benchmark.cuda.session import Session
     from raytracer.benchmark.runner import Plan
 
+MUCH = 256 << 20  # bytes
 CUB = Path(__file__).parent / "cub"
 
 
@@ -66,7 +67,7 @@ def _torch(peer: Peer, arrays: Arrays, axes: Axes, stream: int) -> Callable[[], 
     ours = torch.cuda.ExternalStream(stream)
     # Products are in FP32, not in TF32.
     torch.backends.cuda.matmul.allow_tf32 = False
-    tensors = {name: torch.from_numpy(_signed(array)).cuda() for name, array in arrays.items()}
+    tensors = {name: _tensor(torch, array) for name, array in arrays.items()}
     torch.cuda.synchronize()
     return _on_stream(lambda: torch.cuda.stream(ours), peer, tensors, axes, ours.synchronize)
 
@@ -122,9 +123,13 @@ def _compiled(
     return enqueue
 
 
-def release() -> None:
-    """Return cached memory of PyTorch to the device; at each size, arrays have other sizes."""
-    if (torch := sys.modules.get("torch")) and torch.cuda.is_initialized():
+def release(nbytes: float) -> None:
+    """Return cached memory of PyTorch to the device if it may be much.
+
+    Args:
+        nbytes: of the arrays of the last size; at each size, they have other sizes.
+    """
+    if nbytes >= MUCH and (torch := sys.modules.get("torch")) and torch.cuda.is_initialized():
         torch.cuda.empty_cache()
 
 
@@ -140,6 +145,13 @@ def version(package: str) -> str:
         nvcc = find_nvcc()
         return nvcc_version(nvcc).splitlines()[-1] if nvcc else "unknown"
     return str(getattr(import_module(package), "__version__", "unknown"))
+
+
+def _tensor(torch: Any, array: Any) -> Any:
+    """Copy an array to the device, or view one that is there."""
+    if hasattr(array, "__cuda_array_interface__"):
+        return torch.as_tensor(array, device="cuda")
+    return torch.from_numpy(_signed(array)).cuda()
 
 
 def _signed(array: Any) -> Any:

@@ -6,26 +6,35 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from raytracer.backends.cuda.context import translated
 from raytracer.benchmark import nvml, peers, record, timing
 from raytracer.benchmark.cuda.guarded_memory import Memory
 from raytracer.benchmark.cuda.kernel import Enqueue, LoadedKernel, Matrix, RefusedError, SizeError
 from raytracer.benchmark.cuda.session import Session
-from raytracer.benchmark.operations.base import Arrays, Op, relative_error
+from raytracer.benchmark.operations.base import Arrays, Indices, Op, Output, relative_error
 from raytracer.benchmark.products.kernel import ProductKernel
 from raytracer.benchmark.record import Clock, Row
 from raytracer.errors import RaytracerError
 from raytracer.variants import Variant
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from raytracer.benchmark.cuda.random_pool import DeviceArray, RandomPool
+
 Tell = Callable[[str], None]
+Key = tuple[str, tuple[tuple[str, str], ...]]  # label and macros of a kernel
 
 # The timed sizes are checked too if NumPy computes them in about a second.
 CHECKED_BYTES, CHECKED_FLOP = 128 << 20, 4e9
 ALIGNMENT = 16  # bytes; of arrays for kernels without `alignment: any`
 MAX_QUEUED = 5000  # launches
+BRIEF = 25  # at random sizes a row takes this part of the minimum time, or a few samples
+BRIEF_SAMPLES = 4
 LOAD_TIME = 0.3  # seconds of queued work during which NVML is read
 
 
@@ -219,18 +228,30 @@ def measure(session: Session, plan: Plan, sources: list[Source], tell: Tell) -> 
 
 
 @dataclass
-class CheckedKernels:
-    """Kernels by label and macros whose results at awkward sizes have been compared."""
+class Kernels:
+    """Kernels of an operation while it is measured at many sizes: loaded and checked once."""
 
-    rows: dict[tuple[str, tuple[tuple[str, str], ...]], Row] = field(default_factory=dict)
+    rows: dict[Key, Row] = field(default_factory=dict)
+    loaded: dict[Key, LoadedKernel | ProductKernel] = field(default_factory=dict)
 
     def row(self, session: Session, plan: Plan, source: Source) -> Row:
-        """Return a new row; the comparison is made the first time."""
-        key = (source.variant.label, tuple(sorted(plan.op.macros(plan.axes, plan.dtype).items())))
+        """Return a new row; the results at awkward sizes are compared the first time."""
+        key = _key(plan, source)
         if key not in self.rows:
             small = replace(plan, axes=plan.op.resolve({**plan.axes, **_smallest(plan.op)}))
             self.rows[key] = _checked(session, small, source).row
         return {**self.rows[key]}
+
+    def load(self, session: Session, plan: Plan, source: Source) -> LoadedKernel | ProductKernel:
+        """Return a kernel, loaded the first time."""
+        key = _key(plan, source)
+        if key not in self.loaded:
+            self.loaded[key] = load(session, plan, source)
+        return self.loaded[key]
+
+
+def _key(plan: Plan, source: Source) -> Key:
+    return source.variant.label, tuple(sorted(plan.op.macros(plan.axes, plan.dtype).items()))
 
 
 def _smallest(op: Op) -> dict[str, int]:
@@ -240,31 +261,35 @@ def _smallest(op: Op) -> dict[str, int]:
 
 
 def measure_best(
-    session: Session, plan: Plan, sources: list[Source], checked: CheckedKernels
+    session: Session,
+    plan: Plan,
+    sources: list[Source],
+    kernels: Kernels,
+    pool: RandomPool | None = None,
 ) -> list[Row]:
     """Time the first kernel that runs at a size, beside the libraries.
 
-    Its outputs at this size are compared with the reference, or a sample of them (`Op.sample`).
+    Some of its outputs at this size are compared with the reference.
 
     Args:
         session: the GPU.
         plan: operation and size.
         sources: kernels in the order of preference.
-        checked: kernels whose results at awkward sizes are known.
+        kernels: what is loaded and checked already.
+        pool: of the inputs; without one they are drawn.
 
     Returns:
         The row of the kernel, of those before it that are wrong, and of the libraries.
     """
-    arrays = plan.op.inputs(plan.axes, plan.dtype, plan.distribution, plan.seed)
     entries, rejected = [], list[Row]()
     with ExitStack() as stack:
-        memory, _ = stack.enter_context(loaded(session, plan, arrays))
+        memory, arrays = _placed(session, plan, pool, stack)
         for source in sources:
-            entry = Entry(checked.row(session, plan, source))
+            entry = Entry(kernels.row(session, plan, source))
             if entry.row["status"] == "ok":
-                _make_ready(session, plan, source, entry, memory, arrays)
+                _make_ready(session, plan, source, entry, memory, arrays, kernels)
             if entry.launch and (
-                reason := _wrong_here(session, plan, entry.launch, memory, arrays)
+                reason := _wrong_here(session, plan, entry.launch, memory, arrays, pool is not None)
             ):
                 entry.launch, entry.row["status"], entry.row["reason"] = None, "wrong", reason
             if entry.launch:
@@ -274,12 +299,25 @@ def measure_best(
                 rejected.append(entry.row)
         if plan.peers and entries:
             entries += _peer_entries(session, plan, memory, arrays, _silent, tuned=False)
-        _time_in_turns(session, plan, [entry for entry in entries if entry.launch], _silent)
+        _time_briefly(session, plan, [entry for entry in entries if entry.launch])
     for entry in entries:
         _finish(entry)
         entry.row.pop("samples", None)
-    peers.release()
+        entry.launch = None
+    peers.release(plan.op.work(plan.axes, plan.dtype).bytes)
     return [*rejected, *(entry.row for entry in entries)]
+
+
+def _placed(
+    session: Session, plan: Plan, pool: RandomPool | None, stack: ExitStack
+) -> tuple[Memory, Arrays]:
+    """Return the memory of a size, poisoned, and its inputs, on the device or on the host."""
+    if pool is not None:
+        memory, arrays = pool.place(plan.axes)
+        return memory, cast(Arrays, arrays)
+    arrays_of_host = plan.op.inputs(plan.axes, plan.dtype, plan.distribution, plan.seed)
+    memory, _ = stack.enter_context(loaded(session, plan, arrays_of_host))
+    return memory, arrays_of_host
 
 
 def _silent(_: str) -> None:
@@ -287,26 +325,52 @@ def _silent(_: str) -> None:
 
 
 def _wrong_here(
-    session: Session, plan: Plan, launch: Enqueue, memory: Memory, arrays: Arrays
+    session: Session, plan: Plan, launch: Enqueue, memory: Memory, arrays: Arrays, pooled: bool
 ) -> str:
-    """Launch once and compare the outputs, or a sample of them; "" if they agree."""
+    """Launch once and compare the outputs, or a part of them; "" if they agree."""
     import numpy as np
 
     with translated(session.driver):
         launch()
         session.wait()
-    part, index = plan.op.sample(arrays, plan.seed) or (arrays, ...)
+    indices: Indices | None = None
+    inputs = arrays
+    if pooled:
+        part = plan.op.part(plan.axes, plan.seed)
+        on_device = cast("dict[str, DeviceArray]", arrays)
+        inputs = {name: on_device[name].take(each) for name, each in part.inputs.items()}
+        indices = part.outputs
     limit = plan.op.tolerance(plan.axes, plan.dtype)
-    expected = plan.op.reference(part)
+    expected = plan.op.reference(inputs)
     for name, output in plan.op.outputs(plan.axes, plan.dtype).items():
-        found = np.empty(output.shape, output.dtype)
-        memory.download(name, found)
-        error = relative_error(found[index], expected[name])
+        if indices is None:
+            found = np.empty(output.shape, output.dtype)
+            memory.download(name, found)
+        else:
+            found = _rows(memory, name, output, indices)
+        error = relative_error(found, expected[name])
         if not error <= limit:
             return f"{name} is off by {error:.2g} (at most {limit:.2g})"
         if memory.overrun(name):
             return f"writes past the end of {name}"
     return ""
+
+
+def _rows(memory: Memory, name: str, output: Output, indices: Indices) -> NDArray[Any]:
+    """Download a part of an output: runs of its rows, and of these the other indices."""
+    import numpy as np
+
+    first = indices[0]
+    assert first is not None
+    ends = np.flatnonzero(np.diff(first) != 1) + 1
+    found = np.empty((len(first), *output.shape[1:]), output.dtype)
+    row_bytes = output.nbytes // output.shape[0]
+    for begin, end in pairwise((0, *map(int, ends), len(first))):
+        memory.download(name, found[begin:end], int(first[begin]) * row_bytes)
+    for axis, index in enumerate(indices):
+        if axis and index is not None:
+            found = found.take(index, axis)
+    return found
 
 
 def _checked(session: Session, plan: Plan, source: Source) -> Entry:
@@ -326,10 +390,16 @@ def _checked(session: Session, plan: Plan, source: Source) -> Entry:
 
 
 def _make_ready(
-    session: Session, plan: Plan, source: Source, entry: Entry, memory: Memory, arrays: Arrays
+    session: Session,
+    plan: Plan,
+    source: Source,
+    entry: Entry,
+    memory: Memory,
+    arrays: Arrays,
+    kernels: Kernels | None = None,
 ) -> None:
     try:
-        kernel = load(session, plan, source)
+        kernel = (kernels or Kernels()).load(session, plan, source)
         entry.launch = launcher(session, plan, kernel, memory, arrays)
         entry.row["resources"] = kernel.resources()
     except RaytracerError as error:
@@ -382,6 +452,38 @@ def _time_in_turns(session: Session, plan: Plan, entries: list[Entry], tell: Tel
             for entry in unsettled
             if entry.launch and not timing.settled(entry.samples, entry.duration, plan.min_time)
         ]
+
+
+def _time_briefly(session: Session, plan: Plan, entries: list[Entry]) -> None:
+    """Time all entries in turns (A B B A), short ones by replays of a graph, for a moment each."""
+    flush = plan.op.work(plan.axes, plan.dtype).bytes < 4 * session.l2_bytes
+    budget, timers = plan.min_time / BRIEF, dict[int, Callable[[], list[float]]]()
+    with ExitStack() as stack:
+        for entry in entries:
+            with _watched(session, entry):
+                session.cold(_launch(entry), 1, False)  # includes lazy loading
+                estimate = max(min(session.cold(_launch(entry), 2, False)), 1e-6)
+                timers[id(entry)] = stack.enter_context(
+                    session.timer(_launch(entry), plan.mode, estimate, flush)
+                )
+        unsettled = [entry for entry in entries if entry.launch]
+        while unsettled:
+            for entry in (*unsettled, *reversed(unsettled)):
+                with _watched(session, entry):
+                    if entry.launch:
+                        begin = time.perf_counter()
+                        entry.samples += timers[id(entry)]()
+                        entry.duration += time.perf_counter() - begin
+            unsettled = [
+                entry for entry in unsettled if entry.launch and not _settled_briefly(entry, budget)
+            ]
+
+
+def _settled_briefly(entry: Entry, budget: float) -> bool:
+    enough = len(entry.samples) >= BRIEF_SAMPLES
+    return enough and (
+        entry.duration >= budget or timing.uncertainty(entry.samples) <= timing.TARGET
+    )
 
 
 def _clock(session: Session, entries: list[Entry]) -> Clock:

@@ -23,6 +23,7 @@ from raytracer.browser.messages import Ack, Act, Message, Save, Size
 from raytracer.browser.rings import rings
 from raytracer.errors import RaytracerError, UserError
 from raytracer.viewer.controls import CONTROLS, MOUSE
+from raytracer.viewer.viewer import all_actions
 
 if TYPE_CHECKING:
     from raytracer.viewer.session import Picture, Session
@@ -49,8 +50,15 @@ MAX_TICK = 0.25
 FILE_ARGUMENTS = {"path"}
 """Arguments that name files of this machine. A page gets files sent, and names none."""
 
-OF_WINDOWS = ("ask-", "toggle-help", "toggle-overlay", "close")
-"""Starts of the names of actions that open texts of a window, or close it."""
+OF_WINDOWS = (
+    "ask-",
+    "toggle-help",
+    "toggle-overlay",
+    "toggle-panel",
+    "toggle-full-screen",
+    "close",
+)
+"""Starts of the names of actions that open texts of a window, enlarge or close it."""
 
 WAIT = 0.1
 """Seconds after which a caller looks whether the thread has ended."""
@@ -252,15 +260,16 @@ class Host:
         self._state_due = 0.0
 
     def _act(self, outlet: Outlet, message: Act) -> None:
-        values = message.values
-        if message.name.replace("_", "-").startswith(OF_WINDOWS):
+        name, values = message.name.replace("_", "-"), message.values
+        if name.startswith(OF_WINDOWS):
             raise UserError(f"{message.name}: is an action of windows")
-        if isinstance(values, list):
-            text = self._session.do(message.name, *values)
-        else:
-            if named := FILE_ARGUMENTS & values.keys():
-                raise UserError(f"{message.name}: a page names no file: leave out {min(named)}")
-            text = self._session.do(message.name, **values)
+        in_order = values if isinstance(values, list) else []
+        by_name = {} if isinstance(values, list) else values
+        known = all_actions().get(name)
+        taken = {*by_name, *(list(known.parameters)[: len(in_order)] if known else ())}
+        if files := FILE_ARGUMENTS & taken:
+            raise UserError(f"{message.name}: a page names no file: leave out {min(files)}")
+        text = self._session.do(message.name, *in_order, **by_name)
         if isinstance(text, str):
             outlet.send({"type": "text", "text": text})
 
@@ -280,7 +289,7 @@ class Host:
             return
         (outlet, path), self._save = self._save, None
         if path.is_file():
-            name = f"{Path(self.name).stem}.png"
+            name = f"{self._session.viewer.loaded_scene.stem}.png"
             outlet.send({"type": "file", "name": name, "mime": "image/png"}, path.read_bytes())
             path.unlink()
 

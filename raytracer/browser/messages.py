@@ -20,11 +20,8 @@ MAX_TEXT = 4000
 """Longest text in a message, such as the condition of a selection."""
 
 Number = Annotated[float, Field(allow_inf_nan=False)]
-Value = (
-    None | bool | int | Number
-    | Annotated[str, Field(max_length=MAX_TEXT)]
-    | Annotated[list[Number], Field(max_length=16)]
-)  # fmt: skip
+Text = Annotated[str, Field(max_length=MAX_TEXT)]
+Value = None | bool | int | Number | Text | Annotated[list[Number], Field(max_length=16)]
 
 
 class _Message(BaseModel):
@@ -38,7 +35,7 @@ class Act(_Message):
     name: Annotated[str, Field(max_length=64)]
     values: (
         Annotated[dict[str, Value], Field(max_length=16)]
-        | Annotated[list[Number], Field(max_length=16)]
+        | Annotated[list[Number | Text], Field(max_length=16)]
     ) = {}
 
 

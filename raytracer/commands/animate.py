@@ -28,6 +28,7 @@ from raytracer.commands.options import (
     take_view,
     threads_option,
     tone_options,
+    topology_option,
     view_options,
     worker_options,
 )
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
     "('frames/####.png', .exr); default: NAME.mp4 in the current folder.",
 )
 @format_option
+@topology_option
 @backend_option
 @threads_option
 @worker_options
@@ -108,7 +110,8 @@ def run(scene: str, options: dict[str, Any]) -> None:
     with collected() as warnings:
         animation = animation_of(
             path, tone=tone, backend=options["backend"], threads=options["threads"],
-            annotations=annotations, format=options["format"], **overrides, **settings,
+            annotations=annotations, format=options["format"], topology=options["topology"],
+            **overrides, **settings,
         )  # fmt: skip
     said = list(warnings)
 

@@ -87,6 +87,11 @@ format_option = click.option(
     help="Format of the file, or of standard input: xyz, csv, ...; default: by name and content.",
 )  # fmt: skip
 
+topology_option = click.option(
+    "--topology", metavar="FILE",
+    help="Atoms of a trajectory that holds coordinates alone: a .psf, .prmtop, .pdb, .gro, ...",
+)  # fmt: skip
+
 PICTURE_OPTIONS = (
     click.option("--bits", type=click.Choice(["8", "16"]), default="8", show_default=True,
                  help="Bits per channel, of a PNG or TIFF."),

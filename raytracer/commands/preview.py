@@ -24,6 +24,7 @@ from raytracer.commands.options import (
     take_tone,
     take_view,
     threads_option,
+    topology_option,
     unwrap_option,
     view_options,
 )
@@ -49,6 +50,7 @@ and the memory of replaced scenes and films has to be freed."""
 @click.argument("scene", metavar="SCENE|DATA")
 @frame_option
 @format_option
+@topology_option
 @smoothing_option
 @unwrap_option
 @backend_option

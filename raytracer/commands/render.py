@@ -29,6 +29,7 @@ from raytracer.commands.options import (
     take_view,
     threads_option,
     tone_options,
+    topology_option,
     unwrap_option,
     view_options,
     worker_options,
@@ -92,6 +93,7 @@ def numbers(
 @smoothing_option
 @unwrap_option
 @format_option
+@topology_option
 @backend_option
 @threads_option
 @worker_options
@@ -182,6 +184,7 @@ class Task(NamedTuple):
     smoothing: int | None
     unwrap: bool | None
     format: str | None
+    topology: str | None
     backend: str
     threads: int
     workers: int | None
@@ -344,7 +347,8 @@ class Task(NamedTuple):
                 self.overrides,
                 frame=self.frame,
                 format=self.format,
-                motion=motion_of(self.smoothing, self.unwrap, self.format),
+                topology=self.topology,
+                motion=motion_of(self.smoothing, self.unwrap, self.format, self.topology),
                 backend=self.backend,
                 crop=crop,
                 threads=self.threads,

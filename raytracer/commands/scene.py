@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from raytracer.commands.group import Group
-from raytracer.commands.options import format_option, frame_option
+from raytracer.commands.options import format_option, frame_option, topology_option
 from raytracer.resources import require_start
 
 if TYPE_CHECKING:
@@ -36,8 +36,15 @@ def scene() -> None:
 @click.argument("file", metavar="FILE")
 @frame_option
 @format_option
+@topology_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
-def check(file: str, frame: int | None, format: str | None, as_json: bool) -> None:  # noqa: A002
+def check(
+    file: str,
+    frame: int | None,
+    format: str | None,  # noqa: A002
+    topology: str | None,
+    as_json: bool,
+) -> None:
     """Read a scene or particle file with all its data; print its contents, or its mistakes.
 
     \b
@@ -50,7 +57,7 @@ def check(file: str, frame: int | None, format: str | None, as_json: bool) -> No
     from raytracer.warning import collected
 
     with collected() as warnings:
-        contents = contents_of(file, frame, format)
+        contents = contents_of(file, frame, format, topology)
     if as_json:
         print_json(contents | {"warnings": warnings})
         return
@@ -64,8 +71,17 @@ def check(file: str, frame: int | None, format: str | None, as_json: bool) -> No
 @click.argument("file", metavar="FILE")
 @click.argument("number", metavar="ID", type=int)
 @frame_option
+@format_option
+@topology_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
-def describe(file: str, number: int, frame: int | None, as_json: bool) -> None:
+def describe(
+    file: str,
+    number: int,
+    frame: int | None,
+    format: str | None,  # noqa: A002
+    topology: str | None,
+    as_json: bool,
+) -> None:
     """Print one sphere of a scene or particle file, by its number from 0.
 
     The number counts through all sets in their order; `render --aov id` writes it for each pixel.
@@ -84,7 +100,7 @@ def describe(file: str, number: int, frame: int | None, as_json: bool) -> None:
     from raytracer.warning import collected
 
     with collected() as warnings:
-        sphere = load(file, frame).describe(number)
+        sphere = load(file, frame, format=format, topology=topology).describe(number)
     if as_json:
         print_json(asdict(sphere) | {"warnings": warnings})
         return
@@ -153,7 +169,12 @@ def generate(
         print_lines(str(path))
 
 
-def contents_of(file: str, frame: int | None = None, ending: str | None = None) -> dict[str, Any]:
+def contents_of(
+    file: str,
+    frame: int | None = None,
+    ending: str | None = None,
+    topology: str | None = None,
+) -> dict[str, Any]:
     """Load a scene with all its data and pack it; returns its contents as JSON types.
 
     Raises:
@@ -166,7 +187,7 @@ def contents_of(file: str, frame: int | None = None, ending: str | None = None) 
     from raytracer.scene.load import load
     from raytracer.scene.packing.pack import camera_of, pack, packed_looks
 
-    scene = load(file, frame, format=ending)
+    scene = load(file, frame, format=ending, topology=topology)
     wanted = wanted_annotations(scene, None)
     scene, _ = dressed(scene, None, {}, False, wanted)
     counts = scene.counts()
@@ -208,6 +229,9 @@ def _files(file: str, scene: Scene) -> list[dict[str, Any]]:
     own, _ = split_inner(path_of(file))
     data = {each.file.path: each.file.size for each in scene.spheres if each.file is not None}
     sizes = {own.absolute(): own.stat().st_size} | data if is_file(own) else data
+    for each in scene.spheres:
+        if each.file is not None and each.file.topology is not None:
+            sizes[each.file.topology] = each.file.topology.stat().st_size
     rows: list[dict[str, Any]] = []
     for path, size in sizes.items():
         row: dict[str, Any] = {"file": str(path), "bytes": size}

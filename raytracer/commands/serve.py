@@ -23,6 +23,7 @@ from raytracer.commands.options import (
     take_tone,
     take_view,
     threads_option,
+    topology_option,
     unwrap_option,
     view_options,
 )
@@ -39,6 +40,7 @@ from raytracer.resources import require_start
 @click.argument("scene", metavar="SCENE|DATA")
 @frame_option
 @format_option
+@topology_option
 @smoothing_option
 @unwrap_option
 @click.option("--port", type=int, metavar="PORT",

@@ -1,7 +1,7 @@
 """The bench's operations as functions of NumPy arrays, on the GPU.
 
 >>> from raytracer import ops
->>> c = ops.vecadd(a, b)                              # the last variant that the GPU can run
+>>> c = ops.vecadd(a, b)                              # the fastest variant that the GPU can run
 >>> c = ops.matmul(a, b, variant="04_shared_tiles")
 
 `names()` lists them; `raytracer bench --list` prints their axes, types and variants.
@@ -40,7 +40,8 @@ class Operation:
 
         Args:
             *arrays: the inputs, in order, as NumPy arrays.
-            variant: label, name or number; by default the last one that the device can run.
+            variant: label, name or number; by default the fastest one that the device can run:
+                the last one, unless headers of kernels name another for the sizes (`best:`).
             dtype: a type of the operation, like "bfloat16_out" for a product in bfloat16; by
                 default that of the arrays.
 

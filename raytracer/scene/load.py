@@ -95,20 +95,27 @@ NO_FORMAT = "format: goes with the path of a file; this scene is none"
 """Message where a format is stated of what is no file."""
 
 
+NO_TOPOLOGY = (
+    'goes with the path of a trajectory; the sets of a scene file say topology = "ATOMS" themselves'
+)
+"""Message where atoms are named for what is no trajectory."""
+
+
 def load(
     path: str | PathLike[str],
     frame: int | None = None,
     *,
     columns: Sequence[str] = (),
     format: str | None = None,  # noqa: A002
+    topology: str | PathLike[str] | None = None,
 ) -> Scene:
     """Read a scene file, or make a scene of a particle file.
 
     Args:
         path: a scene file (.toml, .json), or a particle file (.npz, .csv, .xyz, .lammpstrj, ...;
             the guide lists all), which is shown by a fitted camera, with the look soft, atoms with
-            the colours of elements. A pattern as in `snap_*.h5` or `frame_%04d.xyz`, or, with a
-            frame, a folder, names a series of files with a frame each.
+            the colours of elements. A pattern as in `snap_*.h5` or `frame_%04d.xyz`, or a folder
+            of such files, names a series of files with a frame each.
         frame: of a trajectory, from 0, or from -1 backwards; in a scene file, of each data file
             that holds several frames, before what the scene file says. None is the first one.
         columns: names of columns that will be needed: they are read at once with the spheres,
@@ -116,6 +123,9 @@ def load(
             not have are left out.
         format: the ending of files of its format ("xyz"), for a file, or for standard input ("-"),
             whose content does not tell; None decides by the name and the content.
+        topology: a file with the atoms of a trajectory that holds coordinates alone (.xtc, .dcd,
+            .trr): .psf, .prmtop, .pdb, .gro, ... Their labels, bonds and columns are those of the
+            particles.
 
     Returns:
         The scene, with the arrays of all its data files.
@@ -128,6 +138,7 @@ def load(
     if frame is not None:
         frame = whole(frame, "frame", error=UserError)
     ending = "" if format is None else ending_of(format)
+    atoms = topology_of(topology)
     check_there(target, frame)
     one = OneFile(target, str(target), frame)
     if may_be_series(target, frame):
@@ -140,10 +151,13 @@ def load(
         file.ending = ending
         suffix = _scene_suffix(file)
         if suffix:
+            if atoms is not None:
+                raise UserError(f"topology: {NO_TOPOLOGY}")
             return compose(read_table(file, suffix), Path(file.source), frame, columns)
         data = read_open(
-            file, others=SCENE_SUFFIXES, inner=inner, frame=one.frame, wanted=wanted_of(columns)
-        )
+            file, others=SCENE_SUFFIXES, inner=inner, topology=atoms, frame=one.frame,
+            wanted=wanted_of(columns),
+        )  # fmt: skip
         one.mark(data)
         if len(data.centers) == 0:
             raise DataFileError(f"{file.source}: holds no particles, so there is nothing to show")
@@ -161,6 +175,18 @@ def ending_of(name: str) -> str:
     """Return a format that a user states as an ending: ".xyz" of "xyz". Raises DataFileError."""
     ending = f".{text(name, 'format', UserError).lower().removeprefix('.')}"
     return ending if ending in SCENE_SUFFIXES else stated_ending(ending)
+
+
+def topology_of(path: str | PathLike[str] | None) -> Path | None:
+    """Return the path of a file of atoms, None of none. Raises SceneError: there is none."""
+    if path is None:
+        return None
+    atoms = path_of(path, "topology")
+    if atoms == STANDARD_INPUT:
+        raise SceneError("topology: cannot be standard input: give the path of a file")
+    with naming("topology"):
+        check_there(atoms)
+    return atoms
 
 
 def stated_ending(name: str) -> str:
@@ -194,7 +220,8 @@ def _is_series(path: Path, frame: int | None) -> bool:
 def check_there(path: Path, frame: int | None = None) -> None:
     """Refuse a path where there is no file. Raises SceneError that names the nearest one.
 
-    A pattern is right where files match it, a folder where a frame of it is asked for.
+    A pattern is right where files match it, a folder where a frame of it is asked for or where it
+    holds snapshots.
     """
     if path == STANDARD_INPUT or _is_series(path, frame):
         return

@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from raytracer.scene.environment import Environment
     from raytracer.scene.glyphs.settings import Arrows, Contacts, Shape, Trails
     from raytracer.scene.particles.labels import Labels
-    from raytracer.scene.particles.source import Box, Particles
+    from raytracer.scene.particles.source import Box, Moment, Particles
     from raytracer.scene.solids import ConeSet, EllipsoidSet
 
 __all__ = [
@@ -608,7 +608,9 @@ class SphereSet:
             labels=data.labels,
             **options,
         )
-        spheres._data = Data(spheres.count, data.extra, data.about, data.origin, data.box)
+        spheres._data = Data(
+            spheres.count, data.extra, data.about, data.origin, data.box, data.time
+        )
         return spheres
 
     @property
@@ -620,6 +622,11 @@ class SphereSet:
     def total(self) -> int:
         """Number of particles of the file, of which the set may show a part."""
         return self._data.total
+
+    @property
+    def time(self) -> Moment | None:
+        """The time of the frame as its file states it, value and unit, or None."""
+        return self._data.time
 
     @property
     def box(self) -> Box | None:

@@ -14,6 +14,8 @@ from raytracer.trajectory.source import source_of
 from raytracer.trajectory.tracks import TrackedSource
 
 if TYPE_CHECKING:
+    from os import PathLike
+
     from raytracer.scene.scene import Scene
 
 
@@ -23,19 +25,29 @@ class Motion:
     Args:
         smoothing: number of frames of which positions are the mean.
         unwrap: whether particles go on where they leave a periodic box, from the first frame on.
+        topology: a file with the atoms of the trajectory; see `raytracer.load`.
 
     Raises:
         UserError: a value is out of range.
     """
 
-    def __init__(self, smoothing: int, unwrap: bool) -> None:
+    def __init__(
+        self, smoothing: int, unwrap: bool, topology: str | PathLike[str] | None = None
+    ) -> None:
+        self._topology = topology
         self._settings = AnimationSettings(smoothing=smoothing, unwrap=unwrap)
         self._source: tuple[object, TrackedSource] | None = None  # and what it is of
 
     @classmethod
-    def of(cls, smoothing: int | None, unwrap: bool | None) -> Motion | None:
+    def of(
+        cls,
+        smoothing: int | None,
+        unwrap: bool | None,
+        topology: str | PathLike[str] | None = None,
+    ) -> Motion | None:
         """Return what loads the frames; None if they stay as they are. Raises UserError."""
-        motion = cls(1 if smoothing is None else smoothing, False if unwrap is None else unwrap)
+        frames = 1 if smoothing is None else smoothing
+        motion = cls(frames, False if unwrap is None else unwrap, topology)
         settings = motion._settings
         return motion if settings.smoothing > 1 or settings.unwrap else None
 
@@ -66,7 +78,7 @@ class Motion:
     def _tracked(self, scene: object) -> TrackedSource:
         """Return the frames of a file, which are counted once."""
         if self._source is None or self._source[0] != scene:
-            source = source_of(scene)
+            source = source_of(scene, topology=self._topology)
             ends = 0, source.count - 1
             settings = self._settings
             moved = TrackedSource(source, ends, settings.smoothing, settings.unwrap)

@@ -6,6 +6,7 @@ import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from copy import copy
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,16 @@ from raytracer.arguments import is_a
 from raytracer.errors import DataFileError, SceneError, UserError, naming, shown
 from raytracer.files.access import STANDARD_INPUT, is_path, opened, path_of
 from raytracer.scene.animation import AnimationSettings
-from raytracer.scene.load import NO_FORMAT, SCENE_SUFFIXES, check, ending_of, load, read_table
+from raytracer.scene.load import (
+    NO_FORMAT,
+    NO_TOPOLOGY,
+    SCENE_SUFFIXES,
+    check,
+    ending_of,
+    load,
+    read_table,
+    topology_of,
+)
 from raytracer.scene.particles.data_file import split_inner
 from raytracer.scene.particles.read import frame_count
 from raytracer.scene.scene import Scene
@@ -66,13 +76,20 @@ class FileSource(FrameSource):
     Args:
         path: of it.
         format: the ending that says the format of particle files; see `load`.
+        topology: a file with the atoms of a trajectory; see `load`.
 
     Raises:
         UserError: there is no such file, or it is wrong.
     """
 
-    def __init__(self, path: Path, format: str | None = None) -> None:  # noqa: A002
+    def __init__(
+        self,
+        path: Path,
+        format: str | None = None,  # noqa: A002
+        topology: str | PathLike[str] | None = None,
+    ) -> None:
         self.path, self._format = path, format
+        self._topology = topology_of(topology)
         self._ending = "" if format is None else ending_of(format)
         self.name = str(path)
         self._data: list[Path] = []
@@ -88,7 +105,9 @@ class FileSource(FrameSource):
 
     def load(self, frame: int, columns: Sequence[str] = ()) -> Scene:
         number = frame if self.count > 1 else None
-        return load(self.path, number, columns=columns, format=self._format)
+        return load(
+            self.path, number, columns=columns, format=self._format, topology=self._topology
+        )
 
     def signature(self) -> str | None:
         if self.path == STANDARD_INPUT:
@@ -109,6 +128,7 @@ class FileSource(FrameSource):
         other = copy(self)
         other.path = self.path.absolute()
         other._data = [path.absolute() for path in self._data]
+        other._topology = None if self._topology is None else self._topology.absolute()
         return other
 
     def _count(self) -> int:
@@ -116,6 +136,8 @@ class FileSource(FrameSource):
         suffix = self._ending or self.path.suffix.lower()
         if suffix not in SCENE_SUFFIXES:
             self._data = self._files(self.path)
+            if self._topology is not None:
+                self._data.append(self._topology)
             return frame_count(self.path, ending=self._ending)
         with opened(self.path, error=SceneError) as file:
             values = read_table(file, suffix)
@@ -180,20 +202,26 @@ class SceneSource(FrameSource):
         return made if is_a(made, Scene) else Scene.from_object(made)
 
 
-def source_of(value: Any, format: str | None = None) -> FrameSource:  # noqa: A002
+def source_of(
+    value: Any,
+    format: str | None = None,  # noqa: A002
+    topology: str | PathLike[str] | None = None,
+) -> FrameSource:
     """Return what is to be animated.
 
     Args:
         value: a `Scene`, a path, a sequence of scenes, or an array (T, N, 3).
-        format: of a file; see `load`.
+        format, topology: of a file; see `load`.
 
     Raises:
         UserError: it is nothing of that kind.
     """
     if is_path(value):
-        return FileSource(path_of(value, "scene"), format)
+        return FileSource(path_of(value, "scene"), format, topology)
     if format is not None:
         raise UserError(NO_FORMAT)
+    if topology is not None:
+        raise UserError(f"topology: {NO_TOPOLOGY}")
     if is_a(value, Scene):
         return SceneSource([value])
     if is_a(value, (list, tuple)) or getattr(value, "ndim", 0) == 3:

@@ -43,8 +43,12 @@ Keys of variants only:
 - `alignment`: `any` if arrays may begin at the address of any number; otherwise they begin at
   multiples of 16 bytes.
 - `tiles`: tiles of C from which a matrix product chooses at run time, like `128x256 cluster 2,
-  128x128 turns`; each is a compilation (raytracer.benchmark.products). Such a variant has no
-  `grid`.
+  128x128 turns, 64x64 parts 4`; each is a compilation (raytracer.benchmark.products). Such a
+  variant has no `grid`.
+- `start`: `early` if the kernel may be launched before the kernel ahead of it in its stream has
+  ended (programmatic dependent launch, for variants with `tiles`).
+- `best`: where the variant is the fastest one, `always` or an axis with sizes and perhaps a type,
+  like `n 4 8 float32, n 2`. `raytracer.ops` takes such a variant, otherwise the last one.
 - `schedule`: `whole` (default) if one block computes a whole tile, `parts` if tiles may be divided
   along k.
 - `dtypes`: the types of the operation that the variant computes with; all of them by default.
@@ -66,6 +70,7 @@ from raytracer.variants.discovery import (
 from raytracer.variants.kernel import (
     LADDERS,
     PRODUCT,
+    Best,
     Kernel,
     Launch,
     MapRequest,
@@ -73,12 +78,14 @@ from raytracer.variants.kernel import (
     TileRequest,
     Variant,
     VariantError,
+    preferred,
     split_architecture,
 )
 
 __all__ = [
     "LADDERS",
     "PRODUCT",
+    "Best",
     "Kernel",
     "Launch",
     "MapRequest",
@@ -89,6 +96,7 @@ __all__ = [
     "discover",
     "flags_of",
     "operations",
+    "preferred",
     "product",
     "products",
     "read",

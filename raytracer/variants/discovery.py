@@ -13,7 +13,9 @@ from raytracer.variants.header import (
     KEYS,
     LADDER_KEYS,
     SCHEDULES,
+    STARTS,
     fields,
+    parse_best,
     parse_flags,
     parse_header,
     parse_maps,
@@ -86,6 +88,8 @@ def read(op: str, path: Traversable, root: Traversable | None = None) -> Variant
         raise VariantError(f"{place}: steps {header['steps']!r}: give 1 to {MAX_STEPS}")
     if header.get("schedule", "whole") not in SCHEDULES:
         raise VariantError(f"{place}: schedule {header['schedule']!r}: give whole or parts")
+    if header.get("start", STARTS[0]) not in STARTS:
+        raise VariantError(f"{place}: start {header['start']!r}: give {' or '.join(STARTS)}")
     own: dict[str, Any] = {key: header[key] for key in LADDER_KEYS if header.get(key)}
     return Variant(
         op=op,
@@ -94,6 +98,7 @@ def read(op: str, path: Traversable, root: Traversable | None = None) -> Variant
         path=path,
         maps=parse_maps(header.get("maps", ""), place),
         tiles=parse_tiles(header.get("tiles", ""), place),
+        best=parse_best(header.get("best", ""), place),
         **fields(header, place),
         **own,
     )

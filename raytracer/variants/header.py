@@ -7,13 +7,24 @@ from math import prod
 from typing import Any
 
 from raytracer.errors import suggestion
-from raytracer.variants.kernel import MapRequest, Requirement, TileRequest, VariantError
+from raytracer.variants.kernel import Best, MapRequest, Requirement, TileRequest, VariantError
 
 KEYS = ("title", "idea", "block", "needs", "source")
 KERNEL_KEYS = ("grid", "threads", "shared", "scratch", "flags")
-LADDER_KEYS = ("steps", "constant", "alignment", "tile", "layout", "shows", "schedule", "dtypes")
-EVERY_KEY = (*KEYS, *KERNEL_KEYS, *LADDER_KEYS, "maps", "tiles", "product")
+LADDER_KEYS = (
+    "steps",
+    "constant",
+    "alignment",
+    "tile",
+    "layout",
+    "shows",
+    "schedule",
+    "dtypes",
+    "start",
+)
+EVERY_KEY = (*KEYS, *KERNEL_KEYS, *LADDER_KEYS, "maps", "tiles", "best", "product")
 SCHEDULES = ("whole", "parts")
+STARTS = ("early",)
 # Options for nvcc that a header may set: those that affect arithmetic or registers. Other options
 # could read files that the cache key of a cubin does not cover.
 FLAGS = ("fmad", "ftz", "maxrregcount", "prec-div", "prec-sqrt", "use_fast_math")
@@ -24,7 +35,8 @@ _HEADER_LINE = re.compile(r"//\s?([a-z]+):\s*(.*)")
 _CONTINUATION = re.compile(r"//\s{2,}(\S.*)")
 _BLOCK = re.compile(r"\d+(?:\s*x\s*\d+){0,2}")
 _MAP = re.compile(r"([a-z]\w*) (\d+)x(\d+)(?: swizzle(32|64|128))?(?: as (\w+))?")
-_TILE = re.compile(r"(\d+)x(\d+)(?: cluster (\d))?( turns)?")
+_TILE = re.compile(r"(\d+)x(\d+)(?: cluster (\d))?( turns)?(?: parts (\d))?")
+_BEST = re.compile(r"(always)|([a-z]\w*)((?: \d+)+)(?: ([a-z]\w*))?")
 _NEEDS = re.compile(r"sm_(\d+)(?:([af])|(\+))?")
 _FLAG = re.compile(r"--([a-z_-]+)(?:=\w+)?")
 
@@ -111,11 +123,29 @@ def parse_tiles(text: str, place: str) -> tuple[TileRequest, ...]:
         if match is None:
             raise VariantError(
                 f"{place}: tiles {entry!r} is not a tile: write rows x columns, the blocks of a "
-                "cluster and turns, like 128x256, 128x256 cluster 2 or 128x128 turns"
+                "cluster and turns, like 128x256, 128x256 cluster 2 or 128x128 turns, or the "
+                "blocks that divide it along k, like 64x64 parts 4"
             )
-        rows, cols, cluster, turns = match.groups()
-        requests.append(TileRequest(int(rows), int(cols), int(cluster or 1), bool(turns)))
+        rows, cols, cluster, turns, parts = match.groups()
+        requests.append(
+            TileRequest(int(rows), int(cols), int(cluster or 1), bool(turns), int(parts or 1))
+        )
     return tuple(requests)
+
+
+def parse_best(text: str, place: str) -> tuple[Best, ...]:
+    """Read a `best:` line."""
+    found = []
+    for entry in filter(None, (part.strip() for part in text.split(","))):
+        match = _BEST.fullmatch(entry)
+        if match is None:
+            raise VariantError(
+                f"{place}: best {entry!r} does not name sizes: write always, or an axis with its "
+                "sizes and, if it matters, a type, like n 4 8 float32"
+            )
+        _, axis, sizes, dtype = match.groups()
+        found.append(Best(axis or "", tuple(map(int, (sizes or "").split())), dtype or ""))
+    return tuple(found)
 
 
 def parse_needs(text: str, place: str) -> tuple[Requirement, ...]:

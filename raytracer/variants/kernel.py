@@ -12,7 +12,7 @@ from raytracer.errors import RaytracerError
 from raytracer.variants.arithmetic import ExpressionError, whole_numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from importlib.resources.abc import Traversable
 
 PRODUCT = "cuda"  # folder of kernels/ with the production kernels
@@ -68,10 +68,25 @@ class TileRequest:
     cols: int
     cluster: int = 1  # blocks with adjacent rows that share the columns of B
     turns: bool = False  # two warpgroups take tiles in turns, instead of sharing each
+    parts: int = 1  # blocks of a cluster that divide the tile along k
 
     def __str__(self) -> str:
         cluster = f" cluster {self.cluster}" if self.cluster > 1 else ""
-        return f"{self.rows}x{self.cols}{cluster}{' turns' if self.turns else ''}"
+        parts = f" parts {self.parts}" if self.parts > 1 else ""
+        return f"{self.rows}x{self.cols}{cluster}{' turns' if self.turns else ''}{parts}"
+
+
+@dataclass(frozen=True)
+class Best:
+    """Sizes at which a variant is the fastest (`best:`)."""
+
+    axis: str = ""  # "": all sizes
+    sizes: tuple[int, ...] = ()
+    dtype: str = ""  # "": all types
+
+    def applies(self, axes: Mapping[str, int], dtype: str) -> bool:
+        """Whether sizes and type are among them."""
+        return self.dtype in ("", dtype) and (not self.axis or axes.get(self.axis) in self.sizes)
 
 
 @dataclass(frozen=True)
@@ -172,6 +187,8 @@ class Variant(Kernel):
     maps: tuple[MapRequest, ...] = ()
     tiles: tuple[TileRequest, ...] = ()
     schedule: str = "whole"
+    start: str = ""  # "early": launched before the kernel ahead in its stream has ended
+    best: tuple[Best, ...] = ()
     dtypes: str = ""
     tile: str = ""
     layout: str = ""
@@ -191,10 +208,26 @@ class Variant(Kernel):
         """Whether it computes with a type of the operation; by default with all of them."""
         return not self.dtypes or dtype in self.dtypes.split()
 
+    def is_best(self, axes: Mapping[str, int], dtype: str) -> bool:
+        """Whether its header calls it the fastest one for sizes and a type."""
+        return any(each.applies(axes, dtype) for each in self.best)
+
     @property
     def entries(self) -> tuple[str, ...]:
         """Names of the entry functions, in launch order."""
         return (self.op, *(f"{self.op}_{step}" for step in range(2, int(self.steps) + 1)))
+
+
+def preferred(variants: Sequence[Variant], axes: Mapping[str, int], dtype: str) -> list[Variant]:
+    """Order variants: those that are the fastest ones at these sizes, then from the last on.
+
+    Args:
+        variants: of one operation.
+        axes: sizes.
+        dtype: type of the operation.
+    """
+    later = sorted(variants, key=lambda each: each.number, reverse=True)
+    return sorted(later, key=lambda each: not each.is_best(axes, dtype))
 
 
 def split_architecture(arch: str) -> tuple[int, str]:

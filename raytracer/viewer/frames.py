@@ -22,6 +22,7 @@ from raytracer.warning import collected
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from os import PathLike
     from pathlib import Path
 
     from raytracer.backends.base import Device
@@ -48,6 +49,7 @@ class Frames:
         annotations: what is drawn over pictures, or changes of what the scene says.
         initial: the frame that is loaded first; None is that of the file.
         format: the ending that says the format of a file; see `load`.
+        topology: a file with the atoms of a trajectory; see `load`.
         motion: loads frames that are smoothed or unwrapped; None loads them as they are.
     """
 
@@ -60,8 +62,10 @@ class Frames:
         initial: int | None = None,
         format: str | None = None,  # noqa: A002
         motion: Motion | None = None,
+        topology: str | PathLike[str] | None = None,
     ) -> None:
         self.source, self.initial, self.format = source, initial, format
+        self.topology = topology
         self._motion = motion
         self._given = dict(overrides or {})
         self._overrides = {k: v for k, v in self._given.items() if k not in SETTINGS}
@@ -98,7 +102,7 @@ class Frames:
         with self._lock, holding(self._held):
             loaded = LoadedScene.load(
                 self.source, self._given, backend, self._threads, notice, outputs, self.initial,
-                self._annotations, self.format, self._motion,
+                self._annotations, self.format, self._motion, self.topology,
             )  # fmt: skip
         loaded.job.warnings = [each for each in loaded.job.warnings if MORE_FRAMES not in each]
         said = {k: self._given[k] for k in SETTINGS if self._given.get(k) is not None}
@@ -226,7 +230,8 @@ class Frames:
         if self._motion is not None:
             return self._motion.load(self.source, frame)
         if is_path(self.source):
-            return load(path_of(self.source, "scene"), frame, format=self.format)
+            path = path_of(self.source, "scene")
+            return load(path, frame, format=self.format, topology=self.topology)
         if is_a(self.source, Scene):
             return cast(Scene, self.source)
         return self._frame_source().load(frame or 0)
@@ -234,7 +239,7 @@ class Frames:
     def _frame_source(self) -> FrameSource:
         from raytracer.trajectory.source import source_of
 
-        return source_of(self.source, self.format)
+        return source_of(self.source, self.format, self.topology)
 
 
 class FrameLoader:

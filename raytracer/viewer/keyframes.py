@@ -164,6 +164,8 @@ class CameraKeys:
         spheres: dict[str, str] = {"file": toml_text.quoted(name)}
         if stated := viewer.loader.frames.format:
             spheres["format"] = toml_text.quoted(stated)
+        if (atoms := viewer.loader.frames.topology) is not None:
+            spheres["topology"] = toml_text.quoted(os.path.relpath(atoms, target.parent))
         style = dict(viewer.data.style)
         if style:
             keys = {"color_by": "by", "map": "map", "range": "range", "color_scale": "scale"}

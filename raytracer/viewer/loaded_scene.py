@@ -28,6 +28,8 @@ from raytracer.viewer.view import View, space_of, spheres_of
 from raytracer.warning import collected
 
 if TYPE_CHECKING:
+    from os import PathLike
+
     from raytracer.backends.base import Device
     from raytracer.buffers import SceneBuffers
     from raytracer.files.output import OutputSet
@@ -93,6 +95,7 @@ class LoadedScene:
         annotations: Annotations | Mapping[str, Any] | None = None,
         format: str | None = None,  # noqa: A002
         motion: Motion | None = None,
+        topology: str | PathLike[str] | None = None,
     ) -> LoadedScene:
         """Load, pack, build and upload a scene; arguments as for `raytracer.pipeline.prepare`.
 
@@ -104,6 +107,7 @@ class LoadedScene:
                 overrides,
                 frame=frame,
                 format=format,
+                topology=topology,
                 motion=motion,
                 backend=backend,
                 threads=threads,
@@ -129,8 +133,8 @@ class LoadedScene:
     @property
     def stem(self) -> str:
         """Start of the names of its pictures; characters that no file name has are replaced."""
-        if self.path:
-            return self.path.stem
+        if self.path:  # of a series of files, what they have in common
+            return re.sub(r"[*?\[\]]", "", self.path.stem).strip(" _-.") or "series"
         return re.sub(r"[^\w +-]", "_", self.scene.title)[:TEXT_LETTERS].strip() or "scene"
 
     @property

@@ -28,6 +28,7 @@ from raytracer.viewer.watch import CHECK_INTERVAL, stamps
 from raytracer.warning import warn
 
 if TYPE_CHECKING:
+    from os import PathLike
     from typing import Unpack
 
     from raytracer.pipeline import Notice
@@ -91,6 +92,7 @@ def preview(
     *,
     frame: int | None = None,
     format: str | None = None,  # noqa: A002
+    topology: str | PathLike[str] | None = None,
     smoothing: int | None = None,
     unwrap: bool | None = None,
     backend: str = "auto",
@@ -125,6 +127,7 @@ def preview(
             (`Scene.from_object`).
         frame: of a trajectory, from 0, or from -1 backwards; see `load`.
         format: the ending that says the format of a file; see `load`.
+        topology: a file with the atoms of a trajectory; see `load`.
         smoothing, unwrap: of a trajectory; see `render`.
         backend: "auto" (CUDA where it works, else the CPU), "cpu", "cuda", or
             "cuda:1" for the GPU with number 1.
@@ -187,10 +190,12 @@ def preview(
     take_style(given)
     ViewSettings(**given)
     overrides |= view_settings
-    motion = motion_of(smoothing, unwrap, format)
+    motion = motion_of(smoothing, unwrap, format, topology)
     opening.open_display(offscreen is not None)
-    seen = stamps(file) if file is not None else None  # changes during the first load count
-    frames = Frames(scene, overrides, threads, annotations, frame, format, motion)
+    seen = (
+        stamps(file, topology) if file is not None else None
+    )  # changes during the first load count
+    frames = Frames(scene, overrides, threads, annotations, frame, format, motion, topology)
     loaded_scene = frames.first(backend, notice, outputs)
     if notice is not None:
         notice("")  # from here on the window shows the progress

@@ -36,6 +36,7 @@ from raytracer.viewer.watch import CHECK_INTERVAL, Watch, stamps
 from raytracer.viewer.worker import CPU_SLICE, Worker
 
 if TYPE_CHECKING:
+    from os import PathLike
     from pathlib import Path
 
     import numpy as np
@@ -114,7 +115,10 @@ class Session:
         self._rang, self._wake = Event(), wake
         self._pictures = 0
         self._copier: Copier | None = None
-        self._watch = Watch(file, self._again, stamped) if file is not None else None
+        self._watch = None
+        if file is not None:
+            also = None if frames is None else frames.topology
+            self._watch = Watch(file, self._again, stamped, also)
         self._watched = perf_counter()
         self.worker = Worker(self._ring, adaptive)
         try:
@@ -149,6 +153,7 @@ class Session:
         size: tuple[int, int] | None = None,
         frame: int | None = None,
         format: str | None = None,  # noqa: A002
+        topology: str | PathLike[str] | None = None,
         smoothing: int | None = None,
         unwrap: bool | None = None,
         backend: str = "auto",
@@ -175,9 +180,9 @@ class Session:
             scene: a Scene, the path of a scene or particle file, or an object that holds particles.
             size: width and height of the picture in pixels; None takes the scene's.
             wake: called by other threads when there is a picture or a message to fetch.
-            frame, format, smoothing, unwrap, backend, samples, look, integrator, ao_samples,
-                ao_distance, denoise, light, threads, tone, annotations, watch, adaptive, notice,
-                say: as for `preview`.
+            frame, format, topology, smoothing, unwrap, backend, samples, look, integrator,
+                ao_samples, ao_distance, denoise, light, threads, tone, annotations, watch,
+                adaptive, notice, say: as for `preview`.
             **view_settings: settings of view and colours, as for `preview`.
 
         Raises:
@@ -195,10 +200,10 @@ class Session:
         if is_path(scene):
             scene = path_of(scene, "scene")
         file = require_file(scene) if watch else None
-        stamped = stamps(file) if file is not None else None
-        motion = motion_of(smoothing, unwrap, format)
+        stamped = stamps(file, topology) if file is not None else None
+        motion = motion_of(smoothing, unwrap, format, topology)
         frames = Frames(
-            scene, overrides | view_settings, threads, annotations, frame, format, motion
+            scene, overrides | view_settings, threads, annotations, frame, format, motion, topology
         )
         loaded_scene = frames.first(backend, notice)
         settings = loaded_scene.job.settings
@@ -352,6 +357,8 @@ class Session:
 
     def _color(self) -> dict[str, Any]:
         """Return what colours follow."""
+        from raytracer.scene.coloring.style import SCALES
+
         data, scales = self.viewer.data, self.viewer.loaded_scene.scene.color_scales
         style = data.style
         return {
@@ -359,6 +366,7 @@ class Session:
             "map": style.get("map"),
             "range": style.get("range"),
             "scale": style.get("color_scale"),
+            "scales": list(SCALES),
             "columns": data.columns,
             "maps": list(MAPS),
             "low": scales[-1].low if scales else None,

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from pathlib import Path
+from stat import S_ISDIR
 from threading import Thread
 from typing import TYPE_CHECKING
 
 from raytracer.errors import RaytracerError
 from raytracer.files.access import opened
 from raytracer.scene.load import SCENE_SUFFIXES, read_table
-from raytracer.scene.particles.data_file import split_inner
+from raytracer.scene.particles.data_file import may_be_series, split_inner
 from raytracer.viewer.messages import Broken, Loaded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from os import PathLike
 
     from raytracer.pipeline import Notice
     from raytracer.viewer.loaded_scene import LoadedScene
@@ -39,13 +42,19 @@ class Watch:
         path: of a scene or particle file. Changes count from now on, even during the first load.
         load: loads the scene; its argument is called between the steps of loading, and may raise.
         seen: stamps of its files, from which changes count; None is now.
+        also: a file that is read beside it.
     """
 
     def __init__(
-        self, path: Path, load: Callable[[Notice], LoadedScene], seen: Stamps | None = None
+        self,
+        path: Path,
+        load: Callable[[Notice], LoadedScene],
+        seen: Stamps | None = None,
+        also: str | PathLike[str] | None = None,
     ) -> None:
         self._path, self._load = path, load
-        self._seen = stamps(path) if seen is None else seen
+        self._also = also
+        self._seen = stamps(path, also) if seen is None else seen
         self._absent = 0  # checks
         self._stopped = False
         self._thread: Thread | None = None
@@ -79,7 +88,8 @@ class Watch:
             self._thread.join(seconds)
 
     def _read(self, tell: Callable[[Loaded | Broken], None]) -> None:
-        self._seen = stamps(self._path)  # before anything is read: a change meanwhile must show
+        # Before anything is read: a change meanwhile must show.
+        self._seen = stamps(self._path, self._also)
         try:
             loaded_scene = self._load(self._step)
         except Cancelled:
@@ -97,10 +107,15 @@ class Watch:
             raise Cancelled
 
 
-def stamps(path: Path) -> Stamps:
-    """Return the stamps of a scene file and its data files, or of a particle file."""
+def stamps(path: Path, also: str | PathLike[str] | None = None) -> Stamps:
+    """Return the stamps of a scene file and its data files, or of a particle file.
+
+    also: a file that is read beside it.
+    """
     path, _ = split_inner(path)
     own = {path.absolute(): stamp(path)}  # first: the names may be others a moment later
+    if also is not None:
+        own[Path(also).absolute()] = stamp(Path(also))
     return own | {named: stamp(named) for named in data_files(path)}
 
 
@@ -120,12 +135,39 @@ def data_files(path: Path) -> list[Path]:
 
 
 def stamp(path: Path) -> Stamp | None:
-    """Return modification time and size of a file; None if it is missing."""
+    """Return modification time and size of a file; None if it is missing.
+
+    Of a series of files, named by a pattern or a folder, they are the time of the last change of
+    its folder and the size of its last file, which may grow.
+    """
     try:
         status = path.stat()
+    except FileNotFoundError:
+        return _series_stamp(path) if may_be_series(path, None) else None
     except (OSError, ValueError):  # the latter for an impossible name
         return None
+    if S_ISDIR(status.st_mode):
+        return _series_stamp(path)
     return status.st_mtime_ns, status.st_size
+
+
+def _series_stamp(path: Path) -> Stamp | None:
+    try:
+        folder = path if path.is_dir() else path.parent
+        changed = folder.stat().st_mtime_ns
+        last = _last_of(path, changed)
+        return changed, last.stat().st_size if last else 0
+    except (OSError, ValueError, RaytracerError):
+        return None
+
+
+@lru_cache(maxsize=16)
+def _last_of(path: Path, _changed: int) -> Path | None:
+    """Return the last file of a series; found again when its folder has changed."""
+    from raytracer.scene.particles.series import series_of
+
+    found = series_of(path)
+    return found.files[-1] if found and found.files else None
 
 
 def sentence(error: Exception, path: Path) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,14 @@ from raytracer.backends.cuda import context, transfer
 from raytracer.backends.cuda.cache import Cubin
 from raytracer.benchmark import operations as ops
 from raytracer.benchmark.cuda import kernel as bench_kernel
+from raytracer.benchmark.cuda import random_pool
 from raytracer.benchmark.cuda import session as device
 from raytracer.benchmark.cuda.guarded_memory import Memory
 from raytracer.benchmark.cuda.kernel import RefusedError
+from raytracer.benchmark.cuda.random_pool import RandomPool
 from raytracer.benchmark.cuda.session import Session
-from raytracer.benchmark.runner import Plan, Source, checks, measure
+from raytracer.benchmark.runner import Kernels, Plan, Source, checks, measure, measure_best
+from raytracer.errors import MemoryNeedError
 from raytracer.variants import Variant, discover
 from support.fake_bench import BenchDriver, Compute
 
@@ -193,3 +197,73 @@ def test_a_whole_run(
     assert find("vecadd").profile(options) == [v.label for v in discover("vecadd")]
     assert not driver.live
     assert driver.depth == 0
+
+
+def at_random(driver: BenchDriver, sizes: list[int], **changes: Any) -> list[list[dict[str, Any]]]:
+    """Measure the best kernel at some sizes with inputs out of a pool."""
+    op, rows = ops.find("vecadd"), []
+    with Session() as session:
+        session.stream.handle = 7  # a graph asks for it, and finds no driver library
+        kernels, axes = Kernels(), [{"n": n} for n in sizes]
+        with RandomPool(session, op, "float32", "normal", axes, 5) as pool:
+            for each in axes:
+                measured = plan(axes=each, **changes)
+                with suppress(MemoryNeedError):
+                    rows.append(measure_best(session, measured, [Source(variant())], kernels, pool))
+        assert list(kernels.loaded) == [("02_many_blocks", ())]
+    assert not driver.live
+    return [[dict(row) for row in each] for each in rows]
+
+
+@pytest.mark.parametrize("mode", ["cold", "hot", "sustained"])
+def test_sizes_drawn_at_random_share_memory_and_kernels(
+    machine: Callable[[Compute], BenchDriver], mode: str
+) -> None:
+    found = at_random(machine(right), [1000, 70_000, 3], mode=mode)
+    assert [rows[0]["status"] for rows in found] == ["ok"] * 3
+    assert all(rows[0]["time"]["count"] >= 4 for rows in found)
+
+
+def tail_of_run(a: Any, b: Any, c: Any, n: int) -> None:
+    """Wrong at large sizes alone: the check of each size must find it."""
+    c[:n] = a + b
+    if n > 5000:
+        c[n - 100 : n] = 0
+
+
+def test_a_kernel_that_is_wrong_at_one_size_is_not_timed_there(
+    machine: Callable[[Compute], BenchDriver], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(type(ops.find("vecadd")), "awkward", ({"n": 1027},))
+    (small,), (large,) = at_random(machine(tail_of_run), [1000, 6000])
+    assert small["status"] == "ok"
+    assert large["status"] == "wrong"
+    assert "off by" in large["reason"]
+    assert "time" not in large
+
+
+def test_a_size_that_does_not_fit_leaves_the_others(
+    machine: Callable[[Compute], BenchDriver], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(type(ops.find("vecadd")), "awkward", ({"n": 1027},))
+    driver = machine(right)
+    found = at_random(driver, [1000, 1 << 30, 2000])
+    assert [rows[0]["status"] for rows in found] == ["ok", "ok"]
+
+
+def test_inputs_of_a_pool_are_the_values_on_the_device(
+    machine: Callable[[Compute], BenchDriver], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(random_pool, "PERIOD", 101)
+    driver = machine(right)
+    op, axes = ops.find("matmul"), {"m": 7, "n": 30, "k": 20}
+    with Session() as session, RandomPool(session, op, "float32", "normal", [axes], 5) as pool:
+        _, arrays = pool.place(axes)
+        for name, array in arrays.items():
+            there = driver.view(array.address, array.nbytes).view("f4").reshape(array.shape)
+            assert (array.take((None, None)) == there).all(), name
+            assert array.__cuda_array_interface__["data"] == (array.address, False)
+        part = op.part(axes, 1).inputs["b"]
+        assert arrays["b"].take(part).shape == (20, len(part[1] if part[1] is not None else ()))
+    bits = random_pool.DeviceArray((2, 2), np.zeros(5, np.uint16), 0, 256)
+    assert bits.__cuda_array_interface__["typestr"] == "<i2"

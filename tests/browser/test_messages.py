@@ -54,7 +54,7 @@ def test_messages_of_a_page(text: str, message: object) -> None:
         '{"type":"act","name":"orbit","values":{"right":NaN}}',
         '{"type":"act","name":"orbit","values":{"right":1e999}}',
         '{"type":"act","name":"orbit","values":{"right":{"deep":1}}}',
-        '{"type":"act","name":"save","values":["/etc/passwd"]}',
+        '{"type":"act","name":"save","values":[["/etc/passwd"]]}',
         '{"type":"act","name":"' + "x" * 65 + '"}',
         '{"type":"act","name":"select","values":{"condition":"' + "x" * 4001 + '"}}',
         '{"type":"act","name":"orbit","values":[' + ",".join(["0"] * 17) + "]}",

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from PIL import Image
 
 import raytracer
+from raytracer.viewer.session import Session
+from raytracer.viewer.view import project
 from support.chromium import Site
 
 pytest.importorskip("aiohttp", reason="the extra serve is missing")
@@ -96,6 +98,16 @@ def drag(page: Page, right: int, down: int, button: str = "left") -> None:
     page.mouse.up(button=button)  # type: ignore[arg-type]
 
 
+def centers_on_screen(session: Session) -> list[tuple[float, float]]:
+    """Where the atoms are, in CSS pixels of the page."""
+    viewer = session.viewer
+    buffers = viewer.loaded_scene.buffers
+    points = np.stack([buffers.x, buffers.y, buffers.z], axis=1).astype(np.float64)
+    places, _ = project(viewer.view, points, viewer.aspect)
+    width, height = STAGE
+    return [((x + 1) / 2 * width, (1 - y) / 2 * height) for x, y in places.tolist()]
+
+
 def test_the_finished_picture_is_that_of_render(page: Page, atoms: Path) -> None:
     width, height = STAGE
     image = raytracer.render(
@@ -134,6 +146,30 @@ def test_double_click_picks_and_goes_there(page: Page, site: Site) -> None:
     page.wait_for_selector(".rt-ring-line", state="attached")
     page.keyboard.press("Escape")
     page.wait_for_function("() => !document.querySelector('.rt-picks').textContent")
+
+
+def test_shift_picks_one_more_and_a_box_selects(page: Page, site: Site) -> None:
+    for key in ("z", "f"):
+        finished(page, lambda: page.keyboard.press(key))  # noqa: B023
+    places = sorted(site.call(centers_on_screen)[:2])
+    page.mouse.click(*places[0])
+    page.keyboard.down("Shift")
+    page.mouse.click(*places[1])
+    page.keyboard.up("Shift")
+    page.wait_for_function("() => raytracerView.state.measure.startsWith('distance 3')")
+    page.keyboard.down("Control")
+    page.keyboard.down("Shift")
+    page.mouse.move(places[0][0] - 5, places[0][1] - 5)
+    page.mouse.down()
+    page.mouse.move(places[1][0] + 5, places[1][1] + 5, steps=3)
+    assert page.is_visible(".rt-box")
+    page.mouse.up()
+    page.keyboard.up("Shift")
+    page.keyboard.up("Control")
+    page.wait_for_function("() => raytracerView.state.selection.count === 2")
+    assert not page.is_visible(".rt-box")
+    finished(page, lambda: page.keyboard.press("Control+d"))
+    page.keyboard.press("Escape")
 
 
 def test_the_panel_changes_the_look_and_the_colours(page: Page, site: Site) -> None:

@@ -56,6 +56,28 @@ def test_counts(count: int) -> None:
     check(build(spheres), spheres)
 
 
+@pytest.mark.parametrize("most", [1, 2, 3, 16])
+def test_size_of_leaves(most: int) -> None:
+    from raytracer import _core
+
+    spheres = uniform(1000).astype(np.float32)
+    columns = tuple(np.ascontiguousarray(spheres.T))
+    tree = read_tree(*_core.build_bvh(columns, 2, max_leaf=most))
+    check(tree, spheres)
+    sizes = [last - first for node in range(len(tree)) for first, last, _ in tree.leaves(node)]
+    assert max(sizes) <= most
+    assert sum(sizes) == len(spheres)
+
+
+@pytest.mark.parametrize("most", [-1, 0, 17])
+def test_leaves_of_no_size(most: int) -> None:
+    from raytracer import _core
+
+    columns = tuple(np.ascontiguousarray(uniform(10).astype(np.float32).T))
+    with pytest.raises(ValueError, match="max_leaf: is not from 1 to 16"):
+        _core.build_bvh(columns, 2, max_leaf=most)
+
+
 @st.composite
 def wild_spheres(draw: st.DrawFn) -> np.ndarray:
     """Sizes and places over nine decades each, planes, lines, points and duplicates."""

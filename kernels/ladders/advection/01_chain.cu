@@ -2,7 +2,7 @@
 // idea: the gradient, then velocity times gradient; three numbers per point go through memory
 // block: 256
 // grid: ceil(elements / max(1, 256 // (n * n)))
-// shared: 8 * max(1, 256 // (n * n)) * n * n * (n + 1)
+// shared: bytes * max(1, 256 // (n * n)) * n * n * (n + 1)
 // steps: 2
 // scratch: 3 * 8 * elements * n * n * n
 // constant: d

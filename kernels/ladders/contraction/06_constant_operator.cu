@@ -3,7 +3,7 @@
 //       value of the operator is an operand of the multiply-add, without load or register
 // block: 256
 // grid: ceil(elements / max(1, 256 // (n * n)))
-// shared: 8 * max(1, 256 // (n * n)) * n * n * (n + 1)
+// shared: bytes * max(1, 256 // (n * n)) * n * n * (n + 1)
 // constant: d
 // needs: sm_75+
 // source: own

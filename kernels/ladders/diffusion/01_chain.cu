@@ -3,7 +3,7 @@
 //       gradient, each an efficient kernel; three numbers per point go through memory twice
 // block: 256
 // grid: ceil(elements / max(1, 256 // (n * n)))
-// shared: 8 * 2 * max(1, 256 // (n * n)) * n * n * (n + 1)
+// shared: bytes * 2 * max(1, 256 // (n * n)) * n * n * (n + 1)
 // steps: 3
 // scratch: 3 * 8 * elements * n * n * n
 // constant: d

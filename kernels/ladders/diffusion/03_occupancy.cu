@@ -2,7 +2,7 @@
 // idea: at most 64 registers per thread, so that more elements are in flight
 // block: 256
 // grid: ceil(elements / max(1, 256 // (n * n)))
-// shared: 8 * 2 * max(1, 256 // (n * n)) * n * n * (n + 1)
+// shared: bytes * 2 * max(1, 256 // (n * n)) * n * n * (n + 1)
 // constant: d
 // needs: sm_75+
 // source: own; the operator is BK5 of Fischer et al. 2020, Scalability of high-performance PDE solvers

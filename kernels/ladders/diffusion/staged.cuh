@@ -1,7 +1,9 @@
 // The fused stiffness operator for any n: a group of elements in shared memory, copied there in 16-byte packs,
 // and, where it fits, the factors of the group too, whose copies are on their way while the gradient is computed.
 #pragma once
+#ifndef RT_OPERATOR_COPIES
 #define RT_OPERATOR_COPIES 6  // one for each product
+#endif
 #include "../contraction/staged.cuh"
 #include "diffusion.cuh"
 

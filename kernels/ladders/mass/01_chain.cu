@@ -3,7 +3,7 @@
 //       quadrature points go through memory twice
 // block: 256
 // grid: ceil(elements / max(1, 256 // (n * n)))
-// shared: 8 * max(1, 256 // (n * n)) * n * n * (n + 1)
+// shared: bytes * max(1, 256 // (n * n)) * n * n * (n + 1)
 // steps: 3
 // scratch: 8 * elements * n * n * n
 // constant: b

@@ -3,7 +3,7 @@
 //       per point are moved; along z both interpolations are done in registers
 // block: 256
 // grid: ceil(elements / max(1, 256 // (n * n)))
-// shared: 8 * max(1, 256 // (n * n)) * n * n * (n + 1)
+// shared: bytes * max(1, 256 // (n * n)) * n * n * (n + 1)
 // constant: b
 // needs: sm_75+
 // source: own; the operator is BK1 of Fischer et al. 2020, Scalability of high-performance PDE solvers

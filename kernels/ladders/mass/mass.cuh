@@ -2,7 +2,9 @@
 //   u, w, v  [elements][n][n][n]
 #pragma once
 #define RT_OPERATOR c_b
+#ifndef RT_OPERATOR_COPIES
 #define RT_OPERATOR_COPIES 6  // one for each product
+#endif
 #include "../contraction/lines.cuh"
 
 namespace rt {

@@ -2,7 +2,9 @@
 // packs; every product is done in place, by the thread of a line.
 #pragma once
 #define RT_OPERATOR c_b
+#ifndef RT_OPERATOR_COPIES
 #define RT_OPERATOR_COPIES 6  // one for each product
+#endif
 #include "../contraction/staged.cuh"
 
 namespace rt {

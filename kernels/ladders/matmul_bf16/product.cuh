@@ -7,6 +7,8 @@
 
 #include "../matmul/tma.cuh"
 #include "../matmul/units.cuh"
+#include "cluster_parts.cuh"
+#include "early_launch.cuh"
 #include "multicast.cuh"
 #include "named_barrier.cuh"
 #include "warp_store.cuh"
@@ -18,6 +20,8 @@ struct ProductPlan {
   static constexpr bool kTurns = false;   // two warpgroups take tiles in turns, instead of sharing each
   static constexpr int kCols = 256, kStages = 4;
   static constexpr int kCluster = 1;      // blocks with adjacent rows that share the columns of B
+  static constexpr int kParts = 1;        // blocks of a cluster that divide each tile along k (cluster_parts.cuh)
+  static constexpr bool kEarly = false;   // launched before the kernel ahead has ended (early_launch.cuh)
   static constexpr int kChunks = 2;       // staging of C, of 2 KB for each warp
   static constexpr bool kTransposedA = false, kTransposedB = false;  // stored along m, along n
   using Out = float;                      // of C
@@ -32,12 +36,13 @@ struct ProductArgs {
   unsigned* flags;     // of each block and warpgroup: its part is there; zero between launches
   int m, n;
   Units units;
-  int mapped;  // whether `c` may be used; otherwise rows of C are not aligned to 16 bytes
+  int mapped;  // whether `c` may be used; otherwise rows of C are no aligned pieces of 16 bytes
 };
 static_assert(sizeof(ProductArgs) == 512, "raytracer/benchmark/products/kernel.py packs it");
 
 template <class Plan> struct Product {
   static constexpr int kGroups = Plan::kGroups, kBlocks = Plan::kBlocks, kCluster = Plan::kCluster;
+  static constexpr int kParts = Plan::kParts;
   static constexpr bool kTurns = Plan::kTurns;
   static constexpr int kGroupRows = 64 * kBlocks;
   static constexpr int kRows = kTurns ? kGroupRows : kGroups * kGroupRows;
@@ -51,19 +56,37 @@ template <class Plan> struct Product {
   static constexpr int kSums = kCols / 2;
   static_assert(kCols % 32 == 0 && kCols / kCluster % 8 == 0 && kRows <= 256 && (!kTurns || kGroups == 2), "boxes");
   static_assert(!Plan::kTransposedB || kCols % 64 == 0, "panels");
+  static_assert(kParts == 1 || (kCluster == 1 && !kTurns && kSums % (4 * kParts) == 0), "parts");
+  using Parts = ClusterParts<kParts, kGroups, kBlocks, kSums>;
+  static_assert(kParts == 1 || Parts::kBytes <= kStages * kStageBytes, "parts take the place of the stages");
 
   const ProductArgs& args;
   unsigned char* shared;  // stages, then chunks of C for each warp, then barriers
   Barrier *full, *empty;
-  int rank, worker, workers;  // in the cluster; clusters
+  int rank, part;  // of the block among those that share columns of B, or a tile
+  int worker, workers;  // clusters
 
   __device__ __forceinline__ Product(const ProductArgs& arguments, unsigned char* bytes)
-      : args(arguments), shared(bytes), rank(0), worker(blockIdx.x / kCluster), workers(gridDim.x / kCluster) {
+      : args(arguments),
+        shared(bytes),
+        rank(0),
+        part(0),
+        worker(blockIdx.x / (kCluster * kParts)),
+        workers(gridDim.x / (kCluster * kParts)) {
     full = reinterpret_cast<Barrier*>(chunks() + 4 * kGroups * Plan::kChunks * Store::kBytes);
     empty = full + kStages;
     if constexpr (kCluster > 1) rank = blockIdx.x % kCluster;
+    if constexpr (kParts > 1) part = blockIdx.x % kParts;
   }
   __device__ __forceinline__ unsigned char* chunks() const { return shared + kStages * kStageBytes; }
+
+  // Calls each(unit) for what this block computes. With parts it is one tile, of which it has a part.
+  template <class Each> __device__ __forceinline__ void for_each(Each each) const {
+    if constexpr (kParts > 1)
+      each(Unit{worker, args.units.steps * part / kParts, args.units.steps * (part + 1) / kParts});
+    else
+      args.units.for_each(worker, workers, each);
+  }
 
   // First row and column of this block's tile.
   __device__ __forceinline__ void origin(Unit unit, int& row, int& col) const {
@@ -98,7 +121,7 @@ template <class Plan> struct Product {
   // By one thread.
   __device__ __forceinline__ void copy_all() const {
     Ring<kStages> ring;
-    args.units.for_each(worker, workers, [&](Unit unit) {
+    for_each([&](Unit unit) {
       int row, col;
       origin(unit, row, col);
       for (int step = unit.first; step < unit.last; ++step, ring.advance()) {
@@ -183,6 +206,12 @@ template <class Plan> struct Product {
     });
   }
 
+  // A part without steps adds nothing.
+  static __device__ __forceinline__ void clear(Sums& sum) {
+#pragma unroll
+    for (int i = 0; i < kBlocks * kSums; ++i) sum[i / kSums][i % kSums] = 0.0f;
+  }
+
   __device__ __forceinline__ void multiply_all() const {
     const int group = threadIdx.x / 128 - 1;
     const int first_row = kTurns ? 0 : group * kGroupRows, sharer = kTurns ? 0 : group, barrier = 1 + group;
@@ -193,7 +222,7 @@ template <class Plan> struct Product {
     Store store(chunks() + (threadIdx.x / 32 - 4) * Plan::kChunks * Store::kBytes);
     Ring<kStages> ring;
     int turn = 0;
-    args.units.for_each(worker, workers, [&](Unit unit) {
+    for_each([&](Unit unit) {
       const int steps = unit.last - unit.first;
       if (kTurns && turn++ % kGroups != group) {
         ring.skip(steps);
@@ -213,6 +242,14 @@ template <class Plan> struct Product {
       }
       if (kTurns) report(other_turn, 256);
       wait_products<0>();
+      if constexpr (kParts > 1) {
+        if (steps == 0) clear(sum);
+        int row, col;
+        origin(unit, row, col);
+        Parts::exchange(sum, shared, part, group);
+        Parts::template write<typename Plan::Out>(args, shared, part, group, row + first_row, col);
+        return;
+      }
       release(before);
       if (unit.first > 0) {
         hand_over(sum, sharer, barrier);
@@ -229,6 +266,7 @@ template <class Plan> struct Product {
   }
 
   __device__ __forceinline__ void run() const {
+    if constexpr (Plan::kEarly) let_next_kernel_start();
     if (threadIdx.x == 0) {
       prefetch_map(&args.a);
       prefetch_map(&args.b);
@@ -239,10 +277,15 @@ template <class Plan> struct Product {
       publish_barriers();
     }
     meet_cluster<kCluster>();
+    if constexpr (Plan::kEarly) wait_for_kernel_ahead();
     if (threadIdx.x < 128) {
       if constexpr (kGroups == 2) asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
       if constexpr (kGroups == 3) asm volatile("setmaxnreg.dec.sync.aligned.u32 32;");
       if (threadIdx.x == 0) copy_all();
+      if constexpr (kParts > 1) {
+        __syncwarp();
+        Parts::attend();
+      }
     } else {
       if constexpr (kGroups == 2) asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
       if constexpr (kGroups == 3) asm volatile("setmaxnreg.inc.sync.aligned.u32 160;");

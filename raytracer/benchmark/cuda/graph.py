@@ -31,7 +31,7 @@ class Graph:
         Raises:
             BackendError: the work cannot be captured.
         """
-        self._driver = library or _library()
+        self._driver = library or driver_library()
         self._stream = ctypes.c_void_p(stream)
         self._graph, self._ready = ctypes.c_void_p(), ctypes.c_void_p()
         self._ask("cuStreamBeginCapture_v2", self._stream, ctypes.c_int(RELAXED))
@@ -78,7 +78,8 @@ class Graph:
 
 
 @cache
-def _library() -> Any:
+def driver_library() -> Any:
+    """Return the driver library; raise BackendError without one."""
     try:
         return ctypes.CDLL("libcuda.so.1")
     except OSError as error:

@@ -54,10 +54,10 @@ class Memory:
         """Queue a copy to the device."""
         staging(self._session.ordinal).to_device(array, self.address(name))
 
-    def download(self, name: str, array: NDArray[Any]) -> None:
-        """Copy into an array of the same size, and wait."""
+    def download(self, name: str, array: NDArray[Any], begin: int = 0) -> None:
+        """Copy into an array of the same size, or of a part from a byte on, and wait."""
         with translated(self._session.driver):
-            staging(self._session.ordinal).to_host(self.address(name), array)
+            staging(self._session.ordinal).to_host(self.address(name) + begin, array)
 
     def poison(self, name: str) -> None:
         """Queue the filling of an array and its guard bytes with POISON."""
@@ -88,6 +88,25 @@ class Memory:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+class PlacedMemory(Memory):
+    """Arrays within memory that someone else holds."""
+
+    def __init__(
+        self, session: Session, sizes: Mapping[str, int], addresses: Mapping[str, int]
+    ) -> None:
+        """Remember sizes in bytes and addresses, by name."""
+        self._session, self._sizes, self._offsets = session, dict(sizes), {}
+        self._taken = dict(addresses)
+
+    def close(self) -> None:
+        """Leave the memory to its owner."""
+
+
+def padded(size: int) -> int:
+    """Return the bytes that an array takes with its guard bytes."""
+    return _padded(size) + GUARD
 
 
 def _padded(size: int) -> int:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from raytracer.benchmark.operations.base import Arrays, Axes, Op, Output, some
+from raytracer.benchmark.operations.base import Arrays, Axes, Indices, Op, Output, Part, some
 from raytracer.errors import UserError
 
 POINTS = (*range(2, 17), 20)  # supported n
-SAMPLED_ELEMENTS = 512  # of operations that are too large for a reference of the whole
+SAMPLED_ELEMENTS = 64  # of operations that are too large for a reference of the whole
 TYPES = {"float32": "float", "float64": "double"}
 # Every n, since each has its own partition, with numbers of elements that do not fill a group, and
 # more elements than fit on the device at once, for kernels with a loop over elements.
@@ -34,13 +34,16 @@ class ElementOp(Op):
             )
         return sizes
 
-    def sample(self, inputs: Arrays, seed: int) -> tuple[Arrays, Any]:
+    def part(self, axes: Axes, seed: int) -> Part:
         """Choose some elements."""
-        chosen = some(len(inputs["u"]), SAMPLED_ELEMENTS, seed)
-        operators = ("d", "b")
-        return {
-            name: array if name in operators else array[chosen] for name, array in inputs.items()
-        }, chosen
+        chosen = some(axes["elements"], SAMPLED_ELEMENTS, seed)
+        shapes = self.shapes(axes)
+        assert shapes is not None
+        inputs: dict[str, Indices] = {
+            name: (None, None) if len(shape) == 2 else (chosen, *(None,) * (len(shape) - 1))
+            for name, shape in shapes.items()
+        }
+        return Part(inputs, (chosen, None, None, None))
 
     def axes_of(self, inputs: Arrays) -> dict[str, int]:
         """Return elements and n from the shape of u (elements, n, n, n)."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from raytracer.benchmark.operations._elements import FieldOp, along, block, size_of
-from raytracer.benchmark.operations.base import Arrays, Axes, Work, draw
+from raytracer.benchmark.operations.base import Arrays, Axes, Work
 
 
 class Advection(FieldOp):
@@ -17,14 +17,10 @@ class Advection(FieldOp):
         "count 5."
     )
 
-    def inputs(self, axes: Axes, dtype: str, distribution: str, seed: int) -> Arrays:
+    def shapes(self, axes: Axes) -> dict[str, tuple[int, ...]]:
         """u (elements, n, n, n), c (elements, 3, n, n, n) and d (n, n)."""
         n = axes["n"]
-        return {
-            "u": draw(block(axes), dtype, distribution, seed),
-            "c": draw((axes["elements"], 3, n, n, n), dtype, distribution, seed + 1),
-            "d": draw((n, n), dtype, distribution, seed + 2),
-        }
+        return {"u": block(axes), "c": (axes["elements"], 3, n, n, n), "d": (n, n)}
 
     def cpu(self, inputs: Arrays) -> Arrays:
         """Compute by matrix products of NumPy."""

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from raytracer.errors import UserError, suggestion
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
     from raytracer.benchmark.products.layout import Problem
@@ -69,6 +70,23 @@ class Output:
         return size
 
 
+# Sorted indices along each axis of an array; None: all.
+Indices = tuple["NDArray[np.int64] | None", ...]
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of the outputs, and the parts of the inputs whose reference it is.
+
+    Attributes:
+        inputs: indices of each input by name.
+        outputs: indices of every output.
+    """
+
+    inputs: dict[str, Indices]
+    outputs: Indices
+
+
 def nothing(_arrays: dict[str, Any], _axes: Axes) -> Callable[[], Any]:
     """Placeholder for peers that are not called from Python."""
     raise NotImplementedError
@@ -111,9 +129,27 @@ class Op(ABC):
     random_axes: Mapping[str, tuple[int, int]] = {}
     grouped_by: str = ""  # axis by which random sizes are reported; otherwise by their alignment
 
-    @abstractmethod
     def inputs(self, axes: Axes, dtype: str, distribution: str, seed: int) -> Arrays:
         """Return the input arrays by name, in the order of the arguments, C-contiguous."""
+        shapes = self.shapes(axes)
+        assert shapes is not None
+        return {
+            name: self.values(shape, dtype, distribution, seed + number)
+            for number, (name, shape) in enumerate(shapes.items())
+        }
+
+    def shapes(self, axes: Axes) -> dict[str, tuple[int, ...]] | None:
+        """Return the shapes of the inputs by name if all values are independent random numbers.
+
+        At sizes drawn at random such inputs are parts of one array that is on the device already.
+        """
+        return None
+
+    def values(
+        self, shape: tuple[int, ...], dtype: str, distribution: str, seed: int
+    ) -> NDArray[Any]:
+        """Draw values of an input as the kernels take them."""
+        return draw(shape, dtype, distribution, seed)
 
     @abstractmethod
     def outputs(self, axes: Axes, dtype: str) -> dict[str, Output]:
@@ -181,18 +217,14 @@ class Op(ABC):
         """
         raise NotImplementedError(f"{self.name} is not a matrix product")
 
-    def sample(self, inputs: Arrays, seed: int) -> tuple[Arrays, Any] | None:
+    def part(self, axes: Axes, seed: int) -> Part:
         """Choose a part of the outputs for a check at sizes that are too large for all of them.
 
         Args:
-            inputs: of a call.
+            axes: sizes of a call.
             seed: of the choice.
-
-        Returns:
-            Inputs whose reference is the part, and the index of the part in every output; None
-            where the reference of the whole is fast enough.
         """
-        return None
+        raise NotImplementedError(f"{self.name} has no parts")
 
     def cpu(self, inputs: Arrays) -> Arrays | None:
         """Compute with NumPy, which is timed without a GPU; None if there is no such form."""
@@ -223,13 +255,21 @@ class Op(ABC):
         return str(next(iter(inputs.values())).dtype)
 
 
-def some(count: int, number: int, seed: int) -> NDArray[Any]:
-    """Return `number` sorted indices below `count`, the first and the last among them."""
+def some(count: int, number: int, seed: int) -> NDArray[np.int64]:
+    """Return at most `number` sorted indices below `count`, the first and the last among them."""
     import numpy as np
 
     chosen = np.random.default_rng(seed).integers(0, count, number)
     chosen[0], chosen[-1] = 0, count - 1
     return np.unique(chosen)
+
+
+def runs(count: int, number: int, length: int, seed: int) -> NDArray[np.int64]:
+    """Return sorted indices below `count`: at most `number` runs, those at both ends among them."""
+    import numpy as np
+
+    begins = some(max(1, count - length + 1), number, seed)
+    return np.unique((begins[:, None] + np.arange(min(length, count))).ravel())
 
 
 def draw(shape: tuple[int, ...], dtype: str, distribution: str, seed: int) -> NDArray[Any]:

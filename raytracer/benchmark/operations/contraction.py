@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from raytracer.benchmark.operations._elements import ElementOp, along, block, size_of
-from raytracer.benchmark.operations.base import Arrays, Axes, Count, Output, Peer, Work, draw
+from raytracer.benchmark.operations.base import Arrays, Axes, Count, Output, Peer, Work
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,13 +18,10 @@ class Contraction(ElementOp):
     summary = "gradient of (n, n, n) elements: an (n, n) operator along each axis"
     note = "u is read once and three outputs are written."
 
-    def inputs(self, axes: Axes, dtype: str, distribution: str, seed: int) -> Arrays:
+    def shapes(self, axes: Axes) -> dict[str, tuple[int, ...]]:
         """u (elements, n, n, n) and d (n, n)."""
         n = axes["n"]
-        return {
-            "u": draw(block(axes), dtype, distribution, seed),
-            "d": draw((n, n), dtype, distribution, seed + 1),
-        }
+        return {"u": block(axes), "d": (n, n)}
 
     def outputs(self, axes: Axes, dtype: str) -> dict[str, Output]:
         """gx, gy and gz (elements, n, n, n)."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from raytracer.benchmark.operations._elements import FieldOp, along, block, size_of
-from raytracer.benchmark.operations.base import Arrays, Axes, Peer, Work, draw
+from raytracer.benchmark.operations.base import Arrays, Axes, Peer, Work
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,13 +25,10 @@ class ContractionAxis(FieldOp):
         self.summary = f"an (n, n) operator along {'xyz'[axis]} of (n, n, n) elements"
         self.peers = (Peer("PyTorch einsum", self._torch),)
 
-    def inputs(self, axes: Axes, dtype: str, distribution: str, seed: int) -> Arrays:
+    def shapes(self, axes: Axes) -> dict[str, tuple[int, ...]]:
         """u (elements, n, n, n) and d (n, n)."""
         n = axes["n"]
-        return {
-            "u": draw(block(axes), dtype, distribution, seed),
-            "d": draw((n, n), dtype, distribution, seed + 1),
-        }
+        return {"u": block(axes), "d": (n, n)}
 
     def cpu(self, inputs: Arrays) -> Arrays:
         """Compute by matrix products of NumPy."""

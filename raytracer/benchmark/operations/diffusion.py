@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from raytracer.benchmark.operations._elements import FieldOp, along, block, size_of
-from raytracer.benchmark.operations.base import Arrays, Axes, Work, draw
+from raytracer.benchmark.operations.base import Arrays, Axes, Work
 
 # Row and column of each of the six factors in the symmetric 3 x 3 matrix of a point.
 FACTORS = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
@@ -22,14 +22,10 @@ class Diffusion(FieldOp):
         "moves 20; rates count 8, so that they are comparable."
     )
 
-    def inputs(self, axes: Axes, dtype: str, distribution: str, seed: int) -> Arrays:
+    def shapes(self, axes: Axes) -> dict[str, tuple[int, ...]]:
         """u (elements, n, n, n), g (elements, 6, n, n, n) and d (n, n)."""
         n = axes["n"]
-        return {
-            "u": draw(block(axes), dtype, distribution, seed),
-            "g": draw((axes["elements"], 6, n, n, n), dtype, distribution, seed + 1),
-            "d": draw((n, n), dtype, distribution, seed + 2),
-        }
+        return {"u": block(axes), "g": (axes["elements"], 6, n, n, n), "d": (n, n)}
 
     def cpu(self, inputs: Arrays) -> Arrays:
         """Compute by matrix products of NumPy."""

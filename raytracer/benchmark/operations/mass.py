@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from raytracer.benchmark.operations._elements import FieldOp, along, block, size_of
-from raytracer.benchmark.operations.base import Arrays, Axes, Work, draw
+from raytracer.benchmark.operations.base import Arrays, Axes, Work
 
 
 class Mass(FieldOp):
@@ -16,14 +16,10 @@ class Mass(FieldOp):
         "is written: 3 numbers per point. The chain of three kernels moves 7; rates count 3."
     )
 
-    def inputs(self, axes: Axes, dtype: str, distribution: str, seed: int) -> Arrays:
+    def shapes(self, axes: Axes) -> dict[str, tuple[int, ...]]:
         """u and w (elements, n, n, n), b (n, n) with quadrature points as rows."""
         n = axes["n"]
-        return {
-            "u": draw(block(axes), dtype, distribution, seed),
-            "w": draw(block(axes), dtype, distribution, seed + 1),
-            "b": draw((n, n), dtype, distribution, seed + 2),
-        }
+        return {"u": block(axes), "w": block(axes), "b": (n, n)}
 
     def cpu(self, inputs: Arrays) -> Arrays:
         """Compute by matrix products of NumPy."""

@@ -5,13 +5,16 @@ from __future__ import annotations
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
-from raytracer.benchmark.operations.base import Arrays, Axes, Op, Output, Peer, Work, draw, some
+from raytracer.benchmark.operations.base import Arrays, Axes, Op, Output, Part, Peer, Work, some
 from raytracer.benchmark.products.layout import Operand, Problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-SAMPLED_ROWS = 8  # of a product that is too large for a reference of the whole
+    import numpy as np
+    from numpy.typing import NDArray
+
+SAMPLED_ROWS, SAMPLED_COLS = 24, 96  # of a product that is too large for a reference of the whole
 
 
 class MatMul(Op):
@@ -33,12 +36,9 @@ class MatMul(Op):
     )
     note = "TF32 is off for the library too. 2 m n k FLOP: a multiply-add counts as two."
 
-    def inputs(self, axes: Axes, dtype: str, distribution: str, seed: int) -> Arrays:
+    def shapes(self, axes: Axes) -> dict[str, tuple[int, ...]]:
         """a (m, k) and b (k, n)."""
-        return {
-            "a": draw((axes["m"], axes["k"]), dtype, distribution, seed),
-            "b": draw((axes["k"], axes["n"]), dtype, distribution, seed + 1),
-        }
+        return {"a": (axes["m"], axes["k"]), "b": (axes["k"], axes["n"])}
 
     def outputs(self, axes: Axes, dtype: str) -> dict[str, Output]:
         """c (m, n)."""
@@ -48,10 +48,10 @@ class MatMul(Op):
         """The product in float64."""
         return {"c": inputs["a"].astype("f8") @ inputs["b"].astype("f8")}
 
-    def sample(self, inputs: Arrays, seed: int) -> tuple[Arrays, Any]:
-        """Choose some rows."""
-        rows = some(len(inputs["a"]), SAMPLED_ROWS, seed)
-        return {**inputs, "a": inputs["a"][rows]}, rows
+    def part(self, axes: Axes, seed: int) -> Part:
+        """Choose some rows and columns."""
+        rows, cols = chosen(axes, seed)
+        return Part({"a": (rows, None), "b": (None, cols)}, (rows, cols))
 
     def cpu(self, inputs: Arrays) -> Arrays:
         """The product by NumPy's BLAS."""
@@ -100,6 +100,11 @@ class MatMul(Op):
         ),
         Peer("cuBLAS (CuPy)", lambda arrays, _: cupy_matmul(arrays), "cupy", instead_of="torch"),
     )
+
+
+def chosen(axes: Axes, seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Choose rows and columns of C, those of the edges among them."""
+    return some(axes["m"], SAMPLED_ROWS, seed), some(axes["n"], SAMPLED_COLS, seed + 1)
 
 
 def stored(address: int, shape: tuple[int, int], size: int, transposed: bool = False) -> Operand:

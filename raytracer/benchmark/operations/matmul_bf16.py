@@ -10,18 +10,20 @@ from raytracer.benchmark.operations.base import (
     Axes,
     Op,
     Output,
+    Part,
     Peer,
     Work,
     bfloat16_bits,
     draw,
     from_bfloat16,
-    some,
 )
-from raytracer.benchmark.operations.matmul import SAMPLED_ROWS, stored, triton_product
+from raytracer.benchmark.operations.matmul import chosen, stored, triton_product
 from raytracer.benchmark.products.layout import Problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from numpy.typing import NDArray
 
 
 OUT = "bfloat16_out"  # C in bfloat16, too
@@ -51,11 +53,15 @@ class MatMulBf16(Op):
     dtypes = ("bfloat16", OUT)
     note = "The libraries write C in bfloat16, half the bytes of float32: --dtype bfloat16_out too."
 
-    def inputs(self, axes: Axes, dtype: str, distribution: str, seed: int) -> Arrays:
-        """a (m, k) and b (n, k), the columns of B, as bits."""
-        a = draw((axes["m"], axes["k"]), "float32", distribution, seed)
-        b = draw((axes["n"], axes["k"]), "float32", distribution, seed + 1)
-        return {"a": bfloat16_bits(a), "b": bfloat16_bits(b)}
+    def shapes(self, axes: Axes) -> dict[str, tuple[int, ...]]:
+        """a (m, k) and b (n, k), the columns of B."""
+        return {"a": (axes["m"], axes["k"]), "b": (axes["n"], axes["k"])}
+
+    def values(
+        self, shape: tuple[int, ...], dtype: str, distribution: str, seed: int
+    ) -> NDArray[Any]:
+        """Draw the bits of bfloat16 values."""
+        return bfloat16_bits(draw(shape, "float32", distribution, seed))
 
     def outputs(self, axes: Axes, dtype: str) -> dict[str, Output]:
         """c (m, n): float32, or the bits of bfloat16."""
@@ -66,10 +72,10 @@ class MatMulBf16(Op):
         a, b = (from_bfloat16(inputs[name]).astype("f8") for name in ("a", "b"))
         return {"c": a @ b.T}
 
-    def sample(self, inputs: Arrays, seed: int) -> tuple[Arrays, Any]:
-        """Choose some rows."""
-        rows = some(len(inputs["a"]), SAMPLED_ROWS, seed)
-        return {**inputs, "a": inputs["a"][rows]}, rows
+    def part(self, axes: Axes, seed: int) -> Part:
+        """Choose some rows and columns."""
+        rows, cols = chosen(axes, seed)
+        return Part({"a": (rows, None), "b": (cols, None)}, (rows, cols))
 
     def cpu(self, inputs: Arrays) -> Arrays:
         """The product of the same values in float32 by NumPy's BLAS."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from raytracer.benchmark.operations.base import Arrays, Axes, Op, Output, Peer, Work, draw
+from raytracer.benchmark.operations.base import Arrays, Axes, Op, Output, Part, Peer, Work, some
 from raytracer.benchmark.operations.vecadd import torch_add
+
+SAMPLED_ROWS = 32  # of a matrix that is too large for a check of the whole
 
 
 class MatrixAdd(Op):
@@ -26,13 +28,14 @@ class MatrixAdd(Op):
     random_axes = {"rows": (16, 1 << 14), "cols": (16, 1 << 14)}  # noqa: RUF012
     note = "Accesses coalesce if neighbouring threads are on neighbouring columns, not on rows."
 
-    def inputs(self, axes: Axes, dtype: str, distribution: str, seed: int) -> Arrays:
+    def shapes(self, axes: Axes) -> dict[str, tuple[int, ...]]:
         """a and b (rows, cols)."""
-        shape = (axes["rows"], axes["cols"])
-        return {
-            "a": draw(shape, dtype, distribution, seed),
-            "b": draw(shape, dtype, distribution, seed + 1),
-        }
+        return {"a": (axes["rows"], axes["cols"]), "b": (axes["rows"], axes["cols"])}
+
+    def part(self, axes: Axes, seed: int) -> Part:
+        """Choose some rows."""
+        rows = some(axes["rows"], SAMPLED_ROWS, seed)
+        return Part({"a": (rows, None), "b": (rows, None)}, (rows, None))
 
     def offsets(self, axes: Axes, dtype: str) -> dict[str, int]:
         """Return one, two and three times the offset, in float32 numbers."""

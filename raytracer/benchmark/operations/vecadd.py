@@ -4,10 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from raytracer.benchmark.operations.base import Arrays, Axes, Op, Output, Peer, Work, draw
+from raytracer.benchmark.operations.base import (
+    Arrays,
+    Axes,
+    Op,
+    Output,
+    Part,
+    Peer,
+    Work,
+    runs,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+SAMPLED_RUNS, RUN = 64, 1024  # of a vector that is too long for a check of the whole
 
 
 class VecAdd(Op):
@@ -31,13 +42,14 @@ class VecAdd(Op):
     )
     note = "12 bytes per addition: bound by memory, or by the L2 cache for small n."
 
-    def inputs(self, axes: Axes, dtype: str, distribution: str, seed: int) -> Arrays:
+    def shapes(self, axes: Axes) -> dict[str, tuple[int, ...]]:
         """a and b (n,)."""
-        shape = (axes["n"],)
-        return {
-            "a": draw(shape, dtype, distribution, seed),
-            "b": draw(shape, dtype, distribution, seed + 1),
-        }
+        return {"a": (axes["n"],), "b": (axes["n"],)}
+
+    def part(self, axes: Axes, seed: int) -> Part:
+        """Choose some runs of numbers."""
+        chosen = runs(axes["n"], SAMPLED_RUNS, RUN, seed)
+        return Part({"a": (chosen,), "b": (chosen,)}, (chosen,))
 
     def offsets(self, axes: Axes, dtype: str) -> dict[str, int]:
         """Return one, two and three times the offset, in float32 numbers."""

@@ -29,11 +29,15 @@ class Choice:
     @property
     def blocks(self) -> int:
         """Blocks of the launch."""
-        return self.units.workers * self.tile.cluster
+        return self.units.workers * self.tile.cluster * self.tile.parts
 
 
 def choose(
-    problem: Problem, requests: Iterable[TileRequest], parts: bool, multiprocessors: int
+    problem: Problem,
+    requests: Iterable[TileRequest],
+    parts: bool,
+    multiprocessors: int,
+    copies: bool = False,
 ) -> Choice:
     """Return the fastest choice by the model.
 
@@ -42,20 +46,30 @@ def choose(
         requests: tiles to choose from.
         parts: whether tiles may be divided along k.
         multiprocessors: of the device.
+        copies: whether operands may be copied to aligned rows first.
     """
-    return min(candidates(problem, requests, parts, multiprocessors), key=lambda c: c.seconds)
+    found = candidates(problem, requests, parts, multiprocessors, copies)
+    return min(found, key=lambda c: c.seconds)
 
 
 def candidates(
-    problem: Problem, requests: Iterable[TileRequest], parts: bool, multiprocessors: int
+    problem: Problem,
+    requests: Iterable[TileRequest],
+    parts: bool,
+    multiprocessors: int,
+    copies: bool = False,
 ) -> Iterator[Choice]:
     """Yield all choices."""
     for request in requests:
         tile = tile_of(request, problem)
         if not tile.possible:
             continue
-        for units in divisions(problem, tile, parts, multiprocessors):
-            yield Choice(tile, units, predicted(problem, tile, units, multiprocessors))
+        forms = [tile]
+        if copies and isinstance(tile, SimtTile) and (copied := tile.with_copies(problem)) != tile:
+            forms.append(copied)
+        for form in forms:
+            for units in divisions(problem, form, parts, multiprocessors):
+                yield Choice(form, units, predicted(problem, form, units, multiprocessors))
 
 
 def divisions(
@@ -67,6 +81,10 @@ def divisions(
     tiles, most = rows * cols, multiprocessors * tile.per_multiprocessor // tile.cluster
     band = max(1, BAND_ROWS // (tile.rows * tile.cluster))
     waves = -(-tiles // most)
+    if tile.parts > 1:
+        if tile.parts <= steps:  # a cluster for each tile
+            yield Units(rows, cols, steps, tiles, band=band)
+        return
     # No more workers than the same number of waves needs: power is the limit.
     yield Units(rows, cols, steps, -(-tiles // waves), band=band)
     if not parts:

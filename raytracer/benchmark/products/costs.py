@@ -29,6 +29,8 @@ TILE, TILE_AREA = 0.75 * US, 0.56 * US  # first loads and stores of a tile
 PART, PART_AREA, PART_EACH = 2.7 * US, 8.2 * US, 2.4 * US  # parts of a tile: written, read, added
 PART_STEP = 1.18  # parts share less of A and B in the L2 cache
 MEMORY_RATE = 3.6e12  # bytes/s
+EXCHANGE, EXCHANGE_AREA = 1.0 * US, 2.0 * US  # parts of a cluster: sent, added
+COPY_LAUNCH, COPY_RATE = 2.5 * US, 2.4e12  # copies to aligned rows, bytes/s
 
 # Multiply-adds
 SIMT_LAUNCH = 10.5 * US
@@ -51,7 +53,7 @@ def predicted(
 ) -> float:
     """Return the predicted seconds: those of the busiest worker, or of the memory."""
     if isinstance(tile, SimtTile):
-        return _simt(tile, units, multiprocessors)
+        return _simt(tile, units, multiprocessors) + _copies(problem, tile)
     area = tile.rows * tile.cols / AREA
     flop = 2.0 * problem.m * problem.n * problem.k
     filled = min(1.0, units.workers * tile.cluster / multiprocessors)
@@ -66,7 +68,11 @@ def predicted(
     )
     each = TILE + TILE_AREA * area
     whole, rest = units.tiles - units.split_tiles, units.split_tiles
-    launch = LAUNCH + (CLUSTER_LAUNCH if tile.cluster > 1 else 0.0)
+    launch = LAUNCH + (CLUSTER_LAUNCH if tile.cluster * tile.parts > 1 else 0.0)
+    if tile.parts > 1:
+        waves = -(-units.tiles * tile.parts // multiprocessors)
+        steps = -(-units.steps // tile.parts)
+        return launch + waves * (steps * step + each + EXCHANGE + EXCHANGE_AREA * area)
     seconds = launch + -(-whole // units.workers) * (units.steps * step + each)
     if rest:
         parts = max(1.0, units.workers / rest)
@@ -75,6 +81,12 @@ def predicted(
     read = 2.0 * problem.k * (problem.m + problem.n)
     moved = read + problem.c.size * problem.m * problem.n
     return max(seconds, launch + moved / MEMORY_RATE)
+
+
+def _copies(problem: Problem, tile: SimtTile) -> float:
+    operands = zip((problem.a, problem.b), tile.copied, strict=True)
+    moved = sum(2.0 * each.rows * each.cols * each.size for each, copied in operands if copied)
+    return COPY_LAUNCH + moved / COPY_RATE if moved else 0.0
 
 
 def _simt(tile: SimtTile, units: Units, multiprocessors: int) -> float:

@@ -11,6 +11,7 @@ from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda import ptxas
 from raytracer.backends.cuda.context import translated
 from raytracer.benchmark.cuda import tensor_map
+from raytracer.benchmark.cuda.early_launch import EarlyLaunch
 from raytracer.benchmark.cuda.kernel import MAX_DYNAMIC_SHARED, Enqueue, RefusedError, SizeError
 from raytracer.benchmark.products.choice import Choice, choose
 from raytracer.benchmark.products.tile import TensorTile
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from raytracer.benchmark.record import Resources
     from raytracer.variants import Variant
 
+Loaded = tuple[Any, str, int, "EarlyLaunch | None"]  # module, log, first parameter
 BYTES = {2: "bfloat16", 4: "float32"}
 ALIGN_ENTRY = "align_operands"  # of a rung that takes any alignment
 ALIGN_BLOCKS, ALIGN_THREADS = 8, 256  # blocks of a multiprocessor
@@ -51,7 +53,7 @@ class ProductKernel:
             needs = ", ".join(map(str, variant.needs))
             raise RefusedError(f"needs {needs}; this GPU is {session.arch}")
         self.variant, self._session, self._root, self._shipped = variant, session, root, shipped
-        self._loaded: dict[tuple[tuple[str, str], ...], tuple[Any, str, int]] = {}
+        self._loaded: dict[tuple[tuple[str, str], ...], Loaded] = {}
         self._used = ""  # what the assembler said of the tile that was bound last
         self._function: Any = None
 
@@ -66,7 +68,8 @@ class ProductKernel:
     def choose(self, problem: Problem) -> Choice:
         """Return tile and division of the work for a problem."""
         parts = self.variant.schedule == "parts"
-        return choose(problem, self.variant.tiles, parts, self._session.multiprocessors)
+        copies = ALIGN_ENTRY in self.variant.code
+        return choose(problem, self.variant.tiles, parts, self._session.multiprocessors, copies)
 
     def bind(self, problem: Problem, choice: Choice | None = None) -> Enqueue:
         """Return a function that queues the product.
@@ -80,7 +83,7 @@ class ProductKernel:
             MemoryNeedError: the scratch memory does not fit.
         """
         choice = choice or self.choose(problem)
-        module, self._used, offset = self._module(choice.tile.macros())
+        module, self._used, offset, early = self._module(choice.tile.macros())
         driver = self._session.driver
         with translated(driver):
             self._function = function = module.get_function(self.variant.op)
@@ -91,13 +94,26 @@ class ProductKernel:
             parts, flags = self._scratch(choice, held)
             steps: list[Enqueue] = []
             if isinstance(choice.tile, TensorTile):
-                problem = self._aligned(problem, module, held, steps)
+                aligned = problem.a.aligned, problem.b.aligned
+                copied = not aligned[0], not aligned[1]
+                problem = self._aligned(problem, copied, module, held, steps)
                 arguments = _tensor_arguments(problem, choice, choice.tile, parts, flags)
             else:
+                problem = self._aligned(problem, choice.tile.copied, module, held, steps)
                 arguments = _simt_arguments(problem, choice, parts, flags)
-            arguments = bytes(offset) + arguments
-            function.prepare([f"{len(arguments)}s"])
         block, stream = (choice.tile.threads, 1, 1), self._session.stream
+        if early is not None:
+            sizes = choice.blocks, choice.tile.threads, choice.tile.shared
+            prepared = early.prepare(*sizes, arguments)
+
+            def enqueue_early(_held: Any = held) -> None:
+                for step in steps:
+                    step()
+                prepared.launch(int(stream.handle))
+
+            return enqueue_early
+        arguments = bytes(offset) + arguments
+        function.prepare([f"{len(arguments)}s"])
 
         def enqueue(_held: Any = held) -> None:  # keeps the scratch memory alive
             for step in steps:
@@ -108,14 +124,15 @@ class ProductKernel:
 
         return enqueue
 
-    def _module(self, macros: dict[str, str]) -> tuple[Any, str, int]:
+    def _module(self, macros: dict[str, str]) -> Loaded:
         key = tuple(sorted(macros.items()))
         if key not in self._loaded:
             source, arch = Path(str(self.variant.path)), self._session.arch
             cubin = compiler.load(source, arch, self._root, shipped=self._shipped, macros=macros)
             with translated(self._session.driver):
                 module = self._session.driver.module_from_buffer(cubin.code)
-            self._loaded[key] = module, cubin.log, first_parameter(cubin.code)
+            early = EarlyLaunch(cubin.code, self.variant.op) if self.variant.start else None
+            self._loaded[key] = module, cubin.log, first_parameter(cubin.code), early
         return self._loaded[key]
 
     def _scratch(self, choice: Choice, held: list[Any]) -> tuple[int, int]:
@@ -130,19 +147,24 @@ class ProductKernel:
         return int(held[-2]), int(held[-1])
 
     def _aligned(
-        self, problem: Problem, module: Any, held: list[Any], steps: list[Enqueue]
+        self,
+        problem: Problem,
+        copied: tuple[bool, bool],
+        module: Any,
+        held: list[Any],
+        steps: list[Enqueue],
     ) -> Problem:
-        """Add a step that copies operands without aligned rows; return the problem with copies."""
-        if problem.a.aligned and problem.b.aligned:
+        """Add a step that copies operands to aligned rows; return the problem with the copies."""
+        if not any(copied):
             return problem
         try:
             function = module.get_function(ALIGN_ENTRY)
         except self._session.driver.LogicError:
             raise SizeError("the copy engine needs rows of a multiple of 16 bytes") from None
         moved, arguments = [], b""
-        for operand in (problem.a, problem.b):
+        for operand, copy in zip((problem.a, problem.b), copied, strict=True):
             target = operand
-            if not operand.aligned:
+            if copy:
                 size = operand.rows * operand.aligned_pitch * operand.size
                 held.append(self._session.driver.mem_alloc(size))
                 target = operand.moved(int(held[-1]))
@@ -177,8 +199,15 @@ def first_parameter(code: bytes) -> int:
 def _rows_to_align(operand: Operand, target: Operand) -> bytes:
     """Return the struct `RowsToAlign`; without a target there is nothing to do."""
     to = 0 if target is operand else target.address
+    halves = operand.size // 2  # the kernel copies values of 16 bits
     return struct.pack(
-        "<QQqqii", operand.address, to, operand.pitch, target.pitch, operand.rows, operand.cols
+        "<QQqqii",
+        operand.address,
+        to,
+        operand.pitch * halves,
+        target.pitch * halves,
+        operand.rows,
+        operand.cols * halves,
     ).ljust(ROWS_ARGS, b"\0")
 
 
@@ -201,7 +230,7 @@ def _tensor_arguments(
     box_a = (depth, 64) if tile.transposed_a else (tile.rows, depth)
     box_b = (depth // tile.cluster, 64) if tile.transposed_b else (tile.cols // tile.cluster, depth)
     map_c = bytes(tensor_map.BYTES)
-    if c.aligned:
+    if c.whole_pieces:
         map_c = _map(c, (16, tile.store_row // c.size), tile.store_row)
     return (
         _map(problem.a, box_a, 128)
@@ -209,7 +238,7 @@ def _tensor_arguments(
         + map_c
         + struct.pack("<QqQQii", c.address, c.pitch, parts, flags, problem.m, problem.n)
         + choice.units.packed()
-        + struct.pack("<i", c.aligned)
+        + struct.pack("<i", c.whole_pieces)
     ).ljust(TENSOR_ARGS, b"\0")
 
 

@@ -34,6 +34,14 @@ class Operand:
         return self.address % ALIGNMENT == 0 and self.pitch * self.size % ALIGNMENT == 0
 
     @property
+    def whole_pieces(self) -> bool:
+        """Whether it is aligned, and its rows are whole pieces of 16 bytes.
+
+        The copy engine stores whole pieces: it would write behind the end of other rows.
+        """
+        return self.aligned and self.cols * self.size % ALIGNMENT == 0
+
+    @property
     def aligned_pitch(self) -> int:
         """The smallest pitch with which a copy of the matrix is aligned."""
         values = ALIGNMENT // self.size

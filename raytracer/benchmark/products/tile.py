@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ class Tile(Protocol):
     rows: int  # of C that a block computes at a time
     cols: int
     cluster: int  # blocks with adjacent rows
+    parts: int  # blocks of a cluster that divide a tile along k
     depth: int  # along k in a step
     threads: int  # of a block
     shared: int  # bytes of dynamic shared memory
@@ -64,6 +65,11 @@ class TensorTile:
     def cluster(self) -> int:
         """Blocks of a cluster."""
         return self.request.cluster
+
+    @property
+    def parts(self) -> int:
+        """Blocks of a cluster that divide a tile along k."""
+        return self.request.parts
 
     @property
     def label(self) -> str:
@@ -133,6 +139,8 @@ class TensorTile:
             "TRANSPOSED_B": int(self.transposed_b),
             "C_FLOAT": int(self.c_size == 4),
         }
+        if self.parts > 1:
+            values["PARTS"] = self.parts
         return {name: str(value) for name, value in values.items()}
 
 
@@ -156,6 +164,7 @@ class SimtTile:
         along_k: B is stored by columns.
         wide_a: A is copied in pieces of 16 bytes.
         wide_b: B is copied in pieces of 16 bytes.
+        copied: whether A, and B, come from copies with aligned rows, which are made before.
     """
 
     request: TileRequest
@@ -163,9 +172,11 @@ class SimtTile:
     along_k: bool
     wide_a: bool
     wide_b: bool
+    copied: tuple[bool, bool] = (False, False)
 
     depth = 8
     cluster = 1
+    parts = 1
     stages = 4
     possible = True
 
@@ -203,6 +214,19 @@ class SimtTile:
         """Stages, padded by 16 bytes a step for operands stored along k; the unit."""
         pitches = self.rows + 4 * (not self.along_m) + self.cols + 4 * self.along_k
         return self.stages * self.depth * pitches * 4 + 32
+
+    def with_copies(self, problem: Problem) -> SimtTile:
+        """Return the kernel for operands that are copied to aligned rows where that makes it wide.
+
+        Operands stored along k are copied by single values in any case.
+        """
+        copied = (
+            self.along_m and not self.wide_a and problem.k > 1,
+            not self.along_k and not self.wide_b and problem.k > 1,
+        )
+        return replace(
+            self, wide_a=self.wide_a or copied[0], wide_b=self.wide_b or copied[1], copied=copied
+        )
 
     def macros(self) -> dict[str, str]:
         """Return the macros that the kernel is compiled with."""

@@ -4,7 +4,7 @@ const KEY_NAMES = {
   ArrowLeft: "LEFT", ArrowRight: "RIGHT", ArrowUp: "UP", ArrowDown: "DOWN", "+": "PLUS",
   "=": "EQUAL", "-": "MINUS", " ": "SPACE", PageUp: "PAGEUP", PageDown: "PAGEDOWN",
   Home: "HOME", End: "END", Escape: "ESCAPE", ",": "COMMA", ".": "PERIOD", "[": "BRACKETLEFT",
-  "]": "BRACKETRIGHT",
+  "]": "BRACKETRIGHT", "/": "SLASH", "<": "LESS", ">": "GREATER",
 };
 const MAX_STEP = 0.1; // seconds of a held key per message
 
@@ -30,7 +30,8 @@ class Keys {
 
   down(event) {
     if (event.altKey || event.target.closest("input, select, textarea")) return;
-    const control = this.controls.get(nameOf(event));
+    const name = namesOf(event).find((each) => this.controls.has(each));
+    const control = this.controls.get(name);
     if (!control) return;
     event.preventDefault();
     if (!control.held) {
@@ -55,8 +56,12 @@ class Keys {
   }
 }
 
-function nameOf(event) {
-  const prefix = (event.ctrlKey || event.metaKey ? "CTRL+" : "") + (event.shiftKey ? "SHIFT+" : "");
-  const name = KEY_NAMES[event.key] || event.key.toUpperCase();
-  return prefix + name;
+// Names of a key, of which the first that has an action counts: a layout may need Shift for "/".
+function namesOf(event) {
+  const control = event.ctrlKey || event.metaKey ? "CTRL+" : "";
+  const digit = /^[0-9]$/.test(event.key) ? `_${event.key}` : null;
+  const name = KEY_NAMES[event.key] || digit || event.key.toUpperCase();
+  const names = [control + (event.shiftKey ? "SHIFT+" : "") + name];
+  if (event.shiftKey && /^[^a-z ]$/i.test(event.key)) names.push(control + name);
+  return names;
 }

@@ -48,6 +48,8 @@ class Panel {
     this.choice(part, "By", "color-by", "by", ({ color }) =>
       [color.by, withOwn(color.by, color.columns)], "the scene's own");
     this.choice(part, "Map", "set-map", "name", ({ color }) => [color.map, color.maps], "default");
+    this.choice(part, "Scale", "set-scale", "name",
+      ({ color }) => [color.scale, color.scales], "default");
     this.text(part, "Range", "set-range", "ends", "low,high or p1,p99",
       ({ color }) => rangeText(color));
     const legend = this.row(part, "Legend");
@@ -110,6 +112,11 @@ class Panel {
     for (const name of ["x", "-x", "y", "-y", "z", "-z", "iso"]) {
       this.button(axes, name, `view ${name}`, "view", { name });
     }
+    const kept = this.row(part, "Kept");
+    const keep = button("keep", kept, "keep this view", () =>
+      this.act("keep-view", { name: this.free }));
+    const places = element("span", "", kept);
+    this.fields.push(({ views }) => this.showKept(keep, places, views));
     const kinds = this.row(part, "");
     const kind = this.button(kinds, "", "perspective or orthographic", "toggle-projection");
     this.fields.push((state) => { kind.textContent = state.projection; });
@@ -121,6 +128,17 @@ class Panel {
       undo.disabled = !state.can_undo;
       redo.disabled = !state.can_redo;
     });
+  }
+
+  // Views that were kept have a button each; browsers keep Ctrl with digits for their tabs.
+  showKept(keep, places, views) {
+    const names = views.filter((name) => /^[1-9]$/.test(name));
+    keep.hidden = names.length === 9;
+    this.free = "123456789".split("").find((digit) => !names.includes(digit));
+    if (places.dataset.names === names.join()) return;
+    places.dataset.names = names.join();
+    places.replaceChildren();
+    for (const name of names) this.button(places, name, `kept view ${name}`, "view", { name });
   }
 
   // Keyframes and movies; the files are written on the machine of the server.

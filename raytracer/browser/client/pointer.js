@@ -14,6 +14,8 @@ class Pointer {
     this.pointers = new Map(); // number of a pointer to its last place
     this.press = null; // where a click began, until it is a drag
     this.clicked = { time: -Infinity, x: 0, y: 0 };
+    this.box = null; // where a box began, as fractions of the picture
+    this.frame = element("div", "rt-box", stage, { hidden: true });
     this.sums = new Map(); // kind of a movement to what is not sent yet
     this.flush = new PerPicture(() => this.sendSums());
     const listen = (name, act) => stage.addEventListener(name, act, { passive: false });
@@ -32,6 +34,7 @@ class Pointer {
     this.pointers.set(event.pointerId, event);
     const single = this.pointers.size === 1 && event.button === 0;
     this.press = single ? { x: event.clientX, y: event.clientY } : null;
+    this.box = single && selects(event) ? this.placeOf(event) : null;
     event.preventDefault();
   }
 
@@ -40,19 +43,22 @@ class Pointer {
     if (!before) return;
     if (this.press && distance(this.press, event) <= CLICK_DISTANCE) return;
     this.press = null;
-    if (this.pointers.size === 2) this.pinch(before, event);
+    if (this.box) this.drawBox(event);
+    else if (this.pointers.size === 2) this.pinch(before, event);
     else this.drag(kindOf(event), event.clientX - before.clientX, event.clientY - before.clientY);
     this.pointers.set(event.pointerId, event);
   }
 
   up(event) {
     if (this.press && this.pointers.has(event.pointerId)) this.click(event);
+    else if (this.box) this.select(event);
     this.leave(event);
   }
 
   leave(event) {
     this.pointers.delete(event.pointerId);
-    this.press = null;
+    this.press = this.box = null;
+    this.frame.hidden = true;
   }
 
   click(event) {
@@ -60,9 +66,28 @@ class Pointer {
     const near = Math.hypot(event.clientX - x, event.clientY - y) <= CLICK_DISTANCE;
     const go = near && event.timeStamp - time < DOUBLE_CLICK_MS;
     this.clicked = { time: go ? -Infinity : event.timeStamp, x: event.clientX, y: event.clientY };
-    const box = this.stage.getBoundingClientRect();
-    const place = [(event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height];
-    this.send({ type: "pick", x: place[0], y: place[1], go });
+    const [across, down] = this.placeOf(event);
+    this.send({ type: "pick", x: across, y: down, go, add: event.shiftKey });
+  }
+
+  placeOf(event) {
+    const { left, top, width, height } = this.stage.getBoundingClientRect();
+    return [(event.clientX - left) / width, (event.clientY - top) / height];
+  }
+
+  drawBox(event) {
+    const [low, high] = corners(this.box, this.placeOf(event));
+    const percent = (share) => `${100 * share}%`;
+    Object.assign(this.frame.style, {
+      left: percent(low[0]), top: percent(low[1]),
+      width: percent(high[0] - low[0]), height: percent(high[1] - low[1]),
+    });
+    this.frame.hidden = false;
+  }
+
+  select(event) {
+    const [low, high] = corners(this.box, this.placeOf(event));
+    this.send({ type: "box", low, high });
   }
 
   drag(kind, x, y) {
@@ -102,6 +127,18 @@ class Pointer {
 function kindOf(event) {
   if (event.ctrlKey || event.metaKey) return "light";
   return event.shiftKey || event.buttons & 6 ? "pan" : "orbit";
+}
+
+// Ctrl and Shift with the left button: a box that selects.
+function selects(event) {
+  return (event.ctrlKey || event.metaKey) && event.shiftKey;
+}
+
+// Upper left and lower right corner of the box between two places, within the picture.
+function corners(a, b) {
+  const within = (share) => Math.min(Math.max(share, 0), 1);
+  const pick = (choose) => [0, 1].map((i) => within(choose(a[i], b[i])));
+  return [pick(Math.min), pick(Math.max)];
 }
 
 function distance(place, event) {

@@ -59,12 +59,13 @@ class View {
     else if (message.type === "state") this.show(message.state);
     else if (message.type === "hello") this.onHello(message);
     else if (message.type === "text") this.copy(message.text);
-    else if (message.type === "file") download(message.name, message.mime, bytes);
+    else if (message.type === "file") this.download(message.name, message.mime, bytes);
     else if (message.type === "error") this.complain(message.sentence);
   }
 
   onHello({ controls, mouse }) {
-    const own = controls.filter(({ action }) => action !== "close"); // a browser closes its pages
+    // A browser closes its pages, and Tab goes from field to field.
+    const own = controls.filter(({ action }) => action !== "close" && action !== "toggle-panel");
     this.keys.set(own);
     this.fillHelp(own, mouse);
   }
@@ -128,7 +129,14 @@ class View {
     if (message.type === "pick") {
       const [width, height] = this.full;
       const [x, y] = [Math.floor(message.x * width), Math.floor(message.y * height)];
-      this.act("pick", { x, y, go: message.go, reach: Math.round(4 * this.density) });
+      const { go, add } = message;
+      this.act("pick", { x, y, go, add, reach: Math.round(4 * this.density) });
+      return;
+    }
+    if (message.type === "box") {
+      const [x0, y0, x1, y1] = [...message.low, ...message.high]
+        .map((share, i) => Math.round(share * this.full[i % 2]));
+      this.act("select-box", { x0, y0, x1, y1 });
       return;
     }
     const { kind, x, y } = message;
@@ -142,6 +150,7 @@ class View {
     const { action } = control;
     if (FIELDS[action]) this.ask(FIELDS[action]);
     else if (action === "toggle-overlay") this.togglePanel();
+    else if (action === "toggle-full-screen") this.toggleFullScreen();
     else if (action === "toggle-help" || (action === "cancel" && !this.help.hidden)) this.toggleHelp();
     else if (action === "ask-movie") this.act("animate");
     else if (action !== "close") this.act(action, amount);
@@ -174,6 +183,15 @@ class View {
     this.help.hidden = !this.help.hidden;
   }
 
+  async toggleFullScreen() {
+    try {
+      if (document.fullscreenElement) await document.exitFullscreen();
+      else await this.root.requestFullscreen();
+    } catch {
+      this.complain("this page may not fill the screen");
+    }
+  }
+
   ask(field) {
     this.root.classList.remove("rt-closed");
     this.panel.focus(field);
@@ -184,8 +202,17 @@ class View {
       await navigator.clipboard.writeText(text);
       this.complain("the camera was copied");
     } catch {
-      download("camera.toml", "text/plain", text);
+      this.download("camera.toml", "text/plain", text);
     }
+  }
+
+  // The link is within the view, because VS Code saves what links of its document point at.
+  download(name, mime, bytes) {
+    const href = URL.createObjectURL(new Blob([bytes], { type: mime }));
+    const link = element("a", "", this.root, { href, download: name, hidden: true });
+    link.click();
+    link.remove();
+    setTimeout(() => URL.revokeObjectURL(href), 10000);
   }
 
   fillHelp(controls, mouse) {
@@ -216,10 +243,4 @@ class View {
 function progressOf({ finished, draft, samples, of }) {
   if (finished) return `${of} ${of === 1 ? "sample" : "samples"} per pixel, finished`;
   return draft ? "quick draft, samples follow" : `${samples} of ${of} samples per pixel`;
-}
-
-function download(name, mime, bytes) {
-  const address = URL.createObjectURL(new Blob([bytes], { type: mime }));
-  element("a", "", null, { href: address, download: name }).click();
-  setTimeout(() => URL.revokeObjectURL(address), 10000);
 }

@@ -11,6 +11,12 @@ class Comm {
   }
 }
 
+// The bytes of a buffer of a message: notebooks give a DataView, an ArrayBuffer or a typed array.
+function bytesOf(buffer) {
+  if (!ArrayBuffer.isView(buffer)) return new Uint8Array(buffer);
+  return new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.byteLength);
+}
+
 function render({ model, el }) {
   const comm = new Comm(model);
   const root = element("div", "", el);
@@ -21,8 +27,7 @@ function render({ model, el }) {
   const view = new View(root, comm);
   root.raytracerView = view; // for measurements
   const take = (message, buffers) => {
-    const data = buffers && buffers[0];
-    view.receive(message, data ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength) : null);
+    view.receive(message, buffers && buffers.length ? bytesOf(buffers[0]) : null);
   };
   model.on("msg:custom", take);
   const resize = () => { root.style.height = `${model.get("height")}px`; };

@@ -11,7 +11,7 @@ from raytracer.files.access import OpenFile, is_file
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from raytracer.scene.particles.source import Box, Column, ParticleSource
+    from raytracer.scene.particles.source import Box, Column, Moment, ParticleSource
 
 
 class DataFile(NamedTuple):
@@ -26,6 +26,7 @@ class DataFile(NamedTuple):
         frame: number of the frame, from 0; None is the first one.
         series: number of files of the series of which this is one; 0 if it is no part of one.
         ending: the ending that says its format, where the user stated it; see `OpenFile`.
+        topology: the file that lists its atoms, absolute; None where it does so itself.
     """
 
     path: Path
@@ -36,12 +37,20 @@ class DataFile(NamedTuple):
     frame: int | None = None
     series: int = 0
     ending: str = ""
+    topology: Path | None = None
 
     @classmethod
-    def of(cls, file: OpenFile, inner: str = "", frame: int | None = None) -> DataFile:
+    def of(
+        cls,
+        file: OpenFile,
+        inner: str = "",
+        frame: int | None = None,
+        topology: Path | None = None,
+    ) -> DataFile:
         """Return what an open file is."""
         return cls(file.path.absolute(), file.size, file.modified, inner=inner, frame=frame,
-                   ending=file.ending)  # fmt: skip
+                   ending=file.ending,
+                   topology=None if topology is None else topology.absolute())  # fmt: skip
 
     def using(self, names: Iterable[str]) -> DataFile:
         """Return the same file with other arrays, properties or columns in use."""
@@ -63,7 +72,14 @@ _PATTERN = frozenset("*?[%")
 
 def may_be_series(path: Path, frame: int | None) -> bool:
     """Whether a path may be a pattern, or the folder, of a series of files with a frame each."""
-    return frame is not None or not _PATTERN.isdisjoint(str(path))
+    return frame is not None or not _PATTERN.isdisjoint(str(path)) or _is_folder(path)
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):  # the door says what is wrong with the name
+        return False
 
 
 def split_inner(path: Path) -> tuple[Path, str]:
@@ -89,6 +105,7 @@ class Data(NamedTuple):
         about: the columns of the file, None as long as they were not looked up.
         origin: the object, whose columns are in memory already.
         box: the simulation box, in the unit of length of the file; None if there is none.
+        time: of the frame; None if the file does not say it.
     """
 
     total: int
@@ -96,3 +113,4 @@ class Data(NamedTuple):
     about: Mapping[str, Column] | None = None
     origin: ParticleSource | None = None
     box: Box | None = None
+    time: Moment | None = None

@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from raytracer.errors import DataFileError
 from raytracer.files.access import OpenFile, opened, reading
 from raytracer.scene.arrays import Where, check_centers
 from raytracer.scene.elements import Element, symbol_of
@@ -20,7 +19,6 @@ from raytracer.scene.particles.source import (
     ParticleSource,
     Value,
     more_frames,
-    no_atoms,
 )
 
 if TYPE_CHECKING:
@@ -48,7 +46,7 @@ def read(
 
     Args:
         path: a file in one of the formats of `registry.FORMATS`; or a pattern that matches one file
-            for each frame, or, with a frame, a folder of such files.
+            for each frame, or a folder of such files.
         names: the file's own names by the keys of `arrays` in a scene file ("centers", "radii",
             "diameters", "colors", "x", ...).
         elements: radii and colours of the user's own, by label or symbol.
@@ -147,20 +145,17 @@ def read_open(
         others: endings of files that are no particles, which a message lists too.
         inner: path of the particles in the file, for formats with several sets, or "".
     """
-    with source_of(file, others, inner, frame) as found:
+    with source_of(file, others, inner, frame, topology) as found:
         if wanted:
             found.also = wanted(found.columns)
         result = found.particles(names or {})
-        result.box, result.gravity = found.box, found.gravity
+        result.box, result.gravity, result.time = found.box, found.gravity, found.time
         result.notes += found.notes
         if wanted:
             _add_columns(result, found)
-    if topology is not None:
-        result.labels = _labels_of(topology, len(result.centers), result.source)
-        result.notes = [note for note in result.notes if note != no_atoms(result.source)]
     _complete(result, elements, meaning)
     if not file.is_standard_input:
-        result.file = DataFile.of(file, inner, frame)
+        result.file = DataFile.of(file, inner, frame, topology)
     return result
 
 
@@ -184,7 +179,7 @@ def read_object(
     found = object_source(value)
     with reading(found.name, "particles"):
         result = found.particles(names or {})
-        result.box, result.gravity = found.box, found.gravity
+        result.box, result.gravity, result.time = found.box, found.gravity, found.time
     _complete(result, elements, meaning)
     result.origin = found
     return result
@@ -207,27 +202,6 @@ def _complete(
         result.labels = result.labels._replace(says=says, own=elements or {})
     if result.labels is not None and (result.radius is None or result.color is None):
         _look_up(result, result.labels, elements or {}, meaning)
-
-
-def _labels_of(path: Path, count: int, source: str) -> Labels:
-    """Return the labels of a file that lists the atoms of a trajectory.
-
-    Args:
-        path: of the file.
-        count: number of particles of the trajectory.
-        source: what messages call the trajectory.
-    """
-    name = path.name
-    with opened(path, name) as file, source_of(file) as topology:
-        labels = topology.labels_of_atoms()
-    if labels is None:
-        raise DataFileError(f"{name}: has no elements or types of atoms")
-    if len(labels.ids) != count:
-        raise DataFileError(
-            f"{name}: has {len(labels.ids):,} atoms, and {source} has {count:,}; the topology must "
-            "list the same atoms"
-        )
-    return labels
 
 
 def frame_count(path: Path, source: str | None = None, ending: str = "") -> int:
@@ -254,17 +228,31 @@ def frame_count(path: Path, source: str | None = None, ending: str = "") -> int:
 
 @contextmanager
 def source_of(
-    file: OpenFile, others: tuple[str, ...] = (), inner: str = "", frame: int | None = None
+    file: OpenFile,
+    others: tuple[str, ...] = (),
+    inner: str = "",
+    frame: int | None = None,
+    topology: Path | None = None,
 ) -> Iterator[ParticleSource]:
     """Give the columns of an open particle file, unpacked if it is compressed.
 
     Args:
         file: the file.
-        others, inner, frame: as in `read_open`.
+        others, inner, frame, topology: as in `read_open`.
 
     Raises:
         DataFileError: the file is of no known format, or damaged, or there is no such frame.
     """
+    if topology is not None:
+        from raytracer.scene.particles.topology import SourceWithAtoms
+
+        with (
+            source_of(file, others, inner, frame) as moving,
+            opened(topology) as listed,
+            source_of(listed) as atoms,
+        ):
+            yield SourceWithAtoms(moving, atoms)
+            return
     with unpacked(file) as content:
         suffix = file.ending or content.path.suffix.lower()
         found = registry.stated(suffix) if file.ending else None
@@ -284,7 +272,9 @@ def reopened(file: DataFile) -> Iterator[ParticleSource]:
     """Give the columns of a file that was read before. Raises DataFileError as `source_of`."""
     with opened(file.path) as stream:
         stream.ending = file.ending
-        with source_of(stream, inner=file.inner, frame=file.frame) as source:
+        with source_of(
+            stream, inner=file.inner, frame=file.frame, topology=file.topology
+        ) as source:
             yield source
 
 

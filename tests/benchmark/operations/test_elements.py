@@ -137,7 +137,7 @@ def test_first_rung_is_the_unfused_chain(name: str) -> None:
     first, *others = discover(name)
     assert len(first.entries) == {"diffusion": 3, "mass": 3, "advection": 2}[name]
     assert all(each.entries == (name,) for each in others)
-    assert first.launch({"elements": 3, "n": 4}, 132).scratch > 0
+    assert first.launch({"elements": 3, "n": 4, "bytes": 8}, 132).scratch > 0
 
 
 @pytest.mark.parametrize("op", FAMILY, ids=lambda op: op.name)

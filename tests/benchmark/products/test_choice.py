@@ -10,7 +10,13 @@ from raytracer import variants
 from raytracer.benchmark.operations import find
 from raytracer.benchmark.products import Problem, choose
 from raytracer.benchmark.products.choice import MOST_PARTS, candidates
-from raytracer.benchmark.products.tile import SHARED_LIMIT, SIMT_SHAPES, TensorTile, tile_of
+from raytracer.benchmark.products.tile import (
+    SHARED_LIMIT,
+    SIMT_SHAPES,
+    SimtTile,
+    TensorTile,
+    tile_of,
+)
 from raytracer.variants import TileRequest, Variant
 
 OPS = [("matmul", "float32"), ("matmul_bf16", "bfloat16"), ("matmul_bf16", "bfloat16_out")]
@@ -37,7 +43,9 @@ def test_every_candidate_covers_c_and_fits_the_device(rung: Variant, dtype: str)
             assert units.tile_rows * tile.rows * tile.cluster >= m
             assert units.tile_cols * tile.cols >= n
             assert units.steps * tile.depth >= k
-            assert 0 < choice.blocks <= 132 * tile.per_multiprocessor
+            assert choice.blocks > 0
+            # Clusters that divide a tile wait for no other one, so that any number may run.
+            assert choice.blocks <= 132 * tile.per_multiprocessor or tile.parts > 1
             assert units.split_tiles <= units.tiles
             assert units.workers <= max(units.tiles, MOST_PARTS * units.split_tiles)
             assert choice.seconds > 0
@@ -62,6 +70,34 @@ def test_parts_are_taken_where_whole_tiles_leave_most_multiprocessors_idle() -> 
     assert choice.blocks > 4
     even = problem("matmul_bf16", "bfloat16_out", 128 * 132, 256, 4096)
     assert choose(even, [TileRequest(128, 256)], True, 132).units.split_tiles == 0
+
+
+def test_a_cluster_for_each_tile_divides_k() -> None:
+    small = problem("matmul_bf16", "bfloat16_out", 256, 256, 8192)
+    choice = choose(small, [TileRequest(64, 64), TileRequest(64, 64, parts=8)], False, 132)
+    assert choice.tile.parts == 8
+    assert choice.blocks == 16 * 8
+    assert choice.tile.macros()["PARTS"] == "8"
+    short = problem("matmul_bf16", "bfloat16_out", 256, 256, 64)  # one step
+    assert list(candidates(short, [TileRequest(64, 64, parts=2)], True, 132)) == []
+
+
+def test_operands_are_copied_to_aligned_rows_where_that_pays() -> None:
+    tiles = [TileRequest(128, 256)]
+    large = problem("matmul", "float32", 4096, 4095, 4096)
+    alone = choose(large, tiles, True, 132)
+    copied = choose(large, tiles, True, 132, copies=True)
+    assert isinstance(alone.tile, SimtTile)
+    assert isinstance(copied.tile, SimtTile)
+    assert (alone.tile.wide_b, copied.tile.wide_b) == (False, True)
+    assert copied.tile.copied == (False, True)
+    assert copied.seconds < alone.seconds
+    few = choose(problem("matmul", "float32", 8, 4095, 4096), tiles, True, 132, copies=True)
+    assert isinstance(few.tile, SimtTile)
+    assert few.tile.copied == (False, False)
+    aligned = choose(problem("matmul", "float32", 64, 64, 64), tiles, True, 132, copies=True)
+    assert isinstance(aligned.tile, SimtTile)
+    assert aligned.tile.copied == (False, False)
 
 
 def test_wide_copies_need_aligned_rows_along_the_tile() -> None:

@@ -6,6 +6,7 @@ import ctypes
 import struct
 from collections.abc import Callable
 from contextlib import nullcontext
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -54,6 +55,17 @@ class Driver:
         return self.taken
 
 
+class Early:
+    """Stands for a kernel that is launched early; notes launches like the driver."""
+
+    def __init__(self, driver: Driver, name: str) -> None:
+        self.driver, self.name = driver, name
+
+    def prepare(self, blocks: int, threads: int, shared: int, arguments: bytes) -> Any:
+        launched = (self.name, (blocks, 1, 1), (threads, 1, 1), arguments, shared)
+        return SimpleNamespace(launch=lambda _: self.driver.launches.append(launched))
+
+
 class Maps:
     """Stands for the driver library; a map holds its address, extents, pitch and box."""
 
@@ -71,20 +83,29 @@ Bind = Callable[..., Driver]
 def bind(monkeypatch: pytest.MonkeyPatch) -> Bind:
     """Return a function that launches a product of the last rung, or of another one."""
 
-    def run(name: str, dtype: str, size: tuple[int, int, int], rung: int = -1) -> Driver:
+    def run(
+        name: str, dtype: str, size: tuple[int, int, int], rung: int = -1, pitch_c: int = 0
+    ) -> Driver:
         variant = variants.discover(name)[rung]
         entries = (name, "align_operands") if "align_operands" in variant.code else (name,)
         driver = Driver(entries)
         session: Any = SimpleNamespace(
-            arch="sm_90a", driver=driver, multiprocessors=132, stream=0, fill=lambda *_: None
+            arch="sm_90a",
+            driver=driver,
+            multiprocessors=132,
+            stream=SimpleNamespace(handle=0),
+            fill=lambda *_: None,
         )
         cubin = SimpleNamespace(code=b"", log="")
         monkeypatch.setattr(compiler, "load", lambda *_, **__: cubin)
         monkeypatch.setattr(products, "translated", lambda _: nullcontext())
         monkeypatch.setattr(tensor_map, "_library", Maps)
+        monkeypatch.setattr(products, "EarlyLaunch", lambda _, entry: Early(driver, entry))
         axes = dict(zip("mnk", size, strict=True))
         address = {"a": 1 << 20, "b": 1 << 21, "c": 1 << 22}
         problem = find(name).problem(axes, dtype, address.__getitem__)
+        if pitch_c:
+            problem = replace(problem, c=replace(problem.c, pitch=pitch_c))
         ProductKernel(session, variant).bind(problem)()
         return driver
 
@@ -124,6 +145,17 @@ def test_operands_whose_rows_are_not_aligned_are_copied_first(bind: Bind) -> Non
     assert mapped == 0  # 50 floats are 200 bytes
 
 
+@pytest.mark.parametrize(("cols", "mapped"), [(50, 0), (56, 1)])
+def test_the_copy_engine_stores_only_whole_pieces_of_rows(
+    bind: Bind, cols: int, mapped: int
+) -> None:
+    """It would write zeros behind the end of a row: what another matrix may have there."""
+    driver = bind("matmul_bf16", "bfloat16_out", (100, cols, 64), pitch_c=64)
+    arguments = driver.launches[-1][3]
+    assert struct.unpack_from("<q", arguments, 3 * MAP + 8) == (64,)
+    assert struct.unpack_from("<i", arguments, 3 * MAP + 40 + 24) == (mapped,)
+
+
 def test_padding_before_tensor_maps_is_read_from_the_cubin() -> None:
     def entry(position: int, offset: int) -> bytes:
         return b"\x04\x17\x0c\x00" + struct.pack("<IHHI", 0, position, offset, 0)
@@ -136,6 +168,16 @@ def test_padding_before_tensor_maps_is_read_from_the_cubin() -> None:
 def test_rungs_without_copies_refuse_them(bind: Bind) -> None:
     with pytest.raises(SizeError, match="multiple of 16"):
         bind("matmul_bf16", "bfloat16", (100, 50, 33), rung=-2)
+
+
+def test_rows_of_b_are_copied_as_pairs_of_16_bits_for_multiply_adds(bind: Bind) -> None:
+    driver = bind("matmul", "float32", (4096, 4095, 4096))
+    (align, _, _, rows, _), (name, _, _, arguments, _) = driver.launches
+    assert (align, name) == ("align_operands", "matmul")
+    first, second = struct.unpack("<QQqqii", rows[:40]), struct.unpack("<QQqqii", rows[40:])
+    assert first[1] == 0  # A is copied by 4 bytes in any case
+    assert (second[0], second[2:]) == (1 << 21, (8190, 8192, 4096, 8190))
+    assert struct.unpack_from("<3Q3q", arguments)[1:] == (second[1], 1 << 22, 4096, 4096, 4095)
 
 
 def test_arguments_of_a_product_of_multiply_adds(bind: Bind) -> None:

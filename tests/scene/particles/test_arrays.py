@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import re
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -14,7 +15,8 @@ from hypothesis import strategies as st
 
 from raytracer import RaytracerWarning, load
 from raytracer.errors import DataFileError
-from raytracer.files.access import opened
+from raytracer.files.access import OpenFile, opened
+from raytracer.scene.particles.formats.arrow import Source
 from raytracer.scene.particles.read import read, source_of
 from raytracer.scene.particles.source import Box
 from raytracer.scene.particles.summary import summary
@@ -250,6 +252,29 @@ def test_tables_of_arrow(tmp_path: Path, kind: str) -> None:
     with opened(path) as file, source_of(file) as source:
         assert (source.count, source.columns["x [nm]"].unit) == (12, "nm")
     assert "cannot be read as" in complaint(write(path, path.read_bytes()[:50]))
+
+
+@pytest.mark.parametrize("kind", ["parquet", "feather"])
+def test_threads_of_arrow_read_without_python(tmp_path: Path, kind: str) -> None:
+    """A thread that reads by Python after the end of the command would abort the process."""
+    arrow = pytest.importorskip("pyarrow")
+    if kind == "parquet":
+        from pyarrow.parquet import write_table as save
+    else:
+        from pyarrow.feather import write_feather as save
+    path = tmp_path / f"a.{kind}"
+    save(arrow.table(dict(zip("xyz", POINTS.T, strict=True))), path)
+
+    class NeverRead(io.FileIO):
+        def readinto(self, *_: Any) -> int:
+            raise AssertionError
+
+        def read(self, *_: Any) -> bytes:
+            raise AssertionError
+
+    with NeverRead(path) as stream:
+        found = Source(OpenFile(cast(Any, stream), path, "a"), kind)
+        np.testing.assert_array_equal(found.particles({}).centers, POINTS)
 
 
 # PLY

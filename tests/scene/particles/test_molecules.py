@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -11,13 +12,20 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import raytracer
 from raytracer import RaytracerWarning, load
+from raytracer.cli import main
 from raytracer.errors import UserError
 from raytracer.files.access import opened
+from raytracer.pipeline import prepare
 from raytracer.scene.elements import find
 from raytracer.scene.particles.atom_names import element_of
 from raytracer.scene.particles.read import read, source_of
 from raytracer.scene.particles.source import Box
+from raytracer.trajectory.source import FileSource
+from raytracer.viewer.content import Content
+from raytracer.viewer.frames import Frames
+from raytracer.viewer.watch import stamps
 from support.particle_files import complaint, refusal, write
 
 RNG = np.random.default_rng(5)
@@ -271,9 +279,94 @@ def test_the_atoms_of_a_trajectory(
     assert "spheres[0].topology: names the atoms of a trajectory, but the set has no file" in said
 
 
+@pytest.fixture
+def trajectory(tmp_path: Path) -> Path:
+    """Two frames of six points without atoms."""
+    chemfiles = pytest.importorskip("chemfiles")
+    path = tmp_path / "a.xtc"
+    with chemfiles.Trajectory(str(path), "w") as file:
+        for number in range(2):
+            frame = chemfiles.Frame()
+            for point in POINTS:
+                frame.add_atom(chemfiles.Atom("X"), (point + number).tolist())
+            frame.step = number
+            file.write(frame)
+    return path
+
+
+def test_a_topology_in_python(tmp_path: Path, trajectory: Path) -> None:
+    atoms = write(tmp_path / "atoms.psf", PSF)
+    scene = load(trajectory, 1, topology=atoms)
+    (spheres,) = scene.spheres
+    np.testing.assert_allclose(spheres.centers, POINTS + 1, atol=6e-3)
+    np.testing.assert_array_equal(spheres.radius, [find(symbol).radius for symbol in SYMBOLS])
+    assert spheres.columns["residue"].tolist() == ["MOL"] * 4 + ["CU", "CLA"]
+    np.testing.assert_allclose(spheres.columns["charge"], [0.1, -0.2, 0, 0, 2, -1])
+    bonds = spheres.columns.bonds()
+    assert bonds is not None
+    assert bonds.tolist() == [[0, 1], [0, 2]]
+    assert scene.describe(4).values["name"] == "CU"
+    with prepare(
+        trajectory, {"color_by": "mass"}, topology=str(atoms), backend="cpu", frame=0
+    ) as job:
+        assert atoms.absolute() in job.inputs
+    source = FileSource(trajectory, topology=atoms)
+    assert source.count == 2
+    assert source.load(1).spheres[0].columns["name"].tolist()[3:] == ["N", "CU", "CLA"]
+    before = source.signature()
+    write(atoms, PSF + "\n")
+    assert source.signature() != before
+
+
+def test_a_topology_on_the_command_line(
+    tmp_path: Path, trajectory: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = (str(trajectory), "--topology", str(write(tmp_path / "atoms.psf", PSF)))
+    assert main(["scene", "check", *given]) == 0
+    said = capsys.readouterr().out
+    assert "name residue" in said
+    assert "atoms.psf" in said
+    assert re.search("bonds +2", said)
+    assert main(["scene", "describe", given[0], "4", *given[1:]]) == 0
+    assert "residue CU" in capsys.readouterr().out
+    small = ("--size", "40x30", "--samples", "1", "--frame", "0", "-q")
+    assert main(["render", *given, *small, "-o", str(tmp_path / "a.png")]) == 0
+    assert capsys.readouterr().err == ""  # no warning of missing atoms
+    still = ("--size", "40x30", "--samples", "1", "-q", "--no-poster")
+    assert main(["animate", *given, *still, "-o", str(tmp_path / "a####.png")]) == 0
+    assert (tmp_path / "a0001.png").exists()
+
+
+def test_a_preview_with_a_topology(tmp_path: Path, trajectory: Path) -> None:
+    atoms = write(tmp_path / "atoms.psf", PSF)
+    frames = Frames(trajectory, {"width": 40, "height": 30}, topology=atoms)
+    first = frames.first("cpu")
+    second = frames.load(Content(1, {"color_by": "charge"}), first)
+    assert second.all_particles.spheres[0].columns["residue"][5] == "CLA"
+    assert atoms.absolute() in stamps(trajectory, atoms)
+    for each in (first, second):
+        each.close()
+
+
+def test_a_topology_that_is_none(tmp_path: Path) -> None:
+    scene = write(tmp_path / "a.toml", "spheres = []\n")
+    atoms = write(tmp_path / "few.xyz", "1\n\nC 0 0 0\n")
+    with pytest.raises(UserError, match=r"topology: .*none.psf: there is no such file"):
+        load(atoms, topology=tmp_path / "none.psf")
+    with pytest.raises(UserError, match="topology: goes with the path of a trajectory"):
+        load(scene, topology=atoms)
+    with pytest.raises(UserError, match="topology: goes with the path of a trajectory"):
+        raytracer.render(np.zeros((1, 3)), topology=atoms)
+    with pytest.raises(UserError, match=r"few.xyz: has 1 atoms, and .*two.xyz has 2"):
+        load(write(tmp_path / "two.xyz", "2\n\nC 0 0 0\nC 2 0 0\n"), topology=atoms)
+
+
 def test_a_topology(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = write(tmp_path / "a.psf", PSF)
-    assert "holds atoms without coordinates: name it in a scene file" in refusal(path, capsys)
+    assert (
+        "holds atoms without coordinates: render a trajectory of them, with --topology"
+        in refusal(path, capsys)
+    )
     with opened(path) as file, source_of(file) as source:
         assert source.bonds is not None
         np.testing.assert_array_equal(source.bonds, [[0, 1], [0, 2]])

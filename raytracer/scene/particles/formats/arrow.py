@@ -37,14 +37,20 @@ class Source(ColumnSource):
     @cached_property
     def _parquet(self) -> Any:
         module = library("pyarrow.parquet", self.name, "arrow")
-        self.file.file.seek(0)
-        return module.ParquetFile(self.file.file, memory_map=False)
+        return module.ParquetFile(self._stream, memory_map=False)
 
     @cached_property
     def _feather(self) -> Any:
-        module = library("pyarrow", self.name, "arrow")
-        self.file.file.seek(0)
-        return module.ipc.open_file(self.file.file)
+        return library("pyarrow", self.name, "arrow").ipc.open_file(self._stream)
+
+    @cached_property
+    def _stream(self) -> Any:
+        """The file as Arrow opens it itself.
+
+        Of a file of Python, its threads would read by Python: those that still do so when a
+        damaged file has ended the command abort the process, for the interpreter is gone.
+        """
+        return library("pyarrow", self.name, "arrow").OSFile(self.file.name, "rb")
 
     @cached_property
     def columns(self) -> Mapping[str, Column]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from raytracer.errors import DataFileError
+from raytracer.errors import DataFileError, shown
 from raytracer.files.access import LINE_BYTES, OpenFile
 from raytracer.memory import require_room
 from raytracer.scene.particles.atom_names import elements_of
@@ -93,6 +93,6 @@ class Source(LoadedSource):
 
     def particles(self, names: Mapping[str, str]) -> Particles:
         raise DataFileError(
-            f"{self.name}: holds atoms without coordinates: name it in a scene file beside a "
-            'trajectory: file = "TRAJECTORY", topology = "ATOMS"'
+            f"{self.name}: holds atoms without coordinates: render a trajectory of them, with "
+            f"--topology {shown(self.name)}"
         )

@@ -1,0 +1,9 @@
+// Programmatic dependent launch (sm_90 and later): a kernel that was launched with that attribute starts while the
+// kernel ahead of it in the stream still runs, once all blocks of the latter have said so or have ended. What it
+// does before it waits (barriers, tensor maps, the launch itself) costs no time then. (PTX ISA, "griddepcontrol")
+#pragma once
+
+__device__ __forceinline__ void let_next_kernel_start() { asm volatile("griddepcontrol.launch_dependents;"); }
+
+// Until the kernel ahead has ended and its writes are visible. Without the attribute it returns at once.
+__device__ __forceinline__ void wait_for_kernel_ahead() { asm volatile("griddepcontrol.wait;" ::: "memory"); }

@@ -1,0 +1,126 @@
+"""Atoms of a trajectory that holds coordinates alone: they are those of another file."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from raytracer.errors import DataFileError
+from raytracer.scene.particles import naming
+from raytracer.scene.particles.labels import Labels
+from raytracer.scene.particles.source import (
+    Box,
+    Column,
+    Moment,
+    Particles,
+    ParticleSource,
+    Value,
+    no_atoms,
+    plain_value,
+)
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+COORDINATES = ("position", "positions", "coordinates", "velocity", "velocities", "force", "forces",
+               *"xyz", "vx", "vy", "vz", "fx", "fy", "fz", "ix", "iy", "iz")  # fmt: skip
+"""Columns of the atoms that belong to another moment than the frame: they are left out."""
+
+
+class SourceWithAtoms(ParticleSource):
+    """A frame of a trajectory with labels, bonds and further columns of the atoms of another file.
+
+    What the trajectory says itself goes first, but for the labels.
+
+    Args:
+        moving: of the trajectory, at its frame.
+        atoms: of the file that lists the atoms, in the same order.
+    """
+
+    def __init__(self, moving: ParticleSource, atoms: ParticleSource) -> None:
+        super().__init__(moving.file, moving.variant)
+        self.moving, self.atoms = moving, atoms
+        self.notes = moving.notes
+
+    @cached_property
+    def columns(self) -> Mapping[str, Column]:
+        return {**self.moving.columns, **self._of_atoms}
+
+    @cached_property
+    def _of_atoms(self) -> dict[str, Column]:
+        """The columns that come from the atoms."""
+        own = {naming.plain(name) for name in self.moving.columns}
+        return {
+            name: column
+            for name, column in self.atoms.columns.items()
+            if (plain := naming.plain(name)) not in COORDINATES and plain not in own
+        }
+
+    @property
+    def count(self) -> int | None:
+        return self.moving.count
+
+    @property
+    def frames(self) -> int | None:
+        return self.moving.frames
+
+    @property
+    def box(self) -> Box | None:
+        return self.moving.box
+
+    @property
+    def gravity(self) -> Sequence[float] | None:
+        return self.moving.gravity
+
+    @property
+    def time(self) -> Moment | None:
+        return self.moving.time
+
+    @property
+    def bonds(self) -> NDArray[np.int64] | None:
+        return self.moving.bonds if self._has_bonds else self.atoms.bonds
+
+    @property
+    def bond_columns(self) -> dict[str, NDArray[Any]]:
+        return self.moving.bond_columns if self._has_bonds else self.atoms.bond_columns
+
+    @property
+    def _has_bonds(self) -> bool:
+        return self.moving.bonds is not None
+
+    def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
+        own = [name for name in names if name not in self._of_atoms]
+        others = [name for name in names if name in self._of_atoms]
+        found = self.moving.load(own) if own else {}
+        if others:
+            found |= self.atoms.load(others)
+        return {name: found[name] for name in names}
+
+    def particles(self, names: Mapping[str, str]) -> Particles:
+        self.moving.also = [name for name in self.also if name not in self._of_atoms]
+        result = self.moving.particles(names)
+        count = len(result.centers)
+        labels = self.atoms.labels_of_atoms()
+        if labels is None:
+            raise DataFileError(f"{self.atoms.name}: has no elements or types of atoms")
+        if len(labels.ids) != count:
+            raise DataFileError(
+                f"{self.atoms.name}: has {len(labels.ids):,} atoms, and {self.name} has "
+                f"{count:,}; the topology must list the same atoms"
+            )
+        result.labels = labels
+        result.notes = [note for note in result.notes if note != no_atoms(self.name)]
+        return result
+
+    def labels_of_atoms(self) -> Labels | None:
+        return self.atoms.labels_of_atoms()
+
+    def row(self, index: int, count: int, used: Container[str]) -> Iterator[tuple[str, Value]]:
+        yield from self.moving.row(index, count, used)
+        names = [name for name in self._of_atoms if name not in used]
+        for name, values in (self.atoms.load(names) if names else {}).items():
+            value = plain_value(values[index].tolist()) if len(values) == count else ""
+            if value != "":
+                yield name, value

@@ -1,0 +1,60 @@
+"""What an early launch passes to the driver, without a GPU."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import pytest
+
+from raytracer.benchmark.cuda.early_launch import SERIALIZATION, EarlyLaunch
+from raytracer.errors import BackendError
+
+
+class Library:
+    """Stands for the driver library; reads what C would read."""
+
+    def __init__(self) -> None:
+        self.launched = list[tuple[Any, ...]]()
+        self.refused = ""
+
+    def __getattr__(self, name: str) -> Any:
+        return lambda *given: self.call(name, *given)
+
+    def call(self, name: str, *given: Any) -> int:
+        if name == self.refused:
+            return 1
+        if name == "cuModuleGetFunction":
+            given[0]._obj.value = 4711
+        if name == "cuFuncSetAttribute":
+            assert (given[1].value, given[2].value) == (8, 2000)
+        if name == "cuLaunchKernelEx":
+            place = ctypes.addressof(given[0]._obj)
+            sizes = (ctypes.c_uint * 7).from_address(place)
+            stream = ctypes.c_void_p.from_address(place + 32).value
+            attributes = ctypes.c_void_p.from_address(place + 40).value
+            count = ctypes.c_uint.from_address(place + 48).value
+            assert attributes
+            attribute = (ctypes.c_int * 3).from_address(attributes)
+            argument = ctypes.string_at(given[2][0], 5)
+            launch = (*sizes, stream, count, attribute[0], attribute[2], given[1].value, argument)
+            self.launched.append(launch)
+        return 0
+
+
+def test_configuration_and_arguments_lie_where_the_driver_reads_them() -> None:
+    library = Library()
+    prepared = EarlyLaunch(b"code", "matmul", library).prepare(33, 384, 2000, b"abcde")
+    for stream in (16, 32):
+        prepared.launch(stream)
+    sizes = (33, 1, 1, 384, 1, 1, 2000)
+    assert library.launched == [
+        (*sizes, stream, 1, SERIALIZATION, 1, 4711, b"abcde") for stream in (16, 32)
+    ]
+
+
+def test_errors_of_the_driver_name_the_call() -> None:
+    library = Library()
+    library.refused = "cuModuleLoadData"
+    with pytest.raises(BackendError, match="cuModuleLoadData failed"):
+        EarlyLaunch(b"code", "matmul", library)

@@ -1,0 +1,196 @@
+"""What the window of the preview does, a page does: each action, by mouse, key or panel."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import raytracer
+from raytracer.browser.client import script, style
+from raytracer.browser.host import _control
+from raytracer.browser.messages import parse
+from raytracer.viewer.controls import CONTROLS, MOUSE, Control
+from raytracer.viewer.session import Session
+from raytracer.viewer.viewer import all_actions
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+OF_THE_PAGE = {
+    "toggle-help": "the help is a text of the page",
+    "toggle-overlay": "the key shows the panel",
+    "toggle-full-screen": "the page fills the screen itself",
+    "ask-size": "fields of the panel ask",
+    "ask-color": "fields of the panel ask",
+    "ask-map": "fields of the panel ask",
+    "ask-range": "fields of the panel ask",
+    "ask-selection": "fields of the panel ask",
+    "ask-movie": "becomes animate",
+}
+"""Actions of the window that a page performs without the server."""
+
+OF_THE_WINDOW = {
+    "close": "a browser closes its pages",
+    "toggle-panel": "Tab goes from field to field",
+    "open": "a page names no file of the server",
+}
+"""Actions of the window that pages lack, with the reason."""
+
+KEYS = {"COMMA": ",", "PERIOD": ".", "SLASH": "/", "BRACKETLEFT": "[", "BRACKETRIGHT": "]",
+        "PLUS": "+", "MINUS": "-", "SPACE": " ", "LEFT": "ArrowLeft", "RIGHT": "ArrowRight",
+        "UP": "ArrowUp", "DOWN": "ArrowDown", "PAGEUP": "PageUp", "PAGEDOWN": "PageDown",
+        "ESCAPE": "Escape", "GREATER": ">", "LESS": "<", "TAB": "Tab"}  # fmt: skip
+"""What a browser calls some keys; others have the letters of their names."""
+
+PAGE = """<style>body, #view {{ margin: 0; height: 100%; }} {style}</style><div id="view"></div>
+<script type="module">
+{script}
+const sent = window.sent = [];
+const view = window.view = new View(document.getElementById("view"), {{
+  send: (message) => sent.push(message),
+}});
+window.take = async () => {{ // movements are sent once per picture of the screen
+  for (let i = 0; i < 2; i += 1) await new Promise(requestAnimationFrame);
+  const found = sent.filter(({{ type }}) => type === "act" || type === "save");
+  sent.length = 0;
+  return found;
+}};
+</script>"""
+
+
+def actions_of_the_window() -> set[str]:
+    """Names of the actions that keys, mouse, bars and panel of the window call."""
+    found = {control.action.replace("_", "-") for control in CONTROLS}
+    folder = Path(raytracer.__file__).parent / "viewer"  # importing the window needs a display
+    for name in ("window.py", "data_panel.py"):
+        for node in ast.walk(ast.parse((folder / name).read_text())):
+            if isinstance(node, ast.Constant) and node.value in all_actions():
+                found.add(str(node.value))
+    return found
+
+
+def pressed(control: Control) -> list[Any]:
+    """The first key of a control as a browser names it, and whether Ctrl and Shift are held."""
+    *modifiers, key = control.keys[0].split("+")
+    text = KEYS.get(key, key.removeprefix("_"))
+    if len(text) == 1 and "SHIFT" not in modifiers:
+        text = text.lower()
+    return [text, "CTRL" in modifiers, "SHIFT" in modifiers]
+
+
+def state() -> dict[str, Any]:
+    """A state in which every part of the panel can be used."""
+    scene = raytracer.Scene.from_arrays([[0.0, 0.0, 0.0], [2.0, 0.0, 0.0]], 0.5)
+    with Session.open(scene, backend="cpu", threads=1, samples=1, size=(8, 8)) as session:
+        found = session.state() | {"rings": [], "keyframes": 1, "can_undo": True, "can_redo": True}
+    found["frame"] = found["frame"] | {"count": 5}
+    found["color"] = found["color"] | {"columns": ["x"]}
+    found["solids"] = found["solids"] | {"vectors": ["v"]}
+    return found | {"views": [*found["views"], "1"]}
+
+
+PRESS = """async (keys) => {
+  const found = [];
+  for (const [key, ctrlKey, shiftKey] of keys) {
+    const event = { key, ctrlKey, shiftKey, code: key };
+    view.stage.dispatchEvent(new KeyboardEvent("keydown", event));
+    found.push(await take());
+    view.stage.dispatchEvent(new KeyboardEvent("keyup", event));
+    view.help.hidden = true;
+    document.activeElement.blur();
+  }
+  view.root.classList.remove("rt-closed");
+  return found;
+}"""
+PANEL = """() => {
+  for (const field of document.querySelectorAll(".rt-view select, .rt-view input")) {
+    if (field.type === "checkbox") { field.click(); continue; }
+    if (field.tagName === "SELECT") field.selectedIndex = field.options.length - 1;
+    else field.value = field.type === "range" ? 1 : "2";
+    field.dispatchEvent(new Event("input", { bubbles: true }));
+    field.dispatchEvent(new Event("change", { bubbles: true }));
+  }
+  for (const each of document.querySelectorAll(".rt-view button")) if (!each.disabled) each.click();
+}"""
+
+
+@pytest.mark.browser
+def test_a_page_has_every_action_of_the_window(chromium: Browser) -> None:
+    page = chromium.new_page(viewport={"width": 672, "height": 400})
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.set_content(PAGE.format(style=style(), script=script()))
+    page.wait_for_function("window.view && window.take")
+    controls, mouse = [_control(each) for each in CONTROLS], [vars(each) for each in MOUSE]
+    page.evaluate("message => view.receive(message, null)",
+                  {"type": "hello", "controls": controls, "mouse": mouse})  # fmt: skip
+    page.evaluate("state => view.receive({ type: 'state', state }, null)", state())
+    page.evaluate("view.full = [400, 400]")
+    found: set[str] = set()
+
+    def names_of(messages: list[dict[str, Any]]) -> list[str]:
+        """Names of the actions that a server performs of these messages."""
+        for message in messages:
+            parse(message)
+        acts = [message for message in messages if message["type"] == "act"]
+        for act in acts:
+            values, action = act["values"], all_actions()[act["name"]]
+            in_order, by_name = (values, {}) if isinstance(values, list) else ([], values)
+            action.bound(tuple(in_order), by_name)
+        names = [str(act["name"]) for act in acts]
+        found.update(names)
+        return names
+
+    sent = page.evaluate(PRESS, [pressed(control) for control in CONTROLS])
+    for control, messages in zip(CONTROLS, sent, strict=True):
+        name, names = control.action.replace("_", "-"), names_of(messages)
+        if name == "ask-movie":
+            assert names == ["animate"]
+        elif name in OF_THE_PAGE or name in OF_THE_WINDOW:
+            assert names == [], (name, names)
+        else:
+            assert set(names) == {name}, (control.keys, names)
+
+    def drag(button: str, *held: str) -> list[str]:
+        """Drag over the picture with some keys held; returns the actions."""
+        for each in held:
+            page.keyboard.down(each)
+        page.mouse.move(100, 200)
+        page.mouse.down(button=button)  # type: ignore[arg-type]
+        page.mouse.move(160, 260)
+        page.mouse.move(200, 300)
+        page.mouse.up(button=button)  # type: ignore[arg-type]
+        for each in held:
+            page.keyboard.up(each)
+        return names_of(page.evaluate("take()"))
+
+    assert set(drag("left")) == {"orbit"}
+    assert set(drag("right")) == set(drag("left", "Shift")) == {"pan"}
+    assert set(drag("left", "Control")) == {"turn-light"}
+    assert drag("left", "Control", "Shift") == ["select-box"]
+    page.mouse.wheel(0, 100)
+    assert names_of(page.evaluate("take()")) == ["dolly"]
+    page.mouse.click(200, 100)
+    page.keyboard.down("Shift")
+    page.mouse.click(60, 300)
+    page.mouse.wheel(0, 100)
+    page.keyboard.up("Shift")
+    clicks = page.evaluate("take()")
+    assert names_of(clicks) == ["pick", "pick", "zoom"]
+    first, second = (click["values"] for click in clicks[:2])
+    assert (first["add"], first["x"], second["add"], second["y"]) == (False, 200, True, 300)
+    page.evaluate(PANEL)
+    changes = page.evaluate("take()")
+    names_of(changes)
+    assert [change["type"] for change in changes].count("save") == 1
+
+    apart = set(OF_THE_PAGE) | set(OF_THE_WINDOW)
+    by_steps = {"next-style", "next-arrows"}  # of which the panel of a page chooses one at once
+    assert {"set-style", "set-arrows"} <= found
+    assert actions_of_the_window() - apart - by_steps <= found
+    assert not apart & found
+    assert errors == []
+    page.close()
