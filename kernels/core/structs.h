@@ -204,8 +204,8 @@ struct FilmHistogram {
 static_assert(sizeof(Camera) % 16 == 0 && sizeof(Light) % 16 == 0 && sizeof(Material) % 16 == 0);
 static_assert(sizeof(Integrator) % 16 == 0 && sizeof(Environment) % 16 == 0 && sizeof(Frame) % 16 == 0);
 static_assert(sizeof(Film) == 32 && sizeof(Sampler) == 32 && sizeof(SceneInfo) == 32);
-static_assert(sizeof(Clip) == 112 && sizeof(Media) == 96 && sizeof(Sky) == 32 && sizeof(SkyTexel) == 32 && sizeof(RenderArgs) == 112 &&
-              sizeof(Node) == 80);
+static_assert(sizeof(Clip) == 112 && sizeof(Media) == 96 && sizeof(Sky) == 32 && sizeof(SkyTexel) == 32 &&
+              sizeof(RenderArgs) == 112 && sizeof(Node) == 80);
 static_assert(sizeof(LargeSphere) == 32 && sizeof(Emitter) == 48 && sizeof(FirstHit) == 48 && sizeof(ToneArgs) == 128 &&
               sizeof(FilmHistogram) == 1072);
 }  // namespace rt

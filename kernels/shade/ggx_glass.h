@@ -1,4 +1,4 @@
-// How much light glass with GGX facets loses after one bounce: by side (of air, of glass),
+// How much light glass with GGX facets loses after one bounce: by side (air, glass),
 // roughness, index of refraction n as the root of (n - 1) / (n + 1), and the root of the
 // cosine to the viewer; and the means over the hemisphere. Written by
 // tests/reference/ggx_glass.py.

@@ -120,7 +120,8 @@ template <class F> RT_HD F relative_index(const Principled<F>& m, MaskOf<F> insi
 }
 
 template <class F>
-RT_HD PrincipledShading<F> principled_shading(const Principled<F>& m, Vec3<F> albedo, F cos_o, MaskOf<F> inside, F eta) {
+RT_HD PrincipledShading<F> principled_shading(const Principled<F>& m, Vec3<F> albedo, F cos_o, MaskOf<F> inside,
+                                              F eta) {
   PrincipledShading<F> s;
   const F one(1.0f), zero(0.0f);
   s.roughness = m.roughness;
@@ -290,7 +291,7 @@ template <class F>
 struct PrincipledSample {
   Vec3<F> i;
   Vec3<F> weight;  // value by density
-  F pdf;           // 0: the direction was certain
+  F pdf;  // 0: the direction was certain
 };
 
 // u: a point of the unit square, lobe: a number in [0, 1) that chooses the lobe

@@ -69,7 +69,9 @@ CASES: dict[str, tuple[tuple[exact.Ball, ...], View]] = {
     "an opaque ball in water in glass": (
         (*WATER_IN_GLASS, exact.Ball((0.2, 0, 0), 0.4, (0.9, 0.3, 0.2), specular=0.0)), VIEW,
     ),
-    "camera in water in glass": (WATER_IN_GLASS, View((0.1, 0.1, 0.2), (1, 0, -0.4), vertical_fov=60.0)),
+    "camera in water in glass": (
+        WATER_IN_GLASS, View((0.1, 0.1, 0.2), (1, 0, -0.4), vertical_fov=60.0),
+    ),
     "camera in the overlap": (
         (glass((-0.5, 0, 0), 0.8, 1.7, 1, (1, 0.5, 0.5)), glass((0.5, 0, 0), 0.8, 1.3)),
         View((0, 0.1, 0.1), (1, 0.1, -0.5), vertical_fov=70.0),
@@ -157,7 +159,7 @@ def test_a_hidden_ball_keeps_no_lamp_off(backend: str) -> None:
 def test_promises(backend: str) -> None:
     """The same bytes in two goes and from any number of threads."""
     shown = scene((FLOOR, *CASES["rough, three deep"][0]), VIEW)
-    settings = {"samples": 6, "max_depth": 10, "backend": backend}
+    settings: dict[str, Any] = {"samples": 6, "max_depth": 10, "backend": backend}
     whole = raytracer.render(shown, width=40, height=24, integrator="path", threads=1, **settings)
     again = raytracer.render(shown, width=40, height=24, integrator="path", threads=3, **settings)
     assert (whole.array == again.array).all()
