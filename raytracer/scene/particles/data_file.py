@@ -72,7 +72,14 @@ _PATTERN = frozenset("*?[%")
 
 def may_be_series(path: Path, frame: int | None) -> bool:
     """Whether a path may be a pattern, or the folder, of a series of files with a frame each."""
-    return frame is not None or not _PATTERN.isdisjoint(str(path))
+    return frame is not None or not _PATTERN.isdisjoint(str(path)) or _is_folder(path)
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):  # the door says what is wrong with the name
+        return False
 
 
 def split_inner(path: Path) -> tuple[Path, str]:

@@ -46,7 +46,7 @@ def read(
 
     Args:
         path: a file in one of the formats of `registry.FORMATS`; or a pattern that matches one file
-            for each frame, or, with a frame, a folder of such files.
+            for each frame, or a folder of such files.
         names: the file's own names by the keys of `arrays` in a scene file ("centers", "radii",
             "diameters", "colors", "x", ...).
         elements: radii and colours of the user's own, by label or symbol.
