@@ -8,7 +8,7 @@ import numpy as np
 
 from raytracer.annotations.labels import Named
 from raytracer.annotations.plan import Plan
-from raytracer.annotations.texts import filled
+from raytracer.annotations.texts import Short, filled
 from raytracer.drawing.fonts import missing, typeset
 from raytracer.errors import SceneError, naming
 from raytracer.scene.coloring.expression import Texts
@@ -109,11 +109,14 @@ def values_of(scene: Scene) -> dict[str, Any]:
     from pathlib import Path
 
     frames = (spheres.file.frame for spheres in scene.spheres if spheres.file is not None)
+    time = next((each.time for each in scene.spheres if each.time is not None), None)
+    said = {} if time is None else {"time": Short(time.value), "time_unit": time.unit}
     return {
         "title": scene.title,
         "file": Path(scene.source).name,
         "spheres": scene.count,
         "frame": next((frame for frame in frames if frame is not None), 0),
+        **said,
     }
 
 

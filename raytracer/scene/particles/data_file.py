@@ -11,7 +11,7 @@ from raytracer.files.access import OpenFile, is_file
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from raytracer.scene.particles.source import Box, Column, ParticleSource
+    from raytracer.scene.particles.source import Box, Column, Moment, ParticleSource
 
 
 class DataFile(NamedTuple):
@@ -105,6 +105,7 @@ class Data(NamedTuple):
         about: the columns of the file, None as long as they were not looked up.
         origin: the object, whose columns are in memory already.
         box: the simulation box, in the unit of length of the file; None if there is none.
+        time: of the frame; None if the file does not say it.
     """
 
     total: int
@@ -112,3 +113,4 @@ class Data(NamedTuple):
     about: Mapping[str, Column] | None = None
     origin: ParticleSource | None = None
     box: Box | None = None
+    time: Moment | None = None

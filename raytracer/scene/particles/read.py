@@ -149,7 +149,7 @@ def read_open(
         if wanted:
             found.also = wanted(found.columns)
         result = found.particles(names or {})
-        result.box, result.gravity = found.box, found.gravity
+        result.box, result.gravity, result.time = found.box, found.gravity, found.time
         result.notes += found.notes
         if wanted:
             _add_columns(result, found)
@@ -179,7 +179,7 @@ def read_object(
     found = object_source(value)
     with reading(found.name, "particles"):
         result = found.particles(names or {})
-        result.box, result.gravity = found.box, found.gravity
+        result.box, result.gravity, result.time = found.box, found.gravity, found.time
     _complete(result, elements, meaning)
     result.origin = found
     return result
