@@ -269,10 +269,10 @@ class Scene:
         without a copy where the package gives its own; no package is imported.
 
         Args:
-            particles: Atoms of ASE, a Universe or AtomGroup of MDAnalysis, a DataCollection or
-                Pipeline of OVITO, a Frame of gsd, a DataFrame of pandas or polars, a Table of
-                pyarrow, a DataSet of PyVista; an array (N, 3), (N, 4) with radii, (T, N, 3) of
-                frames or (N,) of records; or a dictionary of arrays by name.
+            particles: Atoms of ASE, a Universe or AtomGroup of MDAnalysis, a Mol of RDKit, a
+                DataCollection or Pipeline of OVITO, a Frame of gsd, a DataFrame of pandas or
+                polars, a Table of pyarrow, a DataSet of PyVista; an array (N, 3), (N, 4) with
+                radii, (T, N, 3) of frames or (N,) of records; or a dictionary of arrays by name.
             radius: one radius or (N,), before those of the object.
             color: one colour or (N, 3), before those of the object.
             arrays: the object's own names by "centers", "radii", "diameters", "colors", "x", "y",
@@ -440,11 +440,13 @@ class Scene:
         return spheres.in_color(PRESETS[name].color) if name in PRESETS else spheres
 
     def material_of(self, surface: SphereSet | SolidSet | Ground) -> AnyMaterial:
-        """Return the material of a set or of the ground.
+        """Return the material of a set or of the ground; where shading is flat, a plain one.
 
         Raises:
             SceneError: it names a material that the scene does not have.
         """
+        if self.render.shading == "flat":
+            return Material()
         material = surface.material
         if not isinstance(material, str):
             return material
