@@ -261,8 +261,9 @@ def toggle(view: View, extent: float, fov: float = Camera.vertical_fov) -> View:
         half = tan(radians(fov) / 2.0)
         distance = max(view.pose.half / half, NEAREST)
         eye = view.pose.eye + view.pose.axes.forward * (view.distance - distance)
-        return View(Pose("perspective", eye, view.pose.axes, half), view.pivot, view.up)
-    pose = Pose("orthographic", view.pose.eye, view.pose.axes, view.half_height)
+        pose = replace(view.pose, kind="perspective", eye=eye, half=half, outliers=None)
+        return View(pose, view.pivot, view.up)
+    pose = replace(view.pose, kind="orthographic", half=view.half_height, outliers=None)
     return unclipped(replace(view, pose=pose, fits_all=False, is_section=False, pull=1.0), extent)
 
 
