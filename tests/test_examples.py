@@ -65,7 +65,7 @@ def test_example_makes_a_picture(path: Path, few: list[str]) -> None:
     # Neither empty nor flat: light and dark differ by more than the background's gradient.
     light = image.array[..., :3].mean(axis=2)
     assert np.ptp(light) > 0.2
-    assert light.max() < (20.0 if path.stem == "lamps" else 4.0)
+    assert light.max() < (20.0 if scene.render.integrator == "path" else 4.0)
 
 
 def test_example_is_listed_and_has_its_picture(path: Path) -> None:

@@ -27,7 +27,7 @@ def mean_of_bounces(fresnel: Any, average: float) -> Any:
     return average * fresnel**2 / (1.0 - fresnel * (1.0 - average))
 
 
-class Facets(mi.BSDF):
+class Facets(mi.BSDF):  # type: ignore[misc]
     """Metal, or a dielectric over a diffuse base, below a coat.
 
     Properties: `color` (linear RGB), `roughness`, `metallic` (0 or 1), `ior`, `specular`, `coat`.
