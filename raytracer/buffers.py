@@ -225,6 +225,11 @@ class SceneBuffers:
         return len(self.large_id) > 0 and int(self.large_id[-1]) == self.count
 
     @property
+    def has_forms(self) -> bool:
+        """Whether there are other forms than spheres and round capsules."""
+        return len(self.form) > 0 and bool((self.form & ELLIPSOID).any())
+
+    @property
     def rows(self) -> int:
         """Number of surfaces: spheres and ground."""
         return self.count + self.has_ground

@@ -553,7 +553,9 @@ class Job:
 
         assert self.kept is not None
         threads = self.threads if farm is not None else 0  # local ones have a share each
-        order = TileOrder(self.kept[1], self.view, backend, threads)
+        order = TileOrder(
+            self.kept[1], self.view, backend, threads, bands=self.device.name == "cuda"
+        )
         with crew_of(workers, farm, backend, self.threads) as crew:
             self.helpers = TileCrew(crew, order)
             try:
@@ -725,6 +727,9 @@ def _changed(scene: Scene, overrides: Mapping[str, Any]) -> tuple[Scene, RenderS
         scene = ViewSettings(**given).applied_to(scene)
         if "light" in own:
             scene = lit(scene, settings)
+    if settings.shading == "flat":
+        settings = settings.override(look="flat", integrator="direct")
+        scene = replace(scene, lights=None, ambient=None, environment=None, render=settings)
     return scene, settings
 
 

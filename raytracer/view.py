@@ -129,6 +129,11 @@ class View:
         return bool(self._number("transparent_shadows"))
 
     @property
+    def nests(self) -> bool:
+        """Whether paths are traced through glass, and keep a list of the solids they are in."""
+        return bool(self._number("nested"))
+
+    @property
     def has_principled(self) -> bool:
         """Whether a material is not Phong's."""
         return bool((self.materials["kind"] != code("MaterialKind", "phong")).any())

@@ -20,7 +20,7 @@ from raytracer.settings import FILTERS, INTEGRATORS
 # Sizes in bytes that files and buffers rely on; the static_assert in structs.h says the same.
 SIZES = {"Camera": 64, "Light": 80, "Material": 48, "Node": 80}
 SIZES |= {"Film": 32, "Sampler": 32, "Integrator": 32, "Environment": 64, "SceneInfo": 32}
-SIZES |= {"Frame": 336}
+SIZES |= {"Frame": 432}
 
 
 @pytest.mark.parametrize(("name", "size"), SIZES.items())

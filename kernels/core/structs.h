@@ -10,6 +10,7 @@
 #include "../geom/clip.h"
 #include "../integrator/camera.h"
 #include "../integrator/integrators.h"
+#include "../integrator/interior.h"
 #include "../shade/background.h"
 #include "../shade/bsdf.h"
 #include "../shade/light.h"
@@ -44,7 +45,7 @@
 #define RT_FRAME(F)                                                                               \
   F(Film, film, 1) F(Sampler, sampler, 1) F(Integrator, integrator, 1)                            \
   F(Environment, environment, 1) F(SceneInfo, scene, 1) F(Clip, clip, 1)   \
-  F(Sky, sky, 1)
+  F(Sky, sky, 1) F(Media, media, 1)
 
 // what a CUDA launch receives by value: device pointers, then the part of the picture it renders
 #define RT_RENDERARGS(F)                                                                          \
@@ -111,7 +112,9 @@
 #define RT_FIELD_1
 #define RT_FIELD_2 [2]
 #define RT_FIELD_3 [3]
+#define RT_FIELD_4 [4]
 #define RT_FIELD_8 [8]
+#define RT_FIELD_16 [16]
 #define RT_FIELD_24 [24]
 #define RT_FIELD_256 [256]
 #define RT_FIELD_kIntegratorPad [kIntegratorPad]
@@ -171,6 +174,9 @@ struct SkyTexel {
 struct Clip {
   RT_CLIP(RT_FIELD)
 };
+struct Media {
+  RT_MEDIA(RT_FIELD)
+};
 struct Frame {
   RT_FRAME(RT_FIELD)
 };
@@ -198,8 +204,8 @@ struct FilmHistogram {
 static_assert(sizeof(Camera) % 16 == 0 && sizeof(Light) % 16 == 0 && sizeof(Material) % 16 == 0);
 static_assert(sizeof(Integrator) % 16 == 0 && sizeof(Environment) % 16 == 0 && sizeof(Frame) % 16 == 0);
 static_assert(sizeof(Film) == 32 && sizeof(Sampler) == 32 && sizeof(SceneInfo) == 32);
-static_assert(sizeof(Clip) == 112 && sizeof(Sky) == 32 && sizeof(SkyTexel) == 32 && sizeof(RenderArgs) == 112 &&
-              sizeof(Node) == 80);
+static_assert(sizeof(Clip) == 112 && sizeof(Media) == 96 && sizeof(Sky) == 32 && sizeof(SkyTexel) == 32 &&
+              sizeof(RenderArgs) == 112 && sizeof(Node) == 80);
 static_assert(sizeof(LargeSphere) == 32 && sizeof(Emitter) == 48 && sizeof(FirstHit) == 48 && sizeof(ToneArgs) == 128 &&
               sizeof(FilmHistogram) == 1072);
 }  // namespace rt
@@ -208,7 +214,7 @@ static_assert(sizeof(LargeSphere) == 32 && sizeof(Emitter) == 48 && sizeof(First
 #define RT_STRUCTS(S)                                                                             \
   S(Camera, RT_CAMERA) S(Light, RT_LIGHT) RT_MATERIAL_STRUCTS(S) S(Material, RT_MATERIAL)             \
   S(Film, RT_FILM) S(Sampler, RT_SAMPLER) S(Integrator, RT_INTEGRATOR) S(Environment, RT_ENVIRONMENT)              \
-  S(SceneInfo, RT_SCENEINFO) S(Clip, RT_CLIP) S(Sky, RT_SKY) S(SkyTexel, RT_SKYTEXEL) S(Frame, RT_FRAME)                                                   \
+  S(SceneInfo, RT_SCENEINFO) S(Clip, RT_CLIP) S(Sky, RT_SKY) S(SkyTexel, RT_SKYTEXEL) S(Media, RT_MEDIA) S(Frame, RT_FRAME)                                                   \
   S(RenderArgs, RT_RENDERARGS) S(Node, RT_NODE) S(LargeSphere, RT_LARGESPHERE) S(Emitter, RT_EMITTER) S(FirstHit, RT_FIRSTHIT)            \
   S(ToneArgs, RT_TONEARGS) S(FilmHistogram, RT_FILMHISTOGRAM)
 
@@ -224,6 +230,7 @@ static_assert(sizeof(LargeSphere) == 32 && sizeof(Emitter) == 48 && sizeof(First
 #define RT_MEMBER_Clip(type, name, count) RT_MEMBER(Clip, name)
 #define RT_MEMBER_Sky(type, name, count) RT_MEMBER(Sky, name)
 #define RT_MEMBER_SkyTexel(type, name, count) RT_MEMBER(SkyTexel, name)
+#define RT_MEMBER_Media(type, name, count) RT_MEMBER(Media, name)
 #define RT_MEMBER_Frame(type, name, count) RT_MEMBER(Frame, name)
 #define RT_MEMBER_RenderArgs(type, name, count) RT_MEMBER(RenderArgs, name)
 #define RT_MEMBER_Node(type, name, count) RT_MEMBER(Node, name)

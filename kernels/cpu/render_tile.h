@@ -59,6 +59,9 @@ void render_tile(const rt::SceneView& s, rt::Scratch& k, rt::TileRect rect) {
     for (int depth = 0; k.wave[depth & 1].count; ++depth) {
       rt::Wave &w = k.wave[depth & 1], &next = k.wave[(depth & 1) ^ 1];
       if (depth > 0) trace_wave(s, k, w);
+#if RT_PATH_TRACING
+      if (nests(*s.frame)) cross_wave(s, k, w);
+#endif
       shade_wave(s, k, w, next);
       if (is_cancelled(s)) return;  // the queues are half full: the film keeps what it had
     }

@@ -2,7 +2,7 @@
 // many directions here, so that each is traced alone, at once.
 #pragma once
 #include "shade.h"
-#include "../integrator/path_tracing.h"
+#include "../integrator/media.h"
 
 namespace RT_NS {
 
@@ -17,6 +17,64 @@ RT_HD void shade_path_lights(const rt::SceneView& s, rt::Scratch& k, const rt::W
   }
 }
 
+// As integrator/media.h asks for rays.
+struct MediaTracer {
+  const rt::SceneView& scene;
+
+  RT_HD Primitive<float> primitive(uint32_t prim) const { return load_primitive(scene, prim); }
+  RT_HD void intersect_closest(PathState<float>& p, uint32_t self, float& t) const {
+    const auto filter = ray_filter<float>(scene, p.x, p.y, p.sample, p.ray.origin, p.ray.direction);
+    RT_NS::intersect_closest(scene, p.ray.origin, p.ray.direction, self, t, p.prim, filter);
+  }
+};
+
+// The path of one ray of a wave.
+RT_HD PathState<float> wave_path(const rt::Scratch& k, const rt::Wave& w, int i) {
+  const uint32_t slot = w.depth ? w.slot[i] : (uint32_t)i;
+  PathState<float> p = {};
+  p.ray = {vec3(w.ox[i], w.oy[i], w.oz[i]), vec3(w.dx[i], w.dy[i], w.dz[i])};
+  p.throughput = vec3(1.0f, 1.0f, 1.0f);
+  p.prim = w.prim[i], p.x = k.x[slot], p.y = k.y[slot], p.sample = w.sample, p.depth = w.depth;
+  if (!w.depth) return p;
+  p.throughput = vec3(w.throughput[0][i], w.throughput[1][i], w.throughput[2][i]);
+  p.scatter_pdf = w.scatter_pdf[i];
+  for (int j = 0; j < kInteriorSolids; ++j) p.interior.solid[j] = w.solid[j][i];
+  return p;
+}
+
+// Leads the rays of a wave on to surfaces that are there, where solids of glass are nested, with the light of what they
+// cross.
+inline void cross_wave(const rt::SceneView& s, rt::Scratch& k, rt::Wave& w) {
+  const MediaTracer tracer = {s};
+  for (int i = 0; i < w.count; ++i) {
+    PathState<float> p = wave_path(k, w, i);
+    if (!w.depth) enter_camera_media(s, p);
+    Vec3<float> lit = vec3(0.0f, 0.0f, 0.0f);
+    if (w.depth) lit = crossed_lights(s, p, w.t[i]);
+    lit = lit + cross_media(s, tracer, p);
+    if (w.depth) k.r[w.slot[i]] += lit.x, k.g[w.slot[i]] += lit.y, k.b[w.slot[i]] += lit.z;
+    w.ox[i] = p.ray.origin.x, w.oy[i] = p.ray.origin.y, w.oz[i] = p.ray.origin.z;
+    w.throughput[0][i] = p.throughput.x, w.throughput[1][i] = p.throughput.y, w.throughput[2][i] = p.throughput.z;
+    w.prim[i] = p.prim, w.scatter_pdf[i] = p.scatter_pdf;
+    w.index_here[i] = p.interior.index_here, w.index_beyond[i] = p.interior.index_beyond;
+    for (int j = 0; j < kInteriorSolids; ++j) w.solid[j][i] = p.interior.solid[j];
+  }
+}
+
+// What cross_wave left of the paths of the vector at `at`.
+RT_HD void load_media(const rt::Wave& w, int at, PathState<FW>& p) {
+  p.throughput = load3(w.throughput[0], w.throughput[1], w.throughput[2], at);
+  p.interior.index_here = load<FW>(w.index_here + at), p.interior.index_beyond = load<FW>(w.index_beyond + at);
+  for (int j = 0; j < kInteriorSolids; ++j) p.interior.solid[j] = load<UW>(w.solid[j] + at);
+}
+
+// The media of the paths of a vector that go on, appended to the next bounce.
+RT_HD void queue_media(const rt::SceneView& s, const PathState<FW>& from, const Surface<FW>& f, PathState<FW> p,
+                       uint32_t mask, rt::Wave& next) {
+  leave_surface(s, from, f, p);
+  for (int j = 0; j < kInteriorSolids; ++j) store_packed(next.solid[j] + next.count, p.interior.solid[j], mask);
+}
+
 // Adds what the wave's rays see to the tile, and fills the next bounce.
 inline void shade_wave(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w, rt::Wave& next) {
   const rt::Frame& frame = *s.frame;
@@ -28,8 +86,9 @@ inline void shade_wave(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w
     if (sky_rays(frame.integrator) && at % sky_surfaces == 0)
       trace_sky(s, k, w, sky_begin = at, w.count - at < sky_surfaces ? w.count : at + sky_surfaces);
     PathState<FW> p = load_paths(k, w, at);
+    if (nests(frame)) load_media(w, at, p);
     const uint32_t live = live_at(w, at), hits = hits_of(p, live);
-    if (paths && w.depth > 0)
+    if (paths && w.depth > 0 && !nests(frame))
       for (int i = 0; i < frame.scene.light_count; ++i)
         if (has_extent(s.lights[i]))
           add_radiance(k, w, at, live, shade_crossing(frame, s.lights[i], p, load<FW>(w.t + at)));
@@ -37,8 +96,8 @@ inline void shade_wave(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w
     if (w.depth == 0) store(k.alpha + at, camera_coverage(frame, p));
     if (!hits) continue;
     const Surface<FW> f = load_surfaces(s, p, hits);
-    p.throughput = p.throughput * inner_transmittance(p, f);
-    const Scattering<FW> scattering = path_scattering(p, f);
+    if (!nests(frame)) p.throughput = p.throughput * inner_transmittance(p, f);
+    const Scattering<FW> scattering = path_scattering(frame, p, f);
     add_radiance(k, w, at, hits, shade_emission(frame, p, f, scattering));
     if (!paths) {
       const Vec3<FW> ambient = shade_path_ambient(frame, p, scattering);
@@ -50,6 +109,7 @@ inline void shade_wave(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w
     shade_path_lights(s, k, w, at, hits, p, f, scattering);
     const ScatterStep<FW> step = scatter_path(frame, p, f, scattering);
     const uint32_t going_on = hits & bits(step.continues);
+    if (going_on && nests(frame)) queue_media(s, p, f, step.step.path, going_on, next);
     if (going_on) queue_steps(w, at, going_on, step.step, next);
   }
 }

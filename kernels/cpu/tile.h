@@ -21,6 +21,8 @@ struct Wave {
   float throughput[3][kRayStride];  // RGB; of camera rays it is 1 and not stored
   float scatter_pdf[kRayStride];    // of the direction, where paths are traced; not stored of camera rays
   uint32_t prim[kRayStride], self[kRayStride], slot[kRayStride];  // slot: the camera ray it came from
+  uint32_t solid[4][kRayStride];  // Interior of nested glass, where there is any; then throughput of camera
+  float index_here[kRayStride], index_beyond[kRayStride];  // rays, too, and scatter_pdf are stored
   int count;
   int depth;  // 0: camera rays; slot i is ray i
   uint32_t sample;
@@ -39,18 +41,18 @@ struct ShadowQueue {
   int count;
 };
 
-constexpr int kStreamRays = 8192;              // rays that go down the tree together
+constexpr int kStreamRays = 8192;  // rays that go down the tree together
 constexpr int kStreamLists = 16 * kStreamRays;  // numbers in lists of rays of nodes that wait
 
 // A ray of a stream (stream.h): one line of the cache.
 struct alignas(64) StreamRay {
   float origin[3], t;  // t: of the nearest hit so far or the end of the segment; negative: blocked
-  float inverse[3];    // 1 / direction
-  uint32_t self;       // is not tested
-  float shift[3];      // -origin / direction
-  uint32_t prim;       // nearest hit so far
+  float inverse[3];  // 1 / direction
+  uint32_t self;  // is not tested
+  float shift[3];  // -origin / direction
+  uint32_t prim;  // nearest hit so far
   float direction[3];
-  uint32_t slot;       // the camera ray it came from
+  uint32_t slot;  // the camera ray it came from
 };
 
 // Rays that lead anywhere, collected to be traced together.
@@ -70,7 +72,7 @@ struct alignas(64) Scratch {
   uint32_t x[kRayStride], y[kRayStride];  // the pixels of the slots
   RayStream stream;
   ShadowQueue* shadow;  // one for each light of a group: kShadowQueues, or fewer if there are fewer lights
-  int queued;           // rays shaded since the queues were empty: no queue holds more
+  int queued;  // rays shaded since the queues were empty: no queue holds more
 };
 
 struct TileRect {

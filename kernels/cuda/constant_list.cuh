@@ -3,7 +3,7 @@
 #include "../core/structs.h"
 #include "linear_list.cuh"
 
-constexpr uint32_t kConstantSpheres = 2944 / rt::kPrimitiveWords;  // 46 KiB; the other tables take 18 of the 64
+constexpr uint32_t kConstantSpheres = 2936 / rt::kPrimitiveWords;  // 46 KiB; the other tables take 18 of the 64
 __constant__ rt::PrimitiveRecord c_spheres[kConstantSpheres];
 
 namespace RT_NS {

@@ -1,7 +1,7 @@
 // A path of any material and light, one thread (CUDA): as path.cuh, which has the traversal's interface.
 #pragma once
 #include "path.cuh"
-#include "../integrator/path_tracing.h"
+#include "../integrator/media.h"
 
 namespace RT_NS {
 
@@ -20,14 +20,26 @@ RT_DEVICE Vec3<float> add_path_lights(const rt::SceneTables& s, const Traversal&
   return radiance;
 }
 
+// As integrator/media.h asks for rays.
+template <class Traversal>
+struct MediaTracer {
+  const rt::SceneTables& scene;
+  const Traversal& traversal;
+
+  RT_DEVICE Primitive<float> primitive(uint32_t prim) const { return traversal.primitive(prim); }
+  RT_DEVICE void intersect_closest(PathState<float>& p, uint32_t self, float& t) const {
+    path_intersect_closest(scene, traversal, p, self, t);
+  }
+};
+
 // One surface of a path, and the ray from there; returns whether the path goes on to a next surface.
 template <class Traversal>
 RT_DEVICE bool path_bounce(const rt::SceneTables& s, const Traversal& traversal, PathState<float>& p,
                            Vec3<float>& radiance) {
   const rt::Frame& frame = *s.frame;
   const Surface<float> f = path_surface(s, p, traversal.primitive(p.prim));
-  p.throughput = p.throughput * inner_transmittance(p, f);
-  const Scattering<float> scattering = path_scattering(p, f);
+  if (!nests(frame)) p.throughput = p.throughput * inner_transmittance(p, f);
+  const Scattering<float> scattering = path_scattering(frame, p, f);
   radiance = radiance + shade_emission(frame, p, f, scattering);
   if (!traces_paths(frame.integrator)) {
     const Vec3<float> ambient = shade_path_ambient(frame, p, scattering);
@@ -39,12 +51,15 @@ RT_DEVICE bool path_bounce(const rt::SceneTables& s, const Traversal& traversal,
   radiance = add_path_lights(s, traversal, p, f, scattering, radiance);
   const ScatterStep<float> next = scatter_path(frame, p, f, scattering);
   if (!next.continues) return false;
+  const PathState<float> from = p;
   p = next.step.path;
+  if (nests(frame)) leave_surface(s, from, f, p);
   float t = next.step.t;
   path_intersect_closest(s, traversal, p, next.step.self, t);
   if (traces_paths(frame.integrator))
     for (int i = 0; i < frame.scene.light_count; ++i)
       if (has_extent(s.lights[i])) radiance = radiance + shade_crossing(frame, s.lights[i], p, t);
+  if (nests(frame)) radiance = radiance + cross_media(s, MediaTracer<Traversal>{s, traversal}, p);
   if (p.prim != kNoPrim) return true;
   radiance = radiance + shade_sky_miss(s, p);
   return false;
@@ -53,6 +68,10 @@ RT_DEVICE bool path_bounce(const rt::SceneTables& s, const Traversal& traversal,
 // Radiance and coverage of a path whose camera ray meets p.prim.
 template <class Traversal>
 RT_DEVICE float4 trace_path(const rt::SceneTables& s, const Traversal& traversal, PathState<float> p) {
+  if (nests(*s.frame)) {
+    enter_camera_media(s, p);
+    cross_media(s, MediaTracer<Traversal>{s, traversal}, p);
+  }
   if (p.prim == kNoPrim) {
     const Vec3<float> radiance = shade_sky_miss(s, p);
     return make_float4(radiance.x, radiance.y, radiance.z, camera_coverage(*s.frame, p));

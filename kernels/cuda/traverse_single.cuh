@@ -6,6 +6,19 @@
 
 namespace RT_NS {
 
+// Boxes around capsules are mostly empty, and tests of capsules cost several times those of spheres: shadow rays then
+// gain by a walk that tests fewer of them, and in which lanes wait less for each other.
+#if RT_CAPSULES
+constexpr bool kCostlyTests = true;
+// of numbers, by the instruction, which leaves out NaN: then a box is entered
+RT_DEVICE float least(float a, float b) { return fminf(a, b); }
+RT_DEVICE float most(float a, float b) { return fmaxf(a, b); }
+#else
+constexpr bool kCostlyTests = false;
+RT_DEVICE float least(float a, float b) { return min_(a, b); }
+RT_DEVICE float most(float a, float b) { return max_(a, b); }
+#endif
+
 struct ThreadRay {
   Vec3<float> origin, direction, inverse;
 };
@@ -43,11 +56,11 @@ RT_DEVICE ThreadHits intersect_boxes(const rt::Node* nodes, uint32_t index, cons
 #pragma unroll
   for (int i = 0; i < 8; ++i) {
     int h = i >> 2, b = i & 3;
-    float t0 = max_(max_(fma_(byte_of(nx[h], b), step.x, near.x), fma_(byte_of(ny[h], b), step.y, near.y)),
-                    max_(fma_(byte_of(nz[h], b), step.z, near.z), 0.0f));
-    float t1 = min_(min_(fma_(byte_of(fx[h], b), step.x, far.x), fma_(byte_of(fy[h], b), step.y, far.y)),
-                    min_(fma_(byte_of(fz[h], b), step.z, far.z), t_max));
-    if (t0 <= t1) mask |= 1u << i, entered(i, t0);
+    float t0 = most(most(fma_(byte_of(nx[h], b), step.x, near.x), fma_(byte_of(ny[h], b), step.y, near.y)),
+                    most(fma_(byte_of(nz[h], b), step.z, near.z), 0.0f));
+    float t1 = least(least(fma_(byte_of(fx[h], b), step.x, far.x), fma_(byte_of(fy[h], b), step.y, far.y)),
+                     least(fma_(byte_of(fz[h], b), step.z, far.z), t_max));
+    if (t0 <= t1) mask |= 1u << i, entered(i, t0, t1);
   }
   return {mask, head.w >> 24, tail.x, tail.y, tail.z, tail.w};
 }
@@ -56,6 +69,53 @@ RT_DEVICE uint32_t slot_end(const ThreadHits& h, int slot) {
   return slot < 4 ? h.ends_lo >> 8 * slot & 255u : h.ends_hi >> 8 * (slot - 4) & 255u;
 }
 RT_DEVICE uint32_t slot_begin(const ThreadHits& h, int slot) { return slot ? slot_end(h, slot - 1) : 0u; }
+
+// The primitives in some leaves of a node as one sequence: with a loop per slot, lanes wait for the longest of each.
+struct LeafWalk {
+  uint32_t slots, at, end;
+
+  // whether there is one at `at`
+  RT_DEVICE bool has_next(const ThreadHits& h) {
+    while (at == end && slots) {
+      const int slot = __ffs(slots) - 1;
+      at = h.sphere_base + slot_begin(h, slot), end = h.sphere_base + slot_end(h, slot);
+      slots &= slots - 1;
+    }
+    return at != end;
+  }
+};
+
+// Whether anything except `self` in the leaves that the ray enters is in (0, t_max).
+template <class Filter>
+RT_DEVICE bool leaves_occlude(const ThreadHits& h, const PrimitiveRecord* records, Vec3<float> o, Vec3<float> d,
+                              uint32_t self, float t_max, const Filter& filter) {
+#if RT_CAPSULES
+  LeafWalk walk = {h.mask & ~h.inner, 0, 0};
+  while (walk.has_next(h)) {
+    // until each lane has a primitive that its ray reaches; the rest of the test they do together
+    Primitive<float> p;
+    uint32_t at;
+    bool reached;
+    do {
+      at = walk.at++;
+      p = relative_to(load_primitive(records, (size_t)at), o);
+      reached = at != self && may_reach(p, d);
+    } while (!reached && walk.has_next(h));
+    if (reached && filter.blocks(p, primitive_test(p, d), t_max) && filter.accepts(at)) return true;
+  }
+#else
+  for (uint32_t m = h.mask & ~h.inner; m; m &= m - 1) {
+    int slot = __ffs(m) - 1;
+    uint32_t end = h.sphere_base + slot_end(h, slot);
+    for (uint32_t at = h.sphere_base + slot_begin(h, slot); at < end; ++at) {
+      const Primitive<float> p = relative_to(load_primitive(records, (size_t)at), o);
+      const auto test = primitive_test(p, d);
+      if (is_reached(test) && at != self && filter.blocks(p, test, t_max) && filter.accepts(at)) return true;
+    }
+  }
+#endif
+  return false;
+}
 
 // Whether anything except `self` is in (0, t_max). One stack entry holds all pending children of a node.
 template <class Filter>
@@ -66,16 +126,12 @@ RT_DEVICE bool thread_occluded(const rt::Node* nodes, const PrimitiveRecord* rec
   int top = 0;
   uint32_t node = 0;
   for (;;) {
-    ThreadHits h = intersect_boxes(nodes, node, ray, t_max, [](int, float) {});
-    for (uint32_t m = h.mask & ~h.inner; m; m &= m - 1) {
-      int slot = __ffs(m) - 1;
-      uint32_t end = h.sphere_base + slot_end(h, slot);
-      for (uint32_t at = h.sphere_base + slot_begin(h, slot); at < end; ++at) {
-        const Primitive<float> p = relative_to(load_primitive(records, (size_t)at), o);
-        const auto test = primitive_test(p, d);
-        if (is_reached(test) && at != self && filter.blocks(p, test, t_max) && filter.accepts(at)) return true;
-      }
-    }
+    // length of the longest part of the ray in a box, where something is in the way most likely; and the box's slot
+    uint32_t longest = 0;
+    ThreadHits h = intersect_boxes(nodes, node, ray, t_max, [&](int i, float t0, float t1) {
+      if (kCostlyTests) longest = max(longest, (__float_as_uint(t1 - t0) & ~7u) | (uint32_t)i);
+    });
+    if (leaves_occlude(h, records, o, d, self, t_max, filter)) return true;
     uint32_t visit = h.mask & h.inner;
     uint2 group = make_uint2(h.child_base, visit | h.inner << 8);
     if (!visit) {
@@ -83,6 +139,7 @@ RT_DEVICE bool thread_occluded(const rt::Node* nodes, const PrimitiveRecord* rec
       group = stack[--top];
     }
     uint32_t slot = __ffs(group.y & 255u) - 1, rest = group.y & (group.y - 1);
+    if (kCostlyTests && (visit >> (longest & 7u) & 1u)) slot = longest & 7u, rest = group.y & ~(1u << slot);
     if (rest & 255u) stack[top++] = make_uint2(group.x, rest);
     node = group.x + __popc(group.y >> 8 & ((1u << slot) - 1u));
   }
@@ -101,7 +158,7 @@ RT_DEVICE void thread_intersect_closest(const rt::Node* nodes, const PrimitiveRe
   uint32_t node = 0;
   for (;;) {
     float entry[8];
-    ThreadHits h = intersect_boxes(nodes, node, ray, t, [&](int i, float e) { entry[i] = e; });
+    ThreadHits h = intersect_boxes(nodes, node, ray, t, [&](int i, float e, float) { entry[i] = e; });
     int first = top;
     for (uint32_t m = h.mask & h.inner; m; m &= m - 1) {
       int slot = __ffs(m) - 1;

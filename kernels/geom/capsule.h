@@ -33,7 +33,16 @@ constexpr float kLeastAxis2 = 1e-36f;
 
 template <class F> RT_HD F on_segment(F s) { return max_(F(-1.0f), min_(s, F(1.0f))); }
 
-// to_center: center - origin
+// CapsuleLine::half2 alone. to_center: center - origin
+template <class F>
+RT_HD F capsule_half2(Vec3<F> to_center, F radius, Vec3<F> axis, Vec3<F> direction) {
+  const Vec3<F> across = fma3(F(0.0f) - dot(axis, direction), direction, axis);
+  const Vec3<F> offset = fma3(F(0.0f) - dot(to_center, direction), direction, to_center);
+  const F nearest = (F(0.0f) - dot(offset, across)) / max_(dot(across, across), F(kLeastAxis2));
+  const Vec3<F> gap = fma3(on_segment(nearest), across, offset);
+  return fma_(radius, radius, F(0.0f) - dot(gap, gap));
+}
+
 template <class F>
 RT_HD CapsuleLine<F> capsule_line(Vec3<F> to_center, F radius, Vec3<F> axis, Vec3<F> direction) {
   const F along = dot(axis, direction), mid = dot(to_center, direction);

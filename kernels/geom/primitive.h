@@ -72,6 +72,14 @@ template <class F> RT_HD CapsuleLine<F> primitive_test(const Solid<F>& s, Vec3<F
 template <class F> RT_HD MaskOf<F> is_reached(const Chord<F>& c) { return c.half2 >= F(0.0f); }
 template <class F> RT_HD MaskOf<F> is_reached(const CapsuleLine<F>& l) { return l.half2 >= F(0.0f); }
 
+// false if the line of the ray misses: less work than a whole test
+template <class F> RT_HD MaskOf<F> may_reach(const Sphere<F>& s, Vec3<F> direction) {
+  return is_reached(primitive_test(s, direction));
+}
+template <class F> RT_HD MaskOf<F> may_reach(const Solid<F>& s, Vec3<F> direction) {
+  return !is_round(s) | (capsule_half2(s.center, s.radius, s.axis, direction) >= F(0.0f));
+}
+
 // nearest t > 0; no hit: negative
 template <class F> RT_HD F nearest_hit(const Sphere<F>& s, const Chord<F>& c) { return sphere_nearest(c, s.radius); }
 template <class F> RT_HD F nearest_hit(const Solid<F>& s, const CapsuleLine<F>& l) { return solid_nearest(s, l); }

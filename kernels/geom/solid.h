@@ -9,6 +9,11 @@
 #include "cone.h"
 #include "ellipsoid.h"
 
+// Whether there may be other forms than round capsules. Kernels without them call no function, and spill less.
+#if !defined(RT_FORMS)
+#define RT_FORMS 1
+#endif
+
 namespace RT_NS {
 
 constexpr int kSolidFloats = 8;  // x, y, z, radius, half of the axis, tag
@@ -32,8 +37,20 @@ struct Solid {
 
 template <class F> RT_HD Capsule<F> capsule_of(const Solid<F>& s) { return {s.center, s.radius, s.axis, s.tag}; }
 template <class F> RT_HD UintOf<F> form_of(const Solid<F>& s) { return as_uint(s.tag) >> kFormShift; }
-template <class F> RT_HD MaskOf<F> is_round(const Solid<F>& s) { return form_of(s) == UintOf<F>(kRoundCapsule); }
-template <class F> RT_HD MaskOf<F> has_row(const Solid<F>& s) { return !(form_of(s) < UintOf<F>(kConeForm)); }
+template <class F> RT_HD MaskOf<F> is_round(const Solid<F>& s) {
+#if RT_FORMS
+  return form_of(s) == UintOf<F>(kRoundCapsule);
+#else
+  return splat_mask<F>(true);
+#endif
+}
+template <class F> RT_HD MaskOf<F> has_row(const Solid<F>& s) {
+#if RT_FORMS
+  return !(form_of(s) < UintOf<F>(kConeForm));
+#else
+  return splat_mask<F>(false);
+#endif
+}
 
 // The numbers of a solid whose record does not hold them; of another one those of the first record.
 template <class F>
@@ -179,7 +196,7 @@ template <class F> RT_HD ColorRows<F> color_rows(const Solid<F>& s, const Surfac
   const UintOf<F> other = as_uint(s.tag) & UintOf<F>(kColorRows);
   const MaskOf<F> one = other == UintOf<F>(0u);
   Vec3<F> axis = s.axis, center = s.center;
-  const MaskOf<F> is_cone = form_of(s) == UintOf<F>(kConeForm);
+  const MaskOf<F> is_cone = has_row(s) & (form_of(s) == UintOf<F>(kConeForm));
   if (any(is_cone & !one)) {
     const Cone<F> c = cone_of(s, load_row(s));
     axis = select3(is_cone, c.axis, axis), center = select3(is_cone, c.center, center);

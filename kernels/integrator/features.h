@@ -19,6 +19,9 @@
 #if !defined(RT_LAMPS)  // spheres that send out light, and an image of the sky
 #define RT_LAMPS 1
 #endif
+#if !defined(RT_NESTED)  // solids of glass within and across each other
+#define RT_NESTED 1
+#endif
 
 namespace RT_NS {
 
@@ -27,6 +30,7 @@ RT_HD int32_t large_count(const rt::Frame& frame) { return RT_LARGE_SPHERES ? fr
 
 RT_HD bool clips(const rt::Frame& frame) { return RT_HIT_FILTERS && frame.clip.clip_count > 0; }
 RT_HD bool is_translucent(const rt::Frame& frame) { return RT_HIT_FILTERS && frame.scene.translucent; }
+RT_HD bool nests(const rt::Frame& frame) { return RT_NESTED && frame.media.nested; }
 RT_HD int32_t emitter_count(const rt::Frame& frame) { return RT_LAMPS ? frame.scene.emitter_count : 0; }
 RT_HD bool has_sky_image(const rt::Frame& frame) { return RT_LAMPS && frame.sky.sky_size > 0; }
 

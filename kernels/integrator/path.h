@@ -8,6 +8,7 @@
 #include "camera.h"
 #include "features.h"
 #include "hit_filter.h"
+#include "interior.h"
 #include "scene.h"
 
 namespace RT_NS {
@@ -21,6 +22,9 @@ struct PathState {
   uint32_t sample;     // of the pixel
   int depth;           // 0 for camera rays
   F scatter_pdf;       // of the ray's direction, per solid angle; 0: it was certain. Of use where paths are traced
+#if RT_PATH_TRACING
+  Interior<F> interior;  // of use where solids of glass are nested
+#endif
 };
 
 template <class F> RT_HD PathState<F> path_start(Ray<F> ray, UintOf<F> prim, UintOf<F> x, UintOf<F> y,

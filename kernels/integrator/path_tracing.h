@@ -103,8 +103,10 @@ template <class F> RT_HD Vec3<F> inner_transmittance(const PathState<F>& p, cons
 
 // The scattering of a surface, once for all its lights and the next ray.
 template <class F>
-RT_HD Scattering<F> path_scattering(const PathState<F>& p, const Surface<F>& f) {
-  return scattering(f.bsdf, f.point.normal, F(-1.0f) * p.ray.direction, f.point.inside);
+RT_HD Scattering<F> path_scattering(const rt::Frame& frame, const PathState<F>& p, const Surface<F>& f) {
+  F eta = relative_index(f.bsdf.principled, f.point.inside);
+  if (nests(frame)) eta = p.interior.index_beyond / p.interior.index_here;
+  return scattering(f.bsdf, f.point.normal, F(-1.0f) * p.ray.direction, f.point.inside, eta);
 }
 
 // The light that the surface itself sends out.
@@ -269,7 +271,11 @@ RT_HD ScatterStep<F> scatter_path(const rt::Frame& frame, const PathState<F>& p,
   MaskOf<F> alive = (largest(throughput) > F(0.0f)) & splat_mask<F>(path_goes_on(frame.integrator, p));
   if (p.depth + 1 >= kRouletteDepth) {
     // inside glass radiance is less by the square of its index, which has nothing to do with what is worth tracing
-    const F scale = select(entry.enters & f.bsdf.is_principled, f.bsdf.principled.ior * f.bsdf.principled.ior, F(1.0f));
+    F scale = select(entry.enters & f.bsdf.is_principled, f.bsdf.principled.ior * f.bsdf.principled.ior, F(1.0f));
+    if (nests(frame)) {
+      const F index = select(dot(b.wi, f.point.normal) < F(0.0f), p.interior.index_beyond, p.interior.index_here);
+      scale = index * index;
+    }
     const F survival = min_(largest(throughput) * scale, F(1.0f));
     const F chance = sample_1d<F>(seed, p.x, p.y, p.sample, depth, kUseTermination);
     alive = alive & (chance < survival);

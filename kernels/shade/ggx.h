@@ -4,11 +4,15 @@
 #pragma once
 #include "../core/sampling.h"
 #include "ggx_albedo.h"
+#include "ggx_glass.h"
 
 namespace RT_NS {
 
 // Below this a surface is as good as smooth, and float32 would not resolve its highlight.
 constexpr float kLeastAlpha = 1e-3f;
+
+// Closer to 1 an index of refraction neither bends nor reflects what float32 would resolve.
+constexpr float kLeastIndex = 1.0005f;
 
 constexpr float kPi = 3.14159265f;
 
@@ -108,6 +112,65 @@ template <class F> RT_HD GgxAlbedo<F> ggx_average_albedo(F roughness) {
   const F a0 = gather(kGgxAverageAlbedo, at), a1 = gather(kGgxAverageAlbedo, at + U(2u));
   const F b0 = gather(kGgxAverageAlbedo, at + U(1u)), b1 = gather(kGgxAverageAlbedo, at + U(3u));
   return {fma_(v, a1 - a0, a0), fma_(v, b1 - b0, b0)};
+}
+
+// A place between two entries of a table with n entries.
+template <class F>
+struct TablePlace {
+  UintOf<F> entry;
+  F part;
+};
+
+// x: in [0, 1]
+template <class F> RT_HD TablePlace<F> table_place(F x, int n) {
+  const F at = min_(max_(x, F(0.0f)), F(1.0f)) * F((float)(n - 1));
+  const UintOf<F> entry = select(at < F((float)(n - 2)), to_uint(at), UintOf<F>((uint32_t)(n - 2)));
+  return {entry, at - to_float(entry)};
+}
+
+// Where the tables of glass have a roughness and an index. eta: as in fresnel_dielectric.
+template <class F>
+struct GlassPlace {
+  UintOf<F> first;  // of the lower roughness and index
+  F roughness, index;
+};
+
+template <class F> RT_HD GlassPlace<F> glass_place(F roughness, F eta) {
+  using U = UintOf<F>;
+  const F n = max_(eta, F(1.0f) / eta);
+  const F most((kGlassMostIndex + 1.0f) / (kGlassMostIndex - 1.0f));
+  const TablePlace<F> r = table_place(roughness, kGlassSize);
+  const TablePlace<F> k = table_place(sqrt_(most * (n - F(1.0f)) / (n + F(1.0f))), kGlassIndices);
+  const U side = select(eta < F(1.0f), U((uint32_t)(kGlassSize * kGlassIndices)), U(0u));
+  return {side + r.entry * U((uint32_t)kGlassIndices) + k.entry, r.part, k.part};
+}
+
+// Share of light that glass does not scatter at once.
+template <class F> RT_HD F ggx_glass_lost(F roughness, F eta, F cosine) {
+  using U = UintOf<F>;
+  const GlassPlace<F> g = glass_place(roughness, eta);
+  const TablePlace<F> c = table_place(sqrt_(max_(cosine, F(0.0f))), kGlassSize);
+  const U row((uint32_t)kGlassSize), at = g.first * row + c.entry;
+  F lost[2];
+  for (int j = 0; j < 2; ++j) {
+    const U low = at + U((uint32_t)(j * kGlassIndices * kGlassSize)), high = low + row;
+    const F a0 = gather(kGgxGlassLost, low), a1 = gather(kGgxGlassLost, low + U(1u));
+    const F b0 = gather(kGgxGlassLost, high), b1 = gather(kGgxGlassLost, high + U(1u));
+    const F a = fma_(c.part, a1 - a0, a0), b = fma_(c.part, b1 - b0, b0);
+    lost[j] = fma_(g.index, b - a, a);
+  }
+  return fma_(g.roughness, lost[1] - lost[0], lost[0]);
+}
+
+// its mean over viewers with the density of a cosine
+template <class F> RT_HD F ggx_glass_lost_mean(F roughness, F eta) {
+  using U = UintOf<F>;
+  const GlassPlace<F> g = glass_place(roughness, eta);
+  const U next = g.first + U((uint32_t)kGlassIndices), one(1u);
+  const F a0 = gather(kGgxGlassLostMean, g.first), a1 = gather(kGgxGlassLostMean, g.first + one);
+  const F b0 = gather(kGgxGlassLostMean, next), b1 = gather(kGgxGlassLostMean, next + one);
+  const F a = fma_(g.index, a1 - a0, a0), b = fma_(g.index, b1 - b0, b0);
+  return fma_(g.roughness, b - a, a);
 }
 
 }  // namespace RT_NS

@@ -4,7 +4,8 @@
 // Energy: light that leaves a rough metal or dielectric after more than one bounce is added as a diffuse lobe (Kulla,
 // Conty 2017), the base gets what the layer above does not reflect, on the way in and out (Kelemen, Szirmay-Kalos
 // 2001), and what is below the coat the lesser of what the coat lets in and out, so that a white metal reflects all
-// and nothing reflects more than all. Light that bounces between the microfacets of rough glass is lost.
+// and nothing reflects more than all. Light that bounces between the microfacets of rough glass leaves it on both sides,
+// see principled_shading.
 //
 // All of it is reciprocal, light through glass with the factor of the squares of the indices.
 //
@@ -15,7 +16,8 @@
 #define RT_PRINCIPLED(F)                                                                          \
   F(float, roughness, 1) F(float, metallic, 1) F(float, ior, 1) F(float, specular, 1)             \
   F(float, coat, 1) F(float, transmission, 1) F(float, emission, 1)                               \
-  F(float, attenuation_distance, 1) F(float, pad, 3)  /* render space; 0: the surface colours light, not the inside */
+  F(float, attenuation_distance, 1)            /* render space; 0: the surface colours light, not the inside */ \
+  F(float, priority, 1) F(float, pad, 2)       /* of glass that overlaps other glass */
 #define RT_MEMBER_PrincipledParameters(type, name, count) RT_MEMBER(PrincipledParameters, name)
 
 #elif !defined(RT_SHADE_PRINCIPLED_H)
@@ -70,7 +72,10 @@ struct PrincipledShading {
   Vec3<F> diffuse;   // factor of the diffuse base
   F dielectric_f0, dielectric_f90, dielectric_multiple, average;  // what the layer over the base reflects
   F spread2, per_log;  // of the samples of the lobe of more bounces, see multiple_pdf
-  F p_coat, p_layer, p_diffuse, p_multiple, p_glass;  // probabilities of the lobes
+  F glass_lost;      // share of light that rough glass does not scatter at once
+  F glass_multiple;  // factor of its lobe of more bounces
+  F same_side;       // share of that lobe which stays on the viewer's side
+  F p_coat, p_layer, p_diffuse, p_multiple, p_glass_multiple, p_glass;  // probabilities of the lobes
 };
 
 template <class F> RT_HD F largest(Vec3<F> v) { return max_(v.x, max_(v.y, v.z)); }
@@ -109,8 +114,14 @@ template <class F> RT_HD F coat_crossing(const PrincipledShading<F>& s, F cos_i)
   return select(s.inside, F(1.0f) - coat_albedo(s.coat, cos_i), s.through);
 }
 
+// Index of refraction beyond the surface of a solid in air by that of the viewer's side.
+template <class F> RT_HD F relative_index(const Principled<F>& m, MaskOf<F> inside) {
+  return select(inside, F(1.0f) / m.ior, m.ior);
+}
+
 template <class F>
-RT_HD PrincipledShading<F> principled_shading(const Principled<F>& m, Vec3<F> albedo, F cos_o, MaskOf<F> inside) {
+RT_HD PrincipledShading<F> principled_shading(const Principled<F>& m, Vec3<F> albedo, F cos_o, MaskOf<F> inside,
+                                              F eta) {
   PrincipledShading<F> s;
   const F one(1.0f), zero(0.0f);
   s.roughness = m.roughness;
@@ -120,8 +131,8 @@ RT_HD PrincipledShading<F> principled_shading(const Principled<F>& m, Vec3<F> al
   const F coat_o = select(inside, zero, coat_albedo(m.coat, cos_o));
   s.through = one - coat_o;
   s.glass = (one - m.metallic) * m.transmission;
-  s.smooth = !(m.roughness * m.roughness > F(kLeastAlpha));
-  s.eta = select(inside, one / m.ior, m.ior);
+  s.eta = eta;
+  s.smooth = (m.roughness * m.roughness <= F(kLeastAlpha)) | (max_(s.eta, one / s.eta) < F(kLeastIndex));
   const MaskOf<F> absorbs = m.attenuation_distance > zero;
   s.tint = {select(absorbs, one, sqrt_(albedo.x)), select(absorbs, one, sqrt_(albedo.y)),
             select(absorbs, one, sqrt_(albedo.z))};
@@ -151,6 +162,19 @@ RT_HD PrincipledShading<F> principled_shading(const Principled<F>& m, Vec3<F> al
   s.average = base_share(s, average);
   s.diffuse = (solid * base_o / max_(s.average, F(1e-6f))) * albedo;
 
+  // Light that bounces between the facets of rough glass (Kulla, Conty 2017, for both sides): it leaves to a side in
+  // proportion to the light of one bounce that this side loses, times the square of its index. So all of it leaves, and
+  // light and viewer can be exchanged: the value is glass_multiple cos_i times what is lost at cos_i, on either side.
+  s.glass_lost = zero, s.glass_multiple = zero, s.same_side = one;
+  const MaskOf<F> rough = (s.glass > zero) & !s.smooth;
+  if (any(rough)) {
+    const F here = ggx_glass_lost_mean(m.roughness, s.eta);
+    const F both = max_(fma_(s.eta * s.eta, ggx_glass_lost_mean(m.roughness, one / s.eta), here), F(1e-6f));
+    s.glass_lost = select(rough, ggx_glass_lost(m.roughness, s.eta, cos_o), zero);
+    s.glass_multiple = s.glass * s.glass_lost / both;
+    s.same_side = here / both;
+  }
+
   const Vec3<F> layer_o = {once.with(s.layer.f0.x, s.layer.f90), once.with(s.layer.f0.y, s.layer.f90),
                            once.with(s.layer.f0.z, s.layer.f90)};
   const F rest = s.through;
@@ -158,11 +182,13 @@ RT_HD PrincipledShading<F> principled_shading(const Principled<F>& m, Vec3<F> al
   s.p_layer = rest * largest(layer_o);
   s.p_diffuse = rest * solid * base_o * largest(albedo);
   s.p_multiple = rest * largest(s.multiple) * s.lost_o;
-  s.p_glass = rest * s.glass;
-  const F sum = s.p_coat + s.p_layer + s.p_diffuse + s.p_multiple + s.p_glass;
+  s.p_glass_multiple = rest * s.glass * s.glass_lost;
+  s.p_glass = rest * s.glass - s.p_glass_multiple;
+  const F sum = s.p_coat + s.p_layer + s.p_diffuse + s.p_multiple + s.p_glass_multiple + s.p_glass;
   const F scale = select(sum > zero, one / max_(sum, F(1e-20f)), zero);
   s.p_coat = s.p_coat * scale, s.p_layer = s.p_layer * scale;
   s.p_diffuse = s.p_diffuse * scale, s.p_multiple = s.p_multiple * scale, s.p_glass = s.p_glass * scale;
+  s.p_glass_multiple = s.p_glass_multiple * scale;
   return s;
 }
 
@@ -223,13 +249,15 @@ template <class F> RT_HD BsdfValue<F> principled_glass(const PrincipledShading<F
   const F chosen = select(reflects, r, one - r) * spread;
   const F shape = chosen * max_(o_dot_m, F(0.0f)) * (F(2.0f) * cos_i) * ggx_density(s.alpha, m) *
                   ggx_visible_both(s.alpha, o.z, cos_i);
-  const F by_eta2 = one / (s.eta * s.eta);  // radiance is less where the index is, by its square
-  const Vec3<F> color = {select(reflects, one, by_eta2 * s.tint.x), select(reflects, one, by_eta2 * s.tint.y),
-                         select(reflects, one, by_eta2 * s.tint.z)};
+  const F by_eta2 = select(reflects, one, one / (s.eta * s.eta));  // radiance is less where the index is, by its square
+  const Vec3<F> color = {select(reflects, one, s.tint.x), select(reflects, one, s.tint.y),
+                         select(reflects, one, s.tint.z)};
   const F cover = select(reflects, coat_cover(s, cos_i), coat_crossing(s, cos_i));
-  const F value = select(valid, cover * s.glass * shape, F(0.0f));
-  const F pdf = select(valid, s.p_glass * chosen * ggx_pdf(s.alpha, o, m) * F(1.0f / kPi), F(0.0f));
-  return {value * color, pdf};
+  const F once = select(valid, by_eta2 * s.glass * shape, F(0.0f));
+  const F again = s.glass_multiple * cos_i * ggx_glass_lost(s.roughness, select(reflects, s.eta, one / s.eta), cos_i);
+  const F wide = s.p_glass_multiple * select(reflects, s.same_side, one - s.same_side) * multiple_pdf(s, cos_i);
+  const F pdf = select(valid, s.p_glass * chosen * ggx_pdf(s.alpha, o, m), F(0.0f)) + wide;
+  return {(cover * (once + again)) * color, pdf * F(1.0f / kPi)};
 }
 
 // Smooth glass has no value: no direction but that of its sample is one of its.
@@ -263,7 +291,7 @@ template <class F>
 struct PrincipledSample {
   Vec3<F> i;
   Vec3<F> weight;  // value by density
-  F pdf;           // 0: the direction was certain
+  F pdf;  // 0: the direction was certain
 };
 
 // u: a point of the unit square, lobe: a number in [0, 1) that chooses the lobe
@@ -271,9 +299,9 @@ template <class F>
 RT_HD PrincipledSample<F> principled_sample(const PrincipledShading<F>& s, Vec3<F> o, Sample2d<F> u, F lobe) {
   const F one(1.0f), zero(0.0f);
   const F after_coat = s.p_coat, after_layer = after_coat + s.p_layer, after_diffuse = after_layer + s.p_diffuse;
-  const F after_multiple = after_diffuse + s.p_multiple;
+  const F after_multiple = after_diffuse + s.p_multiple, after_wide = after_multiple + s.p_glass_multiple;
   const MaskOf<F> coat = lobe < after_coat, layer = (!coat) & (lobe < after_layer);
-  const MaskOf<F> wide = (!coat) & (!layer) & (lobe < after_multiple), glass = (!coat) & (!layer) & (!wide);
+  const MaskOf<F> wide = (!coat) & (!layer) & (lobe < after_wide), glass = (!coat) & (!layer) & (!wide);
   const F alpha = select(coat, F(kCoatAlpha), s.alpha);
   Vec3<F> m = ggx_sample(alpha, o, u);
   const MaskOf<F> certain = glass & s.smooth;
@@ -283,15 +311,19 @@ RT_HD PrincipledSample<F> principled_sample(const PrincipledShading<F>& s, Vec3<
 
   // Which side of the glass: the rest of the number that chose the lobe.
   const Fresnel<F> f = fresnel_dielectric(cosine, s.eta);
-  const F rest = (lobe - after_multiple) / max_(s.p_glass, F(1e-20f));
-  const MaskOf<F> passes = glass & !(rest < f.reflected);
+  const F rest = (lobe - after_wide) / max_(s.p_glass, F(1e-20f));
+  const F rest_wide = (lobe - after_multiple) / max_(s.p_glass_multiple, F(1e-20f));
+  const MaskOf<F> refracts = glass & !(rest < f.reflected);
+  const MaskOf<F> leaves = wide & !(lobe < after_multiple) & !(rest_wide < s.same_side), passes = refracts | leaves;
   const F inverse = one / s.eta;
   const Vec3<F> refracted = fma3(F(0.0f) - inverse, o, fma_(cosine, inverse, F(0.0f) - f.cos_t) * m);
-  i = {select(passes, refracted.x, i.x), select(passes, refracted.y, i.y), select(passes, refracted.z, i.z)};
+  i = {select(refracts, refracted.x, i.x), select(refracts, refracted.y, i.y), select(refracts, refracted.z, i.z)};
   const F cosine2 = select(lobe < after_diffuse, one - u.u, multiple_sample(s, u.u));
   const F root = sqrt_(max_(one - cosine2, zero));
   const SinCos<F> phi = sincos_turns(u.v);
-  i = {select(wide, root * phi.cos, i.x), select(wide, root * phi.sin, i.y), select(wide, sqrt_(cosine2), i.z)};
+  const F up = sqrt_(cosine2);
+  i = {select(wide, root * phi.cos, i.x), select(wide, root * phi.sin, i.y),
+       select(wide, select(leaves, zero - up, up), i.z)};
   i = normalize(i);
 
   const BsdfValue<F> b = principled_eval(s, o, i);

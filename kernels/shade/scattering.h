@@ -18,9 +18,10 @@ struct Scattering {
   F p_mirror;        // of Phong's: probability that a path goes on along the mirror direction
 };
 
-// normal: towards the viewer; inside: the viewer is inside the surface
+// normal: towards the viewer; inside: the viewer is inside the surface; eta: index of refraction beyond the surface by
+// that of the viewer's side, of use for glass
 template <class F>
-RT_HD Scattering<F> scattering(const Bsdf<F>& b, Vec3<F> normal, Vec3<F> wo, MaskOf<F> inside) {
+RT_HD Scattering<F> scattering(const Bsdf<F>& b, Vec3<F> normal, Vec3<F> wo, MaskOf<F> inside, F eta) {
   Scattering<F> s;
   s.bsdf = b;
   s.basis = basis_about(normal);
@@ -28,7 +29,7 @@ RT_HD Scattering<F> scattering(const Bsdf<F>& b, Vec3<F> normal, Vec3<F> wo, Mas
   s.wo.z = max_(s.wo.z, F(1e-6f));
   s.emission = {F(0.0f), F(0.0f), F(0.0f)};
   if (any(b.is_principled)) {
-    s.principled = principled_shading(b.principled, b.albedo, s.wo.z, inside);
+    s.principled = principled_shading(b.principled, b.albedo, s.wo.z, inside, eta);
     s.emission = select(b.is_principled & !inside, b.principled.emission, F(0.0f)) * b.albedo;
   }
   const F diffuse = scattered_share(b.phong) * b.phong.diffuse * largest(b.albedo);

@@ -194,7 +194,8 @@ def animate(
         tone: exposure and curve, as for `render`; an automatic exposure is metered in the first
             frame.
         annotations: what is drawn over the pictures; see `render`. In texts {frame} is the number
-            of the trajectory's frame and {time} the seconds from the start.
+            of the trajectory's frame, {seconds} those from the start, and {time} the time of the
+            file, or {seconds} where it states none.
         format: the ending that says the format of a file; see `load`.
         topology: a file with the atoms of a trajectory; see `load`.
         **settings: those of `AnimationSettings` (`frames`, `fps`, `turntable`, `keyframes`, ...)

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from raytracer.animation.fit import fit
 from raytracer.animation.follow import followed
 from raytracer.animation.path import CameraPath, Stand, turned
+from raytracer.annotations.texts import Short
 from raytracer.errors import naming
 from raytracer.film.film import Film, measure
 from raytracer.film.image import Image
@@ -420,7 +421,7 @@ class Renderer:
 
 def _values(shot: Shot) -> dict[str, Any]:
     """Return what texts over a picture may name."""
-    return {"frame": shot.frame, "time": shot.time}
+    return {"frame": shot.frame, "seconds": Short(shot.time)}
 
 
 def _labelled(job: Job, shot: Shot, camera: Camera) -> Job:

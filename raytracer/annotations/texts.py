@@ -21,6 +21,13 @@ LEADING = 1.25
 ANCHORS = {"left": 0.0, "right": 1.0}
 
 
+class Short(float):
+    """A number that is written with at most six digits where its format is not stated."""
+
+    def __format__(self, form: str) -> str:
+        return super().__format__(form or "g")
+
+
 def draw(sheet: Sheet, label: TextLabel, values: Mapping[str, Any]) -> None:
     """Draw a text; values: what stands for {title}, {time} and others."""
     size, ink = sheet.letters(label.size, "texts"), sheet.ink(label.color)
@@ -43,12 +50,19 @@ def filled(text: str, values: Mapping[str, Any]) -> str:
         SceneError: there is no value of that name, or it cannot be written so.
     """
     parts = []
+    if "seconds" in values:  # of a movie
+        values = {"time": values["seconds"], "time_unit": "s", **values}
     try:
         for before, name, form, conversion in Formatter().parse(text):
             parts.append(before)
             if name is None:
                 continue
             if name not in values:
+                if name in ("time", "time_unit"):
+                    raise SceneError(
+                        f"texts: there is no '{{{name}}}': the file does not say the time of its "
+                        "frame"
+                    )
                 hint = suggestion(name, values)
                 raise SceneError(f"texts: there is no value '{{{shown(name)}}}'; {hint}")
             if conversion:

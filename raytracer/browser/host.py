@@ -289,7 +289,7 @@ class Host:
             return
         (outlet, path), self._save = self._save, None
         if path.is_file():
-            name = f"{Path(self.name).stem}.png"
+            name = f"{self._session.viewer.loaded_scene.stem}.png"
             outlet.send({"type": "file", "name": name, "mime": "image/png"}, path.read_bytes())
             path.unlink()
 

@@ -196,7 +196,9 @@ class TextLabel(Defined):
     """Lines of text over the picture.
 
     {title}, {file}, {spheres} and {frame} stand for title, name of the file, number of spheres and
-    number of the frame; {spheres:,} separates thousands. A brace itself is {{ or }}.
+    number of the frame; {spheres:,} separates thousands. {time} and {time_unit} are the time that
+    the file states for the frame; in a movie {seconds} are those from its start. A brace itself is
+    {{ or }}.
 
     Raises:
         SceneError: a value is out of range.

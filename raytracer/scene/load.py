@@ -114,8 +114,8 @@ def load(
     Args:
         path: a scene file (.toml, .json), or a particle file (.npz, .csv, .xyz, .lammpstrj, ...;
             the guide lists all), which is shown by a fitted camera, with the look soft, atoms with
-            the colours of elements. A pattern as in `snap_*.h5` or `frame_%04d.xyz`, or, with a
-            frame, a folder, names a series of files with a frame each.
+            the colours of elements. A pattern as in `snap_*.h5` or `frame_%04d.xyz`, or a folder
+            of such files, names a series of files with a frame each.
         frame: of a trajectory, from 0, or from -1 backwards; in a scene file, of each data file
             that holds several frames, before what the scene file says. None is the first one.
         columns: names of columns that will be needed: they are read at once with the spheres,
@@ -220,7 +220,8 @@ def _is_series(path: Path, frame: int | None) -> bool:
 def check_there(path: Path, frame: int | None = None) -> None:
     """Refuse a path where there is no file. Raises SceneError that names the nearest one.
 
-    A pattern is right where files match it, a folder where a frame of it is asked for.
+    A pattern is right where files match it, a folder where a frame of it is asked for or where it
+    holds snapshots.
     """
     if path == STANDARD_INPUT or _is_series(path, frame):
         return

@@ -124,6 +124,14 @@ class Principled(Defined):
             "sphere's colour. 0: light takes on the colour at the surfaces instead.",
         ),
     )
+    priority: float = field(
+        default=0.0,
+        metadata=define(
+            Number(-1e6, 1e6),
+            "Which glass fills the place where spheres of glass overlap: that of the largest "
+            "priority, and of equal priorities the sphere that comes last in the scene.",
+        ),
+    )
     emission: float = field(
         default=0.0,
         metadata=define(Number(0.0, 1e12), "Radiance that the sphere sends out, times its colour."),

@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from raytracer.scene.environment import Environment
     from raytracer.scene.glyphs.settings import Arrows, Contacts, Shape, Trails
     from raytracer.scene.particles.labels import Labels
-    from raytracer.scene.particles.source import Box, Particles
+    from raytracer.scene.particles.source import Box, Moment, Particles
     from raytracer.scene.solids import ConeSet, EllipsoidSet
 
 __all__ = [
@@ -269,10 +269,10 @@ class Scene:
         without a copy where the package gives its own; no package is imported.
 
         Args:
-            particles: Atoms of ASE, a Universe or AtomGroup of MDAnalysis, a DataCollection or
-                Pipeline of OVITO, a Frame of gsd, a DataFrame of pandas or polars, a Table of
-                pyarrow, a DataSet of PyVista; an array (N, 3), (N, 4) with radii, (T, N, 3) of
-                frames or (N,) of records; or a dictionary of arrays by name.
+            particles: Atoms of ASE, a Universe or AtomGroup of MDAnalysis, a Mol of RDKit, a
+                DataCollection or Pipeline of OVITO, a Frame of gsd, a DataFrame of pandas or
+                polars, a Table of pyarrow, a DataSet of PyVista; an array (N, 3), (N, 4) with
+                radii, (T, N, 3) of frames or (N,) of records; or a dictionary of arrays by name.
             radius: one radius or (N,), before those of the object.
             color: one colour or (N, 3), before those of the object.
             arrays: the object's own names by "centers", "radii", "diameters", "colors", "x", "y",
@@ -440,11 +440,13 @@ class Scene:
         return spheres.in_color(PRESETS[name].color) if name in PRESETS else spheres
 
     def material_of(self, surface: SphereSet | SolidSet | Ground) -> AnyMaterial:
-        """Return the material of a set or of the ground.
+        """Return the material of a set or of the ground; where shading is flat, a plain one.
 
         Raises:
             SceneError: it names a material that the scene does not have.
         """
+        if self.render.shading == "flat":
+            return Material()
         material = surface.material
         if not isinstance(material, str):
             return material
@@ -608,7 +610,9 @@ class SphereSet:
             labels=data.labels,
             **options,
         )
-        spheres._data = Data(spheres.count, data.extra, data.about, data.origin, data.box)
+        spheres._data = Data(
+            spheres.count, data.extra, data.about, data.origin, data.box, data.time
+        )
         return spheres
 
     @property
@@ -620,6 +624,11 @@ class SphereSet:
     def total(self) -> int:
         """Number of particles of the file, of which the set may show a part."""
         return self._data.total
+
+    @property
+    def time(self) -> Moment | None:
+        """The time of the frame as its file states it, value and unit, or None."""
+        return self._data.time
 
     @property
     def box(self) -> Box | None:

@@ -133,8 +133,8 @@ class LoadedScene:
     @property
     def stem(self) -> str:
         """Start of the names of its pictures; characters that no file name has are replaced."""
-        if self.path:
-            return self.path.stem
+        if self.path:  # of a series of files, what they have in common
+            return re.sub(r"[*?\[\]]", "", self.path.stem).strip(" _-.") or "series"
         return re.sub(r"[^\w +-]", "_", self.scene.title)[:TEXT_LETTERS].strip() or "scene"
 
     @property

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from pathlib import Path
+from stat import S_ISDIR
 from threading import Thread
 from typing import TYPE_CHECKING
 
 from raytracer.errors import RaytracerError
 from raytracer.files.access import opened
 from raytracer.scene.load import SCENE_SUFFIXES, read_table
-from raytracer.scene.particles.data_file import split_inner
+from raytracer.scene.particles.data_file import may_be_series, split_inner
 from raytracer.viewer.messages import Broken, Loaded
 
 if TYPE_CHECKING:
@@ -133,12 +135,39 @@ def data_files(path: Path) -> list[Path]:
 
 
 def stamp(path: Path) -> Stamp | None:
-    """Return modification time and size of a file; None if it is missing."""
+    """Return modification time and size of a file; None if it is missing.
+
+    Of a series of files, named by a pattern or a folder, they are the time of the last change of
+    its folder and the size of its last file, which may grow.
+    """
     try:
         status = path.stat()
+    except FileNotFoundError:
+        return _series_stamp(path) if may_be_series(path, None) else None
     except (OSError, ValueError):  # the latter for an impossible name
         return None
+    if S_ISDIR(status.st_mode):
+        return _series_stamp(path)
     return status.st_mtime_ns, status.st_size
+
+
+def _series_stamp(path: Path) -> Stamp | None:
+    try:
+        folder = path if path.is_dir() else path.parent
+        changed = folder.stat().st_mtime_ns
+        last = _last_of(path, changed)
+        return changed, last.stat().st_size if last else 0
+    except (OSError, ValueError, RaytracerError):
+        return None
+
+
+@lru_cache(maxsize=16)
+def _last_of(path: Path, _changed: int) -> Path | None:
+    """Return the last file of a series; found again when its folder has changed."""
+    from raytracer.scene.particles.series import series_of
+
+    found = series_of(path)
+    return found.files[-1] if found and found.files else None
 
 
 def sentence(error: Exception, path: Path) -> str:

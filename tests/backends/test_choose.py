@@ -17,7 +17,8 @@ from raytracer.benchmark import render_benchmark, render_levels
 from raytracer.buffers import build_bvh
 from raytracer.film.film import Film
 from raytracer.scene.packing.pack import pack
-from raytracer.scene.scene import SphereSet
+from raytracer.scene.scene import CapsuleSet, Scene, SphereSet
+from raytracer.scene.solids import ConeSet, EllipsoidSet
 from raytracer.variants import Variant, discover, product
 from raytracer.view import View, frame_of
 from support.project import to_project
@@ -107,34 +108,64 @@ def test_features_of_paths_that_a_picture_does_not_need() -> None:
         return choose.missing_features(View(camera, lights, materials, frame))
 
     assert missing() == choose.PATH_FEATURES
-    assert missing(sky_size=4) == missing(emitter_count=1) == choose.PATH_FEATURES[:1]
-    assert missing(clip_count=1) == missing(translucent=1) == ()
+    assert missing(sky_size=4) == missing(emitter_count=1) == choose.PATH_FEATURES[:2]
+    assert missing(clip_count=1) == missing(translucent=1) == missing(nested=1) == ()
     materials["kind"][1] = layout.code("MaterialKind", "principled")
-    assert missing() == choose.PATH_FEATURES[:1]
+    assert missing() == choose.PATH_FEATURES[:2]
     assert all(each in choose.every_variant(choose.PATHS) for each in [(), missing()])
 
 
-def test_capsules_have_a_kernel_of_their_own_for_direct_light() -> None:
+@pytest.mark.parametrize("integrator", ["direct", "ao", "path"])
+@pytest.mark.parametrize(
+    ("has_forms", "max_depth", "large", "needs_more"),
+    [(False, 0, 0, False), (True, 0, 0, True), (False, 3, 0, True), (False, 0, 1, True)],
+)
+def test_capsules_have_kernels_of_their_own_for_direct_light(
+    integrator: str, has_forms: bool, max_depth: int, large: int, needs_more: bool
+) -> None:
     camera, lights = np.zeros(1, layout.dtype("Camera")), np.zeros(0, layout.dtype("Light"))
     materials = np.zeros(1, layout.dtype("Material"))
-    for integrator in ("direct", "ao", "path"):
-        frame = frame_of(kind=layout.code("IntegratorKind", integrator))
-        missing = choose.missing_with_capsules(View(camera, lights, materials, frame))
-        assert missing == (choose.CAPSULE_FEATURES if integrator == "direct" else ())
-        assert missing in choose.every_variant(choose.CAPSULES)
+    materials["phong"]["mirror"] = 0.5
+    kind = layout.code("IntegratorKind", integrator)
+    frame = frame_of(kind=kind, large_count=large, material_count=1)
+    view = View(camera, lights, materials, frame).with_depth(max_depth)
+    missing = choose.missing_with_capsules(view, has_forms)
+    own = choose.CAPSULE_FEATURES if needs_more else choose.ROUND_FEATURES
+    assert missing == (own if integrator == "direct" else ())
+    assert missing in choose.every_variant(choose.CAPSULES)
+
+
+RODS: dict[str, Any] = {"starts": [[0, 0, 0]], "ends": [[1, 0, 0]]}
+
+
+@pytest.mark.parametrize(
+    ("solids", "has_forms"),
+    [
+        ({"capsules": [CapsuleSet(**RODS, radius=0.1)]}, False),
+        ({"capsules": [CapsuleSet(**RODS, radius=0.1, color="red", end_color="blue")]}, False),
+        ({"capsules": [CapsuleSet(**RODS, radius=0.1, caps="flat")]}, True),
+        ({"cones": [ConeSet(**RODS, radius=0.1, end_radius=0.2)]}, True),
+        ({"ellipsoids": [EllipsoidSet([[0, 0, 0]], [[1, 2, 3]])]}, True),
+    ],
+    ids=["round", "colours", "flat", "cone", "ellipsoid"],
+)
+def test_forms_of_a_scene(solids: dict[str, Any], has_forms: bool) -> None:
+    assert pack(Scene([SphereSet([[0, 2, 0]], 0.3)], **solids)).has_forms == has_forms
 
 
 def test_features_are_macros_of_the_kernels() -> None:
-    headers = [kernels_root() / name for name in ("integrator/features.h", "shade/bsdf.h")]
+    headers = [
+        kernels_root() / name for name in ("integrator/features.h", "shade/bsdf.h", "geom/solid.h")
+    ]
     source = "".join(header.read_text(encoding="utf-8") for header in headers)
     defined = re.findall(r"^#define (\w+) 1$", source, re.MULTILINE)
-    assert set(defined) == {*choose.FEATURES, *choose.PATH_FEATURES}
+    assert set(defined) == {*choose.FEATURES, *choose.PATH_FEATURES, "RT_FORMS"}
     variants = [each for name in choose.PRODUCTION for each in choose.every_variant(name)]
     for name in choose.PRODUCTION:
-        own = {choose.PATHS: choose.PATH_FEATURES, choose.CAPSULES: choose.CAPSULE_FEATURES}
+        own = {choose.PATHS: choose.PATH_FEATURES, choose.CAPSULES: choose.ROUND_FEATURES}
         known = own.get(name, choose.FEATURES)
         assert all(set(missing) <= set(known) for missing in choose.every_variant(name))
-    assert len(variants) <= 16
+    assert len(variants) <= 17
     assert all(
         choose.variant_of(name, missing) in choose.every_variant(name)
         for name in (choose.LIST, choose.THREADS, choose.PACKETS)
@@ -210,6 +241,30 @@ def test_a_kernel_without_what_a_scene_does_not_have_gives_the_same_film(
     unneeded = tuple(feature for feature in choose.FEATURES if not needed[feature])
     assert kernels == [choose.variant_of(name, unneeded), ()]
     np.testing.assert_array_equal(films[0], films[1])
+
+
+@pytest.mark.gpu
+@pytest.mark.usefixtures("cuda")
+def test_the_kernels_of_capsules_give_the_same_film(monkeypatch: pytest.MonkeyPatch) -> None:
+    from raytracer.backends.cuda import run
+    from raytracer.backends.cuda import scene as module
+
+    rng = np.random.default_rng(8)
+    starts = rng.uniform(-1, 1, (2000, 3))
+    rods = CapsuleSet(starts, starts + 0.3 * rng.normal(size=(2000, 3)), 0.03)
+    scene = replace(to_project(random_scene(4, 15)), capsules=[rods])
+    buffers = pack(scene, scene.render.override(width=SIZE[0], height=SIZE[1], samples=3))
+    tree, device = build_bvh(buffers), run.CudaDevice()
+    films = []
+    for missing in (choose.ROUND_FEATURES, choose.CAPSULE_FEATURES, ()):
+        monkeypatch.setattr(module, "missing_with_capsules", lambda *_, missing=missing: missing)
+        with device.film(Film.blank(*SIZE)) as film, device.scene(buffers, tree) as made:
+            film.add(made, buffers.view, 3)
+            films.append(film.to_host().sums)
+            assert made.kernel(buffers.view).missing == missing
+    np.testing.assert_array_equal(films[0], films[1])
+    # the kernel that takes any material evaluates Phong's in another frame
+    np.testing.assert_allclose(films[2], films[1], rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.gpu

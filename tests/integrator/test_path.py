@@ -130,6 +130,7 @@ WHITE: dict[str, Any] = {
     "phong": DIFFUSE,
     "half a mirror": Material(ambient=1.0, diffuse=1.0, specular=0.0, mirror=0.5),
     "clear glass": GLASS,
+    **{f"glass {r}": Principled(roughness=r, transmission=1.0) for r in (0.1, 0.4, 0.7, 1.0)},
 }
 
 

@@ -220,7 +220,8 @@ PROBE(ggx_albedo) {
 // roughness, metallic, ior, specular, coat, transmission, albedo, whether inside, wo (in the frame of the normal)
 template <class F> RT_HD PrincipledShading<F> read_principled(const F* in) {
   const Principled<F> m = {in[0], in[1], in[2], in[3], in[4], in[5], F(0.0f), F(0.0f)};
-  return principled_shading(m, read3(in + 6), in[12], in[9] > F(0.0f));
+  const MaskOf<F> inside = in[9] > F(0.0f);
+  return principled_shading(m, read3(in + 6), in[12], inside, relative_index(m, inside));
 }
 // then wi
 PROBE(principled_eval) {

@@ -7,6 +7,7 @@ with the factor of the squared indices of refraction.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from functools import cache, cached_property
 from typing import Any, NamedTuple
@@ -20,6 +21,7 @@ from reference.radiometry import (
     fresnel_schlick,
     ggx_albedo,
     ggx_density,
+    ggx_glass_albedo,
     ggx_lambda,
     ggx_visible_normal,
 )
@@ -101,6 +103,11 @@ class Surfaces:
         """How often a metal is sampled as a diffuse one, for light that facets reflect often."""
         return np.asarray(self.compensated * (1 - self.tables.facets(self, self.cosine)))
 
+    @cached_property
+    def _again(self) -> Again:
+        """What facets of glass scatter more than once."""
+        return self.tables.again(self)
+
     def evaluate(self, wi: Array) -> tuple[Array, Array]:
         """Value times the cosine of wi, (n, 3), and density, (n,), without mirrors of no width."""
         value, pdf = np.zeros_like(self.wo), np.zeros(len(self.wo))
@@ -180,7 +187,12 @@ class Surfaces:
             through = seen * (1 - fresnel) * np.abs(across) / turn
             pdf = np.where(up > 0, fresnel * seen / (4 * np.abs(along)), through)
         value, pdf = np.where(valid, value, 0), np.where(valid, pdf, 0)
-        share = self._glass_share
+        again, share = self._again, self._glass_share
+        side = np.where(up > 0, again.stays, 1 - again.stays)
+        value += (
+            again.lost * self.tables.glass_lost(self, np.abs(up), up < 0) / (np.pi * again.both)
+        )
+        pdf = pdf + again.lost * (side * np.abs(up) / np.pi - pdf)
         return np.repeat((share * value)[:, None], 3, axis=1), share * pdf
 
     def sample(self, u: Array) -> Samples:
@@ -195,16 +207,25 @@ class Surfaces:
         along = dot(self.wo, h)
         # kinds by their shares: metal, glass, coat, diffuse
         facets = self.metal * (1 - self.many_chance)
-        edges = np.stack([facets, self._glass_share, self.base * self.coat_chance], axis=1)
+        again = self._again
+        once = self._glass_share * (1 - again.lost)
+        edges = np.stack([facets, once, self.base * self.coat_chance], axis=1)
+        many = self._glass_share * again.lost
+        first = u[:, 2] - edges.sum(axis=1)
+        scattered = (first >= 0) & (first < many)  # by glass, more than once
         kind = (u[:, 2, None] >= np.cumsum(edges, axis=1)).sum(axis=1)
         fresnel = fresnel_dielectric(along, self.eta)
         through = (kind == 1) & (u[:, 3] >= fresnel)
+        crosses = scattered & (u[:, 3] >= again.stays)
         diffuse = kind == 3
         wi = 2 * along[:, None] * h - self.wo
         inner = np.sqrt(np.maximum(1 - (1 - along**2) / self.eta**2, 0))
         bent = (along / self.eta - inner)[:, None] * h - self.wo / self.eta[:, None]
         wi = np.where(through[:, None], bent, wi)
-        wi = np.where(diffuse[:, None], self._cosine_weighted(u, t, b), wi)
+        around = self._cosine_weighted(u, t, b)
+        across = around - 2 * dot(around, self.n)[:, None] * self.n
+        wi = np.where(diffuse[:, None], np.where(crosses[:, None], across, around), wi)
+        through = through | crosses
         wi /= np.linalg.norm(wi, axis=1, keepdims=True)
         value, pdf = self.evaluate(wi)
         good = (dot(wi, self.n) < 0) == through
@@ -239,6 +260,18 @@ def frame(n: Array) -> tuple[Array, Array]:
     return t, np.cross(n, t)
 
 
+class Again(NamedTuple):
+    """Light that facets of glass scatter more than once, (n,) each.
+
+    lost: share of light that they do not scatter at once. both: mean of that of either side, each
+    times the square of its index over the near one's. stays: share of the near side.
+    """
+
+    lost: Array
+    both: Array
+    stays: Array
+
+
 class Tables:
     """Albedos of the coats and of fully reflecting facets by cosine, a row a ball."""
 
@@ -247,6 +280,7 @@ class Tables:
         self._facets = np.array([_albedo(b.roughness, None) for b in balls]).reshape(shape)
         self._coats = np.array([_albedo(b.roughness, b.ior) for b in balls]).reshape(shape)
         self.mean_facets, self.mean_coat = self._mean(self._facets), self._mean(self._coats)
+        self._roughness = [b.roughness for b in balls]
 
     def facets(self, surfaces: Surfaces, cosine: Array) -> Array:
         """Albedo of facets that reflect all, (n,)."""
@@ -255,6 +289,37 @@ class Tables:
     def coat(self, surfaces: Surfaces, cosine: Array) -> Array:
         """Albedo of the coat, (n,)."""
         return self._at(self._coats, surfaces.table, cosine)
+
+    def again(self, surfaces: Surfaces) -> Again:
+        """Light that facets of glass scatter more than once."""
+        shape = len(surfaces.eta)
+        lost, both, stays = np.zeros(shape), np.ones(shape), np.ones(shape)
+        for which, roughness, eta in self._kinds(surfaces):
+            here = self._mean(1 - _glass(roughness, eta)[None])[0]
+            beyond = eta**2 * self._mean(1 - _glass(roughness, 1 / eta)[None])[0]
+            scattered = np.interp(surfaces.cosine[which], COSINES, _glass(roughness, eta))
+            lost[which] = surfaces.compensated[which] * (1 - scattered)
+            both[which] = here + beyond
+            stays[which] = here / (here + beyond)
+        return Again(lost, both, stays)
+
+    def glass_lost(self, surfaces: Surfaces, cosine: Array, beyond: Mask) -> Array:
+        """Share that facets do not scatter at once, from near or far directions, (n,)."""
+        lost = np.zeros(len(cosine))
+        for which, roughness, eta in self._kinds(surfaces):
+            near, far = (_glass(roughness, each) for each in (eta, 1 / eta))
+            found = [np.interp(cosine[which], COSINES, each) for each in (near, far)]
+            lost[which] = 1 - np.where(beyond[which], found[1], found[0])
+        return lost
+
+    def _kinds(self, surfaces: Surfaces) -> Iterator[tuple[Mask, float, float]]:
+        """Yield roughness and indices of rough glass, and which surfaces have them."""
+        glass = (surfaces.glass > 0) & ~surfaces.smooth
+        pairs = np.stack([surfaces.table, surfaces.eta], axis=1)
+        for number, eta in np.unique(pairs[glass], axis=0):
+            which = glass & (surfaces.table == number) & (surfaces.eta == eta)
+            if eta != 1:
+                yield which, self._roughness[int(number)], float(eta)
 
     @staticmethod
     def _mean(table: Array) -> Array:
@@ -267,6 +332,12 @@ class Tables:
         low = np.minimum(place.astype(np.int64), len(COSINES) - 2)
         part = (cosine - COSINES[low]) / (COSINES[low + 1] - COSINES[low])
         return np.asarray(table[row, low] * (1 - part) + table[row, low + 1] * part)
+
+
+@cache
+def _glass(roughness: float, eta: float) -> Array:
+    """Share of light that glass scatters at once, at the cosines of the tables."""
+    return ggx_glass_albedo(COSINES, roughness**2, eta)
 
 
 @cache

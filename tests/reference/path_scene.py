@@ -24,7 +24,7 @@ class Ball:
         metallic, transmission: 0 to 1.
         ior: index of refraction.
         specular: factor of the coat's reflection; 0 leaves the diffuse base alone.
-        compensated: whether light that facets reflect more than once is added to a metal.
+        compensated: whether light that facets scatter more than once is added to metal and glass.
         absorption: of glass, a scene unit.
         emission: radiance on the outer side.
         priority: of glass.

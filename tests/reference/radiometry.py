@@ -108,6 +108,36 @@ def ggx_albedo(cosine: ArrayLike, alpha: float, eta: float | None = None, grid: 
     return np.asarray(weight.mean(axis=1))
 
 
+def ggx_glass_albedo(cosine: ArrayLike, alpha: float, eta: float, grid: int = 64) -> Array:
+    """Share of light that GGX glass scatters at once, to both sides, by quadrature.
+
+    Args:
+        cosine: of the light to the normal, (n,).
+        alpha: width; 0 is a smooth surface.
+        eta: index of refraction beyond the surface over that before it.
+        grid: points a side of the quadrature.
+    """
+    cosine = np.asarray(cosine, np.float64)
+    if alpha == 0:
+        return np.ones_like(cosine)
+    points = (np.arange(grid) + 0.5) / grid
+    u = np.stack(np.meshgrid(points, points, indexing="ij"), axis=-1).reshape(1, -1, 2)
+    z = np.maximum(cosine, 1e-6)[:, None]
+    wo = np.stack([np.sqrt(1 - z**2), 0 * z, z], axis=-1)
+    facet = ggx_visible_normal(np.broadcast_to(wo, (len(cosine), grid**2, 3)), alpha, u)
+    along = (wo * facet).sum(axis=-1)
+    fresnel = fresnel_dielectric(along, eta)
+    inner = np.sqrt(np.maximum(1 - (1 - along**2) / eta**2, 0))
+    up = 2 * along * facet[..., 2] - wo[..., 2]
+    down = wo[..., 2] / eta - (along / eta - inner) * facet[..., 2]
+    lambda_o = ggx_lambda(z, alpha)
+    seen = [
+        np.where(out > 0, (1 + lambda_o) / (1 + lambda_o + ggx_lambda(out, alpha)), 0)
+        for out in (up, down)
+    ]
+    return np.asarray((fresnel * seen[0] + (1 - fresnel) * seen[1]).mean(axis=1))
+
+
 def sphere_irradiance(cosine: ArrayLike, distance: ArrayLike, radius: float = 1.0) -> Array:
     """Irradiance by a sphere of radiance 1, which the surface may hide in part.
 

@@ -30,6 +30,11 @@ class FakeViewer:
 
         picks: tuple[int, ...] = ()
 
+    class loaded_scene:  # noqa: N801 - as of a viewer
+        """What is shown."""
+
+        stem = "fake"
+
     def __init__(self) -> None:
         self.saved: list[tuple[tuple[int, int], int]] = []
 

@@ -246,6 +246,8 @@ def test_a_stage_is_called_by_its_file_or_its_title(tmp_path: Path) -> None:
     path.write_text("x,y,z\n0,0,0\n1,1,1\n")
     assert loaded_scene_of(path).name == "points.csv"
     assert loaded_scene_of(str(path)).path == path
+    (tmp_path / "points_2.csv").write_text("x,y,z\n0,0,0\n1,1,1\n")
+    assert loaded_scene_of(str(tmp_path / "points_*.csv")).stem == "points"
 
 
 def test_a_title_that_is_no_name_of_a_file(tmp_path: Path) -> None:

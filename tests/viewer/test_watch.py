@@ -420,3 +420,22 @@ def test_topologies_and_paths_in_a_file_are_watched(tmp_path: Path) -> None:
     )
     assert list(stamps(scene)) == [scene, data, tmp_path / "b.dcd", atoms]
     assert stamps(Path(f"{data}:PartType1")) == {data: stamp(data)}
+
+
+@pytest.mark.parametrize("name", ["snap_*.xyz", "snap_%d.xyz", "."])
+def test_a_series_has_new_files_and_its_last_one_grows(tmp_path: Path, name: str) -> None:
+    """As while a simulation writes a file for each frame."""
+
+    def write(number: int, text: str) -> None:
+        (tmp_path / f"snap_{number}.xyz").write_text(text)
+
+    write(9, "1\n\nO 0 0 0\n")
+    first = stamp(tmp_path / name)
+    assert first is not None
+    assert stamp(tmp_path / name) == first
+    write(10, "1\n\nO 0 0")
+    os.utime(tmp_path, ns=(1, first[0] + 1))  # a coarse clock may not have moved
+    second = stamp(tmp_path / name)
+    write(10, "1\n\nO 0 0 0\n")
+    assert len({first, second, stamp(tmp_path / name)}) == 3
+    assert stamp(tmp_path / "none_*.xyz") is None

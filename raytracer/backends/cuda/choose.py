@@ -32,11 +32,15 @@ MIN_PACKET_RADIUS = 0.45
 FEATURES = ("RT_LARGE_SPHERES", "RT_MIRRORS", "RT_INTEGRATORS")
 """What kernels can be compiled without: macros of kernels/integrator/features.h."""
 
-PATH_FEATURES = ("RT_HIT_FILTERS", "RT_ALL_MATERIALS", "RT_LAMPS")
+PATH_FEATURES = ("RT_HIT_FILTERS", "RT_NESTED", "RT_ALL_MATERIALS", "RT_LAMPS")
 """What PATHS can be compiled without."""
 
 CAPSULE_FEATURES = ("RT_INTEGRATORS", "RT_PATH_TRACING")
 """What CAPSULES can be compiled without: all but `direct` with Phong's materials."""
+
+ROUND_FEATURES = (*CAPSULE_FEATURES, "RT_FORMS", "RT_LARGE_SPHERES", "RT_MIRRORS")
+"""What CAPSULES can be compiled without for atoms, bonds and lines: other forms than spheres and
+round capsules too (kernels/geom/solid.h), large spheres and mirrors."""
 
 UNMADE: dict[tuple[str, tuple[str, ...]], tuple[str, ...]] = {
     (LIST, FEATURES[1:]): FEATURES[2:],
@@ -80,27 +84,33 @@ def kernel_for(
 def missing_features(view: View) -> tuple[str, ...]:
     """Which of FEATURES a picture of spheres does not need, of PATH_FEATURES with paths."""
     if view.needs_path_tracing:
-        if view.hides or view.transparent_shadows:
+        if view.hides or view.transparent_shadows or view.nests:
             return ()
-        return PATH_FEATURES[:1] if view.has_principled or view.has_lamps else PATH_FEATURES
+        return PATH_FEATURES[:2] if view.has_principled or view.has_lamps else PATH_FEATURES
     if view.integrator != "direct":
         return ()  # other integrators have one variant: their rays take most of the time
     needed = (view.large_count > 0, view.mirrors, False)
     return tuple(name for name, is_needed in zip(FEATURES, needed, strict=True) if not is_needed)
 
 
-def missing_with_capsules(view: View) -> tuple[str, ...]:
-    """Which of CAPSULE_FEATURES a picture of a scene with capsules does not need: all or none."""
-    needs_all = view.needs_path_tracing or view.integrator != "direct"
-    return () if needs_all else CAPSULE_FEATURES
+def missing_with_capsules(view: View, has_forms: bool) -> tuple[str, ...]:
+    """Which features a picture of a scene with capsules does not need.
+
+    has_forms: whether there are cones, ellipsoids or flat ends.
+    Returns ROUND_FEATURES, CAPSULE_FEATURES or none.
+    """
+    if view.needs_path_tracing or view.integrator != "direct":
+        return ()
+    needs_more = has_forms or view.mirrors or view.large_count > 0
+    return CAPSULE_FEATURES if needs_more else ROUND_FEATURES
 
 
 def every_variant(kernel: str) -> list[tuple[str, ...]]:
     """The sets of features that a kernel of PRODUCTION is compiled without, the empty one first."""
     if kernel == CAPSULES:
-        return [(), CAPSULE_FEATURES]
+        return [(), CAPSULE_FEATURES, ROUND_FEATURES]
     if kernel == PATHS:
-        return [(), PATH_FEATURES[:1], PATH_FEATURES]
+        return [(), PATH_FEATURES[:2], PATH_FEATURES]
     *others, integrators = FEATURES
     without = [chosen for n in range(len(others) + 1) for chosen in combinations(others, n)]
     made = [(), *((*chosen, integrators) for chosen in without)]

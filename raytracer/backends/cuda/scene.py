@@ -62,6 +62,7 @@ class CudaScene(DeviceScene):
         self.count = buffers.rows
         self.large = buffers.large
         self.has_capsules = len(buffers.axis) > 0
+        self.has_forms = buffers.has_forms
         self.few_spheres = tree.spheres if tree.spheres.nbytes <= CONSTANT_BYTES else None
         self.pacer = launch.Pacer(_first_samples(number))
         self._arrays = sphere_arrays(buffers, tree)
@@ -114,8 +115,26 @@ class CudaScene(DeviceScene):
         own = None if self.has_capsules else self._kernel  # others read records of spheres
         kernel = own or production(self._kernel_name(view))
         with self._context.lock:
-            missing = (missing_with_capsules if self.has_capsules else missing_features)(view)
+            if self.has_capsules:
+                missing = missing_with_capsules(view, self.has_forms)
+            else:
+                missing = missing_features(view)
             return render_kernel(self.number, kernel, variant_of(kernel.name, missing))
+
+    def fill(self, kernel: RenderKernel, view: View) -> None:
+        """Fill the constant memory of the kernel that renders a view.
+
+        The lock of the context is held, and the context is active, until its launches have ended.
+        """
+        kernel.set_tables(
+            c_camera=view.camera,
+            c_lights=view.lights,
+            c_materials=view.materials,
+            c_large=self.large,
+            c_frame=view.frame,
+        )
+        if self.few_spheres is not None:
+            kernel.set_spheres(self.few_spheres)
 
     def describe(self, view: View) -> dict[str, Any]:
         """Return name, registers, local and shared memory of the kernel."""

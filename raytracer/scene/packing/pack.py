@@ -140,6 +140,7 @@ def _packed(
         ),
         **clip,
         **lit,
+        **_media(scene, camera, spheres, materials, material_id, settings),
     )
     for ids in (color_id, material_id, opacity):
         ids.setflags(write=False)  # a backend checks them once, and copies those that may change
@@ -211,6 +212,30 @@ def _opacity(scene: Scene, surfaces: Sequence[SphereSet]) -> NDArray[np.uint16]:
     from raytracer.scene.packing.surfaces import pack_opacity  # late: few scenes have any
 
     return pack_opacity(surfaces, materials)
+
+
+def _media(
+    scene: Scene,
+    camera: NDArray[np.void],
+    spheres: Spheres,
+    materials: NDArray[np.void],
+    material_id: NDArray[np.int32],
+    settings: RenderSettings,
+) -> dict[str, Any]:
+    """Return what paths need to know of glass within glass, as fields of `Frame`."""
+    if settings.resolved_integrator != "path":
+        return {}
+    from raytracer.layout import code
+
+    principled = materials["kind"] == code("MaterialKind", "principled")
+    parameters = materials["principled"]
+    glass = principled & (parameters["transmission"] > 0) & (parameters["metallic"] < 1)
+    if not glass.any():
+        return {}
+    from raytracer.scene.packing.media import pack_media  # late: few scenes have any
+
+    cut = scene.clip is not None
+    return pack_media(camera, spheres, glass, parameters["priority"], material_id, cut)
 
 
 def _clip(scene: Scene, space: Space) -> dict[str, Any]:
@@ -356,11 +381,14 @@ def retake(
         tables = {name: buffers.frame["scene"][name][0] for name in same}
         tables |= {name: buffers.frame["sky"][name][0] for name in SKY_FIELDS}
         clip = _clip(scene, space)
+        camera = stand.pack(settings.width / settings.height)
+        first = slice(len(buffers.x) - len(buffers.axis))  # capsules and others follow
+        spheres = buffers.x[first], buffers.y[first], buffers.z[first], buffers.radius[first]
         frame = _pack_frame(
             _standing(scene, buffers), settings, buffers.scale, light_count=len(lights),
             transparent_shadows=_passes_light(buffers.materials, settings), **tables, **clip,
+            **_media(scene, camera, spheres, buffers.materials, buffers.material_id, settings),
         )  # fmt: skip
-        camera = stand.pack(settings.width / settings.height)
     return replace(buffers, camera=camera, lights=lights, frame=frame)
 
 

@@ -11,7 +11,7 @@ from raytracer.files.access import OpenFile, is_file
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from raytracer.scene.particles.source import Box, Column, ParticleSource
+    from raytracer.scene.particles.source import Box, Column, Moment, ParticleSource
 
 
 class DataFile(NamedTuple):
@@ -72,7 +72,14 @@ _PATTERN = frozenset("*?[%")
 
 def may_be_series(path: Path, frame: int | None) -> bool:
     """Whether a path may be a pattern, or the folder, of a series of files with a frame each."""
-    return frame is not None or not _PATTERN.isdisjoint(str(path))
+    return frame is not None or not _PATTERN.isdisjoint(str(path)) or _is_folder(path)
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):  # the door says what is wrong with the name
+        return False
 
 
 def split_inner(path: Path) -> tuple[Path, str]:
@@ -98,6 +105,7 @@ class Data(NamedTuple):
         about: the columns of the file, None as long as they were not looked up.
         origin: the object, whose columns are in memory already.
         box: the simulation box, in the unit of length of the file; None if there is none.
+        time: of the frame; None if the file does not say it.
     """
 
     total: int
@@ -105,3 +113,4 @@ class Data(NamedTuple):
     about: Mapping[str, Column] | None = None
     origin: ParticleSource | None = None
     box: Box | None = None
+    time: Moment | None = None

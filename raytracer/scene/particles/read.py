@@ -46,7 +46,7 @@ def read(
 
     Args:
         path: a file in one of the formats of `registry.FORMATS`; or a pattern that matches one file
-            for each frame, or, with a frame, a folder of such files.
+            for each frame, or a folder of such files.
         names: the file's own names by the keys of `arrays` in a scene file ("centers", "radii",
             "diameters", "colors", "x", ...).
         elements: radii and colours of the user's own, by label or symbol.
@@ -149,7 +149,7 @@ def read_open(
         if wanted:
             found.also = wanted(found.columns)
         result = found.particles(names or {})
-        result.box, result.gravity = found.box, found.gravity
+        result.box, result.gravity, result.time = found.box, found.gravity, found.time
         result.notes += found.notes
         if wanted:
             _add_columns(result, found)
@@ -179,7 +179,7 @@ def read_object(
     found = object_source(value)
     with reading(found.name, "particles"):
         result = found.particles(names or {})
-        result.box, result.gravity = found.box, found.gravity
+        result.box, result.gravity, result.time = found.box, found.gravity, found.time
     _complete(result, elements, meaning)
     result.origin = found
     return result

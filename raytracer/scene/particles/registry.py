@@ -5,6 +5,7 @@ The lines state what a reader is chosen by, so that no reader is imported before
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
 from typing import NamedTuple
 
@@ -30,7 +31,8 @@ class Format(NamedTuple):
 
     Args:
         name: what messages call it.
-        module: in `formats/`; its class `Source` is a `ParticleSource`.
+        module: in `formats/`; its class `Source` is a `ParticleSource`; of one that has several,
+            its function `opened_source` gives it.
         suffixes: endings of file names, in lower case.
         magic: starts of the content that no other format has; they decide before the suffix does.
         pattern: regular expression of the start of the content, for files whose suffix is unknown.
@@ -66,9 +68,9 @@ class Format(NamedTuple):
             raise DataFileError(
                 f"{file.source}: a path behind a colon is for HDF5; this is a {self.name} file"
             )
-        module = self.module
-        name = f"raytracer.scene.particles.formats.{module}"
-        source: type[ParticleSource] = import_module(name).Source
+        module = import_module(f"raytracer.scene.particles.formats.{self.module}")
+        source: Callable[[OpenFile, str], ParticleSource]
+        source = getattr(module, "opened_source", None) or module.Source
         return source(file, inner or self.variant)
 
 

@@ -19,6 +19,9 @@ MOST_FILES = 1_000_000
 DOCUMENTS = frozenset((".md", ".txt"))
 """Endings of files that are rather read by people where they lie beside others."""
 
+SCENES = frozenset((".toml", ".json"))
+"""Endings of scene files: a folder that has one is no series unless a frame of it is asked for."""
+
 _NUMBER = re.compile(r"%0?\d*d")
 
 _WILD = re.compile(r"[*?\[]")
@@ -50,7 +53,8 @@ def series_of(path: str | Path, folders: bool = True) -> Series | None:
 
     Args:
         path: of which the last part may be a pattern; a file of that very name goes first.
-        folders: whether a folder is a series.
+        folders: whether any folder is a series, or those of snapshots alone: several particle
+            files of one format, and no scene file.
 
     Raises:
         DataFileError: there are none, or they are of different formats.
@@ -60,7 +64,8 @@ def series_of(path: str | Path, folders: bool = True) -> Series | None:
         if str(path) == "-" or is_file(path):
             return None
         if path.is_dir():
-            return Series(str(path), _in_folder(path)) if folders else None
+            found = _in_folder(path) if folders else _snapshots(path)
+            return Series(str(path), found) if found else None
     except (OSError, ValueError):
         return None  # the door says what is wrong with the name
     inner = ""
@@ -152,6 +157,17 @@ def _in_folder(folder: Path) -> list[Path]:
             f"frames has one: name them by a pattern, for example '{folder / ('*' + endings[0])}'"
         )
     return _ordered(files, folder)
+
+
+def _snapshots(folder: Path) -> list[Path]:
+    """Return the files of a folder that holds nothing but snapshots; else none."""
+    try:
+        if any(path.suffix.lower() in SCENES for path in folder.iterdir()):
+            return []
+        files = _in_folder(folder)
+    except (OSError, DataFileError):
+        return []
+    return files if len(files) > 1 else []
 
 
 def _ordered(files: list[Path], name: Path) -> list[Path]:

@@ -67,6 +67,28 @@ class Box(NamedTuple):
     periodic: tuple[bool, bool, bool] = (True, True, True)
 
 
+class Moment(NamedTuple):
+    """When a frame is, as its file states it.
+
+    Args:
+        value: finite.
+        unit: "ps", "s", ... where the format fixes it; "steps" where the file states the number of
+            the simulation's step alone; "" where it does not say.
+    """
+
+    value: float
+    unit: str = ""
+
+
+def moment_of(value: Any, unit: str = "") -> Moment | None:
+    """Return a number or a text as a time, or None if it is none."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return Moment(number, unit) if isfinite(number) else None
+
+
 def no_atoms(source: str) -> tuple[str, str]:
     """Return the warning about a trajectory that holds coordinates and no atoms."""
     return ("radius+color", (
@@ -105,6 +127,7 @@ class Particles:
         file: the file itself.
         box: the simulation box, if the file has one.
         gravity: the direction in which things fall, (3,), if the file says it.
+        time: of the frame, if the file says it.
         labels: of coordinate files; they give radii and colours where the file has none.
         notes: warnings. One about "radius" or "color" does not matter where the scene file sets
             that part.
@@ -123,6 +146,7 @@ class Particles:
     file: DataFile | None = None
     box: Box | None = None
     gravity: Sequence[float] | None = None
+    time: Moment | None = None
     labels: Labels | None = None
     notes: Notes = field(default_factory=list)
     extra: dict[str, NDArray[Any]] = field(default_factory=dict)
@@ -214,6 +238,11 @@ class ParticleSource(ABC):
     @property
     def gravity(self) -> Sequence[float] | None:
         """The direction in which things fall, (3,), not 0, or None if the file does not say it."""
+        return None
+
+    @property
+    def time(self) -> Moment | None:
+        """The time of the frame, or None if the file does not say it."""
         return None
 
     @property

@@ -33,7 +33,7 @@ def summary(file: DataFile) -> dict[str, Any]:
         file: of a sphere set; it is read again.
 
     Returns:
-        "particles", "frames", "box" (origin, edges, and of one that is open somewhere which
+        "particles", "frames", "time", "box" (origin, edges, and of one that is open somewhere which
         edges are periodic), "bonds" (their number), and "columns": of
         each its name, type, unit and range.
 
@@ -70,6 +70,8 @@ def _summary(stream: OpenFile, file: DataFile, frames: int) -> dict[str, Any]:
             found["box"] = {"origin": list(box.origin), "edges": [list(edge) for edge in box.edges]}
             if not all(box.periodic):
                 found["box"]["periodic"] = list(box.periodic)
+        if (time := source.time) is not None:
+            found["time"] = f"{time.value:.9g} {time.unit}".rstrip()
         if bonds is not None:
             found["bonds"] = len(bonds)
         found["columns"] = [

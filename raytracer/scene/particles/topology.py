@@ -12,6 +12,7 @@ from raytracer.scene.particles.labels import Labels
 from raytracer.scene.particles.source import (
     Box,
     Column,
+    Moment,
     Particles,
     ParticleSource,
     Value,
@@ -72,6 +73,10 @@ class SourceWithAtoms(ParticleSource):
     @property
     def gravity(self) -> Sequence[float] | None:
         return self.moving.gravity
+
+    @property
+    def time(self) -> Moment | None:
+        return self.moving.time
 
     @property
     def bonds(self) -> NDArray[np.int64] | None:

@@ -71,6 +71,44 @@ def test_mdanalysis() -> None:
     np.testing.assert_array_equal(object_source(group).bonds, [[1, 0]])
 
 
+def test_rdkit() -> None:
+    chem = pytest.importorskip("rdkit.Chem")
+    points = np.array([[0, 0, 0], [1.2, 0, 0], [-1.1, 0.9, 0], [-1.5, -1.2, 0]])
+    molecule = chem.MolFromSmiles("O=CN.[Na+]")  # read without hydrogens
+    with pytest.raises(DataFileError, match="has no coordinates: make some, for example with"):
+        raytracer.Scene.from_object(molecule)
+    conformer = chem.Conformer(4)
+    for atom, point in enumerate(points):
+        conformer.SetAtomPosition(atom, point.tolist())
+    molecule.AddConformer(conformer)
+    data = read_object(molecule)
+    np.testing.assert_array_equal(data.centers, points)
+    np.testing.assert_array_equal(
+        data.radius, [find(name).radius for name in ["O", "C", "N", "Na"]]
+    )
+    np.testing.assert_array_equal(columns_of(molecule)["charge"], [0, 0, 0, 1])
+    source = object_source(molecule)
+    np.testing.assert_array_equal(source.bonds, [[0, 1], [1, 2]])
+    np.testing.assert_array_equal(source.bond_columns["order"], [2, 1])
+    # two sticks for the double bond
+    scene = raytracer.Scene.from_object(molecule).styled(style="ball-and-stick")
+    assert sum(each.count for each in scene.capsules) == 3
+    assert object_source(chem.RWMol(molecule)).count == 4
+
+
+def test_rdkit_residues() -> None:
+    chem = pytest.importorskip("rdkit.Chem")
+    lines = [
+        "ATOM      1  N   GLY A   7       0.000   0.000   0.000  1.00 12.50           N",
+        "ATOM      2  CA  GLY A   7       1.450   0.000   0.000  1.00 13.50           C",
+    ]
+    columns = columns_of(chem.MolFromPDBBlock("\n".join(lines)))
+    assert columns["name"].tolist() == [b"N", b"CA"]
+    assert columns["residue"].tolist() == [b"GLY"] * 2
+    assert columns["residue_id"].tolist() == [7, 7]
+    assert columns["b_factor"].tolist() == [12.5, 13.5]
+
+
 def test_gsd() -> None:
     hoomd = pytest.importorskip("gsd.hoomd")
     frame = hoomd.Frame()

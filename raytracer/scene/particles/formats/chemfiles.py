@@ -7,16 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from raytracer.memory import require_room
 from raytracer.scene.particles.isolated import parsed
 from raytracer.scene.particles.loaded import LoadedSource, library
-from raytracer.scene.particles.source import Box, Particles, no_atoms
+from raytracer.scene.particles.source import Box, Moment, Particles, moment_of, no_atoms
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+TIMED = ("XTC", "TNG", "Amber NetCDF", "Amber Restart")
+"""Formats whose frames have a time in picoseconds."""
 
 MEMORY = 8
 """Bytes of memory for each byte of the file while it is parsed."""
@@ -50,6 +54,11 @@ class Source(LoadedSource):
             return None
         a, b, c = (tuple(row) for row in edges.tolist())
         return Box((0.0, 0.0, 0.0), (a, b, c))
+
+    @property
+    def time(self) -> Moment | None:
+        time = float(self._answer["time"])
+        return None if isnan(time) else moment_of(time, "ps")
 
     @property
     def bonds(self) -> NDArray[np.int64] | None:
@@ -118,7 +127,16 @@ def parse(path: str, variant: str) -> dict[str, NDArray[Any]]:
         "bonds": np.array(frame.topology.bonds, np.int64).reshape(-1, 2),
         "orders": np.array([_order(each) for each in frame.topology.bonds_orders], np.float64),
         "cell": edges,
+        "time": np.array(_time(frame, name), np.float64),
     }
+
+
+def _time(frame: Any, name: str) -> float:
+    """Return the time of a frame in picoseconds; NaN where the format has none."""
+    properties = frame.list_properties()
+    found = next((each for each in ("time", "xtc_time") if each in properties), None)
+    value = float("nan") if found is None or name not in TIMED else frame[found]
+    return float(value)
 
 
 def _order(order: Any) -> float:

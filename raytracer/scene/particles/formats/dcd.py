@@ -15,11 +15,14 @@ from raytracer.files.access import OpenFile
 from raytracer.memory import require_room
 from raytracer.scene.particles.cell import cell_of
 from raytracer.scene.particles.loaded import LoadedSource
-from raytracer.scene.particles.source import Box, Particles, no_atoms
+from raytracer.scene.particles.source import Box, Moment, Particles, moment_of, no_atoms
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+AKMA = 0.0488882129
+"""Picoseconds in a unit of time of CHARMM."""
 
 HEADER = 84
 """Bytes of the first record: "CORD" and twenty integers."""
@@ -44,6 +47,8 @@ class Source(LoadedSource):
         numbers = self._as(header[4:], "i4")
         self._has_cell, self._has_fourth = bool(numbers[10]), bool(numbers[11])
         self._fixed = int(numbers[8])  # atoms that only the first frame lists; it alone is read
+        delta = float(self._as(header[40:44], "f4")[0])
+        self._clock = int(numbers[1]), int(numbers[2]), delta
         self._record()
         (self._atoms,) = self._as(self._record(4), "i4").tolist()
         if self._atoms < 0:
@@ -81,6 +86,14 @@ class Source(LoadedSource):
 
             alpha, beta, gamma = (degrees(acos(cosine)) for cosine in (alpha, beta, gamma))
         return cell_of((a, b, c), (alpha, beta, gamma))
+
+    @property
+    def time(self) -> Moment | None:
+        """The time by the header, which says the first step, their distance and its duration."""
+        first, distance, delta = self._clock
+        if not delta > 0.0:
+            return None
+        return moment_of((first + self.frame * distance) * delta * AKMA, "ps")
 
     def read(self) -> dict[str, NDArray[Any]]:
         import numpy as np

@@ -5,6 +5,7 @@ Lengths are nanometres in the file and angstrom in its columns here, as radii of
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ from raytracer.scene.particles.atom_names import elements_of
 from raytracer.scene.particles.fixed_columns import counted_values, optional, vectors, words
 from raytracer.scene.particles.lines import has_ink, has_lines, pick_line
 from raytracer.scene.particles.loaded import LoadedSource
-from raytracer.scene.particles.source import Box, Particles, more_frames
+from raytracer.scene.particles.source import Box, Moment, Particles, moment_of, more_frames
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -75,6 +76,12 @@ class Source(LoadedSource):
             return None
         ax, by, cz, ay, az, bx, bz, cx, cy = values
         return Box((0.0, 0.0, 0.0), ((ax, ay, az), (bx, by, bz), (cx, cy, cz)))
+
+    @property
+    def time(self) -> Moment | None:
+        """The time in the title: "water t= 100.0 step= 50000"."""
+        found = re.search(rb"\bt=\s*([-+.\deE]+)", self.file.lines(1)[0].encode())
+        return None if found is None else moment_of(found[1], "ps")
 
     def read(self) -> dict[str, NDArray[Any]]:
         rows = self._lines[: self._atoms]

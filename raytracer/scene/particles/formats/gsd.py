@@ -10,7 +10,7 @@ from raytracer.errors import DataFileError
 from raytracer.memory import require_room
 from raytracer.scene.particles.cell import hoomd_box
 from raytracer.scene.particles.loaded import LoadedSource, library, texts
-from raytracer.scene.particles.source import Box
+from raytracer.scene.particles.source import Box, Moment, moment_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -49,6 +49,11 @@ class Source(LoadedSource):
         if found is None or found.shape != (6,):
             return None
         return hoomd_box(found)
+
+    @property
+    def time(self) -> Moment | None:
+        found = self._chunk("configuration/step")
+        return moment_of(0 if found is None else found[0], "steps")
 
     @property
     def bonds(self) -> NDArray[np.int64] | None:

@@ -8,42 +8,81 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from math import prod
+from math import inf, prod
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from raytracer.errors import DataFileError, shown
+from raytracer.files.access import OpenFile, is_file
 from raytracer.files.npz import empty_bytes
 from raytracer.files.pieces import Stretch, read_stretches
 from raytracer.memory import require_room
 from raytracer.scene.particles import naming
-from raytracer.scene.particles.columns import ColumnSource
+from raytracer.scene.particles.hdf5_members import (
+    HARD,
+    MOST_OBJECTS,
+    found_at,
+    is_elsewhere,
+    is_group,
+    leaves_file,
+    links_of,
+    member,
+    opened_member,
+    unit_of,
+)
 from raytracer.scene.particles.loaded import library
-from raytracer.scene.particles.source import Box, Column, Particles, kind_of, more_frames
+from raytracer.scene.particles.snapshot_parts import Part, SnapshotParts
+from raytracer.scene.particles.source import (
+    Box,
+    Column,
+    Moment,
+    Particles,
+    ParticleSource,
+    kind_of,
+    moment_of,
+    more_frames,
+)
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-MOST_OBJECTS = 10_000
-"""Most groups and datasets that are looked at."""
-
 DEPTH = 6
 """Most groups in each other that are looked into."""
 
-MOST_LINKS = 16
-"""Most soft links that lead to one object."""
+MASSES = "Masses"
+"""Name of the column of masses that the header of Gadget states once for all."""
+
+MOST_PARTS = 10_000
+"""Most files of a snapshot."""
 
 VALUE = "value"
 """Dataset of a quantity that is a group, as in H5MD; its first axis is time."""
 
 
-class Source(ColumnSource):
+def opened_source(file: OpenFile, variant: str = "") -> ParticleSource:
+    """Return the source of an HDF5 file by the convention that it follows."""
+    source = Source(file, variant)
+    if "openPMD" in source.root.attrs:
+        from raytracer.scene.particles.formats import openpmd
+
+        if openpmd.is_openpmd(source.root, variant):
+            return openpmd.Source(file, variant, source.root)
+    others = source.other_parts()
+    if others:
+        return SnapshotParts(source, others)
+    return source
+
+
+class Source(Part):
     """An HDF5 file; the variant is the path of a group or of a dataset of coordinates in it."""
 
     noun = "dataset"
+    joined = False
 
     @cached_property
-    def _file(self) -> Any:
+    def root(self) -> Any:
+        """The file of h5py."""
         module = library("h5py", self.name, "hdf5")
         return module.File(self.file.name, "r", locking=False)
 
@@ -67,14 +106,34 @@ class Source(ColumnSource):
         )
 
     @cached_property
+    def group_name(self) -> str:  # type: ignore[override]
+        """Path of the group of the particles."""
+        return str(self._group.name).strip("/")
+
+    @cached_property
     def columns(self) -> Mapping[str, Column]:
         found: dict[str, Column] = {}
         count = self.count
         for name, dataset, series in self._datasets(self._group):
             shape = dataset.shape[1:] if series else dataset.shape
             if shape[:1] == (count,) and len(shape) <= 3:
-                found[name] = Column(kind_of(dataset.dtype), shape[1:], _unit(dataset))
+                found[name] = Column(kind_of(dataset.dtype), shape[1:], unit_of(dataset))
+        if self._mass is not None and not {"masses", "mass"} & {each.lower() for each in found}:
+            found[MASSES] = Column("number")
         return found
+
+    @cached_property
+    def _mass(self) -> float | None:
+        """The mass that all particles of a type of Gadget have, by its header, or None."""
+        kind = self._group.name.rpartition("/")[2].removeprefix("PartType")
+        if not kind.isdecimal():
+            return None
+        try:
+            masses = self._header_numbers("MassTable")
+        except DataFileError:
+            return None
+        mass = float(masses[int(kind)]) if int(kind) < len(masses) else 0.0
+        return mass if 0.0 < mass < inf else None
 
     @cached_property
     def count(self) -> int | None:
@@ -97,7 +156,7 @@ class Source(ColumnSource):
 
         sizes = self._header_numbers("BoxSize")
         if len(sizes) == 0:
-            return None
+            return self._h5md_box()
         if len(sizes) not in (1, 3) or not np.isfinite(sizes).all():
             raise DataFileError(
                 f"{self.name}: Header: BoxSize is neither one number nor three, but "
@@ -106,11 +165,56 @@ class Source(ColumnSource):
         x, y, z = np.broadcast_to(sizes, 3).tolist()
         return Box((0.0, 0.0, 0.0), ((x, 0.0, 0.0), (0.0, y, 0.0), (0.0, 0.0, z)))
 
+    def _h5md_box(self) -> Box | None:
+        """Return the box of a group of H5MD: its edges are three numbers or rows of a matrix."""
+        import numpy as np
+
+        box = member(self._group, "box")
+        edges = member(box, "edges") if is_group(box) else None
+        if is_group(edges):
+            edges = member(edges, VALUE)
+            in_time = True
+        else:
+            in_time = False
+        if edges is None or is_group(edges) or edges.dtype.kind not in "iuf":
+            return None
+        shape = edges.shape[1:] if in_time else edges.shape
+        if shape not in ((3,), (3, 3)) or (in_time and not len(edges)):
+            return None
+        rows = np.asarray(edges[min(self.frame, len(edges) - 1)] if in_time else edges[()], float)
+        matrix = np.diag(rows) if rows.ndim == 1 else rows
+        if not np.isfinite(matrix).all():
+            return None
+        a, b, c = (tuple(row) for row in matrix.tolist())
+        said = box.attrs.get("boundary")
+        words = [] if said is None else np.ravel(said).tolist()
+        x, y, z = (
+            (place >= len(words) or words[place] not in (b"none", "none")) for place in range(3)
+        )
+        return Box((0.0, 0.0, 0.0), (a, b, c), (x, y, z))
+
+    @property
+    def time(self) -> Moment | None:
+        """The time of Gadget's header, or that of a frame of H5MD."""
+        try:
+            times = self._header_numbers("Time")
+        except DataFileError:
+            return None
+        if len(times):
+            return moment_of(times[0])
+        for name, dataset, series in self._datasets(self._group):
+            if series and name == self._centers:
+                clock = member(dataset.parent, "time")
+                if clock is not None and not is_group(clock) and clock.shape == dataset.shape[:1]:
+                    return moment_of(clock[self.frame], unit_of(clock))
+        return None
+
     def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
         import numpy as np
 
         there = {name: (dataset, series) for name, dataset, series in self._datasets(self._group)}
         size = 0
+        asked, names = names, [name for name in names if name in there]
         for name in names:
             dataset, series = there[name]
             size += int(dataset.nbytes) // (max(dataset.shape[0], 1) if series else 1)
@@ -119,7 +223,7 @@ class Source(ColumnSource):
         stretches: list[Stretch] = []
         for name in names:
             dataset, series = there[name]
-            if _is_elsewhere(dataset):
+            if is_elsewhere(dataset):
                 raise DataFileError(
                     f"{self.name}: dataset '{shown(name)}' is stored in other files, which are "
                     "not read"
@@ -136,10 +240,13 @@ class Source(ColumnSource):
             columns[name] = array
         if not read_stretches(self.file.file.fileno(), stretches):
             raise DataFileError(f"{self.name}: is cut short")
-        return {
+        found = {
             name: array.astype(array.dtype.newbyteorder("="), copy=False)
             for name, array in columns.items()
         }
+        if len(names) < len(asked):
+            found[MASSES] = np.full(int(self.count or 0), self._mass)
+        return {name: found[name] for name in asked}
 
     def _offset(self, dataset: Any) -> int | None:
         """Return where the values of a dataset lie in the file, if they do in one piece, or None.
@@ -174,24 +281,43 @@ class Source(ColumnSource):
         return super().choose(names)
 
     def particles(self, names: Mapping[str, str]) -> Particles:
-        import numpy as np
 
         result = super().particles(names)
         if (self.frames or 1) > 1 and not self.is_chosen:
             result.notes.append(("", more_frames(self.name, self.frames)))
-        files = self._header_numbers("NumFilesPerSnapshot")
-        if len(files) and 1 < files[0] < np.inf:
+        if self._parts > 1 and not self.joined:
             result.notes.append(("", (
-                f"{self.name}: is one of {int(files[0])} files of a snapshot; name the others "
-                "as further sets of a scene file"
+                f"{self.name}: is one of {self._parts} files of a snapshot, and not all of the "
+                "others lie beside it: its particles alone are shown"
             )))  # fmt: skip
         return result
+
+    @cached_property
+    def _parts(self) -> int:
+        """Number of files of the snapshot."""
+        files = self._header_numbers("NumFilesPerSnapshot")
+        return int(files[0]) if len(files) and 1 < files[0] < inf else 1
+
+    def other_parts(self) -> list[Path]:
+        """Return the other files of a snapshot of Gadget, NAME.0.hdf5 to NAME.9.hdf5, in order.
+
+        Of a snapshot in one file, or where one of them is missing, there are none.
+        """
+        if self._parts <= 1 or self._parts > MOST_PARTS:
+            return []
+        path = self.file.path
+        stem, dot, number = path.stem.rpartition(".")
+        if not dot or not number.isdecimal():
+            return []
+        names = [path.with_name(f"{stem}.{part}{path.suffix}") for part in range(self._parts)]
+        others = [name for name in names if name != path]
+        return others if len(others) == self._parts - 1 and all(map(is_file, others)) else []
 
     def _header_numbers(self, name: str) -> NDArray[np.float64]:
         """Return the numbers of an attribute of the group Header; none if it is not there."""
         import numpy as np
 
-        header = _found(self._file, "Header")
+        header = found_at(self.root, "Header")
         value = None if header is None else header.attrs.get(name)
         try:
             return np.ravel(np.zeros(0) if value is None else value).astype(np.float64)
@@ -201,7 +327,7 @@ class Source(ColumnSource):
     @cached_property
     def _centers(self) -> str | None:
         """The dataset of coordinates, or None where they are x, y and z."""
-        if self.variant and not _is_group(_found(self._file, self.variant)):
+        if self.variant and not is_group(found_at(self.root, self.variant)):
             name = self.variant.strip("/").rpartition("/")[2]
             known = [each for each, *_ in self._datasets(self._group)]
             return name if name in known else self.variant.strip("/").split("/")[-2]
@@ -209,9 +335,9 @@ class Source(ColumnSource):
 
     def _named_group(self) -> Any:
         """Return the group that the user named, or that of the dataset."""
-        found = _found(self._file, self.variant)
+        found = found_at(self.root, self.variant)
         if found is None:
-            if _leaves_file(self._file, self.variant):
+            if leaves_file(self.root, self.variant):
                 raise DataFileError(
                     f"{self.name}: '{shown(self.variant)}' lies in another file (an external "
                     "link): name that file itself"
@@ -221,7 +347,7 @@ class Source(ColumnSource):
             raise DataFileError(
                 f"{self.name}: there is no group or dataset '{shown(self.variant)}'{hint}"
             )
-        if _is_group(found):
+        if is_group(found):
             return found
         parent = found.parent
         is_value = found.name.rpartition("/")[2] == VALUE and found.ndim == 3
@@ -231,7 +357,7 @@ class Source(ColumnSource):
         """Yield the groups that have coordinates."""
         from collections import deque
 
-        pending, seen, looked = deque([(self._file, 0)]), set(), 0
+        pending, seen, looked = deque([(self.root, 0)]), set(), 0
         while pending:
             group, depth = pending.popleft()
             if group.id in seen:
@@ -243,16 +369,16 @@ class Source(ColumnSource):
                 looked += 1
                 if looked > MOST_OBJECTS:
                     return
-                if depth < DEPTH and _is_group(inner):
+                if depth < DEPTH and is_group(inner):
                     pending.append((inner, depth + 1))
 
     def _members(self, group: Any) -> dict[str, Any]:
         """Return the groups and datasets in a group by name; each group is looked into once."""
         known = self._known.get(group.name)
         if known is None:
-            kinds = _links(group)
+            kinds = links_of(group)
             known = {
-                name: _opened(group, name) if kind == _HARD else _member(group, name)
+                name: opened_member(group, name) if kind == HARD else member(group, name)
                 for name, kind in kinds.items()
             }
             self._known[group.name] = known
@@ -277,125 +403,16 @@ class Source(ColumnSource):
 
     def _list_datasets(self, group: Any) -> list[tuple[str, Any, bool]]:
         found = []
-        for name, member in self._members(group).items():
-            if _is_group(member):
-                value = self._members(member).get(VALUE)
-                if value is not None and not _is_group(value) and len(value.shape or ()) >= 2:
+        for name, each in self._members(group).items():
+            if is_group(each):
+                value = self._members(each).get(VALUE)
+                if value is not None and not is_group(value) and len(value.shape or ()) >= 2:
                     found.append((name, value, True))
-            elif member is not None and member.shape:
-                shape = member.shape
-                found.append((name, member, len(shape) == 3 and shape[2] == 3
+            elif each is not None and each.shape:
+                shape = each.shape
+                found.append((name, each, len(shape) == 3 and shape[2] == 3
                               and naming.usual("centers", [name]) is not None))  # fmt: skip
         return found
-
-
-VIRTUAL = 3
-"""Layout of datasets whose values are those of others, as HDF5 numbers it."""
-
-_HARD, _SOFT = 0, 1
-"""Kinds of links in HDF5; those of others lead out of the file."""
-
-
-class _OtherFile(Exception):  # noqa: N818 - the caller decides whether it is an error
-    """A link leads to another file."""
-
-
-def _member(group: Any, name: str, links: int = MOST_LINKS) -> Any:
-    """Return a group or a dataset of a group, or None for what lies in another file or is broken.
-
-    The library follows links into other files by itself, so that each link is looked at here.
-
-    Args:
-        group: of h5py.
-        name: of a member, not a path.
-        links: soft links that may still be followed.
-    """
-    try:
-        return _followed(group, name, links)
-    except _OtherFile:
-        return None
-
-
-def _found(group: Any, path: str) -> Any:
-    """Return what a path leads to from a group, or None; see `_member`."""
-    try:
-        return _walked(group, path, MOST_LINKS)
-    except _OtherFile:
-        return None
-
-
-def _leaves_file(group: Any, path: str) -> bool:
-    """Whether a path leads to another file."""
-    try:
-        _walked(group, path, MOST_LINKS)
-    except _OtherFile:
-        return True
-    return False
-
-
-def _walked(group: Any, path: str, links: int) -> Any:
-    """Return what a path leads to, one member after another."""
-    found = group.file if path.startswith("/") else group
-    for name in path.split("/"):
-        if name not in ("", "."):
-            found = _followed(found, name, links) if _is_group(found) else None
-    return found
-
-
-def _followed(group: Any, name: str, links: int) -> Any:
-    """Return a member of a group. Raises _OtherFile."""
-    try:
-        kind = group.id.links.get_info(name.encode("utf-8", "surrogateescape")).type
-    except (KeyError, RuntimeError):  # there is none
-        return None
-    if kind == _SOFT:
-        path = group.get(name, getlink=True).path
-        return _walked(group, path, links - 1) if links > 0 else None
-    if kind != _HARD:
-        raise _OtherFile
-    return _opened(group, name)
-
-
-def _opened(group: Any, name: str) -> Any:
-    """Return the group or the dataset that a hard link leads to, or None of others.
-
-    `Group.get` asks for the file and its mode each time, which takes most of its time.
-    """
-    from h5py import Dataset, Group, h5i, h5o
-
-    try:
-        found = h5o.open(group.id, name.encode("utf-8", "surrogateescape"))
-    except KeyError:
-        return None
-    made = {h5i.GROUP: Group, h5i.DATASET: Dataset}.get(h5i.get_type(found))
-    return None if made is None else made(found)
-
-
-def _links(group: Any) -> dict[str, int]:
-    """Return the kinds of the links in a group by name, in the order of the library."""
-    from h5py import h5, h5p
-
-    found: dict[str, int] = {}
-
-    def note(name: bytes, link: Any) -> bool:
-        found[name.decode("utf-8", "surrogateescape")] = link.type
-        return len(found) >= MOST_OBJECTS
-
-    order = group.id.get_create_plist().get_link_creation_order() & h5p.CRT_ORDER_TRACKED
-    index = h5.INDEX_CRT_ORDER if order else h5.INDEX_NAME
-    group.id.links.iterate(note, info=True, idx_type=index)
-    return found
-
-
-def _is_elsewhere(dataset: Any) -> bool:
-    """Whether the values of a dataset are in other files."""
-    stored = dataset.id.get_create_plist()
-    return bool(stored.get_layout() == VIRTUAL or stored.get_external_count() > 0)
-
-
-def _is_group(value: Any) -> bool:
-    """Whether an object of h5py is a group."""
-    return hasattr(value, "keys") and not hasattr(value, "shape")
 
 
 def _coordinates(datasets: Sequence[tuple[str, Any, bool]]) -> str | None:
@@ -412,13 +429,3 @@ def _has_axes(datasets: Sequence[tuple[str, Any, bool]]) -> bool:
     """Whether there are coordinates in three datasets."""
     scalars = [name for name, dataset, series in datasets if dataset.ndim == 1 + series]
     return all(naming.usual(axis, scalars) for axis in "xyz")
-
-
-def _unit(dataset: Any) -> str:
-    """Return the unit that an attribute states, or ""."""
-    for name in ("unit", "units"):
-        if name in dataset.attrs:
-            text = dataset.attrs[name]
-            text = text.decode("utf-8", "replace") if isinstance(text, bytes) else str(text)
-            return shown(text, 20)
-    return ""

@@ -19,7 +19,15 @@ from raytracer.memory import require_room
 from raytracer.scene.particles.columns import ColumnSource
 from raytracer.scene.particles.integers import whole
 from raytracer.scene.particles.lines import COUNT_BYTES, count_code, has_ink, has_lines, lacks_end
-from raytracer.scene.particles.source import Box, Column, Particles, Value, more_frames
+from raytracer.scene.particles.source import (
+    Box,
+    Column,
+    Moment,
+    Particles,
+    Value,
+    moment_of,
+    more_frames,
+)
 from raytracer.scene.particles.text_table import line_at, number, read_columns
 
 if TYPE_CHECKING:
@@ -58,6 +66,10 @@ _HEAD = (
     rb"ITEM: (?:ATOMS|ENTRIES)[^\n]*\n"
 )
 
+UNITS = {"real": "fs", "electron": "fs", "metal": "ps", "si": "s", "cgs": "s", "micro": "µs",
+         "nano": "ns"}  # fmt: skip
+"""Units of time of the styles of units."""
+
 _LOCAL = {"NUMBER OF ENTRIES": "NUMBER OF ATOMS", "ENTRIES": "ATOMS"}
 """Sections of a local dump, of pairs or bonds, by those of a dump of atoms."""
 
@@ -93,6 +105,18 @@ class Source(ColumnSource):
             kind = "text" if isinstance(value, str) else "number"
             found[name] = Column("integer" if kind == "number" and name in INTEGERS else kind)
         return found
+
+    @property
+    def time(self) -> Moment | None:
+        """The time where the dump has it (`dump_modify time yes`), otherwise the step."""
+        said = {
+            name: self._lines[self._sections[name][1]]
+            for name in ("TIME", "UNITS", "TIMESTEP")
+            if name in self._sections and self._sections[name][1] < len(self._lines)
+        }
+        if "TIME" in said:
+            return moment_of(said["TIME"], UNITS.get(said.get("UNITS", "").strip(), ""))
+        return moment_of(said.get("TIMESTEP"), "steps")
 
     @property
     def count(self) -> int | None:

@@ -13,7 +13,7 @@ from raytracer.errors import DataFileError
 from raytracer.files.access import OpenFile
 from raytracer.memory import require_room
 from raytracer.scene.particles.loaded import LoadedSource
-from raytracer.scene.particles.source import Box, Particles, no_atoms
+from raytracer.scene.particles.source import Box, Moment, Particles, moment_of, no_atoms
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,7 +27,7 @@ _MAGIC = 1993
 
 
 class Frame(NamedTuple):
-    """A frame: start and sizes of its blocks, number of atoms, bytes of a real number."""
+    """A frame: start and sizes of its blocks, number of atoms, bytes of a real number, time."""
 
     start: int
     box: int
@@ -36,6 +36,7 @@ class Frame(NamedTuple):
     after: int
     atoms: int
     real: int
+    time: float
 
     @property
     def end(self) -> int:
@@ -82,6 +83,10 @@ class Source(LoadedSource):
         a, b, c = (tuple(row) for row in rows.tolist())
         return Box((0.0, 0.0, 0.0), (a, b, c))
 
+    @property
+    def time(self) -> Moment | None:
+        return moment_of(self._first.time, "ps")
+
     def read(self) -> dict[str, NDArray[Any]]:
         frame = self._first
         require_room(self.name, 32 * frame.atoms)
@@ -108,7 +113,9 @@ class Source(LoadedSource):
         if not right or box not in (0, 9 * real):
             raise DataFileError(f"{self.name}: is damaged: the sizes of a frame do not fit")
         start = place + _START.size + _SIZES.size + 2 * real
-        frame = Frame(start, box, virial + pressure, position, velocity + force, atoms, real)
+        form = ">f" if real == 4 else ">d"
+        (time,) = struct.unpack(form, self._bytes(start - 2 * real, real))
+        frame = Frame(start, box, virial + pressure, position, velocity + force, atoms, real, time)
         if frame.end > self.file.size:
             raise DataFileError(f"{self.name}: is cut short")
         return frame

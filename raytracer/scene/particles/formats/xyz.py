@@ -26,11 +26,13 @@ from raytracer.scene.particles.regular_text import table_rows
 from raytracer.scene.particles.source import (
     Box,
     Column,
+    Moment,
     Notes,
     Particles,
     ParticleSource,
     Value,
     direction_of,
+    moment_of,
     more_frames,
 )
 from raytracer.scene.particles.text_table import (
@@ -62,6 +64,9 @@ MOST_COLUMNS = 10_000
 
 # A key that is looked at from its start only, so that a long word costs no more than its length.
 _KEY = re.compile(r"(?<![\w-])-*(\w[\w-]*+)\s*+=\s*+")
+
+LAMMPS_STEP = re.compile(r"Atoms\. Timestep: *(\d+)")
+"""Comment of LAMMPS."""
 
 _COUNT = re.compile(r"\s*\d{1,18}\s*", re.ASCII)  # Python also takes 1_000 and digits of Unicode
 
@@ -132,6 +137,15 @@ class Source(ParticleSource):
         a, b, c, d, e, f, g, h, i = map(float, text.split())
         edges = ((a, b, c), (d, e, f), (g, h, i))
         return Box((0.0, 0.0, 0.0), edges, _periodic(pairs.get("pbc", "")))
+
+    @property
+    def time(self) -> Moment | None:
+        pairs = {key.lower(): word for key, word in _pairs(self.comment, self.name).items()}
+        if (text := pairs.get("time")) is not None:
+            return moment_of(text)
+        found = LAMMPS_STEP.match(self.comment)
+        text = found[1] if found else pairs.get("step", pairs.get("timestep"))
+        return moment_of(text, "steps")
 
     @property
     def gravity(self) -> Sequence[float] | None:

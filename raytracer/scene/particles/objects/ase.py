@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from raytracer.scene.elements import table
 from raytracer.scene.particles.cell import cell_box
 from raytracer.scene.particles.objects.source import Entry, ObjectSource, entries_of
-from raytracer.scene.particles.source import Box, Column
+from raytracer.scene.particles.source import Box, Column, Moment, moment_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,6 +27,10 @@ class Source(ObjectSource):
     def box(self) -> Box | None:
         return cell_box(self.value.cell, self.value.pbc)
 
+    @property
+    def time(self) -> Moment | None:
+        return moment_of(self.value.info.get("time"))
+
     def entries(self) -> Mapping[str, Entry]:
         import numpy as np
 
@@ -35,6 +39,8 @@ class Source(ObjectSource):
         results = getattr(getattr(self.value, "calc", None), "results", None)
         extra = results if isinstance(results, Mapping) else {}
         own = entries_of({**extra, **arrays}, len(numbers))
+        if "momenta" in own and "velocity" not in own:
+            own["velocity"] = Entry(Column("number", (3,)), self.value.get_velocities)
         types = arrays.get("type")
         # ASE takes the types of LAMMPS for atomic numbers, and keeps them beside these.
         if types is not None and np.array_equal(types, numbers):

@@ -9,7 +9,7 @@ from raytracer.errors import DataFileError
 from raytracer.scene.particles.cell import hoomd_box
 from raytracer.scene.particles.loaded import texts
 from raytracer.scene.particles.objects.source import Entry, ObjectSource, entries_of
-from raytracer.scene.particles.source import Box, Column
+from raytracer.scene.particles.source import Box, Column, Moment, moment_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,6 +32,10 @@ class Source(ObjectSource):
     def box(self) -> Box | None:
         sizes = self.value.configuration.box
         return None if sizes is None else hoomd_box(sizes)
+
+    @property
+    def time(self) -> Moment | None:
+        return moment_of(self.value.configuration.step, "steps")
 
     @property
     def bonds(self) -> NDArray[np.int64] | None:

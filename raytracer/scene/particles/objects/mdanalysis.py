@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from raytracer.scene.particles.atom_names import elements_of
 from raytracer.scene.particles.cell import cell_of
 from raytracer.scene.particles.objects.source import Entry, ObjectSource, encoded, entries_of
-from raytracer.scene.particles.source import Box, Column
+from raytracer.scene.particles.source import Box, Column, Moment, moment_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -50,6 +50,10 @@ class Source(ObjectSource):
             return None
         a, b, c, alpha, beta, gamma = map(float, sizes)
         return cell_of((a, b, c), (alpha, beta, gamma))
+
+    @property
+    def time(self) -> Moment | None:
+        return moment_of(self._atoms.universe.trajectory.time, "ps")
 
     @property
     def bonds(self) -> NDArray[np.int64] | None:

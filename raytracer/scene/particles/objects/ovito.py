@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from raytracer.errors import DataFileError
 from raytracer.scene.particles.objects.source import Entry, ObjectSource, entries_of
-from raytracer.scene.particles.source import Box, Column
+from raytracer.scene.particles.source import Box, Column, Moment, moment_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -47,6 +47,13 @@ class Source(ObjectSource):
         a, b, c, origin = (tuple(column) for column in matrix.T.tolist())
         x, y, z = map(bool, getattr(self._data.cell, "pbc", (True, True, True)))
         return Box(origin, (a, b, c), (x, y, z))
+
+    @property
+    def time(self) -> Moment | None:
+        said = getattr(self._data, "attributes", {})
+        if "Time" in said:
+            return moment_of(said["Time"])
+        return moment_of(said.get("Timestep"), "steps")
 
     @property
     def bonds(self) -> NDArray[np.int64] | None:

@@ -82,8 +82,10 @@ def swift(path: Path) -> Written:
 @kind("H5MD, three frames", "k.h5md", "h5py", "float64")
 def h5md(path: Path) -> Written:
     frames = np.stack([POINTS, POINTS + 1.0, POINTS + 2.0])
-    _snapshot(path, {"particles/all/position": {"value": frames, "step": np.arange(3)}})
-    return Written(POINTS, symbols=(), frames=3)
+    edges = np.stack([CELL, CELL + 1.0, CELL + 2.0])
+    held = {"position": {"value": frames, "step": np.arange(3)}, "box/edges": {"value": edges}}
+    _snapshot(path, {f"particles/all/{name}": each for name, each in held.items()})
+    return Written(POINTS, symbols=(), edges=CELL, frames=3)
 
 
 @kind("openPMD, positions in three datasets", "openpmd.h5", "h5py", "float64")
@@ -91,6 +93,53 @@ def openpmd(path: Path) -> Written:
     axes = {axis: POINTS[:, place] for place, axis in enumerate("xyz")}
     _snapshot(path, {"data/0/particles/electrons/position": axes})
     return Written(POINTS, symbols=())
+
+
+@kind("openPMD, a species of two, with offsets, two iterations", "laser.h5", "openpmd_api",
+      "float32 and int32, in units")  # fmt: skip
+def openpmd_series(path: Path) -> Written:
+    import openpmd_api
+
+    single_points, cells = single(POINTS), np.array([7, 0, 3, -2, 1, 5], np.int32)
+    series = openpmd_api.Series(str(path), openpmd_api.Access.create)
+    for number in (0, 20):
+        step = series.iterations[number]
+        for name in ("electrons", "ions"):
+            species = step.particles[name]
+            for axis, key in enumerate("xyz"):
+                for record, values, unit in (
+                    ("position", single_points[:, axis], 1e-6),
+                    ("positionOffset", cells, 2e-6),
+                    ("momentum", SPEEDS, 1e-24),
+                ):
+                    part = species[record][key]
+                    part.reset_dataset(openpmd_api.Dataset(values.dtype, [len(values)]))
+                    part.unit_SI = unit
+                    part.store_chunk(np.ascontiguousarray(values))
+            weight = species["weighting"][openpmd_api.Record_Component.SCALAR]
+            weight.reset_dataset(openpmd_api.Dataset(np.dtype("f8"), [len(cells)]))
+            weight.make_constant(2.5)
+        series.flush()
+    series.close()
+    places = single_points * np.float64(1e-6) + (cells * np.float64(2e-6))[:, None]
+    momentum = np.repeat(SPEEDS[:, None], 3, axis=1) * np.float64(1e-24)
+    columns = (("weighting", np.full(6, 2.5)), ("momentum", momentum))
+    return Written(places, symbols=(), columns=columns, frames=2, inner="electrons")
+
+
+@kind("Gadget, a snapshot in three files", "snap_003.0.hdf5", "h5py", "float64")
+def gadget_parts(path: Path) -> Written:
+    header: dict[str, Any] = {
+        "NumFilesPerSnapshot": 3,
+        "MassTable": [0.0, 0.5, 0.0],
+        "BoxSize": 12.0,
+    }
+    for number, rows in enumerate((slice(0, 4), slice(0, 0), slice(4, 6))):
+        part = path.with_name(f"snap_003.{number}.hdf5")
+        groups = {"PartType1": {"Coordinates": POINTS[rows], "ParticleIDs": IDS[rows]}}
+        _snapshot(part, groups if len(POINTS[rows]) else {}, **header)
+    columns = (("ParticleIDs", IDS), ("Masses", np.full(6, 0.5)))
+    return Written(POINTS, symbols=(), edges=12.0 * np.eye(3), columns=columns)
 
 
 @kind("HDF5, x, y, z and radius", "axes.h5", "h5py", "float64")

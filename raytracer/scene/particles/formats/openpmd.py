@@ -1,0 +1,270 @@
+"""Particles of openPMD in HDF5: the records of a species at an iteration, in SI units.
+
+A record is a dataset, a group of datasets (its components x, y and z), or constant: a group with
+the attributes `value` and `shape`. What is stored times `unitSI` is in SI units; the place of a
+particle is the sum of `position` and `positionOffset`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from math import prod
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from raytracer.errors import DataFileError, shown, suggestion
+from raytracer.files.access import OpenFile
+from raytracer.memory import require_room
+from raytracer.scene.particles import naming
+from raytracer.scene.particles.columns import ColumnSource
+from raytracer.scene.particles.hdf5_members import found_at, is_elsewhere, is_group, links_of
+from raytracer.scene.particles.source import (
+    Column,
+    Moment,
+    Particles,
+    kind_of,
+    moment_of,
+    more_frames,
+)
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+POSITION, OFFSET = "position", "positionOffset"
+
+UNITS = ("m", "kg", "s", "A", "K", "mol", "cd")
+"""Units of the powers in `unitDimension`."""
+
+AXES = "xyz"
+
+MOST_RECORDS = 1_000
+"""Most records of a species that are columns."""
+
+
+class Component(NamedTuple):
+    """A component of a record.
+
+    Args:
+        stored: the dataset, or the group of a constant one.
+        dtype: of what is stored.
+        rows: number of particles.
+        unit: factor to SI units.
+    """
+
+    stored: Any
+    dtype: np.dtype[Any]
+    rows: int
+    unit: float
+
+    def values(self, source: str) -> NDArray[Any]:
+        """Return the values in SI units, (N,): as they are stored where the factor is 1."""
+        import numpy as np
+
+        if is_group(self.stored):
+            values = np.full(self.rows, self.stored.attrs["value"], self.dtype)
+        elif is_elsewhere(self.stored):
+            raise DataFileError(
+                f"{source}: {shown(self.stored.name)} is stored in other files, which are not read"
+            )
+        else:
+            values = np.asarray(self.stored[()])
+        if self.unit != 1.0:
+            return values * np.float64(self.unit)
+        return values.astype(values.dtype.newbyteorder("="), copy=False)
+
+
+def is_openpmd(file: Any, inner: str) -> bool:
+    """Whether a path in an HDF5 file leads to particles of openPMD.
+
+    Args:
+        file: of h5py.
+        inner: name of a species, its path, or "".
+    """
+    if "openPMD" not in file.attrs or not is_group(found_at(file, "data")):
+        return False
+    parts = inner.strip("/").split("/")
+    return len(parts) == 1 or (len(parts) == 4 and parts[0] == "data" and parts[3] != "")
+
+
+class Source(ColumnSource):
+    """A file of openPMD; the variant is the name of a species or its path."""
+
+    noun = "record"
+
+    def __init__(self, file: OpenFile, variant: str, opened: Any) -> None:
+        super().__init__(file, variant)
+        self._file = opened
+        parts = variant.strip("/").split("/")
+        self._species_name = parts[-1]
+        self._stated = parts[1] if len(parts) == 4 else None
+
+    @cached_property
+    def _iterations(self) -> list[str]:
+        """The numbers of iterations, in their order."""
+        if self._stated is not None:
+            return [self._stated]
+        names = links_of(found_at(self._file, "data"))
+        found = sorted((name for name in names if name.isdecimal()), key=int)
+        if not found:
+            raise DataFileError(f"{self.name}: holds no iterations of openPMD")
+        return found
+
+    @property
+    def _iteration(self) -> Any:
+        """The group of the iteration."""
+        return found_at(self._file, f"data/{self._iterations[self.frame]}")
+
+    @cached_property
+    def _species(self) -> Any:
+        """The group of the species."""
+        path = _text(self._file.attrs.get("particlesPath", "particles/")).strip("/")
+        particles = found_at(self._iteration, path) if is_group(self._iteration) else None
+        names = list(links_of(particles)) if is_group(particles) else []
+        if not names:
+            where = f"iteration {self._iterations[self.frame]}"
+            raise DataFileError(f"{self.name}: holds no particles at {where}, only fields")
+        wanted = self._species_name
+        if not wanted and len(names) > 1:
+            raise DataFileError(
+                f"{self.name}: holds several species of particles ({naming.listed(names)}): name "
+                f"one behind a colon, as in '{shown(self.file.path.name)}:{shown(names[0])}'"
+            )
+        if wanted and wanted not in names:
+            raise DataFileError(
+                f"{self.name}: there is no species '{shown(wanted)}'; {suggestion(wanted, names)}"
+            )
+        found = found_at(particles, wanted or names[0])
+        if not is_group(found):
+            raise DataFileError(f"{self.name}: {shown(wanted or names[0])} is no species")
+        return found
+
+    @cached_property
+    def _records(self) -> dict[str, dict[str, Component]]:
+        """The components of each record, by the names of both; that of a scalar is ""."""
+        found = {}
+        for name in list(links_of(self._species))[:MOST_RECORDS]:
+            record = found_at(self._species, name)
+            if record is None:
+                continue
+            inner = {"": record}
+            if is_group(record) and "value" not in record.attrs:
+                inner = {key: found_at(record, key) for key in links_of(record)}
+            parts = {key: _component(each) for key, each in inner.items()}
+            held = {key: each for key, each in parts.items() if each is not None}
+            if held:
+                found[name] = held
+        return found
+
+    @cached_property
+    def columns(self) -> Mapping[str, Column]:
+        found: dict[str, Column] = {}
+        for name, parts in self._records.items():
+            unit = _unit(found_at(self._species, name))
+            if name == OFFSET or any(each.rows != self.count for each in parts.values()):
+                continue
+            if name == POSITION or set(parts) == set(AXES):
+                found[name] = Column("number", (3,), unit)
+                continue
+            for key, each in parts.items():
+                kind = "number" if each.unit != 1.0 else kind_of(each.dtype)
+                found[f"{name}_{key}" if key else name] = Column(kind, (), unit)
+        return found
+
+    @cached_property
+    def count(self) -> int | None:
+        parts = self._records.get(POSITION, {})
+        if not parts or not set(parts) <= set(AXES):
+            raise DataFileError(
+                f"{self.name}: the species {shown(self._species.name)} has no record 'position' "
+                "with the components x, y, z"
+            )
+        counts = {each.rows for each in parts.values()}
+        if len(counts) > 1:
+            raise DataFileError(f"{self.name}: the components of 'position' differ in length")
+        return counts.pop()
+
+    @property
+    def frames(self) -> int | None:
+        return len(self._iterations)
+
+    @property
+    def time(self) -> Moment | None:
+        said = self._iteration.attrs
+        time, unit = moment_of(said.get("time")), moment_of(said.get("timeUnitSI", 1.0))
+        return None if time is None or unit is None else Moment(time.value * unit.value, "s")
+
+    def particles(self, names: Mapping[str, str]) -> Particles:
+        result = super().particles(names)
+        if len(self._iterations) > 1 and not self.is_chosen:
+            result.notes.append(("", more_frames(self.name, self.frames)))
+        return result
+
+    def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
+        cells = sum(prod(self.columns[name].shape) for name in names)
+        require_room(self.name, 16 * int(self.count or 0) * max(cells, 1))
+        return {name: self._values(name) for name in names}
+
+    def _values(self, name: str) -> NDArray[Any]:
+        """Return a column in SI units."""
+        import numpy as np
+
+        parts = self._records.get(name)
+        if parts is None:
+            record, _, key = name.rpartition("_")
+            return self._records[record][key].values(self.name)
+        if "" in parts:
+            return parts[""].values(self.name)
+        values = np.zeros((int(self.count or 0), 3))
+        for axis, key in enumerate(AXES):
+            if key in parts:
+                values[:, axis] = parts[key].values(self.name)
+            offset = self._records.get(OFFSET, {}).get(key) if name == POSITION else None
+            if offset is not None:
+                if offset.rows != self.count:
+                    raise DataFileError(
+                        f"{self.name}: {OFFSET}/{key} has {offset.rows:,} values for "
+                        f"{self.count:,} particles"
+                    )
+                values[:, axis] += offset.values(self.name)
+        return values
+
+
+def _component(stored: Any) -> Component | None:
+    """Return a component; None of what is none."""
+    import numpy as np
+
+    if stored is None:
+        return None
+    unit = moment_of(stored.attrs.get("unitSI", 1.0))
+    if unit is None:
+        return None
+    if not is_group(stored):
+        held = len(stored.shape or ()) == 1 and stored.dtype.kind in "iufb"
+        return Component(stored, stored.dtype, stored.shape[0], unit.value) if held else None
+    if "value" not in stored.attrs or "shape" not in stored.attrs:
+        return None
+    value, shape = np.asarray(stored.attrs["value"]), np.ravel(stored.attrs["shape"])
+    if value.size != 1 or value.dtype.kind not in "iufb" or shape.dtype.kind not in "iu":
+        return None
+    return Component(stored, value.dtype, int(shape.prod()), unit.value)
+
+
+def _unit(record: Any) -> str:
+    """Return the SI unit of a record by its powers of the base units, or ""."""
+    import numpy as np
+
+    said = record.attrs.get("unitDimension")
+    powers = np.ravel(np.zeros(0) if said is None else said)
+    if powers.dtype.kind not in "iuf" or len(powers) != len(UNITS):
+        return ""
+    by_unit = dict(zip(UNITS, powers.tolist(), strict=True))
+    by_unit = {"kg": by_unit.pop("kg"), **by_unit}  # as it is usually written: kg m s^-1
+    words = [
+        unit if power == 1 else f"{unit}^{power:g}" for unit, power in by_unit.items() if power
+    ]
+    return " ".join(words)
+
+
+def _text(value: Any) -> str:
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)

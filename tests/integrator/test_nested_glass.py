@@ -1,0 +1,187 @@
+"""Solids of glass within and across each other: against the path tracer of the tests."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import raytracer
+from raytracer import Background, Camera, PointLight, Principled, Scene, SphereSet, _core
+from raytracer.errors import SceneError
+from raytracer.scene.colors import linear_to_srgb
+from raytracer.scene.lights import Ambient
+from reference import View
+from reference import path_scene as exact
+from reference.path_tracer import agree, estimate_of, trace
+
+Pixels = NDArray[np.float32]
+SKY = (0.3, 0.5, 0.8)
+FLOOR = exact.Ball((0, -101.2, 0), 100.0, (0.8, 0.7, 0.6), specular=0.0)
+ROOM = (
+    FLOOR,
+    exact.Ball((-1.6, 0.2, -1.5), 0.9, (0.9, 0.2, 0.1), specular=0.0),
+    exact.Ball((1.8, 0.1, 1.2), 0.8, (0.2, 0.8, 0.2), specular=0.0),
+)
+"""What is seen through the glass."""
+VIEW = View((0, 0.8, 5.0), (0, -0.1, 0), vertical_fov=30.0)
+DISTANCE = 1.3
+"""Length after which glass has its colour."""
+
+
+def glass(
+    center: Any,
+    radius: float,
+    ior: float,
+    priority: int = 0,
+    color: Any = (1, 1, 1),
+    rough: float = 0,
+) -> exact.Ball:
+    absorption = -np.log(np.array(color)) / DISTANCE
+    return exact.Ball(
+        center, radius, roughness=rough, ior=ior, transmission=1.0, priority=priority,
+        absorption=tuple(absorption.tolist()),
+    )  # fmt: skip
+
+
+WATER_IN_GLASS = (glass((0, 0, 0), 1.0, 1.5), glass((0, -0.1, 0), 0.85, 1.33, 1, (0.6, 0.8, 1.0)))
+CASES: dict[str, tuple[tuple[exact.Ball, ...], View]] = {
+    "water in glass": (WATER_IN_GLASS, VIEW),
+    "hidden": ((glass((0, 0, 0), 1.0, 1.6, 2), glass((0.2, 0, 0), 0.6, 1.1, -1)), VIEW),
+    "overlap, the first fills": (
+        (glass((-0.5, 0, 0), 0.8, 1.7, 1, (1, 0.5, 0.5)), glass((0.5, 0, 0), 0.8, 1.3)), VIEW,
+    ),
+    "overlap of equals": (
+        (glass((-0.5, 0, 0), 0.8, 1.7), glass((0.5, 0, 0), 0.8, 1.3, 0, (0.5, 1, 0.6))), VIEW,
+    ),
+    "same glass": ((glass((-0.5, 0, 0), 0.8, 1.5), glass((0.4, 0.1, 0.2), 0.7, 1.5)), VIEW),
+    "rough, three deep": (
+        (
+            glass((0, 0, 0), 1.0, 1.5, 0, (0.9, 0.95, 1.0), 0.3),
+            glass((0.1, 0, 0), 0.8, 1.33, 1, (1, 1, 1), 0.5),
+            glass((0.1, 0, 0.1), 0.5, 2.0, 2, (0.9, 0.5, 0.5), 0.2),
+        ),
+        VIEW,
+    ),
+    "an opaque ball in water in glass": (
+        (*WATER_IN_GLASS, exact.Ball((0.2, 0, 0), 0.4, (0.9, 0.3, 0.2), specular=0.0)), VIEW,
+    ),
+    "camera in water in glass": (
+        WATER_IN_GLASS, View((0.1, 0.1, 0.2), (1, 0, -0.4), vertical_fov=60.0),
+    ),
+    "camera in the overlap": (
+        (glass((-0.5, 0, 0), 0.8, 1.7, 1, (1, 0.5, 0.5)), glass((0.5, 0, 0), 0.8, 1.3)),
+        View((0, 0.1, 0.1), (1, 0.1, -0.5), vertical_fov=70.0),
+    ),
+}  # fmt: skip
+
+
+def sphere(ball: exact.Ball) -> SphereSet:
+    clear = ball.transmission > 0
+    color = np.exp(-np.array(ball.absorption) * DISTANCE) if clear else np.array(ball.base_color)
+    material = Principled(
+        roughness=ball.roughness, ior=ball.ior, transmission=ball.transmission,
+        specular=ball.specular, priority=ball.priority,
+        attenuation_distance=DISTANCE if clear else 0.0,
+    )  # fmt: skip
+    return SphereSet([ball.center], ball.radius, [color], color_space="linear", material=material)
+
+
+def scene(balls: tuple[exact.Ball, ...], view: View, **parts: Any) -> Scene:
+    camera = Camera(
+        position=view.position, look_at=view.look_at, vertical_fov=view.vertical_fov or 30.0
+    )
+    around = Background(color=linear_to_srgb(np.array(SKY)).tolist())
+    return Scene(
+        [sphere(ball) for ball in balls],
+        **{"lights": (), "camera": camera, "background": around,
+           "ambient": Ambient(intensity=0.0), **parts},
+    )  # fmt: skip
+
+
+def shoot(shown: Scene, side: int = 8, **settings: Any) -> Pixels:
+    size = {"width": side, "height": side, "integrator": "path"}
+    return np.asarray(raytracer.render(shown, **{**size, **settings}).array[..., :3])
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_against_another_path_tracer(backend: str, name: str) -> None:
+    balls, view = CASES[name]
+    balls = (*ROOM, *balls)
+    pictures = [
+        shoot(
+            scene(balls, view), samples=32, max_depth=12, filter="box", seed=seed, backend=backend
+        )
+        for seed in range(8)
+    ]
+    sky = exact.Sky(SKY, SKY)
+    wanted = trace(
+        exact.PathScene(balls, sky=sky), view, 8, 8, 250, max_depth=12, sampling="scattering"
+    )
+    agree(estimate_of(np.array(pictures)), wanted, name, least=2e-3)
+
+
+def test_a_hidden_ball_is_not_seen(backend: str) -> None:
+    """Neither by its surface nor by bounces: to the depth, paths are those without it."""
+    outer = glass((0, 0, 0), 1.0, 1.5, 1, (0.5, 0.8, 0.9))
+    inner = glass((0.2, 0.1, 0), 0.5, 1.9, 0, (1, 0.2, 0.2), 0.6)
+    one, both = (
+        shoot(scene((FLOOR, *balls), VIEW), 24, samples=4, max_depth=4, backend=backend)
+        for balls in ((outer,), (outer, inner))
+    )
+    assert np.quantile(np.abs(one - both), 0.9) < 1e-3
+    assert abs(one.mean() - both.mean()) < 2e-3
+    changed = shoot(scene((FLOOR, outer, replace(inner, priority=2)), VIEW), 24, samples=4,
+                    max_depth=4, backend=backend)  # fmt: skip
+    assert np.quantile(np.abs(one - changed), 0.9) > 0.05
+
+
+def test_a_hidden_ball_keeps_no_lamp_off(backend: str) -> None:
+    """Lamp and floor within the glass that fills: light counts once, sampled or met."""
+    glow = Principled(emission=6.0)
+    lamp = SphereSet([(0, 0.8, 0)], 0.3, ["white"], material=glow)
+    room = glass((0, 0, 0), 200.0, 1.4, 1)
+    lens = glass((0, 0.3, 0.0), 0.9, 1.4, 0)
+    spot = PointLight((0, 1.5, 1.0), radius=0.4, intensity=2.0, falloff="inverse-square")
+    means = []
+    for balls in ((room,), (room, lens)):
+        shown = scene((FLOOR, *balls), VIEW, lights=(spot,))
+        shown.spheres = [*shown.spheres, lamp]
+        found = shoot(shown, 12, samples=256, max_depth=3, backend=backend)
+        means.append(found.mean(axis=(0, 1)))
+    assert means[0] == pytest.approx(means[1], rel=0.03)
+    assert means[0].min() > 0.05
+
+
+def test_promises(backend: str) -> None:
+    """The same bytes in two goes and from any number of threads."""
+    shown = scene((FLOOR, *CASES["rough, three deep"][0]), VIEW)
+    settings: dict[str, Any] = {"samples": 6, "max_depth": 10, "backend": backend}
+    whole = raytracer.render(shown, width=40, height=24, integrator="path", threads=1, **settings)
+    again = raytracer.render(shown, width=40, height=24, integrator="path", threads=3, **settings)
+    assert (whole.array == again.array).all()
+    assert np.isfinite(whole.array).all()
+
+
+def test_instruction_sets(default_isa: None) -> None:
+    shown = scene((FLOOR, *CASES["rough, three deep"][0]), VIEW)
+    pictures = []
+    for isa in _core.isas():
+        _core.use_isa(isa)
+        pictures.append(shoot(shown, 16, samples=64, max_depth=8, backend="cpu"))
+    for other in pictures[1:]:
+        assert abs(other.mean() / pictures[0].mean() - 1) < 0.02
+
+
+def test_priority_in_files(tmp_path: Any) -> None:
+    path = tmp_path / "a.toml"
+    text = '[materials.m]\ntype = "principled"\ntransmission = 1.0\npriority = {}\n'
+    text += '[[spheres]]\ncenters = [[0, 0, 0]]\nradius = 1.0\nmaterial = "m"\n'
+    path.write_text(text.format(2.5))
+    assert raytracer.load(path).materials["m"].priority == 2.5  # type: ignore[union-attr]
+    path.write_text(text.format('"high"'))
+    with pytest.raises(SceneError, match=r"materials\.m\.priority"):
+        raytracer.load(path)
