@@ -347,15 +347,16 @@ def test_trajectories_of_packages(tmp_path: Path) -> None:
 @pytest.mark.filterwarnings("ignore")
 def test_velocities_of_atoms(tmp_path: Path) -> None:
     ase = pytest.importorskip("ase")
-    from ase.io.trajectory import Trajectory
+    from ase.io import trajectory
 
+    opened: Any = trajectory.Trajectory
     atoms = ase.Atoms("OH", [[0, 0, 0], [0, 0, 1.0]], momenta=[[0, 0, 16.0], [3.0, 4.0, 0]])
     expected = np.linalg.norm(atoms.get_velocities(), axis=1)
     found = Scene.from_object([atoms], frame=0).spheres[0].columns["speed"]
     np.testing.assert_array_equal(found, expected)
-    with Trajectory(str(tmp_path / "a.traj"), "w") as file:
+    with opened(str(tmp_path / "a.traj"), "w") as file:
         file.write(atoms)
-    with Trajectory(str(tmp_path / "a.traj")) as file:
+    with opened(str(tmp_path / "a.traj")) as file:
         np.testing.assert_array_equal(
             Scene.from_object(file, frame=0).spheres[0].columns["speed"], expected
         )
