@@ -257,7 +257,7 @@ class Panel {
 
 function options(select, values, own) {
   select.replaceChildren(...values.map((value) =>
-    element("option", "", null, { value, textContent: value === "" ? own : value })));
+    element("option", "", null, { value, textContent: value === "" ? own ?? "none" : value })));
 }
 
 // The element that has the focus, inside of a shadow root too, where notebooks may put the view.
