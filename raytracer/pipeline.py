@@ -727,6 +727,9 @@ def _changed(scene: Scene, overrides: Mapping[str, Any]) -> tuple[Scene, RenderS
         scene = ViewSettings(**given).applied_to(scene)
         if "light" in own:
             scene = lit(scene, settings)
+    if settings.shading == "flat":
+        settings = settings.override(look="flat", integrator="direct")
+        scene = replace(scene, lights=None, ambient=None, environment=None, render=settings)
     return scene, settings
 
 

@@ -440,11 +440,13 @@ class Scene:
         return spheres.in_color(PRESETS[name].color) if name in PRESETS else spheres
 
     def material_of(self, surface: SphereSet | SolidSet | Ground) -> AnyMaterial:
-        """Return the material of a set or of the ground.
+        """Return the material of a set or of the ground; where shading is flat, a plain one.
 
         Raises:
             SceneError: it names a material that the scene does not have.
         """
+        if self.render.shading == "flat":
+            return Material()
         material = surface.material
         if not isinstance(material, str):
             return material
