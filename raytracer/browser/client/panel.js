@@ -64,6 +64,12 @@ class Panel {
       ({ solids }) => String(solids.bonds ?? ""));
     this.choice(part, "Arrows", "set-arrows", "vector",
       ({ solids }) => [solids.arrows, withOwn(solids.arrows, ["", ...solids.vectors])]);
+    this.choice(part, "Trails", "set-trails", "last",
+      ({ solids }) => [solids.trails, solids.trail_lengths]);
+    this.choice(part, "Contacts", "set-contacts", "which",
+      ({ solids }) => [solids.contacts, solids.kinds_of_contacts]);
+    this.choice(part, "Shape", "set-shape", "kind",
+      ({ solids }) => [solids.shape, solids.shapes]);
     const box = this.row(part, "Box");
     this.toggle(box, "toggle-box", "show the box", (state) => state.solids.box);
   }
