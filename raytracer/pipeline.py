@@ -865,15 +865,15 @@ def _loaded(
         from raytracer.scene.load import NO_TOPOLOGY
 
         raise UserError(f"topology: {NO_TOPOLOGY}")
-    if frame is not None:
-        raise UserError("frame: goes with the path of a file; this scene has no frames")
     from raytracer.scene.scene import Scene as SceneType
 
     if is_a(scene, SceneType):
+        if frame is not None:
+            raise UserError("frame: goes with the path of a file; this scene has no frames")
         return cast(SceneType, scene)
     if scene is None:
         raise SceneError("scene: is None: give a raytracer.Scene, a path or particles")
-    return SceneType.from_object(scene)
+    return SceneType.from_object(scene, frame=frame)
 
 
 def wanted_annotations(

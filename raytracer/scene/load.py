@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from raytracer.scene.coloring.scale import ColorScale
     from raytracer.scene.coloring.style import SetStyle
     from raytracer.scene.environment import Environment
+    from raytracer.scene.glyphs.settings import Shape
     from raytracer.scene.particles.source import Notes, Particles
 
 Values = dict[str, Any]
@@ -149,7 +150,7 @@ def load(
         naming(file.source),
     ):
         file.ending = ending
-        suffix = _scene_suffix(file)
+        suffix = scene_suffix(file)
         if suffix:
             if atoms is not None:
                 raise UserError(f"topology: {NO_TOPOLOGY}")
@@ -162,13 +163,22 @@ def load(
         if len(data.centers) == 0:
             raise DataFileError(f"{file.source}: holds no particles, so there is nothing to show")
         up = up_of_data(data.box, data.gravity)
+        spheres = SphereSet.of_particles(data)
         return Scene(
-            spheres=(SphereSet.of_particles(data),),
+            spheres=(spheres,),
+            shape=_shape_of(spheres) if data.are_ellipsoids else None,
             render=RenderSettings.of_particles(),
             camera=None if up is None else Camera(up=up),
             title=stem(target),
             source=file.source,
         )
+
+
+def _shape_of(spheres: SphereSet) -> Shape | None:
+    """Return what shows particles as the ellipsoids that they are; None where some are none."""
+    from raytracer.scene.glyphs.ellipsoids import shape_of
+
+    return shape_of(spheres)
 
 
 def ending_of(name: str) -> str:
@@ -196,7 +206,7 @@ def stated_ending(name: str) -> str:
     return ending
 
 
-def _scene_suffix(file: OpenFile) -> str:
+def scene_suffix(file: OpenFile) -> str:
     """Return the language of a scene file, of standard input by its first bytes; "" of particles.
 
     What is on standard input and is neither particles nor JSON is TOML.
@@ -226,6 +236,8 @@ def check_there(path: Path, frame: int | None = None) -> None:
     if path == STANDARD_INPUT or _is_series(path, frame):
         return
     path, _ = split_inner(path)
+    if path == STANDARD_INPUT:
+        return
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:
