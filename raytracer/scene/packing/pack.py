@@ -141,6 +141,7 @@ def _packed(
         **clip,
         **lit,
         **_media(scene, camera, spheres, materials, material_id, settings),
+        shadow_catcher=_catcher(scene, len(solids[0])) if has_ground else 0,
     )
     for ids in (color_id, material_id, opacity):
         ids.setflags(write=False)  # a backend checks them once, and copies those that may change
@@ -212,6 +213,11 @@ def _opacity(scene: Scene, surfaces: Sequence[SphereSet]) -> NDArray[np.uint16]:
     from raytracer.scene.packing.surfaces import pack_opacity  # late: few scenes have any
 
     return pack_opacity(surfaces, materials)
+
+
+def _catcher(scene: Scene, number: int) -> int:
+    """Return the number of the ground and 1 if its shadows alone are seen, else 0."""
+    return number + 1 if scene.ground is not None and scene.ground.shadow_catcher else 0
 
 
 def _media(
@@ -388,6 +394,8 @@ def retake(
             _standing(scene, buffers), settings, buffers.scale, light_count=len(lights),
             transparent_shadows=_passes_light(buffers.materials, settings), **tables, **clip,
             **_media(scene, camera, spheres, buffers.materials, buffers.material_id, settings),
+            shadow_catcher=buffers.frame["environment"]["shadow_catcher"][0],
+            sky_light=buffers.frame["environment"]["sky_light"][0],
         )  # fmt: skip
     return replace(buffers, camera=camera, lights=lights, frame=frame)
 
