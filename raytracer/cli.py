@@ -109,9 +109,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if arguments is None:
         # NumPy's linear algebra would start a thread per core, which takes longer than it saves.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    args = None if arguments is None else list(arguments)
+    args = list(sys.argv[1:] if arguments is None else arguments)
+    # A group in standard input, "-:PartType0", is no option.
+    args = [f"./{word}" if word.startswith("-:") else word for word in args]
     try:
-        _require_words(sys.argv[1:] if args is None else args)
+        _require_words(args)
         with passed_to(_print_warning):
             code = program.main(args, prog_name="raytracer", standalone_mode=False)
     except RaytracerError as error:

@@ -553,7 +553,9 @@ class Job:
 
         assert self.kept is not None
         threads = self.threads if farm is not None else 0  # local ones have a share each
-        order = TileOrder(self.kept[1], self.view, backend, threads)
+        order = TileOrder(
+            self.kept[1], self.view, backend, threads, bands=self.device.name == "cuda"
+        )
         with crew_of(workers, farm, backend, self.threads) as crew:
             self.helpers = TileCrew(crew, order)
             try:
@@ -725,6 +727,9 @@ def _changed(scene: Scene, overrides: Mapping[str, Any]) -> tuple[Scene, RenderS
         scene = ViewSettings(**given).applied_to(scene)
         if "light" in own:
             scene = lit(scene, settings)
+    if settings.shading == "flat":
+        settings = settings.override(look="flat", integrator="direct")
+        scene = replace(scene, lights=None, ambient=None, environment=None, render=settings)
     return scene, settings
 
 
@@ -860,15 +865,15 @@ def _loaded(
         from raytracer.scene.load import NO_TOPOLOGY
 
         raise UserError(f"topology: {NO_TOPOLOGY}")
-    if frame is not None:
-        raise UserError("frame: goes with the path of a file; this scene has no frames")
     from raytracer.scene.scene import Scene as SceneType
 
     if is_a(scene, SceneType):
+        if frame is not None:
+            raise UserError("frame: goes with the path of a file; this scene has no frames")
         return cast(SceneType, scene)
     if scene is None:
         raise SceneError("scene: is None: give a raytracer.Scene, a path or particles")
-    return SceneType.from_object(scene)
+    return SceneType.from_object(scene, frame=frame)
 
 
 def wanted_annotations(

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         transparent_shadows: bool | None
         look: str | None
         light: str | tuple[float, float, float] | None
+        shading: str | None
         integrator: str | None
         ao_samples: int | None
         ao_distance: float | None
@@ -64,6 +65,9 @@ class Look:
     angle: float = 0.0
     others: tuple[tuple[str, float, float], ...] = ()
 
+
+SHADINGS = ("lit", "flat")
+"""How surfaces get their colour."""
 
 # A white surface of the default material that nothing occludes stays just below 1 in each.
 LOOKS = {
@@ -188,6 +192,14 @@ class RenderSettings(Defined):
             "Or three numbers: the direction in which it travels through the scene.",
         ),
     )
+    shading: str = field(
+        default="lit",
+        metadata=define(
+            Choice(SHADINGS, "shading"),
+            "Whether surfaces are lit, or flat: in their own colours, those of a legend, whatever "
+            "lights and materials say; then it is the look flat with the integrator direct.",
+        ),
+    )
     integrator: str | None = field(
         default=None,
         metadata=define(
@@ -283,6 +295,7 @@ class RenderSettings(Defined):
         values["sample_count"] = values.pop("samples")
         for name in (
             "transparent_shadows",
+            "shading",
             "look",
             "integrator",
             "light",

@@ -80,8 +80,28 @@ def test_a_picture_of_another_program_is_not_replaced_unasked(
     assert capsys.readouterr().out.startswith("wrote balls-2.png: ")
     assert Path("balls.png").read_bytes() == before
     assert main(["render", scene, "-q", "-o", "balls.png"]) == 0  # asked for by name
-    assert main(["render", scene, "-q", "--samples", "3"]) == 0  # its own it replaces
-    assert run_json(capsys, "info", "balls.png")["samples"] == 3
+    assert run_json(capsys, "info", "balls.png")["samples"] == 2
+
+
+def test_a_run_replaces_only_its_own_picture_unasked(
+    scene: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def written(*options: str) -> str:
+        assert main(["render", scene, *options]) == 0
+        return capsys.readouterr().out.partition(":")[0]
+
+    assert written() == "wrote balls.png"
+    assert written("--samples", "3") == "wrote balls-2.png"
+    assert written("--samples", "3", "--title", "balls") == "wrote balls-3.png"
+    assert written() == "wrote balls.png"
+    assert written("--threads", "1") == "wrote balls.png"  # the same picture
+    assert written("--samples", "3") == "wrote balls-2.png"
+    assert written("-o", "balls.png") == "wrote balls.png"
+    assert written() == "wrote balls-4.png"  # for balls.png was named by hand
+    text = Path(scene).read_text(encoding="utf-8")
+    Path(scene).write_text(text + "\n# changed\n", encoding="utf-8")
+    assert written() == "wrote balls-4.png"
+    assert run_json(capsys, "info", "balls-2.png")["samples"] == 3
 
 
 def test_a_terminal_is_told_before_and_after(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import DataFileError, SceneError
+from raytracer.errors import DataFileError
 from raytracer.scene.animation import CENTER
 from raytracer.scene.particles.read import reopened
 
@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 
 IDS = ("id", "ids", "identifier", "particle_id", "particleids", "particle_identifier")
 """Columns that number the particles of a file, in small letters."""
+
+
+class LostError(DataFileError):
+    """A frame does not have the particle that a camera follows."""
 
 
 def followed(scene: Scene, target: str | int) -> NDArray[np.float64]:
@@ -27,7 +31,8 @@ def followed(scene: Scene, target: str | int) -> NDArray[np.float64]:
             has no ids, its number.
 
     Raises:
-        UserError: there is no such particle.
+        LostError: there is no such particle.
+        UserError: the file cannot be read.
     """
     sets = [spheres for spheres in scene.spheres if spheres.count]
     if target == CENTER:
@@ -38,10 +43,10 @@ def followed(scene: Scene, target: str | int) -> NDArray[np.float64]:
     number = int(target)
     chosen = next((s for s in sets if s.file is not None), sets[0] if sets else None)
     if chosen is None:
-        raise SceneError(f"animation.follow: the scene has no particles, so none is {number}")
+        raise LostError(f"animation.follow: the scene has no particles, so none is {number}")
     row = _row(chosen, number)
     if row is None or row >= chosen.count:
-        raise DataFileError(
+        raise LostError(
             f"{chosen.source or 'the scene'}: animation.follow: there is no particle {number} "
             f"among {chosen.count:,}"
         )

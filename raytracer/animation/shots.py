@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.animation.fit import fit
-from raytracer.animation.follow import followed
+from raytracer.animation.follow import LostError, followed
 from raytracer.animation.path import CameraPath, Stand, turned
 from raytracer.annotations.texts import Short
 from raytracer.errors import naming
@@ -158,6 +158,8 @@ class Renderer:
         self._device: Device | None = None
         self._job: Job | None = None  # of the frame that was read last
         self._frame: int | None = None
+        self._points: dict[int, NDArray[np.float64]] = {}  # that the camera follows, by frame
+        self._has_lost = False  # whether it was away in a frame
         self._said: set[str] = set()
         self._uses = Counter(shot.frame for shot in plan.shots)
         self._held = Held() if fixed is None else fixed.held
@@ -171,10 +173,11 @@ class Renderer:
     def _begin(self) -> Fixed:
         """Read the first frame, and fit the camera."""
         plan = self.plan
-        first = self._load(plan.shots[0].frame)
+        number = plan.shots[0].frame
+        first = self._load(number)
         settings = first.render
         camera = first.camera or Camera()
-        origin = self._point(first)
+        origin = self._point(first, number)
         start = self._fitted(first, camera, settings.width / settings.height, origin)
         if origin is not None:
             start = replace(Stand.of(start), target=origin).camera(start)
@@ -282,7 +285,7 @@ class Renderer:
             for frame in others:
                 scene = self._load(frame)  # also for the ranges of its colours
                 if is_fitted:
-                    yield scene, self._point(scene)
+                    yield scene, self._point(scene, frame)
 
         shots = {shot.frame: shot for shot in reversed(self.plan.shots)}
         shown = iter([frames[0], *others])
@@ -325,14 +328,40 @@ class Renderer:
         shares = [k / FIT_DIRECTIONS for k in range(FIT_DIRECTIONS + 1)]
         return [turned(stand, azimuth * share, elevation * share).offset for share in shares]
 
-    def _point(self, scene: Scene) -> NDArray[np.float64] | None:
+    def _point(self, scene: Scene, frame: int) -> NDArray[np.float64] | None:
         """Return the point of a frame that the camera follows, or None."""
         follow = self.plan.settings.follow
-        return None if follow is None else followed(scene, follow)
+        if follow is None:
+            return None
+        if frame not in self._points:
+            self._points[frame] = self._followed(scene, frame, follow)
+        return self._points[frame]
+
+    def _followed(self, scene: Scene, frame: int, follow: str | int) -> NDArray[np.float64]:
+        """Return the point that is followed; of a particle that is away, where it was last.
+
+        That is looked up in the frames before, so that it does not depend on which frames this
+        process has rendered.
+        """
+        try:
+            return followed(scene, follow)
+        except LostError as error:
+            for before in range(frame - 1, -1, -1):
+                try:
+                    point = self._points.get(before)
+                    if point is None:
+                        point = followed(self.plan.source.load(before), follow)
+                except LostError:
+                    continue
+                if not self._has_lost:
+                    self._has_lost = True
+                    warn(f"{error}; the camera stays where it was last until it comes back")
+                return point
+            raise
 
     def _camera(self, shot: Shot, scene: Scene) -> Camera:
         """Return the camera of a shot."""
-        point = self._point(scene)
+        point = self._point(scene, shot.frame)
         origin = self.fixed.origin
         moved = None if point is None or origin is None else point - origin
         return self.fixed.path.at(shot.index, shot.time, moved)

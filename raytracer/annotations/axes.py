@@ -52,6 +52,27 @@ def draw(sheet: Sheet, axes: Axes, projection: Projection) -> None:
         _name(sheet, middle, (across * length, -up * length), size, names[axis], colors[axis])
 
 
+def name_tips(sheet: Sheet, axes: Axes, tips: NDArray[np.float64], projection: Projection) -> None:
+    """Write the names of axes that are arrows in the scene at their tips.
+
+    Args:
+        sheet: the picture.
+        axes: names and size of letters.
+        tips: where the axes begin and where each ends, (4, 3), scene units.
+        projection: the camera; axes that reach behind it get no name.
+    """
+    points = projection.to_render_space(tips)
+    depths = projection.depth(points)
+    size = sheet.letters(axes.size, "axes")
+    colors = AXIS_COLORS if sheet.ink(None) == BLACK else LIGHT
+    for axis, name in enumerate(axes.labels.split()):
+        ends = [0, axis + 1]
+        if projection.perspective and not (depths[ends] > 0.0).all():
+            continue
+        (x, y), (tip_x, tip_y) = projection.pixels(points[ends]).tolist()
+        _name(sheet, (x, y), (tip_x - x, tip_y - y), size, name, colors[axis])
+
+
 def _shift(place: str, directions: NDArray[np.float64], reach: float) -> Point:
     """Return how far the origin moves so that the tripod itself, and no ball, is at the margin.
 

@@ -11,6 +11,7 @@ from raytracer.annotations.plan import Plan
 from raytracer.annotations.texts import Short, filled
 from raytracer.drawing.fonts import missing, typeset
 from raytracer.errors import SceneError, naming
+from raytracer.scene.annotations import IN_SCENE
 from raytracer.scene.coloring.expression import Texts
 from raytracer.scene.colors import linear_to_srgb
 from raytracer.scene.particles.labels import element_symbols
@@ -64,6 +65,7 @@ def plan_of(
         scales_of(scene) if annotations.legend is not None else (),
         box_of(scene, annotations.box) if _has_lines(annotations.box) else None,
         labelled(scene, annotations.labels.by) if annotations.labels is not None else None,
+        _axes(scene, annotations),
         {**values_of(scene), **(values or {})},
     )
     if annotations.scale_bar is not None:
@@ -71,6 +73,16 @@ def plan_of(
     if lost := missing(_letters(plan)):
         warn(f"the font has no {', '.join(lost[:MOST_LOST])}: use other letters in labels")
     return plan
+
+
+def _axes(scene: Scene, annotations: Annotations) -> NDArray[np.float64] | None:
+    """Return where axes in the scene begin and where each ends, (4, 3), or None."""
+    if annotations.axes is None or annotations.axes.place not in IN_SCENE:
+        return None
+    from raytracer.scene.glyphs.box import axes_at
+
+    found = axes_at(scene, annotations.axes, annotations.box)
+    return np.concatenate([found.base[None], found.tips])
 
 
 def _has_lines(box: SimulationBox | None) -> TypeGuard[SimulationBox]:

@@ -63,6 +63,7 @@ class Plan:
         scales: of the legend.
         box: of the file or of the annotation, or None.
         named: spheres with labels, or None.
+        axes: where axes in the scene begin and where each ends, float64 (4, 3); None without any.
         values: what stands for {title} and others in texts.
     """
 
@@ -75,6 +76,7 @@ class Plan:
     scales: tuple[ColorScale, ...] = ()
     box: Box | None = None
     named: Named | None = None
+    axes: NDArray[np.float64] | None = None
     values: dict[str, Any] = field(default_factory=dict)
 
     def overlay(self, first_hits: FirstHits, view: View, space: Space, crop: Crop) -> Overlay:
@@ -177,6 +179,8 @@ class Plan:
             scale_bar.draw(sheet, wanted.scale_bar, per_unit)
         if wanted.axes is not None and wanted.axes.place not in IN_SCENE:
             axes.draw(sheet, wanted.axes, projection)
+        if wanted.axes is not None and self.axes is not None:
+            axes.name_tips(sheet, wanted.axes, self.axes, projection)
 
     def _draw_at_edges(self, sheet: Sheet) -> None:
         """Draw texts and legend, which do not depend on the camera."""

@@ -5,6 +5,7 @@ What the command needs beyond its options is imported when it runs: its help tak
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from pathlib import Path
@@ -54,7 +55,8 @@ if TYPE_CHECKING:
     "--output",
     metavar="FILE",
     help="The movie (.mp4, .mov, .mkv, .webm, .gif, .webp) or numbered pictures "
-    "('frames/####.png', .exr); default: NAME.mp4 in the current folder.",
+    "('frames/####.png', .exr); default: NAME.mp4 in the current folder, or NAME-2.mp4 where that "
+    "is there.",
 )
 @format_option
 @topology_option
@@ -106,7 +108,7 @@ def run(scene: str, options: dict[str, Any]) -> None:
     quiet, as_json = options["quiet"], options["as_json"]
     path = scene_path(scene)
     check_there(path, 0)
-    target = Path(options["output"] or f"{_stem(scene)}.mp4")
+    target = Path(options["output"]) if options["output"] else _free(_stem(scene))
     with collected() as warnings:
         animation = animation_of(
             path, tone=tone, backend=options["backend"], threads=options["threads"],
@@ -140,6 +142,14 @@ def _stem(scene: str) -> str:
     from raytracer.commands.picture import stem_of
 
     return stem_of(scene)
+
+
+def _free(stem: str) -> Path:
+    """Return NAME.mp4, or NAME-2.mp4, ... where there is such a movie; unfinished ones go on."""
+    copy = 1
+    while os.path.lexists(path := Path(f"{stem}{f'-{copy}' if copy > 1 else ''}.mp4")):
+        copy += 1
+    return path
 
 
 def _tell_of_rest(target: Path, quiet: bool) -> None:

@@ -129,7 +129,7 @@ def scene_path(scene: str) -> Path:
     from raytracer.resources import scenes
 
     path = Path(scene)
-    if path == STANDARD_INPUT:
+    if path == STANDARD_INPUT or str(path).startswith(f"{STANDARD_INPUT}:"):
         return path
     try:
         no_file = not path.exists() or (path.is_dir() and not path.suffix)

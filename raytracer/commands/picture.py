@@ -15,30 +15,47 @@ from raytracer.film.png import is_foreign, read_metadata
 from raytracer.pipeline import scene_about
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from raytracer.files.output import Batch
     from raytracer.film.film import Film
     from raytracer.film.image import Image
     from raytracer.film.tone_settings import ToneSettings
 
 
+OPTIONS = "options"
+"""Key of the metadata of a picture that got its name by itself: a hash of the command's options."""
+
+
+def options_hash(said: Mapping[str, Any]) -> str:
+    """Return a hash of options of a command by name, without those that are None; 16 digits."""
+    import hashlib
+    import json
+
+    kept = {name: value for name, value in said.items() if value is not None}
+    text = json.dumps(kept, sort_keys=True, default=repr)
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+
+
 def default_picture(
-    source: str | Path, frame: int | None = None, scene: Path | None = None
+    source: str | Path, frame: int | None = None, scene: Path | None = None, options: str = ""
 ) -> Path:
     """Return the default path of a picture: NAME.png, or NAME_FRAME.png, in the current folder.
 
-    An earlier picture of the same scene is replaced. Where there is one of another scene, or of
-    another program, it stays, and the name is NAME-2.png, NAME-3.png, ...
+    The picture of an earlier run of the same scene with the same options is replaced. Every other
+    file stays, and the name is NAME-2.png, NAME-3.png, ...
 
     Args:
         source: the scene, particle or film file, or the pattern of a series of files.
         frame: of a trajectory.
         scene: path of the scene file; None for a film, whose picture has its name.
+        options: of the command, a hash of `options_hash`.
     """
     stem = stem_of(source)
     number = "" if frame is None else f"_{frame}"
     place, copy = f"{stem}{number}", 1
     while os.path.lexists(path := Path(f"{place}{f'-{copy}' if copy > 1 else ''}.png")):
-        if _is_of(path, scene):
+        if _is_of(path, scene, options):
             break
         copy += 1
     return path
@@ -54,16 +71,16 @@ def stem_of(source: str | Path) -> str:
     return stem
 
 
-def _is_of(path: Path, scene: Path | None) -> bool:
-    """Whether a file is a picture of this program, and not of another scene; None is any."""
+def _is_of(path: Path, scene: Path | None, options: str) -> bool:
+    """Whether a file is a picture of a run with these options, and of the scene; None is any."""
     try:
         about = None if not is_file(path) or is_foreign(path) else read_metadata(path)
-        if about is None or scene is None:
-            return about is not None
+        if about is None or about.get(OPTIONS) != options:
+            return False
+        if scene is None:
+            return True
         own, known = scene_about(scene), about["scene"]
-        if "file" in known:
-            return bool(known["file"] == own["file"])
-        return bool(known["path"] == own["path"])  # of an earlier version
+        return bool(known["file"] == own["file"])
     except (UserError, KeyError, TypeError):  # damaged, or changed by hand
         return False
 

@@ -87,7 +87,7 @@ def numbers(
     "--output",
     metavar="FILE",
     help="The picture: .png, .tiff, .jpg, .webp, .avif or .exr; default: NAME.png in the current "
-    "folder, or NAME-2.png if that is of another scene.",
+    "folder, or NAME-2.png if that was made with other options or of another scene.",
 )
 @frame_option
 @smoothing_option
@@ -214,6 +214,17 @@ class Task(NamedTuple):
         return scene_path(self.scene)
 
     @property
+    def options(self) -> str:
+        """A hash of the options on which the picture depends."""
+        from raytracer.commands.picture import options_hash
+
+        names = ("overrides", "annotations", "smoothing", "unwrap", "format", "topology", "tone",
+                 "bits", "resume", "time", "crop")  # fmt: skip
+        said = {name: getattr(self, name) for name in names}
+        settings = {name: value for name, value in self.overrides.items() if value is not None}
+        return options_hash(said | {"overrides": settings})
+
+    @property
     def noise(self) -> float | None:
         """The noise level of the options."""
         level: float | None = self.overrides.get("noise")
@@ -276,7 +287,9 @@ class Task(NamedTuple):
             raise UserError(f"--time {self.time:g}: must be a number of seconds above 0")
         check_aovs(self.aov)
         target = (
-            Path(self.output) if self.output else default_picture(self.scene, self.frame, self.path)
+            Path(self.output)
+            if self.output
+            else default_picture(self.scene, self.frame, self.path, self.options)
         )
         outputs.reads(self.path, *([self.resume] if self.resume else []))
         if self.film:
@@ -374,7 +387,7 @@ def run(task: Task) -> None:
     """Render, write the files, print a summary."""
     from pathlib import Path
 
-    from raytracer.commands.picture import check_target, record, warn_of_non_finite
+    from raytracer.commands.picture import OPTIONS, check_target, record, warn_of_non_finite
     from raytracer.commands.report import print_json, print_lines
     from raytracer.files.output import OutputSet
     from raytracer.film import film_file
@@ -391,6 +404,8 @@ def run(task: Task) -> None:
     resumed = task.resumed()
     crop = task.crop or crop_of(resumed)
     with task.prepare(crop, outputs, resumed) as job:
+        if not task.output:
+            job.about[OPTIONS] = task.options
         tone = ToneSettings.of(task.tone, job.tone)
         check_bits(int(task.bits), tone)
         _announce(task, job, crop)

@@ -11,6 +11,7 @@ import click
 
 from raytracer.commands.group import Group
 from raytracer.commands.options import format_option, frame_option, topology_option
+from raytracer.errors import UserError
 from raytracer.resources import require_start
 
 if TYPE_CHECKING:
@@ -180,6 +181,46 @@ def contents_of(
     Raises:
         UserError: a file has mistakes, or the scene does not fit into memory.
     """
+    from raytracer.errors import SceneError
+    from raytracer.files.access import STANDARD_INPUT, opened, path_of
+    from raytracer.scene.load import scene_suffix
+    from raytracer.scene.particles.data_file import split_inner
+    from raytracer.warning import collected, warn
+
+    path, inner = split_inner(path_of(file))
+    if path != STANDARD_INPUT:
+        return _contents_of(file, frame, ending, topology)
+    # What is read more than once, as the columns are, is read from the copy.
+    with opened(STANDARD_INPUT, error=SceneError, standard_input=True) as stream:
+        said = (ending or scene_suffix(stream)) or None
+        try:
+            with collected() as warnings:
+                name = f"{stream.name}:{inner}" if inner else stream.name
+                found = _contents_of(name, frame, said, topology)
+        except UserError as error:
+            error.args = tuple(_renamed(error.args, stream.name))
+            raise
+        for sentence in _renamed(warnings, stream.name):
+            warn(sentence)
+        renamed: dict[str, Any] = _renamed(found, stream.name)
+    renamed["title"] = renamed["title"] if said in (".toml", ".json") else "stdin"
+    return renamed
+
+
+def _renamed(value: Any, name: str) -> Any:
+    """Return texts, and those in lists and dictionaries, with another name for the copy."""
+    if isinstance(value, str):
+        short = name.rpartition("/")[2]
+        return value.replace(name, "standard input").replace(f"'{short}:", "'-:")
+    if isinstance(value, dict):
+        return {_renamed(k, name): _renamed(each, name) for k, each in value.items()}
+    return [_renamed(each, name) for each in value] if isinstance(value, (list, tuple)) else value
+
+
+def _contents_of(
+    file: str, frame: int | None, ending: str | None, topology: str | None
+) -> dict[str, Any]:
+    """Return the contents of a file; arguments and errors as for `contents_of`."""
     from dataclasses import asdict
 
     from raytracer import memory

@@ -105,7 +105,10 @@ class Task(NamedTuple):
             raise UserError("--lock shares an automatic exposure: give --exposure auto as well")
         for film in self.films:
             film_file.check_source(film)
-        names = [self.output or str(default_picture(film)) for film in self.films]
+        names = [
+            self.output or str(default_picture(film, options=self.options(film)))
+            for film in self.films
+        ]
         if len(set(names)) < len(names):
             raise UserError("two of the films have the same name: tone them one by one with -o")
         outputs = OutputSet()
@@ -117,6 +120,18 @@ class Task(NamedTuple):
 
             histogram.check(outputs.writes(self.histogram, "--histogram"))
         return [check_target(Path(name), int(self.bits), self.quality) for name in names]
+
+    def options(self, film: str) -> str:
+        """Return a hash of a film's name and of the options on which its picture depends."""
+        from dataclasses import asdict
+        from pathlib import Path
+
+        from raytracer.commands.picture import options_hash
+        from raytracer.pipeline import scene_about
+
+        said = {"film": scene_about(Path(film))["file"], "tone": asdict(self.settings)}
+        shared = self.films if self.lock else ()
+        return options_hash(said | {"bits": self.bits, "denoise": self.denoise, "lock": shared})
 
     def tone_settings(self) -> ToneSettings:
         """Return the settings of all films; with --lock, the exposure that they share."""
@@ -151,11 +166,17 @@ class Task(NamedTuple):
 def run(task: Task) -> None:
     """Make the pictures and print a summary."""
     from raytracer import memory
-    from raytracer.commands.picture import record, warn_of_metering, warn_of_non_finite
+    from raytracer.commands.picture import (
+        OPTIONS,
+        record,
+        warn_of_metering,
+        warn_of_non_finite,
+    )
     from raytracer.commands.report import print_json, print_lines
     from raytracer.resources import peak_memory
 
     targets = task.targets()
+    marks = [{} if task.output else {OPTIONS: task.options(name)} for name in task.films]
     task = task._replace(settings=task.tone_settings())
     bloom = task.settings.bloom > 0
     made_from_film = memory.Output(
@@ -163,11 +184,13 @@ def run(task: Task) -> None:
         bloom=bloom,
     )  # fmt: skip
     records = []
-    for name, target in zip(task.films, targets, strict=True):
+    for name, target, mark in zip(task.films, targets, marks, strict=True):
         film = task.load(name)
         height, width = film.sums.shape[:2]
         memory.require_tone(name, width, height, made_from_film, task.threads)
         image = image_of(film, task)
+        image.metadata.pop(OPTIONS, None)
+        image.metadata.update(mark)
         task.warn_of_guides(name, film)
         _write(task, image, target)
         files = {"film": name, "output": str(target), "timings": image.timings}

@@ -1,8 +1,12 @@
-"""One picture by a crew of workers: tiles of it, each with all of its samples.
+"""One picture by a crew of workers: parts of it, each with all of its samples.
 
 A worker takes the packed scene once and builds its tree. The samples of a pixel are added by one
 worker in their order, to the sums that are there already, so that the film has the bytes of one
 process.
+
+Workers with cores get small tiles, those with a GPU few large parts: on a GPU each part ends with a
+wait of about the time that a warp takes for its samples, while most of the GPU has nothing to do. A
+large part has bands from everywhere in the picture, so that parts take the same time.
 """
 
 from __future__ import annotations
@@ -27,6 +31,7 @@ from raytracer.film.film import Film
 
 if TYPE_CHECKING:
     from raytracer.backends.base import Device, DeviceFilm, DeviceScene, ProgressCall
+    from raytracer.backends.cuda.bands import CudaBands
     from raytracer.buffers import SceneBuffers
     from raytracer.film.film import Crop
     from raytracer.view import View
@@ -38,7 +43,17 @@ SHORTEST, LONGEST = 64, 1024
 """Sides of a tile in pixels."""
 
 ALIGNED = 16
-"""Sides of tiles are multiples of this."""
+"""Sides of tiles and heights of bands are multiples of this."""
+
+MOST_BANDS = 256
+"""Most bands of a picture."""
+
+FIRST_SHARE = 0.9
+"""Share of what is left that the workers get together in each round of parts."""
+
+LEAST_SHARE = 1 / 16
+"""Smallest part, as a share of what a worker gets in all: smaller ones would even out less time
+than the ends of their launches take."""
 
 Sums = NDArray[np.float32]
 
@@ -52,42 +67,44 @@ class TileOrder:
         view: of the whole picture.
         backend: by name.
         threads: on the CPU; 0 takes those of the worker.
+        bands: whether parts are bands, for GPUs, and not tiles.
     """
 
     buffers: SceneBuffers
     view: View
     backend: str
     threads: int
+    bands: bool = False
 
 
 class Part(NamedTuple):
-    """A tile, and the samples to add to it.
+    """A tile, or bands of the same columns from top to bottom, and the samples to add to them.
 
     Args:
-        crop: x0, y0, x1, y1 in pixels, half open.
+        crops: x0, y0, x1, y1 of each in pixels, half open.
         first: number of the first sample.
         samples: per pixel.
-        sums: those of samples before, float32 (h, w, 4), or None.
+        sums: those of samples before, float32 (h, w, 4) for each, or None.
     """
 
-    crop: Crop
+    crops: tuple[Crop, ...]
     first: int
     samples: int
-    sums: Sums | None
+    sums: list[Sums] | None
 
 
 class Exposed(NamedTuple):
-    """A tile with its samples.
+    """A part with its samples.
 
     Args:
-        sums: float32 (h, w, 4).
+        sums: float32 (h, w, 4) for each of its rectangles.
         digest: of their bytes.
         device: description of what rendered it.
         seconds: of rendering; on CUDA between device events.
         worker: tells workers apart.
     """
 
-    sums: Sums
+    sums: list[Sums]
     digest: str
     device: dict[str, Any]
     seconds: float
@@ -107,35 +124,62 @@ class TileWorker:
         self.device: Device = select(order.backend, order.threads)
         tree = self.device.build(order.buffers)
         self.scene: DeviceScene = self.device.scene(order.buffers, tree)
+        self._bands: CudaBands | None = None
 
     def expose(self, part: Part) -> Exposed:
-        """Add samples to a tile."""
+        """Add samples to a part."""
+        if self.device.name == "cuda" and len(part.crops) > 1:
+            seconds, sums = self._expose_bands(part)
+        else:
+            done = [self._expose_tile(part, number) for number in range(len(part.crops))]
+            seconds, sums = sum(each[0] for each in done), [each[1] for each in done]
+        about = {"name": self.device.name} | self.device.describe()
+        return Exposed(sums, digest_of(*sums), about, seconds, self.name)
+
+    def _expose_tile(self, part: Part, number: int) -> tuple[float, Sums]:
         view = self.order.view
-        film = Film.blank(view.width, view.height, part.crop)
+        film = Film.blank(view.width, view.height, part.crops[number])
         if part.sums is not None:
-            film.sums[:] = part.sums
+            film.sums[:] = part.sums[number]
             film.samples = part.first
         with self.device.film(film) as on_device:
             seconds = on_device.add(self.scene, view, part.samples, first=part.first)
-            sums = on_device.to_host().sums
-        about = {"name": self.device.name} | self.device.describe()
-        return Exposed(sums, digest_of(sums), about, seconds, self.name)
+            return seconds, on_device.to_host().sums
+
+    def _expose_bands(self, part: Part) -> tuple[float, list[Sums]]:
+        from raytracer.backends.cuda.bands import CudaBands
+        from raytracer.backends.cuda.scene import CudaScene
+
+        assert isinstance(self.scene, CudaScene)
+        if self._bands is None:
+            self._bands = CudaBands(self.device.number)
+        view = self.order.view
+        x0, y0, x1, _ = part.crops[0]
+        crop = x0, y0, x1, part.crops[-1][3]
+        own = view.for_film((view.width, view.height), crop, part.first, part.samples)
+        rows = [(top - y0, bottom - y0) for _, top, _, bottom in part.crops]
+        return self._bands.expose(self.scene, own, rows, part.sums)
 
     def close(self) -> None:
         """Release the device's memory."""
+        if self._bands is not None:
+            self._bands.close()
         self.scene.close()
 
 
-def expose_tile(shared: Shared, part: Part) -> Exposed:
-    """Add samples to a tile; the call that a worker makes."""
+def expose_part(shared: Shared, part: Part) -> Exposed:
+    """Add samples to a part; the call that a worker makes."""
     with opened(shared, TileWorker) as worker:
         result: Exposed = worker.expose(part)
     return result
 
 
-def digest_of(sums: Sums) -> str:
+def digest_of(*sums: Sums) -> str:
     """Return the digest of sums, hexadecimal."""
-    return hashlib.blake2b(np.ascontiguousarray(sums).tobytes(), digest_size=16).hexdigest()
+    state = hashlib.blake2b(digest_size=16)
+    for each in sums:
+        state.update(np.ascontiguousarray(each).tobytes())
+    return state.hexdigest()
 
 
 def tiles(crop: Crop, workers: int) -> Iterator[Crop]:
@@ -153,6 +197,32 @@ def tiles(crop: Crop, workers: int) -> Iterator[Crop]:
             yield x, y, min(x + side, x1), min(y + side, y1)
 
 
+def spread_bands(crop: Crop, workers: int) -> Iterator[tuple[Crop, ...]]:
+    """Yield parts of a rectangle for GPUs: bands of its whole width, from everywhere in it.
+
+    Most of it goes out at once, in a part for each worker; the rest evens out what GPUs that are
+    not equally fast leave.
+
+    Args:
+        crop: x0, y0, x1, y1 in pixels, half open.
+        workers: how many share them.
+    """
+    x0, y0, x1, y1 = crop
+    height = ceil((y1 - y0) / (MOST_BANDS * ALIGNED)) * ALIGNED
+    bands = [(x0, y, x1, min(y + height, y1)) for y in range(y0, y1, height)]
+    # By the reversed bits of their numbers: any part of this order is spread evenly.
+    order = sorted(range(len(bands)), key=lambda number: f"{number:032b}"[::-1])
+    least = ceil(len(bands) * LEAST_SHARE / workers)
+    while order:
+        each = max(ceil(len(order) * FIRST_SHARE / workers), least)
+        if len(order) - each * workers < least:
+            each = ceil(len(order) / workers)
+        for _ in range(workers):
+            if order:
+                yield tuple(bands[number] for number in sorted(order[:each]))
+            order = order[each:]
+
+
 class TileCrew:
     """Adds samples to films by a crew.
 
@@ -166,7 +236,7 @@ class TileCrew:
     """
 
     def __init__(self, crew: Crew, order: TileOrder) -> None:
-        self._crew, self._view = crew, order.view
+        self._crew, self._view, self._bands = crew, order.view, order.bands
         self._shared = crew.share(Shared.of(order))
         self.devices: list[dict[str, Any]] = []
         self.seconds: dict[str, float] = {}
@@ -187,30 +257,44 @@ class TileCrew:
         host = film.to_host()
         begun = host.samples > 0
         first = host.samples if first is None else first
-        crops = list(tiles(host.crop, self._crew.size))
+        parts = self._parts(host.crop)
         sums = host.sums.copy()
 
         def part_of(crop: Crop) -> Sums:
             x0, y0, x1, y1 = crop
             return sums[y0 - host.y0 : y1 - host.y0, x0 - host.x0 : x1 - host.x0]
 
-        calls = (
-            (self._shared, Part(crop, first, count, part_of(crop).copy() if begun else None))
-            for crop in crops
-        )
-        results = in_order(self._crew, expose_tile, calls)
-        for done, (crop, tile) in enumerate(zip(crops, results, strict=True), 1):
-            if digest_of(tile.sums) != tile.digest:
+        def before(crops: tuple[Crop, ...]) -> list[Sums] | None:
+            return [part_of(crop).copy() for crop in crops] if begun else None
+
+        calls = ((self._shared, Part(crops, first, count, before(crops))) for crops in parts)
+        results = in_order(self._crew, expose_part, calls)
+        done = 0
+        for crops, exposed in zip(parts, results, strict=True):
+            if digest_of(*exposed.sums) != exposed.digest:
                 raise RaytracerError(
-                    f"workers: the tile {crop} has changed on its way from the worker: render again"
+                    f"workers: the part {crops[0]} has changed on its way from the worker: render "
+                    "again"
                 )
-            part_of(crop)[:] = tile.sums
-            self.seconds[tile.worker] = self.seconds.get(tile.worker, 0.0) + tile.seconds
-            if tile.device not in self.devices:
-                self.devices.append(tile.device)
+            for crop, own in zip(crops, exposed.sums, strict=True):
+                part_of(crop)[:] = own
+                done += own.shape[0] * own.shape[1]
+            self._note(exposed)
             if progress is not None:
-                progress(done / len(crops))
+                progress(done / (sums.shape[0] * sums.shape[1]))
         film.restore(sums)
         host.samples += count
         host.backdrop = self._view.backdrop
         return time.perf_counter() - start
+
+    def _parts(self, crop: Crop) -> list[tuple[Crop, ...]]:
+        """Return the parts of a rectangle that workers get."""
+        if self._bands:
+            return list(spread_bands(crop, self._crew.size))
+        return [(tile,) for tile in tiles(crop, self._crew.size)]
+
+    def _note(self, exposed: Exposed) -> None:
+        """Keep which worker and device a part comes from."""
+        self.seconds[exposed.worker] = self.seconds.get(exposed.worker, 0.0) + exposed.seconds
+        if exposed.device not in self.devices:
+            self.devices.append(exposed.device)

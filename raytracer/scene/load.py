@@ -149,7 +149,7 @@ def load(
         naming(file.source),
     ):
         file.ending = ending
-        suffix = _scene_suffix(file)
+        suffix = scene_suffix(file)
         if suffix:
             if atoms is not None:
                 raise UserError(f"topology: {NO_TOPOLOGY}")
@@ -196,7 +196,7 @@ def stated_ending(name: str) -> str:
     return ending
 
 
-def _scene_suffix(file: OpenFile) -> str:
+def scene_suffix(file: OpenFile) -> str:
     """Return the language of a scene file, of standard input by its first bytes; "" of particles.
 
     What is on standard input and is neither particles nor JSON is TOML.
@@ -226,6 +226,8 @@ def check_there(path: Path, frame: int | None = None) -> None:
     if path == STANDARD_INPUT or _is_series(path, frame):
         return
     path, _ = split_inner(path)
+    if path == STANDARD_INPUT:
+        return
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:

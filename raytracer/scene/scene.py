@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from raytracer.arguments import is_a, items, mapping, of_kind, plain, text
+from raytracer.arguments import is_a, items, mapping, of_kind, plain, text, whole
 from raytracer.errors import SceneError, counted, shown, shown_value, suggestion
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.scene.arrays import (
@@ -261,6 +261,7 @@ class Scene:
         arrays: Mapping[str, str] | None = None,
         labels: str | None = None,
         material: str | AnyMaterial = "default",
+        frame: int | None = None,
         **scene: Any,
     ) -> Scene:
         """Return a scene of an object of another package, with a fitted camera and the look soft.
@@ -273,12 +274,15 @@ class Scene:
                 DataCollection or Pipeline of OVITO, a Frame of gsd, a DataFrame of pandas or
                 polars, a Table of pyarrow, a DataSet of PyVista; an array (N, 3), (N, 4) with
                 radii, (T, N, 3) of frames or (N,) of records; or a dictionary of arrays by name.
+                Of trajectories too (a list of Atoms, a Trajectory of ASE or gsd, a MultiBlock).
             radius: one radius or (N,), before those of the object.
             color: one colour or (N, 3), before those of the object.
             arrays: the object's own names by "centers", "radii", "diameters", "colors", "x", "y",
                 "z", "r", "g", "b".
             labels: "elements" or "types": what the labels of atoms are; None decides by them.
             material: a `Material`, a `Principled` or the name of one in `materials`.
+            frame: of what has several, from 0, or from -1 backwards; None is the first one, or the
+                current one of MDAnalysis and OVITO.
             **scene: any other argument of `Scene`.
 
         Raises:
@@ -287,7 +291,9 @@ class Scene:
         """
         from raytracer.scene.particles.objects.read import particles_of
 
-        data = particles_of(particles, arrays, labels)
+        if frame is not None:
+            frame = whole(frame, "frame")
+        data = particles_of(particles, arrays, labels, frame)
         spheres = SphereSet.of_particles(data, radius, color, material=material)
         scene.setdefault("render", RenderSettings(look="soft"))
         up = up_of_data(data.box, data.gravity)
@@ -440,11 +446,13 @@ class Scene:
         return spheres.in_color(PRESETS[name].color) if name in PRESETS else spheres
 
     def material_of(self, surface: SphereSet | SolidSet | Ground) -> AnyMaterial:
-        """Return the material of a set or of the ground.
+        """Return the material of a set or of the ground; where shading is flat, a plain one.
 
         Raises:
             SceneError: it names a material that the scene does not have.
         """
+        if self.render.shading == "flat":
+            return Material()
         material = surface.material
         if not isinstance(material, str):
             return material

@@ -224,7 +224,9 @@ def source_of(
         raise UserError(f"topology: {NO_TOPOLOGY}")
     if is_a(value, Scene):
         return SceneSource([value])
-    if is_a(value, (list, tuple)) or getattr(value, "ndim", 0) == 3:
+    from raytracer.scene.particles.objects.registry import is_sequence
+
+    if is_a(value, (list, tuple)) or getattr(value, "ndim", 0) == 3 or is_sequence(value):
         if len(value) == 0:
             raise UserError("scene: holds no frames")
         return SceneSource(value)

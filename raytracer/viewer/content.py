@@ -132,6 +132,10 @@ class Slice:
             return None
 
 
+ALL_FRAMES, TOUCH, OF_FILE = "all", "touch", "file"
+"""Trails over all frames; contacts of particles that touch, and of the list that a scene names."""
+
+
 @dataclass(frozen=True)
 class Content:
     """What of its particles a preview shows.
@@ -145,6 +149,9 @@ class Content:
         selection: particles that are marked.
         legend: whether the colour scale is drawn; None leaves it to the scene.
         arrows: vector of arrows, "" for none; None leaves them to the scene.
+        trails: "all", or the number of frames that trails go back, "" for none; None as before.
+        contacts: "touch", or "file" for the list that the scene names, "" for none; None as before.
+        shape: "ellipsoid", "" for spheres; None leaves it to the scene.
         box: whether the simulation box is shown; None leaves it to the scene.
     """
 
@@ -156,12 +163,38 @@ class Content:
     selection: Chosen | None = None
     legend: bool | None = None
     arrows: str | None = None
+    trails: str | None = None
+    contacts: str | None = None
+    shape: str | None = None
     box: bool | None = None
 
     @property
     def cuts(self) -> bool:
         """Whether some particles may be hidden."""
         return bool(self.hidden) or self.slice is not None
+
+    def glyphs(self, scene: Scene) -> dict[str, Any]:
+        """Return what is made of the data, as settings of a call; what they leave out is the
+        scene's.
+
+        Args:
+            scene: colours, radii and conditions that it says stay.
+        """
+        found: dict[str, Any] = {}
+        if self.arrows is not None:
+            found["arrows"] = self.arrows or False
+        if self.trails is not None:
+            last = None if self.trails == ALL_FRAMES else int(self.trails or 1)
+            own = replace(scene.trails, last=last) if scene.trails is not None else None
+            found["trails"] = (own or self.trails) if self.trails else False
+        if self.contacts is not None:
+            said = scene.contacts
+            if said is not None and (said.file is None) != (self.contacts == TOUCH):
+                said = replace(said, file=None, by=None, select=None)
+            found["contacts"] = (said or TOUCH) if self.contacts else False
+        if self.shape is not None:
+            found["shape"] = (scene.shape or self.shape) if self.shape else False
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,7 +246,7 @@ def apply(content: Content, scene: Scene) -> Applied:
             sets = list(shown_scene.spheres)
     count = 0 if selected is None else int(np.count_nonzero(selected))
     changed = replace(shown_scene, spheres=tuple(sets), clip=clip)
-    if any(capsules.made_for for capsules in changed.capsules):
+    if any(each.made_for for each in (*changed.capsules, *changed.cones, *changed.ellipsoids)):
         from raytracer.scene.glyphs.make import without_glyphs
 
         changed = without_glyphs(changed)  # made again of the particles that are shown

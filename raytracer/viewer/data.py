@@ -14,8 +14,11 @@ from raytracer.errors import UserError, counted, shown
 from raytracer.viewer import view
 from raytracer.viewer.actions import action
 from raytracer.viewer.content import (
+    ALL_FRAMES,
     AXES,
     KEPT_SIDES,
+    OF_FILE,
+    TOUCH,
     Chosen,
     Content,
     Slice,
@@ -46,6 +49,9 @@ UNLIKELY = ("x", "y", "z", "index", "radius", "id")
 
 FADED = 0.15
 """Opacity of faded particles, times their own."""
+
+TRAILS = ("10", "50", ALL_FRAMES)
+"""Lengths of trails that the panel offers."""
 
 MOST_PICKS = 4
 """Picks that are kept: four have a dihedral angle."""
@@ -271,6 +277,94 @@ class DataView:
         from raytracer.scene.glyphs.vectors import names_of
 
         return list(dict.fromkeys(n for each in self._sets() for n in names_of(each.columns)))
+
+    @action(undo=True)
+    def set_trails(self, last: str | None) -> None:
+        """Show the paths of particles: over as many frames, over "all"; "" is none."""
+        if last not in (None, "", ALL_FRAMES) and not (str(last).isdecimal() and int(last or 0)):
+            raise UserError(
+                f"set-trails: '{shown(str(last))}' is no number of frames: give 1 or more, "
+                f"'{ALL_FRAMES}', or ''"
+            )
+        self.show(replace(self.content, trails=last))
+        self._viewer.notify(f"trails: {shown(last)}" if last else "no trails")
+
+    @action(undo=True)
+    def next_trails(self, step: int = 1) -> None:
+        """Take the next length of trails."""
+        self.set_trails(_after(self.trails, self.trail_lengths, step))
+
+    @property
+    def trails(self) -> str:
+        """The frames that trails go back, or "all"; "" without trails."""
+        if self.content.trails is not None:
+            return self.content.trails
+        said = self._viewer.loaded_scene.scene.trails
+        return "" if said is None else str(said.last or ALL_FRAMES)
+
+    @property
+    def trail_lengths(self) -> list[str]:
+        """Lengths of trails to choose from; of one frame there are none."""
+        some = TRAILS if self._viewer.time.count > 1 else ()
+        return list(dict.fromkeys(["", self.trails, *some]))
+
+    @action(undo=True)
+    def set_contacts(self, which: str | None) -> None:
+        """Show contacts: "touch", the "file" that the scene names; "" is none."""
+        if which is not None:
+            one_of(which, "set-contacts", self.kinds_of_contacts, "kind of contacts", UserError)
+        self.show(replace(self.content, contacts=which))
+        self._viewer.notify(f"contacts: {shown(which)}" if which else "no contacts")
+
+    @action(undo=True)
+    def next_contacts(self, step: int = 1) -> None:
+        """Take the next kind of contacts."""
+        self.set_contacts(_after(self.contacts, self.kinds_of_contacts, step))
+
+    @property
+    def contacts(self) -> str:
+        """Which contacts are shown; "" without any."""
+        if self.content.contacts is not None:
+            return self.content.contacts
+        said = self._viewer.loaded_scene.scene.contacts
+        return "" if said is None else OF_FILE if said.file is not None else TOUCH
+
+    @property
+    def kinds_of_contacts(self) -> list[str]:
+        """Contacts to choose from; a file only if the scene names one."""
+        plain = self._viewer.loaded_scene.plain or self._viewer.loaded_scene.scene
+        has_file = plain.contacts is not None and plain.contacts.file is not None
+        return ["", TOUCH, *([OF_FILE] if has_file else [])]
+
+    @action(undo=True)
+    def set_shape(self, kind: str | None) -> None:
+        """Show particles as ellipsoids, "ellipsoid", or as spheres, ""."""
+        if kind is not None:
+            one_of(kind, "set-shape", self.shapes, "shape", UserError)
+        self.show(replace(self.content, shape=kind))
+        self._viewer.notify("ellipsoids" if kind else "spheres")
+
+    @action(undo=True)
+    def next_shape(self, step: int = 1) -> None:
+        """Show particles as ellipsoids or as spheres."""
+        self.set_shape(_after(self.shape, self.shapes, step))
+
+    @property
+    def shape(self) -> str:
+        """What particles are shown as; "" for spheres."""
+        if self.content.shape is not None:
+            return self.content.shape
+        said = self._viewer.loaded_scene.scene.shape
+        return "" if said is None else said.kind
+
+    @property
+    def shapes(self) -> list[str]:
+        """Shapes to choose from; ellipsoids only if the data have axes."""
+        from raytracer.scene.glyphs.ellipsoids import has_axes
+        from raytracer.scene.glyphs.settings import Shape
+
+        said = self._viewer.loaded_scene.scene.shape or Shape()
+        return ["", said.kind] if any(has_axes(e.columns, said) for e in self._sets()) else [""]
 
     @action(undo=True)
     def toggle_box(self) -> None:

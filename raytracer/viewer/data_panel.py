@@ -9,6 +9,7 @@ from raytracer.errors import escaped
 from raytracer.viewer.edits import BACKGROUND_NAMES
 
 if TYPE_CHECKING:
+    from raytracer.viewer.data import DataView
     from raytracer.viewer.viewer import Viewer
 
 LETTERS = 22
@@ -70,7 +71,7 @@ def rows(viewer: Viewer) -> list[Row]:
             ("next-style", 1),
             ("next-style", -1),
         ),
-        Row("arrows", _short(data.arrows or "none"), "", ("next-arrows", 1), ("next-arrows", -1)),
+        *_glyphs(data),
         Row("box", "shown" if data.has_box else "hidden", "", ("toggle-box",)),
     ]
     scene = viewer.loaded_scene.scene
@@ -83,6 +84,21 @@ def rows(viewer: Viewer) -> list[Row]:
         Row("camera", viewer.view.pose.kind, "O", ("toggle-projection",)),
     ]
     return found
+
+
+def _glyphs(data: DataView) -> list[Row]:
+    """Return the rows of what is made of the data, as far as the data have it."""
+    choices = {
+        "arrows": (data.arrows, ["", *data.vectors]),
+        "trails": (data.trails, data.trail_lengths),
+        "contacts": (data.contacts, data.kinds_of_contacts),
+        "shape": (data.shape, data.shapes),
+    }
+    return [
+        Row(name, _short(value or "none"), "", (f"next-{name}", 1), (f"next-{name}", -1))
+        for name, (value, values) in choices.items()
+        if len(values) > 1 or name == "arrows"
+    ]
 
 
 def text(rows: list[Row]) -> str:

@@ -169,9 +169,8 @@ class Frames:
         with self._lock, collected() as warnings:
             plain = self._loaded(content.frame)
             applied = self._applied(content, plain)
-        arrows = {} if content.arrows is None else {"arrows": content.arrows or False}
         loaded = LoadedScene.load(
-            applied.scene, arrows, like.job.device, self._threads, step,
+            applied.scene, content.glyphs(applied.scene), like.job.device, self._threads, step,
             annotations=self._drawn(content),
         )  # fmt: skip
         scene = like.job.about["scene"] | {"digest": loaded.job.digest}

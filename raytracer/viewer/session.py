@@ -375,7 +375,7 @@ class Session:
         }
 
     def _solids(self) -> dict[str, Any]:
-        """Return what is made of the data: bonds, arrows and box."""
+        """Return what is made of the data: bonds, arrows, trails, contacts, ellipsoids, box."""
         from raytracer.scene.bond_settings import STYLES
 
         data = self.viewer.data
@@ -385,6 +385,12 @@ class Session:
             "bonds": data.style.get("bonds"),
             "arrows": data.arrows,
             "vectors": data.vectors,
+            "trails": data.trails,
+            "trail_lengths": data.trail_lengths,
+            "contacts": data.contacts,
+            "kinds_of_contacts": data.kinds_of_contacts,
+            "shape": data.shape,
+            "shapes": data.shapes,
             "box": data.has_box,
         }
 

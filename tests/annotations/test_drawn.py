@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,17 @@ import pytest
 from numpy.typing import NDArray
 
 import raytracer
-from raytracer import Annotations, Axes, Camera, Labels, Legend, ScaleBar, Scene, SphereSet
+from raytracer import (
+    Annotations,
+    Axes,
+    Camera,
+    Labels,
+    Legend,
+    ScaleBar,
+    Scene,
+    SimulationBox,
+    SphereSet,
+)
 from raytracer.annotations import legend
 from raytracer.annotations.from_scene import scales_of
 from raytracer.errors import SceneError
@@ -40,6 +51,35 @@ def runs(mask: NDArray[np.bool_]) -> list[tuple[int, int]]:
     """Start and end, half open, of what is true in a row."""
     steps = np.flatnonzero(np.diff(mask.astype(int), prepend=0, append=0))
     return [(int(a), int(b)) for a, b in steps.reshape(-1, 2)]
+
+
+def test_axes_in_the_scene_have_their_names_at_their_tips() -> None:
+    """The camera sees 10 units in 200 pixels: the tips of x and y are 3 units, 60 pixels, away."""
+    axes = Axes(place="origin", extent=3.0, labels="x y z")
+    named, bare = (
+        picture(Annotations(axes=each)).to_uint8().astype(int)
+        for each in (axes, replace(axes, labels=""))
+    )
+    changed = (named != bare).any(axis=-1)
+    rows, columns = np.nonzero(changed)
+    middles = {(220, 100), (160, 40), (160, 100)}  # z points at the viewer: its name is beside O
+    for x, y in middles:
+        near = (np.abs(columns - x) < 20) & (np.abs(rows - y) < 20)
+        assert near.any(), (x, y)
+    right = columns[np.abs(rows - 100) < 6]
+    assert right.max() < 220 + 15  # the letter follows the tip
+
+
+def test_axes_go_to_the_corner_of_a_box_that_is_said() -> None:
+    box = SimulationBox(origin=(2.0, 1.0, 0.0), edges=((2, 0, 0), (0, 2, 0), (0, 0, 2)))
+    axes = Axes(place="box", extent=1.0, labels="")
+    with_axes, without = (
+        picture(Annotations(axes=each, box=box)).to_uint8() for each in (axes, None)
+    )
+    rows, columns = np.nonzero((with_axes != without).any(axis=-1))
+    # the corner is 2 units right of and 1 unit above the middle of the picture, 20 pixels a unit
+    assert (columns.min(), columns.max()) == pytest.approx((200, 220), abs=3)
+    assert (rows.min(), rows.max()) == pytest.approx((60, 80), abs=3)
 
 
 @pytest.mark.parametrize("bits", [8, 16])

@@ -136,7 +136,7 @@ def test_capsules_have_kernels_of_their_own_for_direct_light(
     assert missing in choose.every_variant(choose.CAPSULES)
 
 
-RODS = {"starts": [[0, 0, 0]], "ends": [[1, 0, 0]]}
+RODS: dict[str, Any] = {"starts": [[0, 0, 0]], "ends": [[1, 0, 0]]}
 
 
 @pytest.mark.parametrize(

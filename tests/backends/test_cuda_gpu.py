@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 import raytracer
 from raytracer.backends.cuda import launch
+from raytracer.farm.tiles import Part, TileOrder, TileWorker, spread_bands
+from raytracer.pipeline import prepare
 from reference import RefScene, View
 from support.pictures import Bench
 from support.project import shoot, to_project
@@ -73,6 +75,22 @@ def test_many_launches_give_the_bytes_of_one(monkeypatch: pytest.MonkeyPatch) ->
     assert len(told) > 3
     assert told[-1] == 1.0
     assert many.tobytes() == sums(samples=3).tobytes()
+
+
+@pytest.mark.usefixtures("tiny_launches")
+def test_bands_side_by_side_give_the_bytes_of_one_film() -> None:
+    size = {"width": WIDTH, "height": HEIGHT, "samples": 3}
+    with prepare(to_project(SCENES["mirrors"]), size, backend="cuda", keep=True) as job:
+        assert job.kept is not None
+        worker = TileWorker(TileOrder(job.kept[1], job.view, "cuda", 0, bands=True))
+        together = np.zeros((HEIGHT, WIDTH, 4), np.float32)
+        for crops in spread_bands((0, 0, WIDTH, HEIGHT), 2):
+            first = worker.expose(Part(crops, 0, 2, None))
+            both = worker.expose(Part(crops, 2, 1, first.sums))
+            for (x0, y0, x1, y1), own in zip(crops, both.sums, strict=True):
+                together[y0:y1, x0:x1] = own
+        worker.close()
+    assert together.tobytes() == sums(samples=3).tobytes()
 
 
 def test_samples_in_two_renders_give_the_bytes_of_one() -> None:

@@ -18,6 +18,7 @@ from raytracer.backends.cuda.launch import (
     Piece,
     blocks,
     pieces,
+    side_by_side,
 )
 
 TILE = (8, 4)
@@ -70,6 +71,40 @@ def test_pieces_cover_every_sample_of_every_tile_once_and_in_order(
         assert work <= max(pacer.budget * 1.5, whole.tile_pixels)
         pacer.record(work, work / rates[index % len(rates)])
     assert set(next_sample) == {first + samples}
+
+
+@given(
+    width=st.integers(1, 100),
+    rows=st.lists(st.integers(1, 9), min_size=1, max_size=6),
+    samples=st.integers(1, 9),
+    budget=st.integers(1, 1 << 16),
+)
+def test_groups_cover_every_sample_of_their_bands_once_and_in_order(
+    width: int, rows: list[int], samples: int, budget: int
+) -> None:
+    """Every other stretch of rows is a band; the last one ends at any row."""
+    edges = [0, *(4 * sum(rows[: k + 1]) for k in range(len(rows)))]
+    edges[-1] -= 3
+    bands = list(pairwise(edges))[::2]
+    whole = picture(width, edges[-1], samples, first=7)
+    pacer = Pacer(budget)
+    seen: dict[int, list[int]] = {}
+    for group in side_by_side(whole, bands, pacer):
+        assert len(group) == len(bands)
+        numbers = [tile for piece in group for tile in range(piece.tile_begin, piece.tile_end)]
+        assert len(numbers) == len(set(numbers))
+        for piece in group:
+            for tile in range(piece.tile_begin, piece.tile_end):
+                new = range(piece.sample_begin, piece.sample_begin + piece.sample_count)
+                seen.setdefault(tile, []).extend(new)
+    inside = {
+        row * whole.tiles_x + column
+        for y0, y1 in bands
+        for row in range(y0 // 4, -(-y1 // 4))
+        for column in range(whole.tiles_x)
+    }
+    assert set(seen) == inside
+    assert all(each == list(range(7, 7 + samples)) for each in seen.values())
 
 
 def test_slow_card_is_brought_down_to_the_target() -> None:

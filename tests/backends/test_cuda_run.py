@@ -14,6 +14,7 @@ from raytracer import layout
 from raytracer.backends.cpu import CpuDevice
 from raytracer.backends.cuda import context, kernel, run, transfer
 from raytracer.backends.cuda import scene as scene_module
+from raytracer.backends.cuda.bands import CudaBands
 from raytracer.backends.cuda.cache import Cubin
 from raytracer.backends.cuda.check import flatten
 from raytracer.backends.cuda.choose import FEATURES
@@ -158,6 +159,27 @@ def test_film_does_not_depend_on_the_cut(driver: FakeDriver) -> None:
 def test_film_of_several_renders_equals_one(driver: FakeDriver) -> None:
     device = CudaDevice()
     assert expose(device, [7]).sums.tobytes() == expose(device, [2, 4, 1]).sums.tobytes()
+
+
+@pytest.mark.parametrize("budget", [1 << 20, 64])
+def test_bands_are_those_rows_of_the_film(driver: FakeDriver, budget: int) -> None:
+    """Also with samples that follow those before, in as many groups as the budget asks for."""
+    whole = expose(CudaDevice(), [5]).sums
+    driver.seconds_per_launch = 1.0  # slow, so that the budget stays small
+    buffers, bvh = scene()
+    bands = [(0, 4), (8, HEIGHT)]
+    view, size, crop = buffers.view, (WIDTH, HEIGHT), (0, 0, WIDTH, HEIGHT)
+    with CudaDevice().scene(buffers, bvh) as made:
+        exposed = CudaBands(0)
+        made.pacer.budget = budget
+        _, first = exposed.expose(made, view.for_film(size, crop, 0, 3), bands)
+        seconds, both = exposed.expose(made, view.for_film(size, crop, 3, 2), bands, first)
+        _, others = exposed.expose(made, view.for_film(size, crop, 0, 5), [(4, 8)])
+        exposed.close()
+        exposed.close()
+    assert seconds == (1.0 if budget > 64 else 2.0)
+    np.testing.assert_array_equal(np.concatenate([both[0], others[0], both[1]]), whole)
+    assert driver.live == {}
 
 
 def test_constants_are_filled(driver: FakeDriver) -> None:

@@ -188,8 +188,10 @@ def test_a_page_has_every_action_of_the_window(chromium: Browser) -> None:
     assert [change["type"] for change in changes].count("save") == 1
 
     apart = set(OF_THE_PAGE) | set(OF_THE_WINDOW)
-    by_steps = {"next-style", "next-arrows"}  # of which the panel of a page chooses one at once
-    assert {"set-style", "set-arrows"} <= found
+    # of which the panel of a page chooses one at once
+    steps = {"style", "arrows", "trails", "contacts", "shape"}
+    by_steps = {f"next-{name}" for name in steps}
+    assert {f"set-{name}" for name in steps} <= found
     assert actions_of_the_window() - apart - by_steps <= found
     assert not apart & found
     assert errors == []

@@ -10,7 +10,10 @@ import pytest
 
 import raytracer
 from raytracer.cli import main
-from raytracer.farm.tiles import digest_of, tiles
+from raytracer.farm.choice import crew_of
+from raytracer.farm.tiles import ALIGNED, TileCrew, TileOrder, digest_of, spread_bands, tiles
+from raytracer.film.film import Film
+from raytracer.pipeline import prepare
 
 SMALL: dict[str, Any] = {"width": 150, "height": 100, "samples": 2, "backend": "cpu"}
 
@@ -53,3 +56,47 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert "leave out" in capsys.readouterr().err
     assert main(["render", "three_balls", "--workers", "0", "-o", str(tmp_path / "c.png")]) == 2
     assert "workers: 0 is not between 1 and 1024" in capsys.readouterr().err
+
+
+WHOLE, WIDE, HIGH, DOT = (0, 0, 3840, 2160), (5, 7, 640, 100), (0, 0, 9, 20_000), (3, 3, 4, 4)
+
+
+@pytest.mark.parametrize(("crop", "workers"), [(WHOLE, 2), (WIDE, 3), (HIGH, 2), (DOT, 4)])
+def test_bands_cover_each_row_once_and_are_spread(
+    crop: tuple[int, int, int, int], workers: int
+) -> None:
+    x0, y0, x1, y1 = crop
+    rows = np.zeros(y1 - y0, np.int32)
+    found = list(spread_bands(crop, workers))
+    assert len(found) <= 3 * workers
+    for part in found:
+        assert part == tuple(sorted(part))
+        for left, top, right, bottom in part:
+            assert (left, right) == (x0, x1)
+            assert (top - part[0][1]) % ALIGNED == 0
+            rows[top - y0 : bottom - y0] += 1
+    assert (rows == 1).all()
+    if len(found[0]) > 16:  # the mean of their rows is that of the picture
+        middle = np.mean([(top + bottom) / 2 for _, top, _, bottom in found[0]])
+        assert middle == pytest.approx((y0 + y1) / 2, rel=0.05)
+        assert sum(map(len, found[:workers])) >= 0.85 * sum(map(len, found))
+
+
+def test_parts_of_bands_make_the_same_film(tmp_path: Path) -> None:
+    """A worker without a GPU that gets bands renders one after another."""
+    scene = raytracer.Scene.from_arrays([[0.0, 0.0, 0.0], [1.0, 0.5, 0.0]], 0.5)
+    size = {"width": 150, "height": 90, "samples": 2}
+    with prepare(scene, size, backend="cpu", keep=True) as job:
+        assert job.kept is not None
+        order = TileOrder(job.kept[1], job.view, "cpu", 1, bands=True)
+        with crew_of(1, None, "cpu", 1) as crew, job.film(Film.blank(150, 90)) as film:
+            seen: list[float] = []
+            helpers = TileCrew(crew, order)
+            helpers.add(film, 1, seen.append, None)
+            helpers.add(film, 1, None, None)
+            sums = film.to_host().sums.copy()
+        with job.film(Film.blank(150, 90)) as film:
+            film.add(job.scene, job.view, 2)
+            np.testing.assert_array_equal(sums, film.to_host().sums)
+    assert seen == sorted(seen)
+    assert seen[-1] == 1.0

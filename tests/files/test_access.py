@@ -127,6 +127,41 @@ def test_standard_input_is_what_its_start_says(
     assert load(Path("-")).count == count  # it was kept
 
 
+def test_hdf5_on_standard_input(
+    tmp_path: Path, standard_input: io.BytesIO, capsys: pytest.CaptureFixture[str]
+) -> None:
+    h5py = pytest.importorskip("h5py")
+    points = np.random.default_rng(3).normal(size=(7, 3))
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file["PartType0/Coordinates"] = points
+        file["PartType0/Density"] = np.arange(7.0)
+        file["PartType4/Coordinates"] = points[:2]
+    standard_input.write((tmp_path / "a.h5").read_bytes())
+    standard_input.seek(0)
+    np.testing.assert_array_equal(load("-:PartType0").spheres[0].centers, points)
+    assert main(["scene", "check", "-:PartType0"]) == 0
+    said = capsys.readouterr().out
+    assert "file standard input, bytes" in said
+    assert "name Density, type number, low 0, high 6" in said
+    assert main(["scene", "check", "-"]) == 2
+    said = capsys.readouterr().err
+    assert "raytracer: standard input: holds several sets of particles" in said
+    assert "as in '-:PartType0'" in said
+
+
+def test_columns_on_standard_input(
+    standard_input: io.BytesIO, capsys: pytest.CaptureFixture[str]
+) -> None:
+    standard_input.write(b"x,y,z,mass\n0,0,0,1\n1,1,1,2\n2,2,2,5\n")
+    standard_input.seek(0)
+    assert main(["scene", "check", "-", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["title"] == "stdin"
+    (columns,) = [each["columns"] for each in found["data"].values()]
+    assert [each["name"] for each in columns] == ["x", "y", "z", "mass"]
+    assert (columns[3]["low"], columns[3]["high"]) == (1, 5)
+
+
 def test_the_format_of_standard_input_may_be_stated(standard_input: io.BytesIO) -> None:
     standard_input.write(b"0 0 0\n1 0 0\n2 0 0\n")  # the start of it could be anything
     standard_input.seek(0)

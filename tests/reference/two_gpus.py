@@ -5,7 +5,7 @@
 The first figure is the elapsed time of frames, each read, packed, rendered and developed by a
 worker that has a GPU of its own; nothing is encoded or written. Workers are warm: the clock starts
 when each has returned some frames. The second one is the device time of one picture of a million
-spheres, 3840x2160 pixels with 64 samples: rendered whole by one GPU, and in tiles by workers, of
+spheres, 3840x2160 pixels with 64 samples: rendered whole by one GPU, and in bands by workers, of
 whose sums of times the largest one counts. Both compare the pictures, which must have the same
 bytes. `--backend cpu` tries the script where there is no GPU; its workers share the cores.
 """
@@ -105,7 +105,8 @@ def picture(options: argparse.Namespace) -> None:
                 digest = film_digest(film.to_host())
             whole.append(time.perf_counter() - begun)
         with crew_of(options.devices, None, options.backend, 0) as crew:
-            helpers = TileCrew(crew, TileOrder(job.kept[1], job.view, options.backend, 0))
+            order = TileOrder(job.kept[1], job.view, options.backend, 0, bands=True)
+            helpers = TileCrew(crew, order)
             shared, elapsed, other = [], [], ""
             for _ in range(1 + ROUNDS):  # in the first round workers build their trees
                 helpers.seconds.clear()

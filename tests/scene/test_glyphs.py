@@ -11,7 +11,7 @@ import pytest
 
 import raytracer
 from raytracer.cli import main
-from raytracer.errors import UserError
+from raytracer.errors import SceneError, UserError
 from raytracer.pipeline import dressed, wanted_annotations
 from raytracer.scene.coloring.apply import styled
 from raytracer.scene.coloring.style import StyleSettings
@@ -162,6 +162,27 @@ def test_axes_in_the_scene_are_three_arrows(place: str) -> None:
     start = np.zeros(3) if place == "origin" else -np.ones(3)
     tips = np.concatenate([each.ends for each in shown.cones])
     assert tips == pytest.approx(start + 2.0 * np.eye(3))
+
+
+@pytest.mark.parametrize("far", [1e6, 1e9, 1e12])
+def test_axes_and_arrows_far_from_the_origin_are_those_near_it(far: float) -> None:
+    box = {"edges": TRICLINIC, "origin": (far, -far, far)}
+    shown = made(Scene.from_arrays(GRID + box["origin"], radius=0.1),
+                 {"box": box, "axes": {"place": "box", "extent": 2.0}})  # fmt: skip
+    heads = np.concatenate([each.ends for each in shown.cones]) - box["origin"]
+    assert heads == pytest.approx(2.0 * np.eye(3), abs=4 * np.spacing(far))
+
+
+def test_axes_that_are_lost_beside_their_coordinates() -> None:
+    box = {"edges": (64.0 * np.eye(3)).tolist(), "origin": (1e17, 0.0, 0.0)}
+    with pytest.raises(SceneError, match=r"^axes.extent: 16 is lost beside coordinates of 1e\+17:"):
+        made(scene(), {"box": box, "axes": {"place": "box"}})
+
+
+def test_arrows_whose_heads_have_no_length_are_left_out() -> None:
+    moved = Scene.from_arrays(GRID + 1e15, radius=0.1, columns={"velocity": TURNING})
+    with pytest.warns(UserWarning, match="too short beside their coordinates"):
+        made(moved, arrows={"vector": "velocity", "scale": 0.3})
 
 
 # Contacts

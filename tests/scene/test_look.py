@@ -70,3 +70,20 @@ def test_particle_files_are_soft_and_scenes_plain(tmp_path: Path) -> None:
 def test_an_unknown_look_is_refused() -> None:
     with pytest.raises(raytracer.UserError, match=r"render\.look: there is no look 'softt'"):
         RenderSettings(look="softt")
+
+
+def test_flat_shading_shows_the_colours_whatever_the_scene_says() -> None:
+    spheres = [
+        SphereSet([[0.0, 0.0, 0.0]], 1.0, "#3366cc", material=raytracer.Material(mirror=0.9)),
+        SphereSet([[0.0, 2.5, 0.0]], 1.0, "#cc6633", material="gold"),
+    ]
+    scene = Scene(
+        spheres=spheres,
+        lights=[PointLight(position=(5, 5, 5), intensity=9.0)],
+        render=RenderSettings(width=40, height=60, samples=1, filter="point"),
+    )
+    lit = np.asarray(raytracer.render(scene, backend="cpu"))[..., :3]
+    flat = np.asarray(raytracer.render(scene, backend="cpu", shading="flat"))[..., :3]
+    known = {(0x33, 0x66, 0xCC), (0xCC, 0x66, 0x33), (255, 255, 255)}
+    assert known == {tuple(pixel) for pixel in flat.reshape(-1, 3).tolist()}
+    assert len(np.unique(lit.reshape(-1, 3), axis=0)) > 20

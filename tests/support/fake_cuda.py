@@ -125,7 +125,7 @@ class FakeDriver:
 
     def Stream(self, _flags: int) -> Any:  # noqa: N802
         """A stream without delay."""
-        return SimpleNamespace(synchronize=lambda: None)
+        return SimpleNamespace(synchronize=lambda: None, wait_for_event=lambda _event: None)
 
     def Event(self) -> Any:  # noqa: N802
         """An event; any two are a launch apart."""

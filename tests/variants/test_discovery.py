@@ -13,6 +13,7 @@ from raytracer.variants import (
     discover,
     flags_of,
     operations,
+    preferred,
     product,
     products,
 )
@@ -164,6 +165,45 @@ def test_every_variant_of_the_package_is_sound() -> None:
     assert "render" in operations()
     for kernel in [*products(), *found]:
         assert any(kernel.admits(arch) for arch in ARCHITECTURES), kernel.path
+
+
+@pytest.mark.parametrize(
+    ("n", "dtype", "order"),
+    [(2, "float32", [2, 3, 1]), (8, "float32", [1, 3, 2]), (8, "float64", [3, 2, 1]),
+     (4, "float64", [1, 3, 2])],
+)  # fmt: skip
+def test_the_rung_whose_header_names_the_sizes_comes_first(
+    tmp_path: Path, n: int, dtype: str, order: list[int]
+) -> None:
+    folder = tmp_path / SUM
+    write(folder, "01_a.cu", best="n 8 16 float32, n 4")
+    write(folder, "02_b.cu", best="n 2")
+    write(folder, "03_c.cu")
+    found = preferred(discover("sum", tmp_path), {"n": n}, dtype)
+    assert [each.number for each in found] == order
+
+
+def test_a_rung_may_be_the_fastest_at_all_sizes(tmp_path: Path) -> None:
+    write(tmp_path / SUM, "01_a.cu", best="always")
+    write(tmp_path / SUM, "02_b.cu")
+    assert preferred(discover("sum", tmp_path), {}, "uint8")[0].number == 1
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "words"),
+    [("best", "sometimes", "does not name sizes"), ("best", "n", "does not name sizes"),
+     ("start", "late", "give early"), ("tiles", "64x64 part 2", "is not a tile")],
+)  # fmt: skip
+def test_refuses_values_that_mean_nothing(tmp_path: Path, key: str, value: str, words: str) -> None:
+    write(tmp_path / SUM, "01_a.cu", **{key: value})
+    assert words in message(tmp_path)
+
+
+def test_tiles_may_be_divided_within_a_cluster(tmp_path: Path) -> None:
+    write(tmp_path / SUM, "01_a.cu", tiles="64x64 parts 4, 128x128 cluster 2 turns", start="early")
+    (variant,) = discover("sum", tmp_path)
+    assert [str(each) for each in variant.tiles] == ["64x64 parts 4", "128x128 cluster 2 turns"]
+    assert (variant.tiles[0].parts, variant.start) == (4, "early")
 
 
 FUSED = "--fmad=false"

@@ -12,6 +12,7 @@ import pytest
 
 import raytracer
 from raytracer.errors import UserError
+from raytracer.viewer import data_panel
 from raytracer.viewer.session import Picture, Session
 from support.previews import PATIENCE, balls, wait_for
 
@@ -493,6 +494,54 @@ def test_another_file_is_opened_with_its_own_camera(tmp_path: Path) -> None:
         assert session.state()["name"] == "run.xyz"
 
 
+def test_trails_and_contacts_are_actions(tmp_path: Path) -> None:
+    path = tmp_path / "run.xyz"
+    frames = [
+        "3\nProperties=species:S:1:pos:R:3:radius:R:1\n"
+        + "".join(f"A {x} {0.1 * t + y} {z} 0.3\n" for x, y, z in np.eye(3) * 0.4)
+        for t in range(4)
+    ]
+    path.write_text("".join(frames))
+    with Session.open(path, size=(32, 24), backend="cpu", threads=1, frame=3) as session:
+
+        def counts(name: str, *values: object) -> dict[str, int]:
+            session.do(name, *values)
+            until(session, "loading")
+            return session.viewer.loaded_scene.scene.counts()
+
+        wait_for(lambda: until(session, "frame", "count") == 4)
+        assert counts("set-trails", "2") == {"sphere": 3, "capsule": 6}
+        assert counts("next-trails")["capsule"] == 9  # the next one that is offered: none, 2, 10
+        assert session.state()["solids"]["trails"] == "10"
+        assert counts("set-trails", "")["sphere"] == 3
+        assert counts("set-contacts", "touch") == {"sphere": 3, "capsule": 3}
+        assert counts("next-contacts") == {"sphere": 3}
+        assert counts("undo") == {"sphere": 3, "capsule": 3}
+        labels = {row.label for row in data_panel.rows(session.viewer)}
+        assert {"trails", "contacts"} <= labels
+        assert "shape" not in labels
+        for action, value, sentence in [
+            ("set-trails", "-2", "'-2' is no number of frames: give 1 or more"),
+            ("set-trails", "0", "'0' is no number of frames"),
+            ("set-contacts", "/etc/passwd", "there is no kind of contacts '/etc/passwd'"),
+            ("set-shape", "ellipsoid", "there is no shape 'ellipsoid'"),
+        ]:
+            with pytest.raises(UserError, match=sentence):
+                session.do(action, value)
+
+
+def test_ellipsoids_are_an_action() -> None:
+    columns = {"shape": np.full((8, 3), 0.2), "orientation": np.tile([1.0, 0, 0, 0], (8, 1))}
+    scene = raytracer.Scene.from_arrays(np.arange(24.0).reshape(8, 3), radius=0.1, columns=columns)
+    with Session.open(scene, size=(32, 24), backend="cpu", threads=1) as session:
+        session.do("next-shape")
+        until(session, "loading")
+        assert session.viewer.loaded_scene.scene.counts() == {"sphere": 0, "ellipsoid": 8}
+        session.do("set-shape", "")
+        until(session, "loading")
+        assert session.viewer.loaded_scene.scene.counts() == {"sphere": 8}
+
+
 def test_styles_bonds_and_arrows_are_actions() -> None:
     grid = np.stack(np.meshgrid(*[np.arange(4.0)] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
     field = raytracer.Scene.from_arrays(
@@ -514,6 +563,8 @@ def test_styles_bonds_and_arrows_are_actions() -> None:
         assert session.state()["solids"] | {"styles": []} == {
             "style": "wire", "styles": [], "bonds": "1.1", "arrows": "velocity",
             "vectors": ["velocity"], "box": False,
+            "trails": "", "trail_lengths": [""], "contacts": "",
+            "kinds_of_contacts": ["", "touch"], "shape": "", "shapes": [""],
         }  # fmt: skip
         assert counts("select", "x > 2.5")["sphere"] == 64
         assert counts("hide-selected") == {"sphere": 48, "capsule": 48 + 104, "cone": 48}

@@ -5,7 +5,9 @@
 #pragma once
 #include <cuda_pipeline.h>
 #ifndef RT_OPERATOR_COPIES
-#define RT_OPERATOR_COPIES 3  // one for each axis
+// One for each axis. From n = 15 on, the compiler keeps nothing in registers, and several copies would exceed the
+// constant cache of 2 KB.
+#define RT_OPERATOR_COPIES (RT_N < 15 ? 3 : 1)
 #endif
 #include "lines.cuh"
 

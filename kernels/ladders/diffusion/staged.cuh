@@ -2,7 +2,8 @@
 // and, where it fits, the factors of the group too, whose copies are on their way while the gradient is computed.
 #pragma once
 #ifndef RT_OPERATOR_COPIES
-#define RT_OPERATOR_COPIES 6  // one for each product
+// One for each product, or for each axis where six would exceed the constant cache of 2 KB.
+#define RT_OPERATOR_COPIES (RT_N < 9 ? 6 : RT_N < 15 ? 3 : 1)
 #endif
 #include "../contraction/staged.cuh"
 #include "diffusion.cuh"

@@ -7,7 +7,8 @@
 //        128x128 cluster 2 turns, 128x160 cluster 2, 128x160 cluster 2 turns, 128x192, 128x192 cluster 2, 128x224,
 //        128x224 cluster 2, 128x256, 128x256 cluster 2, 192x128, 192x128 cluster 2, 192x192, 192x192 cluster 2,
 //        256x128, 256x128 cluster 2, 256x160, 256x160 cluster 2, 64x64 parts 2, 64x64 parts 4, 64x64 parts 8,
-//        64x128 parts 2, 64x128 parts 4, 64x128 parts 8, 128x128 parts 2, 128x128 parts 4, 128x256 parts 2
+//        64x128 parts 2, 64x128 parts 4, 64x128 parts 8, 128x64 parts 2, 128x64 parts 4, 128x128 parts 2,
+//        128x128 parts 4, 128x128 parts 8, 128x192 parts 2, 128x256 parts 2, 128x256 parts 4, 256x128 parts 2
 // schedule: parts
 // start: early
 // block: 384

@@ -56,15 +56,7 @@ class CudaFilm(DeviceFilm):
         scene.check(view)
         kernel = scene.kernel(view)
         with self._context.lock, self._context.active():
-            kernel.set_tables(
-                c_camera=view.camera,
-                c_lights=view.lights,
-                c_materials=view.materials,
-                c_large=scene.large,
-                c_frame=view.frame,
-            )
-            if scene.few_spheres is not None:
-                kernel.set_spheres(scene.few_spheres)
+            scene.fill(kernel, view)
             sums = self._on_device()
             try:
                 seconds = _launch_all(kernel, scene, view, sums, progress)

@@ -13,12 +13,14 @@ from raytracer.backends.cuda.check import check_layout, check_supported
 from raytracer.backends.cuda.choose import PACKETS, PRODUCTION, every_variant
 from raytracer.backends.cuda.context import primary_context
 from raytracer.backends.cuda.launch import Piece, blocks
-from raytracer.backends.cuda.transfer import staging
+from raytracer.backends.cuda.transfer import NON_BLOCKING, staging
 from raytracer.errors import BackendError, UserError
 from raytracer.resources import thread_count
 from raytracer.variants import Kernel, product
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from raytracer.backends.cuda.cache import Cubin
@@ -35,6 +37,9 @@ TABLES = {
     "c_frame": ("Frame", "frame"),
 }
 CONSTANT_BYTES = 64 << 10  # what CUDA has of it on every GPU
+SIDES = 8
+"""Streams of launches that run side by side: the thread blocks of the next ones wait there."""
+
 SPHERES = "c_spheres"  # optional; holds the spheres of scenes small enough
 
 
@@ -101,6 +106,7 @@ class RenderKernel:
             self._function = self._module.get_function(ENTRY)
             self._function.prepare([f"{layout.dtype('RenderArgs').itemsize}s"])
             self._events = driver.Event(), driver.Event()
+            self._sides: list[tuple[Any, Any]] = []
             self._check_layout(driver)
 
     def describe(self) -> dict[str, Any]:
@@ -153,6 +159,36 @@ class RenderKernel:
         end.record(self.stream)
         end.synchronize()
         return float(end.time_since(start)) * 1e-3
+
+    def launch_together(self, launches: Sequence[tuple[bytes, Piece]]) -> float:
+        """Run launches on several streams, in any order, and wait for all of them.
+
+        launches: a RenderArgs as bytes with the piece that it is for; no two of the same pixels.
+        Returns the seconds on the device from the first start to the last end.
+        """
+        x, y, z = self.kernel.block
+        start, end = self._events
+        start.record(self.stream)  # after constants and sums, which are written on this stream
+        sides = self._side_streams()
+        for stream, _ in sides:
+            stream.wait_for_event(start)
+        for index, (arguments, piece) in enumerate(launches):
+            grid = (blocks(piece.tiles, x * y * z), 1)
+            stream = sides[index % len(sides)][0]
+            self._function.prepared_async_call(grid, (x, y, z), stream, arguments)
+        for stream, done in sides:
+            done.record(stream)
+            self.stream.wait_for_event(done)
+        end.record(self.stream)
+        end.synchronize()
+        return float(end.time_since(start)) * 1e-3
+
+    def _side_streams(self) -> list[tuple[Any, Any]]:
+        """Return streams with an event each, made once."""
+        if not self._sides:
+            driver = self._context.driver
+            self._sides = [(driver.Stream(NON_BLOCKING), driver.Event()) for _ in range(SIDES)]
+        return self._sides
 
     def _write(self, address: int, table: NDArray[Any]) -> None:
         """Fill a table, unless it has these values already; only this object writes there."""

@@ -8,7 +8,7 @@ depend on the division: the samples of a pixel are added in order.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 TARGET_SECONDS = 0.05
@@ -27,6 +27,10 @@ than TARGET_SECONDS, smaller launches would take as long."""
 
 GROWTH = 4
 """Largest ratio of a launch to the previous one: another part of the picture may cost more."""
+
+GROUP = 4
+"""Times TARGET_SECONDS that a group of launches takes: only workers have such groups, which no
+display waits for, and each has an end at which the GPU is not full."""
 
 WARP = 32
 
@@ -139,6 +143,31 @@ def _parts_of_a_sample(picture: Picture, pacer: Pacer, sample: int) -> Iterator[
             stop = picture.tiles
         yield Piece(tile, stop, sample, 1)
         tile = stop
+
+
+def side_by_side(
+    picture: Picture, bands: Sequence[tuple[int, int]], pacer: Pacer
+) -> Iterator[list[Piece]]:
+    """Yield groups of launches for some rows of a picture, one for each band in every group.
+
+    The launches of a group have other pixels, so they may run side by side: the end of one, when
+    most of the GPU waits for a few warps, is then filled by others. Every pixel gets its samples in
+    ascending order, group by group.
+
+    Args:
+        picture: tiles and samples.
+        bands: rows from the upper edge, half open; their ends are multiples of the height of a
+            tile, or the lower edge.
+        pacer: its budget is read for each group.
+    """
+    rows = picture.tile[1]
+    spans = [(y0 // rows * picture.tiles_x, -(-y1 // rows) * picture.tiles_x) for y0, y1 in bands]
+    frame = max(sum(end - begin for begin, end in spans) * picture.tile_pixels, 1)
+    sample, stop = picture.sample_begin, picture.sample_begin + picture.sample_count
+    while sample < stop:
+        count = min(max(GROUP * pacer.budget // frame, 1), stop - sample)
+        yield [Piece(begin, end, sample, count) for begin, end in spans]
+        sample += count
 
 
 def blocks(tiles: int, threads: int) -> int:

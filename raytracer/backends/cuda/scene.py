@@ -121,6 +121,21 @@ class CudaScene(DeviceScene):
                 missing = missing_features(view)
             return render_kernel(self.number, kernel, variant_of(kernel.name, missing))
 
+    def fill(self, kernel: RenderKernel, view: View) -> None:
+        """Fill the constant memory of the kernel that renders a view.
+
+        The lock of the context is held, and the context is active, until its launches have ended.
+        """
+        kernel.set_tables(
+            c_camera=view.camera,
+            c_lights=view.lights,
+            c_materials=view.materials,
+            c_large=self.large,
+            c_frame=view.frame,
+        )
+        if self.few_spheres is not None:
+            kernel.set_spheres(self.few_spheres)
+
     def describe(self, view: View) -> dict[str, Any]:
         """Return name, registers, local and shared memory of the kernel."""
         return self.kernel(view).describe()

@@ -20,7 +20,7 @@ LINE = 128  # bytes of a line of the L2 cache
 AREA = 128 * 256  # of a tile, to which the costs below refer
 
 # Tensor cores
-LAUNCH, CLUSTER_LAUNCH = 2.6 * US, 2.4 * US
+LAUNCH, CLUSTER_LAUNCH = 1.9 * US, 0.35 * US
 RATE = 5.74e12  # FLOP/s of a multiprocessor
 LONG, LONG_FLOP = 1.076, 6e10  # the clock is lower in products that reach the power limit
 L2_RATE, L2_RATE_UNALIGNED = 60e9, 49e9  # bytes/s of a multiprocessor, if rows fill lines or not
@@ -29,7 +29,7 @@ TILE, TILE_AREA = 0.75 * US, 0.56 * US  # first loads and stores of a tile
 PART, PART_AREA, PART_EACH = 2.7 * US, 8.2 * US, 2.4 * US  # parts of a tile: written, read, added
 PART_STEP = 1.18  # parts share less of A and B in the L2 cache
 MEMORY_RATE = 3.6e12  # bytes/s
-EXCHANGE, EXCHANGE_AREA = 1.0 * US, 2.0 * US  # parts of a cluster: sent, added
+EXCHANGE, EXCHANGE_AREA = 0.3 * US, 0.8 * US  # parts of a cluster: sent, added
 COPY_LAUNCH, COPY_RATE = 2.5 * US, 2.4e12  # copies to aligned rows, bytes/s
 
 # Multiply-adds

@@ -64,6 +64,12 @@ class Panel {
       ({ solids }) => String(solids.bonds ?? ""));
     this.choice(part, "Arrows", "set-arrows", "vector",
       ({ solids }) => [solids.arrows, withOwn(solids.arrows, ["", ...solids.vectors])]);
+    this.choice(part, "Trails", "set-trails", "last",
+      ({ solids }) => [solids.trails, solids.trail_lengths]);
+    this.choice(part, "Contacts", "set-contacts", "which",
+      ({ solids }) => [solids.contacts, solids.kinds_of_contacts]);
+    this.choice(part, "Shape", "set-shape", "kind",
+      ({ solids }) => [solids.shape, solids.shapes]);
     const box = this.row(part, "Box");
     this.toggle(box, "toggle-box", "show the box", (state) => state.solids.box);
   }
@@ -257,7 +263,7 @@ class Panel {
 
 function options(select, values, own) {
   select.replaceChildren(...values.map((value) =>
-    element("option", "", null, { value, textContent: value === "" ? own : value })));
+    element("option", "", null, { value, textContent: value === "" ? own ?? "none" : value })));
 }
 
 // The element that has the focus, inside of a shadow root too, where notebooks may put the view.

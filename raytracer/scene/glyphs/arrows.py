@@ -51,6 +51,10 @@ HEAD_RADIUS, HEAD_LENGTH = 2.4, 6.5
 HEAD_SHARE = 0.55
 """Part of an arrow that its head takes at most: shorter arrows are thinner."""
 
+LEAST_DIGITS = 64.0
+"""Length of the shortest arrow, in units of the last binary digit of its coordinates: with less,
+its head has no length."""
+
 SHORTEST = 1e-3
 """Arrows shorter than this part of the longest one are left out."""
 
@@ -162,8 +166,7 @@ def _shapes(
     back = {"tail": 0.0, "center": 0.5, "tip": 1.0}[said.anchor]
     tails = field.points[rows] - back * steps
     tips = tails + steps
-    # A step far below the last digit of a coordinate is lost in the sum.
-    there = (np.square(tips - tails).sum(axis=1)) > 0.0
+    there = scale * field.lengths[rows] >= least_length(tails)
     if not there.all():
         lost = counted(int((~there).sum()), "arrow")
         warn(f"arrows: {lost} left out, too short beside their coordinates")
@@ -172,6 +175,16 @@ def _shapes(
         return []
     looks = _colors(field.spheres, rows, said)
     return arrow_shapes(tails, tips, radius, material=said.material, **looks)
+
+
+def least_length(tails: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the lengths of arrows, (N,), below which the digits of coordinates do not show them.
+
+    Args:
+        tails: where they begin, (N, 3).
+    """
+    least: NDArray[np.float64] = LEAST_DIGITS * np.spacing(np.abs(tails).max(axis=1, initial=0.0))
+    return least
 
 
 def arrow_shapes(

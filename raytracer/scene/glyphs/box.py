@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from raytracer.errors import SceneError
 from raytracer.scene.annotations import AXIS_COLORS, SimulationBox
-from raytracer.scene.glyphs.arrows import arrow_shapes
+from raytracer.scene.glyphs.arrows import arrow_shapes, least_length
 from raytracer.scene.glyphs.shared import placed
 from raytracer.scene.scene import CapsuleSet
 from raytracer.scene.simulation_box import box_of, segments
@@ -50,34 +51,54 @@ def box_shapes(scene: Scene, wanted: SimulationBox) -> list[CapsuleSet]:
     return [CapsuleSet(starts, stops, radius, wanted.color or COLOR)]
 
 
-def axes_shapes(scene: Scene, wanted: Axes) -> list[CapsuleSet]:
+class PlacedAxes(NamedTuple):
+    """Axes in the scene, in its units.
+
+    Args:
+        base: where they begin, float64 (3,).
+        tips: where they end, float64 (3, 3), an axis a row.
+        length: of each.
+    """
+
+    base: NDArray[np.float64]
+    tips: NDArray[np.float64]
+    length: float
+
+
+def axes_shapes(scene: Scene, wanted: Axes, box: SimulationBox | None = None) -> list[CapsuleSet]:
     """Return the three axes as arrows, from the corner of the box or from the origin.
 
     Args:
         scene: with its particles.
         wanted: where, and how long.
+        box: that of the picture, before those of the files.
 
     Raises:
-        SceneError: they go to the corner of a box, and there is none.
+        SceneError: they go to the corner of a box, and there is none, or they are too short.
     """
-    base, directions, length = axes_at(scene, wanted)
+    base, tips, length = axes_at(scene, wanted, box)
     made = []
-    for direction, color in zip(directions, AXIS_COLORS, strict=True):
-        made += arrow_shapes(
-            base[None], (base + length * direction)[None], length / AXIS_SLENDER, color=color
-        )
+    for tip, color in zip(tips, AXIS_COLORS, strict=True):
+        made += arrow_shapes(base[None], tip[None], length / AXIS_SLENDER, color=color)
     return made
 
 
-def axes_at(scene: Scene, wanted: Axes) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
-    """Return where the axes begin, (3,), their directions, (3, 3), and their length."""
+def axes_at(scene: Scene, wanted: Axes, box: SimulationBox | None = None) -> PlacedAxes:
+    """Return where the axes are; arguments and errors are those of `axes_shapes`."""
     if wanted.place == "origin":
-        return np.zeros(3), np.eye(3), wanted.extent or AXIS * _extent(scene)
-    box: Box = box_of(scene, SimulationBox())
-    edges = np.array(box.edges, np.float64)
-    shortest = float(np.sqrt(np.square(edges).sum(axis=1)).min())
-    origin = np.array(box.origin, np.float64)
-    return origin, np.eye(3), wanted.extent or AXIS * shortest
+        base, length = np.zeros(3), wanted.extent or AXIS * _extent(scene)
+    else:
+        found: Box = box_of(scene, box or SimulationBox())
+        edges = np.array(found.edges, np.float64)
+        shortest = float(np.sqrt(np.square(edges).sum(axis=1)).min())
+        base, length = np.array(found.origin, np.float64), wanted.extent or AXIS * shortest
+    tips = base + length * np.eye(3)
+    if length < least_length(base[None])[0]:
+        raise SceneError(
+            f"axes.extent: {length:g} is lost beside coordinates of {np.abs(base).max():g}: give a "
+            "larger one, or move the scene to its origin"
+        )
+    return PlacedAxes(base, tips, length)
 
 
 def _diagonal(edges: NDArray[np.float64]) -> float:

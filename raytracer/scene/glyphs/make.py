@@ -120,7 +120,7 @@ def _makers(scene: Scene, annotations: Annotations | None) -> list[tuple[str, Ca
     if axes is not None and axes.place in IN_SCENE:
         from raytracer.scene.glyphs.box import axes_shapes
 
-        found.append(("axes", lambda: Made(axes_shapes(scene, axes), [])))
+        found.append(("axes", lambda: Made(axes_shapes(scene, axes, box), [])))
     return found
 
 

@@ -88,6 +88,8 @@ def split_inner(path: Path) -> tuple[Path, str]:
     A file whose own name has a colon goes first.
     """
     text = str(path)
+    if text.startswith("-:") and not is_file(path):  # of standard input
+        return Path("-"), text[2:]
     place = text.find(":")
     while place >= 0 and not is_file(path):
         if is_file(text[:place]) and text[place + 1 :]:

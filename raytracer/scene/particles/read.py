@@ -164,11 +164,14 @@ def read_object(
     names: Mapping[str, str] | None = None,
     elements: Mapping[str, Element] | None = None,
     meaning: str | None = None,
+    frame: int | None = None,
 ) -> Particles:
     """Read the spheres of an object of another package, or of arrays; otherwise as `read`.
 
     Args:
-        value: of one of the kinds in `objects.registry.KINDS`, an array or a dictionary of arrays.
+        value: of one of the kinds in `objects.registry.KINDS`, a sequence of them, an array or a
+            dictionary of arrays.
+        frame: of what has several; see `objects.registry.object_source`.
 
     Raises:
         SceneError: it is no such object.
@@ -176,10 +179,11 @@ def read_object(
     """
     from raytracer.scene.particles.objects.registry import object_source
 
-    found = object_source(value)
+    found = object_source(value, frame)
     with reading(found.name, "particles"):
         result = found.particles(names or {})
         result.box, result.gravity, result.time = found.box, found.gravity, found.time
+        result.notes += found.notes
     _complete(result, elements, meaning)
     result.origin = found
     return result

@@ -194,8 +194,11 @@ _atom_site_fract_z
 Na1 Na 0 0 0
 Cl1 Cl 0.5 0.5 0.5
 """
+    text = text.replace("Cl1 Cl 0.5 0.5 0.5", "Cl1 Cl -0.5 0.5 1.5")
     scene = load(write(tmp_path / "a.cif", text))
     assert scene.count == 8
+    fractions = scene.spheres[0].centers / 5.64
+    np.testing.assert_allclose(np.unique(fractions.round(9)), [0.0, 0.5])
     assert scene.describe(0).values["element"] == "Na"
 
 

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import raytracer
-from raytracer.errors import DataFileError, SceneError
+from raytracer import RaytracerWarning, Scene, animate, load
+from raytracer.errors import DataFileError, SceneError, UserError
 from raytracer.scene.elements import find
 from raytracer.scene.particles.objects.registry import KINDS, object_source
 from raytracer.scene.particles.read import read_object
@@ -233,7 +234,9 @@ def test_arrays() -> None:
     np.testing.assert_array_equal(four.radius, SPEEDS + 1.0)
     frames = read_object(np.stack([POINTS, POINTS + 1.0]))
     np.testing.assert_array_equal(frames.centers, POINTS)
-    assert [note for _, note in frames.notes] == ["array: holds 2 frames; the first is shown"]
+    assert [note for _, note in frames.notes] == [
+        "array: holds 2 frames; the first is shown: for another one say frame=NUMBER"
+    ]
     records = np.zeros(4, [("pos", ">f4", 3), ("radius", "f4"), ("species", "U2")])
     records["pos"], records["radius"], records["species"] = POINTS, 2.0, SYMBOLS
     data = read_object(records)
@@ -299,3 +302,69 @@ def test_no_package_is_imported() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=Path("/")
     )
     assert done.stdout == "[]\n"
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_objects_with_several_frames() -> None:
+    hoomd = pytest.importorskip("gsd.hoomd")
+    frames = []
+    for number in range(3):
+        frame = hoomd.Frame()
+        frame.particles.N, frame.particles.position = 2, [[number, 0, 0], [9, 0, 0]]
+        frames.append(frame)
+
+    def first(value: Any, frame: int | None = None) -> float:
+        return float(Scene.from_object(value, frame=frame).spheres[0].centers[0, 0])
+
+    with pytest.warns(RaytracerWarning, match="list of 3 frames: the first is shown"):
+        assert first(frames) == 0.0
+    assert [first(tuple(frames), number) for number in (1, -1)] == [1.0, 2.0]
+    points = np.arange(3)[:, None, None] + np.zeros((3, 4, 3))
+    assert first(points, -1) == 2.0
+    with pytest.raises(UserError, match=r"list of 3 frames: there is no frame 5: it holds 3 frame"):
+        first(frames, 5)
+    with pytest.raises(UserError, match=r"gsd.Frame: there is no frame 1: it holds 1 frame"):
+        first(frames[0], 1)
+    assert len(animate(frames, fps=1)) == 3
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_trajectories_of_packages(tmp_path: Path) -> None:
+    hoomd = pytest.importorskip("gsd.hoomd")
+    frame = hoomd.Frame()
+    with hoomd.open(str(tmp_path / "a.gsd"), "w") as file:
+        for number in range(3):
+            frame.particles.N, frame.particles.position = 2, [[number, 0, 0], [9, 0, 0]]
+            frame.configuration.step = 10 * number
+            file.append(frame)
+    with hoomd.open(str(tmp_path / "a.gsd"), "r") as file:
+        scene = Scene.from_object(file, frame=-1)
+        assert scene.spheres[0].centers[0, 0] == 2.0
+        assert scene.spheres[0].time == (20.0, "steps")
+        assert len(animate(file, fps=1)) == 3
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_velocities_of_atoms(tmp_path: Path) -> None:
+    ase = pytest.importorskip("ase")
+    from ase.io import trajectory
+
+    opened: Any = trajectory.Trajectory
+    atoms = ase.Atoms("OH", [[0, 0, 0], [0, 0, 1.0]], momenta=[[0, 0, 16.0], [3.0, 4.0, 0]])
+    expected = np.linalg.norm(atoms.get_velocities(), axis=1)
+    found = Scene.from_object([atoms], frame=0).spheres[0].columns["speed"]
+    np.testing.assert_array_equal(found, expected)
+    with opened(str(tmp_path / "a.traj"), "w") as file:
+        file.write(atoms)
+    with opened(str(tmp_path / "a.traj")) as file:
+        np.testing.assert_array_equal(
+            Scene.from_object(file, frame=0).spheres[0].columns["speed"], expected
+        )
+    np.testing.assert_array_equal(load(tmp_path / "a.traj").spheres[0].columns["speed"], expected)
+
+
+def test_blocks_of_pyvista() -> None:
+    pyvista = pytest.importorskip("pyvista")
+    blocks = pyvista.MultiBlock([pyvista.PolyData(POINTS), pyvista.PolyData(POINTS + 10.0)])
+    (spheres,) = Scene.from_object(blocks).spheres
+    np.testing.assert_allclose(spheres.centers, np.concatenate([POINTS, POINTS + 10.0]), rtol=1e-6)

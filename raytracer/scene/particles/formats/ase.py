@@ -69,6 +69,9 @@ def parse(path: str, variant: str) -> dict[str, NDArray[Any]]:
         raise ValueError("there are no atoms")
     found = {"frames": np.array(frames), "cell": np.array(chosen.cell)}
     found["pbc"] = np.array(chosen.pbc)
+    if "momenta" in chosen.arrays:
+        moving: Any = chosen
+        found["column velocity"] = moving.get_velocities()
     results = chosen.calc.results if chosen.calc is not None else {}
     for key, values in {**results, **chosen.arrays}.items():
         array = np.asarray(values)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
+from math import floor
 from typing import TYPE_CHECKING, Any
 
 from raytracer.errors import DataFileError
@@ -25,6 +26,9 @@ MEMORY = 30
 _TEXTS = {"element": "type_symbol", "name": "label_atom_id", "residue": "label_comp_id",
           "chain": "label_asym_id"}  # fmt: skip
 _NUMBERS = {"residue_id": "auth_seq_id", "occupancy": "occupancy", "b_factor": "B_iso_or_equiv"}
+
+ROUNDING = 1e-6
+"""Part of an edge of the cell by which a coordinate on its far side is taken for one at 0."""
 
 
 class Source(LoadedSource):
@@ -106,7 +110,7 @@ class Source(LoadedSource):
         return columns if kept.all() else {name: each[kept] for name, each in columns.items()}
 
     def _crystal(self) -> dict[str, NDArray[Any]]:
-        """Return the atoms of one cell, by the symmetry of the crystal."""
+        """Return the atoms of one cell, by the symmetry of the crystal; all lie within it."""
         import numpy as np
 
         gemmi = library("gemmi", self.name, "md")
@@ -114,6 +118,10 @@ class Source(LoadedSource):
         if self.box is None:
             raise DataFileError(f"{self.name}: the cell has no lengths or angles (_cell_length_a)")
         sites = list(crystal.get_all_unit_cell_sites())
+        for site in sites:
+            inside = [part - floor(part + ROUNDING) for part in site.fract.tolist()]
+            if inside != site.fract.tolist():
+                site.fract = gemmi.Fractional(*inside)
         places = [site.orth(crystal.cell) for site in sites]
         position = np.array([(place.x, place.y, place.z) for place in places], np.float64)
         return {

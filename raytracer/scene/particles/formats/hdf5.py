@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from math import inf, prod
+from os import fstat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -84,6 +85,8 @@ class Source(Part):
     def root(self) -> Any:
         """The file of h5py."""
         module = library("h5py", self.name, "hdf5")
+        if not fstat(self.file.file.fileno()).st_nlink:  # the library opens paths that exist alone
+            return module.File(self.file.file, "r")
         return module.File(self.file.name, "r", locking=False)
 
     @cached_property

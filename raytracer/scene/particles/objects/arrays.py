@@ -32,8 +32,11 @@ class Source(ObjectSource):
 
     def particles(self, names: Mapping[str, str]) -> Particles:
         result = super().particles(names)
-        if (frames := self.frames or 1) > 1:
-            result.notes.append(("", f"{self.name}: holds {frames:,} frames; the first is shown"))
+        if (frames := self.frames or 1) > 1 and not self.is_chosen:
+            result.notes.append(("", (
+                f"{self.name}: holds {frames:,} frames; the first is shown: for another one say "
+                "frame=NUMBER"
+            )))  # fmt: skip
         return result
 
     def entries(self) -> Mapping[str, Entry]:
@@ -58,7 +61,7 @@ class Source(ObjectSource):
         if array.dtype.names and array.ndim == 1:
             return {name: array[name] for name in array.dtype.names}
         if _is_series(array):
-            return {"centers": array[0]}
+            return {"centers": array[self.frame]}
         if array.ndim != 2 or array.shape[1] not in (3, 4) or array.dtype.kind not in "iuf":
             raise DataFileError(
                 f"{self.name}: has shape {array.shape} and type {array.dtype}; centres are (N, 3), "

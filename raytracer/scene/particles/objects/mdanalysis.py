@@ -43,6 +43,10 @@ class Source(ObjectSource):
     def frames(self) -> int | None:
         return int(self._atoms.universe.trajectory.n_frames)
 
+    def go_to(self, frame: int) -> None:
+        super().go_to(frame)
+        self._atoms.universe.trajectory[frame]  # which the package calls its current frame
+
     @property
     def box(self) -> Box | None:
         sizes = self._atoms.universe.dimensions

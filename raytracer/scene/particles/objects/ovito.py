@@ -24,7 +24,13 @@ class Source(ObjectSource):
 
     @cached_property
     def _data(self) -> Any:
-        return self.value.compute() if hasattr(self.value, "compute") else self.value
+        if not hasattr(self.value, "compute"):
+            return self.value
+        return self.value.compute(self.frame) if self.is_chosen else self.value.compute()
+
+    @property
+    def frames(self) -> int | None:
+        return int(getattr(self.value, "num_frames", 1))
 
     @cached_property
     def _particles(self) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -10,9 +11,13 @@ from raytracer.scene.particles.objects.source import Entry, ObjectSource, entrie
 
 
 class Source(ObjectSource):
-    """A `DataSet`: `PolyData`, `UnstructuredGrid` and others."""
+    """A `DataSet`: `PolyData`, `UnstructuredGrid` and others; a `MultiBlock` of them."""
 
     noun = "array"
+
+    def __init__(self, value: Any, name: str) -> None:
+        # Of several blocks the points of all, with the arrays that all of them have.
+        super().__init__(value.combine() if hasattr(value, "combine") else value, name)
 
     @property
     def count(self) -> int | None:

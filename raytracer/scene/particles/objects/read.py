@@ -18,7 +18,10 @@ KEYS = ("centers", "radii", "diameters", "colors", *"xyzrgb")
 
 
 def particles_of(
-    value: Any, arrays: Mapping[str, str] | None = None, labels: str | None = None
+    value: Any,
+    arrays: Mapping[str, str] | None = None,
+    labels: str | None = None,
+    frame: int | None = None,
 ) -> Particles:
     """Return the particles of an object; arguments and errors are those of `Scene.from_object`."""
     names = {} if arrays is None else mapping(arrays, "arrays")
@@ -30,4 +33,4 @@ def particles_of(
             raise SceneError(f"arrays.{key}: {shown_value(name)} is not the name of a column")
     if labels is not None and plain(labels) not in MEANINGS:
         raise SceneError(f"labels: {shown_value(labels)} is neither 'elements' nor 'types'")
-    return read_object(value, names, None, labels)
+    return read_object(value, names, None, labels, frame)

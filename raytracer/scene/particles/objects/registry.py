@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from raytracer.arguments import is_a
 from raytracer.errors import SceneError, type_name
 from raytracer.scene.particles.objects.source import ObjectSource
+from raytracer.scene.particles.source import ParticleSource
 
 
 class ObjectKind(NamedTuple):
@@ -38,20 +39,55 @@ KINDS = (
     ObjectKind("pandas", ("DataFrame",), "pandas"),
     ObjectKind("polars", ("DataFrame", "LazyFrame"), "polars"),
     ObjectKind("pyarrow", ("Table", "RecordBatch"), "pyarrow"),
-    ObjectKind("pyvista", ("DataSet",), "pyvista"),
+    ObjectKind("pyvista", ("DataSet", "MultiBlock"), "pyvista"),
 )
 """The packages whose objects are particles."""
 
 
-def object_source(value: Any) -> ObjectSource:
+SEQUENCES = (
+    ObjectKind("gsd", ("HOOMDTrajectory",), ""),
+    ObjectKind("ase", ("TrajectoryReader",), ""),
+)
+"""Trajectories of packages, whose items are objects of `KINDS`."""
+
+
+def is_sequence(value: Any) -> bool:
+    """Whether an object is a trajectory, or a list or tuple of objects, with a frame each."""
+    if _kind_of(type(value), SEQUENCES) is not None:
+        return True
+    return is_a(value, (list, tuple)) and bool(value) and _kind_of(type(value[0])) is not None
+
+
+def object_source(value: Any, frame: int | None = None) -> ParticleSource:
     """Return the source of an object.
 
     Args:
-        value: an object of one of `KINDS`, an array, or a dictionary of arrays.
+        value: an object of one of `KINDS`, a sequence of them, an array, or a dictionary of arrays.
+        frame: of what has several, from 0, or from -1 backwards; None is the first one, or the
+            current one of a package, with a warning where others follow.
 
     Raises:
         SceneError: it is none of them.
+        DataFileError: there is no such frame.
     """
+    from raytracer.scene.particles.frames import checked
+
+    if is_sequence(value):
+        name = f"{type_name(value)} of {len(value):,} frames"
+        source = _single(value[checked(frame or 0, len(value), name)])
+        if frame is None and len(value) > 1:
+            source.notes.append(("", (
+                f"{name}: the first is shown: for another one say frame=NUMBER"
+            )))  # fmt: skip
+        return source
+    source = _single(value)
+    if frame is not None:
+        source.go_to(checked(frame, source.frames or 1, source.name))
+    return source
+
+
+def _single(value: Any) -> ObjectSource:
+    """Return the source of one object."""
     kind = _kind_of(type(value))
     if kind is not None:
         return _source(kind.module, value, f"{kind.package}.{type(value).__name__}")
@@ -69,11 +105,11 @@ def _source(module: str, value: Any, name: str) -> ObjectSource:
     return source(value, name)
 
 
-def _kind_of(value: type) -> ObjectKind | None:
+def _kind_of(value: type, kinds: tuple[ObjectKind, ...] = KINDS) -> ObjectKind | None:
     """Return the kind of a class, or None."""
     for base in value.__mro__:
         package = str(base.__module__).partition(".")[0]
-        for kind in KINDS:
+        for kind in kinds:
             if package == kind.package and base.__name__ in kind.classes:
                 return kind
     return None
