@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from raytracer.scene.coloring.scale import ColorScale
     from raytracer.scene.coloring.style import SetStyle
     from raytracer.scene.environment import Environment
+    from raytracer.scene.glyphs.settings import Shape
     from raytracer.scene.particles.source import Notes, Particles
 
 Values = dict[str, Any]
@@ -162,13 +163,22 @@ def load(
         if len(data.centers) == 0:
             raise DataFileError(f"{file.source}: holds no particles, so there is nothing to show")
         up = up_of_data(data.box, data.gravity)
+        spheres = SphereSet.of_particles(data)
         return Scene(
-            spheres=(SphereSet.of_particles(data),),
+            spheres=(spheres,),
+            shape=_shape_of(spheres) if data.are_ellipsoids else None,
             render=RenderSettings(look="soft"),
             camera=None if up is None else Camera(up=up),
             title=stem(target),
             source=file.source,
         )
+
+
+def _shape_of(spheres: SphereSet) -> Shape | None:
+    """Return what shows particles as the ellipsoids that they are; None where some are none."""
+    from raytracer.scene.glyphs.ellipsoids import shape_of
+
+    return shape_of(spheres)
 
 
 def ending_of(name: str) -> str:

@@ -420,6 +420,39 @@ def test_particles_with_axes_are_ellipsoids(tmp_path: Path) -> None:
         made(scene(), shape="ellipsoid")
 
 
+EXTENDED = """2
+Properties=species:S:1:pos:R:3:aspherical_shape:R:3:orientation:R:4
+Ar 1 2 3 2 1 0.5 0 0 0 1
+Ar 5 5 5 1 1 1 0 0 0.70710678 0.70710678
+"""  # as OVITO writes it: semi-axes, and quaternions with w last
+
+
+@pytest.mark.parametrize(("name", "text"), [("a.dump", ELLIPSOIDS), ("a.xyz", EXTENDED)])
+def test_files_of_ellipsoids_show_them_unasked(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / name).write_text(text)
+    (shown,) = made(raytracer.load(tmp_path / name)).ellipsoids
+    root = 0.5**0.5
+    assert shown.semi_axes == pytest.approx(np.array([[2, 1, 0.5], [1, 1, 1]]))
+    assert shown.orientation == pytest.approx(np.array([[1, 0, 0, 0], [root, 0, 0, root]]))
+    small: dict[str, Any] = {"width": 32, "height": 24, "samples": 1, "backend": "cpu"}
+    assert raytracer.render(tmp_path / name, **small).metadata["ellipsoids"] == 2
+    spheres = raytracer.render(tmp_path / name, shape=False, **small)
+    assert spheres.metadata["spheres"] == 2
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("4 2 1 1 0", "0 0 0 1 0"), ("1 1 0 0 0\n", "1 0 0 0 0\n"), ("c_quat[4]", "c_q[4]")],
+    ids=["a point", "no orientation", "columns missing"],
+)
+def test_particles_that_are_no_ellipsoids_stay_spheres(tmp_path: Path, old: str, new: str) -> None:
+    assert old in ELLIPSOIDS
+    (tmp_path / "a.dump").write_text(ELLIPSOIDS.replace(old, new))
+    scene = raytracer.load(tmp_path / "a.dump")
+    assert scene.shape is None
+    assert made(scene).counts() == {"sphere": 2}
+
+
 def test_axes_and_orientations_may_be_any_columns() -> None:
     turns = np.tile([1.0, 0.0, 0.0, 1.0], (64, 1))
     field = scene(a=GRID[:, 0] + 1, q=turns)

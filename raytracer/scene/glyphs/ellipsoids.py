@@ -9,7 +9,8 @@ import numpy as np
 from raytracer.arguments import is_a
 from raytracer.errors import SceneError, shown
 from raytracer.scene.coloring.expression import Texts, evaluate
-from raytracer.scene.glyphs.shape_columns import AXES, TURNS
+from raytracer.scene.glyphs.settings import Shape
+from raytracer.scene.glyphs.shape_columns import AXES, OF_OVITO, TURNS, W_LAST
 from raytracer.scene.glyphs.shared import Made, colors_of, require_capsules
 from raytracer.scene.solids import EllipsoidSet
 
@@ -19,8 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from raytracer.scene.columns import Columns
-    from raytracer.scene.glyphs.settings import Shape
-    from raytracer.scene.scene import Scene
+    from raytracer.scene.scene import Scene, SphereSet
 
 
 def has_axes(columns: Columns, said: Shape) -> bool:
@@ -28,6 +28,17 @@ def has_axes(columns: Columns, said: Shape) -> bool:
     if said.axes is not None:
         return not is_a(said.axes, str) or columns.has(str(said.axes))
     return any(all(columns.has(name) for name in names) for names, _ in AXES)
+
+
+def shape_of(spheres: SphereSet) -> Shape | None:
+    """Return what shows particles as ellipsoids that have axes and orientations; None where some
+    have neither, as points and spheres beside ellipsoids in files of LAMMPS."""
+    said = Shape()
+    axes, turns = _axes(spheres.columns, said), _turns(spheres.columns, said)
+    if turns is None or not (np.isfinite(axes) & (axes > 0.0)).all():
+        return None
+    lengths = np.square(turns).sum(axis=1)
+    return said if (np.isfinite(lengths) & (lengths > 0.0)).all() else None
 
 
 def ellipsoids_of(scene: Scene, said: Shape) -> Made:
@@ -79,6 +90,8 @@ def _turns(columns: Columns, said: Shape) -> NDArray[np.float64] | None:
         return _stacked(columns, own, 4, "orientation")
     for names, order in TURNS:
         if all(columns.has(name) for name in names):
+            if names == ("orientation",) and columns.has(OF_OVITO):
+                order = W_LAST
             return _stacked(columns, names, 4, "orientation")[:, list(order)]
     return None
 

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from raytracer.scene.particles.source import Column
 
 AXES = (
     (("aspherical_shape",), 1.0),
@@ -23,6 +28,28 @@ TURNS = (
     (("orientation",), (0, 1, 2, 3)),
 )  # fmt: skip
 """Columns of quaternions, and where w, x, y and z are in them: `c_orient` has w last, as OVITO."""
+
+
+OF_OVITO = "aspherical_shape"
+"""Column of axes beside which OVITO writes an `orientation` with w last; HOOMD-blue has w first."""
+
+W_LAST = (3, 0, 1, 2)
+"""Where w, x, y and z are in such a quaternion."""
+
+
+def are_ellipsoids(columns: Mapping[str, Column]) -> bool:
+    """Whether columns by their usual names hold axes and orientations, numbers both."""
+    return all(
+        any(_are_numbers(columns, names, width) for names, _ in known)
+        for known, width in ((AXES, 3), (TURNS, 4))
+    )
+
+
+def _are_numbers(columns: Mapping[str, Column], names: tuple[str, ...], width: int) -> bool:
+    """Whether there are columns of these names, one of rows or several side by side."""
+    shape = (width,) if len(names) == 1 else ()
+    found = [columns.get(name) for name in names]
+    return all(each is not None and each[:2] in (("number", shape), ("", shape)) for each in found)
 
 
 def columns_needed(axes: Any, orientation: Any) -> list[str]:

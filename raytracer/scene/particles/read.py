@@ -24,6 +24,9 @@ from raytracer.scene.particles.source import (
 if TYPE_CHECKING:
     from raytracer.scene.particles.labels import Labels
 
+ORIENTED = ("orientation", "quatw", "c_quat[1]", "c_orient[1]", "quaternion", "quaternions")
+"""Columns of which one is in every file of oriented particles."""
+
 Wanted = Callable[[Mapping[str, Column]], list[str]]
 """Names some of the columns of a file."""
 
@@ -151,6 +154,7 @@ def read_open(
         result = found.particles(names or {})
         result.box, result.gravity, result.time = found.box, found.gravity, found.time
         result.notes += found.notes
+        result.are_ellipsoids = _are_ellipsoids(found.columns)
         if wanted:
             _add_columns(result, found)
     _complete(result, elements, meaning)
@@ -187,6 +191,15 @@ def read_object(
     _complete(result, elements, meaning)
     result.origin = found
     return result
+
+
+def _are_ellipsoids(columns: Mapping[str, Column]) -> bool:
+    """Whether columns hold the axes and orientations of ellipsoids."""
+    if all(name not in columns for name in ORIENTED):
+        return False
+    from raytracer.scene.glyphs.shape_columns import are_ellipsoids  # few files have any
+
+    return are_ellipsoids(columns)
 
 
 def _add_columns(result: Particles, source: ParticleSource) -> None:

@@ -134,6 +134,7 @@ class Particles:
         extra: further columns that were asked for, by the names of the file.
         about: all columns of the file, where further ones were asked for.
         origin: the object, of those that are no files.
+        are_ellipsoids: whether the file has axes and orientations of its particles.
     """
 
     source: str
@@ -152,6 +153,7 @@ class Particles:
     extra: dict[str, NDArray[Any]] = field(default_factory=dict)
     about: Mapping[str, Column] | None = None
     origin: ParticleSource | None = None
+    are_ellipsoids: bool = False
 
 
 def direction_of(values: Sequence[Any]) -> list[float] | None:
