@@ -13,7 +13,7 @@ from raytracer import RenderSettings, Scene, SphereSet, buffers, layout
 from raytracer.buffers import SceneBuffers
 from raytracer.scene.packing.pack import pack
 
-THREE_BALLS = Path(__file__).parents[1] / "scenes" / "three_balls.toml"
+THREE_BALLS = Path(raytracer.__file__).parent / "benchmark" / "scenes" / "three_balls.toml"
 
 
 @pytest.fixture

@@ -157,7 +157,7 @@ PROBE(leaf_range) {
 #if defined(__CUDACC__)
 template <class F> RT_DEVICE void eval_box_hits(const F* in, F* out, const Uniform& u) {
   const ThreadRay ray = thread_ray(read3(in), read3(in + 3));
-  out[0] = as_float(intersect_boxes(&u.node, 0, ray, in[6], [](int, float) {}).mask);
+  out[0] = as_float(intersect_boxes(&u.node, 0, ray, in[6], [](int, float, float) {}).mask);
 }
 #else
 PROBE(box_hits) { out[0] = as_float(intersect_boxes(u.node, single_ray(read3(in), read3(in + 3)), in[6]).mask); }

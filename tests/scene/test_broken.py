@@ -393,7 +393,7 @@ DATA: dict[str, tuple[str, bytes | str, list[str]]] = {
         ["supported are .toml", "pip install ase", "write('", "a.xyz', read('"],
     ),
     "mesh": ("a.PVTU", "", ["files ending in '.pvtu' cannot", "pip install pyvista"]),
-    "topology": ("a.prmtop", "", ["atoms without coordinates", "TRAJECTORY"]),
+    "topology": ("a.tpr", "", ["atoms without coordinates", "TRAJECTORY"]),
     "packed": ("a.xyz.zip", "", ["unpack it first"]),
     "csv without blue": ("a.csv", "x,y,z,r,g\n1,2,3,0,0\n", ["no column 'b'"]),
     "csv with odd colours": ("a.csv", "x,y,z,r,g,b\n1,2,3,0,0,300\n", ["r, g, b: colours go"]),

@@ -14,14 +14,14 @@ _EXCEL = "import pandas; pandas.read_excel('{name}').to_csv('{new}.csv', index=F
 
 _KINDS = (
     (".db .bundle .xtd .gpw", "ase", _ASE),
-    (".crd .inpcrd .coor .trz", "MDAnalysis", _MDANALYSIS),
+    (".coor .trz", "MDAnalysis", _MDANALYSIS),
     (".pvtu .pvtp .vti .vtr .vtm .stl .obj .pcd", "pyvista", _PYVISTA),
     (".xlsx", "pandas openpyxl", _EXCEL),
 )
 """Endings, the packages that the command needs, and the command for Python."""
 
 _PACKED = (".zip", ".tar", ".tgz", ".7z")
-_TOPOLOGIES = (".prmtop", ".top", ".itp", ".tpr")
+_TOPOLOGIES = (".top", ".itp", ".tpr")
 
 
 def unread(suffix: str) -> str:

@@ -114,6 +114,8 @@ FORMATS = (
     Format("VTK", "vtk_legacy", (".vtk",), (b"# vtk DataFile",)),
     Format("VTK XML", "vtk_xml", (".vtp", ".vtu", ".vts"), pattern=r"(?:<\?xml[^>]*>\s*)?<VTKFile"),
     Format("PSF", "psf", (".psf",), pattern=r"PSF\b"),
+    Format("Amber topology", "prmtop", (".prmtop", ".parm7"), (b"%VERSION",)),
+    Format("CHARMM or Amber coordinates", "crd", (".crd", ".inpcrd", ".rst7", ".cor")),
     Format("PLY", "ply", (".ply",), (b"ply\n", b"ply\r\n")),
     Format("LAS", "las", (".las", ".laz"), (b"LASF",)),
     Format("GSD", "gsd", (".gsd",), (b"\xdf\x65\xdf\x65\xdf\x65\xdf\x65",)),

@@ -55,7 +55,12 @@ def is_sequence(value: Any) -> bool:
     """Whether an object is a trajectory, or a list or tuple of objects, with a frame each."""
     if _kind_of(type(value), SEQUENCES) is not None:
         return True
-    return is_a(value, (list, tuple)) and bool(value) and _kind_of(type(value[0])) is not None
+    if not is_a(value, (list, tuple)):
+        return False
+    try:
+        return len(value) > 0 and _kind_of(type(value[0])) is not None
+    except Exception:  # whatever a foreign object raises
+        return False
 
 
 def object_source(value: Any, frame: int | None = None) -> ParticleSource:

@@ -1,0 +1,134 @@
+"""Files of AMBER and CHARMM in text: topologies, restart files, coordinates."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from raytracer import load
+from raytracer.errors import UserError
+from raytracer.scene.elements import find
+from raytracer.scene.particles.read import read
+from raytracer.warning import collected
+from support.particle_files import complaint, write
+
+POINTS = np.random.default_rng(5).uniform(0.1, 9.0, (6, 3))
+SYMBOLS = ["C", "H", "O", "N", "Cu", "Cl"]
+
+PRMTOP = """\
+%VERSION  VERSION_STAMP = V0001.000  DATE = 01/01/26  00:00:00
+%FLAG TITLE
+%FORMAT(20a4)
+a title
+%FLAG POINTERS
+%FORMAT(10I8)
+       6       4       1       1       0       0       0       0       0       0
+       0       3       0       0       0       0       0       0       0       0
+%FLAG ATOM_NAME
+%FORMAT(20a4)
+C   H1  O   N   CU  CL
+%FLAG CHARGE
+%FORMAT(5E16.8)
+  1.82223000E+00 -3.64446000E+00  0.00000000E+00  0.00000000E+00  3.64446000E+01
+ -1.82223000E+01
+%FLAG ATOMIC_NUMBER
+%FORMAT(10I8)
+       6       1       8       7      29      17
+%FLAG RESIDUE_LABEL
+%FORMAT(20a4)
+MOL CU  CLA
+%FLAG RESIDUE_POINTER
+%FORMAT(10I8)
+       1       5       6
+%FLAG BONDS_INC_HYDROGEN
+%FORMAT(10I8)
+       0       3       1
+%FLAG BONDS_WITHOUT_HYDROGEN
+%FORMAT(10I8)
+       0       6       2
+"""
+
+INPCRD = "a title\n    6  0.2500000E+02\n"
+
+CHARMM = """\
+* a title
+*
+    3
+    1    1 MOL  CA     1.00000   2.00000   3.00000 SEG  1      0.00000
+    2    1 MOL  HA     1.50000  -2.25000   3.00000 SEG  1      0.00000
+    3    2 CLA  CLA    0.00000   0.12345   9.00000 ION  2      0.00000
+"""
+
+
+def inpcrd() -> str:
+    cells = [f"{each:12.7f}" for each in POINTS.ravel()]
+    rows = ["".join(cells[at : at + 6]) for at in range(0, len(cells), 6)]
+    box = "".join(f"{each:12.7f}" for each in (10.0, 11.0, 12.0, 90.0, 90.0, 90.0))
+    return INPCRD + "\n".join([*rows, box, ""])
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_files_of_amber(tmp_path: Path) -> None:
+    atoms = write(tmp_path / "a.prmtop", PRMTOP)
+    (spheres,) = load(write(tmp_path / "a.inpcrd", inpcrd()), topology=atoms).spheres
+    np.testing.assert_array_equal(spheres.centers, np.round(POINTS, 7))
+    np.testing.assert_array_equal(spheres.radius, [find(symbol).radius for symbol in SYMBOLS])
+    assert spheres.time == (25.0, "ps")
+    assert spheres.box is not None
+    np.testing.assert_allclose(spheres.box.edges, np.diag([10.0, 11.0, 12.0]), atol=1e-9)
+    columns = spheres.columns
+    np.testing.assert_allclose(columns["charge"], [0.1, -0.2, 0, 0, 2, -1])
+    assert columns["residue"].tolist() == ["MOL"] * 4 + ["CU", "CLA"]
+    assert columns["resid"].tolist() == [1, 1, 1, 1, 2, 3]
+    bonds = columns.bonds()
+    assert bonds is not None
+    assert bonds.tolist() == [[0, 1], [0, 2]]
+
+
+def test_coordinates_of_charmm(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.crd", CHARMM)
+    data = read(path)
+    expected = [[1.0, 2.0, 3.0], [1.5, -2.25, 3.0], [0.0, 0.12345, 9.0]]
+    np.testing.assert_array_equal(data.centers, expected)
+    np.testing.assert_array_equal(data.radius, [find(each).radius for each in ("C", "H", "Cl")])
+    found = load(path).describe(2).values
+    assert (found["residue"], found["name"], found["segment"]) == ("CLA", "CLA", "ION")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("a.prmtop", PRMTOP, "holds atoms without coordinates"),
+        ("a.crd", "", "line 2: is not the number of atoms"),
+        ("a.crd", CHARMM.replace("    3\n", "    4\n", 1), "line 3 says 4 atoms, but there are 3"),
+        ("a.crd", CHARMM.replace("-2.25000", "    zero"), "line 5: '2 1 MOL HA 1.50000 zero"),
+        ("a.crd", "* title\n    1\n 1 1 MOL C 0\n", "line 3: has 5 columns"),
+        ("a.inpcrd", INPCRD + " 1.0\n", "says 6 atoms, but there are coordinates for 0"),
+        ("a.inpcrd", INPCRD + " one\n", "holds a cell that is no number"),
+    ],
+)
+def test_files_that_are_wrong(tmp_path: Path, name: str, text: str, expected: str) -> None:
+    assert expected in complaint(write(tmp_path / name, text))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("       6       4", "       7       4", "is damaged, or no topology of AMBER"),
+        ("  1.82223000E+00", "  one point eigh", "%FLAG CHARGE: holds a value"),
+        ("       0       6       2", "       0      60       2", "a bond names an atom"),
+    ],
+)
+def test_topologies_that_are_wrong(tmp_path: Path, old: str, new: str, expected: str) -> None:
+    atoms = write(tmp_path / "a.prmtop", PRMTOP.replace(old, new))
+    path = write(tmp_path / "a.inpcrd", inpcrd())
+
+    def use() -> None:
+        columns = load(path, topology=atoms).spheres[0].columns
+        assert columns["charge"].shape == (6,)
+        columns.bonds()
+
+    with pytest.raises(UserError, match=expected), collected():
+        use()
