@@ -20,7 +20,7 @@ LINE = 128  # bytes of a line of the L2 cache
 AREA = 128 * 256  # of a tile, to which the costs below refer
 
 # Tensor cores
-LAUNCH, CLUSTER_LAUNCH = 1.9 * US, 0.35 * US
+LAUNCH, CLUSTER_LAUNCH = 1.4 * US, 0.35 * US
 RATE = 5.74e12  # FLOP/s of a multiprocessor
 LONG, LONG_FLOP = 1.076, 6e10  # the clock is lower in products that reach the power limit
 L2_RATE, L2_RATE_UNALIGNED = 60e9, 49e9  # bytes/s of a multiprocessor, if rows fill lines or not
