@@ -90,12 +90,12 @@ def _rows(path: str) -> Iterator[Any]:
     from shutil import copyfile
     from tempfile import NamedTemporaryFile
 
-    from ase.db import connect
+    import ase.db
 
+    connect: Any = ase.db.connect
     with NamedTemporaryFile(suffix=".db") as copy:
         if not Path(path).stat().st_nlink:
             copyfile(path, copy.name)
             path = copy.name
-        database: Any = connect(path, type="db", use_lock_file=False)
-        for row in database.select():
+        for row in connect(path, type="db", use_lock_file=False).select():
             yield row.toatoms()
