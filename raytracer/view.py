@@ -134,6 +134,11 @@ class View:
         return bool(self._number("nested"))
 
     @property
+    def catches_shadows(self) -> bool:
+        """Whether the shadows alone are seen of a ground."""
+        return bool(self._number("shadow_catcher"))
+
+    @property
     def has_principled(self) -> bool:
         """Whether a material is not Phong's."""
         return bool((self.materials["kind"] != code("MaterialKind", "phong")).any())

@@ -1,11 +1,12 @@
 // The only file that asks which compiler, side or instruction set is at work.
 #pragma once
 
-// RT_HD: inlined everywhere. RT_CALLED: nowhere, so that it is compiled once. RT_COLD: rarely called; its registers
+// RT_HD: inlined everywhere. RT_CALLED, RT_DEVICE_CALLED: nowhere, so that it is compiled once. RT_COLD: rarely called; its registers
 // are not those of the caller. RT_TABLE: an array of constants in global memory.
 #if defined(__CUDACC__)
 #define RT_HD __host__ __device__ __forceinline__
 #define RT_DEVICE __device__ __forceinline__
+#define RT_DEVICE_CALLED static __device__ __noinline__
 #define RT_TABLE static __device__ const
 #define RT_CALLED static __host__ __device__ __noinline__
 #define RT_COLD static __host__ __device__ __noinline__

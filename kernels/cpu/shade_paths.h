@@ -3,6 +3,7 @@
 #pragma once
 #include "shade.h"
 #include "../integrator/media.h"
+#include "../integrator/shadow_catcher.h"
 
 namespace RT_NS {
 
@@ -75,6 +76,46 @@ RT_HD void queue_media(const rt::SceneView& s, const PathState<FW>& from, const 
   for (int j = 0; j < kInteriorSolids; ++j) store_packed(next.solid[j] + next.count, p.interior.solid[j], mask);
 }
 
+// Those of the camera rays `hits` of a vector that meet a ground which catches shadows. sky_begin: as add_sky asks for it
+inline uint32_t shade_catcher(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w, int at, int sky_begin,
+                              const PathState<FW>& camera, uint32_t hits) {
+  const rt::Frame& frame = *s.frame;
+  PathState<FW> p = catching_path(frame, camera);
+  p.prim = select(mask_from_bits<MW>(hits), p.prim, UW(0u));
+  const uint32_t mask = hits & bits(meets_catcher(s, p));
+  if (!mask) return 0;
+  const MW lanes = mask_from_bits<MW>(mask);
+  Surface<FW> f = load_surfaces(s, p, mask);
+  const Scattering<FW> scattering = catcher_scattering(frame, p, f);
+  const UW self = leaving(p, f);
+  CaughtLight<FW> caught = {FW(0.0f), FW(0.0f)};
+  for (int i = 0; i < light_samples(frame); ++i) {
+    const LitSample<FW> a = shade_path_light(s, i, p, f, scattering);
+    const uint32_t arrives = mask & bits(a.contributes);
+    uint32_t seen = arrives;
+    if (casts_shadows(s, i)) seen = unblocked(s, p, a.origin, a.sample.wi, self, a.sample.distance, arrives);
+    catch_light(caught, a.radiance, lanes & a.contributes, mask_from_bits<MW>(seen),
+                expected_light(frame, i, f, scattering));
+  }
+  const Vec3<FW> ambient = shade_path_ambient(frame, p, scattering);
+  const int rays = sky_rays(frame.integrator);
+  for (int ray = 0; ray < rays; ++ray) {
+    const uint32_t open = k.stream.open[(at - sky_begin) / kWide * rays + ray];
+    catch_light(caught, sky_radiance(frame, ambient), lanes, mask_from_bits<MW>(open));
+  }
+  if (catches_sky(frame)) {
+    const SkySample<FW> a = caught_sky(s, p, f, scattering);
+    const uint32_t seen = unblocked(s, p, f.point.position, a.wi, self, FW(kInfinity), mask);
+    catch_light(caught, a.radiance, lanes, mask_from_bits<MW>(seen));
+  } else if (!traces_paths(frame.integrator) && !rays) {
+    catch_light(caught, ambient, lanes, lanes);
+  }
+  const FW alpha = shadow_alpha(caught);
+  add_radiance(k, w, at, mask, (FW(1.0f) - alpha) * shade_sky_miss(s, camera));
+  if (!shows_sky(frame)) store(k.alpha + at, select(lanes, alpha, load<FW>(k.alpha + at)));
+  return mask;
+}
+
 // Adds what the wave's rays see to the tile, and fills the next bounce.
 inline void shade_wave(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w, rt::Wave& next) {
   const rt::Frame& frame = *s.frame;
@@ -87,13 +128,15 @@ inline void shade_wave(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w
       trace_sky(s, k, w, sky_begin = at, w.count - at < sky_surfaces ? w.count : at + sky_surfaces);
     PathState<FW> p = load_paths(k, w, at);
     if (nests(frame)) load_media(w, at, p);
-    const uint32_t live = live_at(w, at), hits = hits_of(p, live);
+    const uint32_t live = live_at(w, at);
+    uint32_t hits = hits_of(p, live);
     if (paths && w.depth > 0 && !nests(frame))
       for (int i = 0; i < frame.scene.light_count; ++i)
         if (has_extent(s.lights[i]))
           add_radiance(k, w, at, live, shade_crossing(frame, s.lights[i], p, load<FW>(w.t + at)));
     if (live & ~hits) add_radiance(k, w, at, live & ~hits, shade_sky_miss(s, p));
     if (w.depth == 0) store(k.alpha + at, camera_coverage(frame, p));
+    if (w.depth == 0 && catches_shadows(frame)) hits &= ~shade_catcher(s, k, w, at, sky_begin, p, hits);
     if (!hits) continue;
     const Surface<FW> f = load_surfaces(s, p, hits);
     if (!nests(frame)) p.throughput = p.throughput * inner_transmittance(p, f);

@@ -2,6 +2,7 @@
 #pragma once
 #include "path.cuh"
 #include "../integrator/media.h"
+#include "../integrator/shadow_catcher.h"
 
 namespace RT_NS {
 
@@ -65,6 +66,40 @@ RT_DEVICE bool path_bounce(const rt::SceneTables& s, const Traversal& traversal,
   return false;
 }
 
+// Radiance and coverage of a camera ray that meets a ground which catches shadows.
+template <class Traversal>
+RT_DEVICE_CALLED float4 trace_shadow(const rt::SceneTables& s, const Traversal& traversal,
+                                     const PathState<float>& camera) {
+  const rt::Frame& frame = *s.frame;
+  const PathState<float> p = catching_path(frame, camera);
+  Surface<float> f = path_surface(s, p, traversal.primitive(p.prim));
+  const Scattering<float> scattering = catcher_scattering(frame, p, f);
+  const uint32_t self = leaving(p, f);
+  CaughtLight<float> caught = {0.0f, 0.0f};
+  for (int i = 0; i < light_samples(frame); ++i) {
+    const LitSample<float> a = shade_path_light(s, i, p, f, scattering);
+    const bool blocked = a.contributes && casts_shadows(s, i) &&
+                         path_occluded(s, traversal, p, a.origin, a.sample.wi, self, a.sample.distance);
+    catch_light<float>(caught, a.radiance, a.contributes, !blocked, expected_light(frame, i, f, scattering));
+  }
+  const Vec3<float> ambient = shade_path_ambient(frame, p, scattering);
+  for (int ray = 0; ray < sky_rays(frame.integrator); ++ray) {
+    const SkySample<float> a = shade_sky(frame, p, f, ambient, ray);
+    const bool blocked = path_occluded(s, traversal, p, f.point.position, a.wi, self, sky_distance(frame.integrator));
+    catch_light<float>(caught, a.radiance, a.contributes, !blocked);
+  }
+  if (catches_sky(frame)) {
+    const SkySample<float> a = caught_sky(s, p, f, scattering);
+    const bool blocked = path_occluded(s, traversal, p, f.point.position, a.wi, self, kInfinity);
+    catch_light<float>(caught, a.radiance, true, !blocked);
+  } else if (!traces_paths(frame.integrator) && !sky_rays(frame.integrator)) {
+    catch_light<float>(caught, ambient, true, true);
+  }
+  const float alpha = shadow_alpha(caught);
+  const Vec3<float> behind = (1.0f - alpha) * shade_sky_miss(s, camera);
+  return make_float4(behind.x, behind.y, behind.z, shows_sky(frame) ? 1.0f : alpha);
+}
+
 // Radiance and coverage of a path whose camera ray meets p.prim.
 template <class Traversal>
 RT_DEVICE float4 trace_path(const rt::SceneTables& s, const Traversal& traversal, PathState<float> p) {
@@ -76,6 +111,7 @@ RT_DEVICE float4 trace_path(const rt::SceneTables& s, const Traversal& traversal
     const Vec3<float> radiance = shade_sky_miss(s, p);
     return make_float4(radiance.x, radiance.y, radiance.z, camera_coverage(*s.frame, p));
   }
+  if (catches_shadows(*s.frame) && meets_catcher(s, p)) return trace_shadow(s, traversal, p);
   Vec3<float> radiance = vec3(0.0f, 0.0f, 0.0f);
   while (path_bounce(s, traversal, p, radiance)) {}
   return make_float4(radiance.x, radiance.y, radiance.z, 1.0f);

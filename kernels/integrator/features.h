@@ -22,6 +22,9 @@
 #if !defined(RT_NESTED)  // solids of glass within and across each other
 #define RT_NESTED 1
 #endif
+#if !defined(RT_SHADOW_CATCHER)  // a ground of which shadows alone are seen
+#define RT_SHADOW_CATCHER 1
+#endif
 
 namespace RT_NS {
 
@@ -31,6 +34,7 @@ RT_HD int32_t large_count(const rt::Frame& frame) { return RT_LARGE_SPHERES ? fr
 RT_HD bool clips(const rt::Frame& frame) { return RT_HIT_FILTERS && frame.clip.clip_count > 0; }
 RT_HD bool is_translucent(const rt::Frame& frame) { return RT_HIT_FILTERS && frame.scene.translucent; }
 RT_HD bool nests(const rt::Frame& frame) { return RT_NESTED && frame.media.nested; }
+RT_HD bool catches_shadows(const rt::Frame& frame) { return RT_SHADOW_CATCHER && frame.environment.shadow_catcher; }
 RT_HD int32_t emitter_count(const rt::Frame& frame) { return RT_LAMPS ? frame.scene.emitter_count : 0; }
 RT_HD bool has_sky_image(const rt::Frame& frame) { return RT_LAMPS && frame.sky.sky_size > 0; }
 

@@ -91,7 +91,7 @@ template <class F> RT_HD F bsdf_pdf(const Bsdf<F>& b, Vec3<F> normal, Vec3<F> wo
 
 // The mirror is the only direction in which a path goes on. ray: direction in which it arrived
 template <class F> RT_HD BsdfSample<F> bsdf_sample(const Bsdf<F>& b, Vec3<F> normal, Vec3<F> ray) {
-  return {reflect(ray, normal), {b.phong.mirror, b.phong.mirror, b.phong.mirror}};
+  return {reflect(ray, normal), b.phong.mirror * b.phong.mirror_color};
 }
 
 }  // namespace RT_NS

@@ -4,7 +4,7 @@
 
 #define RT_PHONG(F)                                                                               \
   F(float, ambient, 1) F(float, diffuse, 1) F(float, specular, 1) F(float, shininess, 1)          \
-  F(float, mirror, 1)
+  F(float, mirror, 1) F(float, mirror_color, 3)  /* linear RGB */
 #define RT_MEMBER_PhongParameters(type, name, count) RT_MEMBER(PhongParameters, name)
 
 #elif !defined(RT_SHADE_PHONG_H)
@@ -18,19 +18,22 @@ namespace RT_NS {
 template <class F>
 struct Phong {
   F ambient, diffuse, specular, shininess, mirror;
+  Vec3<F> mirror_color;  // of use where there is a mirror
 };
 
 // one material for all
 template <class F> RT_HD Phong<F> load_phong(const rt::Material* m) {
   const rt::PhongParameters& p = m->phong;
-  return {F(p.ambient), F(p.diffuse), F(p.specular), F(p.shininess), F(p.mirror)};
+  return {F(p.ambient), F(p.diffuse), F(p.specular), F(p.shininess), F(p.mirror), splat3<F>(p.mirror_color)};
 }
 
 // material `id` of a table
 template <class F> RT_HD Phong<F> load_phong(const rt::Material* table, UintOf<F> id) {
   const float* m = table->parameters;
   const UintOf<F> at = id * UintOf<F>((uint32_t)(sizeof(rt::Material) / sizeof(float)));
-  return {lookup(m, at), lookup(m + 1, at), lookup(m + 2, at), lookup(m + 3, at), lookup(m + 4, at)};
+  Phong<F> p = {lookup(m, at), lookup(m + 1, at), lookup(m + 2, at), lookup(m + 3, at), lookup(m + 4, at), {}};
+  if (any(p.mirror > F(0.0f))) p.mirror_color = {lookup(m + 5, at), lookup(m + 6, at), lookup(m + 7, at)};
+  return p;
 }
 
 // Share of the light that the surface scatters in all directions; the rest is mirrored. The highlight is the

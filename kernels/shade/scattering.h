@@ -88,7 +88,7 @@ template <class F> RT_HD ScatteringSample<F> scattering_sample(const Scattering<
     const F p_diffuse = max_(one - s.p_mirror, F(1e-20f));
     const Vec3<F> diffuse = (scattered_share(m) * m.diffuse / p_diffuse) * s.bsdf.albedo;
     const F mirrored = m.mirror / max_(s.p_mirror, F(1e-20f));
-    a.weight = select3(mirror, Vec3<F>{mirrored, mirrored, mirrored}, diffuse);
+    a.weight = select3(mirror, mirrored * m.mirror_color, diffuse);
     a.pdf = select(mirror, zero, (one - s.p_mirror) * i.z * F(1.0f / kPi));
   }
   if (any(principled)) {

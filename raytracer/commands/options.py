@@ -298,7 +298,7 @@ def view_options() -> list[click.Option]:
 
 VIEW_OPTIONS = (
     "camera", "view", "up", "ortho", "zoom", "look_at", "fit", "background", "transparent",
-    "ground", "radius", "color", "opacity", "clip", "cut",
+    "ground", "shadow_catcher", "radius", "color", "opacity", "clip", "cut",
     "environment", "material", "aperture", "focus", "arrows", "trails", "contacts", "shape",
 )  # fmt: skip
 """Settings of the view that are options."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from math import inf
 
 from raytracer.errors import SceneError
-from raytracer.field_types import Number, NumberOr, Text
+from raytracer.field_types import Number, NumberOr, Text, Truth
 from raytracer.fields import Defined, check_fields, define
 from raytracer.scene.colors import Color
 from raytracer.scene.kinds import ColorValue
@@ -39,6 +39,14 @@ class Ground(Defined):
     material: str = field(
         default="default",
         metadata=define(Text(), "Name of a material; one with `mirror` reflects the spheres."),
+    )
+    shadow_catcher: bool = field(
+        default=False,
+        metadata=define(
+            Truth(),
+            "Whether the camera sees the shadows alone, with what is behind, or an alpha channel "
+            "where the background is transparent.",
+        ),
     )
     fade: float = field(
         default=0.0,

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 from raytracer.field_types import Number
 from raytracer.fields import Defined, check_fields, define, definitions
 from raytracer.layout import code
+from raytracer.scene.colors import Color, parse_color, srgb_to_linear
+from raytracer.scene.kinds import ColorValue
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,7 +26,7 @@ class Material(Defined):
         (1 - mirror) * ambient * scene_ambient * color
         + sum over lights with n . wi > 0 of
             L * ((1 - mirror) * diffuse * (n . wi) * color + specular * max(r . wo, 0)**shininess)
-        + mirror * what the ray sees that leaves along the mirror direction of wo
+        + mirror * mirror_color * what the ray sees that leaves along the mirror direction of wo
 
     The highlight has the colour of the light and is not weakened by `mirror`. No factor 1/pi and no
     normalisation of the lobe: a white surface with diffuse 1 that faces a light shows L.
@@ -55,6 +57,10 @@ class Material(Defined):
     mirror: float = field(
         default=0.0,
         metadata=define(Number(0.0, 1.0), "Share of the light that is reflected as by a mirror."),
+    )
+    mirror_color: Color = field(
+        default="#ffffff",
+        metadata=define(ColorValue(), "Colour of the light that the mirror reflects."),
     )
     opacity: float = field(
         default=1.0,
@@ -158,6 +164,9 @@ MATERIALS: dict[str, type[AnyMaterial]] = {
 HOST_FIELDS = frozenset({"opacity"})
 """Fields of materials that are packed for each surface: not in the kernels' struct."""
 
+COLORS = frozenset({"mirror_color"})
+"""Fields of materials that are colours, which kernels have in linear RGB."""
+
 LENGTHS = frozenset({"attenuation_distance"})
 """Fields of materials in scene units, which kernels have in render space."""
 
@@ -179,4 +188,7 @@ def pack_material(material: AnyMaterial, entry: NDArray[np.void], scale: float =
         if name in HOST_FIELDS:
             continue
         value = getattr(material, name)
+        if name in COLORS:
+            parameters[name] = srgb_to_linear(parse_color(value))
+            continue
         parameters[name] = value / scale if name in LENGTHS else value

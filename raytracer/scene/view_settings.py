@@ -47,6 +47,7 @@ if TYPE_CHECKING:
         background: Color | Background | None
         transparent: bool | None
         ground: bool | float | str | Ground | None
+        shadow_catcher: bool | None
         lights: Sequence[Light] | None
         radius: float | str | None
         color: Color | None
@@ -218,6 +219,10 @@ class ViewSettings(Defined):
             GroundOrHeight(), "A plane below the spheres, or at a height along the up axis."
         ),
     )
+    shadow_catcher: bool | None = field(
+        default=None,
+        metadata=define(Truth(), "See the shadows alone of the ground, which is added if needed."),
+    )
     lights: Sequence[Light] | None = field(
         default=None,
         metadata=define(
@@ -326,7 +331,7 @@ class ViewSettings(Defined):
             changes["camera"] = self._camera(self.camera or scene.camera or Camera())
         if self.background is not None or self.transparent is not None:
             changes["background"] = self._background(scene.background)
-        if self.ground is not None:
+        if self.ground is not None or self.shadow_catcher is not None:
             changes["ground"] = self._ground(scene.ground)
         if self.lights is not None:
             changes["lights"] = self.lights
@@ -383,12 +388,18 @@ class ViewSettings(Defined):
 
     def _ground(self, ground: Ground | None) -> Ground | None:
         """Return the ground with these settings; None is none."""
-        if self.ground is False:
+        if self.ground is False or (
+            self.ground is None and ground is None and not self.shadow_catcher
+        ):
             return None
+        plane = ground or Ground()
         if is_a(self.ground, Ground):
-            return self.ground  # type: ignore[return-value]
-        ground = ground or Ground()
-        return ground if self.ground is True else replace(ground, height=self.ground)  # type: ignore[arg-type]
+            plane = self.ground  # type: ignore[assignment]
+        elif self.ground is not None and self.ground is not True:
+            plane = replace(plane, height=self.ground)  # type: ignore[arg-type]
+        if self.shadow_catcher is None:
+            return plane
+        return replace(plane, shadow_catcher=self.shadow_catcher)
 
     def _environment(self) -> Environment:
         """Return the light from all around."""

@@ -108,10 +108,11 @@ def test_features_of_paths_that_a_picture_does_not_need() -> None:
         return choose.missing_features(View(camera, lights, materials, frame))
 
     assert missing() == choose.PATH_FEATURES
-    assert missing(sky_size=4) == missing(emitter_count=1) == choose.PATH_FEATURES[:2]
+    assert missing(sky_size=4) == missing(emitter_count=1) == choose.PATH_FEATURES[:3]
     assert missing(clip_count=1) == missing(translucent=1) == missing(nested=1) == ()
+    assert missing(shadow_catcher=1) == ()
     materials["kind"][1] = layout.code("MaterialKind", "principled")
-    assert missing() == choose.PATH_FEATURES[:2]
+    assert missing() == choose.PATH_FEATURES[:3]
     assert all(each in choose.every_variant(choose.PATHS) for each in [(), missing()])
 
 

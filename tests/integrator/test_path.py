@@ -368,3 +368,15 @@ def test_extents_of_zero_are_lights_without_extent(backend: str) -> None:
         scene(*spheres, other, lights=lights), integrator="direct", samples=2, backend=backend
     )
     np.testing.assert_allclose(found, plain, rtol=2e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("integrator", ["direct", "path"])
+def test_colour_of_a_mirror(backend: str, integrator: str) -> None:
+    """A mirror shows what is around it in its own colour, whatever the colour of the ball."""
+    color = (0.9, 0.5, 0.2)
+    mirror = Material(ambient=0.0, diffuse=0.0, specular=0.0, mirror=0.8, mirror_color=srgb(color))
+    shown = scene(
+        ball((0, 0, 0), 5.0, mirror, (0.1, 1.0, 0.1)), background=Background(color="#ffffff")
+    )
+    found = shoot(shown, 6, 6, samples=4, integrator=integrator, backend=backend)
+    assert found == pytest.approx(np.broadcast_to(0.8 * np.array(color), found.shape), rel=1e-5)

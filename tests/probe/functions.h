@@ -164,7 +164,9 @@ PROBE(box_hits) { out[0] = as_float(intersect_boxes(u.node, single_ray(read3(in)
 #endif
 
 // ---- shade; ambient, diffuse, specular, shininess, mirror, then normal, wo, wi
-template <class F> RT_HD Phong<F> read_phong(const F* in) { return {in[0], in[1], in[2], in[3], in[4]}; }
+template <class F> RT_HD Phong<F> read_phong(const F* in) {
+  return {in[0], in[1], in[2], in[3], in[4], {F(1.0f), F(1.0f), F(1.0f)}};
+}
 template <class F> RT_HD Bsdf<F> phong_bsdf(Vec3<F> albedo, const Phong<F>& phong) {
   Bsdf<F> bsdf;
   bsdf.albedo = albedo, bsdf.phong = phong, bsdf.is_principled = splat_mask<F>(false);
@@ -184,7 +186,7 @@ PROBE(bsdf_eval) {
 // mirror, normal, wo, wi
 PROBE(bsdf_pdf) {
   const F zero(0.0f);
-  const Bsdf<F> bsdf = phong_bsdf<F>({zero, zero, zero}, {zero, zero, zero, zero, in[0]});
+  const Bsdf<F> bsdf = phong_bsdf<F>({zero, zero, zero}, {zero, zero, zero, zero, in[0], {F(1.0f), F(1.0f), F(1.0f)}});
   out[0] = bsdf_pdf(bsdf, read3(in + 1), read3(in + 4), read3(in + 7));
 }
 // albedo, material, light, weight
@@ -193,7 +195,7 @@ PROBE(bsdf_ambient) {
 }
 PROBE(bsdf_sample) {
   const F zero(0.0f);
-  const Bsdf<F> bsdf = phong_bsdf<F>({zero, zero, zero}, {zero, zero, zero, zero, in[0]});
+  const Bsdf<F> bsdf = phong_bsdf<F>({zero, zero, zero}, {zero, zero, zero, zero, in[0], {F(1.0f), F(1.0f), F(1.0f)}});
   const BsdfSample<F> s = bsdf_sample(bsdf, read3(in + 1), read3(in + 4));
   write3(out, s.wi), write3(out + 3, s.weight);
 }

@@ -32,7 +32,9 @@ MIN_PACKET_RADIUS = 0.45
 FEATURES = ("RT_LARGE_SPHERES", "RT_MIRRORS", "RT_INTEGRATORS")
 """What kernels can be compiled without: macros of kernels/integrator/features.h."""
 
-PATH_FEATURES = ("RT_HIT_FILTERS", "RT_NESTED", "RT_ALL_MATERIALS", "RT_LAMPS")
+PATH_FEATURES = (
+    "RT_HIT_FILTERS", "RT_NESTED", "RT_SHADOW_CATCHER", "RT_ALL_MATERIALS", "RT_LAMPS",
+)  # fmt: skip
 """What PATHS can be compiled without."""
 
 CAPSULE_FEATURES = ("RT_INTEGRATORS", "RT_PATH_TRACING")
@@ -84,9 +86,9 @@ def kernel_for(
 def missing_features(view: View) -> tuple[str, ...]:
     """Which of FEATURES a picture of spheres does not need, of PATH_FEATURES with paths."""
     if view.needs_path_tracing:
-        if view.hides or view.transparent_shadows or view.nests:
+        if view.hides or view.transparent_shadows or view.nests or view.catches_shadows:
             return ()
-        return PATH_FEATURES[:2] if view.has_principled or view.has_lamps else PATH_FEATURES
+        return PATH_FEATURES[:3] if view.has_principled or view.has_lamps else PATH_FEATURES
     if view.integrator != "direct":
         return ()  # other integrators have one variant: their rays take most of the time
     needed = (view.large_count > 0, view.mirrors, False)
@@ -110,7 +112,7 @@ def every_variant(kernel: str) -> list[tuple[str, ...]]:
     if kernel == CAPSULES:
         return [(), CAPSULE_FEATURES, ROUND_FEATURES]
     if kernel == PATHS:
-        return [(), PATH_FEATURES[:2], PATH_FEATURES]
+        return [(), PATH_FEATURES[:3], PATH_FEATURES]
     *others, integrators = FEATURES
     without = [chosen for n in range(len(others) + 1) for chosen in combinations(others, n)]
     made = [(), *((*chosen, integrators) for chosen in without)]

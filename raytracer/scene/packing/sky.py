@@ -50,8 +50,24 @@ def pack_sky(environment: Environment, up: Vector) -> tuple[NDArray[np.void], di
         "sky_x": sky_x(up, environment.rotation),
         "sky_size": size,
         "sky_visible": int(environment.visible),
+        "sky_light": _light_on_ground(radiance if size >= 64 else octahedral(image, 64)[0]),
     }
     return texels, fields
+
+
+def _light_on_ground(radiance: NDArray[np.float32]) -> float:
+    """Return what a white surface that faces up shows of a map: sum of its channels.
+
+    Args:
+        radiance: linear RGB, float32 (size, size, 3), of the octahedral map.
+    """
+    import numpy as np
+
+    middles = (np.arange(len(radiance)) + 0.5) / len(radiance)
+    direction, distance = directions(*np.meshgrid(middles, middles))
+    angle = distance**-3.0
+    share = angle * np.maximum(direction[..., 2], 0.0) / angle.sum()  # of the sphere
+    return float((radiance.sum(axis=-1) * share).sum() * 4.0)
 
 
 def side_of(image: NDArray[np.float32]) -> int:

@@ -1,0 +1,76 @@
+// A ground of which the camera sees the shadows alone. Where a camera ray meets it, the picture has in its alpha the share
+// of light that things keep off, with the light of all lights and of the sky on white, and beside it what is behind. Other rays meet it as any surface: it reflects light onto things, and mirrors show it.
+//
+// Of light with an extent and of the sky, samples are taken, and each sample of a pixel has a share of its own. An image
+// of the sky is sampled by its brightness, and its light by all samples together is known.
+#pragma once
+#include "ao.h"
+#include "path_tracing.h"
+
+namespace RT_NS {
+
+// Light of a surface with nothing in the way, and what of it is missing.
+template <class F>
+struct CaughtLight {
+  F all, missing;
+};
+
+// arrives: unless something is in the way. expected: mean of the light of all samples; 0: of this one
+template <class F>
+RT_HD void catch_light(CaughtLight<F>& caught, Vec3<F> radiance, MaskOf<F> arrives, MaskOf<F> is_seen,
+                       F expected = F(0.0f)) {
+  const F light = select(arrives, radiance.x + radiance.y + radiance.z, F(0.0f));
+  caught.all = caught.all + select(expected > F(0.0f), expected, light);
+  caught.missing = caught.missing + select(is_seen, F(0.0f), light);
+}
+
+// The scattering of the ground as if it was white.
+template <class F>
+RT_HD Scattering<F> catcher_scattering(const rt::Frame& frame, const PathState<F>& p, Surface<F>& f) {
+  f.bsdf.albedo = {F(1.0f), F(1.0f), F(1.0f)};
+  return path_scattering(frame, p, f);
+}
+
+// Mean of the samples of light number i, where it is known; else 0.
+template <class F>
+RT_HD F expected_light(const rt::Frame& frame, int i, const Surface<F>& f, const Scattering<F>& s) {
+  if (!samples_sky(frame) || i + 1 < light_samples(frame)) return F(0.0f);
+  return scattering_eval(s, f.point.normal).value.x * F(frame.environment.sky_light);
+}
+
+// Whether a camera ray meets the ground that catches shadows.
+template <class F> RT_HD MaskOf<F> meets_catcher(const rt::SceneTables& s, const PathState<F>& p) {
+  return (gather(s.order, p.prim) + UintOf<F>(1u)) == UintOf<F>((uint32_t)s.frame->environment.shadow_catcher);
+}
+
+// The path for samples of light, which count in full: no path goes on from here.
+template <class F> RT_HD PathState<F> catching_path(const rt::Frame& frame, PathState<F> p) {
+  p.depth = frame.integrator.max_depth;
+  return p;
+}
+
+// Whether the sky is asked for by one ray with the density of a cosine: where paths are traced, unless its image is
+// among the lights.
+RT_HD bool catches_sky(const rt::Frame& frame) { return traces_paths(frame.integrator) && !samples_sky(frame); }
+
+// Direction of that ray, and what it brings.
+template <class F>
+RT_HD SkySample<F> caught_sky(const rt::SceneTables& scene, const PathState<F>& p, const Surface<F>& f,
+                              const Scattering<F>& s) {
+  const rt::Frame& frame = *scene.frame;
+  const Sample2d<F> u = sample_2d<F>(frame.sampler.seed, p.x, p.y, p.sample, (uint32_t)p.depth, kUseBsdf);
+  SkySample<F> a;
+  a.wi = cosine_hemisphere(f.point.normal, u);
+  const Vec3<F> sky = splat3<F>(frame.environment.ambient) +
+                      background(frame.environment, background_height_direction(frame.environment, a.wi));
+  a.radiance = scattering_ambient(s) * sky;
+  a.contributes = splat_mask<F>(true);
+  return a;
+}
+
+// Share of light that is missing.
+template <class F> RT_HD F shadow_alpha(const CaughtLight<F>& caught) {
+  return select(caught.all > F(0.0f), caught.missing / max_(caught.all, F(1e-20f)), F(0.0f));
+}
+
+}  // namespace RT_NS

@@ -1,0 +1,153 @@
+"""A ground of which shadows alone are seen: alpha in closed form, with each integrator."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from PIL import Image as Pillow
+
+import raytracer
+from raytracer import Background, Camera, DirectionalLight, Ground, Material, Scene, SphereSet
+from raytracer.cli import main
+from raytracer.errors import SceneError
+from raytracer.scene.environment import Environment
+from raytracer.scene.lights import Ambient
+from reference.radiometry import sphere_irradiance
+
+MATT = Material(ambient=1.0, diffuse=1.0, specular=0.0)
+SIDE = 16
+HEIGHT = 1.6
+"""Of the middle of the ball above the ground."""
+
+Pixels = NDArray[np.float32]
+
+
+def scene(**parts: Any) -> Scene:
+    """A unit ball above the ground, from straight above, 8 units wide."""
+    ball = SphereSet([(0, HEIGHT, 0)], 1.0, ["#808080"], material=MATT)
+    camera = Camera(
+        type="orthographic", position=(0, 9, 0), look_at=(0, 0, 0), up=(0, 0, -1), height=8.0
+    )
+    ground = Ground(height=0.0, color="#c04020", material="matt", shadow_catcher=True)
+    return Scene(
+        [ball],
+        **{"camera": camera, "ground": ground, "materials": {"matt": MATT}, "lights": (),
+           "ambient": Ambient(intensity=0.25),
+           "background": Background(transparent=True, up=(0, 1, 0)), **parts},
+    )  # fmt: skip
+
+
+def shoot(shown: Scene, **settings: Any) -> Pixels:
+    """Linear radiance and alpha, float32 (SIDE, SIDE, 4)."""
+    options: dict[str, Any] = {"width": SIDE, "height": SIDE, "filter": "point"} | settings
+    return np.asarray(raytracer.render(shown, **options).array)
+
+
+def places() -> tuple[Any, Any]:
+    """Where pixel centres are on the ground, (SIDE, SIDE)."""
+    line = (np.arange(SIDE) + 0.5) / SIDE * 8 - 4
+    x, z = np.meshgrid(line, line)
+    return x, z
+
+
+@pytest.mark.parametrize("integrator", ["direct", "path"])
+def test_shadow_of_the_sun(backend: str, integrator: str) -> None:
+    """The share of the sun's light where it does not come, 0 where it does, 1 on the ball."""
+    slope = np.array([1.0, -1.0, 0.0])
+    sun = DirectionalLight(tuple(slope), intensity=0.75 * np.sqrt(2))
+    if integrator == "direct":
+        shown, share = scene(lights=(sun,)), 0.75
+    else:  # without a sky all light is missing
+        shown, share = scene(lights=(sun,), ambient=Ambient(intensity=0.0)), 1.0
+    found = shoot(shown, samples=4, integrator=integrator, backend=backend)
+    x, z = places()
+    on_ball = np.hypot(x, z) < 1
+    across = np.hypot((x - HEIGHT) / np.sqrt(2), z)  # of the sun's ray through the place
+    clear = (np.abs(across - 1) > 0.05) & (np.abs(np.hypot(x, z) - 1) > 0.05)
+    wanted = np.where(on_ball, 1.0, np.where(across < 1, share, 0.0))
+    assert np.abs(found[..., 3] - wanted)[clear].max() < 1e-4
+    assert (found[..., :3][~on_ball & clear] == 0).all()
+    assert (wanted[~on_ball] > 0).any()
+
+
+@pytest.mark.parametrize("sky", ["ambient", "environment"])
+@pytest.mark.parametrize("integrator", ["ao", "path"])
+def test_shadow_of_the_sky(backend: str, integrator: str, sky: str) -> None:
+    """What a ball covers of a uniform sky, by its form factor."""
+    parts: dict[str, Any] = {"ambient": Ambient(intensity=0.5)}
+    if sky == "environment" and integrator == "path":
+        parts = {"ambient": Ambient(intensity=0.0),
+                 "environment": Environment(color="white", visible=False)}  # fmt: skip
+    found = shoot(scene(**parts), samples=512, integrator=integrator, backend=backend)
+    x, z = places()
+    beside = np.hypot(x, z)
+    distance = np.hypot(beside, HEIGHT)
+    covered = sphere_irradiance(HEIGHT / distance, distance, 1.0) / np.pi
+    ground = beside > 1.05
+    error = (found[..., 3] - covered)[ground]
+    assert np.abs(error).max() < 0.09
+    assert abs(error.mean()) < 2e-3
+    assert covered[ground].max() > 0.15
+
+
+def test_shadow_on_an_opaque_background(backend: str) -> None:
+    """The background shows through by what is left of the light."""
+    sun = DirectionalLight((1, -1, 0), intensity=0.75 * np.sqrt(2))
+    shown = scene(lights=(sun,), background=Background(color="white", up=(0, 1, 0)))
+    found = shoot(shown, samples=1, integrator="direct", backend=backend)
+    x, z = places()
+    shadow = np.hypot((x - HEIGHT) / np.sqrt(2), z) < 0.9
+    shadow &= np.hypot(x, z) > 1.1
+    lit = x < -1.5
+    assert found[shadow][:, :3] == pytest.approx(0.25, abs=1e-4)
+    assert found[lit][:, :3] == pytest.approx(1.0, abs=1e-5)
+
+
+def test_balls_are_lit_as_by_a_visible_ground(backend: str) -> None:
+    """The ground reflects light onto them, whether it is seen or not."""
+    sun = DirectionalLight((1, -1, 0), intensity=1.0)
+    pictures = []
+    for catcher in (False, True):
+        ground = Ground(height=0.0, color="white", material="matt", shadow_catcher=catcher)
+        shown = scene(lights=(sun,), ground=ground)
+        pictures.append(shoot(shown, samples=64, integrator="path", backend=backend))
+    x, z = places()
+    on_ball = np.hypot(x, z) < 0.9
+    assert np.array_equal(pictures[0][on_ball], pictures[1][on_ball])
+
+
+def test_two_goes_and_threads(backend: str) -> None:
+    sun = DirectionalLight((1, -1, 0), intensity=1.0, angle=20.0)
+    shown = scene(lights=(sun,))
+    one = shoot(shown, samples=5, integrator="ao", threads=1, backend=backend)
+    other = shoot(shown, samples=5, integrator="ao", threads=3, backend=backend)
+    assert np.array_equal(one, other)
+
+
+def test_files_and_options(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = "[ground]\nshadow_catcher = {}\n[[spheres]]\ncenters = [[0, 0, 0]]\nradius = 1.0\n"
+    Path("a.toml").write_text(text.format("true"))
+    ground = raytracer.load("a.toml").ground
+    assert ground is not None
+    assert ground.shadow_catcher
+    Path("b.toml").write_text(text.format('"yes"'))
+    with pytest.raises(SceneError, match=r"ground\.shadow_catcher"):
+        raytracer.load("b.toml")
+    Path("c.toml").write_text(text[text.index("[[") :])
+    size = ["--size", "32x24", "--samples", "1", "--backend", "cpu", "--transparent"]
+    alphas = []
+    for more in ([], ["--shadow-catcher"], ["--shadow-catcher", "--no-shadow-catcher"]):
+        assert main(["render", "c.toml", *size, *more, "-o", "c.png"]) == 0
+        with Pillow.open("c.png") as picture:
+            alphas.append(np.asarray(picture.convert("RGBA"))[..., 3].astype(float))
+    capsys.readouterr()
+    assert alphas[1].mean() > alphas[0].mean() + 1
+    assert ((alphas[1] > 0) & (alphas[1] < 250)).any()
+    assert np.array_equal(alphas[0], alphas[2])
