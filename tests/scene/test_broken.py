@@ -387,8 +387,8 @@ DATA: dict[str, tuple[str, bytes | str, list[str]]] = {
     "csv without rows": ("a.csv", "x,y,z,radius\n", ["holds no particles"]),
     "xyz without atoms": ("a.xyz", "0\n\n", ["holds no particles"]),
     "npz without particles": ("a.npz", npz(centers=np.zeros((0, 3))), ["holds no particles"]),
-    "database of ASE": (
-        "a.db",
+    "structure of Materials Studio": (
+        "a.xtd",
         "",
         ["supported are .toml", "pip install ase", "write('", "a.xyz', read('"],
     ),

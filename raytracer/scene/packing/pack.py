@@ -19,7 +19,13 @@ from raytracer.scene.materials import AnyMaterial, Material, pack_material
 from raytracer.scene.packing import framing
 from raytracer.scene.packing.emitters import pack_emitters
 from raytracer.scene.packing.framing import NOTHING, Surroundings
-from raytracer.scene.packing.large_spheres import MOST, candidates, describe_large, plane
+from raytracer.scene.packing.large_spheres import (
+    MOST,
+    beside_clip,
+    candidates,
+    describe_large,
+    plane,
+)
 from raytracer.scene.packing.lighting import ambient_of, background_up, environment, pack_lights
 from raytracer.scene.packing.pose import Pose, posed
 from raytracer.scene.packing.render_space import LARGEST, Space, affine, fitted_space
@@ -108,10 +114,10 @@ def _packed(
     _warn_of(stand.outliers, balls, space)
     camera = stand.pack(aspect)
     lights = pack_lights(scene.lights, space, stand.axes, settings)
-    # What planes cut is tested as other spheres are.
-    large_ones = candidates(solids[3]) if scene.clip is None else ()
-    exact = [(i, *_exact(sets, space, i)) for i in large_ones if i < number]
-    large_id, large = describe_large(exact, solids[3], MOST - has_ground)
+    clip = _clip(scene, space)
+    exact = [(i, *_exact(sets, space, i)) for i in candidates(solids[3]) if i < number]
+    exact, cut = beside_clip(clip, exact) if clip and exact else (exact, set())
+    large_id, large = describe_large(exact, solids[3], MOST - has_ground, cut)
     if has_ground:
         ground = _plane_of(scene, stated, balls, space)
         large_id = np.append(large_id, np.int32(len(solids[0])))
@@ -119,7 +125,6 @@ def _packed(
         large["prim"] = np.arange(len(large), dtype=np.uint32) + (len(solids[0]) + 1 - len(large))
         large[-1]["fade_begin"], large[-1]["fade_end"] = _fading(scene, balls)
     opacity = _opacity(scene, surfaces)
-    clip = _clip(scene, space)
     sky, lit = _sky(scene, settings, stated)
     own = material_id[:number] if placed is not None else material_id
     emitters, emitter_scale = pack_emitters(spheres, color, color_id, materials, own, opacity)

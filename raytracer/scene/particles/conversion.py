@@ -13,7 +13,7 @@ _PYVISTA = "import numpy, pyvista as p; numpy.savez('{new}.npz', centers=p.read(
 _EXCEL = "import pandas; pandas.read_excel('{name}').to_csv('{new}.csv', index=False)"
 
 _KINDS = (
-    (".db .bundle .xtd .gpw", "ase", _ASE),
+    (".bundle .xtd .gpw", "ase", _ASE),
     (".coor .trz", "MDAnalysis", _MDANALYSIS),
     (".pvtu .pvtp .vti .vtr .vtm .stl .obj .pcd", "pyvista", _PYVISTA),
     (".xlsx", "pandas openpyxl", _EXCEL),

@@ -134,6 +134,7 @@ FORMATS = (
     Format("PQR", "pqr", (".pqr",)),
     Format("PDBQT", "pdb", (".pdbqt",), variant="names"),
     Format("ASE trajectory", "ase", (".traj",), (b"- of Ulm",), variant="traj"),
+    Format("ASE database", "ase", (".db",), (b"SQLite format 3\0",), variant="db"),
     Format("AtomEye", "ase", (".cfg",), pattern=r"Number of particles *=", variant="cfg"),
     Format("XCrySDen", "ase", (".xsf", ".axsf"), pattern=_XSF, variant="xsf"),
     Format("Gaussian cube", "ase", (".cube", ".cub"), variant="cube"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -74,3 +75,42 @@ def test_at_most_sixteen() -> None:
     assert len(buffers.large) == MOST
     assert (np.diff(buffers.large_id) > 0).all()
     assert len(warnings) == 1
+
+
+BELOW = 2.0**24
+"""Radius of a sphere whose top is at y = 0, below two of radius 1."""
+
+
+@pytest.mark.parametrize(
+    ("clip", "described", "warned"),
+    [
+        ({"keep": "z < 1e9"}, 1, False),  # kept whole
+        ({"remove": "y > 1"}, 1, False),
+        ({"keep": "z < 0.5"}, 0, True),  # cut
+        ({"remove": "x > 0 and z > 0"}, 0, True),
+        ({"keep": "y > 0.5"}, 0, False),  # not there
+        ({"remove": "y < 0.5"}, 0, False),
+    ],
+)
+def test_planes_that_leave_a_large_sphere_whole(
+    clip: dict[str, str], described: int, warned: bool
+) -> None:
+    small = raytracer.SphereSet([[0.0, 1.0, 0.0], [3.0, 1.0, -0.5]], 1.0)
+    large = raytracer.SphereSet([[0.0, -BELOW, 0.0]], BELOW)
+    with collected() as warnings:
+        buffers = pack(raytracer.Scene(spheres=[small, large], clip=raytracer.Clip(**clip)))
+    assert len(buffers.large) == described
+    assert any("and no plane clips it" in each for each in warnings) == warned
+
+
+def test_a_clipped_scene_on_a_large_sphere_that_is_whole_is_the_scene_without_clipping() -> None:
+    small = raytracer.SphereSet([[0.0, 1.0, 0.0], [3.0, 1.0, -0.5]], 1.0, "red")
+    large = raytracer.SphereSet([[0.0, -BELOW, 0.0]], BELOW, "gray")
+    camera = raytracer.Camera(position=(1.0, 4.0, 9.0), look_at=(1.0, 0.5, 0.0))
+    scene = raytracer.Scene([small, large], camera)
+    size: dict[str, Any] = {"width": 96, "height": 64, "samples": 1, "backend": "cpu"}
+    plain, clipped = (
+        raytracer.render(scene, clip=clip, **size).to_uint8().astype(int)
+        for clip in (None, "z < 1e9")
+    )
+    np.testing.assert_array_equal(clipped, plain)

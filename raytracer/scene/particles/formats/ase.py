@@ -5,6 +5,7 @@ ASE runs in a process of its own, as its readers of outputs are not made for dam
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -62,7 +63,7 @@ def parse(path: str, variant: str) -> dict[str, NDArray[Any]]:
 
     name, _, number = variant.partition("#")
     chosen, frames = None, 0
-    for image in iread(path, ":", format=name):
+    for image in _rows(path) if name == "db" else iread(path, ":", format=name):
         chosen = image if frames == int(number) else chosen
         frames += 1
     if chosen is None:
@@ -78,3 +79,23 @@ def parse(path: str, variant: str) -> dict[str, NDArray[Any]]:
         if array.shape[:1] == (len(chosen),) and array.dtype.kind in "iufb":
             found[f"column {key}"] = array
     return found
+
+
+def _rows(path: str) -> Iterator[Any]:
+    """Yield the atoms of a database: `iread` goes by the ending of the path, which has none.
+
+    SQLite opens files by names alone, which an unpacked one does not have: of those it is a copy.
+    """
+    from pathlib import Path
+    from shutil import copyfile
+    from tempfile import NamedTemporaryFile
+
+    import ase.db
+
+    connect: Any = ase.db.connect
+    with NamedTemporaryFile(suffix=".db") as copy:
+        if not Path(path).stat().st_nlink:
+            copyfile(path, copy.name)
+            path = copy.name
+        for row in connect(path, type="db", use_lock_file=False).select():
+            yield row.toatoms()

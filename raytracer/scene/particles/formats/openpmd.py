@@ -102,10 +102,15 @@ class Source(ColumnSource):
     @cached_property
     def _iterations(self) -> list[str]:
         """The numbers of iterations, in their order."""
-        if self._stated is not None:
-            return [self._stated]
         names = links_of(found_at(self._file, "data"))
         found = sorted((name for name in names if name.isdecimal()), key=int)
+        if self._stated is not None:
+            if self._stated not in found:
+                raise DataFileError(
+                    f"{self.name}: there is no iteration {shown(self._stated)}; it holds "
+                    f"{naming.listed(found)}"
+                )
+            return [self._stated]
         if not found:
             raise DataFileError(f"{self.name}: holds no iterations of openPMD")
         return found

@@ -150,6 +150,17 @@ def traj_frames(path: Path) -> Written:
     return Written(POINTS, edges=CELL, frames=2)
 
 
+@kind("ASE database, two rows", "a.db", "ase", "float64", "ase")
+def database(path: Path) -> Written:
+    from ase.db import connect
+
+    opened: Any = connect
+    with opened(str(path)) as rows:
+        rows.write(atoms())
+        rows.write(atoms())
+    return Written(POINTS, edges=CELL, frames=2)
+
+
 @kind("XCrySDen, two frames", "a.axsf", "ase", "14 decimals", "ase")
 def axsf(path: Path) -> Written:
     written(path, "xsf", [atoms(), atoms()])
