@@ -57,6 +57,10 @@ class SnapshotParts(ColumnSource):
         return sum(int(part.count or 0) for part in self._parts())
 
     @property
+    def further_files(self) -> Sequence[Path]:
+        return self._others
+
+    @property
     def box(self) -> Box | None:
         return self._first.box
 

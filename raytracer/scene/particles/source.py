@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from raytracer.files.access import OpenFile
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -241,6 +243,11 @@ class ParticleSource(ABC):
     def gravity(self) -> Sequence[float] | None:
         """The direction in which things fall, (3,), not 0, or None if the file does not say it."""
         return None
+
+    @property
+    def further_files(self) -> Sequence[Path]:
+        """The files that are read beside the one that was named."""
+        return ()
 
     @property
     def time(self) -> Moment | None:

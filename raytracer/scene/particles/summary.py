@@ -33,9 +33,9 @@ def summary(file: DataFile) -> dict[str, Any]:
         file: of a sphere set; it is read again.
 
     Returns:
-        "particles", "frames", "time", "box" (origin, edges, and of one that is open somewhere which
-        edges are periodic), "bonds" (their number), and "columns": of
-        each its name, type, unit and range.
+        "particles", "frames", "further files" (names of those that are read too), "time", "box"
+        (origin, edges, and of one that is open somewhere which edges are periodic), "bonds" (their
+        number), and "columns": of each its name, type, unit and range.
 
     Raises:
         DataFileError: the file cannot be read any more.
@@ -70,6 +70,8 @@ def _summary(stream: OpenFile, file: DataFile, frames: int) -> dict[str, Any]:
             found["box"] = {"origin": list(box.origin), "edges": [list(edge) for edge in box.edges]}
             if not all(box.periodic):
                 found["box"]["periodic"] = list(box.periodic)
+        if source.further_files:
+            found["further files"] = [path.name for path in source.further_files]
         if (time := source.time) is not None:
             found["time"] = f"{time.value:.9g} {time.unit}".rstrip()
         if bonds is not None:

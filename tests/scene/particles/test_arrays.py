@@ -254,6 +254,22 @@ def test_tables_of_arrow(tmp_path: Path, kind: str) -> None:
     assert "cannot be read as" in complaint(write(path, path.read_bytes()[:50]))
 
 
+def test_a_snapshot_in_several_files(tmp_path: Path, h5py: Any) -> None:
+    for number in range(3):
+        with h5py.File(tmp_path / f"snap_1.{number}.hdf5", "w") as file:
+            file.create_group("Header").attrs["NumFilesPerSnapshot"] = 3
+            if number != 1:  # which has particles of another kind alone
+                file["PartType1/Coordinates"] = POINTS[number * 2 : number * 2 + 2]
+    first = load(tmp_path / "snap_1.0.hdf5")
+    np.testing.assert_array_equal(first.spheres[0].centers, POINTS[[0, 1, 4, 5]])
+    (spheres,) = first.spheres
+    assert spheres.file is not None
+    assert summary(spheres.file)["further files"] == ["snap_1.1.hdf5", "snap_1.2.hdf5"]
+    (tmp_path / "snap_1.1.hdf5").unlink()
+    with pytest.warns(RaytracerWarning, match="not all of the others lie beside it"):
+        assert load(tmp_path / "snap_1.0.hdf5").count == 2
+
+
 @pytest.mark.parametrize("kind", ["parquet", "feather"])
 def test_threads_of_arrow_read_without_python(tmp_path: Path, kind: str) -> None:
     """A thread that reads by Python after the end of the command would abort the process."""
