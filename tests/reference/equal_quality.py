@@ -1,7 +1,7 @@
 """Time to the same error by this package and by Mitsuba 3, each on the cores of one machine.
 
     pip install mitsuba        # beside this package; llvm_ad_rgb needs libLLVM
-    python tests/reference/equal_quality.py --save renders/records/equal-quality.json
+    python tests/reference/equal_quality.py --save renders/records/mitsuba/equal-quality.json
 
 Two scenes, path-traced under a gradient sky: the balls of `weekend` with glass and metal, and the
 molecule of `scenes/molecule.xyz` on a plane. The programs take turns with the same numbers of

@@ -1,7 +1,7 @@
 """Means of pictures by this package and by Mitsuba 3, compared by z-tests in regions.
 
     pip install mitsuba        # beside this package; llvm_ad_rgb needs libLLVM
-    python tests/reference/mitsuba_means.py --save renders/records/mitsuba-means.json
+    python tests/reference/mitsuba_means.py --save renders/records/mitsuba/means.json
 
 Each program renders every case of `mitsuba_cases.py` in batches of independent seeds. The mean of a
 region of 8x8 pixels has a standard error by the spread of the batches; z is the difference of both
