@@ -42,7 +42,7 @@ def regions(picture: np.ndarray) -> np.ndarray:
     """Means of regions, float64 (regions, 3)."""
     h, w = picture.shape[:2]
     parts = picture.astype(np.float64).reshape(h // REGION, REGION, w // REGION, REGION, 3)
-    return parts.mean(axis=(1, 3)).reshape(-1, 3)
+    return np.asarray(parts.mean(axis=(1, 3)).reshape(-1, 3))
 
 
 def compare(ours: np.ndarray, theirs: np.ndarray) -> dict[str, float]:
