@@ -122,8 +122,8 @@ def ours(view: View) -> raytracer.Scene:
 def theirs(view: View) -> Any:
     """The scene for Mitsuba: a `sphere` for each ball."""
     at = mi.ScalarTransform4f
-    rgb = lambda c: {"type": "rgb", "value": [float(x) for x in c]}  # noqa: E731
-    matt = lambda c: {"type": "diffuse", "reflectance": rgb(c)}  # noqa: E731
+    rgb: Any = lambda c: {"type": "rgb", "value": [float(x) for x in c]}  # noqa: E731
+    matt: Any = lambda c: {"type": "diffuse", "reflectance": rgb(c)}  # noqa: E731
     height = 0.5 + 0.5 * np.cos(np.pi * np.linspace(0.0, 1.0, ROWS))
     sky = np.array(BOTTOM) + height[:, None] * (np.array(TOP) - np.array(BOTTOM))
     bitmap = mi.Bitmap(np.repeat(sky[:, None], 16, axis=1).astype(np.float32))
@@ -163,7 +163,7 @@ def theirs(view: View) -> Any:
 def codes(linear: np.ndarray) -> np.ndarray:
     """8-bit sRGB values, not rounded."""
     c = np.clip(linear, 0.0, 1.0)
-    return 255 * np.where(c <= 0.0031308, 12.92 * c, 1.055 * c ** (1 / 2.4) - 0.055)
+    return np.asarray(255 * np.where(c <= 0.0031308, 12.92 * c, 1.055 * c ** (1 / 2.4) - 0.055))
 
 
 Render = Callable[[int, int], np.ndarray]

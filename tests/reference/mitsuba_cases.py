@@ -20,9 +20,13 @@ WIDTH, HEIGHT = 96, 64
 FAR = 1e6
 """Distance of the disk that stands for a directional light with an angle."""
 
-CAMERA = {"position": (0.4, 2.3, 5.5), "look_at": (0.25, -0.35, 0.0), "vertical_fov": 30.0}
+CAMERA: dict[str, Any] = {
+    "position": (0.4, 2.3, 5.5),
+    "look_at": (0.25, -0.35, 0.0),
+    "vertical_fov": 30.0,
+}
 GOLD, WHITE, BLUE = (1.0, 0.78, 0.34), (1.0, 1.0, 1.0), (0.2, 0.4, 0.8)
-SMALL = {"center": (1.45, -0.5, 0.7), "radius": 0.5, "color": (0.7, 0.15, 0.1)}
+SMALL: dict[str, Any] = {"center": (1.45, -0.5, 0.7), "radius": 0.5, "color": (0.7, 0.15, 0.1)}
 GROUND = (0.5, 0.5, 0.5)
 ROWS = 1024
 """Of images of environments."""
@@ -170,7 +174,8 @@ def ours(case: Case, folder: Path) -> raytracer.Scene:
 
 def srgb(linear: tuple[float, float, float]) -> tuple[float, float, float]:
     """The sRGB numbers of a linear colour."""
-    made = tuple(1.055 * c ** (1 / 2.4) - 0.055 if c > 0.0031308 else 12.92 * c for c in linear)
+    r, g, b = (1.055 * c ** (1 / 2.4) - 0.055 if c > 0.0031308 else 12.92 * c for c in linear)
+    made = r, g, b
     assert np.allclose(srgb_to_linear(made), linear, atol=1e-6)
     return made
 
@@ -200,18 +205,18 @@ def their_image(given: dict[str, Any]) -> np.ndarray:
 
 def theirs(case: Case) -> Any:
     """The scene for Mitsuba."""
-    rgb = lambda c: {"type": "rgb", "value": list(c)}  # noqa: E731
-    matt = lambda c: {"type": "diffuse", "reflectance": rgb(c)}  # noqa: E731
+    rgb: Any = lambda c: {"type": "rgb", "value": list(c)}  # noqa: E731
+    matt: Any = lambda c: {"type": "diffuse", "reflectance": rgb(c)}  # noqa: E731
     at = mi.ScalarTransform4f
     ball = {"type": "sphere", "radius": 1.0, "bsdf": peer_bsdf(case, rgb, matt)}
     if "emission" in case.material:
         radiance = [case.material["emission"] * c for c in case.color]
         ball["emitter"] = {"type": "area", "radiance": rgb(radiance)}
-    lens = {"type": "perspective"}
+    lens: dict[str, Any] = {"type": "perspective"}
     if case.aperture:
         lens = {"type": "thinlens", "aperture_radius": case.aperture * focus_distance() / 2,
                 "focus_distance": focus_distance()}  # fmt: skip
-    scene = {
+    scene: dict[str, Any] = {
         "type": "scene",
         "integrator": {"type": "path", "max_depth": DEPTH + 2},
         "ball": ball,
@@ -246,7 +251,8 @@ def focus_distance() -> float:
 def peer_bsdf(case: Case, rgb: Any, matt: Any) -> dict[str, Any]:
     """Mitsuba's material of the ball."""
     if case.peer == "diffuse":
-        return matt(case.color)
+        made: dict[str, Any] = matt(case.color)
+        return made
     if case.peer == "conductor":
         return {"type": "conductor", "material": "none",
                 "specular_reflectance": rgb(case.color)}  # fmt: skip
