@@ -50,6 +50,9 @@ FLAT_FIELDS: tuple[Any, ...] = (
 FIRST_PARAMETERS = 7
 """Parameters of a material that the first films hashed."""
 
+MIRROR_COLOR = (5, 6, 7)
+"""Where `phong` has the colour of its mirror, which the first films lacked: it was white."""
+
 FLAT_LIGHT: tuple[Any, ...] = (
     *(("vector", "f4", 3), ("kind", "i4"), ("color", "f4", 3), ("falloff", "i4")),
 )
@@ -419,8 +422,12 @@ def _material_arrays(materials: NDArray[np.void]) -> Iterator[tuple[str, NDArray
     """Yield the fields that the first films hashed, and the others where one says something."""
     import numpy as np
 
+    from raytracer.layout import code
+
     first = np.zeros((len(materials), FIRST_PARAMETERS + 1), np.uint32)
-    words = materials.view(np.uint32).reshape(len(materials), -1)
+    words = materials.view(np.uint32).reshape(len(materials), -1).copy()
+    phong = words[:, -1] == code("MaterialKind", "phong")
+    words[np.ix_(phong, MIRROR_COLOR)] ^= np.float32(1.0).view(np.uint32)  # 0 where it is white
     first[:, :-1], first[:, -1] = words[:, :FIRST_PARAMETERS], words[:, -1]  # the last is the kind
     yield "materials", first.view(f"V{first.shape[1] * first.itemsize}")[:, 0]
     if words[:, FIRST_PARAMETERS:-1].any():

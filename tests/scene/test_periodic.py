@@ -74,7 +74,8 @@ def test_images_have_the_rows_colours_and_radii_of_their_particles(tmp_path: Pat
 def test_images_by_scene_file_option_and_argument_are_the_same(tmp_path: Path) -> None:
     path = extended(tmp_path / "a.xyz", [[-1, 0.5, 0.5], [1, 1, 1]])
     scene = (
-        '[[spheres]]\nfile = "a.xyz"\nwrap = true\nreplicate = [2, 2, 1]\n[render]\nlook = "soft"'
+        '[[spheres]]\nfile = "a.xyz"\nwrap = true\nreplicate = [2, 2, 1]\n'
+        '[render]\nlook = "soft"\nao_samples = 4'
     )
     write(tmp_path / "a.toml", f'{scene}\n[camera]\nup = "z"\n')
     small: Any = {"width": 48, "height": 32, "samples": 1}

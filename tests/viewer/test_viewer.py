@@ -197,7 +197,10 @@ def test_the_lens_focuses_on_the_picked_sphere(viewer: Viewer) -> None:
     assert viewer.notice == "aperture 0.06"
     camera = viewer.camera
     again = moves.initial_view(camera, viewer.loaded_scene.buffers, ASPECT)
-    np.testing.assert_allclose(again.pose.focus, viewer.view.pose.focus, atol=1e-6)
+    focus = viewer.view.pose.focus
+    assert focus is not None
+    assert again.pose.focus is not None
+    np.testing.assert_allclose(again.pose.focus, focus, atol=1e-6)
     assert "aperture = 0.06\nfocus = [" in viewer.camera_toml()
     viewer.toggle_projection()
     viewer.focus_picked()

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from raytracer.settings import KEY_LIGHTS
 from raytracer.viewer.controls import CONTROLS, Control
+from raytracer.viewer.viewer import APERTURE
 from support.data_keys import DATA_EFFECTS
 from support.display import Display
 from support.host import State
@@ -173,6 +174,9 @@ EFFECTS: dict[str, Check] = {
     "PLUS": nears(-1), "MINUS": nears(1), "PAGEUP": slides(2, 1), "PAGEDOWN": slides(2, -1),
     "V": zooms(1), "SHIFT+V": zooms(-1),
     "O": lambda _, after, __: after.camera.type == "orthographic",
+    "SHIFT+O": lambda _, after, __: after.camera.aperture > 0.0,
+    "CTRL+PAGEUP": lambda _, after, __: after.camera.aperture > 1.2 * APERTURE,
+    "CTRL+PAGEDOWN": lambda _, after, __: 0.0 < after.camera.aperture < 0.9 * APERTURE,
     "X": looks(1, 0, 0), "Y": looks(0, 1, 0), "Z": looks(0, 0, 1),
     "SHIFT+X": looks(-1, 0, 0), "SHIFT+Y": looks(0, -1, 0), "SHIFT+Z": looks(0, 0, -1),
     "F": as_at_first, "SHIFT+F": as_at_first, "R": as_at_first,
@@ -183,6 +187,7 @@ EFFECTS: dict[str, Check] = {
     "A": lambda _, after, __: after.tone.automatic,
     "T": lambda _, after, __: after.tone.tone == "reinhard",
     "N": lambda _, after, __: after.edits.look == "soft",
+    "SHIFT+N": lambda _, after, __: after.edits.integrator is not None,
     "B": lambda _, after, __: after.edits.background == 1,
     "K": polishes(2**0.5), "SHIFT+K": polishes(0.5**0.5),
     "C": printed,
@@ -201,6 +206,9 @@ FIRST: dict[str, tuple[tuple[object, ...], ...]] = {
           ("scale_shininess", 2.0), ("next_curve",), ("toggle_turntable",)),
     "G": (("pick", *MIDDLE),),
     "ESCAPE": (("pick", *MIDDLE),),
+    "SHIFT+O": (("pick", *MIDDLE),),
+    "CTRL+PAGEUP": (("pick", *MIDDLE), ("focus_picked",)),
+    "CTRL+PAGEDOWN": (("pick", *MIDDLE), ("focus_picked",)),
 }  # fmt: skip
 KEYS = [
     pytest.param(control, key, id=key)
