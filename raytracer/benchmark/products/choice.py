@@ -20,11 +20,19 @@ MOST_PARTS = 16  # of a tile: its owner adds them one by one
 
 @dataclass(frozen=True)
 class Choice:
-    """A kernel, the division of the work, and the predicted time in seconds."""
+    """A kernel, the division of the work, and the predicted time in seconds.
+
+    Attributes:
+        tile: the kernel.
+        units: the division of the work.
+        seconds: predicted.
+        early: whether it may start before the kernel ahead of it has ended.
+    """
 
     tile: TensorTile | SimtTile
     units: Units
     seconds: float
+    early: bool = True
 
     @property
     def blocks(self) -> int:

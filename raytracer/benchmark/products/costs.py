@@ -99,6 +99,12 @@ def _simt(tile: SimtTile, units: Units, multiprocessors: int) -> float:
     # Two warps of a small block leave two of the four schedulers idle.
     warps = tile.threads // 32
     together = -(-blocks * warps // SCHEDULERS) * SCHEDULERS / warps
+    if tile.parts > 1:
+        steps, waves = -(-units.steps // tile.parts), 1
+        active = min(most, -(-units.tiles * tile.parts // multiprocessors))
+        waves = -(-units.tiles * tile.parts // (most * multiprocessors))
+        full = -(-active * warps // SCHEDULERS) * SCHEDULERS / warps
+        return SIMT_LAUNCH + waves * (steps * rate * full + SIMT_TILE + each * full)
     whole, rest = units.tiles - units.split_tiles, units.split_tiles
     waves = -(-whole // units.workers)
     seconds = SIMT_LAUNCH + waves * (units.steps * rate * together + SIMT_TILE + each * together)
