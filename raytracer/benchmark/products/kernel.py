@@ -69,9 +69,15 @@ class ProductKernel:
 
     def choose(self, problem: Problem) -> Choice:
         """Return tile and division of the work for a problem."""
-        parts = self.variant.schedule == "parts"
-        copies = ALIGN_ENTRY in self.variant.code
-        return choose(problem, self.variant.tiles, parts, self._session.multiprocessors, copies)
+        variant = self.variant
+        return choose(
+            problem,
+            variant.tiles,
+            variant.schedule == "parts",
+            self._session.multiprocessors,
+            copies=ALIGN_ENTRY in variant.code,
+            early=bool(variant.start),
+        )
 
     def bind(self, problem: Problem, choice: Choice | None = None) -> Enqueue:
         """Return a function that queues the product.
@@ -236,8 +242,8 @@ def _tensor_arguments(
 ) -> bytes:
     """Return the struct `ProductArgs`."""
     depth, c = tile.depth, problem.c
-    box_a = (depth, 64) if tile.transposed_a else (tile.rows, depth)
-    box_b = (depth // tile.cluster, 64) if tile.transposed_b else (tile.cols // tile.cluster, depth)
+    box_a = (depth // tile.share_a, 64) if tile.transposed_a else (tile.rows // tile.share_a, depth)
+    box_b = (depth // tile.share_b, 64) if tile.transposed_b else (tile.cols // tile.share_b, depth)
     map_c = bytes(tensor_map.BYTES)
     if c.whole_pieces:
         map_c = _map(c, (16, tile.store_row // c.size), tile.store_row)

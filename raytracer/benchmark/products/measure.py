@@ -14,7 +14,6 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -115,6 +114,7 @@ class Bench:
                 self.variant.schedule == "parts",
                 self.session.multiprocessors,
                 ALIGN_ENTRY in self.variant.code,
+                bool(self.variant.start),
             ),
             key=lambda choice: choice.seconds,
         )
@@ -125,7 +125,7 @@ class Bench:
             if choice.tile.label not in tiles and choice.seconds < 2 * least:
                 tiles.add(choice.tile.label)
                 first.append(choice)
-        return [replace(c, early=early) for c in first for early in (True, False)]
+        return first
 
 
 def clusters(bench: Bench) -> dict[str, int]:
@@ -174,7 +174,7 @@ def measure(bench: Bench, axes: dict[str, int], most: int, until: float) -> dict
             launch = bench.kernel.bind(problem, choice)
             estimate = bench.rough(launch)
             row = described(choice) | {"rough": estimate}
-            if choice.early and estimate < SLOW * least:
+            if estimate < SLOW * least:
                 error = relative_error(bench.result(axes), expected)
                 if not error < (6e-3 if bench.size == 2 else 1e-4):
                     bad.append(row | {"error": float(error)})
@@ -247,7 +247,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=600.0, help="stop after")
-    parser.add_argument("--choices", type=int, default=30, help="of a size, the best by the model")
+    parser.add_argument("--choices", type=int, default=60, help="of a size, the best by the model")
     parser.add_argument("--flop", type=float, default=1e13, help="of a size, at most")
     parser.add_argument("--groups", nargs="+", default=[name for name, *_ in random_sizes.GROUPS])
     parser.add_argument("-o", "--output", type=Path, required=True)
