@@ -69,11 +69,9 @@ class TileRequest:
     cluster: int = 1  # blocks with adjacent rows that share the columns of B
     turns: bool = False  # two warpgroups take tiles in turns, instead of sharing each
     parts: int = 1  # blocks of a cluster that divide the tile along k
-    across: bool = False  # the blocks have adjacent columns and share the rows of A instead
 
     def __str__(self) -> str:
-        across = " across" if self.across else ""
-        cluster = f" cluster {self.cluster}{across}" if self.cluster > 1 else ""
+        cluster = f" cluster {self.cluster}" if self.cluster > 1 else ""
         parts = f" parts {self.parts}" if self.parts > 1 else ""
         return f"{self.rows}x{self.cols}{cluster}{' turns' if self.turns else ''}{parts}"
 

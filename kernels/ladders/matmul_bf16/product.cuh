@@ -20,7 +20,6 @@ struct ProductPlan {
   static constexpr bool kTurns = false;   // two warpgroups take tiles in turns, instead of sharing each
   static constexpr int kCols = 256, kStages = 4;
   static constexpr int kCluster = 1;      // blocks with adjacent rows that share the columns of B
-  static constexpr bool kAcross = false;  // instead, blocks with adjacent columns that share the rows of A
   static constexpr int kParts = 1;        // blocks of a cluster that divide each tile along k (cluster_parts.cuh)
   static constexpr bool kEarly = false;   // launched before the kernel ahead has ended (early_launch.cuh)
   static constexpr int kChunks = 2;       // staging of C, of 2 KB for each warp
@@ -44,7 +43,6 @@ static_assert(sizeof(ProductArgs) == 512, "raytracer/benchmark/products/kernel.p
 template <class Plan> struct Product {
   static constexpr int kGroups = Plan::kGroups, kBlocks = Plan::kBlocks, kCluster = Plan::kCluster;
   static constexpr int kParts = Plan::kParts;
-  static constexpr int kShareA = Plan::kAcross ? kCluster : 1, kShareB = Plan::kAcross ? 1 : kCluster;
   static constexpr bool kTurns = Plan::kTurns;
   static constexpr int kGroupRows = 64 * kBlocks;
   static constexpr int kRows = kTurns ? kGroupRows : kGroups * kGroupRows;
@@ -56,9 +54,7 @@ template <class Plan> struct Product {
   using Store = WarpStore<typename Plan::Out, kCols>;
   static constexpr int kSharers = kTurns ? 1 : kGroups;  // warpgroups that read a stage
   static constexpr int kSums = kCols / 2;
-  static_assert(kCols % 32 == 0 && kCols / kShareB % 8 == 0 && kRows / kShareA % 8 == 0 && kRows <= 256 &&
-                    (!kTurns || kGroups == 2),
-                "boxes");
+  static_assert(kCols % 32 == 0 && kCols / kCluster % 8 == 0 && kRows <= 256 && (!kTurns || kGroups == 2), "boxes");
   static_assert(!Plan::kTransposedB || kCols % 64 == 0, "panels");
   static_assert(kParts == 1 || (kCluster == 1 && !kTurns && kSums >= 4 * kParts), "parts");
   using Parts = ClusterParts<kParts, kGroups, kBlocks, kSums>;
@@ -67,7 +63,7 @@ template <class Plan> struct Product {
   const ProductArgs& args;
   unsigned char* shared;  // stages, then chunks of C for each warp, then barriers
   Barrier *full, *empty;
-  int rank, part;  // of the block among those that share an operand, or a tile
+  int rank, part;  // of the block among those that share columns of B, or a tile
   int worker, workers;  // clusters
 
   __device__ __forceinline__ Product(const ProductArgs& arguments, unsigned char* bytes)
@@ -95,35 +91,30 @@ template <class Plan> struct Product {
   // First row and column of this block's tile.
   __device__ __forceinline__ void origin(Unit unit, int& row, int& col) const {
     args.units.place(unit.tile, row, col);
-    row = (row * kShareB + (kShareB > 1 ? rank : 0)) * kRows;
-    col = (col * kShareA + (kShareA > 1 ? rank : 0)) * kCols;
+    row = (row * kCluster + rank) * kRows;
+    col *= kCols;
   }
 
-  // The share of this block, to all blocks of the cluster that need it.
   __device__ __forceinline__ void copy_a(unsigned char* to, int row, int step, Barrier* there) const {
-    const int share = kShareA > 1 ? rank : 0;
     if constexpr (Plan::kTransposedA) {
-      const int first = share * (kDepth / kShareA);
 #pragma unroll
-      for (int i = 0; i < kRows / 64; ++i)
-        copy_box_to_cluster<kShareA>(to + i * kPanelBytes + first * kRowBytes, &args.a, step * kDepth + first,
-                                     row + i * 64, there);
+      for (int i = 0; i < kRows / 64; ++i) copy_box(to + i * kPanelBytes, &args.a, step * kDepth, row + i * 64, there);
     } else {
-      const int first = share * (kRows / kShareA);
-      copy_box_to_cluster<kShareA>(to + first * kRowBytes, &args.a, row + first, step * kDepth, there);
+      copy_box(to, &args.a, row, step * kDepth, there);
     }
   }
+
+  // The share of this block, to all blocks of the cluster.
   __device__ __forceinline__ void copy_b(unsigned char* to, int col, int step, Barrier* there) const {
-    const int share = kShareB > 1 ? rank : 0;
     if constexpr (Plan::kTransposedB) {
-      const int first = share * (kDepth / kShareB);
+      const int first = rank * (kDepth / kCluster);
 #pragma unroll
       for (int i = 0; i < kCols / 64; ++i)
-        copy_box_to_cluster<kShareB>(to + i * kPanelBytes + first * kRowBytes, &args.b, step * kDepth + first,
-                                     col + i * 64, there);
+        copy_box_to_cluster<kCluster>(to + i * kPanelBytes + first * kRowBytes, &args.b, step * kDepth + first,
+                                      col + i * 64, there);
     } else {
-      const int first = share * (kCols / kShareB);
-      copy_box_to_cluster<kShareB>(to + first * kRowBytes, &args.b, col + first, step * kDepth, there);
+      const int first = rank * (kCols / kCluster);
+      copy_box_to_cluster<kCluster>(to + first * kRowBytes, &args.b, col + first, step * kDepth, there);
     }
   }
 

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 LINE = 128  # bytes of a line of the L2 cache
 SCHEDULERS = 4  # of a multiprocessor; a warp belongs to one
-# Share of the multiprocessors that clusters of so many blocks can occupy, one block on each: a cluster
-# lies within one group of multiprocessors (asked of an H200 by cuOccupancyMaxActiveClusters).
+# Share of the multiprocessors that clusters of so many blocks can occupy, one block on each: a
+# cluster lies within one group of multiprocessors (an H200's cuOccupancyMaxActiveClusters).
 OCCUPIED = {1: 1.0, 2: 1.0, 3: 0.886, 4: 0.909, 5: 0.833, 6: 0.773, 7: 0.742, 8: 0.909}
 # Share of the multiprocessors up to which, and from which on, an early launch pays: by blocks of a
 # cluster (3: and more), and where several blocks share a multiprocessor, by whether these are parts
@@ -126,7 +126,7 @@ def features(
     moved = size * problem.k * (problem.m + problem.n) + problem.c.size * problem.m * problem.n
     return Features(
         area=tile.rows * tile.cols * 1e-3,
-        traffic=_traffic(tile) * tile.depth * size * 1e-3,
+        traffic=(tile.rows + tile.cols / tile.cluster) * tile.depth * size * 1e-3,
         steps=steps,
         part_steps=part_steps,
         waves=waves,
@@ -154,13 +154,6 @@ def _turns(tile: SimtTile, blocks: float) -> float:
     """
     warps = tile.threads // 32
     return math.ceil(math.ceil(blocks) * warps / SCHEDULERS) * SCHEDULERS / warps
-
-
-def _traffic(tile: TensorTile | SimtTile) -> float:
-    """Return rows and columns that a block reads by itself."""
-    if isinstance(tile, SimtTile):
-        return tile.rows + tile.cols
-    return tile.rows / tile.share_a + tile.cols / tile.share_b
 
 
 def _copied(problem: Problem, tile: TensorTile | SimtTile) -> tuple[float, float]:

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from raytracer import variants
 from raytracer.benchmark import operations
 from raytracer.benchmark.products import constants, costs
 from raytracer.benchmark.products.choice import band_of, starts
@@ -30,6 +31,7 @@ from raytracer.benchmark.products.features import Features, features, own_key
 from raytracer.benchmark.products.layout import Problem
 from raytracer.benchmark.products.tile import SimtTile, tile_of
 from raytracer.benchmark.products.units import Units
+from raytracer.variants import Variant
 from raytracer.variants.header import parse_tiles
 
 Array = NDArray[np.float64]
@@ -39,7 +41,7 @@ NEAR, LEAST = 2.0, 0.03  # weights: exp(-NEAR (t / fastest - 1)) + LEAST
 MEAN = 0.25  # of the mean error of a size, which no choice depends on
 ROBUST = 0.1  # errors of logarithms above this weigh less
 PRIOR = 0.02  # pull to the values before: constants that no time depends on stay
-GROUP_WEIGHTS = {"any": 0.7, "thin": 0.1}
+GROUP_WEIGHTS = {"any": 0.7, "thin": 0.2}
 STEPS = 60
 
 
@@ -76,9 +78,11 @@ class Times:
 
 
 def read(op: str, records: Sequence[dict[str, Any]]) -> Times:
-    """Return the times of one operation."""
-    rows, labels, peers, groups = [], [], [], []
+    """Return the times of one operation, those of the tiles of its last rung."""
+    rows, labels, groups = list[tuple[float, ...]](), list[str](), list[str]()
+    peers = list[float]()
     keys: dict[str, int] = {}
+    tiles = {str(tile) for tile in _last_rung(op).tiles}
     for record in records:
         if not record.get("rows"):
             continue
@@ -86,6 +90,8 @@ def read(op: str, records: Sequence[dict[str, Any]]) -> Times:
         axes = {name: record[name] for name in "mnk"}
         problem = found.problem(axes, found.dtypes[-1], lambda _: 0)
         for row in record["rows"]:
+            if row["tile"] not in tiles:
+                continue
             tile, units = _choice(problem, row)
             if row["early"] and True not in starts(tile, units, MULTIPROCESSORS):
                 continue
@@ -98,9 +104,13 @@ def read(op: str, records: Sequence[dict[str, Any]]) -> Times:
         peers.append(min(record["peer"]) * 1e6)
         groups.append(f"{record['group']} ({axes['m']}, {axes['n']}, {axes['k']})")
     table = np.array(rows, np.float64).T
-    *numbers, key, size, seconds = table
-    return Times(Features(*numbers), list(keys), key.astype(int), size.astype(int), seconds,
+    *columns, key, size, seconds = table
+    return Times(Features(*columns), list(keys), key.astype(int), size.astype(int), seconds,
                  np.array(peers), groups, labels)  # fmt: skip
+
+
+def _last_rung(op: str) -> Variant:
+    return [each for each in variants.discover(op) if each.tiles][-1]
 
 
 def _choice(problem: Problem, row: dict[str, Any]) -> tuple[Any, Units]:
@@ -108,7 +118,7 @@ def _choice(problem: Problem, row: dict[str, Any]) -> tuple[Any, Units]:
     tile = tile_of(request, problem)
     if isinstance(tile, SimtTile) and any(row["copied"] or ()):
         tile = tile.with_copies(problem)
-    shape = -(-problem.m // tile.cluster_rows), -(-problem.n // tile.cluster_cols)
+    shape = -(-problem.m // tile.cluster_rows), -(-problem.n // tile.cols)
     steps = -(-problem.k // tile.depth)
     units = Units(*shape, steps, row["workers"], row["split"], row["snap"], band_of(tile))
     return tile, units

@@ -242,8 +242,8 @@ def _tensor_arguments(
 ) -> bytes:
     """Return the struct `ProductArgs`."""
     depth, c = tile.depth, problem.c
-    box_a = (depth // tile.share_a, 64) if tile.transposed_a else (tile.rows // tile.share_a, depth)
-    box_b = (depth // tile.share_b, 64) if tile.transposed_b else (tile.cols // tile.share_b, depth)
+    box_a = (depth, 64) if tile.transposed_a else (tile.rows, depth)
+    box_b = (depth // tile.cluster, 64) if tile.transposed_b else (tile.cols // tile.cluster, depth)
     map_c = bytes(tensor_map.BYTES)
     if c.whole_pieces:
         map_c = _map(c, (16, tile.store_row // c.size), tile.store_row)

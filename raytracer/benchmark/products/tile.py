@@ -19,9 +19,8 @@ class Tile(Protocol):
 
     rows: int  # of C that a block computes at a time
     cols: int
-    cluster: int  # blocks with adjacent rows or columns
+    cluster: int  # blocks with adjacent rows
     cluster_rows: int  # of C that a cluster computes at a time
-    cluster_cols: int
     parts: int  # blocks of a cluster that divide a tile along k
     depth: int  # along k in a step
     threads: int  # of a block
@@ -69,24 +68,9 @@ class TensorTile:
         return self.request.cluster
 
     @property
-    def share_a(self) -> int:
-        """Blocks of a cluster that share rows of A."""
-        return self.cluster if self.request.across else 1
-
-    @property
-    def share_b(self) -> int:
-        """Blocks of a cluster that share columns of B."""
-        return 1 if self.request.across else self.cluster
-
-    @property
     def cluster_rows(self) -> int:
         """Rows of C of a cluster."""
-        return self.rows * self.share_b
-
-    @property
-    def cluster_cols(self) -> int:
-        """Columns of C of a cluster."""
-        return self.cols * self.share_a
+        return self.rows * self.cluster
 
     @property
     def parts(self) -> int:
@@ -163,8 +147,6 @@ class TensorTile:
         }
         if self.parts > 1:
             values["PARTS"] = self.parts
-        if self.request.across:
-            values["ACROSS"] = 1
         return {name: str(value) for name, value in values.items()}
 
 
@@ -217,11 +199,6 @@ class SimtTile:
     def cluster_rows(self) -> int:
         """Rows of C: no blocks share operands."""
         return self.rows
-
-    @property
-    def cluster_cols(self) -> int:
-        """Columns of C."""
-        return self.cols
 
     @property
     def label(self) -> str:
