@@ -166,7 +166,7 @@ def test_features_are_macros_of_the_kernels() -> None:
         own = {choose.PATHS: choose.PATH_FEATURES, choose.CAPSULES: choose.ROUND_FEATURES}
         known = own.get(name, choose.FEATURES)
         assert all(set(missing) <= set(known) for missing in choose.every_variant(name))
-    assert len(variants) <= 17
+    assert len(variants) <= 16
     assert all(
         choose.variant_of(name, missing) in choose.every_variant(name)
         for name in (choose.LIST, choose.THREADS, choose.PACKETS)

@@ -358,7 +358,9 @@ def test_compile_all_keeps_cubins_where_another_machine_finds_them(
         "kernels/ladders/fill/01_plain.cu sm_90a",
         "kernels/ladders/fill/02_hopper.cu sm_90a",
     ]
-    assert re.search(r": fill \d+ registers, 0 bytes shared, 0 bytes spilled$", lines[0])
+    assert re.search(
+        r": fill \d+ registers, 0 bytes shared, 0 bytes spilled, in \d+\.\d s$", lines[0]
+    )
     monkeypatch.setenv("RAYTRACER_NVCC", "/nowhere/nvcc")
     monkeypatch.setenv("RAYTRACER_CACHE", str(tmp_path / "empty"))
     monkeypatch.setenv("RAYTRACER_CUBINS", str(folder))

@@ -47,11 +47,12 @@ round capsules too (kernels/geom/solid.h), large spheres and mirrors."""
 UNMADE: dict[tuple[str, tuple[str, ...]], tuple[str, ...]] = {
     (LIST, FEATURES[1:]): FEATURES[2:],
     (LIST, FEATURES[::2]): FEATURES[2:],
-    (THREADS, FEATURES[1:]): FEATURES[2:],
-    (THREADS, FEATURES[::2]): FEATURES[2:],
+    (THREADS, FEATURES[1:]): (),
+    (THREADS, FEATURES[::2]): (),
+    (THREADS, FEATURES[2:]): (),
 }
 """Variants that are not worth a compilation, and what those are without that render their pictures:
-few spheres, or spheres below a pixel, either with mirrors or with a large one."""
+few spheres, or spheres below a pixel, with mirrors or large ones."""
 
 SAMPLED = 512  # spheres of which the median is taken
 
