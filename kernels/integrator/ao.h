@@ -20,17 +20,16 @@ struct SkySample {
 };
 
 // A direction to the sky with the density of a cosine, for ray 0 to n - 1 of a sample: the normal plus a point of the
-// unit sphere, whose places are those of the ray that arrives and not of the normal. So points that are even on the
-// sphere stay even in the mean over a pixel in which the normal turns. Ray j has a sequence of its own, on the sector j
-// of n about the arriving ray: rays of neighbouring pixels with the same number go similar ways, and meet similar nodes.
+// unit sphere, whose places do not depend on the normal. So points that are even on the sphere stay even in the mean
+// over a pixel in which the normal turns. Ray j has points of its own, on the sector j of n about the y axis: rays of
+// neighbouring pixels with the same number go similar ways, and meet similar nodes.
 template <class F>
 RT_HD Vec3<F> sky_direction(const rt::Frame& frame, const PathState<F>& p, Vec3<F> normal, int32_t ray) {
-  const uint32_t seed = frame.sampler.seed + 0x9e3779b9u * (uint32_t)ray;
-  const Sample2d<F> point = sample_2d<F>(seed, p.x, p.y, p.sample, (uint32_t)p.depth, kUseBsdf);
+  const Sample2d<F> point =
+      sample_2d<F>(frame.sampler.seed, p.x, p.y, p.sample, (uint32_t)p.depth, kUseBsdf, (uint32_t)ray);
   const SinCos<F> phi = sincos_turns((F((float)ray) + point.v) * F(1.0f / (float)frame.integrator.ao_samples));
   const F radius = F(2.0f) * sqrt_(max_(point.u - point.u * point.u, F(0.0f)));
-  const F height = fma_(F(-2.0f), point.u, F(1.0f));
-  const Vec3<F> sum = normal + basis_about(p.ray.direction).to_world({radius * phi.cos, radius * phi.sin, height});
+  const Vec3<F> sum = normal + Vec3<F>{radius * phi.cos, fma_(F(-2.0f), point.u, F(1.0f)), radius * phi.sin};
   const F square = dot(sum, sum);
   return select3(square > F(1e-6f), F(1.0f) / sqrt_(max_(square, F(1e-6f))) * sum, normal);
 }
