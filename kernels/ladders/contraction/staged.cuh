@@ -69,7 +69,8 @@ struct StagedGroup {
   static constexpr bool kAligned = kGroup * kSize % kUnit == 0;      // whether groups are whole units
   static constexpr int kTurnsOfGroup = (kGroup * kPlaneSize + kThreads - 1) / kThreads;  // lines of a thread
   // of one number a point
-  static constexpr int kBuffer = (kGroup * kElement + (kGroup * kSize % kPack == 0 ? 0 : kPack) + kPack - 1) / kPack * kPack;
+  static constexpr int kBuffer =
+      (kGroup * kElement + (kGroup * kSize % kPack == 0 ? 0 : kPack) + kPack - 1) / kPack * kPack;
 
   long long first;  // element
   int count;        // of elements
@@ -90,9 +91,11 @@ struct StagedGroup {
 #pragma unroll
       for (int trip = 0; trip < (kMost + kThreads * kPack - 1) / (kThreads * kPack); trip++) {
         int at = ((int)threadIdx.x + trip * kThreads) * kPack - shift;
-        if (at >= 0 && at + kPack <= words) {
+        if constexpr (kSize % kPack == 0) {
+          if (at >= 0 && at < words) each(at, true);
+        } else if (at >= 0 && at + kPack <= words) {
           each(at, true);
-        } else if (kSize % kPack != 0 && at > -kPack && at < words) {
+        } else if (at > -kPack && at < words) {
           for (int i = at < 0 ? 0 : at; i < at + kPack && i < words; i++) each(i, false);
         }
       }
@@ -118,7 +121,11 @@ struct StagedGroup {
   }
   // place in shared memory of number `at` of a group
   static RT_DEVICE int place(int at) {
-    if constexpr (kRow != kN) return at / kPlaneSize * kPlane + at % kPlaneSize / kN * kRow + at % kN;
+    if constexpr (kWholeLines) {
+      unsigned i = at;  // unsigned, so that divisions by powers of two are shifts
+      if constexpr (kRow != kN) return i / kPlaneSize * kPlane + i % kPlaneSize / kN * kRow + i % kN;
+      if constexpr (kPadded) return i / kPlaneSize * kPlane + i % kPlaneSize;
+    }
     if constexpr (kPadded) return at / kPlaneSize * kPlane + at % kPlaneSize;
     return at;
   }
@@ -158,11 +165,18 @@ struct StagedGroup {
   }
   // place of the first number of line t
   template <Axis axis> static RT_DEVICE int line(int t) {
-    if (axis == Axis::x) return t / kPlaneSize * kElement + (kRow == kN ? t % kPlaneSize : t % kPlaneSize / kN * kRow + t % kN);
+    if constexpr (kWholeLines) {
+      unsigned i = t;
+      if (axis == Axis::x) return i / kPlaneSize * kElement + i % kPlaneSize / kN * kRow + i % kN;
+      return i / kN * kPlane + i % kN * (axis == Axis::y ? 1 : kRow);
+    }
+    if (axis == Axis::x) return t / kPlaneSize * kElement + t % kPlaneSize;
     if (axis == Axis::y) return t / kN * kPlane + t % kN;
-    return t / kN * kPlane + t % kN * kRow;
+    return t / kN * kPlane + t % kN * kN;
   }
-  template <Axis axis> static constexpr int kStep = axis == Axis::x ? kPlane : axis == Axis::y ? kRow : 1;  // along a line
+  template <Axis axis> static constexpr int kStep = axis == Axis::x   ? kPlane
+                                                    : axis == Axis::y ? kRow
+                                                                      : 1;  // along a line
   template <Axis axis> static RT_DEVICE void read(Values& in, const Real* from, int t) {
     const Real* first = from + line<axis>(t);
     if constexpr (axis == Axis::z && kWidth > 1) {
