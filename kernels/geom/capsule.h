@@ -82,11 +82,11 @@ template <class F> RT_HD F capsule_nearest(Vec3<F> to_center, F radius, Vec3<F> 
   const F near = in.mid - sqrt_(max_(in.half2, F(0.0f)));
   const MaskOf<F> misses = l.half2<F(0.0f), starts_outside = near> F(0.0f);
   F t = near;
-  if (any(!misses & !starts_outside)) {
+  if (any((!misses) & (!starts_outside))) {
     const Chord<F> out = chord_at(to_center, radius, axis, l.direction, leaving(l));
     const F far = out.mid + sqrt_(max_(out.half2, F(0.0f)));
     const F depth2 = fma_(F(0.0f) - out.mid, out.mid, out.half2);
-    const MaskOf<F> leaves = !(out.mid > F(0.0f)) & (depth2 <= F(kSurfaceError) * (radius * radius));
+    const MaskOf<F> leaves = (!(out.mid > F(0.0f))) & (depth2 <= F(kSurfaceError) * (radius * radius));
     t = select(starts_outside, near, select(leaves, F(-1.0f), far));
   }
   return select(misses, F(-1.0f), t);

@@ -61,9 +61,9 @@ template <class F> RT_HD ClippedHit<F> clipped_hit(const Interval<F>& interval, 
   const F miss(-1.0f), zero(0.0f);
   const F exit = min_(s.begin, s.last);
   const MaskOf<F> enters = interval.near > zero, removed = s.begin <= zero;
-  const MaskOf<F> in_gap = (enters & (interval.near >= s.begin) & (interval.near <= s.end)) | (!enters & removed);
+  const MaskOf<F> in_gap = (enters & (interval.near >= s.begin) & (interval.near <= s.end)) | ((!enters) & removed);
   const MaskOf<F> after = in_gap & (interval.far > s.end);
-  const MaskOf<F> before = !enters & !removed & (exit < interval.far);
+  const MaskOf<F> before = (!enters) & (!removed) & (exit < interval.far);
   F hit = select(enters, interval.near, min_(interval.far, exit));
   hit = select(in_gap, select(after, s.end, miss), hit);
   hit = select((t < zero) | (hit > s.last), miss, hit);
@@ -77,7 +77,7 @@ template <class F, class Test> RT_HD F clipped_nearest(const Primitive<F>& p, co
 }
 
 template <class F> RT_HD SurfacePoint<F> select_point(MaskOf<F> m, const SurfacePoint<F>& a, const SurfacePoint<F>& b) {
-  const MaskOf<F> inside = (m & a.inside) | (!m & b.inside);
+  const MaskOf<F> inside = (m & a.inside) | ((!m) & b.inside);
   return {{select(m, a.position.x, b.position.x), select(m, a.position.y, b.position.y),
            select(m, a.position.z, b.position.z)},
           {select(m, a.normal.x, b.normal.x), select(m, a.normal.y, b.normal.y), select(m, a.normal.z, b.normal.z)},
@@ -91,15 +91,14 @@ struct ClippedPoint {
   MaskOf<F> on_cut;
 };
 
-// Surface point of a hit, where planes clip; p: that of the solid without them.
+// A point of a cut face is moved off its plane by the error of its own coordinates: twice kSurfaceError is above the
+// rounding of clip_height there.
+constexpr float kCutError = 2.0f * kSurfaceError;
+
+// Surface point of a hit on a cut face. most: by how much it is moved at most
 template <class F>
-RT_HD ClippedPoint<F> clipped_surface(const rt::Clip& clip, const Primitive<F>& primitive, const SurfacePoint<F>& p,
-                                      Vec3<F> origin, Vec3<F> direction) {
-  const Primitive<F> seen = relative_to(primitive, origin);
-  const auto test = primitive_test(seen, direction);
-  const ClippedHit<F> cut =
-      clipped_hit(primitive_interval(seen, test), nearest_hit(seen, test), clip_span(clip, origin, direction));
-  if (!any(cut.on_cut)) return {p, cut.on_cut};
+RT_HD SurfacePoint<F> cut_point(const rt::Clip& clip, const ClippedHit<F>& cut, F most, Vec3<F> origin,
+                                Vec3<F> direction) {
   const Vec3<F> on = fma3(cut.t, direction, origin);
   Vec3<F> normal = {F(0.0f), F(0.0f), F(1.0f)};
   F height(kInfinity);
@@ -112,8 +111,20 @@ RT_HD ClippedPoint<F> clipped_surface(const rt::Clip& clip, const Primitive<F>& 
   }
   const Vec3<F> flat = fma3(F(0.0f) - height, normal, on);
   normal = select(dot(normal, direction) > F(0.0f), F(-1.0f), F(1.0f)) * normal;
-  const Vec3<F> position = fma3(primitive_error(primitive), normal, flat);
-  return {select_point(cut.on_cut, {position, normal, cut.before}, p), cut.on_cut};
+  return {fma3(min_(most, F(kCutError) * max_abs(flat)), normal, flat), normal, cut.before};
+}
+
+// Surface point of a hit, where planes clip; p: that of the solid without them.
+template <class F>
+RT_HD ClippedPoint<F> clipped_surface(const rt::Clip& clip, const Primitive<F>& primitive, const SurfacePoint<F>& p,
+                                      Vec3<F> origin, Vec3<F> direction) {
+  const Primitive<F> seen = relative_to(primitive, origin);
+  const auto test = primitive_test(seen, direction);
+  const ClippedHit<F> cut =
+      clipped_hit(primitive_interval(seen, test), nearest_hit(seen, test), clip_span(clip, origin, direction));
+  if (!any(cut.on_cut)) return {p, cut.on_cut};
+  const SurfacePoint<F> on_cut = cut_point(clip, cut, primitive_error(primitive), origin, direction);
+  return {select_point(cut.on_cut, on_cut, p), cut.on_cut};
 }
 
 }  // namespace RT_NS

@@ -84,7 +84,7 @@ template <class F> RT_HD ConeSpan<F> cone_span(const Cone<F>& c, Vec3<F> directi
   const MaskOf<F> parallel = along & level;  // to the axis of a cylinder
   s.side_near = select(parallel, F(-kFarOutside), s.side_near);
   s.side_far = select(parallel, F(kFarOutside), s.side_far);
-  s.misses = (!steep & (discriminant < zero)) | (parallel & (constant > zero));
+  s.misses = ((!steep) & (discriminant < zero)) | (parallel & (constant > zero));
   return s;
 }
 

@@ -9,7 +9,7 @@
 // magnitude of p, so that the error near O is a few half-ulps of |p| instead of r. h is computed exactly and
 // rounded once (raytracer/scene/packing/large_spheres.py). With k = 0 it is a plane: the ground of a scene.
 #pragma once
-#include "primitive.h"
+#include "clip.h"
 #include "../core/structs.h"
 
 namespace RT_NS {
@@ -26,15 +26,15 @@ template <class F> RT_HD Vec3<F> large_gradient(const rt::LargeSphere& s, Vec3<F
   return fma3(F(s.curvature), p, F(-1.0f) * splat3<F>(s.normal));
 }
 
+// Height along the line of a ray: k/2 t^2 + slope t + height.
 template <class F>
-struct LargeHit {
-  F t;               // nearest > 0; no hit: negative
-  MaskOf<F> inside;  // the ray starts inside
+struct LargeLine {
+  F height, slope;
+  F half2;  // as in Chord, times k^2; negative: the ray misses
 };
 
-// Along the ray the height is k/2 t^2 + slope t + height(o); roots in the form without cancellation. For
-// origins far from O the discriminant is computed from the offset perpendicular to the ray, as in sphere_chord.
-template <class F> RT_HD LargeHit<F> large_nearest(const rt::LargeSphere& s, Vec3<F> origin, Vec3<F> direction) {
+// For origins far from O, half2 is computed from the offset perpendicular to the ray, as in sphere_chord.
+template <class F> RT_HD LargeLine<F> large_line(const rt::LargeSphere& s, Vec3<F> origin, Vec3<F> direction) {
   F k(s.curvature);
   F height = large_height(s, origin);
   Vec3<F> gradient = large_gradient(s, origin);
@@ -42,16 +42,49 @@ template <class F> RT_HD LargeHit<F> large_nearest(const rt::LargeSphere& s, Vec
   Vec3<F> across = fma3(F(0.0f) - slope, direction, gradient);
   F near_form = fma_(slope, slope, F(-2.0f * s.curvature) * height);
   F far_form = F(1.0f - 2.0f * s.curvature * s.height) - dot(across, across);
-  F half2 = select(k * max_abs(origin) > F(1.0f), far_form, near_form);
-  F half = sqrt_(max_(half2, F(0.0f)));
-  MaskOf<F> inside = !(height > F(0.0f));
-  MaskOf<F> descends = slope < F(0.0f);
-  F enters = (height + height) / (half - slope);
-  F leaves = select(descends, (half - slope) / k, F(-2.0f) * height / (half + slope));
+  return {height, slope, select(k * max_abs(origin) > F(1.0f), far_form, near_form)};
+}
+
+template <class F>
+struct LargeHit {
+  F t;               // nearest > 0; no hit: negative
+  MaskOf<F> inside;  // the ray starts inside
+};
+
+// Roots in the form without cancellation.
+template <class F> RT_HD LargeHit<F> large_nearest(const rt::LargeSphere& s, Vec3<F> origin, Vec3<F> direction) {
+  F k(s.curvature);
+  LargeLine<F> l = large_line(s, origin, direction);
+  F half = sqrt_(max_(l.half2, F(0.0f)));
+  MaskOf<F> inside = !(l.height > F(0.0f));
+  MaskOf<F> descends = l.slope < F(0.0f);
+  F enters = (l.height + l.height) / (half - l.slope);
+  F leaves = select(descends, (half - l.slope) / k, F(-2.0f) * l.height / (half + l.slope));
   // as in sphere_nearest: origin on the surface, direction outwards
-  MaskOf<F> on_surface = inside & !descends & (F(0.0f) - height <= F(kSurfaceError) * max_abs(origin));
-  MaskOf<F> misses = (half2 < F(0.0f)) | ((!inside) & (!descends)) | on_surface;
+  MaskOf<F> on_surface = inside & !descends & (F(0.0f) - l.height <= F(kSurfaceError) * max_abs(origin));
+  MaskOf<F> misses = (l.half2 < F(0.0f)) | ((!inside) & (!descends)) | on_surface;
   return {select(misses, F(-1.0f), select(inside, leaves, enters)), inside};
+}
+
+// Where the line of a ray that reaches the sphere is inside of it; k > 0. Its near end has the sign that tells whether
+// the ray starts inside.
+template <class F> RT_HD Interval<F> large_interval(const rt::LargeSphere& s, Vec3<F> origin, Vec3<F> direction) {
+  const LargeLine<F> l = large_line(s, origin, direction);
+  const F half = sqrt_(max_(l.half2, F(0.0f)));
+  const MaskOf<F> descends = l.slope < F(0.0f);
+  const F sum = select(descends, half - l.slope, F(0.0f) - half - l.slope);
+  const F small = (l.height + l.height) / select(abs_(sum) > F(0.0f), sum, F(1.0f)), large = sum / F(s.curvature);
+  return {select(descends, small, large), select(descends, large, small)};
+}
+
+// What a ray meets of a large sphere that planes cut; the ground is not cut.
+template <class F>
+RT_HD ClippedHit<F> clipped_large(const rt::LargeSphere& s, Vec3<F> origin, Vec3<F> direction,
+                                  const ClipSpan<F>& span) {
+  const F t = large_nearest(s, origin, direction).t;
+  const MaskOf<F> none = splat_mask<F>(false);
+  if (!(s.curvature > 0.0f)) return {t, none, none};
+  return clipped_hit(large_interval(s, origin, direction), t, span);
 }
 
 // Surface point of a hit: the point on the ray, projected to the surface.
@@ -77,7 +110,7 @@ template <class F, class Filter>
 RT_COLD LargeFirst<F> large_first(const rt::LargeSphere* large, int count, Vec3<F> origin, Vec3<F> direction,
                                   UintOf<F> self, LargeFirst<F> first, const Filter& filter) {
   for (int i = 0; i < count; ++i) {
-    F t = large_nearest(large[i], origin, direction).t;
+    F t = filter.nearest_large(large[i], origin, direction);
     UintOf<F> at(large[i].prim);
     MaskOf<F> nearer = (t > F(0.0f)) & (t < first.t) & !(self == at);
     if constexpr (!Filter::kAcceptsAll)
@@ -92,7 +125,7 @@ RT_COLD MaskOf<F> large_occluded(const rt::LargeSphere* large, int count, Vec3<F
                                  UintOf<F> self, F t_max, const Filter& filter) {
   MaskOf<F> blocked = t_max < F(0.0f);
   for (int i = 0; i < count; ++i) {
-    F t = large_nearest(large[i], origin, direction).t;
+    F t = filter.nearest_large(large[i], origin, direction);
     MaskOf<F> hit = (t > F(0.0f)) & (t < t_max) & !(self == UintOf<F>(large[i].prim));
     if constexpr (!Filter::kAcceptsAll)
       if (any(hit)) hit = hit & filter.accepts_large(large[i], fma3(t, direction, origin));
@@ -117,11 +150,6 @@ RT_COLD SurfacePoint<F> large_point(const rt::LargeSphere* large, int count, Uin
   return p;
 }
 
-// Whether a leaf position is that of a large sphere: they are the last.
-RT_HD bool is_large(const rt::LargeSphere* large, int count, uint32_t prim) {
-  return count > 0 && prim >= large[0].prim;
-}
-
 // The nearer of the current hit and the large spheres except `self`; for equal distances the lower position.
 template <class F, class Filter>
 RT_HD void large_intersect_closest(const rt::LargeSphere* large, int count, Vec3<F> origin, Vec3<F> direction,
@@ -137,6 +165,31 @@ RT_HD SurfacePoint<F> surface_point(const rt::LargeSphere* large, int count, Uin
                                     const Primitive<F>& primitive, Vec3<F> origin, Vec3<F> direction) {
   SurfacePoint<F> p = primitive_surface(primitive, origin, direction);
   return count == 0 ? p : large_point<F>(large, count, prim, p, origin, direction);
+}
+
+// Of a hit at leaf position `prim` of a scene that planes clip. p: surface_point
+template <class F>
+RT_COLD ClippedPoint<F> clipped_large_point(const rt::Clip& clip, const rt::LargeSphere* large, int count,
+                                            UintOf<F> prim, SurfacePoint<F> p, ClippedPoint<F> at, Vec3<F> origin,
+                                            Vec3<F> direction) {
+  const ClipSpan<F> span = clip_span(clip, origin, direction);
+  for (int i = 0; i < count; ++i) {
+    const MaskOf<F> own = prim == UintOf<F>(large[i].prim);
+    if (!any(own)) continue;
+    const ClippedHit<F> cut = clipped_large(large[i], origin, direction, span);
+    const SurfacePoint<F> on_cut = cut_point(clip, cut, F(kInfinity), origin, direction);
+    at.point = select_point(own, select_point(cut.on_cut, on_cut, p), at.point);
+    at.on_cut = (own & cut.on_cut) | ((!own) & at.on_cut);
+  }
+  return at;
+}
+
+template <class F>
+RT_HD ClippedPoint<F> clipped_point(const rt::Clip& clip, const rt::LargeSphere* large, int count, UintOf<F> prim,
+                                    const Primitive<F>& primitive, const SurfacePoint<F>& p, Vec3<F> origin,
+                                    Vec3<F> direction) {
+  const ClippedPoint<F> at = clipped_surface(clip, primitive, p, origin, direction);
+  return count == 0 ? at : clipped_large_point<F>(clip, large, count, prim, p, at, origin, direction);
 }
 
 }  // namespace RT_NS

@@ -98,7 +98,7 @@ template <class F> RT_HD F reach_along(const Sphere<F>& s, Vec3<F>) { return s.r
 template <class F> RT_HD F reach_along(const Solid<F>& s, Vec3<F> direction) { return solid_reach(s, direction); }
 
 // of a line that reaches the primitive
-template <class F> RT_HD Interval<F> primitive_interval(const Sphere<F>& s, const Chord<F>& c) {
+template <class F> RT_HD Interval<F> primitive_interval(const Sphere<F>&, const Chord<F>& c) {
   const F half = sqrt_(max_(c.half2, F(0.0f)));
   return {c.mid - half, c.mid + half};
 }

@@ -88,7 +88,7 @@ template <class F> RT_CALLED Interval<F> shaped_interval(Solid<F> s, Vec3<F> dir
   const MaskOf<F> is_ellipsoid = form == UintOf<F>(kEllipsoidForm);
   const SolidRow<F> row = load_row(s);
   Interval<F> out = {F(1.0f), F(-1.0f)};
-  if (any(!is_ellipsoid & !(form == UintOf<F>(kRoundCapsule)))) out = cone_interval(cone_of(s, row), direction);
+  if (any((!is_ellipsoid) & (!(form == UintOf<F>(kRoundCapsule))))) out = cone_interval(cone_of(s, row), direction);
   if (any(is_ellipsoid)) {
     const Interval<F> e = ellipsoid_interval(ellipsoid_of(s, row), direction);
     out = {select(is_ellipsoid, e.near, out.near), select(is_ellipsoid, e.far, out.far)};
@@ -140,7 +140,7 @@ template <class F> RT_CALLED SurfacePoint<F> shaped_surface(Solid<F> s, Vec3<F> 
   const MaskOf<F> inside = !(shaped_interval(seen, direction).near > F(0.0f));
   const SolidRow<F> row = load_row(s);
   OutwardPoint<F> p = {s.axis, s.axis};
-  if (any(!is_ellipsoid & !(form == UintOf<F>(kRoundCapsule)))) {
+  if (any((!is_ellipsoid) & (!(form == UintOf<F>(kRoundCapsule))))) {
     const Vec3<F> none = {F(0.0f), F(0.0f), F(0.0f)};
     p = cone_point(cone_of(seen, row), direction, inside);
     p.offset = p.offset + select3(form == UintOf<F>(kConeForm), row.first, none);
@@ -158,7 +158,7 @@ template <class F> RT_HD SurfacePoint<F> solid_surface(const Solid<F>& s, Vec3<F
   SurfacePoint<F> p = capsule_surface(s.center, s.radius, s.axis, origin, direction);
   if (any(!round)) {
     const SurfacePoint<F> q = shaped_surface(s, origin, direction);
-    const MaskOf<F> inside = (round & p.inside) | (!round & q.inside);
+    const MaskOf<F> inside = (round & p.inside) | ((!round) & q.inside);
     p = {select3(round, p.position, q.position), select3(round, p.normal, q.normal), inside};
   }
   return p;

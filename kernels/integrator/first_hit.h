@@ -29,10 +29,10 @@ RT_HD SampleHits<float> center_hits(const rt::SceneTables& scene, Vec3<float> or
 // where the ray meets `prim`, the primitive given
 RT_HD SurfacePoint<float> first_surface(const rt::SceneTables& s, uint32_t prim, const Primitive<float>& primitive,
                                         Vec3<float> origin, Vec3<float> direction) {
-  const SurfacePoint<float> p =
-      surface_point<float>(s.large, s.frame->scene.large_count, prim, primitive, origin, direction);
-  if (!s.frame->clip.clip_count || is_large(s.large, s.frame->scene.large_count, prim)) return p;
-  return clipped_surface(s.frame->clip, primitive, p, origin, direction).point;
+  const int count = s.frame->scene.large_count;
+  const SurfacePoint<float> p = surface_point<float>(s.large, count, prim, primitive, origin, direction);
+  if (!s.frame->clip.clip_count) return p;
+  return clipped_point<float>(s.frame->clip, s.large, count, prim, primitive, p, origin, direction).point;
 }
 
 // point, albedo and number of the sphere that was met at t

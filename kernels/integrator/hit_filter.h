@@ -7,7 +7,7 @@
 // glass bends light and gathers it.
 #pragma once
 #include "../core/sampling.h"
-#include "../geom/clip.h"
+#include "../geom/large_sphere.h"
 #include "features.h"
 #include "scene.h"
 
@@ -23,6 +23,9 @@ struct AllHits {
   }
   template <class F, class Test> RT_HD MaskOf<F> blocks(const Primitive<F>& p, const Test& test, F t_max) const {
     return occludes(p, test, t_max);
+  }
+  template <class F> RT_HD F nearest_large(const rt::LargeSphere& s, Vec3<F> origin, Vec3<F> direction) const {
+    return large_nearest(s, origin, direction).t;
   }
   RT_HD bool accepts(uint32_t) const { return true; }
   template <class F> RT_HD MaskOf<F> accepts_large(const rt::LargeSphere&, Vec3<F>) const {
@@ -83,6 +86,10 @@ struct SampleHits {
     if (!scene->frame->clip.clip_count) return occludes(p, test, t_max);
     const G t = clipped_nearest(p, test, span_of<G>());
     return (t > G(0.0f)) & (t < t_max);
+  }
+  RT_HD F nearest_large(const rt::LargeSphere& s, Vec3<F> origin, Vec3<F> direction) const {
+    if (!scene->frame->clip.clip_count) return large_nearest(s, origin, direction).t;
+    return clipped_large(s, origin, direction, span).t;
   }
   RT_HD MaskOf<F> accepts(uint32_t prim) const {
     const bool through_glass = to_light && scene->frame->integrator.transparent_shadows;

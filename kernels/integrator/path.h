@@ -74,14 +74,9 @@ template <class F> RT_HD Surface<F> path_surface(const rt::SceneTables& s, const
 #if RT_PATH_TRACING
   const rt::Frame& frame = *s.frame;
   ClippedPoint<F> at = {point, splat_mask<F>(false)};
-  if (clips(frame)) {
-    at = clipped_surface(frame.clip, primitive, point, p.ray.origin, p.ray.direction);
-    if (large_count(frame)) {  // these are not clipped
-      const MaskOf<F> small = p.prim < UintOf<F>(s.large[0].prim);
-      const MaskOf<F> on_cut = at.on_cut & small;
-      at = {select_point(small, at.point, point), on_cut};
-    }
-  }
+  if (clips(frame))
+    at = clipped_point<F>(frame.clip, s.large, large_count(frame), p.prim, primitive, point, p.ray.origin,
+                          p.ray.direction);
   return {primitive, at.point, surface_bsdf<F>(s, p.prim, primitive, at.point), at.on_cut};
 #else
   return {primitive, point, surface_bsdf<F>(s, p.prim, primitive, point)};

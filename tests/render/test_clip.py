@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -13,6 +16,7 @@ import raytracer
 from raytracer import Clip
 from raytracer.errors import SceneError
 from raytracer.scene.clip import half_spaces
+from raytracer.warning import collected
 
 Array = NDArray[np.float64]
 WIDTH, HEIGHT = 96, 64
@@ -48,8 +52,46 @@ def region(clip: Clip, origin: Array, direction: Array) -> tuple[Array, Array]:
     return start, end
 
 
+@dataclass(frozen=True)
+class Large:
+    """A sphere of any size about `center`, by the height above its surface, without a rounding.
+
+    With c the centre, n = c / |c|: height(p) = |p|^2 / 2 |c| - n . p + (|c|^2 - R^2) / 2 |c|.
+    """
+
+    center: tuple[float, float, float]
+    radius: float
+
+    def terms(self) -> tuple[float, Array, float]:
+        """1 / |c|, n, and the height of the origin."""
+        exact = [Fraction(x) for x in self.center]
+        square = sum(x * x for x in exact)
+        length = math.sqrt(square)
+        power = float(square - Fraction(self.radius) ** 2)
+        return 1 / length, np.array(self.center) / length, power / (2 * length)
+
+    def height(self, p: Array) -> Array:
+        bend, n, height = self.terms()
+        return np.asarray(bend / 2 * (p**2).sum(axis=-1) - p @ n + height)
+
+    def chords(self, origin: Array, direction: Array) -> tuple[Array, Array]:
+        """Where rays (P, 3) are inside; empty: near > far."""
+        bend, n, _ = self.terms()
+        height = self.height(origin)
+        slope = bend * (origin * direction).sum(axis=1) - direction @ n
+        half2 = slope**2 - 2 * bend * height
+        total = -slope - np.sign(slope) * np.sqrt(np.maximum(half2, 0.0))
+        roots = np.sort([2 * height / total, total / bend], axis=0)
+        return np.where(half2 > 0, roots[0], 1.0), np.where(half2 > 0, roots[1], 0.0)
+
+
 def solids(
-    clip: Clip, centers: Array, radii: Array, origin: Array, direction: Array
+    clip: Clip,
+    centers: Array,
+    radii: Array,
+    origin: Array,
+    direction: Array,
+    large: Large | None = None,
 ) -> tuple[Array, Array]:
     """Intervals of rays (P, 3) in each solid: starts and ends, (P, N, 2); empty: start > end."""
     to = centers[None] - origin[:, None]
@@ -57,6 +99,9 @@ def solids(
     half2 = radii**2 - (to**2).sum(axis=-1) + middle**2
     half = np.sqrt(np.maximum(half2, 0.0))
     near, far = np.where(half2 > 0, middle - half, 1.0), np.where(half2 > 0, middle + half, 0.0)
+    if large:
+        others = large.chords(origin, direction)
+        near, far = (np.column_stack(pair) for pair in zip((near, far), others, strict=True))
     a, b = (side[:, None] for side in region(clip, origin, direction))
     if clip.keep is not None:
         starts, ends = np.maximum(near, a), np.minimum(far, b)
@@ -70,12 +115,19 @@ def solids(
     )
 
 
-def first(clip: Clip, centers: Array, radii: Array, origin: Array, direction: Array) -> Any:
+def first(
+    clip: Clip,
+    centers: Array,
+    radii: Array,
+    origin: Array,
+    direction: Array,
+    large: Large | None = None,
+) -> Any:
     """Distance to what each ray meets first, infinite without a hit, and the number of the solid.
 
     Solids that overlap have a cut face in common: `is_hit`, (P, N), is true for each of them.
     """
-    starts, ends = solids(clip, centers, radii, origin, direction)
+    starts, ends = solids(clip, centers, radii, origin, direction, large)
     inside = (starts < 0) & (ends > 0)
     assert not inside.any()  # the camera is in none of them
     t = np.where((starts < ends) & (starts > 0), starts, np.inf).min(axis=-1)
@@ -83,15 +135,36 @@ def first(clip: Clip, centers: Array, radii: Array, origin: Array, direction: Ar
     return nearest, t.argmin(axis=1), t <= nearest[:, None] + 1e-9
 
 
-def blocked(clip: Clip, centers: Array, radii: Array, origin: Array, direction: Array) -> Any:
-    starts, ends = solids(clip, centers, radii, origin, direction)
+def blocked(
+    clip: Clip,
+    centers: Array,
+    radii: Array,
+    origin: Array,
+    direction: Array,
+    large: Large | None = None,
+) -> Any:
+    starts, ends = solids(clip, centers, radii, origin, direction, large)
     return (np.maximum(starts, 1e-4) < ends).any(axis=(1, 2))
 
 
-def normals(clip: Clip, centers: Array, radii: Array, point: Array, ids: Array, ray: Array) -> Any:
+def normals(
+    clip: Clip,
+    centers: Array,
+    radii: Array,
+    point: Array,
+    ids: Array,
+    ray: Array,
+    large: Large | None = None,
+) -> Any:
     """Normals towards the viewer of points on spheres, or on planes."""
-    normal = (point - centers[ids]) / radii[ids][:, None]
+    ball = np.minimum(ids, len(radii) - 1)
+    normal = (point - centers[ball]) / radii[ball][:, None]
     on_sphere = np.abs(np.linalg.norm(normal, axis=1) - 1) < 1e-6
+    if large:
+        bend, n, _ = large.terms()
+        is_large = ids == len(radii)
+        normal = np.where(is_large[:, None], bend * point - n, normal)
+        on_sphere = np.where(is_large, np.abs(large.height(point)) < 1e-6, on_sphere)
     planes = clip.planes()
     heights = np.stack([np.abs((point + CENTER) @ np.array(n) - d) for n, d in planes], axis=1)
     flat = np.array([n for n, _ in planes])[heights.argmin(axis=1)]
@@ -161,6 +234,55 @@ def test_hits_normals_and_shadows_are_those_of_cut_solids(backend: str, seed: in
     assert both.sum() > 300
     np.testing.assert_allclose(film.aovs["depth"].ravel()[both], t[both], atol=2e-4)
     np.testing.assert_allclose(film.aovs["normal"].reshape(-1, 3)[both], normal[both], atol=2e-3)
+    got = film.sums[..., 0].ravel()
+    assert (np.abs(got - shade)[both] < 2e-3).mean() > 0.995  # those at edges of shadows may differ
+
+
+UP = np.array([0.2, 0.8, 0.5]) / np.linalg.norm([0.2, 0.8, 0.5])
+
+
+@pytest.mark.parametrize(
+    ("decade", "below", "removes"),
+    [(6, True, False), (8, True, False), (8, True, True), (12, True, True), (8, False, True)],
+)
+def test_large_balls_that_planes_cut(backend: str, decade: int, below: bool, removes: bool) -> None:
+    """The surface of the large ball passes below the others, or its centre is among them."""
+    radius = 10.0**decade
+    middle = CENTER - (radius + 0.3) * UP if below else CENTER
+    exact = [Fraction(a) - Fraction(b) for a, b in zip(middle, CENTER, strict=True)]
+    x, y, z = (float(each) for each in exact)
+    large = Large((x, y, z) if below else (1e-9, 0.0, 0.0), radius)
+    rng = np.random.default_rng(decade)
+    # planes that open the view of cut faces, from where the camera is outside of what is kept
+    faces = f"z > {CENTER[2] - 0.4} and y > {CENTER[1] - 0.7} and x < {CENTER[0] + 0.5}"
+    clip = Clip(remove=faces) if removes else Clip(keep=random_condition(rng, 3))
+    centers, radii = balls(decade)
+    scene = scene_of(centers, radii, clip, False)
+    scene.spheres.append(raytracer.SphereSet([middle], radius, "white"))
+    with collected() as warnings:
+        film = raytracer.render(
+            scene, width=WIDTH, height=HEIGHT, samples=1, filter="point", backend=backend,
+            aovs=("depth", "id", "normal"),
+        ).film  # fmt: skip
+    assert not warnings
+    origin, direction = camera_rays(False)
+    t, ids, is_hit = first(clip, centers, radii, origin, direction, large)
+    seen = np.isfinite(t)
+    point = origin + np.where(seen, t, 0)[:, None] * direction
+    normal = normals(clip, centers, radii, point, ids, direction, large)
+    to_sun = np.broadcast_to(-SUN, point.shape)
+    lit = ~blocked(clip, centers, radii, point + 1e-5 * normal, to_sun, large)
+    shade = np.where(seen, 0.2 + 0.8 * np.maximum(normal @ -SUN, 0.0) * lit, 0.0)
+    got_ids = film.aovs["id"].ravel()
+    rows = np.arange(len(t))
+    same = np.where(seen, is_hit[rows, np.minimum(got_ids, 40)], True) & (
+        seen == (got_ids != NO_ID)
+    )
+    assert same.mean() > 0.998  # those at edges may differ
+    both = same & seen
+    assert (both & (ids == 40)).sum() > 300
+    np.testing.assert_allclose(film.aovs["depth"].ravel()[both], t[both], rtol=2e-4, atol=2e-4)
+    assert (np.abs(film.aovs["normal"].reshape(-1, 3) - normal)[both] < 2e-3).mean() > 0.998
     got = film.sums[..., 0].ravel()
     assert (np.abs(got - shade)[both] < 2e-3).mean() > 0.995  # those at edges of shadows may differ
 

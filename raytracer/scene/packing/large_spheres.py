@@ -7,7 +7,7 @@ of the smallest sphere. `kernels/geom/large_sphere.h` has the form that does not
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
@@ -43,10 +43,10 @@ MOST = constant("kMaxLargeSpheres")
 """Every ray is tested against each."""
 
 
-def beside_clip(
+def left_by_clip(
     clip: Mapping[str, Any], spheres: Sequence[tuple[int, Point, Fraction]]
-) -> tuple[list[tuple[int, Point, Fraction]], set[int]]:
-    """Return the spheres of which planes leave a part, and the numbers of those that they cut.
+) -> list[tuple[int, Point, Fraction]]:
+    """Return the spheres of which planes leave a part.
 
     Args:
         clip: planes in render space, as fields of `Frame`.
@@ -55,7 +55,7 @@ def beside_clip(
     from fractions import Fraction  # late: few scenes have large spheres
 
     planes = clip["clip_planes"].reshape(-1, 4)[: clip["clip_count"]].tolist()
-    left, cut = [], set()
+    left = []
     for number, center, radius in spheres:
         heights = [
             float(sum(Fraction(a) * x for a, x in zip(normal, center, strict=True)) - Fraction(d))
@@ -64,19 +64,15 @@ def beside_clip(
         size = float(radius)
         inside = all(height <= -size for height in heights)  # of all half-spaces
         outside = any(height >= size for height in heights)  # of one of them
-        whole, gone = (outside, inside) if clip["clip_removes"] else (inside, outside)
-        if not gone:
+        if not (inside if clip["clip_removes"] else outside):
             left.append((number, center, radius))
-            if not whole:
-                cut.add(number)
-    return left, cut
+    return left
 
 
 def describe_large(
     spheres: Sequence[tuple[int, Point, Fraction]],
     radius: NDArray[np.float32],
     most: int = MOST,
-    cut: Container[int] = (),
 ) -> tuple[NDArray[np.int32], NDArray[np.void]]:
     """Return the large spheres: their numbers, ascending, and their description for kernels.
 
@@ -84,7 +80,6 @@ def describe_large(
         spheres: of `candidates`: number, centre and radius in render space, without a rounding.
         radius: of all spheres in render space, float32 (N,).
         most: how many are described.
-        cut: numbers of those through which clipping planes go: they are tested as others are.
 
     Returns:
         int32 (G,) and structured (G,), `LargeSphere`.
@@ -93,11 +88,7 @@ def describe_large(
 
     from raytracer.layout import dtype
 
-    near = [
-        (number, c, r)
-        for number, c, r in spheres
-        if number not in cut and abs(_gap(c, r)) < NEAR * r
-    ]
+    near = [(number, c, r) for number, c, r in spheres if abs(_gap(c, r)) < NEAR * r]
     near = sorted(sorted(near, key=lambda each: abs(_gap(*each[1:])))[:most])
     _warn_of_others(spheres, {number for number, _, _ in near}, radius)
     table = np.zeros(len(near), dtype("LargeSphere"))
@@ -145,7 +136,7 @@ def _warn_of_others(
         warn(
             f"sphere {number} has {size / smallest:.0e} times the radius of the smallest: "
             "shadows and contacts are right up to a factor of 1e6, or where its surface passes "
-            f"the middle of the small spheres and no plane clips it, for at most {MOST} large ones"
+            f"the middle of the small spheres, for at most {MOST} large ones"
         )
 
 

@@ -21,9 +21,9 @@ from raytracer.scene.packing.emitters import pack_emitters
 from raytracer.scene.packing.framing import NOTHING, Surroundings
 from raytracer.scene.packing.large_spheres import (
     MOST,
-    beside_clip,
     candidates,
     describe_large,
+    left_by_clip,
     plane,
 )
 from raytracer.scene.packing.lighting import ambient_of, background_up, environment, pack_lights
@@ -116,8 +116,8 @@ def _packed(
     lights = pack_lights(scene.lights, space, stand.axes, settings)
     clip = _clip(scene, space)
     exact = [(i, *_exact(sets, space, i)) for i in candidates(solids[3]) if i < number]
-    exact, cut = beside_clip(clip, exact) if clip and exact else (exact, set())
-    large_id, large = describe_large(exact, solids[3], MOST - has_ground, cut)
+    exact = left_by_clip(clip, exact) if clip and exact else exact
+    large_id, large = describe_large(exact, solids[3], MOST - has_ground)
     if has_ground:
         ground = _plane_of(scene, stated, balls, space)
         large_id = np.append(large_id, np.int32(len(solids[0])))

@@ -82,25 +82,23 @@ BELOW = 2.0**24
 
 
 @pytest.mark.parametrize(
-    ("clip", "described", "warned"),
+    ("clip", "described"),
     [
-        ({"keep": "z < 1e9"}, 1, False),  # kept whole
-        ({"remove": "y > 1"}, 1, False),
-        ({"keep": "z < 0.5"}, 0, True),  # cut
-        ({"remove": "x > 0 and z > 0"}, 0, True),
-        ({"keep": "y > 0.5"}, 0, False),  # not there
-        ({"remove": "y < 0.5"}, 0, False),
+        ({"keep": "z < 1e9"}, 1),  # kept whole
+        ({"remove": "y > 1"}, 1),
+        ({"keep": "z < 0.5"}, 1),  # cut
+        ({"remove": "x > 0 and z > 0"}, 1),
+        ({"keep": "y > 0.5"}, 0),  # not there
+        ({"remove": "y < 0.5"}, 0),
     ],
 )
-def test_planes_that_leave_a_large_sphere_whole(
-    clip: dict[str, str], described: int, warned: bool
-) -> None:
+def test_planes_that_leave_a_part_of_a_large_sphere(clip: dict[str, str], described: int) -> None:
     small = raytracer.SphereSet([[0.0, 1.0, 0.0], [3.0, 1.0, -0.5]], 1.0)
     large = raytracer.SphereSet([[0.0, -BELOW, 0.0]], BELOW)
     with collected() as warnings:
         buffers = pack(raytracer.Scene(spheres=[small, large], clip=raytracer.Clip(**clip)))
     assert len(buffers.large) == described
-    assert any("and no plane clips it" in each for each in warnings) == warned
+    assert not warnings
 
 
 def test_a_clipped_scene_on_a_large_sphere_that_is_whole_is_the_scene_without_clipping() -> None:
