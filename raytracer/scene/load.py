@@ -45,7 +45,13 @@ from raytracer.scene.particles.read import (
     read,
     read_open,
 )
-from raytracer.scene.particles.registry import SUFFIXES, by_content, start_of, stated
+from raytracer.scene.particles.registry import (
+    SUFFIXES,
+    by_content,
+    is_database,
+    start_of,
+    stated,
+)
 from raytracer.scene.presets import PRESETS
 from raytracer.scene.scene import CapsuleSet, Scene, SphereSet
 from raytracer.scene.transform import Transform
@@ -213,11 +219,25 @@ def scene_suffix(file: OpenFile) -> str:
     """
     if file.ending or not file.is_standard_input:
         suffix = file.ending or file.path.suffix.lower()
+        if suffix == ".json" and not file.ending and is_database(start_of(file)):
+            return ""
         return suffix if suffix in SCENE_SUFFIXES else ""
     start = start_of(file)
     if is_compressed(start) or by_content(start):
         return ""
     return ".json" if start.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{") else ".toml"
+
+
+def is_scene(path: Path) -> bool:
+    """Whether a file is a scene by its name; of a .json file its content says whether it is one."""
+    suffix = path.suffix.lower()
+    if suffix != ".json":
+        return suffix in SCENE_SUFFIXES
+    try:
+        with opened(path) as file:
+            return bool(scene_suffix(file))
+    except UserError:  # who reads it says what is wrong
+        return True
 
 
 def _is_series(path: Path, frame: int | None) -> bool:

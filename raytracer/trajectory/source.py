@@ -20,6 +20,7 @@ from raytracer.scene.load import (
     SCENE_SUFFIXES,
     check,
     ending_of,
+    is_scene,
     load,
     read_table,
     topology_of,
@@ -134,7 +135,7 @@ class FileSource(FrameSource):
     def _count(self) -> int:
         """Return the number of frames, and remember which files they are read from."""
         suffix = self._ending or self.path.suffix.lower()
-        if suffix not in SCENE_SUFFIXES:
+        if suffix not in SCENE_SUFFIXES or not (self._ending or is_scene(self.path)):
             self._data = self._files(self.path)
             if self._topology is not None:
                 self._data.append(self._topology)

@@ -41,9 +41,9 @@ MORE_FRAMES = "the first is shown: for another one say --frame"
 
 def holds_particles(source: object) -> bool:
     """Whether what is shown is a file of particles, not one that describes a scene."""
-    from raytracer.scene.load import SCENE_SUFFIXES
+    from raytracer.scene.load import is_scene
 
-    return is_path(source) and not {*SCENE_SUFFIXES} & {*path_of(source).suffixes}
+    return is_path(source) and not is_scene(path_of(source))
 
 
 class Frames:

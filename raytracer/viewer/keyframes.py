@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from raytracer.errors import UserError, counted, shown
 from raytracer.files import output, toml_text
-from raytracer.scene.load import SCENE_SUFFIXES
+from raytracer.scene.load import is_scene
 from raytracer.viewer import as_toml
 from raytracer.viewer.actions import action
 from raytracer.viewer.messages import Message, Refused, Saved
@@ -137,13 +137,15 @@ class CameraKeys:
                 "a scene made in Python has no file for raytracer animate: call raytracer.animate "
                 "with keyframes"
             )
-        is_scene = source.suffix.lower() in SCENE_SUFFIXES
-        folder = source.parent if is_scene else Path()
+        is_scene_file = is_scene(source)
+        folder = source.parent if is_scene_file else Path()
         target = Path(path) if path else _free_name(folder, source.stem)
         files = output.OutputSet()
         files.reads(*self._viewer.loaded_scene.job.inputs)
         files.writes(target, "the scene")
-        text = self._scene_text(source, target) if is_scene else self._data_text(source, target)
+        text = (
+            self._scene_text(source, target) if is_scene_file else self._data_text(source, target)
+        )
         return output.write(target, text)
 
     def tables(self) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from raytracer.errors import RaytracerError
 from raytracer.files.access import opened
-from raytracer.scene.load import SCENE_SUFFIXES, read_table
+from raytracer.scene.load import is_scene, read_table
 from raytracer.scene.particles.data_file import may_be_series, split_inner
 from raytracer.viewer.messages import Broken, Loaded
 
@@ -121,7 +121,7 @@ def stamps(path: Path, also: str | PathLike[str] | None = None) -> Stamps:
 
 def data_files(path: Path) -> list[Path]:
     """Return the data files that a scene file names, even missing ones; none of a broken file."""
-    if path.suffix.lower() not in SCENE_SUFFIXES:
+    if not is_scene(path):
         return []
     try:
         with opened(path) as file:

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from raytracer import Film
 from raytracer.film.aovs import AOVS
+from support.netcdf import trajectory
 
 POINTS = np.linspace(-2.0, 2.0, 36).reshape(-1, 3)
 
@@ -344,6 +345,7 @@ def seeds(folder: Path) -> dict[str, bytes]:
         "series.npy": npy(POINTS.reshape(2, 6, 3)),
         "frame.dcd": dcd(),
         "frame.trr": trr(),
+        "frame.nc": trajectory(POINTS, 5),
         "points.npy": npy(np.c_[POINTS, np.ones(12)]),
         "fortran.npy": npy(np.asfortranarray(POINTS.astype(np.float32))),
         "stored.npz": npz(zipfile.ZIP_STORED),

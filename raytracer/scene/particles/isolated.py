@@ -101,7 +101,7 @@ def main(module: str, variant: str, path: str) -> int:
     name = f"raytracer.scene.particles.formats.{module}"
     try:
         arrays = import_module(name).parse(path, variant)
-    except Exception as problem:
+    except BaseException as problem:  # that of chemfiles is no Exception
         print(str(problem).partition("\n")[0] or type(problem).__name__, file=sys.stderr)
         return 1
     np.savez(sys.stdout.buffer, **arrays)

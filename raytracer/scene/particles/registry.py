@@ -84,6 +84,12 @@ _XSF = r"(?:#[^\n]*\n\s*)*(?:CRYSTAL|MOLECULE|POLYMER|SLAB|ANIMSTEPS|ATOMS|DIM-G
 _PWI = r"(?i)(?:![^\n]*\n\s*)*&(?:control|system)\b"
 _AIMS = r"(?:#[^\n]*\n\s*)*(?:lattice_vector|atom|atom_frac)[ \t]+-?\d"
 
+_HISTORY = r"[^\n]*+\n[ \t]*+\d++[ \t]++\d++[^\n]*+\ntimestep[ \t]"
+_EDGE = r"(?:[ \t]*+-?+\d++\.\d++){3}[^\n]*+\n"
+_NAMED = rf"[A-Za-z]\S*+[ \t]*+\d*+[^\n]*+\n{_EDGE}"
+_CONFIG = rf"[^\n]*+\n[ \t]*+[0-2][ \t]++[0-7][^\n]*+\n(?:{_EDGE}){{0,3}}{_NAMED}"
+_DATABASE = r'\s*\{\s*"\d+"\s*:\s*\{'
+
 _PDB = r"(?:HEADER|CRYST1|REMARK|TITLE |COMPND|MODEL |ATOM  |HETATM)[ \d]"
 
 FORMATS = (
@@ -123,18 +129,33 @@ FORMATS = (
     Format("TRR", "trr", (".trr",), (b"\0\0\x07\xc9",)),
     Format("XTC", "chemfiles", (".xtc",), (b"\0\0\x07\xcb",), variant="XTC"),
     Format("TNG", "chemfiles", (".tng",), variant="TNG"),
-    Format("Amber NetCDF", "chemfiles", (".nc", ".ncdf"), (b"CDF",), variant="Amber NetCDF"),
+    Format("NetCDF", "netcdf", (".nc", ".ncdf", ".ncrst"), (b"CDF\1", b"CDF\2", b"CDF\5")),
+    Format("TRZ", "trz", (".trz",)),
+    Format("NAMD coordinates", "namdbin", (".coor", ".namdbin")),
     Format("MOL2", "chemfiles", (".mol2",), (b"@<TRIPOS>",), variant="MOL2"),
     Format("SDF", "chemfiles", (".sdf", ".mol"), variant="SDF"),
     Format("CML", "chemfiles", (".cml",), variant="CML"),
     Format("MMTF", "chemfiles", (".mmtf",), variant="MMTF"),
     Format("CSSR", "chemfiles", (".cssr",), variant="CSSR"),
-    Format("Tinker XYZ", "chemfiles", (".arc",), variant="Tinker"),
-    Format("Amber restart", "chemfiles", (".ncrst",), (b"CDF",), variant="Amber Restart"),
+    Format("Tinker XYZ", "chemfiles", (".arc", ".txyz"), variant="Tinker"),
+    Format("GROMACS run input", "chemfiles", (".tpr",), variant="TPR"),
+    Format("Molden", "chemfiles", (".molden",), pattern=r"(?i)\[molden format\]", variant="Molden"),
     Format("PQR", "pqr", (".pqr",)),
     Format("PDBQT", "pdb", (".pdbqt",), variant="names"),
     Format("ASE trajectory", "ase", (".traj",), (b"- of Ulm",), variant="traj"),
     Format("ASE database", "ase", (".db",), (b"SQLite format 3\0",), variant="db"),
+    Format("ASE database in JSON", "ase", (), pattern=_DATABASE, variant="json"),
+    Format("muSTEM", "ase", (".xtl",), variant="mustem"),
+    Format("JSV", "ase", (".jsv",), variant="jsv"),
+    Format("qball", "ase", (".sys",), variant="sys"),
+    Format("SIESTA", "ase", (".xv",), variant="siesta-xv"),
+    Format("Chemical JSON", "ase", (".cjson",), variant="cjson"),
+    Format("DMol3 coordinates", "ase", (".incoor",), variant="dmol-incoor"),
+    Format("DL_POLY history", "mdanalysis", (".history",), pattern=_HISTORY, variant="HISTORY"),
+    Format("DL_POLY configuration", "mdanalysis", (".config",), pattern=_CONFIG, variant="CONFIG"),
+    Format("Desmond", "mdanalysis", (".dms",), (b"SQLite format 3\0",), variant="DMS"),
+    Format("GROMOS trajectory", "mdanalysis", (".trc",), variant="TRC"),
+    Format("GAMESS", "mdanalysis", (".gms",), variant="GMS"),
     Format("AtomEye", "ase", (".cfg",), pattern=r"Number of particles *=", variant="cfg"),
     Format("XCrySDen", "ase", (".xsf", ".axsf"), pattern=_XSF, variant="xsf"),
     Format("Gaussian cube", "ase", (".cube", ".cub"), variant="cube"),
@@ -208,6 +229,12 @@ def stated(suffix: str) -> Format:
 def by_magic(start: bytes) -> Format | None:
     """Return the format whose files alone start with these bytes, or None."""
     return next((each for each in FORMATS if start.startswith(each.magic)), None)
+
+
+def is_database(start: bytes) -> bool:
+    """Whether a file that starts with these bytes is a database of ASE in JSON, and no scene."""
+    found = by_content(start) if start.lstrip()[:1] == b"{" else None
+    return found is not None and found.pattern == _DATABASE
 
 
 def by_content(start: bytes) -> Format | None:

@@ -21,6 +21,10 @@ MEMORY = 16
 """Bytes of memory for each byte of the file while it is parsed."""
 
 
+DATABASES = ("db", "json")
+"""Variants that are databases, each row of which is a frame."""
+
+
 class Source(LoadedSource):
     """A file of one of the formats; `variant` is its name in ASE."""
 
@@ -63,7 +67,7 @@ def parse(path: str, variant: str) -> dict[str, NDArray[Any]]:
 
     name, _, number = variant.partition("#")
     chosen, frames = None, 0
-    for image in _rows(path) if name == "db" else iread(path, ":", format=name):
+    for image in _rows(path, name) if name in DATABASES else iread(path, ":", format=name):
         chosen = image if frames == int(number) else chosen
         frames += 1
     if chosen is None:
@@ -81,10 +85,12 @@ def parse(path: str, variant: str) -> dict[str, NDArray[Any]]:
     return found
 
 
-def _rows(path: str) -> Iterator[Any]:
+def _rows(path: str, kind: str) -> Iterator[Any]:
     """Yield the atoms of a database: `iread` goes by the ending of the path, which has none.
 
-    SQLite opens files by names alone, which an unpacked one does not have: of those it is a copy.
+    kind: one of `DATABASES`.
+
+    Both open files by names alone, which an unpacked one does not have: of those it is a copy.
     """
     from pathlib import Path
     from shutil import copyfile
@@ -93,9 +99,9 @@ def _rows(path: str) -> Iterator[Any]:
     import ase.db
 
     connect: Any = ase.db.connect
-    with NamedTemporaryFile(suffix=".db") as copy:
+    with NamedTemporaryFile(suffix=f".{kind}") as copy:
         if not Path(path).stat().st_nlink:
             copyfile(path, copy.name)
             path = copy.name
-        for row in connect(path, type="db", use_lock_file=False).select():
+        for row in connect(path, type=kind, use_lock_file=False).select():
             yield row.toatoms()

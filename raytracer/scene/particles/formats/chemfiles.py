@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-TIMED = ("XTC", "TNG", "Amber NetCDF", "Amber Restart")
+TIMED = ("XTC", "TNG")
 """Formats whose frames have a time in picoseconds."""
 
 MEMORY = 8

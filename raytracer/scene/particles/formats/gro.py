@@ -100,7 +100,7 @@ class Source(LoadedSource):
         if numbers is not None:
             columns["residue_id"] = counted_values(numbers)
         columns["position"] = vectors(rows, 20, width, self.name, 3) * NANOMETRE
-        if rows and len(rows[0].rstrip()) >= 20 + 6 * width:
+        if rows and min(map(len, rows)) >= 20 + 6 * width:  # of all atoms, or of none
             columns["velocity"] = vectors(rows, 20 + 3 * width, width, self.name, 3)
         return columns
 

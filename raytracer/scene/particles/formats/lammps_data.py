@@ -229,7 +229,7 @@ class Source(ColumnSource):
         section = self._sections["Atoms"]
         cells = section.first.partition("#")[0].split()
         hint = section.hint.split()
-        if hint:
+        if hint and (hint[0] in STYLES or len(hint) == 1):  # other words are a comment
             if hint[0] not in STYLES:
                 raise DataFileError(
                     f"{self.name}: the style of atoms '{shown(hint[0])}' is not known; "

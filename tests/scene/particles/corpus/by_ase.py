@@ -161,6 +161,19 @@ def database(path: Path) -> Written:
     return Written(POINTS, edges=CELL, frames=2)
 
 
+@kind("ASE database in JSON, two rows", "a.json", "ase", "float64", "ase")
+def database_in_json(path: Path) -> Written:
+    return database(path)
+
+
+@kind("muSTEM, sorted by elements", "a.xtl", "ase", "9 decimals of fractions", "ase")
+def mustem(path: Path) -> Written:
+    factors = dict.fromkeys(SYMBOLS, 0.5)
+    written(path, "mustem", keV=200.0, debye_waller_factors=factors)
+    order = np.argsort(SYMBOLS, kind="stable")
+    return Written(POINTS[order], 1e-4, tuple(np.array(SYMBOLS)[order]), edges=CELL)
+
+
 @kind("XCrySDen, two frames", "a.axsf", "ase", "14 decimals", "ase")
 def axsf(path: Path) -> Written:
     written(path, "xsf", [atoms(), atoms()])
@@ -175,6 +188,9 @@ def cube(path: Path) -> Written:
 
 for _title, _file, _form, _keeps, _step, _options in (
     ("AtomEye", "a.cfg", "cfg", "8 digits of fractions", 1e-6, {}),
+    ("JSV", "a.jsv", "jsv", "6 decimals of fractions", 1e-4, {}),
+    ("qball", "a.sys", "sys", "12 decimals of bohr", 1e-6, {}),
+    ("DMol3 coordinates", "a.incoor", "dmol-incoor", "float64", 1e-6, {}),
     ("XCrySDen", "a.xsf", "xsf", "14 decimals", 1e-13, {}),
     ("SHELX", "a.res", "res", "6 decimals of fractions", 1e-5, {}),
     ("CASTEP cell", "a.cell", "castep-cell", "6 decimals", 1e-6, {}),

@@ -135,13 +135,13 @@ def dcd(path: Path) -> Written:
     return Written(single(POINTS), 0.0, (), edges=CELL)
 
 
-@kind("Amber NetCDF", "b.nc", "chemfiles", "float32", "chemfiles")
+@kind("Amber NetCDF", "b.nc", "chemfiles", "float32")
 def netcdf(path: Path) -> Written:
     written(path, "Amber NetCDF")
     return Written(POINTS.astype(np.float32), 0.0, (), edges=CELL)
 
 
-@kind("Amber restart", "b.ncrst", "chemfiles", "float64", "chemfiles")
+@kind("Amber restart", "b.ncrst", "chemfiles", "float64")
 def restart(path: Path) -> Written:
     written(path, "Amber Restart")
     return Written(POINTS, 0.0, (), edges=CELL)

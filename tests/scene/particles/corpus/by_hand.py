@@ -140,3 +140,67 @@ def wrong(path: Path) -> Written:
     lines = [" ".join(f"{value:.17g}" for value in row) for row in POINTS]
     path.write_text("\n".join(["x\ty\tz", *lines]).replace(" ", "\t") + "\n")
     return Written(POINTS, symbols=())
+
+
+def _dl_poly(path: Path, head: list[str], steps: list[str]) -> None:
+    """Write atoms of DL_POLY behind each of some lines."""
+    cell = [" ".join(f"{value:20.10f}" for value in row) for row in CELL]
+    lines = list(head)
+    for step, start in enumerate(steps):
+        lines += [*([start] if start else []), *cell]
+        for number, (symbol, point) in enumerate(zip(SYMBOLS, POINTS + step, strict=True)):
+            lines += [
+                f"{symbol:8}{number + 1:10}{1.0:12.6f}{0.0:12.6f}",
+                "".join(f"{value:20.12f}" for value in point),
+            ]
+    path.write_text("\n".join(lines) + "\n")
+
+
+@kind("DL_POLY configuration", "CONFIG", "by hand", "12 decimals", "MDAnalysis")
+def dl_poly_config(path: Path) -> Written:
+    _dl_poly(path, ["title", f"{0:10}{3:10}{6:10}"], [""])
+    return Written(POINTS, 1e-5, edges=CELL)
+
+
+@kind("DL_POLY history, two frames", "HISTORY", "by hand", "12 decimals", "MDAnalysis")
+def dl_poly_history(path: Path) -> Written:
+    steps = [
+        f"timestep{step:10}{6:10}{0:2}{3:2}{0.001:12.6f}{0.001 * step:12.6f}" for step in (1, 2)
+    ]
+    _dl_poly(path, ["title", f"{0:10}{3:10}{6:10}{2:21}{40:21}"], steps)
+    return Written(POINTS, 1e-5, edges=CELL, frames=2)
+
+
+@kind("Desmond", "a.dms", "by hand", "float64", "MDAnalysis")
+def desmond(path: Path) -> Written:
+    import sqlite3
+
+    numbers = {"Cu": 29, "O": 8, "H": 1, "C": 6, "N": 7}
+    with sqlite3.connect(path) as rows:
+        rows.execute(
+            "CREATE TABLE particle (id, anum, name, x, y, z, vx, vy, vz, resname, resid, chain, "
+            "segid, mass, charge)"
+        )
+        for place, (symbol, point) in enumerate(zip(SYMBOLS, POINTS.tolist(), strict=True)):
+            values = (
+                place,
+                numbers[symbol],
+                symbol,
+                *point,
+                0.0,
+                0.0,
+                0.0,
+                "MOL",
+                1,
+                "A",
+                "A",
+                1.0,
+                0.0,
+            )
+            rows.execute(f"INSERT INTO particle VALUES ({','.join('?' * 15)})", values)
+        rows.execute("CREATE TABLE bond (p0, p1)")
+        rows.execute("CREATE TABLE global_cell (id, x, y, z)")
+        for place, edge in enumerate(CELL.tolist()):
+            rows.execute("INSERT INTO global_cell VALUES (?, ?, ?, ?)", (place, *edge))
+    rows.close()
+    return Written(POINTS, 1e-6, edges=CELL)

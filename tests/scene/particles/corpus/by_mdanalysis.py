@@ -103,10 +103,22 @@ def dcd(path: Path) -> Written:
     return Written(SINGLE, 0.0, (), edges=CELL)
 
 
-@kind("Amber NetCDF", "c.ncdf", "MDAnalysis", "float32", "chemfiles")
+@kind("Amber NetCDF", "c.ncdf", "MDAnalysis", "float32")
 def ncdf(path: Path) -> Written:
     written(path)
     return Written(SINGLE, 0.0, (), edges=CELL)
+
+
+@kind("TRZ", "c.trz", "MDAnalysis", "float32 of nanometres")
+def trz(path: Path) -> Written:
+    written(path)
+    return Written(SINGLE, 1e-6, (), edges=CELL)
+
+
+@kind("NAMD coordinates", "c.coor", "MDAnalysis", "float64")
+def namd(path: Path) -> Written:
+    written(path)
+    return Written(SINGLE, 0.0, ())
 
 
 @kind("FHI-aims", "c.in", "MDAnalysis", "8 decimals", "ase")

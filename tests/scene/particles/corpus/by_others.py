@@ -178,3 +178,29 @@ def las(path: Path) -> Written:
 @kind("LAZ", "k.laz", "laspy", "integers of 0.0001", "lazrs")
 def laz(path: Path) -> Written:
     return _scan(path)
+
+
+for _version, _form in (
+    ("CDF-1", "NETCDF3_CLASSIC"),
+    ("CDF-2", "NETCDF3_64BIT_OFFSET"),
+    ("CDF-5", "NETCDF3_64BIT_DATA"),
+):
+
+    @kind(f"NetCDF of LAMMPS, {_version}, two frames", f"{_version}.nc", "netCDF4", "float64")
+    def netcdf(path: Path, form: Any = _form) -> Written:
+        import netCDF4
+
+        with netCDF4.Dataset(path, "w", format=form) as file:
+            sizes = {"frame": None, "atom": 6, "spatial": 3, "cell_spatial": 3, "cell_angular": 3}
+            for name, size in sizes.items():
+                file.createDimension(name, size)
+            for name, kind_, dimensions, values in (
+                ("coordinates", "f8", ("atom", "spatial"), POINTS),
+                ("id", "i4", ("atom",), IDS),
+                ("cell_lengths", "f8", ("cell_spatial",), CELL.diagonal()),
+                ("cell_angles", "f8", ("cell_angular",), [90.0, 90.0, 90.0]),
+            ):
+                variable = file.createVariable(name, kind_, ("frame", *dimensions))
+                variable[0] = values
+                variable[1] = values
+        return Written(POINTS, symbols=(), edges=CELL, frames=2, columns=(("id", IDS),))

@@ -17,7 +17,7 @@ from raytracer.errors import DataFileError
 from raytracer.files.access import OpenFile, opened
 from raytracer.scene.elements import find
 from raytracer.scene.particles import isolated
-from raytracer.scene.particles.formats import ase, chemfiles, las
+from raytracer.scene.particles.formats import ase, chemfiles, las, mdanalysis
 from raytracer.scene.particles.read import frame_count, read, source_of
 from raytracer.warning import RaytracerWarning
 from scene.particles.corpus import modules
@@ -33,7 +33,9 @@ LEAST = 75
 def _in_process(file: OpenFile, module: str, variant: str, what: str) -> Any:
     """Stands for `isolated.parsed`: the same function, without a process, which takes 0.5 s."""
     try:
-        return {"ase": ase, "chemfiles": chemfiles, "las": las}[module].parse(file.name, variant)
+        return {"ase": ase, "chemfiles": chemfiles, "las": las, "mdanalysis": mdanalysis}[
+            module
+        ].parse(file.name, variant)
     except Exception as problem:
         raise DataFileError(f"{file.source}: {problem}") from problem
 
@@ -41,7 +43,7 @@ def _in_process(file: OpenFile, module: str, variant: str, what: str) -> Any:
 @pytest.fixture(autouse=True)
 def here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Read in this process."""
-    for module in (isolated, ase, chemfiles, las):
+    for module in (isolated, ase, chemfiles, las, mdanalysis):
         monkeypatch.setattr(module, "parsed", _in_process)
 
 
