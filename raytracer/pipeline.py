@@ -200,6 +200,7 @@ def prepare(
     outputs: OutputSet | None = None,
     annotations: Annotations | Mapping[str, Any] | None = None,
     values: Mapping[str, Any] | None = None,
+    hashed: bool = True,
 ) -> Job:
     """Load, pack, build and upload a scene.
 
@@ -220,6 +221,8 @@ def prepare(
         outputs: files that will be written; the files of the scene must not be among them.
         annotations: what is drawn over pictures, or changes of what the scene says.
         values: what the texts of annotations may name in braces beside the values of the scene.
+        hashed: whether films and pictures say by a digest what they are of; without one, samples
+            cannot be added to such a film later.
 
     Returns:
         The job, whose device memory `Job.__exit__` releases.
@@ -289,7 +292,7 @@ def prepare(
     kept, tone = (loaded, buffers) if keep else None, loaded.tone
     del loaded
     with stage("digest", f"hashing {spheres}"):
-        digest = buffers.digest()
+        digest = buffers.digest() if hashed else ""
     with stage("build", f"building the hierarchy over {spheres}"):
         tree = device.build(buffers)
     with stage("upload", f"uploading {spheres} to the {device.name} backend"), naming(source):
@@ -919,11 +922,14 @@ def plan_of(
 
 
 def _inputs(source: object, scene: Scene) -> tuple[Path, ...]:
-    """Return the files of a scene: its own and those of its sphere sets, absolute."""
+    """Return the files of a scene: its own and those of its sets and contacts, absolute."""
     own = [Path(source).absolute()] if is_path(source) else []
     files = [spheres.file for spheres in scene.spheres if spheres.file]
     atoms = (file.topology for file in files if file.topology is not None)
-    return (*own, *(file.path for file in files), *atoms)
+    others = [solids.file for solids in scene.solids if solids.file]
+    if scene.contacts is not None and scene.contacts.file is not None:
+        others.append(Path(scene.contacts.file))
+    return (*own, *(file.path for file in files), *atoms, *(file.absolute() for file in others))
 
 
 def _need(
