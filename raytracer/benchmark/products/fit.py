@@ -2,11 +2,12 @@
 
     python -m raytracer.benchmark.products.fit renders/records/products/*.json.xz
 
-The files come from raytracer/benchmark/products/measure.py, compressed or not. What counts is the order of the choices
-of one size: errors are those of logarithms, less most of their mean over the size, and weigh less
-the slower a choice is than the fastest. (Gauss-Newton with numeric derivatives, damped.) Printed
-for every group of sizes: the geometric mean of the ratio to cuBLASLt of what the model chooses,
-that of the fastest choices, which no model can exceed, and the share of the latter.
+The files come from raytracer/benchmark/products/measure.py, compressed or not. What counts is the
+order of the choices of one size: errors are those of logarithms, less most of their mean over the
+size, and weigh less the slower a choice is than the fastest. (Gauss-Newton with numeric
+derivatives, damped.) Printed for every group of sizes: the geometric mean of the ratio to cuBLASLt
+of what the model chooses, that of the fastest choices, which no model can exceed, and the share of
+the latter.
 """
 
 from __future__ import annotations
@@ -279,7 +280,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     }
     records: dict[str, list[dict[str, Any]]] = {}
     for path in options.times:
-        made = json.loads(lzma.open(path).read() if path.suffix == ".xz" else path.read_bytes())
+        data = path.read_bytes()
+        made = json.loads(lzma.decompress(data) if path.suffix == ".xz" else data)
         records.setdefault(made["op"], []).extend(made["sizes"])
     for op, sizes in records.items():
         name = "SIMT" if op == "matmul" else "TENSOR"
