@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from raytracer import load
+from raytracer import Scene, load
+from raytracer.errors import DataFileError
 from raytracer.scene.load import is_scene
 from raytracer.scene.particles.read import read
 from raytracer.scene.particles.registry import by_content
@@ -108,3 +109,23 @@ def test_velocities_and_forces_of_trr(tmp_path: Path) -> None:
         columns = load(path).columns
     np.testing.assert_allclose(columns["velocity"], 20.0 * points)  # angstrom in a picosecond
     np.testing.assert_allclose(columns["force"], 3.0 * points)
+
+
+def test_coordinates_that_are_no_numbers() -> None:
+    table = {"x": np.array(["a", "b"]), "y": np.zeros(2), "z": np.zeros(2)}
+    with pytest.raises(DataFileError, match="'x' is no x coordinate: it holds texts"):
+        Scene.from_object(table)
+
+
+def test_nanometres_of_h5md_are_angstrom_as_radii_are(tmp_path: Path) -> None:
+    h5py = pytest.importorskip("h5py")
+    points = np.arange(12.0).reshape(2, 2, 3)
+    with h5py.File(tmp_path / "a.h5md", "w") as file:
+        file.create_group("h5md")
+        file["particles/all/position/value"] = points
+        file["particles/all/position/value"].attrs["unit"] = "nm"
+        file["particles/all/box/edges"] = [1.0, 2.0, 3.0]
+    found = read(tmp_path / "a.h5md", frame=1)
+    np.testing.assert_array_equal(found.centers, 10.0 * points[1])
+    assert found.box is not None
+    assert np.diag(found.box.edges).tolist() == [10.0, 20.0, 30.0]

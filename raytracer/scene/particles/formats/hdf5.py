@@ -57,6 +57,9 @@ MASSES = "Masses"
 MOST_PARTS = 10_000
 """Most files of a snapshot."""
 
+NANOMETRE = 10.0
+"""Angstrom."""
+
 VALUE = "value"
 """Dataset of a quantity that is a group, as in H5MD; its first axis is time."""
 
@@ -123,7 +126,18 @@ class Source(Part):
                 found[name] = Column(kind_of(dataset.dtype), shape[1:], unit_of(dataset))
         if self._mass is not None and not {"masses", "mass"} & {each.lower() for each in found}:
             found[MASSES] = Column("number")
+        if self._scale != 1.0 and self._centers in found:
+            found[self._centers] = found[self._centers]._replace(unit="Å")
         return found
+
+    @cached_property
+    def _scale(self) -> float:
+        """What lengths are multiplied by: nanometres of H5MD become angstrom, as of GROMACS."""
+        if not is_group(found_at(self.root, "h5md")):
+            return 1.0
+        units = [unit_of(dataset) for name, dataset, _ in self._datasets(self._group)
+                 if name == self._centers]  # fmt: skip
+        return NANOMETRE if units == ["nm"] else 1.0
 
     @cached_property
     def _mass(self) -> float | None:
@@ -185,7 +199,7 @@ class Source(Part):
         if shape not in ((3,), (3, 3)) or (in_time and not len(edges)):
             return None
         rows = np.asarray(edges[min(self.frame, len(edges) - 1)] if in_time else edges[()], float)
-        matrix = np.diag(rows) if rows.ndim == 1 else rows
+        matrix = self._scale * (np.diag(rows) if rows.ndim == 1 else rows)
         if not np.isfinite(matrix).all():
             return None
         a, b, c = (tuple(row) for row in matrix.tolist())
@@ -247,6 +261,9 @@ class Source(Part):
             name: array.astype(array.dtype.newbyteorder("="), copy=False)
             for name, array in columns.items()
         }
+        if self._scale != 1.0 and self._centers in found:
+            scale = found[self._centers].dtype.type(self._scale)
+            found[self._centers] = found[self._centers] * scale
         if len(names) < len(asked):
             found[MASSES] = np.full(int(self.count or 0), self._mass)
         return {name: found[name] for name in asked}
