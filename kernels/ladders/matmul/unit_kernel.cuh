@@ -14,14 +14,23 @@
 #define WIDE_A 0
 #define WIDE_B 1
 #endif
+#ifndef PARTS
+#define PARTS 1
+#endif
 
 struct Plan : UnitPlan {
   static constexpr int kWarpRows = WARP_ROWS, kWarpCols = WARP_COLS, kGroups = GROUPS, kStages = STAGES;
+  static constexpr int kParts = PARTS;
   static constexpr bool kAlongM = ALONG_M, kAlongK = ALONG_K, kWideA = WIDE_A, kWideB = WIDE_B;
 };
 
 __device__ __forceinline__ void run_units(const UnitArgs& args) {
   extern __shared__ __align__(16) unsigned char shared[];
-  __shared__ Units::Walk walk;
-  UnitPipeline<Plan>::run(*reinterpret_cast<UnitPipeline<Plan>::Shared*>(shared), walk, args);
+  auto& stages = *reinterpret_cast<UnitPipeline<Plan>::Shared*>(shared);
+  if constexpr (Plan::kParts > 1) {
+    UnitPipeline<Plan>::run_part(stages, args);
+  } else {
+    __shared__ Units::Walk walk;
+    UnitPipeline<Plan>::run(stages, walk, args);
+  }
 }

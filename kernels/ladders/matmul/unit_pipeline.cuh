@@ -9,6 +9,7 @@
 #pragma once
 #include "async_copy.cuh"
 #include "lanes.cuh"
+#include "unit_parts.cuh"
 #include "units.cuh"
 #include "vec4.cuh"
 
@@ -16,6 +17,7 @@ struct UnitPlan {
   static constexpr int kWarpRows = 2, kWarpCols = 2;  // warps of a block
   static constexpr int kGroups = 4;                   // of four columns of a thread, 16 apart
   static constexpr int kStages = 4;
+  static constexpr int kParts = 1;        // blocks of a cluster that divide each tile along k (unit_parts.cuh)
   static constexpr bool kAlongM = false;  // A is stored along m, otherwise along k
   static constexpr bool kAlongK = false;  // B is stored along k, otherwise along n
   static constexpr bool kWideA = false, kWideB = true;  // 16-byte copies: stored along m or n, aligned
@@ -236,6 +238,33 @@ template <class Plan> struct UnitPipeline {
   }
   static __device__ __forceinline__ int thread_col() {
     return static_cast<int>(threadIdx.x) / 32 % kWarpCols * (kGroups * kColStep) + lane_col(threadIdx.x % 32) * 4;
+  }
+
+  // One tile for each cluster, a part along k for each block.
+  static __device__ __forceinline__ void run_part(Shared& shared, const UnitArgs& args) {
+    using Parts = UnitParts<Plan::kParts, kParts, kThreads>;
+    const int tile = blockIdx.x / Plan::kParts, part = blockIdx.x % Plan::kParts, steps = args.units.steps;
+    int row, col;
+    args.units.place(tile, row, col);
+    row *= kRows, col *= kCols;
+    const int first = steps * part / Plan::kParts, last = steps * (part + 1) / Plan::kParts;
+    float sum[8][kSums] = {};
+    {
+      Source s;
+      s.a.begin(args.a, args.pitch_a, row, args.m, first * kDepth);
+      s.b.begin(args.b, args.pitch_b, col, args.n, first * kDepth);
+      s.left = min(args.k, last * kDepth) - first * kDepth;
+      multiply_all(shared, s, sum, last - first, thread_row(), thread_col());
+    }
+#pragma unroll
+    for (int i = 0; i < 8 * kSums; ++i) sum[i / kSums][i % kSums] *= args.factor;
+    Parts::exchange(&shared, part, [&](int piece) { return sum[piece / kGroups] + piece % kGroups * 4; });
+    row += thread_row(), col += thread_col();
+    const bool aligned = args.pitch_c % 4 == 0 && reinterpret_cast<unsigned long long>(args.c) % 16 == 0;
+    Parts::add(&shared, part, [&](int piece, float4 v) {
+      const int r = piece / kGroups, g = piece % kGroups;
+      store4(args.c, row + r % 4 + r / 4 * kRowStep, col + g * kColStep, args.m, args.n, args.pitch_c, aligned, v);
+    });
   }
 
   static __device__ __forceinline__ void run(Shared& shared, Units::Walk& walk, const UnitArgs& args) {

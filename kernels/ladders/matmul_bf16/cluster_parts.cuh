@@ -10,11 +10,15 @@
 #include "../matmul/async_copy.cuh"
 
 template <int Parts, int Groups, int Blocks, int Sums> struct ClusterParts {
-  static constexpr int kSlice = Sums / Parts;                    // sums of a thread, of each block of 64 rows
-  static constexpr int kPieces = Blocks * kSlice / 4;            // of 16 bytes
+  static constexpr int kColumns = Sums / 4;                      // pieces of 16 bytes of a thread, 8 columns apart
+  static constexpr int kMost = (kColumns + Parts - 1) / Parts;   // of a slice; slices differ by one
+  static constexpr int kPieces = Blocks * kMost;                 // of a thread, received from one sender
   static constexpr int kThreads = 128 * Groups;
   static constexpr int kPartBytes = kPieces * kThreads * 16;     // of one sender
   static constexpr int kBytes = Parts * kPartBytes;
+
+  // First piece of the slice of a block.
+  static constexpr __host__ __device__ int first(int rank) { return kColumns * rank / Parts; }
 
   // All threads of the cluster.
   static __device__ __forceinline__ void meet() {
@@ -47,7 +51,9 @@ template <int Parts, int Groups, int Blocks, int Sums> struct ClusterParts {
       const unsigned to = of_block(mine, rank);
 #pragma unroll
       for (int i = 0; i < kPieces; ++i) {
-        const float* v = sum[i / (kSlice / 4)] + rank * kSlice + i % (kSlice / 4) * 4;
+        const int piece = first(rank) + i % kMost;
+        if (piece >= first(rank + 1)) continue;
+        const float* v = sum[i / kMost] + piece * 4;
         asm volatile("st.shared::cluster.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(to + i * 128 * 16), "f"(v[0]), "f"(v[1]),
                      "f"(v[2]), "f"(v[3])
                      : "memory");
@@ -91,18 +97,20 @@ template <int Parts, int Groups, int Blocks, int Sums> struct ClusterParts {
                                                int row, int col) {
     const int lane = threadIdx.x % 32;
     row += threadIdx.x / 32 % 4 * 16 + lane / 4;
-    col += part * kSlice * 2 + lane % 4 * 2;
+    col += first(part) * 8 + lane % 4 * 2;
+    const int count = first(part + 1) - first(part);
     Out* const out = static_cast<Out*>(args.out);
     const bool aligned = args.out_cols % 2 == 0 && reinterpret_cast<unsigned long long>(out) % (2 * sizeof(Out)) == 0;
 #pragma unroll
     for (int i = 0; i < kPieces; ++i) {
+      if (kColumns % Parts != 0 && i % kMost >= count) continue;
       float4 total = received(shared, 0, group, i);
 #pragma unroll
       for (int sender = 1; sender < Parts; ++sender) {
         const float4 v = received(shared, sender, group, i);
         total.x += v.x, total.y += v.y, total.z += v.z, total.w += v.w;
       }
-      const int r = row + i / (kSlice / 4) * 64, c = col + i % (kSlice / 4) * 8;
+      const int r = row + i / kMost * 64, c = col + i % kMost * 8;
       if (c >= args.n) continue;
       Out* to = out + r * args.out_cols + c;
       if (r < args.m) write2(to, total.x, total.y, c + 1 < args.n, aligned);

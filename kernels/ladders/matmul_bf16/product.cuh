@@ -56,7 +56,7 @@ template <class Plan> struct Product {
   static constexpr int kSums = kCols / 2;
   static_assert(kCols % 32 == 0 && kCols / kCluster % 8 == 0 && kRows <= 256 && (!kTurns || kGroups == 2), "boxes");
   static_assert(!Plan::kTransposedB || kCols % 64 == 0, "panels");
-  static_assert(kParts == 1 || (kCluster == 1 && !kTurns && kSums % (4 * kParts) == 0), "parts");
+  static_assert(kParts == 1 || (kCluster == 1 && !kTurns && kSums >= 4 * kParts), "parts");
   using Parts = ClusterParts<kParts, kGroups, kBlocks, kSums>;
   static_assert(kParts == 1 || Parts::kBytes <= kStages * kStageBytes, "parts take the place of the stages");
 

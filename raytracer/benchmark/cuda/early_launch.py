@@ -14,6 +14,7 @@ from raytracer.benchmark.cuda.graph import driver_library
 from raytracer.errors import BackendError
 
 SERIALIZATION = 6  # CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
+CLUSTER = 4  # CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
 MAX_DYNAMIC_SHARED = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 
 
@@ -23,8 +24,8 @@ class _Attribute(ctypes.Structure):
     _fields_ = (
         ("key", ctypes.c_int),
         ("padding", ctypes.c_int),
-        ("value", ctypes.c_int),
-        ("rest", ctypes.c_char * 60),
+        ("value", ctypes.c_uint),  # or the first of several
+        ("rest", ctypes.c_uint * 15),
     )
 
 
@@ -45,17 +46,17 @@ class Prepared:
     """A launch with its arguments; may be queued any number of times."""
 
     def __init__(self, driver: Any, function: ctypes.c_void_p, sizes: tuple[int, int, int],
-                 arguments: bytes) -> None:  # fmt: skip
+                 arguments: bytes, early: bool) -> None:  # fmt: skip
         """Remember blocks, threads of a block, bytes of dynamic shared memory, and arguments."""
         blocks, threads, shared = sizes
         self._driver, self._function = driver, function
-        self._attribute = _Attribute(SERIALIZATION, 0, 1, b"")
+        self._attribute = _Attribute(SERIALIZATION, 0, 1)
         self._arguments = ctypes.create_string_buffer(arguments, len(arguments))
         self._pointers = (ctypes.c_void_p * 1)(ctypes.addressof(self._arguments))
         one = ctypes.c_uint * 3
         self._configuration = _Configuration(
             one(blocks, 1, 1), one(threads, 1, 1), shared, None,
-            ctypes.pointer(self._attribute), 1,
+            ctypes.pointer(self._attribute), int(early),
         )  # fmt: skip
 
     def launch(self, stream: int) -> None:
@@ -86,7 +87,9 @@ class EarlyLaunch:
             name.encode(),
         )  # fmt: skip
 
-    def prepare(self, blocks: int, threads: int, shared: int, arguments: bytes) -> Prepared:
+    def prepare(
+        self, blocks: int, threads: int, shared: int, arguments: bytes, early: bool = True
+    ) -> Prepared:
         """Return a launch.
 
         Args:
@@ -94,10 +97,33 @@ class EarlyLaunch:
             threads: of a block.
             shared: bytes of dynamic shared memory.
             arguments: the struct.
+            early: whether it may start before the kernel ahead has ended.
         """
         key = ctypes.c_int(MAX_DYNAMIC_SHARED)
         _ask(self._driver, "cuFuncSetAttribute", self._function, key, ctypes.c_int(shared))
-        return Prepared(self._driver, self._function, (blocks, threads, shared), arguments)
+        return Prepared(self._driver, self._function, (blocks, threads, shared), arguments, early)
+
+    def clusters(self, blocks: int, threads: int, shared: int) -> int:
+        """Return how many clusters the device runs at once.
+
+        Args:
+            blocks: of a cluster.
+            threads: of a block.
+            shared: bytes of dynamic shared memory of a block.
+        """
+        key = ctypes.c_int(MAX_DYNAMIC_SHARED)
+        _ask(self._driver, "cuFuncSetAttribute", self._function, key, ctypes.c_int(shared))
+        one, found = ctypes.c_uint * 3, ctypes.c_int()
+        attribute = _Attribute(CLUSTER, 0, blocks)
+        attribute.rest[0] = attribute.rest[1] = 1
+        configuration = _Configuration(
+            one(blocks, 1, 1), one(threads, 1, 1), shared, None, ctypes.pointer(attribute), 1,
+        )  # fmt: skip
+        _ask(
+            self._driver, "cuOccupancyMaxActiveClusters", ctypes.byref(found), self._function,
+            ctypes.byref(configuration),
+        )  # fmt: skip
+        return found.value
 
 
 def _ask(driver: Any, name: str, *arguments: Any) -> None:

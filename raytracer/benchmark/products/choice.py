@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from raytracer.benchmark.products.costs import predicted
+from raytracer.benchmark.products.features import starts_early
 from raytracer.benchmark.products.tile import SimtTile, TensorTile, tile_of
 from raytracer.benchmark.products.units import SNAP, Units
 
@@ -20,11 +21,19 @@ MOST_PARTS = 16  # of a tile: its owner adds them one by one
 
 @dataclass(frozen=True)
 class Choice:
-    """A kernel, the division of the work, and the predicted time in seconds."""
+    """A kernel, the division of the work, and the predicted time in seconds.
+
+    Attributes:
+        tile: the kernel.
+        units: the division of the work.
+        seconds: predicted.
+        early: whether it may start before the kernel ahead of it has ended.
+    """
 
     tile: TensorTile | SimtTile
     units: Units
     seconds: float
+    early: bool = False
 
     @property
     def blocks(self) -> int:
@@ -38,6 +47,7 @@ def choose(
     parts: bool,
     multiprocessors: int,
     copies: bool = False,
+    early: bool = False,
 ) -> Choice:
     """Return the fastest choice by the model.
 
@@ -47,8 +57,9 @@ def choose(
         parts: whether tiles may be divided along k.
         multiprocessors: of the device.
         copies: whether operands may be copied to aligned rows first.
+        early: whether the kernel may start before the kernel ahead of it has ended.
     """
-    found = candidates(problem, requests, parts, multiprocessors, copies)
+    found = candidates(problem, requests, parts, multiprocessors, copies, early)
     return min(found, key=lambda c: c.seconds)
 
 
@@ -58,8 +69,9 @@ def candidates(
     parts: bool,
     multiprocessors: int,
     copies: bool = False,
+    early: bool = False,
 ) -> Iterator[Choice]:
-    """Yield all choices."""
+    """Yield all choices; arguments as for `choose`."""
     for request in requests:
         tile = tile_of(request, problem)
         if not tile.possible:
@@ -69,17 +81,31 @@ def candidates(
             forms.append(copied)
         for form in forms:
             for units in divisions(problem, form, parts, multiprocessors):
-                yield Choice(form, units, predicted(problem, form, units, multiprocessors))
+                for start in starts(form, units, multiprocessors) if early else (False,):
+                    seconds = predicted(problem, form, units, multiprocessors, start)
+                    yield Choice(form, units, seconds, start)
+
+
+def starts(tile: TensorTile | SimtTile, units: Units, multiprocessors: int) -> tuple[bool, ...]:
+    """Return the starts to choose from, early or not; multiply-adds lose much where it fails."""
+    if isinstance(tile, SimtTile):
+        return (starts_early(tile, units, multiprocessors),)
+    return True, False
+
+
+def band_of(tile: TensorTile | SimtTile) -> int:
+    """Return the tile rows that are visited column by column."""
+    return max(1, BAND_ROWS // tile.cluster_rows)
 
 
 def divisions(
     problem: Problem, tile: TensorTile | SimtTile, parts: bool, multiprocessors: int
 ) -> Iterator[Units]:
     """Yield ways to divide a product among workers: whole tiles first."""
-    rows, cols = -(-problem.m // (tile.rows * tile.cluster)), -(-problem.n // tile.cols)
+    rows, cols = -(-problem.m // tile.cluster_rows), -(-problem.n // tile.cols)
     steps = -(-problem.k // tile.depth)
     tiles, most = rows * cols, multiprocessors * tile.per_multiprocessor // tile.cluster
-    band = max(1, BAND_ROWS // (tile.rows * tile.cluster))
+    band = band_of(tile)
     waves = -(-tiles // most)
     if tile.parts > 1:
         if tile.parts <= steps:  # a cluster for each tile

@@ -1,110 +1,92 @@
-"""Predicted times of products on an H200: waves of tiles, with costs fitted on measurements.
+"""Predicted times of products: waves of tiles, with constants fitted on measurements.
 
-The constants are those with which the model chose best among the timings of 130 sizes (tensor
-cores) and 150 sizes (float32); docs/kernels/experiments.md has the shares that it reaches. On
-another device only the proportions matter.
+    python -m raytracer.benchmark.products.measure matmul_bf16 --count 200 --seed 1 -o times.json
+    python -m raytracer.benchmark.products.fit times.json
+
+The second command writes constants.py. On another device only the proportions matter.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from raytracer.benchmark.products import constants
+from raytracer.benchmark.products.features import Features, features, own_key
 from raytracer.benchmark.products.tile import SimtTile, TensorTile
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from raytracer.benchmark.products.layout import Problem
     from raytracer.benchmark.products.units import Units
 
 US = 1e-6
-LINE = 128  # bytes of a line of the L2 cache
-AREA = 128 * 256  # of a tile, to which the costs below refer
-
-# Tensor cores
-LAUNCH, CLUSTER_LAUNCH = 1.4 * US, 0.35 * US
-RATE = 5.74e12  # FLOP/s of a multiprocessor
-LONG, LONG_FLOP = 1.076, 6e10  # the clock is lower in products that reach the power limit
-L2_RATE, L2_RATE_UNALIGNED = 60e9, 49e9  # bytes/s of a multiprocessor, if rows fill lines or not
-SHORTEST_STEP = 0.10 * US
-TILE, TILE_AREA = 0.75 * US, 0.56 * US  # first loads and stores of a tile
-PART, PART_AREA, PART_EACH = 2.7 * US, 8.2 * US, 2.4 * US  # parts of a tile: written, read, added
-PART_STEP = 1.18  # parts share less of A and B in the L2 cache
-MEMORY_RATE = 3.6e12  # bytes/s
-EXCHANGE, EXCHANGE_AREA = 0.3 * US, 0.8 * US  # parts of a cluster: sent, added
-COPY_LAUNCH, COPY_RATE = 2.5 * US, 2.4e12  # copies to aligned rows, bytes/s
-
-# Multiply-adds
-SIMT_LAUNCH = 10.5 * US
-SCHEDULERS = 4  # of a multiprocessor; a warp belongs to one
-SIMT_RATE = 200e9  # multiply-adds/s of a multiprocessor
-SIMT_SHAPES = {
-    (128, 256): 1.04,
-    (256, 128): 1.06,
-    (128, 128): 1.10,
-    (64, 128): 1.17,
-    (64, 64): 1.08,
-}
-NARROW = {256: 1.30, 128: 1.14, 64: 1.14}  # B by copies of 4 bytes, by columns of the tile
-SIMT_TILE, SIMT_TILE_AREA = 3.0 * US, 0.1 * US
-SIMT_PART, SIMT_PART_AREA, SIMT_PART_EACH = 0.7 * US, 3.3 * US, 0.6 * US
+SHARP = 8  # of two limits the larger counts; near their crossing a little more
+OTHER_TILE = (1.0, 1.0)  # constants of a tile that was not measured
 
 
 def predicted(
-    problem: Problem, tile: TensorTile | SimtTile, units: Units, multiprocessors: int
+    problem: Problem,
+    tile: TensorTile | SimtTile,
+    units: Units,
+    multiprocessors: int,
+    early: bool = True,
 ) -> float:
-    """Return the predicted seconds: those of the busiest worker, or of the memory."""
+    """Return the predicted seconds."""
+    f = features(problem, tile, units, early, multiprocessors)
+    key = own_key(tile)
     if isinstance(tile, SimtTile):
-        return _simt(tile, units, multiprocessors) + _copies(problem, tile)
-    area = tile.rows * tile.cols / AREA
-    flop = 2.0 * problem.m * problem.n * problem.k
-    filled = min(1.0, units.workers * tile.cluster / multiprocessors)
-    rows_fill_lines = (
-        problem.a.pitch * problem.a.size | problem.b.pitch * problem.b.size
-    ) % LINE == 0
-    traffic = (tile.rows + tile.cols / tile.cluster) * tile.depth * 2 * (0.35 + 0.65 * filled)
-    step = max(
-        area * AREA * tile.depth * 2 / RATE * (LONG if flop > LONG_FLOP else 1.0),
-        traffic / (L2_RATE if rows_fill_lines else L2_RATE_UNALIGNED),
-        SHORTEST_STEP,
-    )
-    each = TILE + TILE_AREA * area
-    whole, rest = units.tiles - units.split_tiles, units.split_tiles
-    launch = LAUNCH + (CLUSTER_LAUNCH if tile.cluster * tile.parts > 1 else 0.0)
-    if tile.parts > 1:
-        waves = -(-units.tiles * tile.parts // multiprocessors)
-        steps = -(-units.steps // tile.parts)
-        return launch + waves * (steps * step + each + EXCHANGE + EXCHANGE_AREA * area)
-    seconds = launch + -(-whole // units.workers) * (units.steps * step + each)
-    if rest:
-        parts = max(1.0, units.workers / rest)
-        seconds += rest * units.steps / units.workers * step * PART_STEP + each
-        seconds += PART + area * (PART_AREA + PART_EACH * parts)
-    read = 2.0 * problem.k * (problem.m + problem.n)
-    moved = read + problem.c.size * problem.m * problem.n
-    return max(seconds, launch + moved / MEMORY_RATE)
+        own = constants.SIMT_TILES.get(key, OTHER_TILE)
+        return float(simt(f, constants.SIMT, *own)) * US
+    own = constants.TENSOR_TILES.get(key, OTHER_TILE)
+    return float(tensor(f, constants.TENSOR, *own)) * US
 
 
-def _copies(problem: Problem, tile: SimtTile) -> float:
-    operands = zip((problem.a, problem.b), tile.copied, strict=True)
-    moved = sum(2.0 * each.rows * each.cols * each.size for each, copied in operands if copied)
-    return COPY_LAUNCH + moved / COPY_RATE if moved else 0.0
+def larger(*values: Any) -> Any:
+    """Return about the largest of some numbers or arrays."""
+    return sum((value**SHARP for value in values), 0.0) ** (1 / SHARP)
 
 
-def _simt(tile: SimtTile, units: Units, multiprocessors: int) -> float:
-    area, most = tile.rows * tile.cols, tile.per_multiprocessor
-    rate = area * tile.depth * SIMT_SHAPES[tile.rows, tile.cols] / SIMT_RATE
-    if not tile.wide_b:
-        rate *= NARROW[tile.cols]
-    each = SIMT_TILE_AREA * area / AREA
-    blocks = min(most, -(-units.workers // multiprocessors))  # of a multiprocessor
-    # Two warps of a small block leave two of the four schedulers idle.
-    warps = tile.threads // 32
-    together = -(-blocks * warps // SCHEDULERS) * SCHEDULERS / warps
-    whole, rest = units.tiles - units.split_tiles, units.split_tiles
-    waves = -(-whole // units.workers)
-    seconds = SIMT_LAUNCH + waves * (units.steps * rate * together + SIMT_TILE + each * together)
-    if rest:
-        parts = max(1.0, units.workers / rest)
-        seconds += rest * units.steps / units.workers * rate * together + SIMT_TILE
-        seconds += each * together + SIMT_PART
-        seconds += area / AREA * together * (SIMT_PART_AREA + SIMT_PART_EACH * parts)
-    return seconds
+def tensor(f: Features, c: Mapping[str, float], efficiency: Any, each: Any) -> Any:
+    """Return microseconds of a product on the tensor cores.
+
+    Args:
+        f: numbers, or arrays of them.
+        c: constants for all tiles.
+        efficiency: of the tile: its rate of multiplication, relative to others.
+        each: microseconds for first loads and last stores of a tile.
+    """
+    multiply = f.area * 128 / (c["rate"] * efficiency) * (1 + c["long"] * f.long)
+    rate = c["l2"] + (c["l2 unaligned"] - c["l2"]) * f.unaligned
+    load = f.traffic * (1 - c["idle load"] * f.idle) / rate
+    step = larger(multiply, load, c["shortest step"])
+    step = step * (1 + c["crowded"] * f.crowded)
+    in_parts = (f.cluster_parts > 0) * 1.0
+    step = step * (1 + c["part step"] * in_parts * (f.cluster_parts - 1))
+    tile = each + f.area * (c["tile area"] + c["tile ragged"] * f.ragged)
+    seconds = c["launch"] - c["early"] * f.early + c["cluster"] * f.cluster + c["first"]
+    seconds = seconds + f.steps * step + f.waves * tile
+    seconds = seconds + in_parts * (c["exchange"] + c["exchange area"] * f.area)
+    seconds = seconds + f.part_steps * step * c["split step"]
+    split = c["split"] + f.area * (c["split area"] + c["split part"] * f.parts)
+    seconds = seconds + f.split * (tile + split)
+    seconds = seconds + f.copies * c["copy"] + f.copied / c["copy rate"]
+    return larger(seconds, c["launch"] + f.moved / c["memory"])
+
+
+def simt(f: Features, c: Mapping[str, float], efficiency: Any, each: Any) -> Any:
+    """Return microseconds of a product by multiply-adds; arguments as for `tensor`."""
+    unit = f.area * 8 / (c["rate"] * efficiency)  # a step of a block that has the multiprocessor
+    in_parts = (f.cluster_parts > 0) * 1.0
+    work = (f.steps + f.part_steps * c["split step"]) * f.sharing * unit
+    waiting = (f.steps + f.part_steps) * c["shortest step"]
+    work = (work**4 + waiting**4) ** 0.25
+    seconds = c["launch"] - c["early"] * f.early + c["cluster"] * f.cluster
+    seconds = seconds + work * (1 + c["crowded"] * f.crowded)
+    seconds = seconds + f.waves * (each + c["tile area"] * f.area * f.sharing)
+    exchange = c["exchange"] + c["exchange area"] * f.area * f.sharing
+    seconds = seconds + in_parts * (exchange + c["exchange part"] * f.cluster_parts)
+    split = f.sharing * f.area * (c["split area"] + c["split part"] * f.parts)
+    seconds = seconds + f.split * (each + c["split"] + split)
+    seconds = seconds + f.copies * c["copy"] + f.copied / c["copy rate"]
+    return larger(seconds, c["launch"] + f.moved / c["memory"])

@@ -15,10 +15,12 @@ from raytracer.benchmark.cuda.early_launch import EarlyLaunch
 from raytracer.benchmark.cuda.kernel import MAX_DYNAMIC_SHARED, Enqueue, RefusedError, SizeError
 from raytracer.benchmark.products.choice import Choice, choose
 from raytracer.benchmark.products.tile import TensorTile
+from raytracer.errors import BackendError
 
 if TYPE_CHECKING:
     from raytracer.benchmark.cuda.session import Session
     from raytracer.benchmark.products.layout import Operand, Problem
+    from raytracer.benchmark.products.tile import SimtTile
     from raytracer.benchmark.record import Resources
     from raytracer.variants import Variant
 
@@ -67,9 +69,15 @@ class ProductKernel:
 
     def choose(self, problem: Problem) -> Choice:
         """Return tile and division of the work for a problem."""
-        parts = self.variant.schedule == "parts"
-        copies = ALIGN_ENTRY in self.variant.code
-        return choose(problem, self.variant.tiles, parts, self._session.multiprocessors, copies)
+        variant = self.variant
+        return choose(
+            problem,
+            variant.tiles,
+            variant.schedule == "parts",
+            self._session.multiprocessors,
+            copies=ALIGN_ENTRY in variant.code,
+            early=bool(variant.start),
+        )
 
     def bind(self, problem: Problem, choice: Choice | None = None) -> Enqueue:
         """Return a function that queues the product.
@@ -104,7 +112,7 @@ class ProductKernel:
         block, stream = (choice.tile.threads, 1, 1), self._session.stream
         if early is not None:
             sizes = choice.blocks, choice.tile.threads, choice.tile.shared
-            prepared = early.prepare(*sizes, arguments)
+            prepared = early.prepare(*sizes, arguments, choice.early)
 
             def enqueue_early(_held: Any = held) -> None:
                 for step in steps:
@@ -123,6 +131,13 @@ class ProductKernel:
             )
 
         return enqueue
+
+    def early(self, tile: TensorTile | SimtTile) -> EarlyLaunch:
+        """Return the launch of a tile's kernel through the driver."""
+        early = self._module(tile.macros())[3]
+        if early is None:
+            raise BackendError(f"{self.variant.name} is not launched early")
+        return early
 
     def _module(self, macros: dict[str, str]) -> Loaded:
         key = tuple(sorted(macros.items()))

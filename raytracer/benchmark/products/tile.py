@@ -20,6 +20,7 @@ class Tile(Protocol):
     rows: int  # of C that a block computes at a time
     cols: int
     cluster: int  # blocks with adjacent rows
+    cluster_rows: int  # of C that a cluster computes at a time
     parts: int  # blocks of a cluster that divide a tile along k
     depth: int  # along k in a step
     threads: int  # of a block
@@ -65,6 +66,11 @@ class TensorTile:
     def cluster(self) -> int:
         """Blocks of a cluster."""
         return self.request.cluster
+
+    @property
+    def cluster_rows(self) -> int:
+        """Rows of C of a cluster."""
+        return self.rows * self.cluster
 
     @property
     def parts(self) -> int:
@@ -176,7 +182,6 @@ class SimtTile:
 
     depth = 8
     cluster = 1
-    parts = 1
     stages = 4
     possible = True
 
@@ -191,9 +196,19 @@ class SimtTile:
         return self.request.cols
 
     @property
+    def cluster_rows(self) -> int:
+        """Rows of C: no blocks share operands."""
+        return self.rows
+
+    @property
     def label(self) -> str:
         """The entry of the header."""
         return str(self.request)
+
+    @property
+    def parts(self) -> int:
+        """Blocks of a cluster that divide a tile along k."""
+        return self.request.parts
 
     @property
     def _shape(self) -> tuple[int, int, int, int]:
@@ -211,9 +226,16 @@ class SimtTile:
 
     @property
     def shared(self) -> int:
-        """Stages, padded by 16 bytes a step for operands stored along k; the unit."""
+        """Stages, padded by 16 bytes a step for operands stored along k; the unit.
+
+        Sums of the parts of a cluster take the place of the stages.
+        """
         pitches = self.rows + 4 * (not self.along_m) + self.cols + 4 * self.along_k
-        return self.stages * self.depth * pitches * 4 + 32
+        stages = self.stages * self.depth * pitches * 4 + 32
+        if self.parts == 1:
+            return stages
+        pieces = 8 * self._shape[2]  # of 16 bytes, of a thread
+        return max(stages, self.parts * -(-pieces // self.parts) * self.threads * 16)
 
     def with_copies(self, problem: Problem) -> SimtTile:
         """Return the kernel for operands that are copied to aligned rows where that makes it wide.
@@ -242,6 +264,8 @@ class SimtTile:
             "WIDE_A": int(self.wide_a),
             "WIDE_B": int(self.wide_b),
         }
+        if self.parts > 1:
+            values["PARTS"] = self.parts
         return {name: str(value) for name, value in values.items()}
 
 

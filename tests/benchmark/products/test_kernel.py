@@ -61,7 +61,8 @@ class Early:
     def __init__(self, driver: Driver, name: str) -> None:
         self.driver, self.name = driver, name
 
-    def prepare(self, blocks: int, threads: int, shared: int, arguments: bytes) -> Any:
+    def prepare(self, blocks: int, threads: int, shared: int, arguments: bytes, early: bool) -> Any:
+        assert early in (False, True)
         launched = (self.name, (blocks, 1, 1), (threads, 1, 1), arguments, shared)
         return SimpleNamespace(launch=lambda _: self.driver.launches.append(launched))
 
@@ -167,7 +168,7 @@ def test_padding_before_tensor_maps_is_read_from_the_cubin() -> None:
 
 def test_rungs_without_copies_refuse_them(bind: Bind) -> None:
     with pytest.raises(SizeError, match="multiple of 16"):
-        bind("matmul_bf16", "bfloat16", (100, 50, 33), rung=-2)
+        bind("matmul_bf16", "bfloat16", (100, 50, 33), rung=-3)
 
 
 def test_rows_of_b_are_copied_as_pairs_of_16_bits_for_multiply_adds(bind: Bind) -> None:

@@ -1,0 +1,166 @@
+"""What the model of waves knows of a choice: counts of steps, waves and bytes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from raytracer.benchmark.products.tile import SimtTile, TensorTile
+
+if TYPE_CHECKING:
+    from raytracer.benchmark.products.layout import Operand, Problem
+    from raytracer.benchmark.products.units import Units
+
+LINE = 128  # bytes of a line of the L2 cache
+SCHEDULERS = 4  # of a multiprocessor; a warp belongs to one
+# Share of the multiprocessors that clusters of so many blocks can occupy, one block on each: a
+# cluster lies within one group of multiprocessors (an H200's cuOccupancyMaxActiveClusters).
+OCCUPIED = {1: 1.0, 2: 1.0, 3: 0.886, 4: 0.909, 5: 0.833, 6: 0.773, 7: 0.742, 8: 0.909}
+# Share of the multiprocessors up to which, and from which on, an early launch pays: by blocks of a
+# cluster (3: and more), and where several blocks share a multiprocessor, by whether these are parts
+# of more than two.
+EARLY = {1: (0.5, 0.85), 2: (0.5, 0.97), 3: (0.2, 0.7)}
+EARLY_SEVERAL = {False: (0.0, 0.95), True: (0.0, 1.2)}
+OCCUPIED_BY_SEVERAL = 0.93  # if several blocks fit on each, from three blocks of a cluster on
+
+
+class Features(NamedTuple):
+    """Numbers for one choice, or arrays of them for many; flags are 0 or 1.
+
+    Attributes:
+        area: of a tile, 1,000 values of C.
+        traffic: bytes of a step along k that a block reads from the L2 cache, 1,000.
+        steps: of the busiest worker, in whole tiles.
+        part_steps: of the busiest worker, in parts of tiles.
+        waves: tiles of the busiest worker that are taken whole.
+        sharing: blocks that a scheduler serves in turns (float32).
+        split: tiles are divided along k through global memory.
+        parts: of a tile, then.
+        cluster: blocks of a cluster that share an operand or a tile.
+        cluster_parts: blocks of a cluster that divide a tile along k; 0: none.
+        idle: share of the multiprocessors without a block.
+        early: launched early.
+        crowded: launched early where that does not pay (`starts_early`).
+        unaligned: rows of A or B do not fill lines of the cache.
+        ragged: rows of C do not.
+        long: the product reaches the power limit.
+        copies: operands are copied to aligned rows first.
+        copied: bytes of those copies, in millions.
+        moved: bytes of A, B and C, in millions.
+    """
+
+    area: float
+    traffic: float
+    steps: float
+    part_steps: float
+    waves: float
+    sharing: float
+    split: float
+    parts: float
+    cluster: float
+    cluster_parts: float
+    idle: float
+    early: float
+    crowded: float
+    unaligned: float
+    ragged: float
+    long: float
+    copies: float
+    copied: float
+    moved: float
+
+
+LONG_FLOP = 6e10
+
+
+def own_key(tile: TensorTile | SimtTile) -> str:
+    """Return the name under which a tile has constants of its own."""
+    if isinstance(tile, SimtTile):
+        return f"{replace(tile.request, parts=1)}{'' if tile.wide_b else ' narrow'}"
+    return str(replace(tile.request, parts=1))
+
+
+def occupied(tile: TensorTile | SimtTile, multiprocessors: int) -> float:
+    """Return how many multiprocessors clusters that divide a tile can occupy."""
+    if tile.per_multiprocessor > 1:
+        return multiprocessors * (OCCUPIED_BY_SEVERAL if tile.parts > 2 else 1.0)
+    return multiprocessors * OCCUPIED[tile.parts] // tile.parts * tile.parts
+
+
+def starts_early(tile: TensorTile | SimtTile, units: Units, multiprocessors: int) -> bool:
+    """Whether a launch before the kernel ahead has ended pays.
+
+    If only some of the blocks find room beside those of the kernel ahead, all lie unevenly on the
+    multiprocessors, which takes more time than the early launch saves.
+    """
+    size = tile.cluster * tile.parts
+    share = units.workers * size / (multiprocessors * tile.per_multiprocessor)
+    few, many = EARLY[min(size, 3)] if tile.per_multiprocessor == 1 else EARLY_SEVERAL[size > 2]
+    return share <= few or share >= many
+
+
+def features(
+    problem: Problem,
+    tile: TensorTile | SimtTile,
+    units: Units,
+    early: bool,
+    multiprocessors: int,
+) -> Features:
+    """Return the numbers of a choice."""
+    whole, split = units.tiles - units.split_tiles, units.split_tiles
+    waves, sharing = -(-whole // units.workers), 1.0
+    steps, part_steps = waves * units.steps, split * units.steps / units.workers
+    blocks = units.workers * tile.cluster * tile.parts
+    at_once = occupied(tile, multiprocessors) * tile.per_multiprocessor
+    if tile.parts > 1:
+        waves = math.ceil(blocks / at_once)
+        steps, part_steps = waves * -(-units.steps // tile.parts), 0
+    if isinstance(tile, SimtTile):
+        sharing = _turns(tile, blocks / at_once * tile.per_multiprocessor)
+        if tile.parts > 1:
+            sharing /= waves
+    flop = 2.0 * problem.m * problem.n * problem.k
+    copied = sum(_copied(problem, tile))
+    size = problem.a.size
+    moved = size * problem.k * (problem.m + problem.n) + problem.c.size * problem.m * problem.n
+    return Features(
+        area=tile.rows * tile.cols * 1e-3,
+        traffic=(tile.rows + tile.cols / tile.cluster) * tile.depth * size * 1e-3,
+        steps=steps,
+        part_steps=part_steps,
+        waves=waves,
+        sharing=sharing,
+        split=float(split > 0),
+        parts=units.workers / split if split else 0.0,
+        cluster=float(tile.cluster * tile.parts > 1),
+        cluster_parts=float(tile.parts if tile.parts > 1 else 0),
+        idle=max(0.0, 1 - blocks / at_once),
+        early=float(early),
+        crowded=float(early and not starts_early(tile, units, multiprocessors)),
+        unaligned=float((problem.a.pitch | problem.b.pitch) * size % LINE != 0),
+        ragged=float(problem.c.pitch * problem.c.size % LINE != 0),
+        long=float(flop > LONG_FLOP),
+        copies=float(copied > 0),
+        copied=copied * 1e-6,
+        moved=moved * 1e-6,
+    )
+
+
+def _turns(tile: SimtTile, blocks: float) -> float:
+    """Return blocks that a scheduler serves in turns, if a multiprocessor has some.
+
+    Two warps of a small block leave two of the four schedulers idle.
+    """
+    warps = tile.threads // 32
+    return math.ceil(math.ceil(blocks) * warps / SCHEDULERS) * SCHEDULERS / warps
+
+
+def _copied(problem: Problem, tile: TensorTile | SimtTile) -> tuple[float, float]:
+    a, b = problem.a, problem.b
+    which = tile.copied if isinstance(tile, SimtTile) else (not a.aligned, not b.aligned)
+    return _bytes(a) * which[0], _bytes(b) * which[1]
+
+
+def _bytes(operand: Operand) -> float:
+    return 2.0 * operand.rows * operand.cols * operand.size  # read and written
