@@ -1,6 +1,6 @@
 """Compiles every kernel, for checks and for machines without nvcc.
 
-    python -m raytracer.compile_all [--arch sm_80 sm_90a compute_80] [-o FOLDER]
+    python -m raytracer.compile_all [--arch sm_80 sm_90a compute_80] [--every-size] [-o FOLDER]
 
 Ends with 1 if a kernel does not compile and with 2 if nvcc is missing. A folder made with -o serves
 a machine of one of those architectures: name it in RAYTRACER_CUBINS there.
@@ -9,6 +9,7 @@ a machine of one of those architectures: name it in RAYTRACER_CUBINS there.
 from __future__ import annotations
 
 import argparse
+import itertools
 import sys
 import time
 from collections.abc import Sequence
@@ -25,7 +26,7 @@ from raytracer.backends.cuda.sources import kernels_root
 from raytracer.benchmark.operations import modules
 from raytracer.benchmark.products.tile import tile_of
 from raytracer.errors import RaytracerError
-from raytracer.variants import Kernel, Variant, discover, operations, products
+from raytracer.variants import Kernel, Variant, discover, operations, preferred, products
 
 # sm_80 serves 8.6 and 8.9 too, sm_120 also 12.1; PTX (compute_80) serves devices of the future.
 ARCHITECTURES = ("sm_75", "sm_80", "sm_90a", "sm_100a", "sm_120", compiler.PTX)
@@ -55,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("nvcc is missing: install the CUDA toolkit or set RAYTRACER_NVCC", file=sys.stderr)
         return 2
     try:
-        work = jobs(root, options.arch)
+        work = jobs(root, options.arch, options.every_size)
     except RaytracerError as error:
         print(error, file=sys.stderr)
         return 1
@@ -75,8 +76,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 1 if failed else 0
 
 
-def jobs(root: Path, architectures: Sequence[str]) -> list[Job]:
-    """Every kernel under `root`, for those of the architectures that its `needs:` line admits."""
+def jobs(root: Path, architectures: Sequence[str], every_size: bool = False) -> list[Job]:
+    """Every kernel under `root`, for those of the architectures that its `needs:` line admits.
+
+    every_size: whether the fastest kernel of each size is among them where sizes are macros, and
+        not those of the default sizes alone.
+    """
     made = [
         Job(kernel, arch, tuple(sorted(macros_without(missing).items())))
         for kernel in products(root)
@@ -86,6 +91,9 @@ def jobs(root: Path, architectures: Sequence[str]) -> list[Job]:
     for variant in (variant for op in operations(root) for variant in discover(op, root)):
         each = tile_macros(variant) if variant.tiles else macros_of(variant.op)
         made += [Job(variant, arch, macros) for arch in architectures for macros in each]
+    if every_size:
+        made += [job for op in operations(root) for job in fastest(op, root, architectures)]
+    made = list(dict.fromkeys(made))
     return [job for job in made if job.kernel.admits(job.arch)]
 
 
@@ -97,6 +105,22 @@ def macros_of(op: str) -> list[tuple[tuple[str, str], ...]]:
     axes = found.resolve({})
     each = [tuple(sorted(found.macros(axes, dtype).items())) for dtype in found.dtypes]
     return list(dict.fromkeys(each))
+
+
+def fastest(op: str, root: Path, architectures: Sequence[str]) -> list[Job]:
+    """The kernel that is the fastest at each size of an operation whose sizes are macros."""
+    found, made = modules().get(op), list[Job]()
+    if found is None:
+        return made
+    for arch in architectures:
+        variants = [each for each in discover(op, root) if each.admits(arch)]
+        for name, sizes in found.macro_sizes.items():
+            for size, dtype in itertools.product(sizes, found.dtypes):
+                axes = found.resolve({name: size})
+                order = preferred([v for v in variants if v.supports(dtype)], axes, dtype)
+                macros = tuple(sorted(found.macros(axes, dtype).items()))
+                made += [Job(each, arch, macros) for each in order[:1]]
+    return made
 
 
 def tile_macros(variant: Variant) -> list[tuple[tuple[str, str], ...]]:
@@ -136,6 +160,9 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         prog="python -m raytracer.compile_all", description="Compile every kernel."
     )
     parser.add_argument("--arch", nargs="+", default=ARCHITECTURES, help="like sm_80 or sm_90a")
+    parser.add_argument(
+        "--every-size", action="store_true", help="the fastest kernel for every n of elements too"
+    )
     parser.add_argument("-o", "--output", type=Path, help="folder that also gets the cubins")
     parser.add_argument("--kernels", type=Path, help="folder of kernels; the package's by default")
     return parser.parse_args(arguments)

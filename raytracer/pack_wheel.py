@@ -1,6 +1,6 @@
 """Adds compiled kernels to a wheel, for machines without nvcc.
 
-    python -m raytracer.pack_wheel [WHEEL] [--arch sm_90a ...] [-o FOLDER]
+    python -m raytracer.pack_wheel [WHEEL] [--arch sm_90a ...] [--every-size] [-o FOLDER]
 
 Without a wheel, the sources of the current folder are built first. The kernels are compiled from
 the sources in the wheel, and lie beside them: an installed package finds them there. Ends with 1 if
@@ -42,6 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return 2
         compiled = folder / "cubins"
         words = ["--kernels", str(kernels), "-o", str(compiled), "--arch", *options.arch]
+        words += ["--every-size"] if options.every_size else []
         if status := compile_all.main(words):
             return status
         options.output.mkdir(parents=True, exist_ok=True)
@@ -119,6 +120,9 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("wheel", nargs="?", type=Path, help="by default, the current folder's")
     parser.add_argument(
         "--arch", nargs="+", default=compile_all.ARCHITECTURES, help="like sm_90a or compute_80"
+    )
+    parser.add_argument(
+        "--every-size", action="store_true", help="the fastest kernel for every n of elements too"
     )
     parser.add_argument("-o", "--output", type=Path, default=Path("dist"), help="folder; dist")
     return parser.parse_args(arguments)

@@ -200,6 +200,7 @@ def prepare(
     outputs: OutputSet | None = None,
     annotations: Annotations | Mapping[str, Any] | None = None,
     values: Mapping[str, Any] | None = None,
+    hashed: bool = True,
 ) -> Job:
     """Load, pack, build and upload a scene.
 
@@ -220,6 +221,8 @@ def prepare(
         outputs: files that will be written; the files of the scene must not be among them.
         annotations: what is drawn over pictures, or changes of what the scene says.
         values: what the texts of annotations may name in braces beside the values of the scene.
+        hashed: whether films and pictures say by a digest what they are of; without one, samples
+            cannot be added to such a film later.
 
     Returns:
         The job, whose device memory `Job.__exit__` releases.
@@ -289,7 +292,7 @@ def prepare(
     kept, tone = (loaded, buffers) if keep else None, loaded.tone
     del loaded
     with stage("digest", f"hashing {spheres}"):
-        digest = buffers.digest()
+        digest = buffers.digest() if hashed else ""
     with stage("build", f"building the hierarchy over {spheres}"):
         tree = device.build(buffers)
     with stage("upload", f"uploading {spheres} to the {device.name} backend"), naming(source):

@@ -85,13 +85,14 @@ struct Sample2d {
   F u, v;
 };
 
-// A point of the unit square; u is sample_1d of the same use.
+// A point of the unit square; u is sample_1d of the same use. number: of further points of the sample, each of which has
+// a scramble of its own and shares the hashes.
 template <class F> RT_HD Sample2d<F> sample_2d(uint32_t seed, UintOf<F> x, UintOf<F> y, uint32_t s, uint32_t bounce,
-                                               SampleUse use) {
-  const uint32_t dimension = bounce * kSampleUses + use;
-  const UintOf<F> index = sample_index(seed, x, y, s, dimension);
-  const UintOf<F> u = owen_scramble_reversed(index, pixel_key(seed, x, y, 2 * dimension));
-  const UintOf<F> v = owen_scramble_reversed(sobol1_reversed(index), pixel_key(seed, x, y, 2 * dimension + 1));
+                                               SampleUse use, uint32_t number = 0) {
+  const uint32_t dimension = bounce * kSampleUses + use, apart = number * 0x9e3779b9u;
+  const UintOf<F> index = sample_index(seed, x, y, s, dimension), turned = sobol1_reversed(index);
+  const UintOf<F> u = owen_scramble_reversed(index, pixel_key(seed, x, y, 2 * dimension) + UintOf<F>(apart));
+  const UintOf<F> v = owen_scramble_reversed(turned, pixel_key(seed, x, y, 2 * dimension + 1) + UintOf<F>(apart));
   return {unit_float(reverse_bits(u)), unit_float(reverse_bits(v))};
 }
 

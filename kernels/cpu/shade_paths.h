@@ -10,7 +10,7 @@ namespace RT_NS {
 // What the lights send to the surfaces of a vector.
 RT_HD void shade_path_lights(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w, int at, uint32_t hits,
                              const PathState<FW>& p, const Surface<FW>& f, const Scattering<FW>& scattering) {
-  for (int i = 0; i < light_samples(*s.frame); ++i) {
+  for (int i = 0; i < light_samples(*s.frame, p.depth); ++i) {
     const LitSample<FW> a = shade_path_light(s, i, p, f, scattering);
     uint32_t lit = hits & bits(a.contributes);
     if (casts_shadows(s, i)) lit = unblocked(s, p, a.origin, a.sample.wi, leaving(p, f), a.sample.distance, lit);
@@ -89,7 +89,7 @@ inline uint32_t shade_catcher(const rt::SceneView& s, rt::Scratch& k, const rt::
   const Scattering<FW> scattering = catcher_scattering(frame, p, f);
   const UW self = leaving(p, f);
   CaughtLight<FW> caught = {FW(0.0f), FW(0.0f)};
-  for (int i = 0; i < light_samples(frame); ++i) {
+  for (int i = 0; i < light_samples(frame, p.depth); ++i) {
     const LitSample<FW> a = shade_path_light(s, i, p, f, scattering);
     const uint32_t arrives = mask & bits(a.contributes);
     uint32_t seen = arrives;

@@ -11,7 +11,7 @@ template <class Traversal>
 RT_DEVICE Vec3<float> add_path_lights(const rt::SceneTables& s, const Traversal& traversal, const PathState<float>& p,
                                       const Surface<float>& f, const Scattering<float>& scattering,
                                       Vec3<float> radiance) {
-  for (int i = 0; i < light_samples(*s.frame); ++i) {
+  for (int i = 0; i < light_samples(*s.frame, p.depth); ++i) {
     const LitSample<float> a = shade_path_light(s, i, p, f, scattering);
     if (!a.contributes) continue;
     if (casts_shadows(s, i) && path_occluded(s, traversal, p, a.origin, a.sample.wi, leaving(p, f), a.sample.distance))
@@ -76,7 +76,7 @@ RT_DEVICE_CALLED float4 trace_shadow(const rt::SceneTables& s, const Traversal& 
   const Scattering<float> scattering = catcher_scattering(frame, p, f);
   const uint32_t self = leaving(p, f);
   CaughtLight<float> caught = {0.0f, 0.0f};
-  for (int i = 0; i < light_samples(frame); ++i) {
+  for (int i = 0; i < light_samples(frame, p.depth); ++i) {
     const LitSample<float> a = shade_path_light(s, i, p, f, scattering);
     const bool blocked = a.contributes && casts_shadows(s, i) &&
                          path_occluded(s, traversal, p, a.origin, a.sample.wi, self, a.sample.distance);

@@ -19,17 +19,19 @@ struct SkySample {
   Vec3<F> radiance;
 };
 
-// A direction to the sky: ray 0 to n - 1 of a sample. The rays of all samples of a pixel are one sequence of points,
-// and those of a sample share the turn about the normal out between them: n sectors, of which ray j gets another one
-// with each sample. So rays of neighbouring pixels with the same number go similar ways, and meet similar nodes.
+// A direction to the sky with the density of a cosine, for ray 0 to n - 1 of a sample: the normal plus a point of the
+// unit sphere, whose places do not depend on the normal. So points that are even on the sphere stay even in the mean
+// over a pixel in which the normal turns. Ray j has points of its own, on the sector j of n about the y axis: rays of
+// neighbouring pixels with the same number go similar ways, and meet similar nodes.
 template <class F>
 RT_HD Vec3<F> sky_direction(const rt::Frame& frame, const PathState<F>& p, Vec3<F> normal, int32_t ray) {
-  const uint32_t n = (uint32_t)frame.integrator.ao_samples;
-  Sample2d<F> point =
-      sample_2d<F>(frame.sampler.seed, p.x, p.y, p.sample * n + (uint32_t)ray, (uint32_t)p.depth, kUseBsdf);
-  const uint32_t sector = ((uint32_t)ray + p.sample) % n;
-  point.v = (F((float)sector) + point.v) * F(1.0f / (float)n);
-  return cosine_hemisphere(normal, point);
+  const Sample2d<F> point =
+      sample_2d<F>(frame.sampler.seed, p.x, p.y, p.sample, (uint32_t)p.depth, kUseBsdf, (uint32_t)ray);
+  const SinCos<F> phi = sincos_turns((F((float)ray) + point.v) * F(1.0f / (float)frame.integrator.ao_samples));
+  const F radius = F(2.0f) * sqrt_(max_(point.u - point.u * point.u, F(0.0f)));
+  const Vec3<F> sum = normal + Vec3<F>{radius * phi.cos, fma_(F(-2.0f), point.u, F(1.0f)), radius * phi.sin};
+  const F square = dot(sum, sum);
+  return select3(square > F(1e-6f), F(1.0f) / sqrt_(max_(square, F(1e-6f))) * sum, normal);
 }
 
 // What one ray of a surface brings from a sky of which the surface shows `ambient` as a whole.

@@ -56,13 +56,23 @@ template <class F> RT_HD F camera_coverage(const rt::Frame& frame, const PathSta
   return shows_sky(frame) ? F(1.0f) : path_coverage(p);
 }
 
+// Whether the image of the sky is sampled as a light.
+RT_HD bool samples_sky(const rt::Frame& frame) { return has_sky_image(frame) && traces_paths(frame.integrator); }
+
+// Whether it is at a surface after so many bounces. A sky that is nearly even is left to the paths that go on: half of
+// its samples would lie below the surface, and the rays to the others would cost as much as a bounce.
+RT_HD bool samples_sky(const rt::Frame& frame, int depth) {
+  const bool left_to_paths = frame.sky.sky_even && frame.integrator.shadows && depth < frame.integrator.max_depth;
+  return samples_sky(frame) && !left_to_paths;
+}
+
 // Radiance from the image of the sky along a ray that meets nothing; one that was sampled counts by its share.
 template <class F>
 RT_HD Vec3<F> shade_image_miss(const rt::SceneTables& scene, const PathState<F>& p) {
   const rt::Frame& frame = *scene.frame;
   const SkyLight<F> light = sky_light(scene.sky, frame, p.ray.direction);
   F weight(1.0f);
-  if (p.depth > 0 && traces_paths(frame.integrator)) {
+  if (p.depth > 0 && samples_sky(frame, p.depth - 1)) {
     const F shared = frame.integrator.shadows ? power_heuristic(p.scatter_pdf, light.pdf) : F(0.0f);
     weight = select(p.scatter_pdf > F(0.0f), shared, weight);
   }
@@ -191,12 +201,10 @@ RT_HD LitSample<F> shade_sample(const rt::Frame& frame, const LightSample<F>& sa
   return a;
 }
 
-// Whether the image of the sky is sampled as a light.
-RT_HD bool samples_sky(const rt::Frame& frame) { return has_sky_image(frame) && traces_paths(frame.integrator); }
-
-// Number of the light samples of a surface: one of each light, one of the spheres that send out light, one of the sky.
-RT_HD int32_t light_samples(const rt::Frame& frame) {
-  return frame.scene.light_count + (emitter_count(frame) ? 1 : 0) + (samples_sky(frame) ? 1 : 0);
+// Number of the light samples of a surface after so many bounces: one of each light, one of the spheres that send out
+// light, one of the sky.
+RT_HD int32_t light_samples(const rt::Frame& frame, int depth) {
+  return frame.scene.light_count + (emitter_count(frame) ? 1 : 0) + (samples_sky(frame, depth) ? 1 : 0);
 }
 
 // Whether there are shadows in the light of that number.

@@ -34,7 +34,7 @@ RT_HD Scattering<F> catcher_scattering(const rt::Frame& frame, const PathState<F
 // Mean of the samples of light number i, where it is known; else 0.
 template <class F>
 RT_HD F expected_light(const rt::Frame& frame, int i, const Surface<F>& f, const Scattering<F>& s) {
-  if (!samples_sky(frame) || i + 1 < light_samples(frame)) return F(0.0f);
+  if (!samples_sky(frame) || i + 1 < light_samples(frame, frame.integrator.max_depth)) return F(0.0f);
   return scattering_eval(s, f.point.normal).value.x * F(frame.environment.sky_light);
 }
 

@@ -8,7 +8,8 @@
 // sky_x, background_up and their cross product are the image's axes
 #define RT_SKY(F)                                                                                 \
   F(float, sky_x, 3) F(int32_t, sky_size, 1)   /* unit; texels of a side, 0: there is no image */ \
-  F(int32_t, sky_visible, 1) F(int32_t, pad, 3) /* whether the camera sees it */
+  F(int32_t, sky_visible, 1) F(int32_t, sky_even, 1) /* whether the camera sees it; whether paths find it at random */ \
+  F(int32_t, pad, 2)
 
 // A texel is chosen with probability share / (number of texels); threshold and alias as in Emitter.
 #define RT_SKYTEXEL(F)                                                                            \

@@ -53,8 +53,8 @@ STILL_SECONDS = 6.0
 MOST_SHOTS = 1_000_000
 """Most frames of an animation."""
 
-WAITING = 2
-"""Most rendered frames that wait to be written."""
+WAITING = 1
+"""Most rendered frames that wait to be written while another one is rendered."""
 
 Pixels = NDArray[np.uint8]
 
@@ -297,6 +297,8 @@ class _Job:
     """
 
     crew: Callable[[], AbstractContextManager[Crew]] | None = None
+    hashed = True
+    """Whether frames say by a digest what they are of."""
 
     def __init__(self, plan: Plan, target: Path, resume: bool, progress: FrameCall | None) -> None:
         self.plan, self.target, self.resume, self.progress = plan, target, resume, progress
@@ -336,7 +338,7 @@ class _Job:
             given: Iterator[Callable[[], None]] = iter(())
             if missing:
                 exposure = self.keeper.exposure() if self.resume else None
-                renderer = stack.enter_context(Renderer(self.plan, exposure))
+                renderer = stack.enter_context(Renderer(self.plan, exposure, hashed=self.hashed))
                 self.begin(renderer)
                 # Closed before the renderer: it waits for the frame that is being read.
                 way = self._here if self.crew is None else self._by_crew
@@ -357,7 +359,14 @@ class _Job:
         animation.seconds = renderer.seconds
         with closing(renderer.images(shots, bits)) as images:
             for shot, image in images:
-                yield partial(self.keep, shot, image, renderer.exposure)
+                yield partial(self._keep_here, renderer, shot, image, renderer.exposure)
+
+    def _keep_here(
+        self, renderer: Renderer, shot: Shot, image: Image, exposure: float | None
+    ) -> None:
+        """Write a frame that was rendered here, and give its memory back."""
+        self.keep(shot, image, exposure)
+        renderer.release(image)
 
     def _by_crew(
         self, animation: Animation, renderer: Renderer, shots: list[Shot], bits: int | None
@@ -387,6 +396,8 @@ class _Job:
 
 class _Movie(_Job):
     """A movie or a moving picture, with the folder of its finished frames."""
+
+    hashed = False  # the poster does
 
     def __init__(
         self, plan: Plan, target: Path, poster: bool, resume: bool, progress: FrameCall | None

@@ -98,7 +98,8 @@ class ShotWorker:
             )
         self.order = order
         self.is_shared = order.beacon.exists()
-        self.renderer = Renderer(order.plan, fixed=order.fixed)
+        hashed = isinstance(order.keeper, NumberedPictures)
+        self.renderer = Renderer(order.plan, fixed=order.fixed, hashed=hashed)
 
     def render(self, shot: Shot, exposure: float | None) -> Rendered:
         """Render a frame, unless it is there, and write or return it."""
@@ -121,6 +122,7 @@ class ShotWorker:
         if shot.index == 0:
             metadata = image.metadata
             pixels = packed(image.to_uint8()) if isinstance(keeper, FrameStore) else None
+        renderer.release(image)
         return Rendered(
             digest_of(data), None if self.is_shared else data, renderer.seconds[-1],
             renderer.exposure, metadata, warnings, pixels,

@@ -137,6 +137,7 @@ class Renderer:
         plan: of the animation.
         exposure: stops of an earlier run that was ended; None meters the first shot.
         fixed: what another renderer of the same plan found in the first frame; None reads it.
+        hashed: whether pictures say by a digest what they are of; that of the first shot does.
 
     Attributes:
         fixed: what the first frame decided.
@@ -145,7 +146,11 @@ class Renderer:
     """
 
     def __init__(
-        self, plan: Plan, exposure: float | None = None, fixed: Fixed | None = None
+        self,
+        plan: Plan,
+        exposure: float | None = None,
+        fixed: Fixed | None = None,
+        hashed: bool = True,
     ) -> None:
         self._overrides = dict(plan.overrides)
         self._style = take_style(self._overrides)
@@ -154,6 +159,8 @@ class Renderer:
         self._context.run(self._kept.enter_context, keeping_unpacked())
         self.plan = plan
         self.exposure = exposure
+        self.hashed = hashed
+        self._spare: list[Film] = []
         self.seconds: list[float] = []
         self._device: Device | None = None
         self._job: Job | None = None  # of the frame that was read last
@@ -394,6 +401,7 @@ class Renderer:
             keep=again,
             annotations=plan.annotations,
             values=_values(shot),
+            hashed=self.hashed or shot.index == 0,
         )
 
     def _retaken(self, job: Job, shot: Shot) -> Job:
@@ -427,10 +435,34 @@ class Renderer:
         moving = self.plan.settings.grain == "moving"
         return (self.settings.seed + moving * shot.index) % (LARGEST_SEED + 1)
 
+    def release(self, image: Image) -> None:
+        """Use the memory of a picture that nobody looks at any more for a later shot."""
+        if image.film.sums.size:
+            self._spare.append(image.film)
+
+    def _blank(self, settings: RenderSettings) -> Film:
+        """Return a film without samples.
+
+        New memory would be taken from the system page by page, which takes longer than zeros.
+        """
+        blank = (settings.height, settings.width, 4)
+        while self._spare:
+            sums = self._spare.pop().sums
+            if sums.shape == blank:
+                sums.fill(0.0)
+                return Film(sums, 0, 0, 0, settings.width, settings.height)
+        return Film.blank(settings.width, settings.height)
+
     def _render(self, job: Job, bits: int | None, progress: ProgressCall | None) -> Image:
-        """Render a shot, with the exposure of the first one."""
+        """Render a shot, with the exposure of the first one.
+
+        A film of the CPU is developed by the thread that uses its picture, while this one renders
+        the next shot.
+        """
         settings: RenderSettings = job.settings
-        with job.film(Film.blank(settings.width, settings.height)) as on_device:
+        if job.device.name == "cpu":
+            bits = None
+        with job.film(self._blank(settings)) as on_device:
             tone = self.tone
             stops = self.exposure
             if tone.automatic and stops is None:

@@ -215,7 +215,7 @@ def optix(app: Path, ir: Path, plan: Plan, folder: Path) -> Peer:
     return Peer("OptiX built-in spheres", ("",), run, counts_camera_rays=True)
 
 
-def embree(driver: Path, plan: Plan, folder: Path) -> Peer:
+def embree(driver: Path, modes: Sequence[str], plan: Plan, folder: Path) -> Peer:
     """Embree's sphere points; its times are of the rays that start at stored hits."""
 
     def run(scene: peer_scenes.PeerScene, mode: str) -> Results:
@@ -225,7 +225,7 @@ def embree(driver: Path, plan: Plan, folder: Path) -> Peer:
         words += ["--size", width, height, "--ao", OCCLUSION_RAYS, "--path", BOUNCES]
         return parse_embree(peer_comparison.run_process(words))
 
-    return Peer("Embree sphere points", EMBREE_MODES, run, counts_camera_rays=False)
+    return Peer("Embree sphere points", tuple(modes), run, counts_camera_rays=False)
 
 
 def options(words: Sequence[str] | None) -> argparse.Namespace:
@@ -237,6 +237,8 @@ def options(words: Sequence[str] | None) -> argparse.Namespace:
     option("--embree", type=Path, metavar="DRIVER", help="the compiled driver of Embree")
     option("--sizes", nargs="+", default=["1e3", "1e5", "1e6", "1e7"], help="random spheres")
     option("--scenes", nargs="*", default=[], metavar="BASE", help="scenes of the Embree driver")
+    option("--modes", nargs="+", default=EMBREE_MODES, choices=EMBREE_MODES,
+           help="packets of the Embree driver, of which the fastest counts")  # fmt: skip
     option("--rounds", type=int, default=2, help="turns of each side")
     option("--frames", type=int, default=20, help="timed frames in a turn")
     option("--size", type=int, nargs=2, metavar=("W", "H"), help="pixels")
@@ -278,7 +280,7 @@ def run(arguments: argparse.Namespace, plan: Plan) -> list[dict[str, Any]]:
     with tempfile.TemporaryDirectory(prefix="raytracer-") as name:
         folder = Path(name)
         peer = (
-            embree(arguments.embree.resolve(), plan, folder)
+            embree(arguments.embree.resolve(), arguments.modes, plan, folder)
             if arguments.embree
             else optix(arguments.app.resolve(), arguments.ir.resolve(), plan, folder)
         )

@@ -154,8 +154,9 @@ class TileWorker:
         if self._bands is None:
             self._bands = CudaBands(self.device.number)
         view = self.order.view
-        x0, y0, x1, _ = part.crops[0]
-        crop = x0, y0, x1, part.crops[-1][3]
+        x0, _, x1, _ = part.crops[0]
+        y0 = min(top for _, top, _, _ in part.crops)
+        crop = x0, y0, x1, max(bottom for _, _, _, bottom in part.crops)
         own = view.for_film((view.width, view.height), crop, part.first, part.samples)
         rows = [(top - y0, bottom - y0) for _, top, _, bottom in part.crops]
         return self._bands.expose(self.scene, own, rows, part.sums)

@@ -18,7 +18,7 @@ from raytracer._version import __version__
 from raytracer.errors import OutputError, UserError
 from raytracer.files import output
 from raytracer.film import png
-from raytracer.film.film import Pixels, check_bits, measure_and_develop, outline
+from raytracer.film.film import Pixels, check_bits, develop, measure_and_develop, outline
 from raytracer.film.statistics import Statistics, statistics_of
 from raytracer.film.tone_settings import ToneSettings
 
@@ -168,11 +168,14 @@ class Image:
         Raises:
             UserError: another number of bits, or dither with 16.
         """
-        return self._annotated(self._developed(bits)[0])
+        return self._annotated(self.developed(bits))
 
     def developed(self, bits: int = 8) -> Pixels:
         """Return `pixels` without what is drawn over them."""
-        return self._developed(bits)[0]
+        if kept := self._developed_on_device.get((bits, self.film.samples)):
+            return kept[0]
+        # The statistics take as long, and are needed for an automatic exposure alone.
+        return develop(self.shown, self.settings, bits, self.threads)
 
     def codes(self, bits: int = 8) -> Pixels:
         """Return `pixels`, the new name of this method."""

@@ -155,6 +155,7 @@ CONTROLS = (
     Control(LOOK, ("L",), "light_from_viewer", "light from the viewer's upper left"),
     Control(LOOK, ("N",), "next_look", "next look: ambient occlusion and light"),
     Control(LOOK, ("SHIFT+N",), "next_integrator", "next integrator: direct, ao, path"),
+    Control(LOOK, ("CTRL+N",), "toggle_denoise", "remove noise at rest"),
     Control(LOOK, ("B",), "next_background", "next background"),
     Control(LOOK, ("K",), "scale_shininess", "shinier: the picked sphere's material, or all",
             (2**0.5,)),

@@ -51,6 +51,7 @@ class Edits:
         shininess: factors by index of the material in the packed table.
         look: instead of the look and the integrator of the settings; None keeps them.
         integrator: instead of that of the look and of the settings; None keeps it.
+        denoise: whether noise is removed at rest, instead of the settings' word; None keeps it.
     """
 
     lights: tuple[Light, ...] | None = None
@@ -58,6 +59,7 @@ class Edits:
     shininess: Mapping[int, float] = field(default_factory=dict)
     look: str | None = None
     integrator: str | None = None
+    denoise: bool | None = None
 
     def applied_to(self, scene: Scene) -> Scene:
         """Return the scene with the lights, the background and the look of the edits."""
@@ -66,6 +68,8 @@ class Edits:
             scene = replace(scene, render=replace(scene.render, look=self.look, integrator=None))
         if self.integrator is not None:
             scene = replace(scene, render=replace(scene.render, integrator=self.integrator))
+        if self.denoise is not None:
+            scene = replace(scene, render=replace(scene.render, denoise=self.denoise))
         if self.lights is not None:
             # A scene without lights has an ambient light of its own, which must not go with them.
             changes["lights"] = self.lights

@@ -245,7 +245,11 @@ class Viewer:
     def _submit(self, buffers: SceneBuffers) -> None:
         self._buffers = buffers  # those of the latest request
         self._requested = self.view, self.edits
-        self.worker.show(RenderRequest(self.loaded_scene, buffers, self.tone, self.samples))
+        settings = self.edits.applied_to(self.loaded_scene.scene).render
+        request = RenderRequest(
+            self.loaded_scene, buffers, self.tone, self.samples, settings=settings
+        )
+        self.worker.show(request)
 
     def _set_view(self, changed: View) -> None:
         self.view = changed
@@ -454,6 +458,22 @@ class Viewer:
         """Switch to the next integrator: direct light, with occlusion, along paths."""
         self._set_edits(self.edits.next_integrator(self.loaded_scene.scene))
         self.notify(f"integrator: {self.edits.integrator}")
+
+    @action(undo=True)
+    def toggle_denoise(self) -> None:
+        """Remove the noise of the picture at rest, or leave it; the same film is developed again.
+
+        Raises:
+            UserError: the package that removes noise is missing.
+        """
+        from raytracer.film.denoise import require_denoiser
+
+        wanted = not self.edits.applied_to(self.loaded_scene.scene).render.denoise
+        if wanted:
+            require_denoiser()
+        self.edits = replace(self.edits, denoise=wanted)
+        self._submit(self._buffers)
+        self.notify("noise: removed at rest" if wanted else "noise: as rendered")
 
     @action(undo=True)
     def next_background(self) -> None:

@@ -313,7 +313,7 @@ class Worker:
         with self._changed:
             picture = self._free_pictures.pop() if self._free_pictures else None
         picture = picture or job.device.picture()
-        if job.settings.denoise and self._film.finished(request):
+        if (request.settings or job.settings).denoise and self._film.finished(request):
             self._film.develop_without_noise(request, picture)
         else:  # bloom takes longer than a draft
             tone = replace(request.tone, bloom=0.0) if self._film.draft else request.tone

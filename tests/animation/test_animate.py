@@ -13,6 +13,7 @@ from PIL import Image as Pillow
 
 import raytracer
 from raytracer.animation.movie import durations
+from raytracer.animation.shots import Renderer
 from raytracer.cli import main
 from raytracer.errors import UserError
 from raytracer.files import output
@@ -76,6 +77,21 @@ def test_frames_are_the_pictures_of_the_same_camera(trajectory: Path) -> None:
         alone = raytracer.render(trajectory, frame=k, camera=camera, **SMALL)
         np.testing.assert_array_equal(image.to_uint8(), alone.to_uint8())
         assert image.statistics.covered > 0
+
+
+def test_memory_that_is_used_again_and_frames_without_a_digest(trajectory: Path) -> None:
+    wanted = [image.to_uint8() for image in raytracer.animate(trajectory, **SMALL)]
+    plan = raytracer.animate(trajectory, **SMALL)._plan
+    films, digests = set(), []
+    with Renderer(plan, hashed=False) as renderer:
+        for (_, image), pixels in zip(renderer.images(plan.shots, 8), wanted, strict=True):
+            np.testing.assert_array_equal(image.to_uint8(), pixels)
+            films.add(image.film.sums.ctypes.data)
+            digests.append(image.metadata["scene"]["digest"])
+            renderer.release(image)
+    assert len(films) == 1
+    assert len(digests[0]) == 32
+    assert set(digests[1:]) == {""}
 
 
 def test_a_format_that_the_name_does_not_tell(trajectory: Path, tmp_path: Path) -> None:

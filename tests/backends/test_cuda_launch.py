@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import pytest
 from hypothesis import given
@@ -91,9 +91,10 @@ def test_groups_cover_every_sample_of_their_bands_once_and_in_order(
     seen: dict[int, list[int]] = {}
     for group in side_by_side(whole, bands, pacer):
         assert len(group) == len(bands)
-        numbers = [tile for piece in group for tile in range(piece.tile_begin, piece.tile_end)]
+        numbers = [n for band in group for n in range(band[0].tile_begin, band[0].tile_end)]
         assert len(numbers) == len(set(numbers))
-        for piece in group:
+        assert len({len(band) for band in group}) == 1
+        for piece in chain.from_iterable(group):
             for tile in range(piece.tile_begin, piece.tile_end):
                 new = range(piece.sample_begin, piece.sample_begin + piece.sample_count)
                 seen.setdefault(tile, []).extend(new)

@@ -10,9 +10,11 @@ import pytest
 from PIL import Image
 
 import raytracer
-from raytracer import Background, Camera, Environment, Material, Scene, SphereSet
+from raytracer import Background, Camera, Environment, Material, RenderSettings, Scene, SphereSet
 from raytracer.errors import SceneError, UserError
+from raytracer.scene.packing import sky
 from raytracer.scene.packing.alias import alias_table
+from raytracer.scene.packing.pack import pack
 from raytracer.scene.packing.sky import directions, octahedral, sky_x
 
 DARK = raytracer.Ambient(intensity=0.0)
@@ -96,6 +98,49 @@ def test_mirrors_show_it_with_every_integrator(backend: str) -> None:
         around = mean(scene_of(Environment(color="#00ff00", intensity=2.0), spheres=spheres),
                       backend, 1, integrator=integrator)  # fmt: skip
         np.testing.assert_allclose(around[18, 24, :3], (0.0, 2.0, 0.0), atol=1e-3)
+
+
+def even(environment: Environment, *materials: Any) -> bool:
+    spheres = [SphereSet([[3.0 * i, 0, 0]], 1.0, material=m) for i, m in enumerate(materials)]
+    scene = scene_of(environment, spheres=spheres, render=RenderSettings(integrator="path"))
+    return bool(pack(scene).frame["sky"]["sky_even"][0])
+
+
+def test_which_skies_are_left_to_paths(tmp_path: Path) -> None:
+    """Those without a bright part, where no material has highlights that show sampled light."""
+    gradient = Environment(bottom="#e0d0c0", top="#3060c0", intensity=40.0)
+    glossy, rough = Material(specular=0.4), raytracer.Principled(roughness=0.3)
+    rows = np.full((64, 128, 3), 60.0)
+    rows[20:24, 40:44] = 255.0
+    sun = Environment(image=picture(tmp_path, rows))
+    assert even(gradient, WHITE, rough)
+    assert even(Environment(color="white"), WHITE)
+    assert not even(gradient, WHITE, glossy)
+    assert not even(sun, WHITE)
+
+
+def test_a_sky_left_to_paths_gives_the_light_of_one_that_is_sampled(
+    backend: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kinds = (WHITE, raytracer.Principled(roughness=0.0, transmission=1.0),
+             raytracer.Principled(metallic=1.0, roughness=0.4), raytracer.Principled())  # fmt: skip
+    scene = scene_of(
+        Environment(bottom="#e0d0c0", top="#3060c0"),
+        spheres=[SphereSet([[1.5 * i - 2.25, 0, 0]], 0.7, "#c0a080", material=m)
+                 for i, m in enumerate(kinds)],
+        ground=raytracer.Ground(height=-0.7, material="chalk"), materials={"chalk": WHITE},
+        camera=Camera(position=(0, 1, 9), look_at=(0, 0, 0), vertical_fov=25.0),
+    )  # fmt: skip
+    for depth in (0, 1, 6):
+        found = []
+        for limit in (sky.EVEN, 0.0):
+            monkeypatch.setattr(sky, "EVEN", limit)
+            found.append(mean(scene, backend, 256, max_depth=depth)[..., :3])
+        monkeypatch.undo()
+        blocks = [f.reshape(6, 6, 8, 6, 3).mean(axis=(1, 3)) for f in found]
+        np.testing.assert_allclose(*blocks, rtol=0.03, atol=0.004)
+        assert found[0].mean() == pytest.approx(found[1].mean(), rel=0.002)
+        assert (found[0] != found[1]).any() == (depth > 0)
 
 
 def test_octahedral_texels_cover_the_sphere_once() -> None:

@@ -9,7 +9,8 @@ samples, after a first picture that compiles kernels and is not timed. The error
 the root mean square in 8-bit sRGB values against a reference by the same program with other seeds.
 The time to an error comes from a straight line through logarithms of both, and is printed for the
 error at the middle of what both reached. `--variant cuda_ad_rgb` with `--backend cuda` compares on
-a GPU.
+a GPU; `--alone` measures this package by itself, where Mitsuba is not installed. The references
+take most of the time: `--references FOLDER` keeps them, so that a run after the first is short.
 """
 
 from __future__ import annotations
@@ -22,14 +23,16 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import mitsuba as mi
 import numpy as np
 
 import raytracer
 from raytracer.scene import generate
 from raytracer.scene.colors import srgb_to_linear
+
+if TYPE_CHECKING or "--alone" not in sys.argv:
+    import mitsuba as mi
 
 WIDTH, HEIGHT = 640, 360
 DEPTH = 8
@@ -170,15 +173,19 @@ Render = Callable[[int, int], np.ndarray]
 """A picture of some samples and a seed, linear (h, w, 3)."""
 
 
-def renders(view: View, backend: str, threads: int) -> dict[str, Render]:
-    """Both programs."""
-    scene, peer = ours(view), theirs(view)
+def renders(view: View, backend: str, threads: int, alone: bool) -> dict[str, Render]:
+    """Both programs, or this one alone."""
+    scene = ours(view)
 
     def mine(samples: int, seed: int) -> np.ndarray:
         film = raytracer.render(
             scene, samples=samples, seed=seed, backend=backend, threads=threads
         ).film
         return np.asarray(film.sums[..., :3] / film.samples)
+
+    if alone:
+        return {"raytracer": mine}
+    peer = theirs(view)
 
     def other(samples: int, seed: int) -> np.ndarray:
         parts = -(-samples // 64)  # its wavefront of more samples does not fit in memory
@@ -196,11 +203,24 @@ def time_to(rows: list[dict[str, float]], error: float) -> float:
     return float(np.exp(start + slope * np.log(error)))
 
 
-def compare(view: View, args: argparse.Namespace) -> dict[str, Any]:
+def reference(name: str, render: Render, args: argparse.Namespace) -> np.ndarray:
+    """8-bit sRGB values of a picture of many samples, kept in a folder if there is one."""
+    path = args.references / f"{name}-{args.truth}.npy" if args.references else None
+    if path and path.exists():
+        return np.asarray(np.load(path))
+    made = codes(render(args.truth, 77))
+    if path:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        np.save(path, made.astype(np.float32))
+    return made
+
+
+def compare(scene: str, view: View, args: argparse.Namespace) -> dict[str, Any]:
     """Measure both programs in turns."""
-    both = renders(view, args.backend, args.threads)
-    truth = {name: codes(render(args.truth, 77)) for name, render in both.items()}
-    apart = float(np.sqrt(np.square(truth["raytracer"] - truth["mitsuba"]).mean()))
+    both = renders(view, args.backend, args.threads, args.alone)
+    for render in both.values():
+        render(min(args.samples), 0)
+    truth = {name: reference(f"{scene}-{name}", render, args) for name, render in both.items()}
     rows: dict[str, list[dict[str, float]]] = {name: [] for name in both}
     for samples in args.samples:
         best: dict[str, float] = {}
@@ -218,6 +238,9 @@ def compare(view: View, args: argparse.Namespace) -> dict[str, Any]:
         for name, seconds in best.items():
             rows[name][-1]["seconds"] = round(seconds, 4)
             print(name, rows[name][-1], flush=True)
+    if args.alone:
+        return {"rows": rows}
+    apart = float(np.sqrt(np.square(truth["raytracer"] - truth["mitsuba"]).mean()))
     ends = [sorted(row["error"] for row in each) for each in rows.values()]
     low, high = max(e[0] for e in ends), min(e[-1] for e in ends)
     middle = float(np.sqrt(low * high))
@@ -238,21 +261,26 @@ def main() -> None:
     parser.add_argument("--variant", default="llvm_ad_rgb")
     parser.add_argument("--backend", default="cpu")
     parser.add_argument("--clock", choices=("elapsed", "processor"), default="elapsed")
+    parser.add_argument("--alone", action="store_true", help="without Mitsuba")
+    parser.add_argument("--references", type=Path, help="folder that keeps the references")
     parser.add_argument("--save", type=Path, help="JSON file for the record")
     args = parser.parse_args()
-    mi.set_variant(args.variant)
-    if args.variant.startswith("llvm"):
+    versions = {"raytracer": raytracer.__version__}
+    if not args.alone:
+        mi.set_variant(args.variant)
+        versions["mitsuba"] = mi.__version__
+    if not args.alone and args.variant.startswith("llvm"):
         import drjit as dr
 
         dr.set_thread_count(args.threads)
+    load = round(os.getloadavg()[0], 2)
     found = {}
     for make in (weekend, molecule):
         print(make.__name__)
-        found[make.__name__] = compare(make(), args)
+        found[make.__name__] = compare(make.__name__, make(), args)
     if args.save:
-        record = {"command": " ".join(["python", *sys.argv]), "mitsuba": mi.__version__,
-                  "raytracer": raytracer.__version__, "clock": args.clock,
-                  "load_average": round(os.getloadavg()[0], 2), "scenes": found}  # fmt: skip
+        record = {"command": " ".join(["python", *sys.argv]), **versions, "clock": args.clock,
+                  "load_average": load, "scenes": found}  # fmt: skip
         args.save.write_text(json.dumps(record, indent=1) + "\n")
 
 

@@ -66,6 +66,22 @@ def test_occlusion_by_a_sphere_above_the_horizon(backend: str) -> None:
     np.testing.assert_allclose(found.reshape(-1, 4)[below, 0], 1, rtol=1e-6)
 
 
+def test_rays_of_a_sample_are_as_even_as_those_of_samples(backend: str) -> None:
+    """16 samples with 4 rays each have the error of 64 samples with one."""
+    point, normal, index = surface(TWO, 160, 120)
+    away = TWO.centers[1] - point
+    distance = np.linalg.norm(away, axis=1)
+    cosine = (away * normal).sum(axis=1) / distance
+    whole = (index == 0) & (cosine * distance > ABOVE * 1.001)
+    share = 1 - ((ABOVE / distance) ** 2 * cosine)[whole]
+
+    def error(samples: int, rays: int) -> float:
+        found = shoot(TWO, 160, 120, backend=backend, samples=samples, ao_samples=rays, **AO)
+        return float(np.sqrt(np.square(found.reshape(-1, 4)[whole, 0] - share).mean()))
+
+    assert error(16, 4) < 1.15 * error(64, 1)
+
+
 def test_rays_of_bounded_length(backend: str) -> None:
     """Shorter than every gap they meet nothing; a scene in another unit has the same picture."""
     settings: dict[str, Any] = {"backend": backend, "samples": 4, "ao_samples": 16} | AO

@@ -374,3 +374,7 @@ def test_noise_is_removed_at_rest_alone(window: Window, monkeypatch: pytest.Monk
     window.worker.show(brighter)
     assert window.finish(brighter).picture.pixels[..., 0].min() > 250
     assert len(asked) == 1
+    noisy = replace(brighter, settings=replace(loaded_scene.job.settings, denoise=False))
+    window.worker.show(noisy)
+    assert np.ptp(window.finish(noisy).picture.pixels[..., :3]) > 1, "as rendered, when asked"
+    assert len(asked) == 1

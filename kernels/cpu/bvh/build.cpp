@@ -20,6 +20,9 @@ constexpr int64_t kParallel = 1 << 16;  // larger ranges are split by all thread
 constexpr int64_t kChunk = 1 << 14;     // unit of work; fixed, so that the order is too
 constexpr int64_t kShared = 1 << 19;    // larger nodes are built by all threads together
 constexpr int64_t kSubtree = 1 << 14;   // nodes up to this size are built completely by one thread
+// From as many primitives on, memory goes back to the system while the tree is built, and once it is. A frame of a
+// movie is smaller: the next one needs the same memory, and taking every page anew costs more than the few MB.
+constexpr int64_t kGiveBack = 1 << 20;
 constexpr int kMaxSahDepth = 24;        // deeper nodes are halved, which bounds the depth (kMaxLevels)
 constexpr float kLeafSplitGain = 0.25f; // weight of splitting a leaf, relative to splitting a node
 
@@ -32,7 +35,7 @@ struct Storage {
 // Returns freed memory to the system, which the allocator would keep.
 void give_back_freed(int64_t count) {
 #if defined(__GLIBC__)
-  if (count > kParallel) malloc_trim(0);
+  if (count > kGiveBack) malloc_trim(0);
 #else
   (void)count;
 #endif
@@ -469,7 +472,7 @@ void Builder<kFloats>::bottom(std::vector<Pending>& jobs) {
     const Range& r = jobs[k].range;
     made[k].reserve((size_t)r.count() / 12 + 8);
     subtree(jobs[k], made[k], roots[k]);
-    give_back(main_.prim, r.begin, r.end), give_back(main_.id, r.begin, r.end);
+    if (count_ > kGiveBack) give_back(main_.prim, r.begin, r.end), give_back(main_.id, r.begin, r.end);
   });
   for (const Placed& s : early_) scratch_.prim[s.out] = s.prim, scratch_.id[s.out] = s.id;
   for (const Hidden& h : hidden_) {

@@ -2,7 +2,6 @@
 // idea: a warp stages and computes its own element and does not wait for the rest of the block
 // block: 128
 // grid: ceil(elements * n * n * n / 2048)
-// best: n 8
 // needs: sm_75+
 // source: Abdelfattah et al. 2021, GPU algorithms for efficient exascale discretizations
 #include "teams.cuh"

@@ -35,6 +35,15 @@ RT_HD constexpr int padded_plane() {
   return best;
 }
 
+// Numbers of a 128-byte line of memory.
+constexpr int kLineOfMemory = 128 / (int)sizeof(Real);
+// Rows and planes of an element for groups of whole lines. Rows of a multiple of 32 bytes would begin in few banks; the
+// next plane begins in another bank than this one. The headers of rungs count this memory: keep them alike.
+RT_HD constexpr int spread_row() { return kN * sizeof(Real) % 32 == 0 ? kN + kPack : kN; }
+RT_HD constexpr int spread_plane() {
+  return kN * spread_row() + (kN % 2 == 1 ? 0 : sizeof(Real) == 4 ? kN / 4 * 4 : 2);
+}
+
 // Elements of a block whose threads are for kLines lines, and its threads: a line each, in whole warps.
 RT_HD constexpr int group_for(int lines) { return lines < 2 * kPlaneSize ? 1 : lines / kPlaneSize; }
 RT_HD constexpr int threads_for(int lines) {
@@ -48,30 +57,49 @@ RT_HD constexpr int blocks_for(int threads, int registers) {
   return blocks < 1 ? 1 : blocks > 24 ? 24 : blocks;
 }
 
-// A group of kGroup elements in the shared memory of a block of kThreads threads.
-template <int kThreads, int kGroup>
+// A group of kGroup elements in the shared memory of a block of kThreads threads. kWholeLines: the packs of a warp are
+// whole lines of memory, whatever line the group begins in.
+template <int kThreads, int kGroup, bool kWholeLines = false>
 struct StagedGroup {
-  static constexpr int kPlane = padded_plane();
+  static constexpr int kRow = kWholeLines ? spread_row() : kN;
+  static constexpr int kPlane = kWholeLines ? spread_plane() : padded_plane();
   static constexpr int kElement = kN * kPlane;
   static constexpr bool kPadded = kPlane != kPlaneSize;
-  static constexpr bool kAligned = kGroup * kSize % kPack == 0;  // whether groups are whole packs
+  static constexpr int kUnit = kWholeLines ? kLineOfMemory : kPack;  // the first pack begins at a multiple of it
+  static constexpr bool kAligned = kGroup * kSize % kUnit == 0;      // whether groups are whole units
   static constexpr int kTurnsOfGroup = (kGroup * kPlaneSize + kThreads - 1) / kThreads;  // lines of a thread
   // of one number a point
-  static constexpr int kBuffer = (kGroup * kElement + (kAligned ? 0 : kPack) + kPack - 1) / kPack * kPack;
+  static constexpr int kBuffer =
+      (kGroup * kElement + (kGroup * kSize % kPack == 0 ? 0 : kPack) + kPack - 1) / kPack * kPack;
 
   long long first;  // element
   int count;        // of elements
-  int shift;        // place of the first number in its pack
+  int shift;        // place of the first number in its unit
 
   RT_DEVICE explicit StagedGroup(long long elements) : first((long long)blockIdx.x * kGroup) {
     count = elements - first < kGroup ? (int)(elements - first) : kGroup;
-    shift = kAligned ? 0 : (int)(first * kSize % kPack);
+    shift = kAligned ? 0 : (int)(first * kSize % kUnit);
   }
+  // place of the first number in its pack, in memory and in shared memory
+  RT_DEVICE int skew() const { return shift % kPack; }
   RT_DEVICE long long origin(int numbers = 1) const { return first * numbers * kSize; }
 
   // Calls each(at, whole) for the numbers at .. at + kPack - 1 of `words`, or for a single one at the ends.
   template <class Each> RT_DEVICE void for_packs(int words, Each each) const {
-    if constexpr (kSize % kPack == 0) {
+    if constexpr (kWholeLines) {
+      constexpr int kMost = kGroup * kSize + (kAligned ? 0 : kUnit - 1);
+#pragma unroll
+      for (int trip = 0; trip < (kMost + kThreads * kPack - 1) / (kThreads * kPack); trip++) {
+        int at = ((int)threadIdx.x + trip * kThreads) * kPack - shift;
+        if constexpr (kSize % kPack == 0) {
+          if (at >= 0 && at < words) each(at, true);
+        } else if (at >= 0 && at + kPack <= words) {
+          each(at, true);
+        } else if (at > -kPack && at < words) {
+          for (int i = at < 0 ? 0 : at; i < at + kPack && i < words; i++) each(i, false);
+        }
+      }
+    } else if constexpr (kSize % kPack == 0) {
       for (int at = threadIdx.x * kPack; at < words; at += kThreads * kPack) each(at, true);
     } else {
       for (int at = (int)threadIdx.x * kPack - shift; at < words; at += kThreads * kPack) {
@@ -83,8 +111,21 @@ struct StagedGroup {
       }
     }
   }
+  // Requests the group that begins kAhead groups further on, which a later block loads, for the L2 cache.
+  template <int kAhead> static RT_DEVICE void fetch_ahead(const Real* u, long long elements) {
+    long long later = ((long long)blockIdx.x + kAhead) * kGroup;
+    if (later + kGroup > elements) return;
+    const char* from = (const char*)(u + later * kSize);
+    for (int at = threadIdx.x * 128; at < kGroup * kSize * (int)sizeof(Real); at += kThreads * 128)
+      asm volatile("prefetch.global.L2 [%0];" ::"l"(from + at));
+  }
   // place in shared memory of number `at` of a group
   static RT_DEVICE int place(int at) {
+    if constexpr (kWholeLines) {
+      unsigned i = at;  // unsigned, so that divisions by powers of two are shifts
+      if constexpr (kRow != kN) return i / kPlaneSize * kPlane + i % kPlaneSize / kN * kRow + i % kN;
+      if constexpr (kPadded) return i / kPlaneSize * kPlane + i % kPlaneSize;
+    }
     if constexpr (kPadded) return at / kPlaneSize * kPlane + at % kPlaneSize;
     return at;
   }
@@ -124,10 +165,18 @@ struct StagedGroup {
   }
   // place of the first number of line t
   template <Axis axis> static RT_DEVICE int line(int t) {
+    if constexpr (kWholeLines) {
+      unsigned i = t;
+      if (axis == Axis::x) return i / kPlaneSize * kElement + i % kPlaneSize / kN * kRow + i % kN;
+      return i / kN * kPlane + i % kN * (axis == Axis::y ? 1 : kRow);
+    }
     if (axis == Axis::x) return t / kPlaneSize * kElement + t % kPlaneSize;
     if (axis == Axis::y) return t / kN * kPlane + t % kN;
     return t / kN * kPlane + t % kN * kN;
   }
+  template <Axis axis> static constexpr int kStep = axis == Axis::x   ? kPlane
+                                                    : axis == Axis::y ? kRow
+                                                                      : 1;  // along a line
   template <Axis axis> static RT_DEVICE void read(Values& in, const Real* from, int t) {
     const Real* first = from + line<axis>(t);
     if constexpr (axis == Axis::z && kWidth > 1) {
@@ -139,7 +188,7 @@ struct StagedGroup {
       }
     } else {
 #pragma unroll
-      for (int l = 0; l < kN; l++) in[l] = first[l * (axis == Axis::x ? kPlane : axis == Axis::y ? kN : 1)];
+      for (int l = 0; l < kN; l++) in[l] = first[l * kStep<axis>];
     }
   }
   template <Axis axis> static RT_DEVICE void write(Real* to, const Values& out, int t) {
@@ -154,7 +203,7 @@ struct StagedGroup {
       }
     } else {
 #pragma unroll
-      for (int l = 0; l < kN; l++) first[l * (axis == Axis::x ? kPlane : axis == Axis::y ? kN : 1)] = out[l];
+      for (int l = 0; l < kN; l++) first[l * kStep<axis>] = out[l];
     }
   }
   // along one axis, from one buffer to another or in place

@@ -4,6 +4,7 @@
 // grid: ceil(elements / max(1, 256 // (n * n)))
 // shared: bytes * 2 * max(1, 256 // (n * n)) * n * n * (n + 1)
 // constant: d
+// best: n 3 4 5 6 7 8 9 10 15 16 float32, n 3 4 5 7 float64
 // needs: sm_75+
 // source: own; the operator is BK5 of Fischer et al. 2020, Scalability of high-performance PDE solvers
 #include "diffusion.cuh"

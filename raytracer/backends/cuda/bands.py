@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from raytracer.backends.cuda.kernel import RenderKernel
+    from raytracer.backends.cuda.launch import Piece
     from raytracer.backends.cuda.scene import CudaScene
     from raytracer.view import View
 
@@ -94,13 +95,15 @@ class CudaBands:
         arguments = scene.arguments(picture, sums)
         seconds = 0.0
         for group in launch.side_by_side(picture, bands, scene.pacer):
-            launches = []
-            for piece in group:
-                for name in ("tile_begin", "tile_end", "sample_begin", "sample_count"):
-                    arguments[name] = getattr(piece, name)
-                launches.append((arguments.tobytes(), piece))
+            launches: list[list[tuple[bytes, Piece]]] = []
+            for band in group:
+                launches.append([])
+                for piece in band:
+                    for name in ("tile_begin", "tile_end", "sample_begin", "sample_count"):
+                        arguments[name] = getattr(piece, name)
+                    launches[-1].append((arguments.tobytes(), piece))
             taken = kernel.launch_together(launches)
-            work = sum(piece.tiles * piece.sample_count for piece in group)
+            work = sum(piece.tiles * piece.sample_count for band in group for piece in band)
             scene.pacer.record(work * picture.tile_pixels // launch.GROUP, taken / launch.GROUP)
             seconds += taken
         return seconds

@@ -160,10 +160,11 @@ class RenderKernel:
         end.synchronize()
         return float(end.time_since(start)) * 1e-3
 
-    def launch_together(self, launches: Sequence[tuple[bytes, Piece]]) -> float:
-        """Run launches on several streams, in any order, and wait for all of them.
+    def launch_together(self, bands: Sequence[Sequence[tuple[bytes, Piece]]]) -> float:
+        """Run the launches of bands on several streams, those of a band in order, and wait for all.
 
-        launches: a RenderArgs as bytes with the piece that it is for; no two of the same pixels.
+        bands: for each launch a RenderArgs as bytes with the piece that it is for; bands have no
+            pixels in common.
         Returns the seconds on the device from the first start to the last end.
         """
         x, y, z = self.kernel.block
@@ -172,10 +173,11 @@ class RenderKernel:
         sides = self._side_streams()
         for stream, _ in sides:
             stream.wait_for_event(start)
-        for index, (arguments, piece) in enumerate(launches):
-            grid = (blocks(piece.tiles, x * y * z), 1)
-            stream = sides[index % len(sides)][0]
-            self._function.prepared_async_call(grid, (x, y, z), stream, arguments)
+        for slices in zip(*bands, strict=True):
+            for index, (arguments, piece) in enumerate(slices):
+                grid = (blocks(piece.tiles, x * y * z), 1)
+                stream = sides[index % len(sides)][0]
+                self._function.prepared_async_call(grid, (x, y, z), stream, arguments)
         for stream, done in sides:
             done.record(stream)
             self.stream.wait_for_event(done)

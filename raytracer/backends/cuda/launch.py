@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 TARGET_SECONDS = 0.05
 """Target duration of a launch (s)."""
@@ -31,6 +32,10 @@ GROWTH = 4
 GROUP = 4
 """Times TARGET_SECONDS that a group of launches takes: only workers have such groups, which no
 display waits for, and each has an end at which the GPU is not full."""
+
+SLICES = 4
+"""Launches of a band in a group, one after another. At the end of a group most of the GPU waits for
+a few warps: with as many slices, for a fourth of their samples."""
 
 WARP = 32
 
@@ -147,12 +152,12 @@ def _parts_of_a_sample(picture: Picture, pacer: Pacer, sample: int) -> Iterator[
 
 def side_by_side(
     picture: Picture, bands: Sequence[tuple[int, int]], pacer: Pacer
-) -> Iterator[list[Piece]]:
-    """Yield groups of launches for some rows of a picture, one for each band in every group.
+) -> Iterator[list[list[Piece]]]:
+    """Yield groups of launches for some rows of a picture: a few for each band in every group.
 
-    The launches of a group have other pixels, so they may run side by side: the end of one, when
-    most of the GPU waits for a few warps, is then filled by others. Every pixel gets its samples in
-    ascending order, group by group.
+    Bands have other pixels, so they may run side by side: the end of a launch, when most of the GPU
+    waits for a few warps, is then filled by others. The launches of a band follow one another, and
+    so do groups: every pixel gets its samples in ascending order.
 
     Args:
         picture: tiles and samples.
@@ -166,7 +171,12 @@ def side_by_side(
     sample, stop = picture.sample_begin, picture.sample_begin + picture.sample_count
     while sample < stop:
         count = min(max(GROUP * pacer.budget // frame, 1), stop - sample)
-        yield [Piece(begin, end, sample, count) for begin, end in spans]
+        slices = min(SLICES, count)
+        ends = [sample + count * (k + 1) // slices for k in range(slices)]
+        cuts = list(pairwise([sample, *ends]))
+        yield [
+            [Piece(begin, end, first, last - first) for first, last in cuts] for begin, end in spans
+        ]
         sample += count
 
 

@@ -24,6 +24,7 @@ class ElementOp(Op):
     dtypes = ("float32", "float64")
     random_axes = {"elements": (64, 1 << 25), "n": (2, 16)}  # noqa: RUF012
     grouped_by = "n"
+    macro_sizes = {"n": POINTS}  # noqa: RUF012
 
     def resolve(self, axes: Axes) -> dict[str, int]:
         """Return all sizes; raise UserError for an unsupported n."""

@@ -127,6 +127,7 @@ class Op(ABC):
     note: str = ""  # printed under the table
     # Least and greatest size of the axes that `--sizes random:COUNT` draws; none: not drawn.
     random_axes: Mapping[str, tuple[int, int]] = {}
+    macro_sizes: Mapping[str, tuple[int, ...]] = {}  # of axes that are macros
     grouped_by: str = ""  # axis by which random sizes are reported; otherwise by their alignment
 
     def inputs(self, axes: Axes, dtype: str, distribution: str, seed: int) -> Arrays:

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 SAMPLE = 1 << 14
 """Most spheres looked at for centre and scale; the middle of more is the same to a percent."""
 
-SKY_FIELDS = ("sky_x", "sky_size", "sky_visible")
+SKY_FIELDS = ("sky_x", "sky_size", "sky_visible", "sky_even")
 """Fields of the kernels' `Sky`."""
 
 UNIFORM, PER_SPHERE, INDEXED = "uniform", "per-sphere", "indexed"
@@ -125,7 +125,7 @@ def _packed(
         large["prim"] = np.arange(len(large), dtype=np.uint32) + (len(solids[0]) + 1 - len(large))
         large[-1]["fade_begin"], large[-1]["fade_end"] = _fading(scene, balls)
     opacity = _opacity(scene, surfaces)
-    sky, lit = _sky(scene, settings, stated)
+    sky, lit = _sky(scene, settings, stated, materials)
     own = material_id[:number] if placed is not None else material_id
     emitters, emitter_scale = pack_emitters(spheres, color, color_id, materials, own, opacity)
     frame = _pack_frame(
@@ -259,7 +259,7 @@ def _clip(scene: Scene, space: Space) -> dict[str, Any]:
 
 
 def _sky(
-    scene: Scene, settings: RenderSettings, camera: Camera
+    scene: Scene, settings: RenderSettings, camera: Camera, materials: NDArray[np.void]
 ) -> tuple[NDArray[np.void], dict[str, Any]]:
     """Return the texels of the environment, structured (M,), and its fields of `Frame`.
 
@@ -277,7 +277,18 @@ def _sky(
         return none_of("SkyTexel"), {}
     from raytracer.scene.packing.sky import pack_sky  # late: few scenes have one
 
-    return pack_sky(around, background_up(scene.background, camera))
+    texels, fields = pack_sky(around, background_up(scene.background, camera))
+    if _has_highlights(materials):
+        fields["sky_even"] = 0  # they show what is sampled as a light, and paths do not look there
+    return texels, fields
+
+
+def _has_highlights(materials: NDArray[np.void]) -> bool:
+    """Tell whether a material has Phong's highlights."""
+    from raytracer.layout import code
+
+    phong = materials["kind"] == code("MaterialKind", "phong")
+    return bool((phong & (materials["phong"]["specular"] > 0)).any())
 
 
 def _fading(scene: Scene, spheres: Spheres) -> tuple[float, float]:

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 LARGEST = 1024
 """Most texels of a side: 2 for each degree, 32 MB."""
 
+EVEN = 3.0
+"""Largest luminance over the mean one up to which a sky counts as even: paths find its light."""
+
 PER_TEXEL = 2
 """Points of the image, along each side of a texel, whose mean it takes."""
 
@@ -50,9 +53,24 @@ def pack_sky(environment: Environment, up: Vector) -> tuple[NDArray[np.void], di
         "sky_x": sky_x(up, environment.rotation),
         "sky_size": size,
         "sky_visible": int(environment.visible),
+        "sky_even": int(is_even(share.reshape(size, size))),
         "sky_light": _light_on_ground(radiance if size >= 64 else octahedral(image, 64)[0]),
     }
     return texels, fields
+
+
+def is_even(share: NDArray[np.float64]) -> bool:
+    """Tell whether no part of a sky is much brighter than its mean.
+
+    Args:
+        share: of the light that comes from each texel, (size, size).
+    """
+    import numpy as np
+
+    middles = (np.arange(len(share)) + 0.5) / len(share)
+    _, distance = directions(*np.meshgrid(middles, middles))
+    angle = distance**-3.0
+    return bool((share * angle.sum() / angle).max() <= EVEN)
 
 
 def _light_on_ground(radiance: NDArray[np.float32]) -> float:

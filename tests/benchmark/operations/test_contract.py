@@ -14,6 +14,7 @@ from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda.sources import kernels_root
 from raytracer.benchmark import operations as ops
 from raytracer.benchmark.call import matched
+from raytracer.benchmark.operations._elements import POINTS
 from raytracer.benchmark.operations.base import (
     DISTRIBUTIONS,
     bfloat16_bits,
@@ -21,7 +22,7 @@ from raytracer.benchmark.operations.base import (
     from_bfloat16,
     relative_error,
 )
-from raytracer.compile_all import macros_of
+from raytracer.compile_all import fastest, jobs, macros_of
 from raytracer.errors import UserError
 
 NAMES = ops.names()
@@ -130,6 +131,21 @@ def test_macros_are_known_to_compile_all(name: str) -> None:
     each = {tuple(sorted(op.macros(op.resolve({}), dtype).items())) for dtype in op.dtypes}
     assert set(macros_of(name)) == each
     assert macros_of("render") == [()]
+
+
+@pytest.mark.parametrize("name", ["advection", "contraction", "diffusion", "mass"])
+def test_the_fastest_kernel_of_every_size_is_known_to_compile_all(name: str) -> None:
+    op, arch = ops.find(name), "sm_90a"
+    found = fastest(name, kernels_root(), [arch])
+    sizes = [dict(job.macros)["RT_N"] for job in found]
+    assert sorted(sizes) == sorted([str(n) for n in POINTS] * len(op.dtypes))
+    for job in found:
+        macros = dict(job.macros)
+        dtype = {"float": "float32", "double": "float64"}[macros["RT_T"]]
+        axes = op.resolve({"n": int(macros["RT_N"])})
+        assert job.kernel.label == variants.preferred(ladder(name), axes, dtype)[0].label
+    assert set(found) <= set(jobs(kernels_root(), [arch], every_size=True))
+    assert not set(found) <= set(jobs(kernels_root(), [arch]))
 
 
 def test_drawn_values() -> None:

@@ -13,7 +13,7 @@ from raytracer.benchmark import operations as ops
 from raytracer.benchmark.operations._elements import POINTS, ElementOp, along
 from raytracer.benchmark.operations.base import relative_error
 from raytracer.errors import UserError
-from raytracer.variants import discover
+from raytracer.variants import discover, preferred
 
 FAMILY = [op for op in ops.modules().values() if isinstance(op, ElementOp)]
 FUSED = ["advection", "diffusion", "mass"]
@@ -190,3 +190,44 @@ def test_staged_elements_fit_the_shared_memory_of_the_header(
         lines = group * n * n
         assert launch.block[0] % 32 == 0
         assert launch.block[0] >= min(lines, staged.threads)
+
+
+@pytest.mark.parametrize("size", [4, 8])
+@pytest.mark.parametrize(("number", "buffers"), [(12, 2), (13, 3)])
+def test_whole_lines_fit_the_shared_memory_of_the_header(
+    number: int, buffers: int, size: int
+) -> None:
+    """Rows of a multiple of 32 bytes are longer by 16, planes of even n by whole packs."""
+    (variant,) = (each for each in discover("contraction") if each.number == number)
+    pack = 16 // size
+    for n in POINTS:
+        row = n + pack if n * size % 32 == 0 else n
+        plane = n * row + (0 if n % 2 else n // 4 * 4 if size == 4 else 2)
+        group = max(1, 1024 // size // n**2)
+        words = group * n * plane + (0 if group * n**3 % pack == 0 else pack)
+        needed = buffers * size * -(-words // pack) * pack
+        launch = variant.launch({"elements": 1001, "n": n, "bytes": size}, 132)
+        assert needed <= launch.shared <= needed + buffers * 32
+        assert launch.grid[0] == -(-1001 // group)
+        assert launch.block is not None
+        assert 0 <= launch.block[0] - group * n**2 < 32
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype", "n", "number"),
+    [
+        ("contraction", "float32", 7, 13),
+        ("contraction", "float32", 15, 12),
+        ("contraction", "float64", 7, 12),
+        ("contraction", "float64", 11, 13),
+        ("diffusion", "float32", 2, 2),
+        ("diffusion", "float32", 8, 3),
+        ("diffusion", "float32", 12, 5),
+        ("diffusion", "float64", 16, 2),
+        ("mass", "float64", 9, 2),
+        ("advection", "float32", 12, 3),
+        ("advection", "float64", 11, 2),
+    ],
+)
+def test_the_rung_that_was_the_fastest_is_taken(name: str, dtype: str, n: int, number: int) -> None:
+    assert preferred(discover(name), {"elements": 1000, "n": n}, dtype)[0].number == number

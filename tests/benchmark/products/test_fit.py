@@ -29,7 +29,8 @@ def timed(op: str, sizes: int, seed: int) -> list[dict[str, Any]]:
         problem = found.problem(axes, found.dtypes[-1], lambda _: 0)
         choices = list(candidates(problem, rung.tiles, True, 132, True, True))
         rows = [
-            described(choice) | {"seconds": choice.seconds} for choice in draw.sample(choices, min(30, len(choices)))
+            described(choice) | {"seconds": choice.seconds}
+            for choice in draw.sample(choices, min(30, len(choices)))
         ]
         records.append({"group": "multiples of 8", **axes, "peer": [1e-4], "rows": rows})
     return records
