@@ -922,11 +922,14 @@ def plan_of(
 
 
 def _inputs(source: object, scene: Scene) -> tuple[Path, ...]:
-    """Return the files of a scene: its own and those of its sphere sets, absolute."""
+    """Return the files of a scene: its own and those of its sets and contacts, absolute."""
     own = [Path(source).absolute()] if is_path(source) else []
     files = [spheres.file for spheres in scene.spheres if spheres.file]
     atoms = (file.topology for file in files if file.topology is not None)
-    return (*own, *(file.path for file in files), *atoms)
+    others = [solids.file for solids in scene.solids if solids.file]
+    if scene.contacts is not None and scene.contacts.file is not None:
+        others.append(Path(scene.contacts.file))
+    return (*own, *(file.path for file in files), *atoms, *(file.absolute() for file in others))
 
 
 def _need(

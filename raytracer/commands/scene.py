@@ -273,6 +273,9 @@ def _files(file: str, scene: Scene) -> list[dict[str, Any]]:
     for each in scene.spheres:
         if each.file is not None and each.file.topology is not None:
             sizes[each.file.topology] = each.file.topology.stat().st_size
+    for solids in scene.solids:
+        if solids.file is not None:
+            sizes[solids.file.absolute()] = solids.file.stat().st_size
     rows: list[dict[str, Any]] = []
     for path, size in sizes.items():
         row: dict[str, Any] = {"file": str(path), "bytes": size}

@@ -564,7 +564,7 @@ class _Composer:
     def note_foreign(self) -> None:
         """Say which data files lie outside of the scene's folder, before they are read."""
         folder = self.path.parent
-        sets = self.content.get("spheres", ())
+        sets = [each for kind in ("spheres", *SOLIDS) for each in self.content.get(kind, ())]
         names = (values.get(key) for values in sets for key in ("file", "topology"))
         outside = [name for name in dict.fromkeys(names) if name and is_outside(folder, name)]
         if outside:
@@ -707,6 +707,12 @@ class _Composer:
             if values.get(one) is not None and values.get(many) is not None:
                 self.problems.append(f"{place}.{many}: leave out either {one} or {many}")
                 return None
+        if values.get("file") is not None:
+            try:
+                values = self.with_arrays(kind, values)
+            except UserError as error:
+                self.problems.append(f"{place}.file: {error}")
+                return None
         lacking = [
             name
             for name in SOLIDS[kind]
@@ -716,10 +722,22 @@ class _Composer:
             self.problems += [f"{place}.{name}: is missing" for name in lacking]
             return None
         try:
-            return _solids(kind, place, values)
+            made = _solids(kind, place, values)
         except UserError as error:
             self.problems.append(str(error))
             return None
+        if values.get("file") is not None:
+            made.file = self.path.parent / values["file"]
+        return made
+
+    def with_arrays(self, kind: str, values: Values) -> Values:
+        """Return the values of a set of solids with what its file holds beside them."""
+        from raytracer.scene.solid_files import arrays_of
+
+        arrays = arrays_of(self.path.parent / values["file"], kind)
+        said = {many for one, many in PAIRS if values.get(one) is not None}
+        found = {name: array for name, array in arrays.items() if name not in said}
+        return found | {name: value for name, value in values.items() if value is not None}
 
     def _spheres(self, index: int, values: Values, elements: dict[str, Element]) -> SphereSet:
         """Make one sphere set whose fields do not contradict each other."""
@@ -895,6 +913,7 @@ PAIRS = (
     ("end_radius", "end_radii"),
     ("color", "colors"),
     ("end_color", "end_colors"),
+    ("opacity", "opacities"),
 )
 """Keys of a set of solids of which one says the same of all, and the other something of each."""
 
@@ -913,7 +932,7 @@ def _solids(kind: str, place: str, values: Values) -> Any:
     given |= {
         name: value
         for name, value in values.items()
-        if name not in pairs and name != "transform" and value is not None
+        if name not in pairs and name not in ("transform", "file") and value is not None
     }
     if kind == "capsules":
         made_of: Any = CapsuleSet

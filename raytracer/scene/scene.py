@@ -48,6 +48,8 @@ from raytracer.settings import RenderSettings
 from raytracer.warning import warn
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -805,6 +807,9 @@ class SolidSet:
     scales: Sequence[ColorScale] = ()
     """What the colours of solids that were made for something mean."""
 
+    file: Path | None = None
+    """The file of their arrays, where a scene file names one."""
+
     @property
     def balls(self) -> tuple[SphereSet, ...]:
         """Balls at the ends of the solids, or around them."""
@@ -849,8 +854,8 @@ class CapsuleSet(SolidSet):
         material: a `Material`, a `Principled`, or the name of one of the scene's.
         transform: from own units to scene units; None leaves them as they are.
         opacity: one opacity or (N,), from 0 to 1; None is that of the colours, or 1.
-        names: a file's own names of "starts", "ends", "radius", "color" and "end_color", for
-            messages.
+        names: a file's own names of "starts", "ends", "radius", "color", "end_color" and
+            "opacity", for messages.
 
     Raises:
         SceneError: arrays that do not fit, NaN or infinity (with the index of the first), radii
@@ -882,7 +887,8 @@ class CapsuleSet(SolidSet):
     ) -> None:
         self.caps = word(self.caps if caps is None else caps, "caps", CAPS)
         self.even_colors = word(color_change, "color_change", COLOR_CHANGES) == "smooth"
-        said = {name: name for name in ("starts", "ends", "radius", "color", "end_color")}
+        keys = ("starts", "ends", "radius", "color", "end_color", "opacity")
+        said = {name: name for name in keys}
         said |= dict(names or {})
         shared: dict[str, Any] = {
             "color_space": color_space,
@@ -897,7 +903,12 @@ class CapsuleSet(SolidSet):
             radius,
             color,
             color_id=color_id,
-            names={"centers": said["starts"], "radius": said["radius"], "color": said["color"]},
+            names={
+                "centers": said["starts"],
+                "radius": said["radius"],
+                "color": said["color"],
+                "opacity": said["opacity"],
+            },
             opacity=opacity,
             **shared,
         )
@@ -1126,12 +1137,12 @@ def _opacity(value: Any, count: int, where: Where) -> float | NDArray[np.float32
 
     array = floats(value, "opacity", where)
     if array.ndim > 1 or (array.ndim == 1 and len(array) != count):
-        raise where.wrong("opacity", f"has shape {array.shape} for {counted(count, 'sphere')}")
+        raise where.wrong("opacity", f"has shape {array.shape} for {counted(count, where.noun)}")
     good = (array >= 0.0) & (array <= 1.0)
     if not good.all():
         row = int(np.argmin(good.ravel()))
         raise where.wrong(
-            "opacity", f"of sphere {row} is {array.ravel()[row]:g}; it goes from 0 to 1"
+            "opacity", f"of {where.noun} {row} is {array.ravel()[row]:g}; it goes from 0 to 1"
         )
     return float(array) if array.ndim == 0 else np.ascontiguousarray(array, np.float32)
 

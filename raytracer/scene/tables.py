@@ -238,6 +238,10 @@ SPHERES = Table(
 )
 
 _PLACED = {
+    "file": _key(
+        Text(),
+        "File of arrays or columns, beside the scene file: what these keys do not say.",
+    ),
     "color_space": _key(Choice(COLOR_SPACES), "What the numbers of colours are.", default="srgb"),
     "material": _key(Text(), "Name of a material.", default="default"),
     "transform": _key(
@@ -272,18 +276,32 @@ def _colored(noun: str) -> dict[str, Definition]:
     }
 
 
+def _opaque(noun: str) -> dict[str, Definition]:
+    """Return the keys of the opacity of solids."""
+    return {
+        "opacity": _key(
+            Number(0.0, 1.0),
+            f"Opacity of all {noun}s of the set; goes before the alpha of colours.",
+            "1",
+            each="opacities",
+        ),
+        "opacities": _key(Rows(Number(0.0, 1.0)), f"An opacity for each {noun}.", every="opacity"),
+    }
+
+
 CAPSULES = Table(
     "Capsules",
     "A set of capsules: segments with a radius and round or flat ends.",
     {
-        "starts": _key(Rows(Vector3()), "Where the segments begin, [[x, y, z], ...].", ""),
-        "ends": _key(Rows(Vector3()), "Where they end, [[x, y, z], ...].", ""),
+        "starts": _key(Rows(Vector3()), "Where the segments begin, [[x, y, z], ...].", "file"),
+        "ends": _key(Rows(Vector3()), "Where they end, [[x, y, z], ...].", "file"),
         "radius": _key(
             Number(0.0, above=True), "One radius for all capsules of the set.", each="radii"
         ),
         "radii": _key(Rows(Number()), "A radius for each capsule.", every="radius"),
         "caps": _key(Choice(("round", "flat")), "Shape of the ends.", default="round"),
         **_colored("capsule"),
+        **_opaque("capsule"),
         **_PLACED,
     },
 )
@@ -292,8 +310,8 @@ CONES = Table(
     "Cones",
     "A set of cones with flat ends: a radius at the start and one at the end.",
     {
-        "starts": _key(Rows(Vector3()), "Middles of the first ends, [[x, y, z], ...].", ""),
-        "ends": _key(Rows(Vector3()), "Middles of the others, [[x, y, z], ...].", ""),
+        "starts": _key(Rows(Vector3()), "Middles of the first ends, [[x, y, z], ...].", "file"),
+        "ends": _key(Rows(Vector3()), "Middles of the others, [[x, y, z], ...].", "file"),
         "radius": _key(Number(0.0), "One radius of all first ends.", each="radii"),
         "radii": _key(Rows(Number()), "A radius for the first end of each cone.", every="radius"),
         "end_radius": _key(
@@ -303,6 +321,7 @@ CONES = Table(
             Rows(Number()), "A radius for the other end of each cone.", every="end_radius"
         ),
         **_colored("cone"),
+        **_opaque("cone"),
         **_PLACED,
     },
 )
@@ -311,7 +330,7 @@ ELLIPSOIDS = Table(
     "Ellipsoids",
     "A set of ellipsoids.",
     {
-        "centers": _key(Rows(Vector3()), "Centres, [[x, y, z], ...].", ""),
+        "centers": _key(Rows(Vector3()), "Centres, [[x, y, z], ...].", "file"),
         "semi_axes": _key(
             Rows(Number()), "Half of the diameters: [a, b, c], or [[a, b, c], ...].", ""
         ),
@@ -325,6 +344,7 @@ ELLIPSOIDS = Table(
             ColorValue(), "One colour for all ellipsoids of the set.", "light grey", each="colors"
         ),
         "colors": _key(Rows(ColorValue()), "A colour for each ellipsoid.", every="color"),
+        **_opaque("ellipsoid"),
         **_PLACED,
     },
 )

@@ -15,6 +15,7 @@ import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from raytracer.backends.cuda.sources import kernels_root
 from raytracer.benchmark import ceilings, operations, runner
 from raytracer.benchmark.cuda.random_pool import RandomPool
 from raytracer.benchmark.cuda.session import Session
+from raytracer.benchmark.digests import kernel_digest
 from raytracer.benchmark.operations.base import Op
 from raytracer.errors import RaytracerError
 from raytracer.variants import Variant, discover, preferred
@@ -51,6 +53,7 @@ def record(options: argparse.Namespace) -> int:
     """Measure, print and save; gives the exit status."""
     with Session() as session:
         _compile(options.operators, session.arch)
+        device = session.describe()
         limits = ceilings.measure(session)
         rows = [
             row
@@ -65,7 +68,15 @@ def record(options: argparse.Namespace) -> int:
     for line in table(rows):
         print(line)
     if options.output:
-        told = {"ceilings": limits, "bytes": BYTES, "rows": rows}
+        told = {
+            "command": " ".join(["python tests/reference/elements.py", *options.operators]),
+            "date": datetime.now(UTC).isoformat(timespec="seconds"),
+            "device": device,
+            "ceilings": limits,
+            "kernel_digest": kernel_digest(),
+            "bytes": BYTES,
+            "rows": rows,
+        }
         options.output.write_text(json.dumps(told, indent=1) + "\n")
     return 1 if any("wrong" in row for row in rows) else 0
 

@@ -1,0 +1,81 @@
+"""Capsules, cones and ellipsoids in files: arrays of `.npz`, columns of tables and of others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from raytracer.errors import DataFileError, shown
+from raytracer.files.access import opened
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+SEGMENTS = {"starts": ("x1", "y1", "z1"), "ends": ("x2", "y2", "z2")}
+COLORS = {"colors": ("r", "g", "b"), "end_colors": ("r2", "g2", "b2")}
+
+COLUMNS: dict[str, dict[str, tuple[str, ...]]] = {
+    "capsules": {**SEGMENTS, "radii": ("radius",), **COLORS, "opacities": ("opacity",)},
+    "cones": {
+        **SEGMENTS,
+        "radii": ("radius",),
+        "end_radii": ("end_radius",),
+        **COLORS,
+        "opacities": ("opacity",),
+    },
+    "ellipsoids": {
+        "centers": ("x", "y", "z"),
+        "semi_axes": ("rx", "ry", "rz"),
+        "orientations": ("qw", "qx", "qy", "qz"),
+        "colors": ("r", "g", "b"),
+        "opacities": ("opacity",),
+    },
+}
+"""Keys of a set whose values a file may hold: arrays of that name, or columns by these names."""
+
+
+def arrays_of(path: Path, kind: str) -> dict[str, NDArray[np.generic]]:
+    """Return what a file holds of a set of solids, by the keys of a scene file.
+
+    Args:
+        path: `.npz`, a table, or another file that particles are read from.
+        kind: "capsules", "cones" or "ellipsoids".
+
+    Raises:
+        DataFileError: the file cannot be read, or holds a part of the columns of an array.
+    """
+    import numpy as np
+
+    from raytracer.scene.particles.read import source_of
+
+    with opened(path) as stream, source_of(stream) as source:
+        there = {name.lower(): name for name in reversed(list(source.columns))}
+        found = {
+            key: names
+            for key, columns in COLUMNS[kind].items()
+            if (names := _names(key, columns, there, path))
+        }
+        table = source.load(list(dict.fromkeys(n for names in found.values() for n in names)))
+    arrays: dict[str, NDArray[Any]] = {}
+    for key, names in found.items():
+        values = [table[name] for name in names]
+        if any(value.dtype.kind not in "fiu" for value in values):
+            raise DataFileError(f"{path}: {shown(names[0])} holds something other than numbers")
+        arrays[key] = values[0] if len(values) == 1 else np.stack(values, axis=1)
+        if key in COLORS and arrays[key].size and arrays[key].max() > 1:
+            arrays[key] = arrays[key] / 255.0
+    return arrays
+
+
+def _names(
+    key: str, columns: tuple[str, ...], there: dict[str, str], path: Path
+) -> tuple[str, ...]:
+    """Return the names in the file of what makes an array; none where there is nothing of it."""
+    if key in there:
+        return (there[key],)
+    have = [name for name in columns if name in there]
+    if have and len(have) < len(columns):
+        lacking = " and ".join(name for name in columns if name not in there)
+        raise DataFileError(f"{path}: has {' and '.join(have)}, and no {lacking}")
+    return tuple(there[name] for name in have)
