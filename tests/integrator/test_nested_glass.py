@@ -175,7 +175,7 @@ TURN = Transform(translate=(0.3, -0.2, 0.1), rotate=(10, 20, 30))
 def solid(form: str, material: Principled) -> Any:
     """A solid about the origin, larger than 0.9 and smaller than 3."""
     common: dict[str, Any] = {"material": material, "transform": TURN, "color": ["white"]}
-    ends = {"starts": [(-1, -1, 0)], "ends": [(1.2, 1, 0.4)]}
+    ends: dict[str, Any] = {"starts": [(-1, -1, 0)], "ends": [(1.2, 1, 0.4)]}
     if form == "ellipsoid":
         return EllipsoidSet([(0, 0, 0)], (1.4, 1.8, 2.2), [(0.5, 0.1, -0.7, 0.3)], **common)
     if form == "cone":
