@@ -46,7 +46,8 @@ Keys of variants only:
   128x128 turns, 64x64 parts 4`; each is a compilation (raytracer.benchmark.products). Such a
   variant has no `grid`.
 - `start`: `early` if the kernel may be launched before the kernel ahead of it in its stream has
-  ended (programmatic dependent launch, for variants with `tiles`).
+  ended (programmatic dependent launch, for variants with `tiles`, where the model of waves
+  expects a gain).
 - `best`: where the variant is the fastest one, `always` or an axis with sizes and perhaps a type,
   like `n 4 8 float32, n 2`. `raytracer.ops` takes such a variant, otherwise the last one.
 - `schedule`: `whole` (default) if one block computes a whole tile, `parts` if tiles may be divided

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from raytracer.benchmark.cuda.early_launch import SERIALIZATION, EarlyLaunch
+from raytracer.benchmark.cuda.early_launch import CLUSTER, SERIALIZATION, EarlyLaunch
 from raytracer.errors import BackendError
 
 
@@ -17,6 +17,7 @@ class Library:
     def __init__(self) -> None:
         self.launched = list[tuple[Any, ...]]()
         self.refused = ""
+        self.asked: tuple[int, ...] = ()
 
     def __getattr__(self, name: str) -> Any:
         return lambda *given: self.call(name, *given)
@@ -28,6 +29,12 @@ class Library:
             given[0]._obj.value = 4711
         if name == "cuFuncSetAttribute":
             assert (given[1].value, given[2].value) == (8, 2000)
+        if name == "cuOccupancyMaxActiveClusters":
+            place = ctypes.addressof(given[2]._obj)
+            attributes = ctypes.c_void_p.from_address(place + 40).value
+            assert attributes
+            self.asked = tuple((ctypes.c_uint * 5).from_address(attributes))
+            given[0]._obj.value = 39
         if name == "cuLaunchKernelEx":
             place = ctypes.addressof(given[0]._obj)
             sizes = (ctypes.c_uint * 7).from_address(place)
@@ -51,6 +58,19 @@ def test_configuration_and_arguments_lie_where_the_driver_reads_them() -> None:
     assert library.launched == [
         (*sizes, stream, 1, SERIALIZATION, 1, 4711, b"abcde") for stream in (16, 32)
     ]
+
+
+def test_a_launch_that_is_not_early_has_no_attribute() -> None:
+    library = Library()
+    EarlyLaunch(b"code", "matmul", library).prepare(33, 384, 2000, b"abcde", early=False).launch(16)
+    ((*_, count, _, _, _, _),) = library.launched
+    assert count == 0
+
+
+def test_clusters_that_run_at_once_are_asked_of_the_driver() -> None:
+    library = Library()
+    assert EarlyLaunch(b"code", "matmul", library).clusters(3, 384, 2000) == 39
+    assert library.asked == (CLUSTER, 0, 3, 1, 1)
 
 
 def test_errors_of_the_driver_name_the_call() -> None:

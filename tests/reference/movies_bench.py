@@ -6,8 +6,10 @@
 
 `movie` writes 200 frames of 100,000 particles to an .mp4 of 1280x720 with 8 samples, and prints the
 elapsed time beside the sum of the times that the same frames take to render alone: the kernels that
-add samples to a film, on a tree that is built. A second ratio counts the tree and the tone mapping
-of each frame too, as parts of its picture. `--instructions` counts instructions and cycles of all
+add samples to a film, on a tree that is built: those of even frames before the movie, those of odd
+ones after it, because the speed of a machine changes. A second ratio counts the tree and the tone
+mapping of each frame too, as parts of its picture. `--trajectory` keeps the file of the frames, so
+that another run need not write it. `--instructions` counts instructions and cycles of all
 threads instead, by `perf`; other processes do not change the former. `farm` lets four workers of
 this machine render 200 frames, kills two of them at random moments, and compares time and bytes
 with an undisturbed run. `index` writes a LAMMPS dump of 10,000 atoms per frame, and measures how
@@ -97,13 +99,13 @@ class Alone(NamedTuple):
     tone: float
 
 
-def alone(path: Path, look: str, repeat: int, frames: int) -> Alone:
-    """Render each frame so often, and return the seconds of the last time."""
+def alone(path: Path, look: str, repeat: int, frames: int, every: slice = slice(None)) -> Alone:
+    """Render some frames so often, and return the seconds of the last time."""
     plan = raytracer.animate(path, frames=f":{frames}", **settings_of(look))._plan
     render, tree, tone = 0.0, 0.0, 0.0
     with Renderer(plan) as renderer:
         settings = replace(renderer.tone, exposure=0.0)
-        for shot in plan.shots:
+        for shot in plan.shots[every]:
             job = renderer._prepare(shot).job
             for left in reversed(range(repeat)):
                 with job.film(Film.blank(SIZE["width"], SIZE["height"])) as film:
@@ -116,22 +118,31 @@ def alone(path: Path, look: str, repeat: int, frames: int) -> Alone:
     return Alone(render, tree, tone)
 
 
-def movie(look: str, count: int, frames: int, count_instructions: bool) -> None:
+def movie(
+    look: str, count: int, frames: int, count_instructions: bool, trajectory: Path | None
+) -> None:
     """Compare a movie with its frames."""
     with tempfile.TemporaryDirectory(prefix="raytracer-bench-") as name:
         folder = Path(name)
-        path = gsd_file(folder, count, frames)
+        if trajectory is None:
+            path = gsd_file(folder, count, frames)
+        else:
+            path = trajectory / "movie.gsd"
+            path = path if path.exists() else gsd_file(trajectory, count, frames)
         if count_instructions:
             _movie_in_instructions(path, look, frames)
             return
-        rendering, tree, tone = alone(path, look, 1, frames)
-        animation = raytracer.animate(path, **settings_of(look))
-        start = time.perf_counter()
+        even = alone(path, look, 1, frames, slice(0, None, 2))
+        animation = raytracer.animate(path, frames=f":{frames}", **settings_of(look))
+        start, before = time.perf_counter(), processor_time()
         target = animation.save(folder / "a.mp4")
-        elapsed = time.perf_counter() - start
+        elapsed, spent = time.perf_counter() - start, processor_time() - before
+        odd = alone(path, look, 1, frames, slice(1, None, 2))
+        rendering, tree, tone = (one + other for one, other in zip(even, odd, strict=True))
         size = target.stat().st_size / 1e6
     print(
-        f"{look}: {frames} frames in {elapsed:.1f} s, {size:.1f} MB; rendering alone "
+        f"{look}: {frames} frames in {elapsed:.1f} s ({1e3 * spent / frames:.0f} ms of processor "
+        f"time a frame), {size:.1f} MB; rendering alone "
         f"{rendering:.1f} s, {1e3 * rendering / frames:.0f} ms a frame; ratio "
         f"{elapsed / rendering:.2f}; with tree ({1e3 * tree / frames:.0f} ms) and tone mapping "
         f"({1e3 * tone / frames:.0f} ms) {elapsed / (rendering + tree + tone):.2f}"
@@ -291,9 +302,13 @@ def main() -> None:
     parser.add_argument("--particles", type=int, default=PARTICLES)
     parser.add_argument("--frames", type=int, default=FRAMES)
     parser.add_argument("--gib", type=float, default=1.0)
+    parser.add_argument("--trajectory", type=Path, help="a folder that keeps the frames")
     options = parser.parse_args()
     if options.figure == "movie":
-        movie(options.look, options.particles, options.frames, options.instructions)
+        movie(
+            options.look, options.particles, options.frames, options.instructions,
+            options.trajectory,
+        )  # fmt: skip
     elif options.figure == "farm":
         farm(options.particles // 10, options.frames)
     else:

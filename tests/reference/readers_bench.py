@@ -5,7 +5,8 @@ this package and by those libraries that are installed (`pip install -e '.[corpu
 prints the medians of elapsed time and of processor time, and the ratio to the fastest library.
 `--instructions` counts those of a read instead, by `perf`, which other processes do not disturb:
 the difference between three reads and one. `--memory` measures the peak of reading a LAMMPS dump,
-plain and gzip.
+plain and gzip. With `--folder` the files are kept there for the next run; `--write` writes them
+and ends, so that an idle machine is needed for reading alone.
 """
 
 from __future__ import annotations
@@ -257,6 +258,23 @@ def memory(path: Path) -> None:
     )
 
 
+def written(format_: str, folder: Path, count: int) -> Path:
+    """Return the file of a format; it is written if it is not there."""
+    path = folder / f"{count}-{FILES[format_]}"
+    if not path.exists():
+        write(format_, path, count)
+    return path
+
+
+def packed(path: Path) -> Path:
+    """Return a file by gzip; it is written if it is not there."""
+    result = path.with_name(f"{path.name}.gz")
+    if not result.exists():
+        with path.open("rb") as plain, gzip.open(result, "wb", 1) as file:
+            shutil.copyfileobj(plain, file)
+    return result
+
+
 def main() -> None:
     """Run what the command line says."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -266,6 +284,8 @@ def main() -> None:
     parser.add_argument("--format", choices=FILES, action="append")
     parser.add_argument("--instructions", action="store_true")
     parser.add_argument("--memory", action="store_true")
+    parser.add_argument("--folder", type=Path, help="where files are kept")
+    parser.add_argument("--write", action="store_true", help="write the files and end")
     parser.add_argument("--read", nargs=4, help=argparse.SUPPRESS)
     options = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -274,19 +294,18 @@ def main() -> None:
         for _ in range(int(reads)):
             reader_of(format_, name)(Path(path), format_)
         return
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = options.folder or Path(temporary)
+        folder.mkdir(exist_ok=True)
+        formats = ["LAMMPS dump"] if options.memory else options.format or list(FILES)
+        paths = {format_: written(format_, folder, options.count) for format_ in formats}
         if options.memory:
-            path = Path(folder, FILES["LAMMPS dump"])
-            write("LAMMPS dump", path, options.count)
-            packed = path.with_name(f"{path.name}.gz")
-            with path.open("rb") as plain, gzip.open(packed, "wb", 1) as file:
-                shutil.copyfileobj(plain, file)
-            for each in (path, packed):
+            (path,) = paths.values()
+            files = [path, packed(path)]
+            for each in [] if options.write else files:
                 memory(each)
             return
-        for format_ in options.format or FILES:
-            path = Path(folder, FILES[format_])
-            write(format_, path, options.count)
+        for format_, path in () if options.write else paths.items():
             read(path)
             measure(format_, path, options.libraries, options.rounds, options.instructions)
 

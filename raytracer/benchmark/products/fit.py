@@ -1,18 +1,20 @@
 """Fits the constants of the model of waves (costs.py) to measured times, and writes constants.py.
 
-    python -m raytracer.benchmark.products.fit times-bf16.json times-fp32.json
+    python -m raytracer.benchmark.products.fit renders/records/products/*.json.xz
 
-The files come from raytracer/benchmark/products/measure.py. What counts is the order of the choices
-of one size: errors are those of logarithms, less most of their mean over the size, and weigh less
-the slower a choice is than the fastest. (Gauss-Newton with numeric derivatives, damped.) Printed
-for every group of sizes: the geometric mean of the ratio to cuBLASLt of what the model chooses,
-that of the fastest choices, which no model can exceed, and the share of the latter.
+The files come from raytracer/benchmark/products/measure.py, compressed or not. What counts is the
+order of the choices of one size: errors are those of logarithms, less most of their mean over the
+size, and weigh less the slower a choice is than the fastest. (Gauss-Newton with numeric
+derivatives, damped.) Printed for every group of sizes: the geometric mean of the ratio to cuBLASLt
+of what the model chooses, that of the fastest choices, which no model can exceed, and the share of
+the latter.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import lzma
 import re
 import sys
 from collections.abc import Iterator, Sequence
@@ -37,7 +39,7 @@ from raytracer.variants.header import parse_tiles
 Array = NDArray[np.float64]
 
 MULTIPROCESSORS = 132  # of the device that the times come from
-NEAR, LEAST = 2.0, 0.03  # weights: exp(-NEAR (t / fastest - 1)) + LEAST
+NEAR, LEAST = 3.0, 0.03  # weights: exp(-NEAR (t / fastest - 1)) + LEAST
 MEAN = 0.25  # of the mean error of a size, which no choice depends on
 ROBUST = 0.1  # errors of logarithms above this weigh less
 PRIOR = 0.02  # pull to the values before: constants that no time depends on stay
@@ -191,41 +193,6 @@ def fitted(model: Model, times: Times) -> Model:
 DELTA = 1e-4
 
 
-def polished(model: Model, times: Times) -> Model:
-    """Return a model with less expected loss by its choices.
-
-    The loss is the logarithm of a choice's time over the fastest, its weight that of the predicted
-    times among those of the size, by a temperature. (Adam, with numeric derivatives.)
-    """
-    start = values = model.values(times)
-    lost = np.log(times.seconds / times.fastest[times.size])
-    of_group = np.array([GROUP_WEIGHTS.get(group.split(" (")[0], 1.0) for group in times.groups])
-
-    def cost(at: Array) -> float:
-        predicted = np.log(model.with_values(at, times).predict(times))
-        least = np.full(len(times.peers), np.inf)
-        np.minimum.at(least, times.size, predicted)
-        likely = np.exp((least[times.size] - predicted) / TEMPERATURE)
-        total = np.bincount(times.size, likely)
-        expected = np.bincount(times.size, likely * lost) / total
-        pull = PULL * np.sum((at - start) ** 2) / len(at)
-        return float(of_group @ expected / of_group.sum() + pull)
-
-    mean, square = np.zeros_like(values), np.zeros_like(values)
-    for turn in range(1, POLISHING + 1):
-        now = cost(values)
-        slope = np.array([(cost(_moved(values, i)) - now) / DELTA for i in range(len(values))])
-        mean, square = 0.9 * mean + 0.1 * slope, 0.99 * square + 0.01 * slope**2
-        direction = mean / (1 - 0.9**turn) / (np.sqrt(square / (1 - 0.99**turn)) + 1e-6)
-        values = values - RATE * (1 - turn / (POLISHING + 1)) * direction
-    return model.with_values(values, times)
-
-
-TEMPERATURE = 0.03
-PULL = 0.05  # to the values before
-POLISHING, RATE = 80, 0.02
-
-
 def _moved(values: Array, place: int) -> Array:
     moved = values.copy()
     moved[place] += DELTA
@@ -313,7 +280,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     }
     records: dict[str, list[dict[str, Any]]] = {}
     for path in options.times:
-        made = json.loads(path.read_text())
+        data = path.read_bytes()
+        made = json.loads(lzma.decompress(data) if path.suffix == ".xz" else data)
         records.setdefault(made["op"], []).extend(made["sizes"])
     for op, sizes in records.items():
         name = "SIMT" if op == "matmul" else "TENSOR"
@@ -321,7 +289,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"{op}: {len(times.peers)} sizes, {len(times.seconds)} times; the constants before:")
         print(*report(models[name], times), sep="\n")
         if not options.only:
-            models[name] = polished(fitted(models[name], times), times)
+            models[name] = fitted(models[name], times)
             print("fitted:")
             print(*report(models[name], times, options.worst), sep="\n")
     if options.output:

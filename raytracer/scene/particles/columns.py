@@ -145,6 +145,11 @@ class ColumnSource(ParticleSource):
         scalars = _of(columns, NUMBERS, ())
         for axis in "xyz":
             found = chosen.get(axis) or naming.usual(axis, scalars)
+            if found is None and (named := naming.usual(axis, columns)) is not None:
+                raise DataFileError(
+                    f"{self.name}: {self.noun} '{shown(named)}' is no {axis} coordinate: it holds "
+                    f"{_contents(columns[named])}, not a number for each particle"
+                )
             if found is None:
                 raise DataFileError(
                     f"{self.name}: there are no {self.noun}s x, y and z; it holds "
@@ -271,6 +276,12 @@ def stacked(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
             if all(_same(part[:, axis], columns[axis]) for axis in range(3)):
                 return part
     return np.stack(columns, axis=1)
+
+
+def _contents(column: Column) -> str:
+    """Return what a column holds for each particle, for messages."""
+    kind = {"text": "texts", "truth value": "truth values"}.get(column.kind, "numbers")
+    return f"{kind} of shape {column.shape}" if column.shape else kind
 
 
 def _same(one: NDArray[Any], other: NDArray[Any]) -> bool:

@@ -118,7 +118,7 @@ def is_elsewhere(dataset: Any) -> bool:
 
 def is_group(value: Any) -> bool:
     """Whether an object of h5py is a group."""
-    return hasattr(value, "keys") and not hasattr(value, "shape")
+    return hasattr(type(value), "keys") and not hasattr(type(value), "shape")
 
 
 def unit_of(dataset: Any) -> str:

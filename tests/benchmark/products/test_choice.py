@@ -8,8 +8,9 @@ import pytest
 
 from raytracer import variants
 from raytracer.benchmark.operations import find
-from raytracer.benchmark.products import Problem, choose
+from raytracer.benchmark.products import Problem, Units, choose
 from raytracer.benchmark.products.choice import MOST_PARTS, candidates
+from raytracer.benchmark.products.features import starts_early
 from raytracer.benchmark.products.tile import (
     SHARED_LIMIT,
     SIMT_SHAPES,
@@ -80,6 +81,46 @@ def test_a_cluster_for_each_tile_divides_k() -> None:
     assert choice.tile.macros()["PARTS"] == "8"
     short = problem("matmul_bf16", "bfloat16_out", 256, 256, 64)  # one step
     assert list(candidates(short, [TileRequest(64, 64, parts=2)], True, 132)) == []
+
+
+def test_parts_of_multiply_adds_take_the_place_of_the_stages() -> None:
+    small = problem("matmul", "float32", 256, 512, 448)
+    choice = choose(small, [TileRequest(64, 64), TileRequest(64, 64, parts=7)], False, 132)
+    assert choice.tile.parts == 7
+    assert choice.blocks == 4 * 8 * 7
+    assert choice.tile.macros()["PARTS"] == "7"
+    tile = tile_of(TileRequest(128, 256, parts=2), small)
+    assert tile.shared == 128 * 256 * 4  # all sums of the tile, more than the stages
+
+
+@pytest.mark.parametrize(
+    ("request_", "workers", "early"),
+    [
+        (TileRequest(128, 256), 132, True),  # all multiprocessors
+        (TileRequest(128, 256), 66, True),  # the next launch fits beside this one
+        (TileRequest(128, 256), 90, False),
+        (TileRequest(128, 128, cluster=2), 60, False),
+        (TileRequest(128, 128, cluster=2), 66, True),
+        (TileRequest(64, 64, parts=4), 20, False),
+        (TileRequest(64, 64, parts=4), 30, True),
+    ],
+)
+def test_launches_are_early_where_their_blocks_lie_evenly(
+    request_: TileRequest, workers: int, early: bool
+) -> None:
+    tile = tile_of(request_, problem("matmul_bf16", "bfloat16_out", 4096, 4096, 4096))
+    assert starts_early(tile, Units(1, workers, 8, workers), 132) == early
+
+
+def test_multiply_adds_start_early_only_by_that_rule() -> None:
+    few = problem("matmul", "float32", 512, 512, 512)
+    tiles = [TileRequest(64, 64), TileRequest(128, 128, parts=4)]
+    found = list(candidates(few, tiles, True, 132, early=True))
+    assert {choice.early for choice in found} == {False, True}
+    assert all(choice.early == starts_early(choice.tile, choice.units, 132) for choice in found)
+    many = problem("matmul", "float32", 4096, 4096, 512)
+    assert choose(many, tiles, True, 132, early=True).early
+    assert not choose(many, tiles, True, 132).early
 
 
 def test_operands_are_copied_to_aligned_rows_where_that_pays() -> None:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import struct
 from pathlib import Path
 
 import numpy as np
+import pytest
 
+from raytracer import Scene, load
+from raytracer.errors import DataFileError
 from raytracer.scene.load import is_scene
 from raytracer.scene.particles.read import read
 from raytracer.scene.particles.registry import by_content
+from raytracer.warning import collected
 from support.particle_files import write
 
 GRO = """\
@@ -66,3 +71,61 @@ def test_files_of_dl_poly_by_their_content() -> None:
         found = by_content(text.encode())
         names[text] = found and found.variant
     assert list(names.values()) == ["CONFIG", "CONFIG", "HISTORY"]
+
+
+MOL2 = """\
+@<TRIPOS>MOLECULE
+water
+3 2 1
+SMALL
+USER_CHARGES
+
+@<TRIPOS>ATOM
+1 O 0.000 0.117 0.000 O.3 7 WAT -0.8
+2 H1 0.757 -0.469 0.000 H 7 WAT 0.4
+3 H2 -0.757 -0.469 0.000 H 7 WAT 0.4
+@<TRIPOS>BOND
+1 1 2 1
+2 1 3 1
+"""
+
+
+def test_columns_of_atoms_that_chemfiles_reads(tmp_path: Path) -> None:
+    pytest.importorskip("chemfiles")
+    columns = load(write(tmp_path / "a.mol2", MOL2)).columns
+    assert columns["charge"].tolist() == [-0.8, 0.4, 0.4]
+    assert columns["resname"].tolist() == ["WAT"] * 3
+    assert columns["resid"].tolist() == [7] * 3
+    assert columns["mass"][0] == pytest.approx(15.999, abs=1e-3)
+
+
+def test_velocities_and_forces_of_trr(tmp_path: Path) -> None:
+    points = np.arange(6.0).reshape(2, 3)
+    sizes = struct.pack(">13i", 0, 0, 0, 0, 0, 0, 0, 24, 24, 24, 2, 0, 0)
+    head = struct.pack(">iii12s", 1993, 13, 12, b"GMX_trn_file") + sizes + bytes(8)
+    rows = [(factor * points).astype(">f4").tobytes() for factor in (1.0, 2.0, 3.0)]
+    path = write(tmp_path / "a.trr", head + b"".join(rows))
+    with collected():
+        columns = load(path).columns
+    np.testing.assert_allclose(columns["velocity"], 20.0 * points)  # angstrom in a picosecond
+    np.testing.assert_allclose(columns["force"], 3.0 * points)
+
+
+def test_coordinates_that_are_no_numbers() -> None:
+    table = {"x": np.array(["a", "b"]), "y": np.zeros(2), "z": np.zeros(2)}
+    with pytest.raises(DataFileError, match="'x' is no x coordinate: it holds texts"):
+        Scene.from_object(table)
+
+
+def test_nanometres_of_h5md_are_angstrom_as_radii_are(tmp_path: Path) -> None:
+    h5py = pytest.importorskip("h5py")
+    points = np.arange(12.0).reshape(2, 2, 3)
+    with h5py.File(tmp_path / "a.h5md", "w") as file:
+        file.create_group("h5md")
+        file["particles/all/position/value"] = points
+        file["particles/all/position/value"].attrs["unit"] = "nm"
+        file["particles/all/box/edges"] = [1.0, 2.0, 3.0]
+    found = read(tmp_path / "a.h5md", frame=1)
+    np.testing.assert_array_equal(found.centers, 10.0 * points[1])
+    assert found.box is not None
+    assert np.diag(found.box.edges).tolist() == [10.0, 20.0, 30.0]

@@ -22,6 +22,13 @@ if TYPE_CHECKING:
 TIMED = ("XTC", "TNG")
 """Formats whose frames have a time in picoseconds."""
 
+COORDINATES_ALONE = ("XTC",)
+"""Formats that do not list their atoms."""
+
+TEXTS = ("element", "name", "residue")
+NUMBERS = ("residue_id", "charge", "mass", "velocity")
+"""Columns besides coordinates, where a file has something else there than blanks and zeros."""
+
 MEMORY = 8
 """Bytes of memory for each byte of the file while it is parsed."""
 
@@ -80,8 +87,11 @@ class Source(LoadedSource):
 
     def read(self) -> dict[str, NDArray[Any]]:
         columns = {"position": self._answer["position"]}
-        for name in ("element", "name"):
-            if (self._answer[name] != b"").any():
+        for name in TEXTS:
+            if name in self._answer and (self._answer[name] != b"").any():
+                columns[name] = self._answer[name]
+        for name in NUMBERS:
+            if name in self._answer and self._answer[name].any():
                 columns[name] = self._answer[name]
         return columns
 
@@ -116,19 +126,51 @@ def parse(path: str, variant: str) -> dict[str, NDArray[Any]]:
     with chemfiles.Trajectory(path, "r", name) as trajectory:
         frames = trajectory.nsteps
         frame = trajectory.read_step(int(number)) if int(number) else trajectory.read()
-    atoms: Any = frame.atoms
     cell = frame.cell
     edges = np.array(cell.matrix).T if min(cell.lengths) > 0.0 else np.zeros((3, 3))
-    return {
+    found = {
         "frames": np.array(frames),
         "position": np.array(frame.positions),
-        "element": np.array([atom.type.encode() for atom in atoms], "S8"),
-        "name": np.array([atom.name.encode() for atom in atoms], "S16"),
         "bonds": np.array(frame.topology.bonds, np.int64).reshape(-1, 2),
         "orders": np.array([_order(each) for each in frame.topology.bonds_orders], np.float64),
         "cell": edges,
         "time": np.array(_time(frame, name), np.float64),
     }
+    if frame.has_velocities():
+        found["velocity"] = np.array(frame.velocities)
+    return found if name in COORDINATES_ALONE else found | _atoms(frame)
+
+
+def _atoms(frame: Any) -> dict[str, NDArray[Any]]:
+    """Return what a frame says of its atoms; a call for each takes time."""
+    import numpy as np
+
+    atoms: Any = frame.atoms
+    return _residues(frame, len(atoms)) | {
+        "element": np.array([atom.type.encode() for atom in atoms], "S8"),
+        "name": np.array([atom.name.encode() for atom in atoms], "S16"),
+        "charge": np.array([atom.charge for atom in atoms], np.float64),
+        "mass": np.array([atom.mass for atom in atoms], np.float64),
+    }
+
+
+def _residues(frame: Any, count: int) -> dict[str, NDArray[Any]]:
+    """Return the names and the numbers of the residues of `count` atoms; "" and 0 of those without.
+
+    The numbers are left out where a residue has none.
+    """
+    import numpy as np
+
+    names, numbers = np.zeros(count, "S8"), np.zeros(count, np.int64)
+    found = {"residue": names, "residue_id": numbers}
+    for residue in frame.topology.residues:
+        rows = np.array(residue.atoms, np.int64)
+        names[rows] = residue.name.encode()
+        if residue.id is None:
+            found.pop("residue_id", None)
+        else:
+            numbers[rows] = residue.id
+    return found
 
 
 def _time(frame: Any, name: str) -> float:

@@ -11,7 +11,7 @@ from functools import cached_property
 from math import inf, prod
 from os import fstat
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from raytracer.errors import DataFileError, shown
 from raytracer.files.access import OpenFile, is_file
@@ -57,8 +57,27 @@ MASSES = "Masses"
 MOST_PARTS = 10_000
 """Most files of a snapshot."""
 
+NANOMETRE = 10.0
+"""Angstrom."""
+
 VALUE = "value"
 """Dataset of a quantity that is a group, as in H5MD; its first axis is time."""
+
+
+class Member(NamedTuple):
+    """A dataset of a group. Asking h5py for a name or a shape takes microseconds: it is done once.
+
+    Args:
+        name: in the group.
+        dataset: of h5py.
+        series: whether its first axis is time.
+        shape: of the dataset.
+    """
+
+    name: str
+    dataset: Any
+    series: bool
+    shape: tuple[int, ...]
 
 
 def opened_source(file: OpenFile, variant: str = "") -> ParticleSource:
@@ -117,13 +136,23 @@ class Source(Part):
     def columns(self) -> Mapping[str, Column]:
         found: dict[str, Column] = {}
         count = self.count
-        for name, dataset, series in self._datasets(self._group):
-            shape = dataset.shape[1:] if series else dataset.shape
+        for name, dataset, series, full in self._own:
+            shape = full[1:] if series else full
             if shape[:1] == (count,) and len(shape) <= 3:
                 found[name] = Column(kind_of(dataset.dtype), shape[1:], unit_of(dataset))
         if self._mass is not None and not {"masses", "mass"} & {each.lower() for each in found}:
             found[MASSES] = Column("number")
+        if self._scale != 1.0 and self._centers in found:
+            found[self._centers] = found[self._centers]._replace(unit="Å")
         return found
+
+    @cached_property
+    def _scale(self) -> float:
+        """What lengths are multiplied by: nanometres of H5MD become angstrom, as of GROMACS."""
+        if not is_group(found_at(self.root, "h5md")):
+            return 1.0
+        units = [unit_of(each.dataset) for each in self._own if each.name == self._centers]
+        return NANOMETRE if units == ["nm"] else 1.0
 
     @cached_property
     def _mass(self) -> float | None:
@@ -140,17 +169,15 @@ class Source(Part):
 
     @cached_property
     def count(self) -> int | None:
-        name = self._centers or naming.usual(
-            "x", [name for name, *_ in self._datasets(self._group)]
-        )
-        for each, dataset, series in self._datasets(self._group):
-            if each == name:
-                return int(dataset.shape[1 if series else 0])
+        name = self._centers or naming.usual("x", [each.name for each in self._own])
+        for each in self._own:
+            if each.name == name:
+                return int(each.shape[1 if each.series else 0])
         return None
 
     @cached_property
     def frames(self) -> int | None:
-        series = [dataset.shape[0] for _, dataset, series in self._datasets(self._group) if series]
+        series = [each.shape[0] for each in self._own if each.series]
         return int(series[0]) if series else 1
 
     @property
@@ -185,7 +212,7 @@ class Source(Part):
         if shape not in ((3,), (3, 3)) or (in_time and not len(edges)):
             return None
         rows = np.asarray(edges[min(self.frame, len(edges) - 1)] if in_time else edges[()], float)
-        matrix = np.diag(rows) if rows.ndim == 1 else rows
+        matrix = self._scale * (np.diag(rows) if rows.ndim == 1 else rows)
         if not np.isfinite(matrix).all():
             return None
         a, b, c = (tuple(row) for row in matrix.tolist())
@@ -205,41 +232,43 @@ class Source(Part):
             return None
         if len(times):
             return moment_of(times[0])
-        for name, dataset, series in self._datasets(self._group):
+        for name, dataset, series, shape in self._own:
             if series and name == self._centers:
                 clock = member(dataset.parent, "time")
-                if clock is not None and not is_group(clock) and clock.shape == dataset.shape[:1]:
+                if clock is not None and not is_group(clock) and clock.shape == shape[:1]:
                     return moment_of(clock[self.frame], unit_of(clock))
         return None
 
     def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
         import numpy as np
 
-        there = {name: (dataset, series) for name, dataset, series in self._datasets(self._group)}
+        there = {each.name: each for each in self._own}
         size = 0
         asked, names = names, [name for name in names if name in there]
         for name in names:
-            dataset, series = there[name]
-            size += int(dataset.nbytes) // (max(dataset.shape[0], 1) if series else 1)
+            each = there[name]
+            rows = each.shape[1:] if each.series else each.shape
+            size += each.dataset.dtype.itemsize * prod(rows)
         require_room(self.name, size)
         columns: dict[str, NDArray[Any]] = {}
         stretches: list[Stretch] = []
         for name in names:
-            dataset, series = there[name]
+            _, dataset, series, shape = there[name]
             if is_elsewhere(dataset):
                 raise DataFileError(
                     f"{self.name}: dataset '{shown(name)}' is stored in other files, which are "
                     "not read"
                 )
-            offset = None if series else self._offset(dataset)
+            dtype = dataset.dtype
+            offset = None if series else self._offset(dataset, shape, dtype)
             if offset is None:
                 array = np.asarray(
                     dataset[self._frame_in(dataset, name)] if series else dataset[()]
                 )
             else:
-                target = empty_bytes(dataset.dtype.itemsize * prod(dataset.shape))
+                target = empty_bytes(dtype.itemsize * prod(shape))
                 stretches.append(Stretch(offset, target))
-                array = target.view(dataset.dtype).reshape(dataset.shape)
+                array = target.view(dtype).reshape(shape)
             columns[name] = array
         if not read_stretches(self.file.file.fileno(), stretches):
             raise DataFileError(f"{self.name}: is cut short")
@@ -247,24 +276,27 @@ class Source(Part):
             name: array.astype(array.dtype.newbyteorder("="), copy=False)
             for name, array in columns.items()
         }
+        if self._scale != 1.0 and self._centers in found:
+            scale = found[self._centers].dtype.type(self._scale)
+            found[self._centers] = found[self._centers] * scale
         if len(names) < len(asked):
             found[MASSES] = np.full(int(self.count or 0), self._mass)
         return {name: found[name] for name in asked}
 
-    def _offset(self, dataset: Any) -> int | None:
+    def _offset(self, dataset: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> int | None:
         """Return where the values of a dataset lie in the file, if they do in one piece, or None.
 
         They are then read without the library, on several threads.
         """
         from h5py import h5d, h5t
 
-        offset, dtype = dataset.id.get_offset(), dataset.dtype
+        offset = dataset.id.get_offset()
         if offset is None or dtype.kind not in "iuf":
             return None
         # Behind a user block, HDF5 gives a place also to values that were never written.
         if dataset.id.get_space_status() != h5d.SPACE_STATUS_ALLOCATED:
             return None
-        if offset + dtype.itemsize * prod(dataset.shape) > self.file.size:
+        if offset + dtype.itemsize * prod(shape) > self.file.size:
             return None  # the library says what is wrong
         is_plain = dataset.id.get_type().equal(h5t.py_create(dtype))
         return int(offset) if is_plain else None  # others have fewer bits than their bytes
@@ -332,9 +364,9 @@ class Source(Part):
         """The dataset of coordinates, or None where they are x, y and z."""
         if self.variant and not is_group(found_at(self.root, self.variant)):
             name = self.variant.strip("/").rpartition("/")[2]
-            known = [each for each, *_ in self._datasets(self._group)]
+            known = [each.name for each in self._own]
             return name if name in known else self.variant.strip("/").split("/")[-2]
-        return _coordinates(self._datasets(self._group))
+        return _coordinates(self._own)
 
     def _named_group(self) -> Any:
         """Return the group that the user named, or that of the dataset."""
@@ -392,43 +424,49 @@ class Source(Part):
         """What `_members` found, by the names of groups."""
         return {}
 
-    def _datasets(self, group: Any) -> list[tuple[str, Any, bool]]:
-        """Return the datasets of a group: name, dataset, and whether its first axis is time."""
+    @cached_property
+    def _own(self) -> list[Member]:
+        """The datasets of the group of the particles."""
+        return self._datasets(self._group)
+
+    def _datasets(self, group: Any) -> list[Member]:
+        """Return the datasets of a group."""
         known = self._listed.get(group.name)
         if known is None:
             known = self._listed[group.name] = self._list_datasets(group)
         return known
 
     @cached_property
-    def _listed(self) -> dict[str, list[tuple[str, Any, bool]]]:
+    def _listed(self) -> dict[str, list[Member]]:
         """What `_datasets` found, by the names of groups."""
         return {}
 
-    def _list_datasets(self, group: Any) -> list[tuple[str, Any, bool]]:
+    def _list_datasets(self, group: Any) -> list[Member]:
         found = []
         for name, each in self._members(group).items():
             if is_group(each):
                 value = self._members(each).get(VALUE)
-                if value is not None and not is_group(value) and len(value.shape or ()) >= 2:
-                    found.append((name, value, True))
-            elif each is not None and each.shape:
-                shape = each.shape
-                found.append((name, each, len(shape) == 3 and shape[2] == 3
-                              and naming.usual("centers", [name]) is not None))  # fmt: skip
+                shape = () if value is None or is_group(value) else value.shape or ()
+                if len(shape) >= 2:
+                    found.append(Member(name, value, True, shape))
+            elif each is not None and (shape := each.shape):
+                is_series = len(shape) == 3 and shape[2] == 3
+                is_series = is_series and naming.usual("centers", [name]) is not None
+                found.append(Member(name, each, is_series, shape))
         return found
 
 
-def _coordinates(datasets: Sequence[tuple[str, Any, bool]]) -> str | None:
+def _coordinates(datasets: Sequence[Member]) -> str | None:
     """Return the dataset of coordinates, or None."""
     vectors = [
-        name
-        for name, dataset, series in datasets
-        if dataset.shape[-1:] == (3,) and len(dataset.shape) == (3 if series else 2)
+        each.name
+        for each in datasets
+        if each.shape[-1:] == (3,) and len(each.shape) == (3 if each.series else 2)
     ]
     return naming.usual("centers", vectors)
 
 
-def _has_axes(datasets: Sequence[tuple[str, Any, bool]]) -> bool:
+def _has_axes(datasets: Sequence[Member]) -> bool:
     """Whether there are coordinates in three datasets."""
-    scalars = [name for name, dataset, series in datasets if dataset.ndim == 1 + series]
+    scalars = [each.name for each in datasets if len(each.shape) == 1 + each.series]
     return all(naming.usual(axis, scalars) for axis in "xyz")

@@ -33,7 +33,8 @@ class Frame(NamedTuple):
     box: int
     before: int
     position: int
-    after: int
+    velocity: int
+    force: int
     atoms: int
     real: int
     time: float
@@ -41,7 +42,7 @@ class Frame(NamedTuple):
     @property
     def end(self) -> int:
         """Where the next frame begins."""
-        return self.start + self.box + self.before + self.position + self.after
+        return self.start + self.box + self.before + self.position + self.velocity + self.force
 
 
 class Source(LoadedSource):
@@ -89,9 +90,15 @@ class Source(LoadedSource):
 
     def read(self) -> dict[str, NDArray[Any]]:
         frame = self._first
-        require_room(self.name, 32 * frame.atoms)
-        values = self._reals(frame.start + frame.box + frame.before, 3 * frame.atoms)
-        return {"position": values.reshape(-1, 3) * NANOMETRE}
+        sizes = {"position": frame.position, "velocity": frame.velocity, "force": frame.force}
+        require_room(self.name, 32 * frame.atoms * sum(size > 0 for size in sizes.values()))
+        place, columns = frame.start + frame.box + frame.before, {}
+        for name, size in sizes.items():
+            if size:
+                values = self._reals(place, 3 * frame.atoms).reshape(-1, 3)
+                columns[name] = values if name == "force" else values * NANOMETRE
+            place += size
+        return columns
 
     def particles(self, names: Mapping[str, str]) -> Particles:
         result = super().particles(names)
@@ -115,7 +122,7 @@ class Source(LoadedSource):
         start = place + _START.size + _SIZES.size + 2 * real
         form = ">f" if real == 4 else ">d"
         (time,) = struct.unpack(form, self._bytes(start - 2 * real, real))
-        frame = Frame(start, box, virial + pressure, position, velocity + force, atoms, real, time)
+        frame = Frame(start, box, virial + pressure, position, velocity, force, atoms, real, time)
         if frame.end > self.file.size:
             raise DataFileError(f"{self.name}: is cut short")
         return frame
