@@ -42,8 +42,8 @@ TONES: dict[str, tuple[Step, dict[str, Any]]] = {
 ELSEWHERE = {
     "turn_light", "toggle_projection", "fit_all", "fit_giants", "fit_picked", "reset",
     "focus_picked", "change_aperture", "toggle_turntable", "light_from_viewer", "next_look",
-    "next_integrator", "toggle_denoise", "next_background", "scale_shininess", "print_camera", "ask_size",
-    "toggle_overlay", "toggle_help", "cancel", "close",
+    "next_integrator", "toggle_denoise", "next_background", "scale_shininess", "print_camera",
+    "ask_size", "toggle_overlay", "toggle_help", "cancel", "close",
 }  # fmt: skip
 
 
