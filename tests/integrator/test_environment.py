@@ -122,8 +122,9 @@ def test_which_skies_are_left_to_paths(tmp_path: Path) -> None:
 def test_a_sky_left_to_paths_gives_the_light_of_one_that_is_sampled(
     backend: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kinds = (WHITE, raytracer.Principled(roughness=0.0, transmission=1.0),
-             raytracer.Principled(metallic=1.0, roughness=0.4), raytracer.Principled())  # fmt: skip
+    kinds: list[Any]
+    kinds = [WHITE, raytracer.Principled(roughness=0.0, transmission=1.0),
+             raytracer.Principled(metallic=1.0, roughness=0.4), raytracer.Principled()]  # fmt: skip
     scene = scene_of(
         Environment(bottom="#e0d0c0", top="#3060c0"),
         spheres=[SphereSet([[1.5 * i - 2.25, 0, 0]], 0.7, "#c0a080", material=m)
@@ -137,8 +138,8 @@ def test_a_sky_left_to_paths_gives_the_light_of_one_that_is_sampled(
             monkeypatch.setattr(sky, "EVEN", limit)
             found.append(mean(scene, backend, 256, max_depth=depth)[..., :3])
         monkeypatch.undo()
-        blocks = [f.reshape(6, 6, 8, 6, 3).mean(axis=(1, 3)) for f in found]
-        np.testing.assert_allclose(*blocks, rtol=0.03, atol=0.004)
+        left, sampled = (f.reshape(6, 6, 8, 6, 3).mean(axis=(1, 3)) for f in found)
+        np.testing.assert_allclose(left, sampled, rtol=0.03, atol=0.004)
         assert found[0].mean() == pytest.approx(found[1].mean(), rel=0.002)
         assert (found[0] != found[1]).any() == (depth > 0)
 
