@@ -25,6 +25,7 @@ from raytracer.scene.packing.large_spheres import (
     describe_large,
     left_by_clip,
     plane,
+    warn_of_solids,
 )
 from raytracer.scene.packing.lighting import (
     ambient_of,
@@ -123,7 +124,9 @@ def _packed(
     up = world_up(scene.background, scene.camera, background_up(scene.background, stated))
     lights = pack_lights(scene.lights, space, rig_axes(settings, stand.axes, up), settings)
     clip = _clip(scene, space)
-    exact = [(i, *_exact(sets, space, i)) for i in candidates(solids[3]) if i < number]
+    big = candidates(solids[3])
+    exact = [(i, *_exact(sets, space, i)) for i in big if i < number]
+    warn_of_solids(big, solids[3], number)
     exact = left_by_clip(clip, exact) if clip and exact else exact
     large_id, large = describe_large(exact, solids[3], MOST - has_ground)
     if has_ground:
