@@ -364,7 +364,12 @@ def test_brighter_and_darker_begin_with_what_was_metered(viewer: Viewer) -> None
     assert worker.meters == 4, "asked again"
 
 
-def test_actions_that_show_little_say_what_they_did(viewer: Viewer) -> None:
+def test_actions_that_show_little_say_what_they_did(
+    viewer: Viewer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from raytracer.film import denoise
+
+    monkeypatch.setattr(denoise, "require_denoiser", lambda: None)
     for action, amount, said in (
         ("next_background", (), "background: white"),
         ("next_look", (), "look: soft"),

@@ -188,6 +188,7 @@ EFFECTS: dict[str, Check] = {
     "T": lambda _, after, __: after.tone.tone == "reinhard",
     "N": lambda _, after, __: after.edits.look == "soft",
     "SHIFT+N": lambda _, after, __: after.edits.integrator is not None,
+    "CTRL+N": lambda _, after, __: after.edits.denoise or "raytracer[denoise]" in after.notice,
     "B": lambda _, after, __: after.edits.background == 1,
     "K": polishes(2**0.5), "SHIFT+K": polishes(0.5**0.5),
     "C": printed,
