@@ -32,7 +32,7 @@ from raytracer.film.tone_settings import ToneSettings
 from raytracer.layout import constant, dtype
 from raytracer.resources import thread_count
 from raytracer.scene.coloring import SETTINGS, STYLE
-from raytracer.settings import RenderSettings, in_force
+from raytracer.settings import LOOKS, RenderSettings, in_force
 from raytracer.warning import warn
 
 if TYPE_CHECKING:
@@ -724,11 +724,12 @@ def _changed(scene: Scene, overrides: Mapping[str, Any]) -> tuple[Scene, RenderS
     given = {name: value for name, value in overrides.items() if value is not None}
     own = {name: given.pop(name) for name in definitions(RenderSettings) if name in given}
     settings = scene.render.override(**own)
-    if given or "light" in own:
+    placed = "light" in own or ("placement" in own and LOOKS[settings.look].key > 0.0)
+    if given or placed:
         from raytracer.scene.view_settings import ViewSettings, lit
 
         scene = ViewSettings(**given).applied_to(scene)
-        if "light" in own:
+        if placed:
             scene = lit(scene, settings)
     if settings.shading == "flat":
         settings = settings.override(look="flat", integrator="direct")

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         transparent_shadows: bool | None
         look: str | None
         light: str | tuple[float, float, float] | None
+        placement: str | None
         shading: str | None
         integrator: str | None
         ao_samples: int | None
@@ -92,7 +93,10 @@ KEY_LIGHTS = {
     "camera": (0.0, 0.0, 1.0),
     "back": (0.0, 0.7, -1.0),
 }
-"""Towards the directional light of a look, along the camera's right, up and backward axes."""
+"""Towards the directional light of a look, along right, up and backward of its placement."""
+
+PLACEMENTS = ("camera", "world")
+"""What the directional lights of a look are placed relative to."""
 
 UNLIMITED = 3e38
 """Length of a ray without end, in render space: the kernels' `kInfinity`."""
@@ -194,6 +198,15 @@ class RenderSettings(Defined):
             AxisOr(tuple(KEY_LIGHTS), "light"),
             "Where the directional light of the look comes from, beside the camera.",
             "Or three numbers: the direction in which it travels through the scene.",
+        ),
+    )
+    placement: str = field(
+        default="camera",
+        metadata=define(
+            Choice(PLACEMENTS, "placement"),
+            "What the directional lights of the look go with: the camera, or the world.",
+            "In the world they stay where they are while the camera goes around, as seen from the "
+            "view `front`.",
         ),
     )
     shading: str = field(
@@ -305,6 +318,7 @@ class RenderSettings(Defined):
             "look",
             "integrator",
             "light",
+            "placement",
             "noise",
             "denoise",
             "dpi",

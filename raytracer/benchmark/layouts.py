@@ -10,6 +10,7 @@ from raytracer.benchmark import binary_tree
 from raytracer.buffers import Bvh
 from raytracer.errors import UserError, suggestion
 from raytracer.layout import code
+from raytracer.variants.kernel import SOLIDS
 
 if TYPE_CHECKING:
     from raytracer.buffers import SceneBuffers
@@ -81,9 +82,6 @@ def _binary(buffers: SceneBuffers, tree: Bvh) -> Bvh:
     """A binary tree of float boxes; spheres and order in its leaf order."""
     return binary_tree.build(tree, int(buffers.frame["scene"]["large_count"][0]))
 
-
-SOLIDS = "solids"
-"""The layout whose kernels render scenes with capsules, cones and ellipsoids."""
 
 LAYOUTS: dict[str, Callable[[SceneBuffers, Bvh], Bvh]] = {
     "": _wide,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 from raytracer.backends.cpu import CpuDevice
 from raytracer.benchmark import record, render_levels, timing
-from raytracer.benchmark.layouts import SOLIDS, arrange
+from raytracer.benchmark.layouts import arrange
 from raytracer.benchmark.ray_count import Rays
 from raytracer.benchmark.record import Rays as KindOfRays
 from raytracer.benchmark.record import Resources, Row
@@ -188,7 +188,7 @@ class Ladder:
         rung = entry.rung
         if rung.variant is None:
             return  # the pictures of the CPU are the reference
-        if len(self.buffers.axis) and rung.layout != SOLIDS:
+        if len(self.buffers.axis) and not (rung.variant and rung.variant.reads_solids):
             raise UserError("renders spheres alone; this scene has other solids")
         device = entry.device = rung.device()
         level_buffers = render_levels.view(self.buffers, rung.level, self.checked)

@@ -421,7 +421,15 @@ def take_animation(options: dict[str, Any]) -> dict[str, Any]:
     return {name: options.pop(name) for name in list(options) if name in names}
 
 
-PREVIEW_SETTINGS = ("look", "light", "integrator", "ao_samples", "ao_distance", "denoise")
+PREVIEW_SETTINGS = (
+    "look",
+    "light",
+    "placement",
+    "integrator",
+    "ao_samples",
+    "ao_distance",
+    "denoise",
+)
 """Settings of a render that the preview takes beside size and samples."""
 
 

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
 PRODUCT = "cuda"  # folder of kernels/ with the production kernels
+CAPSULES = "render_capsules"  # the production kernel of scenes with capsules
+SOLIDS = "solids"  # layout of a scene whose spheres have records of capsules
 LADDERS = "ladders"  # folder of kernels/ with a folder for each operation
 
 _ARCHITECTURE = re.compile(r"(?:sm|compute)_(\d+)([af]?)")
@@ -127,6 +129,11 @@ class Kernel:
         return f"kernels/{PRODUCT}/{self.path.name}"
 
     @property
+    def reads_solids(self) -> bool:
+        """Whether a render kernel reads records of capsules, for scenes of spheres too."""
+        return self.name == CAPSULES
+
+    @property
     def threads(self) -> int:
         """Threads per block."""
         return prod(self.block)
@@ -203,6 +210,11 @@ class Variant(Kernel):
     def place(self) -> str:
         """Path of the file in the repository, for messages."""
         return f"kernels/{LADDERS}/{self.op}/{self.path.name}"
+
+    @property
+    def reads_solids(self) -> bool:
+        """As of a production kernel."""
+        return self.layout == SOLIDS
 
     def supports(self, dtype: str) -> bool:
         """Whether it computes with a type of the operation; by default with all of them."""

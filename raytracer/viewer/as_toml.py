@@ -99,6 +99,8 @@ def look_options(scene: Scene, edits: Edits) -> str:
     if settings.light != "upper-left":
         place = settings.light
         words.append(f"--light {place if isinstance(place, str) else ','.join(map(repr, place))}")
+    if settings.placement != "camera":
+        words.append(f"--placement {settings.placement}")
     if is_edited or settings.integrator:  # else a file that states another one would keep it
         words.append(f"--integrator {settings.resolved_integrator}")
     if settings.resolved_integrator == "ao":

@@ -156,6 +156,7 @@ CONTROLS = (
     Control(LOOK, ("N",), "next_look", "next look: ambient occlusion and light"),
     Control(LOOK, ("SHIFT+N",), "next_integrator", "next integrator: direct, ao, path"),
     Control(LOOK, ("CTRL+N",), "toggle_denoise", "remove noise at rest"),
+    Control(LOOK, ("SHIFT+L",), "next_placement", "the look's lights: with the camera, or fixed"),
     Control(LOOK, ("B",), "next_background", "next background"),
     Control(LOOK, ("K",), "scale_shininess", "shinier: the picked sphere's material, or all",
             (2**0.5,)),

@@ -13,7 +13,7 @@ from raytracer.scene.background import Background
 from raytracer.scene.lights import DirectionalLight, Light
 from raytracer.scene.materials import Material
 from raytracer.scene.packing.lighting import ambient_of, key_lights, towards_key
-from raytracer.settings import INTEGRATORS, LOOKS
+from raytracer.settings import INTEGRATORS, LOOKS, PLACEMENTS
 from raytracer.viewer.vectors import Vector, rotation, triple
 
 if TYPE_CHECKING:
@@ -52,6 +52,7 @@ class Edits:
         look: instead of the look and the integrator of the settings; None keeps them.
         integrator: instead of that of the look and of the settings; None keeps it.
         denoise: whether noise is removed at rest, instead of the settings' word; None keeps it.
+        placement: of the lights of the look, instead of that of the settings; None keeps it.
     """
 
     lights: tuple[Light, ...] | None = None
@@ -60,6 +61,7 @@ class Edits:
     look: str | None = None
     integrator: str | None = None
     denoise: bool | None = None
+    placement: str | None = None
 
     def applied_to(self, scene: Scene) -> Scene:
         """Return the scene with the lights, the background and the look of the edits."""
@@ -70,6 +72,8 @@ class Edits:
             scene = replace(scene, render=replace(scene.render, integrator=self.integrator))
         if self.denoise is not None:
             scene = replace(scene, render=replace(scene.render, denoise=self.denoise))
+        if self.placement is not None:
+            scene = replace(scene, render=replace(scene.render, placement=self.placement))
         if self.lights is not None:
             # A scene without lights has an ambient light of its own, which must not go with them.
             changes["lights"] = self.lights
@@ -115,6 +119,11 @@ class Edits:
         current = INTEGRATORS.index(self.applied_to(scene).render.resolved_integrator)
         return replace(self, integrator=INTEGRATORS[(current + 1) % len(INTEGRATORS)])
 
+    def next_placement(self, scene: Scene) -> Edits:
+        """Return edits with the lights of the look placed relative to what is next."""
+        current = PLACEMENTS.index(self.applied_to(scene).render.placement)
+        return replace(self, placement=PLACEMENTS[(current + 1) % len(PLACEMENTS)])
+
     @staticmethod
     def looks(scene: Scene) -> list[str]:
         """Return the names of the looks that a scene can have."""
@@ -154,7 +163,7 @@ def lights_of(scene: Scene, edits: Edits, axes: Basis) -> tuple[Light, ...]:
     Args:
         scene: the scene.
         edits: of the scene.
-        axes: of the view, which the default light follows.
+        axes: of `rig_axes`, for the lights of a look.
     """
     if edits.lights is not None:
         return edits.lights

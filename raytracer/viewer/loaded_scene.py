@@ -16,7 +16,7 @@ from raytracer.files.access import is_path
 from raytracer.memory import Output
 from raytracer.pipeline import NO_SPHERE, Job, Notice, prepare
 from raytracer.scene.packing.framing import NOTHING, Surroundings
-from raytracer.scene.packing.lighting import pack_lights
+from raytracer.scene.packing.lighting import pack_lights, rig_axes, world_up
 from raytracer.scene.packing.pack import retake, with_boxes
 from raytracer.scene.packing.pose import with_up
 from raytracer.settings import RenderSettings
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from raytracer.buffers import SceneBuffers
     from raytracer.files.output import OutputSet
     from raytracer.scene.annotations import Annotations
+    from raytracer.scene.packing.framing import Basis
     from raytracer.scene.scene import Scene
     from raytracer.trajectory.motion import Motion
 
@@ -180,9 +181,16 @@ class LoadedScene:
         packed = self._cached[2]
         changes: dict[str, Any] = {"camera": view.pose.pack(size[0] / size[1])}
         if edits.lights is None and self.scene.lights is None:
-            settings = edits.applied_to(self.scene).render
-            changes["lights"] = pack_lights(None, space_of(packed), view.pose.axes, settings)
+            settings, axes = edits.applied_to(self.scene).render, self.rig_axes(view, edits)
+            changes["lights"] = pack_lights(None, space_of(packed), axes, settings)
         return replace(packed, **changes)
+
+    def rig_axes(self, view: View, edits: Edits) -> Basis:
+        """Return the axes relative to which the lights of the look are placed."""
+        settings = edits.applied_to(self.scene).render
+        shown = self.buffers.frame["environment"]["background_up"][0].tolist()
+        up = world_up(self.scene.background, self.scene.camera, shown)
+        return rig_axes(settings, view.pose.axes, up)
 
     def _pack(self, view: View, size: tuple[int, int], edits: Edits) -> SceneBuffers:
         scene = edits.applied_to(self.scene)

@@ -105,6 +105,7 @@ def preview(
     ao_distance: float | None = None,
     denoise: bool | None = None,
     light: str | Triple | None = None,
+    placement: str | None = None,
     threads: int = 0,
     tone: ToneSettings | Mapping[str, Any] | None = None,
     annotations: Annotations | Mapping[str, Any] | None = None,
@@ -140,6 +141,7 @@ def preview(
         ao_distance: length of occlusion rays in scene units; None takes the scene's.
         denoise: whether noise is removed from the picture at rest; None takes the scene's.
         light: where the directional light of the look comes from; None takes the scene's.
+        placement: of the lights of the look, "camera" or "world"; None takes the scene's.
         threads: threads on the CPU; 0 takes every core that the process may use.
         tone: initial exposure and tone curve; a dictionary has some of them by name, and None takes
             those of the scene.
@@ -184,7 +186,7 @@ def preview(
     overrides: dict[str, Any] = {"width": width, "height": height, "samples": samples}
     overrides |= {"look": look, "integrator": integrator}
     overrides |= {"ao_samples": ao_samples, "ao_distance": ao_distance, "light": light}
-    overrides["denoise"] = denoise
+    overrides |= {"denoise": denoise, "placement": placement}
     RenderSettings().override(**overrides)  # a mistake is said before a display is missing
     given: dict[str, Any] = dict(view_settings)
     take_style(given)

@@ -164,6 +164,7 @@ class Session:
         ao_distance: float | None = None,
         denoise: bool | None = None,
         light: Any = None,
+        placement: str | None = None,
         threads: int = 0,
         tone: ToneSettings | Mapping[str, Any] | None = None,
         annotations: Annotations | Mapping[str, Any] | None = None,
@@ -181,8 +182,8 @@ class Session:
             size: width and height of the picture in pixels; None takes the scene's.
             wake: called by other threads when there is a picture or a message to fetch.
             frame, format, topology, smoothing, unwrap, backend, samples, look, integrator,
-                ao_samples, ao_distance, denoise, light, threads, tone, annotations, watch,
-                adaptive, notice, say: as for `preview`.
+                ao_samples, ao_distance, denoise, light, placement, threads, tone, annotations,
+                watch, adaptive, notice, say: as for `preview`.
             **view_settings: settings of view and colours, as for `preview`.
 
         Raises:
@@ -193,7 +194,7 @@ class Session:
         overrides: dict[str, Any] = {
             "width": width, "height": height, "samples": samples, "look": look,
             "integrator": integrator, "ao_samples": ao_samples, "ao_distance": ao_distance,
-            "light": light, "denoise": denoise,
+            "light": light, "placement": placement, "denoise": denoise,
         }  # fmt: skip
         ToneSettings.of(tone)  # a mistake is said before anything is loaded
         RenderSettings().override(**overrides)

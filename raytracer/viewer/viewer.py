@@ -424,7 +424,8 @@ class Viewer:
     def turn_light(self, right: float, up: float) -> None:
         """Turn the first light about the pivot, in radians."""
         axes, buffers = self.view.pose.axes, self.loaded_scene.buffers
-        lights = edits.lights_of(self.loaded_scene.scene, self.edits, axes)
+        placed = self.loaded_scene.rig_axes(self.view, self.edits)
+        lights = edits.lights_of(self.loaded_scene.scene, self.edits, placed)
         if not lights:
             self.notify("the scene has no light to turn")
             return
@@ -474,6 +475,16 @@ class Viewer:
         self.edits = replace(self.edits, denoise=wanted)
         self._submit(self._buffers)
         self.notify("noise: removed at rest" if wanted else "noise: as rendered")
+
+    @action(undo=True)
+    def next_placement(self) -> None:
+        """Let the lights of the look go with the camera, or stay in the world."""
+        scene = self.loaded_scene.scene
+        if self.edits.lights is not None or scene.lights is not None:
+            self.notify("the lights of the scene stay in the world")
+            return
+        self._set_edits(self.edits.next_placement(scene))
+        self.notify(f"lights relative to the {self.edits.placement}")
 
     @action(undo=True)
     def next_background(self) -> None:

@@ -293,3 +293,13 @@ def test_example_scenes_get_the_kernel_that_was_measured_best() -> None:
             buffers.count, len(tree.nodes), choose.sample(tree.spheres), buffers.camera, 720
         )
         assert label == best.get(name, choose.PACKETS), name
+
+
+def test_rungs_for_solids_take_the_variants_of_capsules() -> None:
+    """Without, a scene of spheres would need a variant that nothing else needs."""
+    from raytracer import variants
+
+    reads = {each.label for each in variants.discover("render") if each.reads_solids}
+    assert reads == {"14_solids"}
+    names = {each.name for each in variants.products() if each.reads_solids}
+    assert names == {choose.CAPSULES}

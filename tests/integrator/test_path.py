@@ -177,7 +177,8 @@ def test_light_of_a_lamp(backend: str, kind: str, integrator: str) -> None:
     found = on_a_ball(shown, backend=backend, integrator=integrator, max_depth=1)
     point, on = points_of_the_ball()
     on &= np.linalg.norm(LAMP[:2] - point[..., :2], axis=-1) > radius  # the lamp hides others
-    wanted = 2.0 * 0.5 / np.pi * light_of_a_sphere(point, LAMP, radius)
+    light = light_of_spheres(point.reshape(-1, 3), LAMP[None], np.array([radius]))
+    wanted = 2.0 * 0.5 / np.pi * light.reshape(on.shape)
     error = (found[..., 0] - wanted)[on]
     assert (np.abs(error) < 0.1 * wanted[on] + 4e-3).all()
     assert abs(error.mean()) < 1e-3
@@ -186,7 +187,7 @@ def test_light_of_a_lamp(backend: str, kind: str, integrator: str) -> None:
         assert found[~on].max() == pytest.approx(2, rel=0.02)  # with what the ball reflects on it
 
 
-@pytest.mark.parametrize("count", [1, 64, 65, 3000])
+@pytest.mark.parametrize("count", [1, 64, 65, 3000, 100_000])
 def test_light_of_many_lamps(backend: str, count: int) -> None:
     """Each by its power, whichever colour, size and place."""
     rng = np.random.default_rng(count)
@@ -196,10 +197,15 @@ def test_light_of_many_lamps(backend: str, count: int) -> None:
         places, radii, colors, color_space="linear", material=Principled(emission=2.0)
     )
     shown = scene(ball((0, 0, 0), 1.0, DIFFUSE, (0.5, 0.5, 0.5)), lamps)
-    found = on_a_ball(shown, backend=backend, shadows=False, max_depth=0)
-    point, on = points_of_the_ball()
-    light = np.stack([light_of_a_sphere(point, *lamp) for lamp in zip(places, radii, strict=True)])
-    wanted = np.einsum("nyx,nc->yxc", light, 2.0 * 0.5 / np.pi * colors)[on]
+    every = 5 if count > 10_000 else 1  # pixels of which the light of all lamps is added up
+    found = on_a_ball(
+        shown, backend=backend, shadows=False, max_depth=0, samples=128 * every
+    )[::every, ::every]  # fmt: skip
+    point, on = (each[::every, ::every] for each in points_of_the_ball())
+    wanted = np.zeros((on.sum(), 3))
+    for part in np.array_split(np.arange(count), -(-count // 1000)):
+        light = light_of_spheres(point[on], places[part], radii[part])
+        wanted += light.T @ (2.0 * 0.5 / np.pi * colors[part])
     assert found[on].mean(axis=0) == pytest.approx(wanted.mean(axis=0), rel=0.02)
     assert np.abs(found[on] / wanted - 1).max() < 0.6
 
@@ -218,11 +224,12 @@ def points_of_the_ball() -> tuple[Any, Any]:
     return np.stack([x, y, np.sqrt(np.where(on, 1 - x**2 - y**2, 0))], axis=-1), on
 
 
-def light_of_a_sphere(point: Any, center: Any, radius: float) -> Any:
-    """Irradiance by a sphere of radiance 1 on points of the unit ball, (24, 24)."""
-    away = center - point
+def light_of_spheres(point: Any, centers: Any, radii: Any) -> Any:
+    """Irradiance by spheres of radiance 1 on points of the unit ball, (n, p)."""
+    away = centers[:, None] - point
     distance = np.linalg.norm(away, axis=-1)
-    return sphere_irradiance((away * point).sum(axis=-1) / distance, distance, radius)
+    cosine = np.einsum("npk,pk->np", away, point) / distance
+    return sphere_irradiance(cosine, distance, radii[:, None])
 
 
 def test_penumbra_of_a_disk(backend: str) -> None:
@@ -331,6 +338,37 @@ def test_more_bounces_add_light(backend: str) -> None:
         plain = shoot(lamps, samples=64, integrator="direct", filter="point", backend=backend)
         assert np.abs(found - plain).mean() < 0.01
         assert found.mean() == pytest.approx(plain.mean(), rel=2e-3)
+
+
+LAMPS_OF_ALL_KINDS: dict[str, Any] = {
+    "rectangle": lambda **k: RectangleLight((0, 4, 2), (0, -2, -1), width=3, height=3, **k),
+    "disk": lambda **k: DiskLight((0, 4, 2), (0, -2, -1), radius=1.7, **k),
+    "lamp": lambda **k: PointLight((0, 4, 2), radius=1.5, intensity=0.4, **k),
+    "point": lambda **k: PointLight((0, 4, 2), intensity=0.4, **k),
+    "sun": lambda **k: DirectionalLight((0, -2, -1), angle=40.0, intensity=0.4, **k),
+    "directional": lambda **k: DirectionalLight((0, -2, -1), intensity=0.4, **k),
+}
+
+
+@pytest.mark.parametrize("integrator", ["direct", "ao", "path"])
+@pytest.mark.parametrize("kind", LAMPS_OF_ALL_KINDS)
+def test_no_light_but_those_with_shadow_is_kept_off(
+    backend: str, kind: str, integrator: str
+) -> None:
+    """Direct light: a black ball before a white one keeps nothing off it."""
+    white = ball((0, 0, 0), 1.0, Material(ambient=0, diffuse=1.0, specular=0.0))
+    screen = ball((0, 1.9, 0.9), 0.9, Material(ambient=0, diffuse=0.0, specular=0.0))
+    found = {}
+    for shadow, others in itertools.product((True, False), ((screen,), ())):
+        light = LAMPS_OF_ALL_KINDS[kind](shadow=shadow)
+        shown = scene(white, *others, lights=(light,))
+        image = shoot(
+            shown, samples=32, filter="point", max_depth=0, integrator=integrator, backend=backend
+        )
+        found[shadow, len(others)] = image[5:12].mean()
+    assert found[True, 1] < 0.9 * found[True, 0]
+    assert found[False, 1] == pytest.approx(found[False, 0], rel=1e-3)
+    assert found[False, 0] == pytest.approx(found[True, 0], rel=2e-3)
 
 
 def test_light_without_shadow(backend: str) -> None:

@@ -13,8 +13,10 @@
 #include "shade/background.h"
 #include "shade/area_light.h"
 #include "shade/bsdf.h"
+#include "shade/emitter.h"
 #include "shade/light.h"
 #include "shade/scattering.h"
+#include "shade/sky.h"
 #if defined(__CUDACC__)
 #include "cuda/traverse_single.cuh"
 #else
@@ -35,7 +37,9 @@
   S(node_cell, 1, 1) S(leaf_range, 1, 2) S(box_hits, 7, 1)                                        \
   E(phong_eval, 14, 2) E(bsdf_eval, 17, 3) E(bsdf_sample, 7, 6) E(bsdf_pdf, 10, 1) \
   E(bsdf_ambient, 14, 3) E(light_sample, 3, 5) E(light_arrival, 10, 4)  \
-  E(area_light_sample, 5, 6) E(area_light_hit, 6, 3) E(fresnel_dielectric, 2, 2) E(ggx_albedo, 2, 2) \
+  E(area_light_sample, 5, 6) E(area_light_hit, 6, 3) E(emitter_sample, 6, 7) E(emitter_pdf, 4, 1)     \
+  E(sky_light_sample, 4, 7) E(sky_light, 3, 4) E(lens_ray, 4, 6)                                       \
+  E(fresnel_dielectric, 2, 2) E(ggx_albedo, 2, 2) \
   E(principled_eval, 16, 4) E(principled_sample, 16, 7)                                           \
   E(background_row, 1, 3) E(background_direction, 3, 3) E(camera_ray, 2, 6)                       \
   E(tone_curve, 3, 3) E(srgb_encode, 1, 1) E(dither_threshold, 2, 1) E(tone_map_pixel, 6, 6)       \
@@ -48,6 +52,8 @@ struct Uniform {
   rt::LargeSphere large;
   rt::Node node;
   rt::ToneArgs tone;
+  rt::Emitter emitters[4];
+  rt::SkyTexel sky[16];
   int32_t integer[4];
   float number[4];
 };
@@ -209,6 +215,30 @@ PROBE(area_light_hit) {
   const LightHit<F> hit = area_light_hit(u.light, read3(in), read3(in + 3));
   out[0] = hit.t, out[1] = hit.radiance, out[2] = hit.pdf;
 }
+// ---- shade/emitter.h; position, choice, point of the unit square; integer: number of emitters
+PROBE(emitter_sample) {
+  const EmitterSample<F> s = emitter_sample(u.emitters, u.integer[0], read3(in), in[3], Sample2d<F>{in[4], in[5]});
+  write3(out, s.sample.wi), out[3] = s.sample.distance, out[4] = s.sample.attenuation, out[5] = s.sample.pdf;
+  out[6] = as_float(s.sphere);
+}
+// position, number of an emitter; number: one by the sum of the weights
+PROBE(emitter_pdf) {
+  const float* fields = (const float*)u.emitters;
+  const UintOf<F> at = as_uint(in[3]) * UintOf<F>((uint32_t)(sizeof(rt::Emitter) / sizeof(float)));
+  const Sphere<F> sphere = {{gather(fields, at), gather(fields + 1, at), gather(fields + 2, at)}, gather(fields + 3, at)};
+  const Vec3<F> radiance = {gather(fields + 4, at), gather(fields + 5, at), gather(fields + 6, at)};
+  out[0] = emitter_pdf(sphere, radiance, F(u.number[0]), read3(in));
+}
+// ---- shade/sky.h; two choices, point of the unit square -> direction, radiance, density
+PROBE(sky_light_sample) {
+  const SkyLightSample<F> s = sky_light_sample(u.sky, u.frame, in[0], in[1], Sample2d<F>{in[2], in[3]});
+  write3(out, s.wi), write3(out + 3, s.light.radiance), out[6] = s.light.pdf;
+}
+// direction -> radiance, density
+PROBE(sky_light) {
+  const SkyLight<F> s = sky_light(u.sky, u.frame, read3(in));
+  write3(out, s.radiance), out[3] = s.pdf;
+}
 // cosine, relative index -> reflected share, cosine of the refracted ray
 PROBE(fresnel_dielectric) {
   const Fresnel<F> f = fresnel_dielectric(in[0], in[1]);
@@ -265,6 +295,13 @@ PROBE(background_direction) {
 PROBE(camera_ray) {
   const Ray<F> ray =
       camera_ray<F>(u.camera, u.frame.film, u.frame.sampler, as_uint(in[0]), as_uint(in[1]), (uint32_t)u.integer[0]);
+  write3(out, ray.origin), write3(out + 3, ray.direction);
+}
+
+// way across the picture, as parts of right and up; point of the unit square
+PROBE(lens_ray) {
+  const Vec3<F> across = fma3(in[1], splat3<F>(u.camera.up), in[0] * splat3<F>(u.camera.right));
+  const Ray<F> ray = lens_ray(u.camera, across, Sample2d<F>{in[2], in[3]});
   write3(out, ray.origin), write3(out + 3, ray.direction);
 }
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import raytracer
-from raytracer import Ambient, PointLight, RenderSettings, Scene, SphereSet
+from raytracer import Ambient, Background, Camera, PointLight, RenderSettings, Scene, SphereSet
 from raytracer.layout import code
 from raytracer.scene.packing.pack import pack
 from raytracer.settings import LOOKS
@@ -89,3 +89,61 @@ def test_flat_shading_shows_the_colours_whatever_the_scene_says() -> None:
     known = {(0x33, 0x66, 0xCC), (0xCC, 0x66, 0x33), (255, 255, 255)}
     assert known == {tuple(pixel) for pixel in flat.reshape(-1, 3).tolist()}
     assert len(np.unique(lit.reshape(-1, 3), axis=0)) > 20
+
+
+RIGS = [name for name, look in LOOKS.items() if look.key]
+
+
+def towards(camera: Camera, look: str, placement: str, up: Any = None) -> Any:
+    """Directions to the lights of a look, (L, 3)."""
+    scene = Scene(spheres=BALL, camera=camera, background=Background(up=up))
+    return pack(scene, RenderSettings(look=look, placement=placement)).lights["vector"]
+
+
+@pytest.mark.parametrize("look", RIGS)
+def test_lights_of_a_look_stay_in_the_world_or_go_with_the_camera(look: str) -> None:
+    views = [Camera(view=view, up=(0, 0, 1)) for view in ("front", "left", "iso", "bottom")]
+    fixed = [towards(camera, look, "world") for camera in views]
+    led = [towards(camera, look, "camera") for camera in views]
+    for other in fixed[1:]:
+        np.testing.assert_array_equal(other, fixed[0])
+    np.testing.assert_allclose(led[0], fixed[0], atol=1e-7)  # what the view `front` has
+    for other in led[1:]:
+        assert np.abs(other - led[0]).max() > 0.1
+
+
+def test_the_world_of_lights_has_the_up_axis_of_the_background() -> None:
+    level = towards(Camera(), "studio", "world")
+    front = towards(Camera(view="front", up=(0, 1, 0)), "studio", "camera")
+    np.testing.assert_allclose(level, front, atol=1e-7)
+    tilted = towards(Camera(), "studio", "world", up=(0, 0, 1))
+    x, y, z = level.T
+    np.testing.assert_allclose(tilted, np.stack([x, -z, y], axis=1), atol=1e-7)
+
+
+def test_a_direction_is_the_same_for_both_placements() -> None:
+    for placement in ("camera", "world"):
+        (light,) = packed(look="soft", light=(0.0, -2.0, 0.0), placement=placement).lights
+        np.testing.assert_allclose(light["vector"], (0, 1, 0), atol=1e-7)
+
+
+def test_a_placement_in_files_and_of_a_call(tmp_path: Path) -> None:
+    """A call that states one takes the lights of the look instead of the scene's."""
+    (tmp_path / "a.toml").write_text(
+        '[render]\nlook = "rim"\nplacement = "world"\n[camera]\nview = "left"\n'
+        "[[spheres]]\ncenters = [[0, 0, 0]]\nradius = 1.0\n"
+    )
+    scene = raytracer.load(tmp_path / "a.toml")
+    assert scene.render.placement == "world"
+    views: dict[str, Any] = {"width": 24, "height": 16, "samples": 1}
+    assert "placement" in raytracer.render(scene, **views).metadata["settings"]
+    pictures = [raytracer.render(scene, placement=each, **views).array for each in (None, "camera")]
+    assert np.abs(pictures[0] - pictures[1]).max() > 0.05
+    lamp = Scene(spheres=BALL, lights=[PointLight((3.0, 3.0, 3.0))])
+    plain = Scene(spheres=BALL)
+    np.testing.assert_array_equal(
+        raytracer.render(lamp, placement="world", **views).array,
+        raytracer.render(plain, placement="world", **views).array,
+    )
+    with pytest.raises(raytracer.UserError, match="placement 'sky'"):
+        RenderSettings(placement="sky")

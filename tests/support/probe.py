@@ -29,7 +29,7 @@ from raytracer.view import frame_of
 SOURCES = Path(__file__).parents[1] / "probe"
 ISAS = ("portable", "avx2", "avx512")
 TARGETS = (*ISAS, *(f"{isa} scalar" for isa in ISAS), "cuda")
-# Members of Uniform in functions.h: structs by name, then four whole and four real numbers.
+# Members of Uniform in functions.h: structs by name, tables, then four whole and four real numbers.
 STRUCTS = {
     "camera": "Camera",
     "frame": "Frame",
@@ -38,6 +38,8 @@ STRUCTS = {
     "node": "Node",
     "tone": "ToneArgs",
 }
+
+TABLES = {"emitters": ("Emitter", 4), "sky": ("SkyTexel", 16)}
 
 Floats = NDArray[np.float32]
 # inputs (I, N), rows of outputs, structured (): Uniform -> outputs (O, N)
@@ -61,7 +63,8 @@ def functions() -> dict[str, tuple[int, int, bool]]:
 @cache
 def uniform_dtype() -> np.dtype[Any]:
     """What is the same for all rows: struct Uniform of functions.h."""
-    members = [(name, layout.dtype(struct)) for name, struct in STRUCTS.items()]
+    members: list[Any] = [(name, layout.dtype(struct)) for name, struct in STRUCTS.items()]
+    members += [(name, layout.dtype(struct), rows) for name, (struct, rows) in TABLES.items()]
     return np.dtype([*members, ("integer", np.int32, 4), ("number", np.float32, 4)])
 
 
@@ -81,7 +84,7 @@ class Probe:
         """Outputs of a function of functions.h, float32 (N, outputs).
 
         columns: its inputs in order, (N,) or (N, k), or of one row for all; integers pass as bits.
-        uniform: members of Uniform: dictionaries of fields, or numbers.
+        uniform: members of Uniform: dictionaries of fields, rows of tables, or numbers.
         """
         inputs, outputs, _ = functions()[function]
         parts = [_as_bits(column) for column in columns]
@@ -92,6 +95,8 @@ class Probe:
         for name, value in uniform.items():
             if name == "frame":
                 values[name] = frame_of(**value)[0]
+            elif name in TABLES:
+                values[name][: len(value)] = value
             elif isinstance(value, dict):
                 for field, number in value.items():
                     values[name][field] = number

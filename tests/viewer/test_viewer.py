@@ -42,8 +42,9 @@ TONES: dict[str, tuple[Step, dict[str, Any]]] = {
 ELSEWHERE = {
     "turn_light", "toggle_projection", "fit_all", "fit_giants", "fit_picked", "reset",
     "focus_picked", "change_aperture", "toggle_turntable", "light_from_viewer", "next_look",
-    "next_integrator", "toggle_denoise", "next_background", "scale_shininess", "print_camera",
-    "ask_size", "toggle_overlay", "toggle_help", "cancel", "close",
+    "next_integrator", "toggle_denoise", "next_placement", "next_background",
+    "scale_shininess", "print_camera", "ask_size",
+    "toggle_overlay", "toggle_help", "cancel", "close",
 }  # fmt: skip
 
 
@@ -367,9 +368,7 @@ def test_brighter_and_darker_begin_with_what_was_metered(viewer: Viewer) -> None
 def test_actions_that_show_little_say_what_they_did(
     viewer: Viewer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from raytracer.film import denoise
-
-    monkeypatch.setattr(denoise, "require_denoiser", lambda: None)
+    monkeypatch.setattr("raytracer.film.denoise.require_denoiser", lambda: None)  # an extra
     for action, amount, said in (
         ("next_background", (), "background: white"),
         ("next_look", (), "look: soft"),
@@ -377,6 +376,8 @@ def test_actions_that_show_little_say_what_they_did(
         ("next_integrator", (), "integrator: direct"),
         ("toggle_denoise", (), "noise: removed at rest"),
         ("toggle_denoise", (), "noise: as rendered"),
+        ("next_placement", (), "lights relative to the world"),
+        ("next_placement", (), "lights relative to the camera"),
         ("toggle_projection", (), "orthographic"),
         ("toggle_projection", (), "perspective"),
         ("zoom", (0.2,), "field of view 47.9°"),

@@ -115,7 +115,7 @@ class CudaScene(DeviceScene):
         own = None if self.has_capsules else self._kernel  # others read records of spheres
         kernel = own or production(self._kernel_name(view))
         with self._context.lock:
-            if self.has_capsules:
+            if kernel.reads_solids:
                 missing = missing_with_capsules(view, self.has_forms)
             else:
                 missing = missing_features(view)

@@ -140,6 +140,24 @@ def _warn_of_others(
         )
 
 
+def warn_of_solids(numbers: Sequence[int], radius: NDArray[np.float32], spheres: int) -> None:
+    """Warn of the largest of other solids that is beyond the limit of float32.
+
+    Args:
+        numbers: of `candidates`.
+        radius: of all spheres, then of the balls around solids, float32 (N + C,), render space.
+        spheres: how many of them are spheres.
+    """
+    others = [(float(radius[number]), number) for number in numbers if number >= spheres]
+    size, number = max(others, default=(0.0, 0))
+    smallest = float(radius.min()) if len(radius) else 1.0
+    if size > LIMIT * smallest:
+        warn(
+            f"number {number}, a capsule, cone or ellipsoid, has {size / smallest:.0e} times the "
+            "radius of the smallest: shadows and contacts are right up to a factor of 1e6"
+        )
+
+
 def candidates(radius: NDArray[np.float32]) -> list[int]:
     """Return the numbers of the largest spheres of at least RATIO times the smallest radius."""
     import numpy as np

@@ -33,7 +33,7 @@ def pack_lights(
     Args:
         lights: of the scene; None takes the key light of the look.
         space: render space.
-        axes: the camera's view, for the key light.
+        axes: of `rig_axes`, for the lights of the look.
         settings: for the look of the picture, and where its light comes from.
 
     Raises:
@@ -53,12 +53,46 @@ def pack_lights(
     return packed
 
 
+def rig_axes(settings: RenderSettings, view: Basis, up: Sequence[float]) -> Basis:
+    """Return the axes relative to which the lights of the look are placed.
+
+    Args:
+        settings: for their placement.
+        view: of the camera.
+        up: which way is up in the world, any length, (3,); see `world_up`.
+    """
+    if settings.placement == "camera":
+        return view
+    import numpy as np
+
+    from raytracer.scene.packing.framing import Basis as Axes
+    from raytracer.scene.views import frame
+
+    x, y, z = (float(v) for v in up)
+    right, upward, back = (np.array(axis, np.float64) for axis in frame((x, y, z)))
+    return Axes(right, upward, -back)
+
+
+def world_up(background: Background, camera: Camera | None, shown: Sequence[float]) -> Vector:
+    """Return which way is up for lights that are placed in the world, any length.
+
+    Args:
+        background: its `up` goes before.
+        camera: of the scene. In its views from above and below another axis is up in the picture.
+        shown: the up axis of the background that was packed, (3,).
+    """
+    if background.up is None and camera is not None and camera.view is not None:
+        return camera.upward
+    x, y, z = (float(v) for v in background.up or shown)
+    return (x, y, z)
+
+
 def key_lights(settings: RenderSettings, axes: Basis) -> tuple[DirectionalLight, ...]:
     """Return the lights of a scene that states none: those of the look, the key light first.
 
     Args:
         settings: for the look, and where its light comes from.
-        axes: of the camera.
+        axes: of `rig_axes`.
     """
     look = LOOKS[settings.look]
     if not look.key:
@@ -68,7 +102,7 @@ def key_lights(settings: RenderSettings, axes: Basis) -> tuple[DirectionalLight,
 
 
 def _directional(axes: Basis, place: Place, intensity: float, angle: float) -> DirectionalLight:
-    """Return a light from a place relative to the camera; angle: in degrees."""
+    """Return a light from a place relative to some axes; angle: in degrees."""
     x, y, z = (-float(v) for v in towards_key(axes, place))
     return DirectionalLight((x, y, z), intensity=intensity, angle=angle)
 
@@ -77,7 +111,7 @@ def towards_key(axes: Basis, place: Place) -> NDArray[np.float64]:
     """Return the direction from the scene to the key light, float64 (3,), of any length.
 
     Args:
-        axes: of the camera.
+        axes: of `rig_axes`.
         place: where the light comes from.
     """
     import numpy as np

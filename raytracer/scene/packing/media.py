@@ -2,65 +2,165 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import hypot
 from typing import TYPE_CHECKING, Any
 
+from raytracer.buffers import CONE, ELLIPSOID, FLAT
 from raytracer.layout import code, dtype
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import numpy as np
     from numpy.typing import NDArray
 
     from raytracer.scene.packing.framing import Spheres
 
+    Doubles = NDArray[np.float64]
+
+EVERYWHERE = 1e15
+"""Radius of a sphere that holds every place of render space; its square is a float32."""
+
+
+@dataclass(frozen=True)
+class Solids:
+    """Spheres and the solids that follow them, as `SceneBuffers` has them.
+
+    Args:
+        balls: x, y, z and radius in render space, float32 (N,) each.
+        axis: float32 (C, 3), of the last C.
+        form: uint8 (C,), or (0,) where all are 0.
+        shapes: float32 (S, 8), of the last S.
+    """
+
+    balls: Spheres
+    axis: NDArray[np.float32]
+    form: NDArray[np.uint8]
+    shapes: NDArray[np.float32]
+
+    @property
+    def spheres(self) -> int:
+        """Number of spheres."""
+        return len(self.balls[0]) - len(self.axis)
+
 
 def pack_media(
     camera: NDArray[np.void],
-    spheres: Spheres,
+    solids: Solids,
     glass: NDArray[np.bool_],
     priority: NDArray[np.float32],
     material_id: NDArray[np.int32],
-    cut: bool,
+    clip: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Return the fields of `Media`.
 
     Camera rays of a lens or without perspective begin at many points; kernels ask for each whether
-    it is in one of the spheres. Where there are more than fit, those of the largest priorities
-    are kept. Of other solids, and where planes cut spheres open, paths learn when they leave them.
+    it is in one of the spheres. Of other solids, and where planes cut, the place of the camera
+    counts. Where there are more than fit, those of the largest priorities are kept.
 
     Args:
         camera: structured (1,), `Camera`.
-        spheres: x, y, z and radius in render space, float32 (N,) each.
+        solids: of the scene.
         glass: whether a material lets light through, bool (M,).
         priority: of the materials, float32 (M,).
-        material_id: of each sphere, int32 (N,); (0,) where there is one material.
-        cut: whether planes clip spheres.
+        material_id: of each solid, int32 (N,); (0,) where there is one material.
+        clip: fields of `Clip`; empty where nothing is cut.
     """
     import numpy as np
 
     fields: dict[str, Any] = {"nested": 1}
-    if cut:
+    place = camera[0]["origin"].astype(np.float64)
+    if clip and (camera[0]["kind"] == code("CameraKind", "orthographic") or _is_cut(clip, place)):
         return fields
-    count = len(spheres[0])
-    own = material_id[:count] if len(material_id) else np.zeros(count, np.int32)
-    numbers = np.flatnonzero(glass[own])
-    centers = np.stack([axis[numbers].astype(np.float64) for axis in spheres[:3]], axis=1)
-    radii = spheres[3][numbers]
-    inside = _distances(camera, centers) < radii
+    count = solids.spheres
+    total = len(solids.balls[0])
+    own = material_id[:total] if len(material_id) else np.zeros(total, np.int32)
+    numbers = np.flatnonzero(glass[own[:count]])
+    centers = np.stack([axis[numbers].astype(np.float64) for axis in solids.balls[:3]], axis=1)
+    radii = solids.balls[3][numbers]
+    away = np.linalg.norm(centers - place, axis=1) if clip else _distances(camera, centers)
+    inside = away < radii
     numbers, centers, radii = numbers[inside], centers[inside], radii[inside]
+    if len(solids.axis):
+        others = count + np.flatnonzero(holding(solids, place) & glass[own[count:]])
+        numbers = np.append(numbers, others)
+        centers = np.concatenate([centers, np.broadcast_to(place, (len(others), 3))])
+        radii = np.append(radii, np.full(len(others), EVERYWHERE))
+    if clip:
+        centers, radii = np.broadcast_to(place, centers.shape), np.full(len(radii), EVERYWHERE)
     most = dtype("Media")["camera_solid"].shape[0]
     order = np.lexsort((numbers, priority[own[numbers]]))[::-1][:most]
-    solids, places = np.zeros(most, np.uint32), np.zeros((most, 4))
-    solids[: len(order)] = numbers[order]
+    chosen, places = np.zeros(most, np.uint32), np.zeros((most, 4))
+    chosen[: len(order)] = numbers[order]
     places[: len(order), :3], places[: len(order), 3] = centers[order], radii[order]
     return fields | {
         "camera_count": len(order),
-        "camera_solid": tuple(solids.tolist()),
+        "camera_solid": tuple(chosen.tolist()),
         "camera_sphere": tuple(places.ravel().tolist()),
     }
 
 
-def _distances(camera: NDArray[np.void], centers: NDArray[np.float64]) -> NDArray[np.float64]:
+def holding(solids: Solids, place: Doubles) -> NDArray[np.bool_]:
+    """Return which solids beside spheres hold a place of render space, bool (C,)."""
+    import numpy as np
+
+    count, first = len(solids.axis), solids.spheres
+    middle = np.stack([axis[first:].astype(np.float64) for axis in solids.balls[:3]], axis=1)
+    radius = solids.balls[3][first:].astype(np.float64)
+    form = solids.form if len(solids.form) else np.zeros(count, np.uint8)
+    inside = np.zeros(count, bool)
+    rods = (form & CONE) == 0
+    axis = solids.axis[rods].astype(np.float64)
+    along, across = _beside(place - middle[rods], axis)
+    is_flat = (form[rods] & FLAT) != 0
+    beyond = np.maximum(np.abs(along) - 1.0, 0.0) * np.linalg.norm(axis, axis=1)
+    inside[rods] = np.where(is_flat & (beyond > 0), np.inf, np.hypot(beyond, across)) < radius[rods]
+    rows = solids.shapes.astype(np.float64)
+    start = count - len(rows)
+    for kind, test in ((CONE, _in_cones), (ELLIPSOID, _in_ellipsoids)):
+        own = np.flatnonzero((form & ELLIPSOID) == kind)
+        inside[own] = test(place - middle[own], rows[own - start])
+    return inside
+
+
+def _beside(away: Doubles, axis: Doubles) -> tuple[Doubles, Doubles]:
+    """Return places beside axes: shares of half an axis along it, and distances from it, (N,)."""
+    import numpy as np
+
+    square = np.maximum((axis**2).sum(axis=1), 1e-300)
+    along = (away * axis).sum(axis=1) / square
+    return along, np.linalg.norm(away - along[:, None] * axis, axis=1)
+
+
+def _in_cones(away: Doubles, rows: Doubles) -> NDArray[np.bool_]:
+    """Return which cones hold a place. away: of it from the middles of their boxes, (N, 3)."""
+    along, across = _beside(away - rows[:, :3], rows[:, 4:7])
+    radius = rows[:, 3] + 0.5 * (along + 1.0) * (rows[:, 7] - rows[:, 3])
+    return (abs(along) < 1.0) & (across < radius)
+
+
+def _in_ellipsoids(away: Doubles, rows: Doubles) -> NDArray[np.bool_]:
+    """Return which ellipsoids hold a place; see `_in_cones`."""
+    import numpy as np
+
+    vector, w = rows[:, 3:6], rows[:, 7:8]
+    turn = np.cross(away, vector)  # by the conjugate of the quaternion
+    own = away + 2.0 * (w * turn + np.cross(turn, vector))
+    inside: NDArray[np.bool_] = ((own / np.maximum(rows[:, :3], 1e-300)) ** 2).sum(axis=1) < 1.0
+    return inside
+
+
+def _is_cut(clip: Mapping[str, Any], place: Doubles) -> bool:
+    """Return whether planes remove what is at a place of render space."""
+    import numpy as np
+
+    planes = np.asarray(clip["clip_planes"], np.float64).reshape(-1, 4)[: clip["clip_count"]]
+    within = bool((planes[:, :3] @ place <= planes[:, 3]).all())
+    return within == bool(clip["clip_removes"])
+
+
+def _distances(camera: NDArray[np.void], centers: Doubles) -> Doubles:
     """Return the least distance of each point to where camera rays begin, float64 (N,)."""
     import numpy as np
 

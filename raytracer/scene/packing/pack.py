@@ -6,7 +6,7 @@ straight into the float32 arrays that the backends use.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -25,8 +25,16 @@ from raytracer.scene.packing.large_spheres import (
     describe_large,
     left_by_clip,
     plane,
+    warn_of_solids,
 )
-from raytracer.scene.packing.lighting import ambient_of, background_up, environment, pack_lights
+from raytracer.scene.packing.lighting import (
+    ambient_of,
+    background_up,
+    environment,
+    pack_lights,
+    rig_axes,
+    world_up,
+)
 from raytracer.scene.packing.pose import Pose, posed
 from raytracer.scene.packing.render_space import LARGEST, Space, affine, fitted_space
 from raytracer.settings import LOOKS, RenderSettings
@@ -113,9 +121,12 @@ def _packed(
     stand, stated = posed(scene.camera or Camera(), balls, space, aspect, with_boxes(scene, around))
     _warn_of(stand.outliers, balls, space)
     camera = stand.pack(aspect)
-    lights = pack_lights(scene.lights, space, stand.axes, settings)
+    up = world_up(scene.background, scene.camera, background_up(scene.background, stated))
+    lights = pack_lights(scene.lights, space, rig_axes(settings, stand.axes, up), settings)
     clip = _clip(scene, space)
-    exact = [(i, *_exact(sets, space, i)) for i in candidates(solids[3]) if i < number]
+    big = candidates(solids[3])
+    exact = [(i, *_exact(sets, space, i)) for i in big if i < number]
+    warn_of_solids(big, solids[3], number)
     exact = left_by_clip(clip, exact) if clip and exact else exact
     large_id, large = describe_large(exact, solids[3], MOST - has_ground)
     if has_ground:
@@ -128,6 +139,8 @@ def _packed(
     sky, lit = _sky(scene, settings, stated, materials)
     own = material_id[:number] if placed is not None else material_id
     emitters, emitter_scale = pack_emitters(spheres, color, color_id, materials, own, opacity)
+    parts = (placed.axis, placed.form, placed.shapes) if placed is not None else ()
+    of_balls = (solids, *parts)
     frame = _pack_frame(
         replace(scene, camera=stated),
         settings,
@@ -145,7 +158,7 @@ def _packed(
         ),
         **clip,
         **lit,
-        **_media(scene, camera, spheres, materials, material_id, settings),
+        **_media(clip, camera, of_balls, materials, material_id, settings),
         shadow_catcher=_catcher(scene, len(solids[0])) if has_ground else 0,
     )
     for ids in (color_id, material_id, opacity):
@@ -226,14 +239,17 @@ def _catcher(scene: Scene, number: int) -> int:
 
 
 def _media(
-    scene: Scene,
+    clip: Mapping[str, Any],
     camera: NDArray[np.void],
-    spheres: Spheres,
+    solids: tuple[Any, ...],
     materials: NDArray[np.void],
     material_id: NDArray[np.int32],
     settings: RenderSettings,
 ) -> dict[str, Any]:
-    """Return what paths need to know of glass within glass, as fields of `Frame`."""
+    """Return what paths need to know of glass within glass, as fields of `Frame`.
+
+    clip: fields of `Clip`. solids: x, y, z and radius, then axis, form and shapes where there are.
+    """
     if settings.resolved_integrator != "path":
         return {}
     from raytracer.layout import code
@@ -243,10 +259,14 @@ def _media(
     glass = principled & (parameters["transmission"] > 0) & (parameters["metallic"] < 1)
     if not glass.any():
         return {}
-    from raytracer.scene.packing.media import pack_media  # late: few scenes have any
+    import numpy as np
 
-    cut = scene.clip is not None
-    return pack_media(camera, spheres, glass, parameters["priority"], material_id, cut)
+    from raytracer.scene.packing.media import Solids, pack_media  # late: few scenes have any
+
+    none = np.zeros((0, 3), np.float32), np.zeros(0, np.uint8), np.zeros((0, 8), np.float32)
+    balls, *others = solids
+    found = Solids(balls, *(others or none))
+    return pack_media(camera, found, glass, parameters["priority"], material_id, clip)
 
 
 def _clip(scene: Scene, space: Space) -> dict[str, Any]:
@@ -395,7 +415,9 @@ def retake(
     x, y, z = (float(v) for v in buffers.center)
     with naming(scene.source):
         space = Space((x, y, z), buffers.scale)
-        lights = pack_lights(scene.lights, space, stand.axes, settings)
+        shown = buffers.frame["environment"]["background_up"][0].tolist()
+        up = world_up(scene.background, scene.camera, shown)
+        lights = pack_lights(scene.lights, space, rig_axes(settings, stand.axes, up), settings)
         same = (
             *("color_mode", "material_count", "material_mode"),
             *("large_count", "emitter_count", "emitter_scale", "translucent"),
@@ -404,12 +426,12 @@ def retake(
         tables |= {name: buffers.frame["sky"][name][0] for name in SKY_FIELDS}
         clip = _clip(scene, space)
         camera = stand.pack(settings.width / settings.height)
-        first = slice(len(buffers.x) - len(buffers.axis))  # capsules and others follow
-        spheres = buffers.x[first], buffers.y[first], buffers.z[first], buffers.radius[first]
+        balls = buffers.x, buffers.y, buffers.z, buffers.radius
+        solids = balls, buffers.axis, buffers.form, buffers.shapes
         frame = _pack_frame(
             _standing(scene, buffers), settings, buffers.scale, light_count=len(lights),
             transparent_shadows=_passes_light(buffers.materials, settings), **tables, **clip,
-            **_media(scene, camera, spheres, buffers.materials, buffers.material_id, settings),
+            **_media(clip, camera, solids, buffers.materials, buffers.material_id, settings),
             shadow_catcher=buffers.frame["environment"]["shadow_catcher"][0],
             sky_light=buffers.frame["environment"]["sky_light"][0],
         )  # fmt: skip

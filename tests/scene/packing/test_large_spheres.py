@@ -68,6 +68,15 @@ def test_a_large_sphere_far_away_is_no_warning() -> None:
     assert not warnings
 
 
+@pytest.mark.parametrize(("size", "warned"), [(1e5, False), (1e8, True)])
+def test_other_solids_beyond_the_limit_are_a_warning(size: float, warned: bool) -> None:
+    small = raytracer.SphereSet([[0.0, 1.0, 0.0]], 1.0)
+    wide = raytracer.EllipsoidSet([[0.0, -size, 0.0]], (size, size, size))
+    with collected() as warnings:
+        pack(raytracer.Scene(spheres=[small], ellipsoids=[wide]))
+    assert any("number 1, a capsule, cone or ellipsoid" in each for each in warnings) == warned
+
+
 def test_at_most_sixteen() -> None:
     walls = [((-1e7 - k, 0.0, 0.0), 1e7) for k in range(MOST + 4)]
     with collected() as warnings:

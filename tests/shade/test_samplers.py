@@ -1,0 +1,182 @@
+"""Chi-squared tests of samplers against their densities: lights, emitters, the sky, the lens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import sqrt
+from typing import Any
+
+import numpy as np
+import pytest
+
+from raytracer.layout import dtype
+from raytracer.scene.packing.alias import alias_table
+from reference.scene import Array, unit
+from shade.test_area_light import CENTER, LIGHTS
+from support.probe import Probe
+
+DRAWN = 20_000
+RINGS, SECTORS = 10, 16
+FINE = 12
+"""Points of a cell, along each side, at which a density is read."""
+
+Density = Callable[[Array], Array]
+
+
+def frame_about(axis: Array) -> Array:
+    """Rows: two vectors across an axis, and the axis, (3, 3)."""
+    across = unit(np.cross(axis, (0.3, -0.5, 0.7)))
+    return np.stack([across, np.cross(axis, across), axis])
+
+
+def expected(density: Density, axis: Array, low: float, drawn: int = DRAWN) -> Array:
+    """Directions that cells of equal solid angle about an axis ought to get, (RINGS, SECTORS).
+
+    low: the cosine to the axis where the last ring ends.
+    """
+    z = 1 - (1 - low) * (np.arange(RINGS * FINE) + 0.5) / (RINGS * FINE)
+    turn = 2 * np.pi * (np.arange(SECTORS * FINE) + 0.5) / (SECTORS * FINE)
+    z, turn = (part.ravel() for part in np.meshgrid(z, turn, indexing="ij"))
+    sine = np.sqrt(1 - z**2)
+    wi = np.stack([sine * np.cos(turn), sine * np.sin(turn), z], axis=-1) @ frame_about(axis)
+    cells = density(wi).reshape(RINGS, FINE, SECTORS, FINE).mean(axis=(1, 3))
+    return np.asarray(cells * drawn * 2 * np.pi * (1 - low) / (RINGS * SECTORS))
+
+
+def counted(wi: Array, axis: Array, low: float) -> Array:
+    """Directions in these cells, (RINGS, SECTORS)."""
+    x, y, z = frame_about(axis) @ wi.T
+    ring = np.clip((1 - z) / (1 - low), 0, 1 - 1e-9) * RINGS
+    sector = (np.arctan2(y, x) / (2 * np.pi) % 1) * SECTORS
+    cell = ring.astype(int) * SECTORS + np.minimum(sector.astype(int), SECTORS - 1)
+    return np.bincount(cell, minlength=RINGS * SECTORS).reshape(RINGS, SECTORS).astype(np.float64)
+
+
+def check(found: Array, wanted: Array) -> None:
+    """Chi-squared: five standard deviations, and all that is drawn has a density."""
+    assert wanted.sum() == pytest.approx(found.sum(), rel=0.01)
+    full = wanted > 8  # others count together
+    found = np.append(found[full], found[~full].sum())
+    wanted = np.append(wanted[full], max(wanted[~full].sum(), 1.0))
+    chi2, freedom = float(((found - wanted) ** 2 / wanted).sum()), len(wanted)
+    assert freedom > 20
+    assert chi2 < freedom + 5 * sqrt(2 * freedom)
+
+
+def squares(count: int, columns: int, seed: int = 5) -> Array:
+    """Random numbers below 1 in float32, (count, columns)."""
+    return np.random.default_rng(seed).integers(0, 1 << 24, (count, columns)) / np.float32(1 << 24)
+
+
+# ---- lights of a scene file
+
+
+@pytest.mark.parametrize("name", LIGHTS)
+def test_lights(probe: Probe, name: str) -> None:
+    """Point with a radius, directional with an angle, rectangle and disk."""
+    light = LIGHTS[name]
+    found = probe("area_light_sample", [(0, 0, 0)], squares(DRAWN, 2), light=light)
+    wi = found[:, :3].astype(np.float64)
+    axis = unit(CENTER)
+    low = 1 - (1 - float((wi @ axis).min())) * 1.02
+
+    def density(directions: Array) -> Array:
+        hit = probe("area_light_hit", [(0, 0, 0)], directions, light=light).astype(np.float64)
+        return np.where(hit[:, 0] >= 0, hit[:, 2], 0)
+
+    check(counted(wi, axis, low), expected(density, axis, low))
+    np.testing.assert_allclose(found[:, 5], density(wi), rtol=1e-3, atol=found[:, 5].max() * 0.02)
+
+
+# ---- spheres that send out light
+
+
+def table_of(spheres: list[Any], radiance: Array) -> tuple[Any, float]:
+    """Emitters as they are packed, and one by the sum of their weights."""
+    table = np.zeros(len(spheres), dtype("Emitter"))
+    for row, (center, radius) in zip(table, spheres, strict=True):
+        row["center"], row["radius"] = center, radius
+    table["radiance"] = radiance
+    weight = radiance.max(axis=1) * table["radius"].astype(np.float64) ** 2
+    table["share"] = weight / weight.sum()
+    table["threshold"], table["alias"] = alias_table(weight / weight.sum())
+    table["sphere"] = np.arange(len(spheres))
+    return table, 1 / float(weight.sum())
+
+
+@pytest.mark.parametrize("place", [(0.0, 0.0, 0.0), (0.4, 2.1, 0.0)], ids=["outside", "inside"])
+def test_emitters(probe: Probe, place: Any) -> None:
+    """Each is chosen by its power, and its directions have its density; the cones overlap."""
+    spheres = [((0, 2, 0), 0.6), ((0.7, 2.6, 0.2), 0.9), ((-3, 1, 1), 0.2)]
+    radiance = np.array([(1.0, 0.5, 0.2), (0.1, 0.4, 0.3), (8.0, 8.0, 9.0)])
+    table, scale = table_of(spheres, radiance)
+    position = np.array(place)
+    drawn = probe("emitter_sample", [place], squares(DRAWN, 3), emitters=table, integer=3)
+    wi, chosen = drawn[:, :3].astype(np.float64), np.ascontiguousarray(drawn[:, 6]).view(np.uint32)
+    shares = table["share"].astype(np.float64) * DRAWN
+    counts = np.bincount(chosen, minlength=3)
+    assert (np.abs(counts - shares) < 5 * np.sqrt(shares)).all()
+    for number, (center, radius) in enumerate(spheres):
+        way = np.array(center) - position
+        distance, axis = float(np.linalg.norm(way)), unit(way)
+        low = sqrt(1 - (radius / distance) ** 2) if radius < distance else -1.0
+
+        def density(directions: Array, number: int = number) -> Array:
+            row = np.full(len(directions), number, np.uint32)
+            found = probe("emitter_pdf", [place], row, emitters=table, number=scale)
+            return np.broadcast_to(found[:, 0].astype(np.float64), len(directions))
+
+        own = chosen == number
+        found, wanted = counted(wi[own], axis, low), expected(density, axis, low)
+        check(found, wanted * own.sum() / shares[number])
+        assert wanted.sum() == pytest.approx(shares[number], rel=1e-3)
+        np.testing.assert_allclose(drawn[own, 5], density(wi[own]), rtol=1e-4)
+
+
+# ---- the image of the sky
+
+
+def test_sky(probe: Probe) -> None:
+    """Bright texels beside dark ones, over the whole sphere, turned."""
+    rng = np.random.default_rng(2)
+    share = rng.random(16) ** 3 + 0.02
+    share[5] += 4.0
+    share /= share.sum()
+    texels = np.zeros(16, dtype("SkyTexel"))
+    texels["radiance"] = rng.random((16, 3))
+    texels["share"] = 16 * share
+    texels["threshold"], texels["alias"] = alias_table(share)
+    up = unit((0.2, 0.9, -0.3))
+    frame = {"sky_x": frame_about(up)[0], "background_up": up, "sky_size": 4}
+    drawn = probe("sky_light_sample", squares(4 * DRAWN, 4), sky=texels, frame=frame)
+    wi = drawn[:, :3].astype(np.float64)
+    assert np.abs(np.linalg.norm(wi, axis=1) - 1).max() < 1e-6
+
+    def density(directions: Array) -> Array:
+        return probe("sky_light", directions, sky=texels, frame=frame)[:, 3].astype(np.float64)
+
+    check(counted(wi, up, -1.0), expected(density, up, -1.0, 4 * DRAWN))
+    seen = probe("sky_light", wi, sky=texels, frame=frame)
+    off = np.abs(seen - drawn[:, 3:]).max(axis=1) > 1e-3 * (1 + drawn[:, 6])
+    assert off.mean() < 1e-3  # at the edge of a texel rounding decides which one it is
+
+
+# ---- the lens
+
+
+def test_lens(probe: Probe) -> None:
+    """Rays start on a disc, everywhere alike, and meet in the plane that is in focus."""
+    camera = {"origin": (1, 2, 3), "forward": (0, 0, -1), "right": (0.5, 0, 0), "up": (0, 0.3, 0),
+              "lens_radius": 0.25, "focus_distance": 4.0}  # fmt: skip
+    rays = probe("lens_ray", [(0.4, -0.7)], squares(DRAWN, 2), camera=camera).astype(np.float64)
+    origin, direction = rays[:, :3] - (1, 2, 3), rays[:, 3:]
+    assert np.abs(origin[:, 2]).max() < 1e-6
+    part = (origin[:, 0] ** 2 + origin[:, 1] ** 2) / 0.25**2
+    assert part.max() < 1 + 1e-5
+    turn = np.arctan2(origin[:, 1], origin[:, 0]) / (2 * np.pi) % 1
+    cell = np.minimum(part * RINGS, RINGS - 1).astype(int) * SECTORS
+    cell += np.minimum(turn * SECTORS, SECTORS - 1).astype(int)
+    counts = np.bincount(cell, minlength=RINGS * SECTORS)
+    check(counts.astype(np.float64), np.full(RINGS * SECTORS, DRAWN / (RINGS * SECTORS)))
+    meets = origin + direction * (4.0 / -direction[:, 2])[:, None]
+    np.testing.assert_allclose(meets, np.broadcast_to((0.8, -0.84, -4), meets.shape), atol=1e-5)
