@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import statistics
 from typing import Any
 
 import pytest
@@ -69,6 +70,77 @@ def test_gradient(name: str, column: int) -> None:
     for label, time in found.items():
         share = (work["bytes_read"] + work["bytes_written"]) / time / 1e9 / copy
         assert shown[label[:2]][:2] == [f"{time * 1e6:.0f}", f"{share:.0%}"], label
+
+
+def ours_and_library(result: dict[str, Any]) -> tuple[float, float]:
+    """Seconds of our rung and of the faster library."""
+    timed = [row for row in result["rows"] if row["status"] == "ok"]
+    ours = [row["time"]["median"] for row in timed if row["kind"] != "peer"]
+    return min(ours), min(row["time"]["median"] for row in timed if row["kind"] == "peer")
+
+
+@pytest.mark.parametrize(("name", "first"), [("bf16", 0), ("fp32", 3)])
+def test_squares(name: str, first: int) -> None:
+    shown = [row[1:] for row in rows("Products by the last rungs")[2:][first : first + 3]]
+    results = record(f"records/squares/squares-{name}.json")["results"]
+    assert [result["axes"]["m"] for result in results] == [1024, 2048, 4096, 8192]
+    for place, result in enumerate(results):
+        ours, library = ours_and_library(result)
+        rates = [f"{result['work']['flop'] / time / 1e12:.1f}" for time in (ours, library)]
+        assert [row[place] for row in shown] == [*rates, f"{library / ours:.3f}"]
+
+
+def test_products_at_random_sizes() -> None:
+    shown = [
+        row for row in rows("Products by the last rungs") if "float" in row[0] and "(" in row[2]
+    ]
+    files = sorted((ROOT / "renders" / "records" / "random").glob("*.json"))
+    assert len(shown) == len(files) == 5
+    for file in files:
+        found = json.loads(file.read_text(encoding="utf-8"))
+        ratios: dict[str, list[float]] = {}
+        for result in found["results"]:
+            ours, library = ours_and_library(result)
+            ratios.setdefault(result["group"], []).append(library / ours)
+        (row,) = [row for row in shown if row[0].endswith(f", {found['random_sizes']['seed']}")]
+        labels = {
+            each["label"][:2]
+            for result in found["results"]
+            for each in result["rows"]
+            if each["kind"] == "variant" and each["status"] == "ok"
+        }
+        assert row[1] == ", ".join(sorted(labels))
+        for cell, group in zip(
+            row[2:], ("multiples of 64", "multiples of 8", "any", "thin"), strict=True
+        ):
+            of_group = ratios[group]
+            share = sum(ratio >= 0.92 for ratio in of_group) / len(of_group)
+            mean = statistics.geometric_mean(of_group)
+            assert cell == f"{mean:.2f} ({share:.0%}, {min(of_group):.2f})", (file.name, group)
+
+
+@pytest.mark.parametrize("name", ["contraction-diffusion", "mass-advection"])
+def test_elements_of_any_n(name: str) -> None:
+    table = rows("Spectral elements")
+    found = record(f"records/elements/{name}.json")["rows"]
+    for key in {(row["op"], row["dtype"]) for row in found}:
+        (place,) = [
+            number
+            for number, row in enumerate(table)
+            if row[0] == " ".join(key).replace("contraction", "gradient")
+        ]
+        of_key = [row for row in found if (row["op"], row["dtype"]) == key]
+        assert [row["n"] for row in of_key] == list(range(2, 17))
+        assert table[place][1:] == [f"{row['of_copy']:.2f}" for row in of_key]
+        assert table[place + 1][1:] == [row["kernel"][:2] for row in of_key]
+
+
+@pytest.mark.parametrize(("name", "column"), [("", 1), ("-uniform", 2), ("-constant", 3)])
+def test_warm_histograms(name: str, column: int) -> None:
+    shown = [row[column] for row in rows("Histograms, warm")[2:]]
+    (result,) = record(f"bench/histogram{name}-hot.json")["results"]
+    size = result["work"]["bytes_read"] + result["work"]["bytes_written"]
+    assert shown == [f"{size / row['time']['median'] / 1e9:,.0f}" for row in result["rows"]]
 
 
 def test_tone() -> None:
