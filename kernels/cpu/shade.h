@@ -219,11 +219,12 @@ inline void trace_sky(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w,
     for (uint32_t left = *m; left; left &= left - 1, ++r) *m &= ~((uint32_t)(r->t < 0.0f) << __builtin_ctz(left));
 }
 
-// What the sky sends to the surfaces of a vector, after trace_sky for those from `begin` on.
-RT_HD void add_sky(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w, int at, int begin, Vec3<FW> ambient) {
+// What the sky sends to the surfaces `hits` of a vector, after trace_sky for those from `begin` on.
+RT_HD void add_sky(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w, int at, int begin, Vec3<FW> ambient,
+                   uint32_t hits = ~0u) {
   const int rays = sky_rays(s.frame->integrator);
   const uint32_t* open = k.stream.open + (at - begin) / kWide * rays;
-  for (int ray = 0; ray < rays; ++ray) add_radiance(k, w, at, open[ray], sky_radiance(*s.frame, ambient));
+  for (int ray = 0; ray < rays; ++ray) add_radiance(k, w, at, hits & open[ray], sky_radiance(*s.frame, ambient));
 }
 
 // Nearest hits of the rays of a wave that bounced.

@@ -4,9 +4,9 @@ A worker takes the packed scene once and builds its tree. The samples of a pixel
 worker in their order, to the sums that are there already, so that the film has the bytes of one
 process.
 
-Workers with cores get small tiles, those with a GPU few large parts: on a GPU each part ends with a
+Workers with cores get small tiles, those with a GPU one part each: on a GPU each part ends with a
 wait of about the time that a warp takes for its samples, while most of the GPU has nothing to do. A
-large part has bands from everywhere in the picture, so that parts take the same time.
+part has bands from everywhere in the picture, so that parts take the same time on equal GPUs.
 """
 
 from __future__ import annotations
@@ -43,17 +43,13 @@ SHORTEST, LONGEST = 64, 1024
 """Sides of a tile in pixels."""
 
 ALIGNED = 16
-"""Sides of tiles and heights of bands are multiples of this."""
+"""Sides of tiles are multiples of this."""
+
+BAND_HEIGHT = 32
+"""Heights of bands are multiples of this."""
 
 MOST_BANDS = 256
 """Most bands of a picture."""
-
-FIRST_SHARE = 0.9
-"""Share of what is left that the workers get together in each round of parts."""
-
-LEAST_SHARE = 1 / 16
-"""Smallest part, as a share of what a worker gets in all: smaller ones would even out less time
-than the ends of their launches take."""
 
 Sums = NDArray[np.float32]
 
@@ -198,30 +194,28 @@ def tiles(crop: Crop, workers: int) -> Iterator[Crop]:
             yield x, y, min(x + side, x1), min(y + side, y1)
 
 
-def spread_bands(crop: Crop, workers: int) -> Iterator[tuple[Crop, ...]]:
-    """Yield parts of a rectangle for GPUs: bands of its whole width, from everywhere in it.
+def spread_bands(crop: Crop, workers: int) -> list[tuple[Crop, ...]]:
+    """Return a part of a rectangle for each GPU: bands of its whole width, from everywhere in it.
 
-    Most of it goes out at once, in a part for each worker; the rest evens out what GPUs that are
-    not equally fast leave.
+    The bands of a part begin in the middle, where pictures show most: what is left at its end is
+    soon rendered.
 
     Args:
         crop: x0, y0, x1, y1 in pixels, half open.
-        workers: how many share them.
+        workers: how many share them; fewer get a part where there are fewer bands.
     """
     x0, y0, x1, y1 = crop
-    height = ceil((y1 - y0) / (MOST_BANDS * ALIGNED)) * ALIGNED
+    height = ceil((y1 - y0) / (MOST_BANDS * BAND_HEIGHT)) * BAND_HEIGHT
     bands = [(x0, y, x1, min(y + height, y1)) for y in range(y0, y1, height)]
     # By the reversed bits of their numbers: any part of this order is spread evenly.
     order = sorted(range(len(bands)), key=lambda number: f"{number:032b}"[::-1])
-    least = ceil(len(bands) * LEAST_SHARE / workers)
-    while order:
-        each = max(ceil(len(order) * FIRST_SHARE / workers), least)
-        if len(order) - each * workers < least:
-            each = ceil(len(order) / workers)
-        for _ in range(workers):
-            if order:
-                yield tuple(bands[number] for number in sorted(order[:each]))
-            order = order[each:]
+    each = ceil(len(order) / workers)
+    parts = (order[first : first + each] for first in range(0, len(order), each))
+
+    def from_middle(band: Crop) -> float:
+        return abs(band[1] + band[3] - y0 - y1)
+
+    return [tuple(sorted((bands[number] for number in part), key=from_middle)) for part in parts]
 
 
 class TileCrew:
@@ -291,7 +285,7 @@ class TileCrew:
     def _parts(self, crop: Crop) -> list[tuple[Crop, ...]]:
         """Return the parts of a rectangle that workers get."""
         if self._bands:
-            return list(spread_bands(crop, self._crew.size))
+            return spread_bands(crop, self._crew.size)
         return [(tile,) for tile in tiles(crop, self._crew.size)]
 
     def _note(self, exposed: Exposed) -> None:

@@ -149,11 +149,15 @@ def test_pytorch_works_before_between_and_after() -> None:
 def test_repeated_renders_leave_no_memory_behind() -> None:
     from raytracer.backends.cuda.context import primary_context
 
+    def left_behind() -> int:
+        before, _ = primary_context(0).memory()
+        for _ in range(10):
+            sums(samples=1)
+        return int(before - primary_context(0).memory()[0])
+
     sums(samples=1)
-    before, _ = primary_context(0).memory()
-    for _ in range(10):
-        sums(samples=1)
-    assert primary_context(0).memory()[0] >= before - (1 << 20)
+    # Other processes use the GPU too; memory that is left behind would be so each time.
+    assert min(left_behind() for _ in range(5)) <= 1 << 20
 
 
 def test_large_array_goes_to_the_device_and_back() -> None:

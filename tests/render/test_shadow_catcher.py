@@ -94,6 +94,17 @@ def test_shadow_of_the_sky(backend: str, integrator: str, sky: str) -> None:
     assert covered[ground].max() > 0.15
 
 
+def test_beside_a_ball_there_is_no_light(backend: str) -> None:
+    """Where the ground is met, nothing is seen but a share of darkness."""
+    sun = DirectionalLight((1, -1, 0), intensity=1.0, angle=10.0)
+    x, z = places()
+    ground = np.hypot(x, z) > 1.1
+    for integrator in ("direct", "ao", "path"):
+        found = shoot(scene(lights=(sun,)), samples=2, integrator=integrator, backend=backend)
+        assert (found[ground][:, :3] == 0).all()
+        assert found[~ground][:, :3].max() > 0.1
+
+
 def test_shadow_on_an_opaque_background(backend: str) -> None:
     """The background shows through by what is left of the light."""
     sun = DirectionalLight((1, -1, 0), intensity=0.75 * np.sqrt(2))
