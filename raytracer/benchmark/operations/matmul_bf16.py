@@ -89,7 +89,8 @@ class MatMulBf16(Op):
     def tolerance(self, axes: Axes, dtype: str) -> float:
         """Products of bfloat16 are exact in float32; the sum of k terms is rounded, and then C."""
         if dtype == OUT:
-            return 3e-3  # at most 2^-8 of a value, about 1.7e-3 of the norm
+            # Rounding is at most 2^-8 of a value; of few values the norm is off by as much.
+            return 2**-8 + 1e-4
         return 1e-4 * max(1.0, sqrt(axes["k"] / 4096))
 
     def axes_of(self, inputs: Arrays) -> dict[str, int]:

@@ -100,6 +100,16 @@ def test_bfloat16_values_stay_as_they_are() -> None:
     np.testing.assert_array_equal(base.bfloat16_bits(values[finite]), bits[finite])
 
 
+def test_a_correctly_rounded_product_of_one_value_passes() -> None:
+    op, dtype = find("matmul_bf16"), "bfloat16_out"
+    axes = op.resolve({"m": 1, "n": 1, "k": 1})
+    errors = []
+    for seed in range(200):
+        exact = op.reference(op.inputs(axes, dtype, "normal", seed))["c"]
+        errors.append(base.relative_error(base.bfloat16_bits(exact.astype("f4")), exact))
+    assert 0.0035 < max(errors) <= op.tolerance(axes, dtype) < 0.005
+
+
 def test_swizzle_is_the_hardware_s() -> None:
     for row, chunk in product(range(64), range(8)):
         assert swizzled(row, chunk) == swizzle_128(row * 128 + chunk * 16)
