@@ -14,7 +14,7 @@ import os
 import select
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from io import BufferedReader
 from pathlib import Path
@@ -84,9 +84,12 @@ class OpenFile:
     Attributes:
         ending: the ending that says its format, where the user states it; "" leaves it to the name
             and the content.
+        atoms: returns the number of atoms that the topology lists, for formats that do not say it;
+            None where there is no topology.
     """
 
     ending = ""
+    atoms: Callable[[], int] | None = None
 
     def __init__(self, file: BufferedReader, path: Path, source: str) -> None:
         status = os.fstat(file.fileno())

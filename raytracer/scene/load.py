@@ -535,7 +535,7 @@ class _Composer:
         wanted = [*self.wanted, *wanted]
         said = values.get("format")
         ending = "" if said is None else stated_ending(said)
-        frame = self.frame_of(folder / name, name, values.get("frame"), ending)
+        frame = self.frame_of(folder / name, name, values.get("frame"), ending, topology)
         data = read(
             folder / name, arrays, elements, name, meaning, topology, frame,
             wanted_of(wanted), ending,
@@ -763,12 +763,14 @@ class _Composer:
             return _generated(place, plain_values(values), options)
         return _inline(place, plain_values(values), options)
 
-    def frame_of(self, path: Path, name: str, own: int | None, ending: str) -> int | None:
+    def frame_of(
+        self, path: Path, name: str, own: int | None, ending: str, topology: Path | None
+    ) -> int | None:
         """Return the frame to read of a data file: that of the whole scene, or the set's own.
 
         A set that states its frame stands still beside others that hold several.
         """
-        if self.frame is None or frame_count(path, name, ending) == 1:
+        if self.frame is None or frame_count(path, name, ending, topology) == 1:
             return own
         if own is not None and self.others_move:
             return own
@@ -783,6 +785,7 @@ class _Composer:
                 self.path.parent / values["file"],
                 values["file"],
                 stated_ending(values["format"]) if values.get("format") is not None else "",
+                None if (atoms := values.get("topology")) is None else self.path.parent / atoms,
             )
             > 1
             for values in self.content.get("spheres", ())

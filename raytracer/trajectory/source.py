@@ -139,7 +139,7 @@ class FileSource(FrameSource):
             self._data = self._files(self.path)
             if self._topology is not None:
                 self._data.append(self._topology)
-            return frame_count(self.path, ending=self._ending)
+            return frame_count(self.path, ending=self._ending, topology=self._topology)
         with opened(self.path, error=SceneError) as file:
             values = read_table(file, suffix)
         check(values, str(self.path))
@@ -160,7 +160,9 @@ class FileSource(FrameSource):
             if (name := each.get("file")) is not None:
                 counts = free if each.get("frame") is None else stated
                 ending = "" if each.get("format") is None else ending_of(each["format"])
-                counts[name] = frame_count(self.path.parent / name, name, ending)
+                atoms = each.get("topology")
+                topology = None if atoms is None else self.path.parent / atoms
+                counts[name] = frame_count(self.path.parent / name, name, ending, topology)
         several = {name: count for name, count in free.items() if count > 1}
         # Sets that state their frame stand still beside those that do not.
         several = several or {name: count for name, count in stated.items() if count > 1}

@@ -256,7 +256,9 @@ class _Files:
         self._series: Sequence[Path] = (
             files_beside(file.path, file.series) if file.series > 1 else ()
         )
-        self.count = len(self._series) or frame_count(_named(file), ending=file.ending)
+        self.count = len(self._series) or frame_count(
+            _named(file), ending=file.ending, topology=file.topology
+        )
 
     def number(self, file: DataFile) -> int:
         """Return the number of the frame that is shown."""
@@ -307,7 +309,9 @@ class _Files:
             return _kept[key]
         with collected():
             number = None if self._series else frame
-            data = read(path, frame=number, wanted=_ids_wanted, ending=file.ending)
+            data = read(
+                path, frame=number, wanted=_ids_wanted, ending=file.ending, topology=file.topology
+            )
         own = columns_for(["id"], data.about or {})
         ids = data.extra.get(own[0]) if own else None
         found = _Frame(np.asarray(data.centers), ids, data.box)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from raytracer.errors import DataFileError
 from raytracer.files.access import OpenFile, opened, reading
 from raytracer.scene.arrays import Where, check_centers
 from raytracer.scene.elements import Element, symbol_of
@@ -221,11 +223,13 @@ def _complete(
         _look_up(result, result.labels, elements or {}, meaning)
 
 
-def frame_count(path: Path, source: str | None = None, ending: str = "") -> int:
+def frame_count(
+    path: Path, source: str | None = None, ending: str = "", topology: Path | None = None
+) -> int:
     """Return the number of frames of a particle file, or of a series of files.
 
     Args:
-        path, ending: as in `read`.
+        path, ending, topology: as in `read`.
         source: what to call it in messages; the path if None.
 
     Raises:
@@ -239,8 +243,24 @@ def frame_count(path: Path, source: str | None = None, ending: str = "") -> int:
     path, inner = split_inner(path)
     with opened(path, source) as file:
         file.ending = ending
+        file.atoms = None if topology is None else partial(atom_count, topology)
         with source_of(file, inner=inner) as found:
             return frames_of(found, file).count
+
+
+def atom_count(path: Path) -> int:
+    """Return the number of atoms that a topology lists.
+
+    Raises:
+        DataFileError: there is no such file, it is damaged, or it lists no atoms.
+    """
+    with opened(path) as file, source_of(file) as atoms:
+        if atoms.count is not None:
+            return atoms.count
+        labels = atoms.labels_of_atoms()
+        if labels is None:
+            raise DataFileError(f"{atoms.name}: has no elements or types of atoms")
+        return len(labels.ids)
 
 
 @contextmanager
@@ -263,6 +283,7 @@ def source_of(
     if topology is not None:
         from raytracer.scene.particles.topology import SourceWithAtoms
 
+        file.atoms = partial(atom_count, topology)
         with (
             source_of(file, others, inner, frame) as moving,
             opened(topology) as listed,
@@ -271,6 +292,7 @@ def source_of(
             yield SourceWithAtoms(moving, atoms)
             return
     with unpacked(file) as content:
+        content.atoms = file.atoms
         suffix = file.ending or content.path.suffix.lower()
         found = registry.stated(suffix) if file.ending else None
         found = found or registry.format_of(content, suffix, others)

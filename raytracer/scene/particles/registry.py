@@ -122,6 +122,7 @@ FORMATS = (
     Format("PSF", "psf", (".psf",), pattern=r"PSF\b"),
     Format("Amber topology", "prmtop", (".prmtop", ".parm7"), (b"%VERSION",)),
     Format("CHARMM or Amber coordinates", "crd", (".crd", ".inpcrd", ".rst7", ".cor")),
+    Format("Amber trajectory", "mdcrd", (".mdcrd", ".trj", ".crdbox")),
     Format("PLY", "ply", (".ply",), (b"ply\n", b"ply\r\n")),
     Format("LAS", "las", (".las", ".laz"), (b"LASF",)),
     Format("GSD", "gsd", (".gsd",), (b"\xdf\x65\xdf\x65\xdf\x65\xdf\x65",)),

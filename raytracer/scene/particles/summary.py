@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from raytracer.errors import DataFileError, MemoryNeedError, shown
 from raytracer.files.access import OpenFile, opened
 from raytracer.scene.particles.data_file import DataFile
-from raytracer.scene.particles.read import source_of
+from raytracer.scene.particles.read import atom_count, source_of
 from raytracer.scene.particles.source import Column
 from raytracer.warning import warn
 
@@ -42,15 +43,17 @@ def summary(file: DataFile) -> dict[str, Any]:
     """
     with opened(file.path) as stream:
         stream.ending = file.ending
-        frames = file.series or _frame_count(stream, file.inner)
+        frames = file.series or _frame_count(stream, file)
         return _summary(stream, file, frames)
 
 
-def _frame_count(stream: OpenFile, inner: str) -> int:
+def _frame_count(stream: OpenFile, file: DataFile) -> int:
     """Return the number of frames of a file."""
     from raytracer.scene.particles.frames import frames_of
 
-    with source_of(stream, inner=inner) as source:
+    if file.topology is not None:
+        stream.atoms = partial(atom_count, file.topology)
+    with source_of(stream, inner=file.inner) as source:
         try:
             return frames_of(source, stream).count
         except DataFileError as error:  # the first frame is sound: it is what is shown

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,9 @@ from raytracer import load
 from raytracer.errors import UserError
 from raytracer.scene.elements import find
 from raytracer.scene.particles.read import read
-from raytracer.warning import collected
+from raytracer.scene.particles.summary import summary
+from raytracer.trajectory.source import FileSource
+from raytracer.warning import RaytracerWarning, collected
 from support.particle_files import complaint, write
 
 POINTS = np.random.default_rng(5).uniform(0.1, 9.0, (6, 3))
@@ -132,3 +135,81 @@ def test_topologies_that_are_wrong(tmp_path: Path, old: str, new: str, expected:
 
     with pytest.raises(UserError, match=expected), collected():
         use()
+
+
+def mdcrd(frames: int, box: bool = True, end: str = "\n") -> str:
+    """A trajectory of AMBER in text: each frame is moved by 1 along all axes."""
+    lines = ["a title"]
+    for frame in range(frames):
+        cells = [f"{each + frame:8.3f}" for each in POINTS.ravel()]
+        lines += ["".join(cells[at : at + 10]) for at in range(0, len(cells), 10)]
+        lines += ["".join(f"{each + frame:8.3f}" for each in (10.0, 11.0, 12.0))] if box else []
+    return end.join([*lines, ""])
+
+
+@pytest.mark.parametrize("box", [True, False])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("name", ["a.mdcrd", "a.crd", "a.trj", "a.mdcrd.gz"])
+def test_trajectories_of_amber_in_text(tmp_path: Path, name: str, end: str, box: bool) -> None:
+    """The topology says the number of atoms; frames are chosen as those of other trajectories."""
+    atoms = write(tmp_path / "a.prmtop", PRMTOP)
+    content = mdcrd(4, box, end).encode()
+    path = write(tmp_path / name, gzip.compress(content) if name.endswith(".gz") else content)
+    for asked, frame in ((0, 0), (2, 2), (-1, 3)):
+        scene = load(path, asked, topology=atoms)
+        (spheres,) = scene.spheres
+        np.testing.assert_allclose(spheres.centers, np.round(POINTS, 3) + frame, atol=1e-9)
+        np.testing.assert_array_equal(spheres.radius, [find(each).radius for each in SYMBOLS])
+        assert (spheres.box is not None) is box
+        if spheres.box is not None:
+            edges = np.diag(np.array([10.0, 11.0, 12.0]) + frame)
+            np.testing.assert_allclose(spheres.box.edges, edges, atol=1e-9)
+    assert scene.describe(5).values["residue"] == "CLA"
+    assert FileSource(path, topology=atoms).count == 4
+    file = scene.spheres[0].file
+    assert file is not None
+    assert summary(file)["frames"] == 4
+    with pytest.raises(UserError, match="there is no frame 4: it holds 4 frames"):
+        load(path, 4, topology=atoms)
+
+
+def test_trajectories_of_amber_in_scene_files(tmp_path: Path) -> None:
+    write(tmp_path / "a.prmtop", PRMTOP)
+    write(tmp_path / "a.mdcrd", mdcrd(3).rstrip("\n"))
+    text = '[[spheres]]\nfile = "a.mdcrd"\ntopology = "a.prmtop"\n'
+    path = write(tmp_path / "a.toml", text)
+    assert FileSource(path).count == 3
+    (spheres,) = load(path, 2).spheres
+    np.testing.assert_allclose(spheres.centers, np.round(POINTS, 3) + 2.0, atol=1e-9)
+
+
+def test_a_last_frame_that_is_cut_short(tmp_path: Path) -> None:
+    atoms = write(tmp_path / "a.prmtop", PRMTOP)
+    path = write(tmp_path / "a.mdcrd", mdcrd(3)[:-60])
+    with pytest.warns(RaytracerWarning, match="frame 2 is cut short and left out; there are 2"):
+        load(path, 1, topology=atoms)
+    assert FileSource(path, topology=atoms).count == 2
+
+
+def test_a_trajectory_of_amber_without_a_topology(tmp_path: Path) -> None:
+    said = complaint(write(tmp_path / "a.mdcrd", mdcrd(1)))
+    assert "files ending in '.mdcrd' cannot be read without a topology" in said
+    assert "--topology ATOMS.prmtop" in said
+    assert "pip install MDAnalysis" in said
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a title\n", "is cut short: its first frame has fewer coordinates than the 6 atoms"),
+        (mdcrd(1)[:100], "is cut short: its first frame has fewer coordinates than the 6 atoms"),
+        (mdcrd(2, box=False).replace("\n", " \n", 2), "line 2: '.*' is not 10 numbers of 8"),
+        (f"a title\n{'********' * 10}\n{'   1.000' * 8}\n", r"frame 0: '\*{8}' is not a number"),
+        ("no end", "holds no frames of a trajectory of AMBER"),
+    ],
+)
+def test_trajectories_of_amber_that_are_wrong(tmp_path: Path, text: str, expected: str) -> None:
+    atoms = write(tmp_path / "a.prmtop", PRMTOP)
+    path = write(tmp_path / "a.mdcrd", text)
+    with pytest.raises(UserError, match=expected), collected():
+        load(path, topology=atoms)

@@ -10,12 +10,19 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from raytracer.errors import DataFileError, shown
-from raytracer.files.access import OpenFile
+from raytracer.files.access import LINE_BYTES, OpenFile
 from raytracer.memory import require_room
 from raytracer.scene.particles.atom_names import elements_of
 from raytracer.scene.particles.cell import cell_of
 from raytracer.scene.particles.loaded import LoadedSource
-from raytracer.scene.particles.source import Box, Moment, Particles, moment_of, no_atoms
+from raytracer.scene.particles.source import (
+    Box,
+    Moment,
+    Particles,
+    ParticleSource,
+    moment_of,
+    no_atoms,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,6 +35,23 @@ WIDTH = 12
 
 MOST_DIGITS = 15
 """Most digits of the number of atoms."""
+
+
+def opened_source(file: OpenFile, variant: str = "") -> ParticleSource:
+    """Return the source of a .crd or .inpcrd file, or of a trajectory of AMBER with that ending."""
+    if file.atoms is not None and _is_trajectory(file):
+        from raytracer.scene.particles.formats import mdcrd
+
+        return mdcrd.Source(file, variant)
+    return Source(file, variant)
+
+
+def _is_trajectory(file: OpenFile) -> bool:
+    """Whether coordinates follow the title, and no number of atoms."""
+    file.file.seek(0)
+    title, second = file.file.readline(LINE_BYTES), file.file.readline(LINE_BYTES)
+    words = second.split()
+    return not title.startswith(b"*") and bool(words) and not words[0].isdigit()
 
 
 class Source(LoadedSource):
