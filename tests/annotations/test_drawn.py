@@ -211,6 +211,24 @@ def test_labels_are_on_spheres_in_front_alone() -> None:
     assert texts == {"0": pytest.approx(80.0), "1": pytest.approx(120.0)}
 
 
+@pytest.mark.parametrize(("opacity", "expected"), [(0.3, {"1"}), (0.5, {"0"}), (1.0, {"0"})])
+def test_labels_are_on_spheres_that_are_at_least_half_opaque(
+    opacity: float, expected: set[str]
+) -> None:
+    """Fainter ones have none, and hide none behind them."""
+    from raytracer.annotations.from_scene import plan_of
+    from raytracer.drawing.shapes import Text
+    from raytracer.pipeline import prepare
+
+    camera = Camera(position=(0, 0, 10), look_at=(0, 0, 0), type="orthographic", height=10.0)
+    spheres = SphereSet([[0, 0, 0], [0, 0, -4]], 1.0, "white", opacity=[opacity, 1.0])
+    made = Scene([spheres], camera)
+    with prepare(made, {"width": 200, "height": 100}, backend="cpu") as job:
+        plan = plan_of(made, job.settings, Annotations(labels=Labels()))
+        over = plan.overlay(job.scene.first_hits, job.view, job.space, (0, 0, 200, 100))
+    assert {shape.text for shape in over.drawing.shapes if isinstance(shape, Text)} == expected
+
+
 ALL = Annotations(
     legend=Legend(),
     scale_bar=ScaleBar(),
