@@ -169,7 +169,10 @@ class Columns(Mapping[str, "NDArray[Any]"]):
     def _find(self, name: str) -> _Found | None:
         """Return the column that a name means, or None."""
         plain = self._plain(name)
-        labels = self._spheres.labels
+        labels, file = self._spheres.labels, self._spheres.file
+        is_own = plain in AXES and name != plain and name in self._own
+        if is_own and file is not None and file.converted:
+            return self._of_file(name)  # in the unit that it states, unlike the centres
         if found := self._in_memory(plain):
             return found
         if labels is not None and plain in ELEMENT_NAMES:
@@ -409,7 +412,9 @@ def columns_for(names: Iterable[str], about: Mapping[str, Column]) -> list[str]:
         names: as `Columns.value` takes them; unknown ones are left out.
         about: the columns of the file.
     """
-    nothing: Any = SimpleNamespace(centers=None, radius=1.0, rows=None, labels=None, count=0)
+    nothing: Any = SimpleNamespace(
+        centers=None, radius=1.0, rows=None, labels=None, count=0, file=None
+    )
     finder = Columns(nothing, Data(0, {}, about))
     found = [name for wanted in names for name in finder.made_of(wanted)]
     return list(dict.fromkeys(found))

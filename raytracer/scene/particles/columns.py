@@ -71,6 +71,7 @@ class ColumnSource(ParticleSource):
             group: tuple(parts[part] for part in members if part in parts)
             for group, members in groups.items()
         }
+        result.unit = naming.unit_of_all(result.columns["centers"])
         return result
 
     def row(self, index: int, count: int, used: Container[str]) -> Iterator[tuple[str, Value]]:

@@ -27,6 +27,7 @@ class DataFile(NamedTuple):
         series: number of files of the series of which this is one; 0 if it is no part of one.
         ending: the ending that says its format, where the user stated it; see `OpenFile`.
         topology: the file that lists its atoms, absolute; None where it does so itself.
+        converted: the unit from which its positions were converted to angstrom, or "".
     """
 
     path: Path
@@ -38,6 +39,7 @@ class DataFile(NamedTuple):
     series: int = 0
     ending: str = ""
     topology: Path | None = None
+    converted: str = ""
 
     @classmethod
     def of(

@@ -68,6 +68,12 @@ def unit(name: str) -> str:
     return found[1].strip("[]()/ ") if found else ""
 
 
+def unit_of_all(names: Iterable[str]) -> str:
+    """Return the unit that all of some names state, or ""."""
+    units = {unit(name) for name in names}
+    return units.pop() if len(units) == 1 else ""
+
+
 def usual(part: str, known: Iterable[str]) -> str | None:
     """Return the name that means a part, or None: the likeliest, or the first of equal ones.
 

@@ -24,6 +24,9 @@ from raytracer.scene.particles.source import (
 )
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from raytracer.scene.particles.labels import Labels
 
 ORIENTED = ("orientation", "quatw", "c_quat[1]", "c_orient[1]", "quaternion", "quaternions")
@@ -31,6 +34,9 @@ ORIENTED = ("orientation", "quatw", "c_quat[1]", "c_orient[1]", "quaternion", "q
 
 Wanted = Callable[[Mapping[str, Column]], list[str]]
 """Names some of the columns of a file."""
+
+NANOMETRE = 10.0
+"""Angstrom."""
 
 BEAD = 0.75
 """Radius of a label that is no element among elements, in angstrom: that of carbon."""
@@ -161,7 +167,8 @@ def read_open(
             _add_columns(result, found)
     _complete(result, elements, meaning)
     if not file.is_standard_input:
-        result.file = DataFile.of(file, inner, frame, topology)
+        made = DataFile.of(file, inner, frame, topology)
+        result.file = made._replace(converted=result.converted)
     return result
 
 
@@ -352,6 +359,9 @@ def _look_up(
         result.notes.append(("+".join(parts), found.assumed))
     if result.radius is None:
         radii = found.radii
+        if result.unit == "nm" and result.box is None and _of_table(labels, elements, radii):
+            result.centers = np.asarray(result.centers) * NANOMETRE
+            result.converted = result.unit
         if np.isnan(radii).any():
             known = not np.isnan(radii).all() and any(map(symbol_of, labels.names))
             radii = np.where(np.isnan(radii), BEAD if known else spaced(result), radii)
@@ -359,6 +369,15 @@ def _look_up(
         result.names["radius"] = "species"
     if result.color is None:
         result.color, result.color_id = found.colors, labels.ids
+
+
+def _of_table(labels: Labels, elements: Mapping[str, Element], radii: NDArray[np.float64]) -> bool:
+    """Whether a radius of some labels is that of an element, in angstrom, and not the user's."""
+    for name, radius in zip(labels.names, radii.tolist(), strict=True):
+        own = elements.get(name) or elements.get(symbol_of(name) or "")
+        if radius == radius and (own is None or own.radius is None):
+            return True
+    return False
 
 
 def spaced(result: Particles) -> float:

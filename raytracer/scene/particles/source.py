@@ -137,6 +137,8 @@ class Particles:
         about: all columns of the file, where further ones were asked for.
         origin: the object, of those that are no files.
         are_ellipsoids: whether the file has axes and orientations of its particles.
+        unit: of the centres, as the names of their columns state it ("x [nm]"), or "".
+        converted: the unit from which the centres were converted to angstrom, or "".
     """
 
     source: str
@@ -156,6 +158,8 @@ class Particles:
     about: Mapping[str, Column] | None = None
     origin: ParticleSource | None = None
     are_ellipsoids: bool = False
+    unit: str = ""
+    converted: str = ""
 
 
 def direction_of(values: Sequence[Any]) -> list[float] | None:

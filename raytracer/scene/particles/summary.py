@@ -34,9 +34,10 @@ def summary(file: DataFile) -> dict[str, Any]:
         file: of a sphere set; it is read again.
 
     Returns:
-        "particles", "frames", "further files" (names of those that are read too), "time", "box"
-        (origin, edges, and of one that is open somewhere which edges are periodic), "bonds" (their
-        number), and "columns": of each its name, type, unit and range.
+        "particles", "frames", "positions" (their unit, where they were converted), "further files"
+        (names of those that are read too), "time", "box" (origin, edges, and of one that is open
+        somewhere which edges are periodic), "bonds" (their number), and "columns": of each its
+        name, type, unit and range.
 
     Raises:
         DataFileError: the file cannot be read any more.
@@ -69,6 +70,8 @@ def _summary(stream: OpenFile, file: DataFile, frames: int) -> dict[str, Any]:
         count, box, bonds = source.count, source.box, source.bonds
         found: dict[str, Any] = {"particles": rows if count is None else count}
         found["frames"] = frames
+        if file.converted:
+            found["positions"] = f"Å, converted from {file.converted} for the radii of elements"
         if box is not None:
             found["box"] = {"origin": list(box.origin), "edges": [list(edge) for edge in box.edges]}
             if not all(box.periodic):

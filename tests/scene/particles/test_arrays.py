@@ -244,7 +244,7 @@ def test_tables_of_arrow(tmp_path: Path, kind: str) -> None:
     save(table, path)
     save(arrow.table({"position": vectors, "r": MASSES + 1}), other)
     data = read(path)
-    np.testing.assert_array_equal(data.centers, POINTS)
+    np.testing.assert_allclose(data.centers, 10.0 * POINTS, rtol=1e-15)  # as radii are, angstrom
     assert data.labels is not None
     assert data.labels.names == ["H", "C", "O"]
     assert load(path).describe(4).values == {"element": "C", "mass": 4.0}

@@ -10,8 +10,9 @@ import pytest
 import raytracer
 from raytracer import RaytracerWarning, load
 from raytracer.errors import DataFileError
-from raytracer.scene.elements import find
+from raytracer.scene.elements import Element, find
 from raytracer.scene.particles.read import read
+from raytracer.scene.particles.summary import summary
 from support.particle_files import refusal, write
 
 
@@ -80,3 +81,48 @@ def test_quotes_around_texts_are_no_part_of_them(tmp_path: Path) -> None:
     columns = raytracer.load(path).spheres[0].columns
     assert list(columns["note"]) == ["hot,dry", "cold", "mild"]
     np.testing.assert_array_equal(columns["T"], [9.0, 8.0, 7.0])
+
+
+NANOMETRES = """\
+x [nm],y [nm],z [nm],element
+0,0,0,C
+0.1,0.02,0,H
+"""
+
+
+@pytest.mark.parametrize("axis", ["[nm]", "(nm)"])
+def test_nanometres_become_angstrom_with_elements(tmp_path: Path, axis: str) -> None:
+    path = write(tmp_path / "a.csv", NANOMETRES.replace("[nm]", axis))
+    (spheres,) = load(path).spheres
+    expected = np.array([[0.0, 0.0, 0.0], [1.0, 0.2, 0.0]])
+    np.testing.assert_allclose(np.asarray(spheres.centers), expected, rtol=1e-15)
+    np.testing.assert_array_equal(spheres.radius, [find("C").radius, find("H").radius])
+    np.testing.assert_array_equal(spheres.columns[f"x {axis}"], [0.0, 0.1])  # as the file has it
+    np.testing.assert_allclose(spheres.columns["x"], [0.0, 1.0], rtol=1e-15)
+    assert spheres.columns.unit(f"x {axis}") == "nm"
+    assert spheres.file is not None
+    assert summary(spheres.file)["positions"].startswith("Å, converted from nm")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("element", "name"),  # no elements
+        ("element", "type"),
+        (",element\n0,0,0,C\n0.1,0.02,0,H", ",element,radius\n0,0,0,C,1\n0.1,0.02,0,H,2"),
+        ("z [nm]", "z"),  # not the unit of all three
+        ("[nm]", "[um]"),
+    ],
+)
+def test_positions_stay_without_radii_of_elements(tmp_path: Path, old: str, new: str) -> None:
+    data = read(write(tmp_path / "a.csv", NANOMETRES.replace(old, new)))
+    assert np.max(data.centers) == 0.1
+    assert data.file is not None
+    assert not data.file.converted
+
+
+def test_positions_stay_with_radii_of_the_users_own(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.csv", NANOMETRES)
+    own = {"C": Element(0.07), "H": Element(0.03)}
+    assert np.max(read(path, elements=own).centers) == 0.1
+    assert np.max(read(path, elements={"C": Element(0.7)}).centers) == 1.0

@@ -146,6 +146,7 @@ class Source(ParticleSource):
             name: tuple(chosen[part] for part in parts if part in chosen)
             for name, parts in _GROUPS.items()
         }
+        result.unit = naming.unit_of_all(result.columns["centers"])
         return result
 
     def _labels(self, name: str, words: NDArray[np.bytes_]) -> Labels:
