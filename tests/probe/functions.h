@@ -225,7 +225,8 @@ PROBE(emitter_sample) {
 PROBE(emitter_pdf) {
   const float* fields = (const float*)u.emitters;
   const UintOf<F> at = as_uint(in[3]) * UintOf<F>((uint32_t)(sizeof(rt::Emitter) / sizeof(float)));
-  const Sphere<F> sphere = {{gather(fields, at), gather(fields + 1, at), gather(fields + 2, at)}, gather(fields + 3, at)};
+  const Sphere<F> sphere = {{gather(fields, at), gather(fields + 1, at), gather(fields + 2, at)},
+                            gather(fields + 3, at)};
   const Vec3<F> radiance = {gather(fields + 4, at), gather(fields + 5, at), gather(fields + 6, at)};
   out[0] = emitter_pdf(sphere, radiance, F(u.number[0]), read3(in));
 }
