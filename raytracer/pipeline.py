@@ -557,7 +557,7 @@ class Job:
         assert self.kept is not None
         threads = self.threads if farm is not None else 0  # local ones have a share each
         order = TileOrder(
-            self.kept[1], self.view, backend, threads, bands=self.device.name == "cuda"
+            self.kept[1], self.view, backend, threads, bands=self.device.has_own_memory
         )
         with crew_of(workers, farm, backend, self.threads) as crew:
             self.helpers = TileCrew(crew, order)

@@ -456,11 +456,11 @@ class Renderer:
     def _render(self, job: Job, bits: int | None, progress: ProgressCall | None) -> Image:
         """Render a shot, with the exposure of the first one.
 
-        A film of the CPU is developed by the thread that uses its picture, while this one renders
-        the next shot.
+        A film in the memory of the host is developed by the thread that uses its picture, while
+        this one renders the next shot.
         """
         settings: RenderSettings = job.settings
-        if job.device.name == "cpu":
+        if not job.device.has_own_memory:
             bits = None
         with job.film(self._blank(settings)) as on_device:
             tone = self.tone

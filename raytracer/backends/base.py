@@ -174,6 +174,8 @@ class Device(Protocol):
         can_interrupt: whether a pass can be interrupted within `budget` at a small cost.
         shares_display: whether the device may also draw the window; pictures are then developed in
             its memory, and OpenGL must finish before the next pass.
+        has_own_memory: whether films lie in its memory, where they are developed; parts of a
+            picture are then bands that are rendered together.
         pass_seconds: target duration (s) of a pass of several samples in interactive use.
         budget: seconds after which a pass lets Python run, if the device can do that.
     """
@@ -183,6 +185,7 @@ class Device(Protocol):
     max_spheres: int
     can_interrupt: bool
     shares_display: bool
+    has_own_memory: bool
     pass_seconds: float
     budget: float
 

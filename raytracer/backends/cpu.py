@@ -190,6 +190,7 @@ class CpuDevice:
     max_spheres = MAX_SPHERES
     can_interrupt = True
     shares_display = False
+    has_own_memory = False
     pass_seconds = 0.1
 
     def __init__(self, threads: int = 0, passed_over: dict[str, str] | None = None) -> None:

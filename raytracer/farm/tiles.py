@@ -124,7 +124,7 @@ class TileWorker:
 
     def expose(self, part: Part) -> Exposed:
         """Add samples to a part."""
-        if self.device.name == "cuda" and len(part.crops) > 1:
+        if self.device.has_own_memory and len(part.crops) > 1:
             seconds, sums = self._expose_bands(part)
         else:
             done = [self._expose_tile(part, number) for number in range(len(part.crops))]
@@ -207,15 +207,12 @@ def spread_bands(crop: Crop, workers: int) -> list[tuple[Crop, ...]]:
     x0, y0, x1, y1 = crop
     height = ceil((y1 - y0) / (MOST_BANDS * BAND_HEIGHT)) * BAND_HEIGHT
     bands = [(x0, y, x1, min(y + height, y1)) for y in range(y0, y1, height)]
-    # By the reversed bits of their numbers: any part of this order is spread evenly.
-    order = sorted(range(len(bands)), key=lambda number: f"{number:032b}"[::-1])
-    each = ceil(len(order) / workers)
-    parts = (order[first : first + each] for first in range(0, len(order), each))
 
     def from_middle(band: Crop) -> float:
         return abs(band[1] + band[3] - y0 - y1)
 
-    return [tuple(sorted((bands[number] for number in part), key=from_middle)) for part in parts]
+    parts = (bands[first::workers] for first in range(min(workers, len(bands))))
+    return [tuple(sorted(part, key=from_middle)) for part in parts]
 
 
 class TileCrew:

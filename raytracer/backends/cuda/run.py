@@ -45,6 +45,7 @@ class CudaDevice:
     max_spheres = MAX_SPHERES
     can_interrupt = False
     shares_display = True
+    has_own_memory = True
     pass_seconds = 0.012
 
     def __init__(self, number: int = 0, threads: int = 0, kernel: Kernel | None = None) -> None:
