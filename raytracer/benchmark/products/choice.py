@@ -124,5 +124,7 @@ def divisions(
     for share in {2, 3, 4, 6, 8, 12, MOST_PARTS, most // tiles}:  # equal parts of every tile
         if share * tiles <= most and 1 < share <= min(MOST_PARTS, steps):
             yield Units(rows, cols, steps, share * tiles, tiles, 1, band)
-    if tiles < most < MOST_PARTS * tiles and tiles * steps >= most * 2 * snap:
-        yield Units(rows, cols, steps, most, tiles, snap, band)
+    for layers in range(1, tile.per_multiprocessor + 1):  # as many workers on each multiprocessor
+        workers = most * layers // tile.per_multiprocessor
+        if tiles < workers < MOST_PARTS * tiles and tiles * steps >= workers * 2 * snap:
+            yield Units(rows, cols, steps, workers, tiles, snap, band)

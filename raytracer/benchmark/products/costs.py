@@ -80,10 +80,13 @@ def simt(f: Features, c: Mapping[str, float], efficiency: Any, each: Any) -> Any
     in_parts = (f.cluster_parts > 0) * 1.0
     work = (f.steps + f.part_steps * c["split step"]) * f.sharing * unit
     waiting = (f.steps + f.part_steps) * c["shortest step"]
+    # A warp that has its scheduler alone waits for its copies of single values.
+    work = work * (1 + c["narrow"] * f.narrow / f.turns)
     work = (work**4 + waiting**4) ** 0.25
     seconds = c["launch"] - c["early"] * f.early + c["cluster"] * f.cluster
     seconds = seconds + work * (1 + c["crowded"] * f.crowded)
-    seconds = seconds + f.waves * (each + c["tile area"] * f.area * f.sharing)
+    store = c["tile area"] + c["tile scattered"] * f.scattered
+    seconds = seconds + f.waves * (each + store * f.area * f.sharing)
     exchange = c["exchange"] + c["exchange area"] * f.area * f.sharing
     seconds = seconds + in_parts * (exchange + c["exchange part"] * f.cluster_parts)
     split = f.sharing * f.area * (c["split area"] + c["split part"] * f.parts)
