@@ -102,7 +102,9 @@ def divisions(
     problem: Problem, tile: TensorTile | SimtTile, parts: bool, multiprocessors: int
 ) -> Iterator[Units]:
     """Yield ways to divide a product among workers: whole tiles first."""
-    rows, cols = -(-problem.m // tile.cluster_rows), -(-problem.n // tile.cols)
+    if tile.swapped:
+        problem = problem.swapped
+    rows, cols = -(-problem.m // tile.cluster_rows), -(-problem.n // tile.cluster_cols)
     steps = -(-problem.k // tile.depth)
     tiles, most = rows * cols, multiprocessors * tile.per_multiprocessor // tile.cluster
     band = band_of(tile)

@@ -31,6 +31,7 @@ class Features(NamedTuple):
     Attributes:
         area: of a tile, 1,000 values of C.
         traffic: bytes of a step along k that a block reads from the L2 cache, 1,000.
+        reads: bytes of a step that its tensor cores read from shared memory, 1,000.
         steps: of the busiest worker, in whole tiles.
         part_steps: of the busiest worker, in parts of tiles.
         waves: tiles of the busiest worker that are taken whole.
@@ -52,6 +53,7 @@ class Features(NamedTuple):
 
     area: float
     traffic: float
+    reads: float
     steps: float
     part_steps: float
     waves: float
@@ -75,10 +77,11 @@ LONG_FLOP = 6e10
 
 
 def own_key(tile: TensorTile | SimtTile) -> str:
-    """Return the name under which a tile has constants of its own."""
+    """Return the name under which a tile, or tiles of any width, have constants of their own."""
+    request = replace(tile.request, parts=1)
     if isinstance(tile, SimtTile):
-        return f"{replace(tile.request, parts=1)}{'' if tile.wide_b else ' narrow'}"
-    return str(replace(tile.request, parts=1))
+        return f"{request}{'' if tile.wide_b else ' narrow'}"
+    return f"{tile.rows}{request.kind}"
 
 
 def occupied(tile: TensorTile | SimtTile, multiprocessors: int) -> float:
@@ -108,6 +111,9 @@ def features(
     multiprocessors: int,
 ) -> Features:
     """Return the numbers of a choice."""
+    cluster, across = (
+        (1, 1) if isinstance(tile, SimtTile) else (tile.request.cluster, tile.request.across)
+    )
     whole, split = units.tiles - units.split_tiles, units.split_tiles
     waves, sharing = -(-whole // units.workers), 1.0
     steps, part_steps = waves * units.steps, split * units.steps / units.workers
@@ -126,7 +132,8 @@ def features(
     moved = size * problem.k * (problem.m + problem.n) + problem.c.size * problem.m * problem.n
     return Features(
         area=tile.rows * tile.cols * 1e-3,
-        traffic=(tile.rows + tile.cols / tile.cluster) * tile.depth * size * 1e-3,
+        traffic=(tile.rows / across + tile.cols / cluster) * tile.depth * size * 1e-3,
+        reads=tile.rows / 64 * (64 + tile.cols) * tile.depth * size * 1e-3,
         steps=steps,
         part_steps=part_steps,
         waves=waves,

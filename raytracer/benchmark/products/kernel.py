@@ -242,14 +242,16 @@ def _tensor_arguments(
 ) -> bytes:
     """Return the struct `ProductArgs`."""
     depth, c = tile.depth, problem.c
-    box_a = (depth, 64) if tile.transposed_a else (tile.rows, depth)
-    box_b = (depth // tile.cluster, 64) if tile.transposed_b else (tile.cols // tile.cluster, depth)
+    cluster, across = tile.request.cluster, tile.request.across
+    box_a = (depth // across, 64) if tile.transposed_a else (tile.rows // across, depth)
+    box_b = (depth // cluster, 64) if tile.transposed_b else (tile.cols // cluster, depth)
     map_c = bytes(tensor_map.BYTES)
     if c.whole_pieces:
-        map_c = _map(c, (16, tile.store_row // c.size), tile.store_row)
+        map_c = _map(c, tile.stored, tile.stored[1] * c.size)
+    first = problem.swapped if tile.swapped else problem
     return (
-        _map(problem.a, box_a, 128)
-        + _map(problem.b, box_b, 128)
+        _map(first.a, box_a, 128)
+        + _map(first.b, box_b, 128)
         + map_c
         + struct.pack("<QqQQii", c.address, c.pitch, parts, flags, problem.m, problem.n)
         + choice.units.packed()
