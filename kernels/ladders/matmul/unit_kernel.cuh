@@ -17,11 +17,18 @@
 #ifndef PARTS
 #define PARTS 1
 #endif
+#ifndef UNALIGNED_C
+#define UNALIGNED_C 0
+#endif
+#ifndef ROWS_OF_C  // of a rung, not of a tile
+#define ROWS_OF_C 0
+#endif
 
 struct Plan : UnitPlan {
   static constexpr int kWarpRows = WARP_ROWS, kWarpCols = WARP_COLS, kGroups = GROUPS, kStages = STAGES;
   static constexpr int kParts = PARTS;
   static constexpr bool kAlongM = ALONG_M, kAlongK = ALONG_K, kWideA = WIDE_A, kWideB = WIDE_B;
+  static constexpr bool kRowsOfC = ROWS_OF_C && UNALIGNED_C;
 };
 
 __device__ __forceinline__ void run_units(const UnitArgs& args) {

@@ -10,6 +10,7 @@
 #include "async_copy.cuh"
 #include "lanes.cuh"
 #include "unit_parts.cuh"
+#include "unit_rows.cuh"
 #include "units.cuh"
 #include "vec4.cuh"
 
@@ -21,6 +22,7 @@ struct UnitPlan {
   static constexpr bool kAlongM = false;  // A is stored along m, otherwise along k
   static constexpr bool kAlongK = false;  // B is stored along k, otherwise along n
   static constexpr bool kWideA = false, kWideB = true;  // 16-byte copies: stored along m or n, aligned
+  static constexpr bool kRowsOfC = false;  // unaligned rows of C are written by neighbouring lanes (unit_rows.cuh)
 };
 
 // Argument of a kernel; the host side has the same layout (raytracer/benchmark/products/kernel.py).
@@ -219,9 +221,18 @@ template <class Plan> struct UnitPipeline {
     s.left = min(args.k, shared.unit.last * kStep) - first;
   }
 
-  static __device__ __forceinline__ void write(const Shared& shared, const UnitArgs& args,
-                                               const float (&sum)[8][kSums]) {
+  static __device__ __forceinline__ void write(Shared& shared, const UnitArgs& args, const float (&sum)[8][kSums]) {
     const int row = shared.row + thread_row(), col = shared.col + thread_col();
+    if constexpr (Plan::kRowsOfC) {
+      using Rows = UnitRows<kGroups>;
+      static_assert(sizeof(shared.a) + sizeof(shared.b) >= kThreads / 32 * sizeof(Rows), "space");
+      auto& rows = reinterpret_cast<Rows*>(&shared.a)[threadIdx.x / 32];  // the stages have been read
+      const int first = row - lane_row(threadIdx.x % 32) * 4, left = col - lane_col(threadIdx.x % 32) * 4;
+#pragma unroll
+      for (int r = 0; r < 8; ++r)
+        rows.write(args.c, args.pitch_c, first + r % 4 + r / 4 * kRowStep, left, args.m, args.n, sum[r]);
+      return;
+    }
     const bool aligned = args.pitch_c % 4 == 0 && reinterpret_cast<unsigned long long>(args.c) % 16 == 0;
 #pragma unroll
     for (int r = 0; r < 8; ++r)

@@ -16,6 +16,7 @@
 // needs: sm_90a
 // source: own
 #define EARLY 1
+#define INSIDE 1
 #include "align_rows.cuh"
 #include "product_kernel.cuh"
 

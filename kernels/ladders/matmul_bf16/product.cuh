@@ -26,6 +26,7 @@ struct ProductPlan {
   static constexpr bool kEarly = false;   // launched before the kernel ahead has ended (early_launch.cuh)
   static constexpr int kChunks = 2;       // staging of C, of 2 KB for each warp
   static constexpr bool kTransposedA = false, kTransposedB = false;  // stored along m, along n
+  static constexpr bool kInside = false;  // tiles lie within C where it is large enough
   using Out = float;                      // of C
 };
 
@@ -98,11 +99,17 @@ template <class Plan> struct Product {
       args.units.for_each(worker, workers, each);
   }
 
-  // First row and column of this block's tile.
+  // First row and column of this block's tile. Inside, the last tiles move back into the matrix and repeat some
+  // sums of their neighbours, bit by bit: the copy engine is slow where it fills in zeros.
   __device__ __forceinline__ void origin(Unit unit, int& row, int& col) const {
     args.units.place(unit.tile, row, col);
     row = (row * kCluster + rank) * kRows;
     col = (col * kAcross + across) * kCols;
+    if constexpr (Plan::kInside) {
+      const int rows = Plan::kSwapped ? args.n : args.m, cols = Plan::kSwapped ? args.m : args.n;
+      row = min(row, max(0, rows - kRows));
+      col = min(col, max(0, cols - kCols));
+    }
   }
 
   // The share of this block, to all blocks of the cluster that need it.

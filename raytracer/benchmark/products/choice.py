@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from raytracer.benchmark.products.costs import predicted
-from raytracer.benchmark.products.features import starts_early
+from raytracer.benchmark.products.features import clusters_at_once, starts_early
 from raytracer.benchmark.products.tile import SimtTile, TensorTile, tile_of
 from raytracer.benchmark.products.units import SNAP, Units
 
@@ -106,7 +106,9 @@ def divisions(
         problem = problem.swapped
     rows, cols = -(-problem.m // tile.cluster_rows), -(-problem.n // tile.cluster_cols)
     steps = -(-problem.k // tile.depth)
-    tiles, most = rows * cols, multiprocessors * tile.per_multiprocessor // tile.cluster
+    tiles, most = rows * cols, clusters_at_once(
+        tile.cluster, tile.per_multiprocessor, multiprocessors
+    )
     band = band_of(tile)
     waves = -(-tiles // most)
     if tile.parts > 1:
@@ -126,5 +128,7 @@ def divisions(
     for share in {2, 3, 4, 6, 8, 12, MOST_PARTS, most // tiles}:  # equal parts of every tile
         if share * tiles <= most and 1 < share <= min(MOST_PARTS, steps):
             yield Units(rows, cols, steps, share * tiles, tiles, 1, band)
-    if tiles < most < MOST_PARTS * tiles and tiles * steps >= most * 2 * snap:
-        yield Units(rows, cols, steps, most, tiles, snap, band)
+    for layers in range(1, tile.per_multiprocessor + 1):  # as many workers on each multiprocessor
+        workers = most * layers // tile.per_multiprocessor
+        if tiles < workers < MOST_PARTS * tiles and tiles * steps >= workers * 2 * snap:
+            yield Units(rows, cols, steps, workers, tiles, snap, band)

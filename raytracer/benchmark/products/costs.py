@@ -57,7 +57,9 @@ def tensor(f: Features, c: Mapping[str, float], efficiency: Any, each: Any) -> A
         each: microseconds for first loads and last stores of a tile.
     """
     multiply = f.area * 128 / (c["rate"] * efficiency) * (1 + c["long"] * f.long)
-    rate = c["l2"] + (c["l2 unaligned"] - c["l2"]) * f.unaligned
+    rate = c["l2"] * c["l2 shared"] ** f.sharers
+    unaligned = c["l2 unaligned"] * c["l2 shared unaligned"] ** f.sharers
+    rate = rate + (unaligned - rate) * f.unaligned
     load = f.traffic * (1 - c["idle load"] * f.idle) / rate
     step = larger(multiply, load, f.reads / c["shared"], c["shortest step"])
     step = step * (1 + c["crowded"] * f.crowded)
@@ -80,10 +82,13 @@ def simt(f: Features, c: Mapping[str, float], efficiency: Any, each: Any) -> Any
     in_parts = (f.cluster_parts > 0) * 1.0
     work = (f.steps + f.part_steps * c["split step"]) * f.sharing * unit
     waiting = (f.steps + f.part_steps) * c["shortest step"]
+    # A warp that has its scheduler alone waits for its copies of single values.
+    work = work * (1 + c["narrow"] * f.narrow / f.turns)
     work = (work**4 + waiting**4) ** 0.25
     seconds = c["launch"] - c["early"] * f.early + c["cluster"] * f.cluster
     seconds = seconds + work * (1 + c["crowded"] * f.crowded)
-    seconds = seconds + f.waves * (each + c["tile area"] * f.area * f.sharing)
+    store = c["tile area"] + c["tile scattered"] * f.scattered
+    seconds = seconds + f.waves * (each + store * f.area * f.sharing)
     exchange = c["exchange"] + c["exchange area"] * f.area * f.sharing
     seconds = seconds + in_parts * (exchange + c["exchange part"] * f.cluster_parts)
     split = f.sharing * f.area * (c["split area"] + c["split part"] * f.parts)

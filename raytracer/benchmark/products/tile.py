@@ -189,6 +189,7 @@ class SimtTile:
         wide_a: A is copied in pieces of 16 bytes.
         wide_b: B is copied in pieces of 16 bytes.
         copied: whether A, and B, come from copies with aligned rows, which are made before.
+        unaligned_c: rows of C do not start at multiples of 16 bytes.
     """
 
     request: TileRequest
@@ -197,6 +198,7 @@ class SimtTile:
     wide_a: bool
     wide_b: bool
     copied: tuple[bool, bool] = (False, False)
+    unaligned_c: bool = False
 
     depth = 8
     cluster = 1
@@ -290,6 +292,8 @@ class SimtTile:
         }
         if self.parts > 1:
             values["PARTS"] = self.parts
+        if self.unaligned_c:
+            values["UNALIGNED_C"] = 1
         return {name: str(value) for name, value in values.items()}
 
 
@@ -302,4 +306,4 @@ def tile_of(request: TileRequest, problem: Problem) -> TensorTile | SimtTile:
         return TensorTile(request, a.transposed, b.transposed, c.size)
     wide_a = a.transposed and a.aligned and a.cols % 4 == 0
     wide_b = not b.transposed and b.aligned and b.cols % 4 == 0
-    return SimtTile(request, a.transposed, b.transposed, wide_a, wide_b)
+    return SimtTile(request, a.transposed, b.transposed, wide_a, wide_b, unaligned_c=not c.aligned)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import lzma
 import random
+from pathlib import Path
 
 import pytest
 
@@ -10,7 +13,7 @@ from raytracer import variants
 from raytracer.benchmark.operations import find
 from raytracer.benchmark.products import Problem, Units, choose
 from raytracer.benchmark.products.choice import MOST_PARTS, candidates
-from raytracer.benchmark.products.features import starts_early
+from raytracer.benchmark.products.features import clusters_at_once, starts_early
 from raytracer.benchmark.products.tile import (
     SHARED_LIMIT,
     SIMT_SHAPES,
@@ -19,6 +22,7 @@ from raytracer.benchmark.products.tile import (
     tile_of,
 )
 from raytracer.variants import TileRequest, Variant
+from raytracer.variants.header import parse_tiles
 
 OPS = [("matmul", "float32"), ("matmul_bf16", "bfloat16"), ("matmul_bf16", "bfloat16_out")]
 RUNGS = [
@@ -71,6 +75,36 @@ def test_parts_are_taken_where_whole_tiles_leave_most_multiprocessors_idle() -> 
     assert choice.blocks > 4
     even = problem("matmul_bf16", "bfloat16_out", 128 * 132, 256, 4096)
     assert choose(even, [TileRequest(128, 256)], True, 132).units.split_tiles == 0
+
+
+def test_places_of_clusters_are_those_that_the_driver_told() -> None:
+    path = Path(__file__).parents[3] / "renders/records/products/fp32-2.json.xz"
+    told = json.loads(lzma.decompress(path.read_bytes()))["clusters"]
+    assert len(told) == 19
+    given = problem("matmul", "float32", 256, 256, 256)
+    for name, clusters in told.items():
+        (request,) = parse_tiles(name, "record")
+        tile = tile_of(request, given)
+        assert clusters_at_once(tile.parts, tile.per_multiprocessor, 132) == clusters, name
+
+
+def test_a_cluster_more_than_fits_takes_another_turn() -> None:
+    tiles = [TileRequest(128, 128, parts=6)]
+    times = {}
+    for rows in (17, 18):  # tiles, one below the other; 17 clusters of 6 fit beside each other
+        given = problem("matmul", "float32", 128 * rows, 128, 8192)
+        times[rows] = choose(given, tiles, True, 132).seconds
+    assert times[18] > 1.6 * times[17]
+
+
+def test_few_tiles_are_divided_among_as_many_workers_on_each_multiprocessor() -> None:
+    given = problem("matmul", "float32", 576, 256, 14720)  # 36 tiles
+    workers = {
+        choice.units.workers
+        for choice in candidates(given, [TileRequest(64, 64)], True, 132)
+        if choice.units.snap > 1
+    }
+    assert workers == {132, 264, 396, 528}  # not 792, more than 16 for a tile
 
 
 def test_a_cluster_for_each_tile_divides_k() -> None:
@@ -148,6 +182,8 @@ def test_wide_copies_need_aligned_rows_along_the_tile() -> None:
     assert tile_of(request, problem("matmul", "float32", 64, 63, 64)).macros()["WIDE_B"] == "0"
     moved = problem("matmul", "float32", 64, 64, 64, base=4)
     assert tile_of(request, moved).macros()["WIDE_B"] == "0"
+    assert "UNALIGNED_C" not in tile_of(request, problem("matmul", "float32", 64, 64, 63)).macros()
+    assert tile_of(request, moved).macros()["UNALIGNED_C"] == "1"
     both = find("matmul").problem(
         {"m": 64, "n": 64, "k": 64}, "float32", lambda _: 0, frozenset("ab")
     )
