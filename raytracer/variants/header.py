@@ -21,6 +21,7 @@ LADDER_KEYS = (
     "schedule",
     "dtypes",
     "start",
+    "proposals",
 )
 EVERY_KEY = (*KEYS, *KERNEL_KEYS, *LADDER_KEYS, "maps", "tiles", "best", "product")
 SCHEDULES = ("whole", "parts")
@@ -127,7 +128,8 @@ def parse_tiles(text: str, place: str) -> tuple[TileRequest, ...]:
             raise VariantError(
                 f"{place}: tiles {entry!r} is not a tile: write rows x columns, the blocks of a "
                 "cluster and turns, like 128x256, 128x256 cluster 2 or 128x128 turns, or the "
-                "blocks that divide it along k, like 64x64 parts 4; several widths like 64x64..128 by 16"
+                "blocks that divide it along k, like 64x64 parts 4; several widths like "
+                "64x64..128 by 16"
             )
         rows, cols, last, step, cluster, across, turns, swapped, parts = match.groups()
         widths = range(int(cols), int(last or cols) + 1, max(1, int(step or 1)))

@@ -204,6 +204,7 @@ class Variant(Kernel):
     tiles: tuple[TileRequest, ...] = ()
     schedule: str = "whole"
     start: str = ""  # "early": launched before the kernel ahead in its stream has ended
+    proposals: str = "1"  # choices of the model that are timed at the first launch of a size
     best: tuple[Best, ...] = ()
     dtypes: str = ""
     tile: str = ""

@@ -59,8 +59,22 @@ def choose(
         copies: whether operands may be copied to aligned rows first.
         early: whether the kernel may start before the kernel ahead of it has ended.
     """
+    return proposals(problem, requests, parts, multiprocessors, copies, early)[0]
+
+
+def proposals(
+    problem: Problem,
+    requests: Iterable[TileRequest],
+    parts: bool,
+    multiprocessors: int,
+    copies: bool = False,
+    early: bool = False,
+    count: int = 1,
+) -> list[Choice]:
+    """Return the `count` fastest choices by the model; other arguments as for `choose`."""
     found = candidates(problem, requests, parts, multiprocessors, copies, early)
-    return min(found, key=lambda c: c.seconds)
+    distinct = dict.fromkeys(sorted(found, key=lambda choice: choice.seconds))
+    return list(distinct)[:count]
 
 
 def candidates(
@@ -106,8 +120,9 @@ def divisions(
         problem = problem.swapped
     rows, cols = -(-problem.m // tile.cluster_rows), -(-problem.n // tile.cluster_cols)
     steps = -(-problem.k // tile.depth)
-    tiles, most = rows * cols, clusters_at_once(
-        tile.cluster, tile.per_multiprocessor, multiprocessors
+    tiles, most = (
+        rows * cols,
+        clusters_at_once(tile.cluster, tile.per_multiprocessor, multiprocessors),
     )
     band = band_of(tile)
     waves = -(-tiles // most)
