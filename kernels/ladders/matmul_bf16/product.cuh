@@ -64,8 +64,7 @@ template <class Plan> struct Product {
   static_assert(!kTurns || kGroups == 2, "turns");
   static_assert(kAcross <= 2, "the mask of blocks that share rows");
   static_assert(!Plan::kTransposedB || kCols % 64 == 0, "panels");
-  static_assert(kParts == 1 || (kSharing == 1 && !kTurns && !Plan::kSwapped && kSums >= 4 * kParts),
-                "parts");
+  static_assert(kParts == 1 || (kSharing == 1 && !kTurns && !Plan::kSwapped && kSums >= 4 * kParts), "parts");
   using Parts = ClusterParts<kParts, kGroups, kBlocks, kSums>;
   static_assert(kParts == 1 || Parts::kBytes <= kStages * kStageBytes, "parts take the place of the stages");
 

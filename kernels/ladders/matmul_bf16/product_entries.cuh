@@ -9,7 +9,7 @@ extern "C" __global__ void __launch_bounds__(256)
   align_rows(b);
 }
 
-extern "C" __global__ void __cluster_dims__(CLUSTER* ACROSS* PARTS, 1, 1)
+extern "C" __global__ void __cluster_dims__(CLUSTER * ACROSS * PARTS, 1, 1)
     __launch_bounds__(Product<Plan>::kThreads, 1) matmul_bf16(const __grid_constant__ ProductArgs args) {
   run_product(args);
 }
