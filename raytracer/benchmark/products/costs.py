@@ -87,7 +87,7 @@ def simt(f: Features, c: Mapping[str, float], efficiency: Any, each: Any) -> Any
     work = (work**4 + waiting**4) ** 0.25
     seconds = c["launch"] - c["early"] * f.early + c["cluster"] * f.cluster
     seconds = seconds + work * (1 + c["crowded"] * f.crowded)
-    store = c["tile area"] + c["tile scattered"] * f.scattered
+    store = c["tile area"] + c["tile scattered"] * f.scattered + c["tile exchanged"] * f.exchanged
     seconds = seconds + f.waves * (each + store * f.area * f.sharing)
     exchange = c["exchange"] + c["exchange area"] * f.area * f.sharing
     seconds = seconds + in_parts * (exchange + c["exchange part"] * f.cluster_parts)

@@ -47,7 +47,9 @@ class Features(NamedTuple):
         crowded: launched early where that does not pay (`starts_early`).
         unaligned: rows of A or B do not fill lines of the cache.
         ragged: rows of C do not.
-        scattered: rows of C do not start at multiples of 16 bytes (float32).
+        scattered: rows of C do not start at multiples of 16 bytes, and parts of a cluster store
+            single values (float32).
+        exchanged: nor do these, but a warp stores neighbours (ladders/matmul/unit_rows.cuh).
         narrow: B is copied by single values (float32).
         long: the product reaches the power limit.
         copies: operands are copied to aligned rows first.
@@ -74,6 +76,7 @@ class Features(NamedTuple):
     unaligned: float
     ragged: float
     scattered: float
+    exchanged: float
     narrow: float
     long: float
     copies: float
@@ -167,7 +170,8 @@ def features(
         crowded=float(early and not starts_early(tile, units, multiprocessors)),
         unaligned=float((problem.a.pitch | problem.b.pitch) * value % LINE != 0),
         ragged=float(problem.c.pitch * problem.c.size % LINE != 0),
-        scattered=float(not problem.c.aligned),
+        scattered=float(not problem.c.aligned and tile.parts > 1),
+        exchanged=float(not problem.c.aligned and tile.parts == 1),
         narrow=float(isinstance(tile, SimtTile) and not tile.wide_b),
         long=float(flop > LONG_FLOP),
         copies=float(copied > 0),
