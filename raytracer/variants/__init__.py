@@ -48,6 +48,8 @@ Keys of variants only:
 - `start`: `early` if the kernel may be launched before the kernel ahead of it in its stream has
   ended (programmatic dependent launch, for variants with `tiles`, where the model of waves
   expects a gain).
+- `proposals`: how many of the choices that the model of waves puts first are timed when a size is
+  launched for the first time, to take the fastest; by default the first is taken untimed.
 - `best`: where the variant is the fastest one, `always` or an axis with sizes and perhaps a type,
   like `n 4 8 float32, n 2`. `raytracer.ops` takes such a variant, otherwise the last one.
 - `schedule`: `whole` (default) if one block computes a whole tile, `parts` if tiles may be divided
