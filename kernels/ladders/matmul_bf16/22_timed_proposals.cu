@@ -1,5 +1,5 @@
 // title: timed proposals
-// idea: the eight choices that the model puts first are timed when a size is launched for the first time; the sum of
+// idea: the sixteen choices that the model puts first are timed when a size is launched for the first time; the sum of
 //       an element then depends on which one is the fastest, so that its last bits may change between runs
 // tiles: 64x64..256 by 16, 64x64..256 by 16 cluster 2, 64x64..256 by 32 cluster 2x2, 64x256 cluster 2 turns,
 //        128x64..256 by 16, 128x64..256 by 16 cluster 2, 128x64..192 by 32 cluster 2x2, 128x96..192 by 16 turns,
@@ -15,7 +15,7 @@
 //        192x128 parts 3, 192x192 parts 2, 192x192 parts 3
 // schedule: parts
 // start: early
-// proposals: 8
+// proposals: 16
 // block: 384
 // needs: sm_90a
 // source: own; cuBLASLt returns several proposals to be timed as well
