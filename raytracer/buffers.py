@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -28,8 +29,8 @@ else:
     except ImportError:
         from hashlib import blake2b
 
-SOLID = 2.0**60
-"""Radius of the record of a ground, in render space: the largest length there."""
+ENDLESS = math.inf
+"""Radius of the record of a ground: what is below it has no other end."""
 
 DIGEST_BLOCK = 1 << 23
 """Bytes of a leaf of the digest: large enough for threads to work without the GIL."""
@@ -261,8 +262,8 @@ class SceneBuffers:
             columns = (self.x, self.y, self.z, radius, *others)
         if not self.has_ground:
             return columns
-        # Its record is that of a solid without end; only the chord inside of it is computed by it.
-        record = (0.0, 0.0, 0.0, SOLID, *(0.0,) * (len(columns) - 4))
+        # Only the chord inside of it is computed by its record.
+        record = (0.0, 0.0, 0.0, ENDLESS, *(0.0,) * (len(columns) - 4))
         pairs = zip(columns, record, strict=True)
         return tuple(np.append(column, np.float32(number)) for column, number in pairs)
 

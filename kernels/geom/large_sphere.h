@@ -87,6 +87,9 @@ RT_HD ClippedHit<F> clipped_large(const rt::LargeSphere& s, Vec3<F> origin, Vec3
   return clipped_hit(large_interval(s, origin, direction), t, span);
 }
 
+// Bound of the distance of a computed surface point from the surface.
+template <class F> RT_HD F large_error(Vec3<F> position) { return F(kSurfaceError) * max_abs(position); }
+
 // Surface point of a hit: the point on the ray, projected to the surface.
 template <class F> RT_HD SurfacePoint<F> large_surface(const rt::LargeSphere& s, Vec3<F> origin, Vec3<F> direction) {
   LargeHit<F> hit = large_nearest(s, origin, direction);
@@ -94,7 +97,7 @@ template <class F> RT_HD SurfacePoint<F> large_surface(const rt::LargeSphere& s,
   Vec3<F> gradient = large_gradient(s, near);
   Vec3<F> on = fma3(F(0.0f) - large_height(s, near) / dot(gradient, gradient), gradient, near);
   Vec3<F> normal = select(hit.inside, F(-1.0f), F(1.0f)) * normalize(large_gradient(s, on));
-  return {fma3(F(kSurfaceError) * max_abs(on), normal, on), normal, hit.inside};
+  return {fma3(large_error(on), normal, on), normal, hit.inside};
 }
 
 template <class F>

@@ -52,6 +52,7 @@ struct Surface {
   Bsdf<F> bsdf;
 #if RT_PATH_TRACING
   MaskOf<F> on_cut;  // on a cut face, geom/clip.h
+  F error;           // bound of the distance of the point from the surface
 #endif
 };
 
@@ -77,7 +78,10 @@ template <class F> RT_HD Surface<F> path_surface(const rt::SceneTables& s, const
   if (clips(frame))
     at = clipped_point<F>(frame.clip, s.large, large_count(frame), p.prim, primitive, point, p.ray.origin,
                           p.ray.direction);
-  return {primitive, at.point, surface_bsdf<F>(s, p.prim, primitive, at.point), at.on_cut};
+  F error = primitive_error(primitive);
+  // a large sphere's record says less well where it is: geom/large_sphere.h
+  if (large_count(frame)) error = select(p.prim < UintOf<F>(s.large[0].prim), error, large_error(at.point.position));
+  return {primitive, at.point, surface_bsdf<F>(s, p.prim, primitive, at.point), at.on_cut, error};
 #else
   return {primitive, point, surface_bsdf<F>(s, p.prim, primitive, point)};
 #endif
@@ -92,11 +96,12 @@ template <class F> RT_HD UintOf<F> leaving(const PathState<F>& p, const Surface<
 #endif
 }
 
-// t at which a ray from the surface into the primitive leaves it. facing: the surface point with its normal on the side
-// of the ray
+// t at which a ray from the surface into the primitive leaves it; not below kInfinity: never. facing: the surface point
+// with its normal on the side of the ray
 template <class F>
 RT_HD F inner_distance(const rt::Frame& frame, const Surface<F>& f, const SurfacePoint<F>& facing, Vec3<F> direction) {
-  F t = hit_again(f.primitive, facing, direction);
+  const F whole = hit_again(f.primitive, facing, direction);
+  F t = whole;
 #if RT_PATH_TRACING
   if (!clips(frame)) return t;
   const Primitive<F> seen = relative_to(f.primitive, facing.position);
@@ -105,6 +110,7 @@ RT_HD F inner_distance(const rt::Frame& frame, const Surface<F>& f, const Surfac
   const F last = max_(span.last, F(0.0f));
   // a point on a cut face counts as removed: from there the ray goes on as far as what is kept
   t = select(span.begin > F(0.0f), min_(t, min_(span.begin, last)), select(span.last > F(0.0f), min_(t, last), t));
+  t = select(whole < F(kInfinity), t, whole);  // a ground is not cut
 #endif
   return t;
 }
@@ -123,9 +129,10 @@ template <class F>
 RT_HD PathStep<F> path_step(const rt::Frame& frame, const PathState<F>& p, const Surface<F>& f, Vec3<F> wi,
                             Vec3<F> weight) {
   F again_t = inner_distance(frame, f, f.point, wi);
-  UintOf<F> again = select(f.point.inside, p.prim, UintOf<F>(kNoPrim));
+  const MaskOf<F> meets_again = f.point.inside & (again_t < F(kInfinity));  // below a ground nothing ends
+  UintOf<F> again = select(meets_again, p.prim, UintOf<F>(kNoPrim));
   PathState<F> next = {{f.point.position, wi}, p.throughput * weight, again, p.x, p.y, p.sample, p.depth + 1, F(0.0f)};
-  return {next, select(f.point.inside, p.prim, leaving(p, f)), select(f.point.inside, again_t, F(kInfinity))};
+  return {next, select(f.point.inside, p.prim, leaving(p, f)), select(meets_again, again_t, F(kInfinity))};
 }
 
 }  // namespace RT_NS

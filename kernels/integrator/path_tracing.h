@@ -142,7 +142,8 @@ RT_HD Vec3<F> shade_path_ambient(const rt::Frame& frame, const PathState<F>& p, 
   return p.throughput * (splat3<F>(frame.environment.ambient) * scattering_ambient(s));
 }
 
-// Which directions from a surface point begin inside the primitive, and where they leave it.
+// Which directions from a surface point begin inside the primitive, and where they leave it. Below a ground nothing
+// ends: such directions count as leaving it.
 template <class F>
 struct Entry {
   MaskOf<F> enters;
@@ -154,12 +155,13 @@ template <class F> RT_HD Entry<F> enter(const rt::Frame& frame, const Surface<F>
   const MaskOf<F> inward = select(f.point.inside, cosine, F(0.0f) - cosine) > F(0.0f);
   SurfacePoint<F> facing = f.point;  // its normal on the side of wi
   facing.normal = select(cosine < F(0.0f), F(-1.0f), F(1.0f)) * f.point.normal;
-  return {inward, inner_distance(frame, f, facing, wi)};
+  const F t = inner_distance(frame, f, facing, wi);
+  return {inward & (t < F(kInfinity)), t};
 }
 
 // The point from which a ray in direction wi starts: on the side of the surface to which it goes.
 template <class F> RT_HD Vec3<F> start_point(const Surface<F>& f, Vec3<F> wi) {
-  const F across = select(dot(wi, f.point.normal) < F(0.0f), F(-2.0f) * primitive_error(f.primitive), F(0.0f));
+  const F across = select(dot(wi, f.point.normal) < F(0.0f), F(-2.0f) * f.error, F(0.0f));
   return fma3(across, f.point.normal, f.point.position);
 }
 

@@ -17,8 +17,10 @@ import raytracer
 from raytracer.scene.colors import srgb_to_linear
 
 WIDTH, HEIGHT = 96, 64
-FAR = 1e6
-"""Distance of the disk that stands for a directional light with an angle."""
+FAR = 1e5
+"""Distance of the disk that stands for a directional light with an angle. A plane alone reflects
+0.004% less light than in closed form, by the finite distance; ours agrees to 1e-6. At 1e4 it is
+0.04%. At 1e6 Mitsuba's single precision loses 0.03% and at 1e7 2.8%."""
 
 CAMERA: dict[str, Any] = {
     "position": (0.4, 2.3, 5.5),

@@ -7,9 +7,8 @@ Each program renders every case of `mitsuba_cases.py` in batches of independent 
 region of 8x8 pixels has a standard error by the spread of the batches; z is the difference of both
 means over the standard error of the difference, to which 0.1% of the light is added, since one
 plane ends, one light is far away instead of infinitely far, and both programs resample images.
-With 12 batches all cases that should agree do so without it, too, but for the directional light
-with an angle: its mean z^2 is 1.46, and ours is 0.03% brighter, for which no cause was found. If
-the programs agree, z^2 is about 1 on average, and its largest value of some 300 is seldom above 4.
+With 12 batches all cases that should agree do so without it, too. If the programs agree, z^2 is
+about 1 on average, and its largest value of some 300 is seldom above 4.
 A case passes if the mean z^2 is at most 1.4, the largest |z| at most 5.5, and the whole picture
 agrees within 4 standard errors or within 0.1%.
 """

@@ -49,7 +49,9 @@ template <int Width, int Depth, int Threads, bool AlongK, bool Wide, int Pitch> 
   int pitch, step, place;         // values from row to row; first step of this thread; its first place
   unsigned offset[AlongK ? kCopies : 1];  // bytes
 
-  // Places outside of the matrix are replaced by the last ones inside: their results are not written.
+  // Results of places outside of the matrix are not written. Along the width, such places take the values of the tile
+  // before, where there is one: lanes of an asynchronous copy that read the same place are served one by one.
+  // Otherwise they are replaced by the last ones inside.
   __device__ __forceinline__ void begin(const float* matrix, long long row_pitch, int first, int extent, int k) {
     const int tid = threadIdx.x, last = extent - 1 - first;
     pitch = static_cast<int>(row_pitch);
@@ -60,7 +62,9 @@ template <int Width, int Depth, int Threads, bool AlongK, bool Wide, int Pitch> 
       for (int i = 0; i < kCopies; ++i) offset[i] = 4u * min(place + i * kSide, last) * pitch;
     } else {
       step = tid / kPieces, place = tid % kPieces * (Wide ? 4 : 1);
-      from = matrix + (k + step) * row_pitch + first + min(place, Wide ? (last & ~3) : last);
+      const int most = Wide ? last & ~3 : last;
+      const int inside = place <= most ? place : first >= Width ? place - Width : most;
+      from = matrix + (k + step) * row_pitch + first + inside;
       offset[0] = 4u * kSide * pitch;
     }
   }

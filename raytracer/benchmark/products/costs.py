@@ -57,9 +57,11 @@ def tensor(f: Features, c: Mapping[str, float], efficiency: Any, each: Any) -> A
         each: microseconds for first loads and last stores of a tile.
     """
     multiply = f.area * 128 / (c["rate"] * efficiency) * (1 + c["long"] * f.long)
-    rate = c["l2"] + (c["l2 unaligned"] - c["l2"]) * f.unaligned
+    rate = c["l2"] * c["l2 shared"] ** f.sharers
+    unaligned = c["l2 unaligned"] * c["l2 shared unaligned"] ** f.sharers
+    rate = rate + (unaligned - rate) * f.unaligned
     load = f.traffic * (1 - c["idle load"] * f.idle) / rate
-    step = larger(multiply, load, c["shortest step"])
+    step = larger(multiply, load, f.reads / c["shared"], c["shortest step"])
     step = step * (1 + c["crowded"] * f.crowded)
     in_parts = (f.cluster_parts > 0) * 1.0
     step = step * (1 + c["part step"] * in_parts * (f.cluster_parts - 1))
@@ -85,7 +87,7 @@ def simt(f: Features, c: Mapping[str, float], efficiency: Any, each: Any) -> Any
     work = (work**4 + waiting**4) ** 0.25
     seconds = c["launch"] - c["early"] * f.early + c["cluster"] * f.cluster
     seconds = seconds + work * (1 + c["crowded"] * f.crowded)
-    store = c["tile area"] + c["tile scattered"] * f.scattered
+    store = c["tile area"] + c["tile scattered"] * f.scattered + c["tile exchanged"] * f.exchanged
     seconds = seconds + f.waves * (each + store * f.area * f.sharing)
     exchange = c["exchange"] + c["exchange area"] * f.area * f.sharing
     seconds = seconds + in_parts * (exchange + c["exchange part"] * f.cluster_parts)

@@ -1,0 +1,143 @@
+"""Glass on a ground, grounds from below, and small balls beside huge ones, in closed form.
+
+A white sky, white surfaces and clear glass: whatever the geometry, the radiance is 1, unless a
+surface is placed wrongly or a ray starts on its wrong side.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import raytracer
+from raytracer import Ambient, Background, Camera, Ground, Material, Principled, Scene, SphereSet
+from reference.radiometry import sphere_irradiance
+
+WHITE = Material(ambient=1.0, diffuse=1.0, specular=0.0)
+BLACK = Material(ambient=0.0, diffuse=0.0, specular=0.0)
+VIEW = Camera(position=(0.3, 3.0, 9.0), look_at=(0.0, 0.6, 0.0), vertical_fov=45.0)
+
+
+def means(shown: Scene, **options: Any) -> NDArray[np.float64]:
+    """Radiance and coverage, float64 (h, w, 4), of a small picture."""
+    settings: dict[str, Any] = {"width": 32, "height": 24, "max_depth": 64} | options
+    film = raytracer.render(shown, **settings).film
+    return np.asarray(film.sums, np.float64) / settings["samples"]
+
+
+def glass_over_ground(radius: float, roughness: float, balls: bool, sky: float = 1.0) -> Scene:
+    """The top of a ball of glass at height 0, a ground 2 below it."""
+    sets = [SphereSet([[0.0, -radius, 0.0]], radius, "white", material="glass")]
+    if balls:
+        sets.append(
+            SphereSet([[0.0, 1.0, 0.0], [2.0, 0.5, 0.0]], [1.0, 0.5], "white", material="white")
+        )
+    return Scene(
+        sets,
+        ground=Ground(height=-2.0, color="white", material="white"),
+        camera=VIEW,
+        lights=(raytracer.DirectionalLight((0.9, -1.0, -0.2)),) if sky == 0.0 else (),
+        ambient=Ambient(intensity=sky),
+        background=Background(transparent=True, up=(0, 1, 0)),
+        materials={
+            "glass": Principled(transmission=1.0, roughness=roughness, specular=0.5),
+            "white": WHITE,
+        },
+    )
+
+
+@pytest.mark.parametrize("roughness", [0.0, 0.5])
+@pytest.mark.parametrize("decade", range(2, 11))
+def test_glass_of_any_size_over_a_ground(backend: str, decade: int, roughness: float) -> None:
+    shown = glass_over_ground(10.0**decade, roughness, balls=True)
+    found = means(shown, samples=64, integrator="path", backend=backend)
+    assert np.isfinite(found).all()
+    covered = found[..., 3] == 1.0
+    assert covered.mean() > 0.5
+    assert found[covered][:, :3].mean() == pytest.approx(1.0, abs=0.01)
+
+
+@pytest.mark.parametrize("integrator", ["direct", "ao", "path"])
+@pytest.mark.parametrize("balls", [False, True])
+@pytest.mark.parametrize("decade", range(2, 11))
+def test_every_sample_is_a_number(backend: str, decade: int, balls: bool, integrator: str) -> None:
+    """Without balls the ground is too near the glass to be told from it."""
+    shown = glass_over_ground(10.0**decade, 0.5, balls, sky=0.0)
+    found = means(shown, samples=32, integrator=integrator, backend=backend)
+    assert np.isfinite(found).all()
+
+
+@pytest.mark.parametrize(
+    "material", [WHITE, Material(ambient=1.0, diffuse=1.0, specular=0.0, mirror=0.5)]
+)
+def test_a_ground_from_below(backend: str, material: Material) -> None:
+    """What is below has no other end: light and mirrored rays come from there."""
+    shown = Scene(
+        [SphereSet([[0.0, -3.0, 0.0]], 1.0, "white", material="white")],
+        ground=Ground(height=0.0, color="white", material="ground"),
+        camera=Camera(position=(0.3, -3.0, 9.0), look_at=(0.0, -1.0, 0.0), vertical_fov=45.0),
+        lights=(),
+        background=Background(transparent=True, up=(0, 1, 0)),
+        ambient=Ambient(intensity=1.0),
+        materials={"ground": material, "white": WHITE},
+    )
+    found = means(shown, samples=64, integrator="path", backend=backend)
+    covered = found[..., 3] == 1.0
+    assert covered.mean() > 0.4
+    assert found[covered][:, :3].mean() == pytest.approx(1.0, abs=0.005)
+
+
+def test_light_from_below_a_ground(backend: str) -> None:
+    shown = Scene(
+        [SphereSet([[0.0, -30.0, 0.0]], 1.0, "white", material="white")],
+        ground=Ground(height=0.0, color="white", material="white"),
+        camera=Camera(position=(0.0, -3.0, 0.1), look_at=(0.0, 0.0, 0.0), vertical_fov=45.0),
+        lights=(raytracer.DirectionalLight((0.6, 0.8, 0.0), intensity=0.5),),
+        ambient=Ambient(intensity=0.0),
+        background=Background(transparent=True, up=(0, 1, 0)),
+        materials={"white": WHITE},
+    )
+    for integrator in ("direct", "ao", "path"):
+        found = means(shown, samples=2, integrator=integrator, backend=backend)
+        np.testing.assert_allclose(found[..., :3], 0.4, rtol=1e-5)
+
+
+@pytest.mark.parametrize("integrator", ["direct", "ao", "path"])
+def test_a_millionth_beside_a_million(backend: str, integrator: str) -> None:
+    """A black ball of radius 1e-6 above a white one of radius 1e6.
+
+    The sky is that of the form factor of a ball, the sun's shadow an ellipse.
+    """
+    unit, height, side = 1e-6, 1.6, 16
+    direct = integrator == "direct"
+    shown = Scene(
+        [SphereSet([[0.0, height * unit, 0.0]], unit, material="black"),
+         SphereSet([[0.0, -1e6, 0.0]], 1e6, "white", material="white")],
+        camera=Camera(type="orthographic", position=(0, 9 * unit, 0), look_at=(0, 0, 0),
+                      up=(0, 0, -1), height=8.0 * unit),
+        lights=(raytracer.DirectionalLight((1, -1, 0), intensity=1.0),) if direct else (),
+        ambient=Ambient(intensity=0.0 if direct else 1.0),
+        background=Background(color="black", up=(0, 1, 0)),
+        materials={"white": WHITE, "black": BLACK},
+    )  # fmt: skip
+    found = means(shown, width=side, height=side, filter="point", samples=1 if direct else 512,
+                  integrator=integrator, backend=backend)[..., 0]  # fmt: skip
+    line = (np.arange(side) + 0.5) / side * 8 - 4
+    x, z = np.meshgrid(line, line)
+    beside = np.hypot(x, z)
+    distance = np.hypot(beside, height)
+    ground = beside > 1.05
+    assert (found[beside < 0.95] == 0).all()
+    if direct:
+        across = np.hypot((x - height) / np.sqrt(2), z)
+        sure = ground & (np.abs(across - 1) > 0.05)
+        wanted = np.where(across < 1, 0.0, np.sqrt(0.5))
+        np.testing.assert_allclose(found[sure], wanted[sure], atol=1e-5)
+        return
+    wanted = 1.0 - sphere_irradiance(height / distance, distance, 1.0) / np.pi
+    error = (found - wanted)[ground]
+    assert np.abs(error).max() < 0.09
+    assert abs(error.mean()) < 2e-3
