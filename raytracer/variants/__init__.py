@@ -43,8 +43,9 @@ Keys of variants only:
 - `alignment`: `any` if arrays may begin at the address of any number; otherwise they begin at
   multiples of 16 bytes.
 - `tiles`: tiles of C from which a matrix product chooses at run time, like `128x256 cluster 2,
-  128x128 turns, 64x64 parts 4`; each is a compilation (raytracer.benchmark.products). Such a
-  variant has no `grid`.
+  128x128 turns, 64x64 parts 4`; `64x64..256 by 16` are thirteen of them, `cluster 2x2` shares rows
+  of A as well as columns of B, and `swapped` tiles are of the transpose of C. Each is a compilation
+  (raytracer.benchmark.products). Such a variant has no `grid`.
 - `start`: `early` if the kernel may be launched before the kernel ahead of it in its stream has
   ended (programmatic dependent launch, for variants with `tiles`, where the model of waves
   expects a gain).

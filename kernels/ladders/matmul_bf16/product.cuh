@@ -99,12 +99,13 @@ template <class Plan> struct Product {
   }
 
   // First row and column of this block's tile. Inside, the last tiles move back into the matrix and repeat some
-  // sums of their neighbours, bit by bit: the copy engine is slow where it fills in zeros.
+  // sums of their neighbours: the copy engine is slow where it fills in zeros. Both write the same bits, since all
+  // tiles are summed up in the same order, unless some are divided along k.
   __device__ __forceinline__ void origin(Unit unit, int& row, int& col) const {
     args.units.place(unit.tile, row, col);
     row = (row * kCluster + rank) * kRows;
     col = (col * kAcross + across) * kCols;
-    if constexpr (Plan::kInside) {
+    if (Plan::kInside && args.units.split_tiles == 0) {
       const int rows = Plan::kSwapped ? args.n : args.m, cols = Plan::kSwapped ? args.m : args.n;
       row = min(row, max(0, rows - kRows));
       col = min(col, max(0, cols - kCols));
