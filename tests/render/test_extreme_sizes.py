@@ -25,7 +25,7 @@ def means(shown: Scene, **options: Any) -> NDArray[np.float64]:
     """Radiance and coverage, float64 (h, w, 4), of a small picture."""
     settings: dict[str, Any] = {"width": 32, "height": 24, "max_depth": 64} | options
     film = raytracer.render(shown, **settings).film
-    return np.asarray(film.sums, np.float64) / settings["samples"]
+    return np.asarray(film.sums, np.float64) / int(settings["samples"])
 
 
 def glass_over_ground(radius: float, roughness: float, balls: bool, sky: float = 1.0) -> Scene:

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 SAMPLE = 1 << 14
 """Most spheres looked at for centre and scale; the middle of more is the same to a percent."""
 
-SKY_FIELDS = ("sky_x", "sky_size", "sky_visible", "sky_even")
+SKY_FIELDS = ("sky_x", "sky_size", "sky_visible", "sky_even", "sky_shadow")
 """Fields of the kernels' `Sky`."""
 
 UNIFORM, PER_SPHERE, INDEXED = "uniform", "per-sphere", "indexed"
