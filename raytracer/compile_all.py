@@ -26,7 +26,15 @@ from raytracer.backends.cuda.sources import kernels_root
 from raytracer.benchmark.operations import modules
 from raytracer.benchmark.products.tile import tile_of
 from raytracer.errors import RaytracerError
-from raytracer.variants import Kernel, Variant, discover, operations, preferred, products
+from raytracer.variants import (
+    Kernel,
+    TileRequest,
+    Variant,
+    discover,
+    operations,
+    preferred,
+    products,
+)
 
 # sm_80 serves 8.6 and 8.9 too, sm_120 also 12.1; PTX (compute_80) serves devices of the future.
 ARCHITECTURES = ("sm_75", "sm_80", "sm_90a", "sm_100a", "sm_120", compiler.PTX)
@@ -80,7 +88,7 @@ def jobs(root: Path, architectures: Sequence[str], every_size: bool = False) -> 
     """Every kernel under `root`, for those of the architectures that its `needs:` line admits.
 
     every_size: whether the fastest kernel of each size is among them where sizes are macros, and
-        not those of the default sizes alone.
+        not those of the default sizes alone; and tiles of every width, not the least and greatest.
     """
     made = [
         Job(kernel, arch, tuple(sorted(macros_without(missing).items())))
@@ -89,7 +97,7 @@ def jobs(root: Path, architectures: Sequence[str], every_size: bool = False) -> 
         for missing in (every_variant(kernel.name) if kernel.name in PRODUCTION else [()])
     ]
     for variant in (variant for op in operations(root) for variant in discover(op, root)):
-        each = tile_macros(variant) if variant.tiles else macros_of(variant.op)
+        each = tile_macros(variant, every_size) if variant.tiles else macros_of(variant.op)
         made += [Job(variant, arch, macros) for arch in architectures for macros in each]
     if every_size:
         made += [job for op in operations(root) for job in fastest(op, root, architectures)]
@@ -123,11 +131,19 @@ def fastest(op: str, root: Path, architectures: Sequence[str]) -> list[Job]:
     return made
 
 
-def tile_macros(variant: Variant) -> list[tuple[tuple[str, str], ...]]:
+def tile_macros(variant: Variant, every_width: bool) -> list[tuple[tuple[str, str], ...]]:
     """The macros of each tile of a variant, for aligned operands in their usual layout."""
     op = modules()[variant.op]
     problem = op.problem(op.resolve({}), op.dtypes[-1], lambda _: 0)
-    return [tuple(sorted(tile_of(each, problem).macros().items())) for each in variant.tiles]
+    kinds = dict[tuple[int, str], list[TileRequest]]()
+    for each in variant.tiles:
+        kinds.setdefault((each.rows, each.kind), []).append(each)
+    many = [
+        each
+        for same in kinds.values()
+        for each in (same if every_width else same[:: len(same) - 1 or 1])
+    ]
+    return [tuple(sorted(tile_of(each, problem).macros().items())) for each in many]
 
 
 def run(job: Job, root: Path, output: Path | None) -> str:

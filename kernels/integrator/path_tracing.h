@@ -30,6 +30,9 @@ RT_HD bool casts_shadows(const rt::Frame& frame, const rt::Light& light) {
   return frame.integrator.shadows && light.shadow;
 }
 
+// Whether spheres are in the way of the image of the sky.
+RT_HD bool sky_casts_shadows(const rt::Frame& frame) { return frame.integrator.shadows && frame.sky.sky_shadow; }
+
 // Whether a ray leaves from a path's next surface.
 template <class F> RT_HD bool path_goes_on(const rt::Integrator& integrator, const PathState<F>& p) {
   return traces_paths(integrator) && p.depth < integrator.max_depth;
@@ -60,9 +63,10 @@ template <class F> RT_HD F camera_coverage(const rt::Frame& frame, const PathSta
 RT_HD bool samples_sky(const rt::Frame& frame) { return has_sky_image(frame) && traces_paths(frame.integrator); }
 
 // Whether it is at a surface after so many bounces. A sky that is nearly even is left to the paths that go on: half of
-// its samples would lie below the surface, and the rays to the others would cost as much as a bounce.
+// its samples would lie below the surface, and the rays to the others would cost as much as a bounce. One without
+// shadows is sampled alone, as other lights are: a path that goes on would meet what is in its way.
 RT_HD bool samples_sky(const rt::Frame& frame, int depth) {
-  const bool left_to_paths = frame.sky.sky_even && frame.integrator.shadows && depth < frame.integrator.max_depth;
+  const bool left_to_paths = frame.sky.sky_even && sky_casts_shadows(frame) && depth < frame.integrator.max_depth;
   return samples_sky(frame) && !left_to_paths;
 }
 
@@ -73,7 +77,7 @@ RT_HD Vec3<F> shade_image_miss(const rt::SceneTables& scene, const PathState<F>&
   const SkyLight<F> light = sky_light(scene.sky, frame, p.ray.direction);
   F weight(1.0f);
   if (p.depth > 0 && samples_sky(frame, p.depth - 1)) {
-    const F shared = frame.integrator.shadows ? power_heuristic(p.scatter_pdf, light.pdf) : F(0.0f);
+    const F shared = sky_casts_shadows(frame) ? power_heuristic(p.scatter_pdf, light.pdf) : F(0.0f);
     weight = select(p.scatter_pdf > F(0.0f), shared, weight);
   }
   return clamped(frame.integrator, p.depth, weight * (p.throughput * light.radiance));
@@ -209,10 +213,16 @@ RT_HD int32_t light_samples(const rt::Frame& frame, int depth) {
   return frame.scene.light_count + (emitter_count(frame) ? 1 : 0) + (samples_sky(frame, depth) ? 1 : 0);
 }
 
+// Whether the light sample of that number, at least light_count, is that of the sky.
+RT_HD bool is_sky(const rt::Frame& frame, int32_t number) {
+  return number > frame.scene.light_count || !emitter_count(frame);
+}
+
 // Whether there are shadows in the light of that number.
 RT_HD bool casts_shadows(const rt::SceneTables& scene, int32_t number) {
   const rt::Frame& frame = *scene.frame;
-  return number < frame.scene.light_count ? casts_shadows(frame, scene.lights[number]) : frame.integrator.shadows != 0;
+  if (number < frame.scene.light_count) return casts_shadows(frame, scene.lights[number]);
+  return is_sky(frame, number) ? sky_casts_shadows(frame) : frame.integrator.shadows != 0;
 }
 
 // The sample of an emitter that planes cut: as far as what is left of it. Distance: negative where it is cut away.
@@ -242,7 +252,7 @@ RT_HD LitSample<F> shade_path_light(const rt::SceneTables& scene, int32_t number
   const uint32_t depth = (uint32_t)p.depth, seed = frame.sampler.seed + 0x9e3779b9u * (uint32_t)number;
   const F choice = sample_1d<F>(seed + 0x9e3779b9u, p.x, p.y, p.sample, depth, kUseLight);
   const Sample2d<F> u = sample_2d<F>(seed, p.x, p.y, p.sample, depth, kUseLight);
-  if (number > frame.scene.light_count || !emitter_count(frame)) {
+  if (is_sky(frame, number)) {
     const F other = sample_1d<F>(seed + 2u * 0x9e3779b9u, p.x, p.y, p.sample, depth, kUseLight);
     const SkyLightSample<F> sky = sky_light_sample(scene.sky, frame, choice, other, u);
     const F attenuation = F(kInvPi) / max_(sky.light.pdf, F(1e-20f));

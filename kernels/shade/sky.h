@@ -9,7 +9,7 @@
 #define RT_SKY(F)                                                                                 \
   F(float, sky_x, 3) F(int32_t, sky_size, 1)   /* unit; texels of a side, 0: there is no image */ \
   F(int32_t, sky_visible, 1) F(int32_t, sky_even, 1) /* whether the camera sees it; whether paths find it at random */ \
-  F(int32_t, pad, 2)
+  F(int32_t, sky_shadow, 1) F(int32_t, pad, 1) /* sky_shadow: whether spheres cast shadows in its light */
 
 // A texel is chosen with probability share / (number of texels); threshold and alias as in Emitter.
 #define RT_SKYTEXEL(F)                                                                            \

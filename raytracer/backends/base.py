@@ -40,6 +40,24 @@ class DeviceScene(Closeable, ABC):
 
     def __init__(self, buffers: SceneBuffers) -> None:
         self._ground = buffers.count if buffers.has_ground else None
+        self._sky = buffers.sky
+
+    def take_sky(self, sky: NDArray[np.void]) -> None:
+        """Replace the image of the environment, while no film adds samples of this scene.
+
+        Args:
+            sky: structured (M,), `SkyTexel`, as the frames of the next views describe it.
+        """
+        if sky is self._sky or (
+            len(sky) == len(self._sky) and sky.tobytes() == self._sky.tobytes()
+        ):
+            return
+        self._sky = sky
+        self._replace_sky(sky)
+
+    @abstractmethod
+    def _replace_sky(self, sky: NDArray[np.void]) -> None:
+        """Put other texels of the environment into the memory of the device."""
 
     @property
     @abstractmethod

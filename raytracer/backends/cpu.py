@@ -46,18 +46,18 @@ class CpuScene(DeviceScene):
         """
         super().__init__(buffers)
         self._threads = threads
-        self._arrays: Any = core().Scene(
-            nodes=tree.nodes,
-            spheres=tree.spheres,
-            order=tree.order,
-            color=buffers.color,
-            color_id=buffers.color_id,
-            material_id=buffers.material_id,
-            large=buffers.large,
-            emitters=buffers.emitters,
-            opacity=buffers.opacity,
-            sky=buffers.sky,
-        )
+        self._parts = {
+            "nodes": tree.nodes,
+            "spheres": tree.spheres,
+            "order": tree.order,
+            "color": buffers.color,
+            "color_id": buffers.color_id,
+            "material_id": buffers.material_id,
+            "large": buffers.large,
+            "emitters": buffers.emitters,
+            "opacity": buffers.opacity,
+        }
+        self._arrays: Any = core().Scene(**self._parts, sky=buffers.sky)
 
     @property
     def arrays(self) -> Any:
@@ -82,9 +82,14 @@ class CpuScene(DeviceScene):
         self.arrays.first_hits(view.camera, view.through_centers().frame, raw, self._threads)
         return hits
 
+    def _replace_sky(self, sky: NDArray[np.void]) -> None:
+        """Check and keep the same arrays with other texels of the environment."""
+        if self._arrays is not None:
+            self._arrays = core().Scene(**self._parts, sky=sky)
+
     def close(self) -> None:
         """Release the arrays."""
-        self._arrays = None
+        self._arrays, self._parts = None, {}
 
 
 class HostPicture:

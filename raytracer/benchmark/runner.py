@@ -108,8 +108,18 @@ def load(session: Session, plan: Plan, source: Source) -> LoadedKernel | Product
         raise RefusedError(f"computes {variant.dtypes}, not {plan.dtype}")
     if variant.tiles:
         return ProductKernel(session, variant, source.root, shipped=not source.user)
+    if takes_any_address(plan.op, source):
+        variant = replace(variant, alignment="any")
     macros = plan.op.macros(plan.axes, plan.dtype)
     return LoadedKernel(session, variant, macros, source.root, shipped=not source.user)
+
+
+def takes_any_address(op: Op, source: Source) -> bool:
+    """Whether a kernel takes arrays that begin at the address of any number.
+
+    Its header says so, or it is ours and all of the operation do.
+    """
+    return source.variant.alignment == "any" or (op.any_address and not source.user)
 
 
 def launcher(
@@ -202,7 +212,7 @@ def checks(plan: Plan) -> Iterator[Plan]:
 
 
 def _checked_input(plan: Plan) -> str:
-    return plan.distribution if plan.distribution == "sorted" else "normal"
+    return plan.distribution if plan.distribution in ("few", "sorted") else "normal"
 
 
 def measure(session: Session, plan: Plan, sources: list[Source], tell: Tell) -> Measurement:

@@ -46,7 +46,7 @@ Examples:
 @click.option(
     "--input",
     "distribution",
-    type=CHOICE(["normal", "uniform", "constant", "sorted", "zeros"]),
+    type=CHOICE(["normal", "uniform", "constant", "few", "sorted", "zeros"]),
     default="normal",
     show_default=True,
     help="Distribution of the input values.",

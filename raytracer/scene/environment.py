@@ -59,6 +59,14 @@ class Environment(Defined):
             "With 0 the middle of an image lies towards +x, or +z where x is up.",
         ),
     )
+    shadow: bool = field(
+        default=True,
+        metadata=define(
+            Truth(),
+            "Whether spheres cast shadows in its light, where paths are traced.",
+            "Without, each surface gets the light of its whole side of the sky.",
+        ),
+    )
     visible: bool = field(
         default=False,
         metadata=define(Truth(), "Whether it is seen behind the spheres; else the background is."),

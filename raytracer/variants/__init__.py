@@ -43,11 +43,14 @@ Keys of variants only:
 - `alignment`: `any` if arrays may begin at the address of any number; otherwise they begin at
   multiples of 16 bytes.
 - `tiles`: tiles of C from which a matrix product chooses at run time, like `128x256 cluster 2,
-  128x128 turns, 64x64 parts 4`; each is a compilation (raytracer.benchmark.products). Such a
-  variant has no `grid`.
+  128x128 turns, 64x64 parts 4`; `64x64..256 by 16` are thirteen of them, `cluster 2x2` shares rows
+  of A as well as columns of B, and `swapped` tiles are of the transpose of C. Each is a compilation
+  (raytracer.benchmark.products). Such a variant has no `grid`.
 - `start`: `early` if the kernel may be launched before the kernel ahead of it in its stream has
   ended (programmatic dependent launch, for variants with `tiles`, where the model of waves
   expects a gain).
+- `proposals`: how many of the choices that the model of waves puts first are timed when a size is
+  launched for the first time, to take the fastest; by default the first is taken untimed.
 - `best`: where the variant is the fastest one, `always` or an axis with sizes and perhaps a type,
   like `n 4 8 float32, n 2`. `raytracer.ops` takes such a variant, otherwise the last one.
 - `schedule`: `whole` (default) if one block computes a whole tile, `parts` if tiles may be divided

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
 MAX_STEPS = 9
+MAX_PROPOSALS = 64
 
 _FILE_NAME = re.compile(r"(\d\d)_([a-z0-9]+(?:_[a-z0-9]+)*)\.cu")
 
@@ -90,6 +91,8 @@ def read(op: str, path: Traversable, root: Traversable | None = None) -> Variant
         raise VariantError(f"{place}: schedule {header['schedule']!r}: give whole or parts")
     if header.get("start", STARTS[0]) not in STARTS:
         raise VariantError(f"{place}: start {header['start']!r}: give {' or '.join(STARTS)}")
+    if header.get("proposals", "1") not in map(str, range(1, MAX_PROPOSALS + 1)):
+        raise VariantError(f"{place}: proposals {header['proposals']!r}: give 1 to {MAX_PROPOSALS}")
     own: dict[str, Any] = {key: header[key] for key in LADDER_KEYS if header.get(key)}
     return Variant(
         op=op,

@@ -21,6 +21,7 @@ LADDER_KEYS = (
     "schedule",
     "dtypes",
     "start",
+    "proposals",
 )
 EVERY_KEY = (*KEYS, *KERNEL_KEYS, *LADDER_KEYS, "maps", "tiles", "best", "product")
 SCHEDULES = ("whole", "parts")
@@ -35,7 +36,10 @@ _HEADER_LINE = re.compile(r"//\s?([a-z]+):\s*(.*)")
 _CONTINUATION = re.compile(r"//\s{2,}(\S.*)")
 _BLOCK = re.compile(r"\d+(?:\s*x\s*\d+){0,2}")
 _MAP = re.compile(r"([a-z]\w*) (\d+)x(\d+)(?: swizzle(32|64|128))?(?: as (\w+))?")
-_TILE = re.compile(r"(\d+)x(\d+)(?: cluster (\d))?( turns)?(?: parts (\d))?")
+_TILE = re.compile(
+    r"(\d+)x(\d+)(?:\.\.(\d+) by (\d+))?"
+    r"(?: cluster (\d)(?:x(\d))?)?( turns)?( swapped)?(?: parts (\d))?"
+)
 _BEST = re.compile(r"(always)|([a-z]\w*)((?: \d+)+)(?: ([a-z]\w*))?")
 _NEEDS = re.compile(r"sm_(\d+)(?:([af])|(\+))?")
 _FLAG = re.compile(r"--([a-z_-]+)(?:=\w+)?")
@@ -124,12 +128,23 @@ def parse_tiles(text: str, place: str) -> tuple[TileRequest, ...]:
             raise VariantError(
                 f"{place}: tiles {entry!r} is not a tile: write rows x columns, the blocks of a "
                 "cluster and turns, like 128x256, 128x256 cluster 2 or 128x128 turns, or the "
-                "blocks that divide it along k, like 64x64 parts 4"
+                "blocks that divide it along k, like 64x64 parts 4; several widths like "
+                "64x64..128 by 16"
             )
-        rows, cols, cluster, turns, parts = match.groups()
-        requests.append(
-            TileRequest(int(rows), int(cols), int(cluster or 1), bool(turns), int(parts or 1))
-        )
+        rows, cols, last, step, cluster, across, turns, swapped, parts = match.groups()
+        widths = range(int(cols), int(last or cols) + 1, max(1, int(step or 1)))
+        requests += [
+            TileRequest(
+                int(rows),
+                width,
+                int(cluster or 1),
+                bool(turns),
+                int(parts or 1),
+                int(across or 1),
+                bool(swapped),
+            )
+            for width in widths
+        ]
     return tuple(requests)
 
 

@@ -71,11 +71,20 @@ class TileRequest:
     cluster: int = 1  # blocks with adjacent rows that share the columns of B
     turns: bool = False  # two warpgroups take tiles in turns, instead of sharing each
     parts: int = 1  # blocks of a cluster that divide the tile along k
+    across: int = 1  # blocks with adjacent columns that share the rows of A
+    swapped: bool = False  # rows and columns are those of the transpose of C
 
     def __str__(self) -> str:
-        cluster = f" cluster {self.cluster}" if self.cluster > 1 else ""
+        return f"{self.rows}x{self.cols}{self.kind}"
+
+    @property
+    def kind(self) -> str:
+        """What distinguishes it from other tiles of these rows and columns."""
+        cluster = f" cluster {self.cluster}" if self.cluster * self.across > 1 else ""
+        across = f"x{self.across}" if self.across > 1 else ""
         parts = f" parts {self.parts}" if self.parts > 1 else ""
-        return f"{self.rows}x{self.cols}{cluster}{' turns' if self.turns else ''}{parts}"
+        turns, swapped = " turns" * self.turns, " swapped" * self.swapped
+        return f"{cluster}{across}{turns}{swapped}{parts}"
 
 
 @dataclass(frozen=True)
@@ -195,6 +204,7 @@ class Variant(Kernel):
     tiles: tuple[TileRequest, ...] = ()
     schedule: str = "whole"
     start: str = ""  # "early": launched before the kernel ahead in its stream has ended
+    proposals: str = "1"  # choices of the model that are timed at the first launch of a size
     best: tuple[Best, ...] = ()
     dtypes: str = ""
     tile: str = ""

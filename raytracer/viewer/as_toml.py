@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import shlex
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import floor, hypot, log10
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,9 @@ import numpy as np
 
 from raytracer.files import toml_text
 from raytracer.scene.lights import Light
+from raytracer.scene.materials import DEFAULT
 from raytracer.scene.packing.lighting import background_up
+from raytracer.viewer.command_line import look_options, quoted, tone_options
 from raytracer.viewer.edits import Edits
 
 DIGITS = 10
@@ -55,15 +58,19 @@ def view_tables(
     edits: Edits,
     materials: Mapping[str, AnyMaterial],
     tone: ToneSettings,
+    source: str = "",
+    shown: Sequence[str] = (),
 ) -> str:
     """Return camera and edits as tables that replace those of a scene file.
 
     Args:
         camera: the current one.
         scene: the scene.
-        edits: of light and background.
+        edits: of light, background and ground.
         materials: the named materials that were changed.
         tone: exposure and curve, as a comment with the options of `raytracer render`.
+        source: the file that `raytracer render` takes in this comment.
+        shown: further options.
     """
     parts = [camera_table(camera)]
     if edits.lights is not None:
@@ -79,49 +86,18 @@ def view_tables(
         background = replace(background, up=up)  # it must not follow the new camera
     if background != scene.background:
         parts.append(_background(background))
+    if edits.shadow_catcher is not None and scene.ground is not None:
+        ground = edits.applied_to(scene).ground
+        parts.append(_table("[ground]", vars(ground)))
     parts += [
-        _table(f"[materials.{toml_text.key(name)}]", vars(material))
+        _table(f"[materials.{toml_text.key(name)}]", _typed(material))
         for name, material in materials.items()
     ]
-    if options := " ".join(
-        filter(None, (look_options(scene, edits), tone_options(tone, scene.tone)))
-    ):
-        parts.append(f"# raytracer render {options}\n")
+    options = (quoted(shown), look_options(scene, edits), tone_options(tone, scene.tone))
+    if any(options):
+        words = filter(None, (shlex.quote(source) if source else "", *options))
+        parts.append(f"# raytracer render {' '.join(words)}\n")
     return "\n".join(parts)
-
-
-def look_options(scene: Scene, edits: Edits) -> str:
-    """Look and integrator as options of the command line; nothing for the defaults."""
-    settings, is_edited = edits.applied_to(scene).render, bool(edits.look or edits.integrator)
-    words = []
-    if is_edited or settings.look != "plain":
-        words.append(f"--look {settings.look}")
-    if settings.light != "upper-left":
-        place = settings.light
-        words.append(f"--light {place if isinstance(place, str) else ','.join(map(repr, place))}")
-    if settings.placement != "camera":
-        words.append(f"--placement {settings.placement}")
-    if is_edited or settings.integrator:  # else a file that states another one would keep it
-        words.append(f"--integrator {settings.resolved_integrator}")
-    if settings.resolved_integrator == "ao":
-        if settings.ao_samples != 1:
-            words.append(f"--ao-samples {settings.ao_samples}")
-        if settings.ao_distance is not None:
-            words.append(f"--ao-distance {settings.ao_distance!r}")
-    return " ".join(words)
-
-
-def tone_options(tone: ToneSettings, scenes: ToneSettings) -> str:
-    """Return exposure and curve as options of the command line; nothing for the scene's."""
-    words = []
-    if tone.exposure != scenes.exposure:
-        exposure = tone.exposure if tone.automatic else repr(float(tone.exposure))
-        words.append(f"--exposure {exposure}")
-    if tone.tone != scenes.tone:
-        words.append(f"--tone {tone.tone}")
-    if tone.bloom != scenes.bloom:
-        words.append(f"--bloom {tone.bloom!r}")
-    return " ".join(words)
 
 
 def _parallel(vector: Triple, unit: Triple) -> bool:
@@ -133,6 +109,12 @@ def _parallel(vector: Triple, unit: Triple) -> bool:
 def _places(number: float, digits: int) -> int:
     """Return the decimal places of a number with so many digits."""
     return digits - 1 - floor(log10(number)) if number else 0
+
+
+def _typed(material: AnyMaterial) -> dict[str, Any]:
+    """Return the fields of a material, with its kind unless that is the default."""
+    kind = {} if material.type == DEFAULT else {"type": material.type}
+    return kind | vars(material)
 
 
 def _light(light: Light) -> str:

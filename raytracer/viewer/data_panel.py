@@ -81,9 +81,29 @@ def rows(viewer: Viewer) -> list[Row]:
         Row(HEADS[2]),
         Row("look", _short(viewer.edits.look_of(scene)), "N", ("next-look",)),
         Row("background", background, "B", ("next-background",)),
+        *_ground(viewer),
+        *_glass(viewer),
         Row("camera", viewer.view.pose.kind, "O", ("toggle-projection",)),
     ]
     return found
+
+
+def _ground(viewer: Viewer) -> list[Row]:
+    """Return the row of the ground, if the scene has one."""
+    catches = viewer.shadow_catcher
+    if catches is None:
+        return []
+    value = "its shadows alone" if catches else "whole"
+    return [Row("ground", value, "Shift B", ("toggle-shadow-catcher",))]
+
+
+def _glass(viewer: Viewer) -> list[Row]:
+    """Return the row of the picked sphere's priority, if it is of glass."""
+    priority = viewer.priority
+    if priority is None:
+        return []
+    more, less = ("change-priority", 1.0), ("change-priority", -1.0)
+    return [Row("priority", f"{priority:g}", "Ctrl K", more, less)]
 
 
 def _glyphs(data: DataView) -> list[Row]:

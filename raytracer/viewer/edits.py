@@ -1,4 +1,4 @@
-"""Edits of a scene in the preview: light, background, shininess."""
+"""Edits of a scene in the preview: light, background, ground, shininess, priority of glass."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from raytracer.scene.background import Background
 from raytracer.scene.lights import DirectionalLight, Light
-from raytracer.scene.materials import Material
+from raytracer.scene.materials import Material, Principled
 from raytracer.scene.packing.lighting import ambient_of, key_lights, towards_key
 from raytracer.settings import INTEGRATORS, LOOKS, PLACEMENTS
 from raytracer.viewer.vectors import Vector, rotation, triple
@@ -40,6 +40,9 @@ INTEGRATOR_LOOKS = {"direct": "plain", "ao": "soft"}
 SHININESS = (1.0, 10000.0)
 """Smallest and largest exponent of highlights."""
 
+PRIORITY = (-1e6, 1e6)
+"""Smallest and largest priority of glass."""
+
 
 @dataclass(frozen=True)
 class Edits:
@@ -53,6 +56,8 @@ class Edits:
         integrator: instead of that of the look and of the settings; None keeps it.
         denoise: whether noise is removed at rest, instead of the settings' word; None keeps it.
         placement: of the lights of the look, instead of that of the settings; None keeps it.
+        shadow_catcher: whether the shadows alone are seen of the ground; None keeps the scene's.
+        priority: of glass, instead of its own, by index of the material in the packed table.
     """
 
     lights: tuple[Light, ...] | None = None
@@ -62,9 +67,11 @@ class Edits:
     integrator: str | None = None
     denoise: bool | None = None
     placement: str | None = None
+    shadow_catcher: bool | None = None
+    priority: Mapping[int, float] = field(default_factory=dict)
 
     def applied_to(self, scene: Scene) -> Scene:
-        """Return the scene with the lights, the background and the look of the edits."""
+        """Return the scene with lights, background, ground and look of the edits."""
         changes: dict[str, Any] = {}
         if self.look is not None:
             scene = replace(scene, render=replace(scene.render, look=self.look, integrator=None))
@@ -78,22 +85,26 @@ class Edits:
             # A scene without lights has an ambient light of its own, which must not go with them.
             changes["lights"] = self.lights
             changes["ambient"] = ambient_of(scene.ambient, scene.lights, LOOKS[scene.render.look])
+        if self.shadow_catcher is not None and scene.ground is not None:
+            changes["ground"] = replace(scene.ground, shadow_catcher=self.shadow_catcher)
         if own := BACKGROUNDS[self.background]:
             changes["background"] = replace(own, up=scene.background.up)
         return replace(scene, **changes) if changes else scene
 
-    def scale_shininess(self, materials: NDArray[np.void]) -> NDArray[np.void]:
-        """Return materials with the shininess of the edits.
+    def edited(self, materials: NDArray[np.void]) -> NDArray[np.void]:
+        """Return materials with the shininess and the priorities of the edits.
 
         Args:
             materials: structured (M,), `Material`.
         """
-        if not self.shininess:
+        if not self.shininess and not self.priority:
             return materials
-        scaled = materials.copy()
+        changed = materials.copy()
         for index, factor in self.shininess.items():
-            scaled["phong"]["shininess"][index] *= factor
-        return scaled
+            changed["phong"]["shininess"][index] *= factor
+        for index, priority in self.priority.items():
+            changed["principled"]["priority"][index] = priority
+        return changed
 
     def with_shininess(self, materials: NDArray[np.void], which: list[int], factor: float) -> Edits:
         """Return edits with the shininess of some materials multiplied, within `SHININESS`.
@@ -107,6 +118,16 @@ class Edits:
             shown = own * changed.get(index, 1.0) * factor
             changed[index] = min(max(shown, low), high) / own
         return replace(self, shininess=changed)
+
+    def with_priority(self, materials: NDArray[np.void], index: int, step: float) -> Edits:
+        """Return edits with the priority of a glass raised, within `PRIORITY`.
+
+        materials: structured (M,), `Material`. index: number in this table. step: added to it.
+        """
+        own = float(materials["principled"]["priority"][index])
+        low, high = PRIORITY
+        raised = min(max(self.priority.get(index, own) + step, low), high)
+        return replace(self, priority={**self.priority, index: raised})
 
     def next_look(self, scene: Scene) -> Edits:
         """Return edits with the next look; lights of the scene's own leave only its integrator."""
@@ -142,18 +163,19 @@ class Edits:
 
 
 def named_materials(edits: Edits, scene: Scene, buffers: SceneBuffers) -> dict[str, AnyMaterial]:
-    """Return the named materials whose shininess was changed, by name."""
+    """Return the named materials whose shininess or priority was changed, by name."""
     changed: dict[str, AnyMaterial] = {}
-    packed, first = edits.scale_shininess(buffers.materials), 0
-    for spheres in scene.spheres:
-        if spheres.count and isinstance(spheres.material, str):
+    packed, first = edits.edited(buffers.materials), 0
+    for surface in scene.surfaces():
+        if isinstance(surface.material, str):
             index = int(buffers.material_id[first]) if len(buffers.material_id) else 0
-            if index in edits.shininess:
+            own = scene.material_of(surface)
+            if index in edits.shininess and isinstance(own, Material):
                 shown = float(packed["phong"]["shininess"][index])
-                own = scene.material_of(spheres)
-                assert isinstance(own, Material)  # others have no shininess to edit
-                changed[spheres.material] = replace(own, shininess=shown)
-        first += spheres.count
+                changed[surface.material] = replace(own, shininess=shown)
+            elif index in edits.priority and isinstance(own, Principled):
+                changed[surface.material] = replace(own, priority=edits.priority[index])
+        first += surface.count
     return changed
 
 

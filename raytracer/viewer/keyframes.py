@@ -14,6 +14,7 @@ from raytracer.files import output, toml_text
 from raytracer.scene.load import is_scene
 from raytracer.viewer import as_toml
 from raytracer.viewer.actions import action
+from raytracer.viewer.command_line import conditions
 from raytracer.viewer.messages import Message, Refused, Saved
 
 if TYPE_CHECKING:
@@ -173,7 +174,7 @@ class CameraKeys:
             keys = {"color_by": "by", "map": "map", "range": "range", "color_scale": "scale"}
             said = [f"{keys[k]} = {_value(v)}" for k, v in style.items() if k in keys]
             spheres["color"] = f"{{ {', '.join(said)} }}"
-        if condition := _condition(viewer.data.content.hidden):
+        if condition := conditions(viewer.data.content.hidden):
             spheres["select"] = toml_text.quoted(condition)
         rows = "".join(f"{key} = {value}\n" for key, value in spheres.items())
         look = toml_text.quoted(viewer.edits.look_of(viewer.loaded_scene.scene))
@@ -206,14 +207,6 @@ def without_tables(text: str, names: tuple[str, ...]) -> str:
         if head[1] not in names:
             kept += text[head.start() : end]
     return kept
-
-
-def _condition(hidden: Any) -> str:
-    """Return what is shown as one condition; "" if particles were hidden by their numbers."""
-    if not hidden or not all(chosen.condition for chosen, _ in hidden):
-        return ""
-    parts = [f"({c.condition})" if rest else f"not ({c.condition})" for c, rest in hidden]
-    return " and ".join(parts)
 
 
 def _value(value: Any) -> str:

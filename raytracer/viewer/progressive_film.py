@@ -79,7 +79,9 @@ class ProgressiveFilm:
         view = request.buffers.view
         if self.draft:
             view = view.through_centers()
-        self.film.add(request.loaded_scene.job.scene, view, count, check)
+        scene = request.loaded_scene.job.scene
+        scene.take_sky(request.buffers.sky)  # a look has one for paths
+        self.film.add(scene, view, count, check)
 
     def add(self, request: RenderRequest, count: int, check: InterruptCheck, backup: bool) -> None:
         """Add samples; if the pass is interrupted, the film is restored, or dropped.

@@ -97,6 +97,7 @@ class SaveJob:
                     count = min(
                         max(int(PART_SECONDS / per_sample), 1), request.samples - band.samples
                     )
+                    job.scene.take_sky(request.buffers.sky)  # frames come between the parts
                     job.expose(band, count)
                     yield (top + rows * band.samples / request.samples) / height
                 host = band.to_host()

@@ -327,6 +327,8 @@ class Session:
             "looks": viewer.looks,
             "background": edits.BACKGROUND_NAMES[viewer.edits.background],
             "backgrounds": list(edits.BACKGROUND_NAMES),
+            "shadow_catcher": viewer.shadow_catcher,
+            "priority": viewer.priority,
             "exposure": viewer.tone.exposure,
             "tone": viewer.tone.tone,
             "projection": viewer.view.pose.kind,

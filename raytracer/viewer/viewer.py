@@ -18,7 +18,8 @@ from raytracer.film.tone_settings import CURVES, MAX_STOPS, ToneSettings
 from raytracer.layout import code
 from raytracer.scene.camera import Camera
 from raytracer.scene.describe import describe
-from raytracer.viewer import actions, as_toml, edits, view
+from raytracer.scene.load import is_scene
+from raytracer.viewer import actions, as_toml, command_line, edits, view
 from raytracer.viewer.actions import action
 from raytracer.viewer.data import DataView
 from raytracer.viewer.frames import FrameLoader, Frames
@@ -65,6 +66,9 @@ TURNTABLE_SPEED = 0.5
 
 APERTURE = 0.03
 """Diameter of the lens, by the distance in focus, that the key opens."""
+
+VIEW_FILE = "view.toml"
+"""What the printed command calls the file with the printed camera, for a file of particles."""
 
 SIZE_LETTERS = "0123456789xX× "
 """Characters of the size of a PNG."""
@@ -526,8 +530,63 @@ class Viewer:
             self.notify("shininess: principled materials have none; edit roughness in the file")
             return
         self._set_edits(self.edits.with_shininess(materials, indices, factor))
-        shininess = self.edits.scale_shininess(materials)["phong"]["shininess"][indices[0]]
+        shininess = self.edits.edited(materials)["phong"]["shininess"][indices[0]]
         self.notify(f"shininess{owner} {shininess:.3g}")
+
+    @action(undo=True)
+    def change_priority(self, step: float) -> None:
+        """Raise the priority of the picked glass: where glass overlaps, the largest fills."""
+        index = self._picked_glass()
+        if index is None:
+            self.notify("click a sphere of glass first")
+            return
+        materials = self.loaded_scene.buffers.materials
+        self._set_edits(self.edits.with_priority(materials, index, step))
+        paths = self.edits.applied_to(self.loaded_scene.scene).render.resolved_integrator == "path"
+        more = "" if paths else "; paths show it: Shift N"
+        assert self.picked is not None
+        name = self.picked.material_name
+        owner = f" of {name}" if name in self.loaded_scene.scene.materials else ""
+        self.notify(f"priority{owner} {self.priority:g}{more}")
+
+    @property
+    def priority(self) -> float | None:
+        """Priority of the picked sphere's glass; None if it is not of glass."""
+        index = self._picked_glass()
+        if index is None:
+            return None
+        edited = self.edits.edited(self.loaded_scene.buffers.materials)
+        return float(edited["principled"]["priority"][index])
+
+    def _picked_glass(self) -> int | None:
+        """Return the number of the picked sphere's material in the packed table, if it is glass."""
+        if self.picked is None:
+            return None
+        materials, ids = self.loaded_scene.buffers.materials, self.loaded_scene.buffers.material_id
+        index = int(ids[self.picked.id]) if len(ids) else 0
+        is_glass = (
+            materials["kind"][index] == code("MaterialKind", "principled")
+            and materials["principled"]["transmission"][index] > 0.0
+        )
+        return index if is_glass else None
+
+    @action(undo=True)
+    def toggle_shadow_catcher(self) -> None:
+        """Show the shadows on the ground alone, or the ground as it is."""
+        if self.shadow_catcher is None:
+            self.notify("there is no ground: start with --ground below, or give the scene one")
+            return
+        catches = not self.shadow_catcher
+        self._set_edits(replace(self.edits, shadow_catcher=catches))
+        self.notify("ground: its shadows alone" if catches else "ground: whole")
+
+    @property
+    def shadow_catcher(self) -> bool | None:
+        """Whether the shadows alone are seen of the ground; None without a ground."""
+        if not self.loaded_scene.buffers.has_ground:
+            return None
+        ground = self.edits.applied_to(self.loaded_scene.scene).ground
+        return ground is not None and ground.shadow_catcher
 
     @action(undo=True)
     def expose(self, stops: float) -> None:
@@ -659,7 +718,19 @@ class Viewer:
         scene, buffers = self.loaded_scene.scene, self.loaded_scene.buffers
         camera = view.camera_of(shown or self.view, buffers)
         materials = edits.named_materials(self.edits, scene, buffers)
-        return as_toml.view_tables(camera, scene, self.edits, materials, self.tone)
+        source, options = self._command()
+        return as_toml.view_tables(camera, scene, self.edits, materials, self.tone, source, options)
+
+    def _command(self) -> tuple[str, list[str]]:
+        """Return the file and the options of `raytracer render` beside those of light and tone."""
+        scene, content = self.loaded_scene, self.data.content
+        options = command_line.content_options(content, scene.scene, self.data.has_legend)
+        if scene.path is None:
+            return "", options
+        if not is_scene(scene.path):
+            tables = command_line.particle_options(scene.scene, self.edits)
+            options = ["--camera", VIEW_FILE, *options, *tables]
+        return str(scene.path), options
 
     @action()
     def print_camera(self) -> str:
@@ -729,7 +800,7 @@ class Viewer:
             path = self.worker.save_job.path
             raise UserError(f"{path} is not finished: wait for it, or press Esc")
         shown = self.view
-        if shown.fits_all:
+        if shown.fits_all and size[0] * self.size[1] != size[1] * self.size[0]:  # another shape
             scene = self.loaded_scene
             aspect, around = size[0] / size[1], scene.surroundings(size)
             shown = view.to_all(shown, scene.buffers, aspect, around=around)
@@ -842,7 +913,8 @@ class Viewer:
         """Show another frame, or other particles or colours of it; the camera stays."""
         old, self.loaded_scene = self.loaded_scene, message.loaded_scene
         self.view = view.rebased(self.view, old.buffers, message.loaded_scene.buffers)
-        self.edits = replace(self.edits, shininess={})  # the table of materials may be another
+        # the table of materials may be another
+        self.edits = replace(self.edits, shininess={}, priority={})
         self.data.follow(old, message.loaded_scene)
         self._submit(self._pack())
         for sentence in message.loaded_scene.job.warnings[:1]:
@@ -868,10 +940,12 @@ class Viewer:
             for each in (old, loaded_scene)
         ]
         if stated[0] != stated[1]:
-            self.edits = replace(self.edits, look=None)
+            self.edits = replace(self.edits, look=None, integrator=None)
         if old.scene.background != loaded_scene.scene.background:
             self.edits = replace(self.edits, background=0)
-        self.edits = replace(self.edits, shininess={})
+        if old.scene.ground != loaded_scene.scene.ground:
+            self.edits = replace(self.edits, shadow_catcher=None)
+        self.edits = replace(self.edits, shininess={}, priority={})
         try:
             buffers = self._pack()
         except SceneError:  # the old view or edits do not fit the new scene

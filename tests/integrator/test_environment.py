@@ -91,6 +91,89 @@ def test_a_bright_patch_is_a_directional_light(backend: str, tmp_path: Path, mat
     assert patch.mean() == pytest.approx(light.mean(), rel=0.03)
 
 
+@pytest.mark.parametrize("kind", ["color", "gradient", "image"])
+def test_a_sky_without_shadows_reaches_every_surface(
+    backend: str, tmp_path: Path, kind: str
+) -> None:
+    """A white ball has the irradiance of its open sky, whatever stands beside it.
+
+    With radiance b + (t - b) (1 + cos) / 2 about the up axis that is b + (t - b) (1/2 + n . up / 3)
+    times pi. What is black beside it throws no shadow and sends no light.
+    """
+    black = Material(ambient=0.0, diffuse=0.0, specular=0.0)
+    spheres = [SphereSet([[0, 0, 0]], 1.0, "white", material=WHITE),
+               SphereSet([[0, 2.0, 0], [1.5, 1.0, 1.0]], 0.8, material=black)]  # fmt: skip
+    bottom, top = {"color": (1.0, 1.0), "gradient": (0.0, 1.0), "image": (0.5, 0.5)}[kind]
+    said: dict[str, Any] = {
+        "color": {"color": "white"},
+        "gradient": {"bottom": "black", "top": "white"},
+        "image": {"image": picture(tmp_path, np.full((32, 64, 3), 188.0)),
+                  "intensity": 0.5 / to_linear(188.0)},
+    }[kind]  # fmt: skip
+    for depth in (0, 4):
+        found = []
+        for shadow in (False, True):
+            shown = scene_of(Environment(**said, shadow=shadow), spheres=spheres,
+                             background=Background("black", up=(0, 1, 0)))  # fmt: skip
+            film = raytracer.render(
+                shown, width=48, height=36, samples=256, integrator="path", filter="point",
+                backend=backend, max_depth=depth, aovs=("id", "normal"),
+            ).film  # fmt: skip
+            found.append(film.sums[..., 0] / 256)
+        white = film.aovs["id"] == 0
+        wanted = bottom + (top - bottom) * (0.5 + film.aovs["normal"][..., 1] / 3)
+        error = (found[0] - wanted)[white]
+        assert abs(error.mean()) < 4e-3
+        assert np.abs(error).max() < 0.3
+        assert found[1][white].mean() < 0.95 * found[0][white].mean()
+
+
+def test_mirrors_and_glass_show_a_sky_without_shadows(backend: str) -> None:
+    """Directions that are certain find it as they do with shadows: to the bit."""
+    for material in (
+        Material(ambient=0.0, diffuse=0.0, specular=0.0, mirror=1.0),
+        raytracer.Principled(roughness=0.0, transmission=1.0),
+    ):
+        spheres = [SphereSet([[0, 0, 0]], 1.0, "white", material=material)]
+        pictures = [
+            mean(scene_of(Environment(bottom="black", top="white", shadow=shadow),
+                          spheres=spheres), backend, 16)
+            for shadow in (True, False)
+        ]  # fmt: skip
+        assert np.array_equal(*pictures)
+        assert pictures[0][..., 0].max() > 0.5
+
+
+def test_a_ground_without_shadows_of_the_sky_catches_none(backend: str) -> None:
+    """Nothing is missing on a shadow catcher."""
+    alphas = []
+    for shadow in (True, False):
+        shown = scene_of(
+            Environment(color="white", shadow=shadow),
+            ground=raytracer.Ground(height=-1.0, material="chalk", shadow_catcher=True),
+            materials={"chalk": WHITE},
+            camera=Camera(position=(0, 9, 0), look_at=(0, 0, 0), up=(0, 0, -1)),
+            background=Background(transparent=True, up=(0, 1, 0)),
+        )
+        film = raytracer.render(shown, width=24, height=24, samples=16, integrator="path",
+                                backend=backend, filter="point", aovs=("id",)).film  # fmt: skip
+        alphas.append((film.sums[..., 3] / 16)[film.aovs["id"] != 0])
+    assert (alphas[1] == 0.0).all()
+    assert alphas[0].max() > 0.05
+
+
+def test_shadow_of_the_sky_in_a_file(tmp_path: Path) -> None:
+    text = '[environment]\ncolor = "white"\nshadow = {}\n[[spheres]]\ncenters = [[0, 0, 0]]\n'
+    for word, value in (("false", False), ("true", True)):
+        (tmp_path / "a.toml").write_text(text.format(word))
+        around = raytracer.load(tmp_path / "a.toml").environment
+        assert around is not None
+        assert around.shadow is value
+    (tmp_path / "a.toml").write_text(text.format('"no"'))
+    with pytest.raises(SceneError, match=r"environment\.shadow"):
+        raytracer.load(tmp_path / "a.toml")
+
+
 def test_mirrors_show_it_with_every_integrator(backend: str) -> None:
     mirror = Material(ambient=0.0, diffuse=0.0, specular=0.0, mirror=1.0)
     spheres = [SphereSet([[0, 0, 0]], 1.0, "white", material=mirror)]

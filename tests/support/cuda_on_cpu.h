@@ -1,6 +1,8 @@
 // Kernels of the bench as functions of the CPU, for tests: a thread of a block is a thread of the system, a barrier
-// is a barrier, asynchronous copies are done at once. Warp intrinsics and atomics of floats are missing.
+// is a barrier, asynchronous copies are done at once. Of the warp intrinsics there is the exchange with another lane;
+// atomics of floats are missing.
 #pragma once
+#include <array>
 #include <barrier>
 #include <cmath>
 #include <cstdint>
@@ -14,7 +16,12 @@
 #define __device__
 #define __host__
 #define __constant__
+// static: the blocks run one after the other, their threads share the arrays
+#ifdef STATIC_SHARED
+#define __shared__ static
+#else
 #define __shared__
+#endif
 #define __forceinline__ inline
 #define __launch_bounds__(...)
 #define RT_DEVICE inline
@@ -43,9 +50,12 @@ inline float4 make_float4(float x, float y, float z, float w) { return {x, y, z,
 inline float2 make_float2(float x, float y) { return {x, y}; }
 inline double2 make_double2(double x, double y) { return {x, y}; }
 template <class T> void __stwb(T* to, T value) { *to = value; }
-template <class T> T __ldg(const T* from) { return *from; }
 
-// Copies have the alignment that the hardware requires.
+// Loads and copies have the alignment that the hardware requires.
+template <class T> T __ldg(const T* from) {
+  if ((std::uintptr_t)from % alignof(T) != 0) __builtin_trap();
+  return *from;
+}
 inline void __pipeline_memcpy_async(void* to, const void* from, std::size_t bytes) {
   if ((std::uintptr_t)to % bytes != 0 || (std::uintptr_t)from % bytes != 0) __builtin_trap();
   std::memcpy(to, from, bytes);
@@ -57,8 +67,29 @@ template <class A, class B> auto min(A a, B b) { return a < b ? a : b; }
 template <class A, class B> auto max(A a, B b) { return a < b ? b : a; }
 inline int __clz(int value) { return value == 0 ? 32 : __builtin_clz((unsigned)value); }
 inline unsigned __umulhi(unsigned a, unsigned b) { return (unsigned)((std::uint64_t)a * b >> 32); }
+// Bytes of two words, each chosen by four bits.
+inline unsigned __byte_perm(unsigned low, unsigned high, unsigned selector) {
+  std::uint64_t both = (std::uint64_t)high << 32 | low;
+  unsigned result = 0;
+  for (int k = 0; k < 4; k++) result |= (unsigned)(both >> (selector >> 4 * k & 7) * 8 & 255) << 8 * k;
+  return result;
+}
 inline float __fdiv_rn(float a, float b) { return a / b; }
 inline unsigned atomicAdd(unsigned* to, unsigned value) { return __atomic_fetch_add(to, value, __ATOMIC_RELAXED); }
+
+struct Warp {
+  std::barrier<> all{32};
+  std::array<unsigned, 32> values;
+};
+inline std::vector<std::unique_ptr<Warp>> warps;  // of the block
+inline unsigned __shfl_xor_sync(unsigned, unsigned value, int distance) {
+  Warp& own = *warps[threadIdx.x / 32];
+  own.values[threadIdx.x % 32] = value;
+  own.all.arrive_and_wait();
+  unsigned other = own.values[threadIdx.x % 32 ^ distance];
+  own.all.arrive_and_wait();
+  return other;
+}
 
 template <class... A, std::size_t... i>
 void launch(void (*kernel)(A...), const std::uint64_t* arguments, std::index_sequence<i...>) {
@@ -69,6 +100,8 @@ template <class... A> void launch(void (*kernel)(A...), unsigned blocks, unsigne
                                   const std::uint64_t* arguments) {
   gridDim.x = blocks, blockDim.x = threads;
   block_barrier = std::make_unique<std::barrier<>>(threads);
+  warps.clear();
+  for (unsigned begin = 0; begin < threads; begin += 32) warps.push_back(std::make_unique<Warp>());
   for (blockIdx.x = 0; blockIdx.x < blocks; blockIdx.x++) {
     std::vector<std::thread> block;
     for (unsigned t = 0; t < threads; t++)

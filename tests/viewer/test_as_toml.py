@@ -13,7 +13,7 @@ import raytracer
 from raytracer import DirectionalLight
 from raytracer.scene.packing.pack import pack
 from raytracer.settings import LOOKS
-from raytracer.viewer import as_toml
+from raytracer.viewer import as_toml, command_line
 from raytracer.viewer.edits import Edits
 from support.previews import balls, loaded_scene_of, viewer_of
 
@@ -178,7 +178,7 @@ def test_numbers_are_rounded_beside_what_the_camera_shows() -> None:
 
 def test_the_printed_exposure_is_the_one_that_is_shown() -> None:
     for stops in (1.0 / 3.0, 1.08, -2.666666666666667, 1e-7):
-        option = as_toml.tone_options(
+        option = command_line.tone_options(
             raytracer.ToneSettings(exposure=stops), raytracer.ToneSettings()
         )
         assert float(option.removeprefix("--exposure ")) == stops
@@ -226,8 +226,8 @@ def test_a_polished_material_is_printed_whole_under_its_name(tmp_path: Path) -> 
 )
 def test_tone_is_said_as_options(tone: dict[str, Any], options: str) -> None:
     settings = raytracer.ToneSettings(**tone)
-    assert as_toml.tone_options(settings, raytracer.ToneSettings()) == options
-    assert as_toml.tone_options(settings, settings) == ""
+    assert command_line.tone_options(settings, raytracer.ToneSettings()) == options
+    assert command_line.tone_options(settings, settings) == ""
     camera = viewer_of(loaded_scene_of(balls(3))).camera
     text = as_toml.view_tables(camera, balls(3), Edits(), {}, settings)
     assert text.endswith(f"# raytracer render {options}\n") or not options
@@ -256,14 +256,13 @@ def test_a_look_is_an_option_in_the_comment(tmp_path: Path) -> None:
     path = tmp_path / "a.xyz"
     path.write_text("2\n\nO 0 0 0\nH 0.96 0 0\n")
     viewer = viewer_of(loaded_scene_of(path))
-    assert "# raytracer render --look soft --ao-samples 4\n" in viewer.camera_toml()
+    command = f"# raytracer render {path} --camera view.toml"
+    assert f"{command} --look soft --ao-samples 4\n" in viewer.camera_toml()
     viewer.next_look()
-    assert (
-        "# raytracer render --look cloudy --integrator ao --ao-samples 4\n" in viewer.camera_toml()
-    )
+    assert f"{command} --look cloudy --integrator ao --ao-samples 4\n" in viewer.camera_toml()
     for _ in range(len(LOOKS) - 2):
         viewer.next_look()
-    assert "# raytracer render --look plain --integrator direct\n" in viewer.camera_toml()
+    assert f"{command} --look plain --integrator direct\n" in viewer.camera_toml()
 
 
 def test_settings_of_occlusion_are_options_in_the_comment(tmp_path: Path) -> None:
@@ -272,4 +271,4 @@ def test_settings_of_occlusion_are_options_in_the_comment(tmp_path: Path) -> Non
     path.write_text(MATERIALS + SCENE.replace("[render]", occlusion))
     viewer = viewer_of(loaded_scene_of(path))
     options = "--integrator ao --ao-samples 3 --ao-distance 2.5"
-    assert f"# raytracer render {options}\n" in viewer.camera_toml()
+    assert f"# raytracer render {path} {options}\n" in viewer.camera_toml()

@@ -42,7 +42,7 @@ def taken(scene: Scene, changes: Edits) -> Any:
     )
     edited = changes.applied_to(scene)
     found = retake(buffers, edited, edited.render, pose)
-    return replace(found, materials=changes.scale_shininess(buffers.materials))
+    return replace(found, materials=changes.edited(buffers.materials))
 
 
 @pytest.mark.parametrize("lights", LIGHTS)
@@ -50,7 +50,7 @@ def taken(scene: Scene, changes: Edits) -> Any:
 def test_no_changes_leave_scene_and_packed_scene_as_they_are(lights: Any, ambient: Any) -> None:
     scene = balls(lights=lights, ambient=ambient)
     assert Edits().applied_to(scene) is scene
-    assert Edits().scale_shininess(BUFFERS.materials) is BUFFERS.materials
+    assert Edits().edited(BUFFERS.materials) is BUFFERS.materials
     assert_same_buffers(taken(scene, Edits()), pack(scene))
 
 
@@ -148,7 +148,7 @@ def table(*shininess: float) -> Any:
 def test_polish_changes_the_shininess_of_some_materials_alone() -> None:
     materials = table(10.0, 40.0, 90.0)
     changed = Edits().with_shininess(materials, [0, 2], 2.0).with_shininess(materials, [2], 2.0)
-    made = changed.scale_shininess(materials)
+    made = changed.edited(materials)
     assert made["phong"]["shininess"].tolist() == [20.0, 40.0, 360.0]
     assert (made["phong"]["diffuse"] == 0.5).all()
     assert materials["phong"]["shininess"].tolist() == [10.0, 40.0, 90.0]
@@ -170,7 +170,7 @@ def test_polish_has_ends_and_turns_back_at_once(own: float, steps: list[float]) 
     before = own
     for step in steps:
         changed = changed.with_shininess(materials, [0], step)
-        now = float(changed.scale_shininess(materials)["phong"]["shininess"][0])
+        now = float(changed.edited(materials)["phong"]["shininess"][0])
         expected = min(max(before * step, low), high)
         assert now == pytest.approx(expected, rel=1e-5)
         before = now

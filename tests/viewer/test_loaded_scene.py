@@ -30,7 +30,7 @@ def fresh(loaded_scene: LoadedScene, view: View, size: tuple[int, int], edits: E
     """The packed scene without the cache."""
     settings = loaded_scene.job.settings.override(width=size[0], height=size[1])
     taken = retake(loaded_scene.buffers, edits.applied_to(loaded_scene.scene), settings, view.pose)
-    return replace(taken, materials=edits.scale_shininess(loaded_scene.buffers.materials))
+    return replace(taken, materials=edits.edited(loaded_scene.buffers.materials))
 
 
 def test_the_first_look_is_the_packed_scene() -> None:

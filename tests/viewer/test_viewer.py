@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +11,29 @@ import numpy as np
 import pytest
 
 import raytracer
-from raytracer import Camera, DirectionalLight, Material, Scene, SphereSet
+from raytracer import (
+    Camera,
+    DirectionalLight,
+    Ground,
+    Material,
+    Principled,
+    RenderSettings,
+    Scene,
+    SphereSet,
+)
 from raytracer.errors import SceneError
 from raytracer.film.tone_settings import CURVES, MAX_STOPS, ToneSettings
+from raytracer.scene.packing.pack import pack
 from raytracer.viewer import view as moves
 from raytracer.viewer.controls import CONTROLS
-from raytracer.viewer.edits import BACKGROUND_NAMES, BACKGROUNDS, Edits, from_viewer, turned
+from raytracer.viewer.edits import (
+    BACKGROUND_NAMES,
+    BACKGROUNDS,
+    PRIORITY,
+    Edits,
+    from_viewer,
+    turned,
+)
 from raytracer.viewer.messages import Metered, Refused
 from raytracer.viewer.view import View
 from raytracer.viewer.viewer import APERTURE, TURNTABLE_SPEED, Viewer
@@ -43,7 +61,7 @@ ELSEWHERE = {
     "turn_light", "toggle_projection", "fit_all", "fit_giants", "fit_picked", "reset",
     "focus_picked", "change_aperture", "toggle_turntable", "light_from_viewer", "next_look",
     "next_integrator", "toggle_denoise", "next_placement", "next_background",
-    "scale_shininess", "print_camera", "ask_size",
+    "scale_shininess", "change_priority", "toggle_shadow_catcher", "print_camera", "ask_size",
     "toggle_overlay", "toggle_help", "cancel", "close",
 }  # fmt: skip
 
@@ -317,6 +335,72 @@ def test_polish_is_of_the_picked_spheres_material_or_of_all() -> None:
     picked(alone, 3)
     alone.scale_shininess(2.0)
     assert requests(alone)[-1].buffers.materials["phong"]["shininess"].tolist() == [80.0]
+
+
+def glassy() -> Viewer:
+    """Two balls of glass that overlap, and one of plaster, on a ground; paths show priorities."""
+    glass = {name: Principled(transmission=1.0, roughness=0.0, ior=ior, priority=priority)
+             for name, ior, priority in (("glass", 1.5, 0.0), ("water", 1.33, 2.0))}  # fmt: skip
+    sets = [
+        SphereSet([[0.0, 0.0, 0.0]], 1.0, material="glass"),
+        SphereSet([[1.2, 0.0, 0.0]], 1.0, material="water"),
+        SphereSet([[0.0, 0.0, 3.0]], 1.0),
+    ]
+    render = RenderSettings(width=64, height=48, samples=4, integrator="path")
+    scene = Scene(sets, materials=glass, ground=Ground(), render=render)
+    return viewer_of(loaded_scene_of(scene))
+
+
+def test_the_priority_is_of_the_picked_glass() -> None:
+    viewer = glassy()
+    viewer.change_priority(1.0)
+    assert (viewer.notice, viewer.priority) == ("click a sphere of glass first", None)
+    picked(viewer, 2)
+    viewer.change_priority(1.0)
+    assert viewer.notice == "click a sphere of glass first"
+    assert len(requests(viewer)) == 1
+    picked(viewer, 0)
+    assert viewer.priority == 0.0
+    for _ in range(3):
+        viewer.do("change-priority", 1.0)
+    assert (viewer.notice, viewer.priority) == ("priority of glass 3", 3.0)
+    shown = requests(viewer)[-1].buffers
+    scene = viewer.loaded_scene.scene
+    glass = scene.materials["glass"]
+    assert isinstance(glass, Principled)
+    raised = {**scene.materials, "glass": replace(glass, priority=3.0)}
+    stated = replace(scene, materials=raised)
+    assert shown.digest() == pack(stated).digest(), "as if the scene said so"
+    viewer.do("undo")
+    assert viewer.priority == 0.0
+    for step in (1e6, 1e6, -1e6, -1e6, -1e6):
+        viewer.change_priority(step)
+    assert viewer.priority == PRIORITY[0]
+    viewer.next_integrator()
+    viewer.change_priority(1.0)
+    assert viewer.notice.endswith("; paths show it: Shift N")
+    viewer.reset()
+    assert requests(viewer)[-1].buffers.digest() == requests(viewer)[0].buffers.digest()
+
+
+def test_the_ground_becomes_a_shadow_catcher_and_a_ground_again(viewer: Viewer) -> None:
+    viewer.toggle_shadow_catcher()
+    assert viewer.notice.startswith("there is no ground")
+    assert (viewer.shadow_catcher, len(requests(viewer))) == (None, 1)
+    standing = glassy()
+    assert standing.shadow_catcher is False
+    standing.toggle_shadow_catcher()
+    assert (standing.notice, standing.shadow_catcher) == ("ground: its shadows alone", True)
+    scene = standing.loaded_scene.scene
+    caught = replace(scene, ground=Ground(shadow_catcher=True))
+    assert requests(standing)[-1].buffers.digest() == pack(caught).digest()
+    standing.toggle_shadow_catcher()
+    assert standing.notice == "ground: whole"
+    assert requests(standing)[-1].buffers.digest() == requests(standing)[0].buffers.digest()
+    again = viewer_of(loaded_scene_of(caught))
+    assert again.shadow_catcher is True
+    again.toggle_shadow_catcher()
+    assert requests(again)[-1].buffers.digest() == requests(standing)[0].buffers.digest()
 
 
 @pytest.mark.parametrize("name", TONES)

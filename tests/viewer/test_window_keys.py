@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from support.display import Display
 from support.host import State
 from support.remote import Remote
 
+Open = Callable[..., Remote]
 Check = Callable[[State, State, Remote], object]
 CLOSING = "Q"  # see test_window_end.py
 
@@ -132,6 +134,10 @@ def polishes(factor: float) -> Check:
     )
 
 
+def says(text: str) -> Check:
+    return lambda _, after, __: after.notice.startswith(text)
+
+
 def as_at_first(before: State, after: State, _: Remote) -> bool:
     keep: tuple[str, ...] = ("edits", "tone", "turning", "picked")
     return np.allclose(before.eye, after.eye, atol=1e-9) and all(
@@ -192,6 +198,10 @@ EFFECTS: dict[str, Check] = {
     "SHIFT+L": lambda _, after, __: after.edits.placement == "world",
     "B": lambda _, after, __: after.edits.background == 1,
     "K": polishes(2**0.5), "SHIFT+K": polishes(0.5**0.5),
+    # in a window of glass on a ground below
+    "CTRL+K": says("click a sphere of glass first"),
+    "CTRL+SHIFT+K": says("click a sphere of glass first"),
+    "SHIFT+B": says("there is no ground"),
     "C": printed,
     "S": lambda _, after, __: after.prompt == "",
     "I": lambda _, after, __: after.overlay == 2,
@@ -296,6 +306,54 @@ def test_turntable_stops(window: Remote) -> None:
     window.until(lambda s: s.camera != before.camera, "the turntable")
     window.press("SPACE")
     assert not stops(window).turning
+
+
+GLASS = """
+[render]
+width = 240
+height = 160
+samples = 2
+integrator = "path"
+
+[camera]
+position = [0.0, 1.0, 6.0]
+look_at = [0.0, 0.0, 0.0]
+
+[ground]
+
+[[spheres]]
+centers = [[0.0, 0.0, 0.0]]
+radius = 1.0
+material = "glass"
+
+[[spheres]]
+centers = [[1.0, 0.0, -0.5]]
+radius = 1.0
+material = "water"
+"""
+
+
+def test_priority_and_shadow_catcher(open_window: Open, tmp_path: Path) -> None:
+    path = tmp_path / "glass.toml"
+    path.write_text(GLASS)
+    window = open_window(scene=path)
+    window.rest()
+    window.press("SHIFT+B")
+    state = window.state
+    assert (state.edits.shadow_catcher, state.notice) == (True, "ground: its shadows alone")
+    window.ask("act", "pick", *MIDDLE)
+    window.until(lambda s: s.picked is not None, "the picked sphere")
+    window.press("CTRL+K")
+    window.press("CTRL+K")
+    window.press("CTRL+SHIFT+K")
+    assert list(window.state.edits.priority.values()) == [1.0]
+    assert window.state.notice == "priority 1"
+    printed = tomllib.loads(str(window.ask("toml")))
+    assert printed["ground"]["shadow_catcher"] is True
+    assert printed["materials"]["glass"]["type"] == "principled"
+    assert printed["materials"]["glass"]["priority"] == 1.0
+    window.press("SHIFT+B")
+    assert window.state.edits.shadow_catcher is False
 
 
 def test_polishing_a_picked_sphere_changes_its_material_alone(window: Remote) -> None:

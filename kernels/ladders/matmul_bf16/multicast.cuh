@@ -12,11 +12,12 @@ __device__ __forceinline__ void copy_box_to_all(void* to, const CUtensorMap* map
       : "memory");
 }
 
-template <int Cluster>
-__device__ __forceinline__ void copy_box_to_cluster(void* to, const CUtensorMap* map, int row, int col,
-                                                    Barrier* barrier) {
-  if constexpr (Cluster > 1)
-    copy_box_to_all(to, map, row, col, barrier, (1 << Cluster) - 1);
+// The same to the blocks of a mask, or without one to this block.
+template <int Blocks>
+__device__ __forceinline__ void copy_box_to(void* to, const CUtensorMap* map, int row, int col, Barrier* barrier,
+                                            int blocks) {
+  if constexpr (Blocks > 1)
+    copy_box_to_all(to, map, row, col, barrier, static_cast<unsigned short>(blocks));
   else
     copy_box(to, map, row, col, barrier);
 }

@@ -20,10 +20,13 @@ struct ProductPlan {
   static constexpr bool kTurns = false;   // two warpgroups take tiles in turns, instead of sharing each
   static constexpr int kCols = 256, kStages = 4;
   static constexpr int kCluster = 1;      // blocks with adjacent rows that share the columns of B
+  static constexpr int kAcross = 1;       // blocks with adjacent columns that share the rows of A
+  static constexpr bool kSwapped = false; // the product is that of the transposes: its rows are columns of C
   static constexpr int kParts = 1;        // blocks of a cluster that divide each tile along k (cluster_parts.cuh)
   static constexpr bool kEarly = false;   // launched before the kernel ahead has ended (early_launch.cuh)
   static constexpr int kChunks = 2;       // staging of C, of 2 KB for each warp
   static constexpr bool kTransposedA = false, kTransposedB = false;  // stored along m, along n
+  static constexpr bool kInside = false;  // tiles lie within C where it is large enough
   using Out = float;                      // of C
 };
 
@@ -41,7 +44,8 @@ struct ProductArgs {
 static_assert(sizeof(ProductArgs) == 512, "raytracer/benchmark/products/kernel.py packs it");
 
 template <class Plan> struct Product {
-  static constexpr int kGroups = Plan::kGroups, kBlocks = Plan::kBlocks, kCluster = Plan::kCluster;
+  static constexpr int kGroups = Plan::kGroups, kBlocks = Plan::kBlocks;
+  static constexpr int kCluster = Plan::kCluster, kAcross = Plan::kAcross, kSharing = kCluster * kAcross;
   static constexpr int kParts = Plan::kParts;
   static constexpr bool kTurns = Plan::kTurns;
   static constexpr int kGroupRows = 64 * kBlocks;
@@ -51,31 +55,37 @@ template <class Plan> struct Product {
   static constexpr int kDepth = 64, kRowBytes = 128, kPanelBytes = 64 * kRowBytes;
   static constexpr int kBytesA = kRows * kRowBytes, kBytesB = kCols * kRowBytes;
   static constexpr int kStageBytes = kBytesA + kBytesB;
-  using Store = WarpStore<typename Plan::Out, kCols>;
+  using Store = WarpStore<typename Plan::Out, kCols, Plan::kSwapped>;
   static constexpr int kSharers = kTurns ? 1 : kGroups;  // warpgroups that read a stage
   static constexpr int kSums = kCols / 2;
-  static_assert(kCols % 32 == 0 && kCols / kCluster % 8 == 0 && kRows <= 256 && (!kTurns || kGroups == 2), "boxes");
+  // Of the blocks with the rows of the first one, in the order of their numbers within the cluster.
+  static constexpr int kAcrossMask = kAcross == 1 ? 1 : 1 | 1 << kCluster;
+  static_assert(kCols % (8 * kCluster) == 0 && kRows % (8 * kAcross) == 0 && kRows <= 256, "boxes");
+  static_assert(!kTurns || kGroups == 2, "turns");
+  static_assert(kAcross <= 2, "the mask of blocks that share rows");
   static_assert(!Plan::kTransposedB || kCols % 64 == 0, "panels");
-  static_assert(kParts == 1 || (kCluster == 1 && !kTurns && kSums >= 4 * kParts), "parts");
+  static_assert(kParts == 1 || (kSharing == 1 && !kTurns && !Plan::kSwapped && kSums >= 4 * kParts), "parts");
   using Parts = ClusterParts<kParts, kGroups, kBlocks, kSums>;
   static_assert(kParts == 1 || Parts::kBytes <= kStages * kStageBytes, "parts take the place of the stages");
 
   const ProductArgs& args;
   unsigned char* shared;  // stages, then chunks of C for each warp, then barriers
   Barrier *full, *empty;
-  int rank, part;  // of the block among those that share columns of B, or a tile
+  int rank, across, part;  // of the block among those that share columns of B, rows of A, or a tile
   int worker, workers;  // clusters
 
   __device__ __forceinline__ Product(const ProductArgs& arguments, unsigned char* bytes)
       : args(arguments),
         shared(bytes),
         rank(0),
+        across(0),
         part(0),
-        worker(blockIdx.x / (kCluster * kParts)),
-        workers(gridDim.x / (kCluster * kParts)) {
+        worker(blockIdx.x / (kSharing * kParts)),
+        workers(gridDim.x / (kSharing * kParts)) {
     full = reinterpret_cast<Barrier*>(chunks() + 4 * kGroups * Plan::kChunks * Store::kBytes);
     empty = full + kStages;
     if constexpr (kCluster > 1) rank = blockIdx.x % kCluster;
+    if constexpr (kAcross > 1) across = blockIdx.x / kCluster % kAcross;
     if constexpr (kParts > 1) part = blockIdx.x % kParts;
   }
   __device__ __forceinline__ unsigned char* chunks() const { return shared + kStages * kStageBytes; }
@@ -88,33 +98,45 @@ template <class Plan> struct Product {
       args.units.for_each(worker, workers, each);
   }
 
-  // First row and column of this block's tile.
+  // First row and column of this block's tile. Inside, the last tiles move back into the matrix and repeat some
+  // sums of their neighbours: the copy engine is slow where it fills in zeros. Both write the same bits, since all
+  // tiles are summed up in the same order, unless some are divided along k.
   __device__ __forceinline__ void origin(Unit unit, int& row, int& col) const {
     args.units.place(unit.tile, row, col);
     row = (row * kCluster + rank) * kRows;
-    col *= kCols;
-  }
-
-  __device__ __forceinline__ void copy_a(unsigned char* to, int row, int step, Barrier* there) const {
-    if constexpr (Plan::kTransposedA) {
-#pragma unroll
-      for (int i = 0; i < kRows / 64; ++i) copy_box(to + i * kPanelBytes, &args.a, step * kDepth, row + i * 64, there);
-    } else {
-      copy_box(to, &args.a, row, step * kDepth, there);
+    col = (col * kAcross + across) * kCols;
+    if (Plan::kInside && args.units.split_tiles == 0) {
+      const int rows = Plan::kSwapped ? args.n : args.m, cols = Plan::kSwapped ? args.m : args.n;
+      row = min(row, max(0, rows - kRows));
+      col = min(col, max(0, cols - kCols));
     }
   }
 
-  // The share of this block, to all blocks of the cluster.
+  // The share of this block, to all blocks of the cluster that need it.
+  __device__ __forceinline__ void copy_a(unsigned char* to, int row, int step, Barrier* there) const {
+    const int blocks = kAcrossMask << rank;
+    if constexpr (Plan::kTransposedA) {
+      const int first = across * (kDepth / kAcross);
+#pragma unroll
+      for (int i = 0; i < kRows / 64; ++i)
+        copy_box_to<kAcross>(to + i * kPanelBytes + first * kRowBytes, &args.a, step * kDepth + first, row + i * 64,
+                             there, blocks);
+    } else {
+      const int first = across * (kRows / kAcross);
+      copy_box_to<kAcross>(to + first * kRowBytes, &args.a, row + first, step * kDepth, there, blocks);
+    }
+  }
   __device__ __forceinline__ void copy_b(unsigned char* to, int col, int step, Barrier* there) const {
+    const int blocks = ((1 << kCluster) - 1) << (across * kCluster);
     if constexpr (Plan::kTransposedB) {
       const int first = rank * (kDepth / kCluster);
 #pragma unroll
       for (int i = 0; i < kCols / 64; ++i)
-        copy_box_to_cluster<kCluster>(to + i * kPanelBytes + first * kRowBytes, &args.b, step * kDepth + first,
-                                      col + i * 64, there);
+        copy_box_to<kCluster>(to + i * kPanelBytes + first * kRowBytes, &args.b, step * kDepth + first, col + i * 64,
+                              there, blocks);
     } else {
       const int first = rank * (kCols / kCluster);
-      copy_box_to_cluster<kCluster>(to + first * kRowBytes, &args.b, col + first, step * kDepth, there);
+      copy_box_to<kCluster>(to + first * kRowBytes, &args.b, col + first, step * kDepth, there, blocks);
     }
   }
 
@@ -134,11 +156,14 @@ template <class Plan> struct Product {
     });
   }
 
-  // The warpgroup has finished a stage, which the producers of the cluster may fill again.
+  // The warpgroup has finished a stage, which the blocks of the cluster that share its rows or columns may fill again.
   __device__ __forceinline__ void release(int stage) const {
     const int thread = threadIdx.x % 128;
-    if constexpr (kCluster > 1) {
-      if (thread < kCluster) arrive_at(empty + stage, thread);
+    if constexpr (kSharing > 1) {
+      if (thread < kCluster) arrive_at(empty + stage, across * kCluster + thread);
+      if constexpr (kAcross > 1)
+        if (thread >= 32 && thread < 32 + kAcross && thread - 32 != across)
+          arrive_at(empty + stage, (thread - 32) * kCluster + rank);
     } else {
       if (thread == 0) arrive(empty + stage);
     }
@@ -169,11 +194,11 @@ template <class Plan> struct Product {
 
   // The place of this thread's sums among those of a block: 16 bytes a thread, so that accesses coalesce.
   __device__ __forceinline__ float4* slot(int of_worker, int group) const {
-    const int block = of_worker * kCluster + rank;
+    const int block = of_worker * kSharing + across * kCluster + rank;
     return args.parts + (block * kSharers + group) * (kBlocks * kSums / 4) * 128LL + threadIdx.x % 128;
   }
   __device__ __forceinline__ unsigned* flag(int of_worker, int group) const {
-    return args.flags + (of_worker * kCluster + rank) * kSharers + group;
+    return args.flags + (of_worker * kSharing + across * kCluster + rank) * kSharers + group;
   }
 
   __device__ __forceinline__ void hand_over(const Sums& sum, int group, int barrier) const {
@@ -272,11 +297,11 @@ template <class Plan> struct Product {
       prefetch_map(&args.b);
       for (int s = 0; s < kStages; ++s) {
         make_barrier(full + s, 1);
-        make_barrier(empty + s, kSharers * kCluster);
+        make_barrier(empty + s, kSharers * (kCluster + kAcross - 1));
       }
       publish_barriers();
     }
-    meet_cluster<kCluster>();
+    meet_cluster<kSharing>();
     if constexpr (Plan::kEarly) wait_for_kernel_ahead();
     if (threadIdx.x < 128) {
       if constexpr (kGroups == 2) asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
@@ -291,9 +316,9 @@ template <class Plan> struct Product {
       if constexpr (kGroups == 3) asm volatile("setmaxnreg.inc.sync.aligned.u32 160;");
       multiply_all();
     }
-    if constexpr (kCluster > 1) {
+    if constexpr (kSharing > 1) {
       __syncwarp();
-      meet_cluster<kCluster>();  // no block exits while another one copies to it
+      meet_cluster<kSharing>();  // no block exits while another one copies to it
     }
   }
 };

@@ -18,6 +18,15 @@
 #ifndef PARTS
 #define PARTS 1
 #endif
+#ifndef ACROSS
+#define ACROSS 1
+#endif
+#ifndef SWAPPED
+#define SWAPPED 0
+#endif
+#ifndef INSIDE
+#define INSIDE 0
+#endif
 #ifndef EARLY
 #define EARLY 0
 #endif
@@ -25,7 +34,8 @@
 struct Plan : ProductPlan {
   static constexpr int kGroups = GROUPS, kBlocks = BLOCKS, kCols = COLS, kStages = STAGES;
   static constexpr int kCluster = CLUSTER, kChunks = CHUNKS;
-  static constexpr int kParts = PARTS;
+  static constexpr int kAcross = ACROSS, kParts = PARTS;
+  static constexpr bool kSwapped = SWAPPED, kInside = INSIDE;
   static constexpr bool kEarly = EARLY;
   static constexpr bool kTurns = TURNS, kTransposedA = TRANSPOSED_A, kTransposedB = TRANSPOSED_B;
   using Out = std::conditional_t<C_FLOAT, float, __nv_bfloat16>;

@@ -1,6 +1,10 @@
 // Stores of C by warps, each on its own: the 16 rows that a warp has of a 64-row product go through a chunk of
-// shared memory, 128 or 64 bytes of each row at a time, and from there by the copy engine, or, where rows of C are
-// not aligned, as neighbouring values of a row. Layout of the sums: wgmma.cuh.
+// 2 KB of shared memory, and from there by the copy engine, or, where rows of C are not aligned, as neighbouring
+// values of a row. The last chunk ends where the sums end and may repeat columns of the one before. Layout of the
+// sums: wgmma.cuh.
+//
+// Swapped, the sums are those of the transpose: the 16 rows of a warp are columns of C. A chunk then has more
+// rows of C, of 16 columns each.
 #pragma once
 #include <cuda_bf16.h>
 
@@ -8,61 +12,81 @@
 #include "swizzle.cuh"
 #include "wgmma.cuh"
 
-template <class Out, int Cols> struct WarpStore {
-  static constexpr int kRows = 16, kRowBytes = Cols * sizeof(Out) % 128 == 0 ? 128 : 64, kBytes = kRows * kRowBytes;
-  static constexpr int kCols = kRowBytes / sizeof(Out);
-  static_assert(Cols % kCols == 0, "whole chunks");
+template <class Out, int Cols, bool Swapped = false> struct WarpStore {
+  static constexpr int kBytes = 2048;
+  static constexpr int kRowBytes = Swapped ? 16 * sizeof(Out) : 128;
+  static constexpr int kRows = kBytes / kRowBytes, kCols = kRowBytes / sizeof(Out);  // of C
+  static constexpr int kSums = Swapped ? kRows : kCols;  // columns of the sums
+  static_assert(Cols >= kSums && Cols % 8 == 0 && kSums % 16 == 0, "whole chunks");
 
   unsigned char* chunks;
   int next = 0;
 
   __device__ __forceinline__ explicit WarpStore(unsigned char* shared) : chunks(shared) {}
 
-  // Columns 8 j to 8 j + 15 of the chunk, as the bits of bfloat16: four 8 x 8 matrices by one instruction.
+  // Columns 8 j to 8 j + 15 of the sums, as the bits of bfloat16: four 8 x 8 matrices by one instruction.
   static __device__ __forceinline__ void put(unsigned char* chunk, int j, const float* v, __nv_bfloat16*) {
     const int lane = threadIdx.x % 32;
-    const int at = swizzle<kRowBytes>((lane % 16) * kRowBytes + (j + lane / 16) * 16);
     const __nv_bfloat162 w[4] = {__floats2bfloat162_rn(v[0], v[1]), __floats2bfloat162_rn(v[2], v[3]),
                                  __floats2bfloat162_rn(v[4], v[5]), __floats2bfloat162_rn(v[6], v[7])};
     const unsigned* r = reinterpret_cast<const unsigned*>(w);
-    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(shared_address(chunk + at)),
-                 "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3])
-                 : "memory");
+    if constexpr (Swapped) {
+      const int at = ((j + lane / 16) * 8 + lane % 8) * kRowBytes + lane / 8 % 2 * 16;
+      asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
+                       shared_address(chunk + swizzle<kRowBytes>(at))),
+                   "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3])
+                   : "memory");
+    } else {
+      const int at = (lane % 16) * kRowBytes + (j + lane / 16) * 16;
+      asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
+                       shared_address(chunk + swizzle<kRowBytes>(at))),
+                   "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3])
+                   : "memory");
+    }
   }
   static __device__ __forceinline__ void put(unsigned char* chunk, int j, const float* v, float*) {
     const int lane = threadIdx.x % 32;
 #pragma unroll
-    for (int i = 0; i < 2; ++i) {
-      const int at = (lane / 4) * kRowBytes + ((j + i) * 8 + lane % 4 * 2) * 4;
-      *reinterpret_cast<float2*>(chunk + swizzle<kRowBytes>(at)) = make_float2(v[4 * i], v[4 * i + 1]);
-      *reinterpret_cast<float2*>(chunk + swizzle<kRowBytes>(at + 8 * kRowBytes)) =
-          make_float2(v[4 * i + 2], v[4 * i + 3]);
+    for (int i = 0; i < 2; ++i, v += 4) {
+      const int row = lane / 4, col = (j + i) * 8 + lane % 4 * 2;  // of the sums
+      if constexpr (Swapped) {
+#pragma unroll
+        for (int e = 0; e < 4; ++e)
+          *reinterpret_cast<float*>(chunk + swizzle<kRowBytes>((col + e % 2) * kRowBytes + (row + e / 2 * 8) * 4)) =
+              v[e];
+      } else {
+        const int at = row * kRowBytes + col * 4;
+        *reinterpret_cast<float2*>(chunk + swizzle<kRowBytes>(at)) = make_float2(v[0], v[1]);
+        *reinterpret_cast<float2*>(chunk + swizzle<kRowBytes>(at + 8 * kRowBytes)) = make_float2(v[2], v[3]);
+      }
     }
   }
 
-  // 64 rows by Cols columns of the warpgroup, from (row, col) on.
+  // 64 rows by Cols columns of the warpgroup's sums, from (row, col) on.
   template <int Chunks, class Args>
   __device__ __forceinline__ void write(const Args& args, const float (&sum)[Cols / 2], int row, int col) {
     const int lane = threadIdx.x % 32;
-    row += threadIdx.x / 32 % 4 * kRows;
+    row += threadIdx.x / 32 % 4 * 16;
 #pragma unroll
-    for (int part = 0; part < Cols / kCols; ++part) {
+    for (int part = 0; part < (Cols + kSums - 1) / kSums; ++part) {
+      const int first = part * kSums < Cols - kSums ? part * kSums : Cols - kSums;
       unsigned char* chunk = chunks + next * kBytes;
       next = next + 1 == Chunks ? 0 : next + 1;
       if (lane == 0) wait_boxes_read<Chunks - 1>();  // the previous store of this chunk has read it
       __syncwarp();
 #pragma unroll
-      for (int j = 0; j < kCols / 8; j += 2) put(chunk, j, sum + (part * (kCols / 8) + j) * 4, (Out*)nullptr);
+      for (int j = 0; j < kSums / 8; j += 2) put(chunk, j, sum + (first / 8 + j) * 4, (Out*)nullptr);
+      const int c_row = Swapped ? col + first : row, c_col = Swapped ? row : col + first;
       if (args.mapped) {
         fence_async_proxy();
         __syncwarp();
         if (lane == 0) {
-          write_box(&args.c, row, col + part * kCols, chunk);
+          write_box(&args.c, c_row, c_col, chunk);
           commit_boxes();
         }
       } else {
         __syncwarp();
-        copy_rows(args, chunk, row, col + part * kCols);
+        copy_rows(args, chunk, c_row, c_col);
       }
     }
   }
@@ -70,11 +94,12 @@ template <class Out, int Cols> struct WarpStore {
   // Without the copy engine: lanes write neighbouring values.
   template <class Args>
   static __device__ __forceinline__ void copy_rows(const Args& args, const unsigned char* chunk, int row, int col) {
-    const int lane = threadIdx.x % 32;
-    Out* to = static_cast<Out*>(args.out) + row * args.out_cols + col + lane;
-    for (int r = 0; r < kRows && row + r < args.m; ++r, to += args.out_cols)
+    constexpr int kLanes = kCols < 32 ? kCols : 32, kAtOnce = 32 / kLanes;  // of a row, rows
+    const int lane = threadIdx.x % kLanes, first = threadIdx.x % 32 / kLanes;
+    Out* to = static_cast<Out*>(args.out) + (row + first) * args.out_cols + col + lane;
+    for (int r = first; r < kRows && row + r < args.m; r += kAtOnce, to += kAtOnce * args.out_cols)
 #pragma unroll
-      for (int i = 0; i < kCols; i += 32) {
+      for (int i = 0; i < kCols; i += kLanes) {
         const int at = swizzle<kRowBytes>(r * kRowBytes + (i + lane) * static_cast<int>(sizeof(Out)));
         if (col + i + lane < args.n) to[i] = *reinterpret_cast<const Out*>(chunk + at);
       }

@@ -1,5 +1,5 @@
-// wgmma (sm_90a) of 64 x 16 by 16 x N for several N. Each operand is stored along k (by default), or along its
-// other dimension ("transposed": bfloat16 only). `add` = 0 replaces the sums instead of adding to them, so
+// wgmma (sm_90a) of 64 x 16 by 16 x N for N = 64, 72, …, 256. Each operand is stored along k (by default), or along
+// its other dimension ("transposed": bfloat16 only). `add` = 0 replaces the sums instead of adding to them, so
 // that no instruction sets them to zero. Layout of the sums: wgmma.cuh.
 #pragma once
 #include "wgmma.cuh"
@@ -16,178 +16,97 @@ __device__ __forceinline__ unsigned long long describe_panels(const void* p) {
 
 template <int N, bool TransposedA, bool TransposedB> struct Wgmma;
 
-template <bool TransposedA, bool TransposedB> struct Wgmma<64, TransposedA, TransposedB> {
-  static __device__ __forceinline__ void run(float (&d)[32], unsigned long long a, unsigned long long b, int add) {
-    asm volatile(
-        "{\n.reg .pred p;\nsetp.ne.b32 p, %34, 0;\n"
-        "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 "
-        "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, "
-        "%20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, "
-        "%32, %33, p, 1, 1, %35, %36;\n}\n"
-        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]), "+f"(d[8]),
-          "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]), "+f"(d[16]),
-          "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]), "+f"(d[24]),
-          "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31])
-        : "l"(a), "l"(b), "r"(add), "n"(TransposedA ? 1 : 0), "n"(TransposedB ? 1 : 0));
-  }
-};
+// A thread has N / 2 sums. NAMES_N and SUMS_N are their places in the instruction and their registers.
+// clang-format off
+#define FOUR_SUMS(i) "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3])
+#define NAMES_64 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+#define NAMES_72 NAMES_64 ", %32, %33, %34, %35"
+#define NAMES_80 NAMES_72 ", %36, %37, %38, %39"
+#define NAMES_88 NAMES_80 ", %40, %41, %42, %43"
+#define NAMES_96 NAMES_88 ", %44, %45, %46, %47"
+#define NAMES_104 NAMES_96 ", %48, %49, %50, %51"
+#define NAMES_112 NAMES_104 ", %52, %53, %54, %55"
+#define NAMES_120 NAMES_112 ", %56, %57, %58, %59"
+#define NAMES_128 NAMES_120 ", %60, %61, %62, %63"
+#define NAMES_136 NAMES_128 ", %64, %65, %66, %67"
+#define NAMES_144 NAMES_136 ", %68, %69, %70, %71"
+#define NAMES_152 NAMES_144 ", %72, %73, %74, %75"
+#define NAMES_160 NAMES_152 ", %76, %77, %78, %79"
+#define NAMES_168 NAMES_160 ", %80, %81, %82, %83"
+#define NAMES_176 NAMES_168 ", %84, %85, %86, %87"
+#define NAMES_184 NAMES_176 ", %88, %89, %90, %91"
+#define NAMES_192 NAMES_184 ", %92, %93, %94, %95"
+#define NAMES_200 NAMES_192 ", %96, %97, %98, %99"
+#define NAMES_208 NAMES_200 ", %100, %101, %102, %103"
+#define NAMES_216 NAMES_208 ", %104, %105, %106, %107"
+#define NAMES_224 NAMES_216 ", %108, %109, %110, %111"
+#define NAMES_232 NAMES_224 ", %112, %113, %114, %115"
+#define NAMES_240 NAMES_232 ", %116, %117, %118, %119"
+#define NAMES_248 NAMES_240 ", %120, %121, %122, %123"
+#define NAMES_256 NAMES_248 ", %124, %125, %126, %127"
+#define SUMS_64 FOUR_SUMS(0), FOUR_SUMS(4), FOUR_SUMS(8), FOUR_SUMS(12), \
+                FOUR_SUMS(16), FOUR_SUMS(20), FOUR_SUMS(24), FOUR_SUMS(28)
+#define SUMS_72 SUMS_64, FOUR_SUMS(32)
+#define SUMS_80 SUMS_72, FOUR_SUMS(36)
+#define SUMS_88 SUMS_80, FOUR_SUMS(40)
+#define SUMS_96 SUMS_88, FOUR_SUMS(44)
+#define SUMS_104 SUMS_96, FOUR_SUMS(48)
+#define SUMS_112 SUMS_104, FOUR_SUMS(52)
+#define SUMS_120 SUMS_112, FOUR_SUMS(56)
+#define SUMS_128 SUMS_120, FOUR_SUMS(60)
+#define SUMS_136 SUMS_128, FOUR_SUMS(64)
+#define SUMS_144 SUMS_136, FOUR_SUMS(68)
+#define SUMS_152 SUMS_144, FOUR_SUMS(72)
+#define SUMS_160 SUMS_152, FOUR_SUMS(76)
+#define SUMS_168 SUMS_160, FOUR_SUMS(80)
+#define SUMS_176 SUMS_168, FOUR_SUMS(84)
+#define SUMS_184 SUMS_176, FOUR_SUMS(88)
+#define SUMS_192 SUMS_184, FOUR_SUMS(92)
+#define SUMS_200 SUMS_192, FOUR_SUMS(96)
+#define SUMS_208 SUMS_200, FOUR_SUMS(100)
+#define SUMS_216 SUMS_208, FOUR_SUMS(104)
+#define SUMS_224 SUMS_216, FOUR_SUMS(108)
+#define SUMS_232 SUMS_224, FOUR_SUMS(112)
+#define SUMS_240 SUMS_232, FOUR_SUMS(116)
+#define SUMS_248 SUMS_240, FOUR_SUMS(120)
+#define SUMS_256 SUMS_248, FOUR_SUMS(124)
 
-template <bool TransposedA, bool TransposedB> struct Wgmma<96, TransposedA, TransposedB> {
-  static __device__ __forceinline__ void run(float (&d)[48], unsigned long long a, unsigned long long b, int add) {
-    asm volatile(
-        "{\n.reg .pred p;\nsetp.ne.b32 p, %50, 0;\n"
-        "wgmma.mma_async.sync.aligned.m64n96k16.f32.bf16.bf16 "
-        "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, "
-        "%20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, "
-        "%38, %39, %40, %41, %42, %43, %44, %45, %46, %47}, "
-        "%48, %49, p, 1, 1, %51, %52;\n}\n"
-        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]), "+f"(d[8]),
-          "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]), "+f"(d[16]),
-          "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]), "+f"(d[24]),
-          "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31]), "+f"(d[32]),
-          "+f"(d[33]), "+f"(d[34]), "+f"(d[35]), "+f"(d[36]), "+f"(d[37]), "+f"(d[38]), "+f"(d[39]), "+f"(d[40]),
-          "+f"(d[41]), "+f"(d[42]), "+f"(d[43]), "+f"(d[44]), "+f"(d[45]), "+f"(d[46]), "+f"(d[47])
-        : "l"(a), "l"(b), "r"(add), "n"(TransposedA ? 1 : 0), "n"(TransposedB ? 1 : 0));
-  }
-};
-
-template <bool TransposedA, bool TransposedB> struct Wgmma<128, TransposedA, TransposedB> {
-  static __device__ __forceinline__ void run(float (&d)[64], unsigned long long a, unsigned long long b, int add) {
-    asm volatile(
-        "{\n.reg .pred p;\nsetp.ne.b32 p, %66, 0;\n"
-        "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 "
-        "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, "
-        "%20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, "
-        "%38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, "
-        "%56, %57, %58, %59, %60, %61, %62, %63}, "
-        "%64, %65, p, 1, 1, %67, %68;\n}\n"
-        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]), "+f"(d[8]),
-          "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]), "+f"(d[16]),
-          "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]), "+f"(d[24]),
-          "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31]), "+f"(d[32]),
-          "+f"(d[33]), "+f"(d[34]), "+f"(d[35]), "+f"(d[36]), "+f"(d[37]), "+f"(d[38]), "+f"(d[39]), "+f"(d[40]),
-          "+f"(d[41]), "+f"(d[42]), "+f"(d[43]), "+f"(d[44]), "+f"(d[45]), "+f"(d[46]), "+f"(d[47]), "+f"(d[48]),
-          "+f"(d[49]), "+f"(d[50]), "+f"(d[51]), "+f"(d[52]), "+f"(d[53]), "+f"(d[54]), "+f"(d[55]), "+f"(d[56]),
-          "+f"(d[57]), "+f"(d[58]), "+f"(d[59]), "+f"(d[60]), "+f"(d[61]), "+f"(d[62]), "+f"(d[63])
-        : "l"(a), "l"(b), "r"(add), "n"(TransposedA ? 1 : 0), "n"(TransposedB ? 1 : 0));
-  }
-};
-
-template <bool TransposedA, bool TransposedB> struct Wgmma<160, TransposedA, TransposedB> {
-  static __device__ __forceinline__ void run(float (&d)[80], unsigned long long a, unsigned long long b, int add) {
-    asm volatile(
-        "{\n.reg .pred p;\nsetp.ne.b32 p, %82, 0;\n"
-        "wgmma.mma_async.sync.aligned.m64n160k16.f32.bf16.bf16 "
-        "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, "
-        "%20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, "
-        "%38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, "
-        "%56, %57, %58, %59, %60, %61, %62, %63, %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, "
-        "%74, %75, %76, %77, %78, %79}, "
-        "%80, %81, p, 1, 1, %83, %84;\n}\n"
-        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]), "+f"(d[8]),
-          "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]), "+f"(d[16]),
-          "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]), "+f"(d[24]),
-          "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31]), "+f"(d[32]),
-          "+f"(d[33]), "+f"(d[34]), "+f"(d[35]), "+f"(d[36]), "+f"(d[37]), "+f"(d[38]), "+f"(d[39]), "+f"(d[40]),
-          "+f"(d[41]), "+f"(d[42]), "+f"(d[43]), "+f"(d[44]), "+f"(d[45]), "+f"(d[46]), "+f"(d[47]), "+f"(d[48]),
-          "+f"(d[49]), "+f"(d[50]), "+f"(d[51]), "+f"(d[52]), "+f"(d[53]), "+f"(d[54]), "+f"(d[55]), "+f"(d[56]),
-          "+f"(d[57]), "+f"(d[58]), "+f"(d[59]), "+f"(d[60]), "+f"(d[61]), "+f"(d[62]), "+f"(d[63]), "+f"(d[64]),
-          "+f"(d[65]), "+f"(d[66]), "+f"(d[67]), "+f"(d[68]), "+f"(d[69]), "+f"(d[70]), "+f"(d[71]), "+f"(d[72]),
-          "+f"(d[73]), "+f"(d[74]), "+f"(d[75]), "+f"(d[76]), "+f"(d[77]), "+f"(d[78]), "+f"(d[79])
-        : "l"(a), "l"(b), "r"(add), "n"(TransposedA ? 1 : 0), "n"(TransposedB ? 1 : 0));
-  }
-};
-
-template <bool TransposedA, bool TransposedB> struct Wgmma<192, TransposedA, TransposedB> {
-  static __device__ __forceinline__ void run(float (&d)[96], unsigned long long a, unsigned long long b, int add) {
-    asm volatile(
-        "{\n.reg .pred p;\nsetp.ne.b32 p, %98, 0;\n"
-        "wgmma.mma_async.sync.aligned.m64n192k16.f32.bf16.bf16 "
-        "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, "
-        "%20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, "
-        "%38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, "
-        "%56, %57, %58, %59, %60, %61, %62, %63, %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, "
-        "%74, %75, %76, %77, %78, %79, %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, "
-        "%92, %93, %94, %95}, "
-        "%96, %97, p, 1, 1, %99, %100;\n}\n"
-        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]), "+f"(d[8]),
-          "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]), "+f"(d[16]),
-          "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]), "+f"(d[24]),
-          "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31]), "+f"(d[32]),
-          "+f"(d[33]), "+f"(d[34]), "+f"(d[35]), "+f"(d[36]), "+f"(d[37]), "+f"(d[38]), "+f"(d[39]), "+f"(d[40]),
-          "+f"(d[41]), "+f"(d[42]), "+f"(d[43]), "+f"(d[44]), "+f"(d[45]), "+f"(d[46]), "+f"(d[47]), "+f"(d[48]),
-          "+f"(d[49]), "+f"(d[50]), "+f"(d[51]), "+f"(d[52]), "+f"(d[53]), "+f"(d[54]), "+f"(d[55]), "+f"(d[56]),
-          "+f"(d[57]), "+f"(d[58]), "+f"(d[59]), "+f"(d[60]), "+f"(d[61]), "+f"(d[62]), "+f"(d[63]), "+f"(d[64]),
-          "+f"(d[65]), "+f"(d[66]), "+f"(d[67]), "+f"(d[68]), "+f"(d[69]), "+f"(d[70]), "+f"(d[71]), "+f"(d[72]),
-          "+f"(d[73]), "+f"(d[74]), "+f"(d[75]), "+f"(d[76]), "+f"(d[77]), "+f"(d[78]), "+f"(d[79]), "+f"(d[80]),
-          "+f"(d[81]), "+f"(d[82]), "+f"(d[83]), "+f"(d[84]), "+f"(d[85]), "+f"(d[86]), "+f"(d[87]), "+f"(d[88]),
-          "+f"(d[89]), "+f"(d[90]), "+f"(d[91]), "+f"(d[92]), "+f"(d[93]), "+f"(d[94]), "+f"(d[95])
-        : "l"(a), "l"(b), "r"(add), "n"(TransposedA ? 1 : 0), "n"(TransposedB ? 1 : 0));
-  }
-};
-
-template <bool TransposedA, bool TransposedB> struct Wgmma<224, TransposedA, TransposedB> {
-  static __device__ __forceinline__ void run(float (&d)[112], unsigned long long a, unsigned long long b, int add) {
-    asm volatile(
-        "{\n.reg .pred p;\nsetp.ne.b32 p, %114, 0;\n"
-        "wgmma.mma_async.sync.aligned.m64n224k16.f32.bf16.bf16 "
-        "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, "
-        "%20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, "
-        "%38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, "
-        "%56, %57, %58, %59, %60, %61, %62, %63, %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, "
-        "%74, %75, %76, %77, %78, %79, %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, "
-        "%92, %93, %94, %95, %96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, "
-        "%108, %109, %110, %111}, "
-        "%112, %113, p, 1, 1, %115, %116;\n}\n"
-        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]), "+f"(d[8]),
-          "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]), "+f"(d[16]),
-          "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]), "+f"(d[24]),
-          "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31]), "+f"(d[32]),
-          "+f"(d[33]), "+f"(d[34]), "+f"(d[35]), "+f"(d[36]), "+f"(d[37]), "+f"(d[38]), "+f"(d[39]), "+f"(d[40]),
-          "+f"(d[41]), "+f"(d[42]), "+f"(d[43]), "+f"(d[44]), "+f"(d[45]), "+f"(d[46]), "+f"(d[47]), "+f"(d[48]),
-          "+f"(d[49]), "+f"(d[50]), "+f"(d[51]), "+f"(d[52]), "+f"(d[53]), "+f"(d[54]), "+f"(d[55]), "+f"(d[56]),
-          "+f"(d[57]), "+f"(d[58]), "+f"(d[59]), "+f"(d[60]), "+f"(d[61]), "+f"(d[62]), "+f"(d[63]), "+f"(d[64]),
-          "+f"(d[65]), "+f"(d[66]), "+f"(d[67]), "+f"(d[68]), "+f"(d[69]), "+f"(d[70]), "+f"(d[71]), "+f"(d[72]),
-          "+f"(d[73]), "+f"(d[74]), "+f"(d[75]), "+f"(d[76]), "+f"(d[77]), "+f"(d[78]), "+f"(d[79]), "+f"(d[80]),
-          "+f"(d[81]), "+f"(d[82]), "+f"(d[83]), "+f"(d[84]), "+f"(d[85]), "+f"(d[86]), "+f"(d[87]), "+f"(d[88]),
-          "+f"(d[89]), "+f"(d[90]), "+f"(d[91]), "+f"(d[92]), "+f"(d[93]), "+f"(d[94]), "+f"(d[95]), "+f"(d[96]),
-          "+f"(d[97]), "+f"(d[98]), "+f"(d[99]), "+f"(d[100]), "+f"(d[101]), "+f"(d[102]), "+f"(d[103]), "+f"(d[104]),
-          "+f"(d[105]), "+f"(d[106]), "+f"(d[107]), "+f"(d[108]), "+f"(d[109]), "+f"(d[110]), "+f"(d[111])
-        : "l"(a), "l"(b), "r"(add), "n"(TransposedA ? 1 : 0), "n"(TransposedB ? 1 : 0));
-  }
-};
-
-template <bool TransposedA, bool TransposedB> struct Wgmma<256, TransposedA, TransposedB> {
-  static __device__ __forceinline__ void run(float (&d)[128], unsigned long long a, unsigned long long b, int add) {
-    asm volatile(
-        "{\n.reg .pred p;\nsetp.ne.b32 p, %130, 0;\n"
-        "wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 "
-        "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, "
-        "%20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, "
-        "%38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, "
-        "%56, %57, %58, %59, %60, %61, %62, %63, %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, "
-        "%74, %75, %76, %77, %78, %79, %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, "
-        "%92, %93, %94, %95, %96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, "
-        "%108, %109, %110, %111, %112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, "
-        "%123, %124, %125, %126, %127}, "
-        "%128, %129, p, 1, 1, %131, %132;\n}\n"
-        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]), "+f"(d[8]),
-          "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]), "+f"(d[16]),
-          "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]), "+f"(d[24]),
-          "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31]), "+f"(d[32]),
-          "+f"(d[33]), "+f"(d[34]), "+f"(d[35]), "+f"(d[36]), "+f"(d[37]), "+f"(d[38]), "+f"(d[39]), "+f"(d[40]),
-          "+f"(d[41]), "+f"(d[42]), "+f"(d[43]), "+f"(d[44]), "+f"(d[45]), "+f"(d[46]), "+f"(d[47]), "+f"(d[48]),
-          "+f"(d[49]), "+f"(d[50]), "+f"(d[51]), "+f"(d[52]), "+f"(d[53]), "+f"(d[54]), "+f"(d[55]), "+f"(d[56]),
-          "+f"(d[57]), "+f"(d[58]), "+f"(d[59]), "+f"(d[60]), "+f"(d[61]), "+f"(d[62]), "+f"(d[63]), "+f"(d[64]),
-          "+f"(d[65]), "+f"(d[66]), "+f"(d[67]), "+f"(d[68]), "+f"(d[69]), "+f"(d[70]), "+f"(d[71]), "+f"(d[72]),
-          "+f"(d[73]), "+f"(d[74]), "+f"(d[75]), "+f"(d[76]), "+f"(d[77]), "+f"(d[78]), "+f"(d[79]), "+f"(d[80]),
-          "+f"(d[81]), "+f"(d[82]), "+f"(d[83]), "+f"(d[84]), "+f"(d[85]), "+f"(d[86]), "+f"(d[87]), "+f"(d[88]),
-          "+f"(d[89]), "+f"(d[90]), "+f"(d[91]), "+f"(d[92]), "+f"(d[93]), "+f"(d[94]), "+f"(d[95]), "+f"(d[96]),
-          "+f"(d[97]), "+f"(d[98]), "+f"(d[99]), "+f"(d[100]), "+f"(d[101]), "+f"(d[102]), "+f"(d[103]), "+f"(d[104]),
-          "+f"(d[105]), "+f"(d[106]), "+f"(d[107]), "+f"(d[108]), "+f"(d[109]), "+f"(d[110]), "+f"(d[111]),
-          "+f"(d[112]), "+f"(d[113]), "+f"(d[114]), "+f"(d[115]), "+f"(d[116]), "+f"(d[117]), "+f"(d[118]),
-          "+f"(d[119]), "+f"(d[120]), "+f"(d[121]), "+f"(d[122]), "+f"(d[123]), "+f"(d[124]), "+f"(d[125]),
-          "+f"(d[126]), "+f"(d[127])
-        : "l"(a), "l"(b), "r"(add), "n"(TransposedA ? 1 : 0), "n"(TransposedB ? 1 : 0));
-  }
-};
+// The places are those of the other operands: five after the N / 2 sums.
+#define WGMMA(N, a_place, b_place, add_place, ta_place, tb_place)                                                      \
+  template <bool TransposedA, bool TransposedB> struct Wgmma<N, TransposedA, TransposedB> {                            \
+    static __device__ __forceinline__ void run(float (&d)[N / 2], unsigned long long a, unsigned long long b,          \
+                                               int add) {                                                              \
+      asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %" #add_place ", 0;\n"                                            \
+                   "wgmma.mma_async.sync.aligned.m64n" #N "k16.f32.bf16.bf16 {" NAMES_##N "}, "                        \
+                   "%" #a_place ", %" #b_place ", p, 1, 1, %" #ta_place ", %" #tb_place ";\n}\n"                       \
+                   : SUMS_##N                                                                                          \
+                   : "l"(a), "l"(b), "r"(add), "n"(TransposedA ? 1 : 0), "n"(TransposedB ? 1 : 0));                    \
+    }                                                                                                                  \
+  };
+WGMMA(64, 32, 33, 34, 35, 36)
+WGMMA(72, 36, 37, 38, 39, 40)
+WGMMA(80, 40, 41, 42, 43, 44)
+WGMMA(88, 44, 45, 46, 47, 48)
+WGMMA(96, 48, 49, 50, 51, 52)
+WGMMA(104, 52, 53, 54, 55, 56)
+WGMMA(112, 56, 57, 58, 59, 60)
+WGMMA(120, 60, 61, 62, 63, 64)
+WGMMA(128, 64, 65, 66, 67, 68)
+WGMMA(136, 68, 69, 70, 71, 72)
+WGMMA(144, 72, 73, 74, 75, 76)
+WGMMA(152, 76, 77, 78, 79, 80)
+WGMMA(160, 80, 81, 82, 83, 84)
+WGMMA(168, 84, 85, 86, 87, 88)
+WGMMA(176, 88, 89, 90, 91, 92)
+WGMMA(184, 92, 93, 94, 95, 96)
+WGMMA(192, 96, 97, 98, 99, 100)
+WGMMA(200, 100, 101, 102, 103, 104)
+WGMMA(208, 104, 105, 106, 107, 108)
+WGMMA(216, 108, 109, 110, 111, 112)
+WGMMA(224, 112, 113, 114, 115, 116)
+WGMMA(232, 116, 117, 118, 119, 120)
+WGMMA(240, 120, 121, 122, 123, 124)
+WGMMA(248, 124, 125, 126, 127, 128)
+WGMMA(256, 128, 129, 130, 131, 132)
+#undef WGMMA
+// clang-format on

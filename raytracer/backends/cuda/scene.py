@@ -191,6 +191,13 @@ class CudaScene(DeviceScene):
             kernel = first_hits(self.number, self.has_capsules)
             return kernel.find(arguments, self.large, view.through_centers())
 
+    def _replace_sky(self, sky: NDArray[np.void]) -> None:
+        """Copy other texels of the environment to the device."""
+        self._bring("sky", sky)
+        self._lengths["texels"] = len(sky)
+        with self._context.lock, self._context.active():
+            staging(self.number).stream.synchronize()
+
     def close(self) -> None:
         """Release the memory; may be called twice."""
         self._memory.close()

@@ -24,7 +24,8 @@ Axes = Mapping[str, int]
 Arrays = dict[str, "NDArray[Any]"]
 
 # Distributions of input values. They affect power and bank conflicts, so records state them.
-DISTRIBUTIONS = ("normal", "uniform", "constant", "sorted", "zeros")
+DISTRIBUTIONS = ("normal", "uniform", "constant", "few", "sorted", "zeros")
+FEW = 4  # distinct values of "few", in random order
 PERIOD = 1 << 22  # distinct values; larger arrays repeat them
 
 
@@ -120,6 +121,8 @@ class Op(ABC):
     summary: str  # one sentence
     axes: Mapping[str, int]  # names in the kernel's order, with the default sizes
     optional_axes: frozenset[str] = frozenset()  # "offset": of arrays, in numbers (`offsets`)
+    # Whether all of our kernels take arrays at the address of any number, without `alignment: any`.
+    any_address: bool = False
     awkward: tuple[Mapping[str, int], ...]  # small sizes at which kernels are checked, tails first
     dtypes: tuple[str, ...] = ("float32",)
     distributions: tuple[str, ...] = ("normal", "uniform", "constant", "zeros")
@@ -256,6 +259,18 @@ class Op(ABC):
         return str(next(iter(inputs.values())).dtype)
 
 
+def shifted(offset: int, itemsizes: Mapping[str, int]) -> dict[str, int]:
+    """Return one, two, three, … times an offset in numbers, as bytes by name of the array.
+
+    The arrays then begin at different places in 16 bytes.
+
+    Args:
+        offset: in numbers.
+        itemsizes: bytes of a number of each array.
+    """
+    return {name: k * offset * size for k, (name, size) in enumerate(itemsizes.items(), 1)}
+
+
 def some(count: int, number: int, seed: int) -> NDArray[np.int64]:
     """Return at most `number` sorted indices below `count`, the first and the last among them."""
     import numpy as np
@@ -279,7 +294,8 @@ def draw(shape: tuple[int, ...], dtype: str, distribution: str, seed: int) -> ND
     Args:
         shape: of the array.
         dtype: "float32", "float64" or "uint8" (normal: mean 110, sigma 25, like grey levels).
-        distribution: one of DISTRIBUTIONS; uniform is -1..1, or 0..255 for bytes.
+        distribution: one of DISTRIBUTIONS; uniform is -1..1, or 0..255 for bytes; few are FEW of
+            these values.
         seed: of the generator.
 
     Raises:
@@ -296,7 +312,9 @@ def draw(shape: tuple[int, ...], dtype: str, distribution: str, seed: int) -> ND
         return np.full(shape, 110 if dtype == "uint8" else 0.5, dtype)
     if distribution not in DISTRIBUTIONS:
         raise UserError(f"input {distribution!r}; {suggestion(distribution, DISTRIBUTIONS)}")
-    if dtype == "uint8":
+    if distribution == "few":
+        values = generator.choice(_few(generator, dtype), distinct)
+    elif dtype == "uint8":
         values = _bytes(generator, distinct, distribution)
     elif distribution == "uniform":
         values = generator.uniform(-1, 1, distinct).astype(dtype)
@@ -344,6 +362,15 @@ def relative_error(values: NDArray[Any], reference: NDArray[Any]) -> float:
     norm = float(np.linalg.norm(difference.ravel()))
     scale = float(np.linalg.norm(reference.astype(np.float64).ravel()))
     return norm if scale == 0 else norm / scale
+
+
+def _few(generator: Any, dtype: str) -> NDArray[Any]:
+    """Draw FEW distinct values, some on either side of the middle."""
+    import numpy as np
+
+    if dtype == "uint8":
+        return np.asarray(generator.choice(256, FEW, replace=False).astype(dtype))
+    return np.asarray(generator.uniform(np.arange(FEW), np.arange(1, FEW + 1)) * 2 / FEW - 1, dtype)
 
 
 def _bytes(generator: Any, count: int, distribution: str) -> NDArray[Any]:

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from raytracer.benchmark.operations.base import Arrays, Axes, Op, Output, Peer, Work, draw
+from raytracer.benchmark.operations.base import (
+    Arrays,
+    Axes,
+    Op,
+    Output,
+    Peer,
+    Work,
+    draw,
+    shifted,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,6 +28,8 @@ class Histogram(Op):
     summary = "256 bins of bytes"
     axes = {"n": 1 << 30}  # noqa: RUF012
     random_axes = {"n": (1 << 12, 1 << 30)}  # noqa: RUF012
+    optional_axes = frozenset({"offset"})
+    any_address = True
     # Around 16 bytes (a load) and 16 KiB (an iteration of a block), and several iterations.
     awkward = (
         {"n": 1},
@@ -26,12 +37,14 @@ class Histogram(Op):
         {"n": 17},
         {"n": 255},
         {"n": 4099},
+        {"n": 3, "offset": 9},  # all keys before the first aligned address
+        {"n": 16_400, "offset": 1},
         {"n": 16_385},
         {"n": 1_000_003},
         {"n": 20_000_033},
     )
     dtypes = ("uint8",)
-    distributions = ("normal", "uniform", "constant", "sorted", "zeros")
+    distributions = ("normal", "uniform", "constant", "few", "sorted", "zeros")
     note = "The time includes clearing the 256 bins; there are no floating-point operations."
 
     def inputs(self, axes: Axes, dtype: str, distribution: str, seed: int) -> Arrays:
@@ -41,6 +54,10 @@ class Histogram(Op):
     def outputs(self, axes: Axes, dtype: str) -> dict[str, Output]:
         """bins (256,) uint32, cleared before each call, because kernels add to them."""
         return {"bins": Output((BINS,), "uint32", clear=True)}
+
+    def offsets(self, axes: Axes, dtype: str) -> dict[str, int]:
+        """Return the offset for the keys, and twice as many bins."""
+        return shifted(axes.get("offset", 0), {"keys": 1, "bins": 4})
 
     def reference(self, inputs: Arrays) -> Arrays:
         """The exact counts."""

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from raytracer.benchmark.operations.base import Arrays, Axes, Op, Output, Peer, Work, draw
+from raytracer.benchmark.operations.base import (
+    Arrays,
+    Axes,
+    Op,
+    Output,
+    Peer,
+    Work,
+    draw,
+    shifted,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,18 +31,22 @@ class HistogramBins(Op):
     summary = "any number of even bins of float32 values, or of 16-bit or 32-bit integers"
     axes = {"n": 1 << 24, "bins": 1000}  # noqa: RUF012
     random_axes = {"n": (1 << 12, 1 << 28), "bins": (4, 1 << 16)}  # noqa: RUF012
+    optional_axes = frozenset({"offset"})
+    any_address = True
     awkward = (
         {"n": 1, "bins": 1},
         {"n": 15, "bins": 2},
         {"n": 4099, "bins": 257},
         {"n": 8193, "bins": 1000},
+        {"n": 2, "bins": 3, "offset": 1},  # all keys before the first aligned address
+        {"n": 8200, "bins": 1000, "offset": 1},
         {"n": 1_000_003, "bins": 16_385},
         {"n": 300_007, "bins": 65_535},  # three slices
         {"n": 100_003, "bins": 500_000},
         {"n": 5_000_011, "bins": 100},
     )
     dtypes = ("float32", "uint32", "uint16")
-    distributions = ("normal", "uniform", "constant", "sorted", "zeros")
+    distributions = ("normal", "uniform", "constant", "few", "sorted", "zeros")
     note = (
         "Bins are even: of the edges the first and the last are read, the last is outside. The "
         "bins of integers have whole widths. The time includes clearing the counts."
@@ -57,6 +70,11 @@ class HistogramBins(Op):
         """counts (bins,) uint32, cleared before each call, because kernels add to them."""
         return {"counts": Output((axes["bins"],), "uint32", clear=True)}
 
+    def offsets(self, axes: Axes, dtype: str) -> dict[str, int]:
+        """Return the offset for the keys, and twice and three times as many edges and counts."""
+        size = key_bytes(dtype)
+        return shifted(axes.get("offset", 0), {"keys": size, "edges": size, "counts": 4})
+
     def reference(self, inputs: Arrays) -> Arrays:
         """The exact counts."""
         return {"counts": count(inputs["keys"], inputs["edges"])}
@@ -71,8 +89,7 @@ class HistogramBins(Op):
 
     def work(self, axes: Axes, dtype: str) -> Work:
         """Keys and edges read, counts written."""
-        size = 2 if dtype == "uint16" else 4
-        return Work(0, size * (axes["n"] + axes["bins"] + 1), 4 * axes["bins"])
+        return Work(0, key_bytes(dtype) * (axes["n"] + axes["bins"] + 1), 4 * axes["bins"])
 
     def macros(self, axes: Axes, dtype: str) -> dict[str, str]:
         """Return the type of keys."""
@@ -86,6 +103,11 @@ class HistogramBins(Op):
         Peer("CUB DeviceHistogram", package="cub"),
         Peer("PyTorch histc", lambda tensors, _: torch_histc(tensors), dtypes=("float32",)),
     )
+
+
+def key_bytes(dtype: str) -> int:
+    """Return the bytes of a key, and of an edge."""
+    return 2 if dtype == "uint16" else 4
 
 
 def count(keys: NDArray[Any], edges: NDArray[Any]) -> NDArray[Any]:

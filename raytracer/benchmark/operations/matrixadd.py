@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from raytracer.benchmark.operations.base import Arrays, Axes, Op, Output, Part, Peer, Work, some
+from raytracer.benchmark.operations.base import (
+    Arrays,
+    Axes,
+    Op,
+    Output,
+    Part,
+    Peer,
+    Work,
+    shifted,
+    some,
+)
 from raytracer.benchmark.operations.vecadd import torch_add
 
 SAMPLED_ROWS = 32  # of a matrix that is too large for a check of the whole
@@ -39,7 +49,7 @@ class MatrixAdd(Op):
 
     def offsets(self, axes: Axes, dtype: str) -> dict[str, int]:
         """Return one, two and three times the offset, in float32 numbers."""
-        return {name: 4 * times * axes.get("offset", 0) for times, name in enumerate("abc", 1)}
+        return shifted(axes.get("offset", 0), dict.fromkeys("abc", 4))
 
     def outputs(self, axes: Axes, dtype: str) -> dict[str, Output]:
         """c (rows, cols)."""

@@ -13,6 +13,7 @@ from raytracer.benchmark.operations.base import (
     Peer,
     Work,
     runs,
+    shifted,
 )
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ class VecAdd(Op):
 
     def offsets(self, axes: Axes, dtype: str) -> dict[str, int]:
         """Return one, two and three times the offset, in float32 numbers."""
-        return {name: 4 * times * axes.get("offset", 0) for times, name in enumerate("abc", 1)}
+        return shifted(axes.get("offset", 0), dict.fromkeys("abc", 4))
 
     def outputs(self, axes: Axes, dtype: str) -> dict[str, Output]:
         """c (n,)."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from raytracer.benchmark.products.costs import predicted
-from raytracer.benchmark.products.features import starts_early
+from raytracer.benchmark.products.features import clusters_at_once, starts_early
 from raytracer.benchmark.products.tile import SimtTile, TensorTile, tile_of
 from raytracer.benchmark.products.units import SNAP, Units
 
@@ -59,8 +59,22 @@ def choose(
         copies: whether operands may be copied to aligned rows first.
         early: whether the kernel may start before the kernel ahead of it has ended.
     """
+    return proposals(problem, requests, parts, multiprocessors, copies, early)[0]
+
+
+def proposals(
+    problem: Problem,
+    requests: Iterable[TileRequest],
+    parts: bool,
+    multiprocessors: int,
+    copies: bool = False,
+    early: bool = False,
+    count: int = 1,
+) -> list[Choice]:
+    """Return the `count` fastest choices by the model; other arguments as for `choose`."""
     found = candidates(problem, requests, parts, multiprocessors, copies, early)
-    return min(found, key=lambda c: c.seconds)
+    distinct = dict.fromkeys(sorted(found, key=lambda choice: choice.seconds))
+    return list(distinct)[:count]
 
 
 def candidates(
@@ -102,9 +116,14 @@ def divisions(
     problem: Problem, tile: TensorTile | SimtTile, parts: bool, multiprocessors: int
 ) -> Iterator[Units]:
     """Yield ways to divide a product among workers: whole tiles first."""
-    rows, cols = -(-problem.m // tile.cluster_rows), -(-problem.n // tile.cols)
+    if tile.swapped:
+        problem = problem.swapped
+    rows, cols = -(-problem.m // tile.cluster_rows), -(-problem.n // tile.cluster_cols)
     steps = -(-problem.k // tile.depth)
-    tiles, most = rows * cols, multiprocessors * tile.per_multiprocessor // tile.cluster
+    tiles, most = (
+        rows * cols,
+        clusters_at_once(tile.cluster, tile.per_multiprocessor, multiprocessors),
+    )
     band = band_of(tile)
     waves = -(-tiles // most)
     if tile.parts > 1:

@@ -57,9 +57,11 @@ def tensor(f: Features, c: Mapping[str, float], efficiency: Any, each: Any) -> A
         each: microseconds for first loads and last stores of a tile.
     """
     multiply = f.area * 128 / (c["rate"] * efficiency) * (1 + c["long"] * f.long)
-    rate = c["l2"] + (c["l2 unaligned"] - c["l2"]) * f.unaligned
+    rate = c["l2"] * c["l2 shared"] ** f.sharers
+    unaligned = c["l2 unaligned"] * c["l2 shared unaligned"] ** f.sharers
+    rate = rate + (unaligned - rate) * f.unaligned
     load = f.traffic * (1 - c["idle load"] * f.idle) / rate
-    step = larger(multiply, load, c["shortest step"])
+    step = larger(multiply, load, f.reads / c["shared"], c["shortest step"])
     step = step * (1 + c["crowded"] * f.crowded)
     in_parts = (f.cluster_parts > 0) * 1.0
     step = step * (1 + c["part step"] * in_parts * (f.cluster_parts - 1))

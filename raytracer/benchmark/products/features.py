@@ -31,6 +31,8 @@ class Features(NamedTuple):
     Attributes:
         area: of a tile, 1,000 values of C.
         traffic: bytes of a step along k that a block reads from the L2 cache, 1,000.
+        reads: bytes of a step that its tensor cores read from shared memory, 1,000.
+        sharers: blocks of a cluster that share operands, the logarithm to base 2.
         steps: of the busiest worker, in whole tiles.
         part_steps: of the busiest worker, in parts of tiles.
         waves: tiles of the busiest worker that are taken whole.
@@ -57,6 +59,8 @@ class Features(NamedTuple):
 
     area: float
     traffic: float
+    reads: float
+    sharers: float
     steps: float
     part_steps: float
     waves: float
@@ -84,10 +88,11 @@ LONG_FLOP = 6e10
 
 
 def own_key(tile: TensorTile | SimtTile) -> str:
-    """Return the name under which a tile has constants of its own."""
+    """Return the name under which a tile, or tiles of any width, have constants of their own."""
+    request = replace(tile.request, parts=1)
     if isinstance(tile, SimtTile):
-        return f"{replace(tile.request, parts=1)}{'' if tile.wide_b else ' narrow'}"
-    return str(replace(tile.request, parts=1))
+        return f"{request}{'' if tile.wide_b else ' narrow'}"
+    return f"{tile.rows}{request.kind}"
 
 
 def clusters_at_once(size: int, layers: int, multiprocessors: int) -> int:
@@ -127,13 +132,18 @@ def features(
     multiprocessors: int,
 ) -> Features:
     """Return the numbers of a choice."""
+    cluster, across = (
+        (1, 1) if isinstance(tile, SimtTile) else (tile.request.cluster, tile.request.across)
+    )
     whole, split = units.tiles - units.split_tiles, units.split_tiles
     waves, sharing = -(-whole // units.workers), 1.0
     steps, part_steps = waves * units.steps, split * units.steps / units.workers
     size, most = tile.cluster * tile.parts, tile.per_multiprocessor
     at_once = clusters_at_once(size, most, multiprocessors) * size
+    launched = -(-units.workers * size // at_once)  # waves of workers
+    steps, part_steps, waves = steps * launched, part_steps * launched, waves * launched
     if tile.parts > 1:
-        waves = -(-units.workers * size // at_once)
+        waves = launched
         steps, part_steps = waves * -(-units.steps // tile.parts), 0
     if isinstance(tile, SimtTile):
         sharing = _sharing(tile, units.workers, multiprocessors)
@@ -143,7 +153,9 @@ def features(
     moved = value * problem.k * (problem.m + problem.n) + problem.c.size * problem.m * problem.n
     return Features(
         area=tile.rows * tile.cols * 1e-3,
-        traffic=(tile.rows + tile.cols / tile.cluster) * tile.depth * value * 1e-3,
+        traffic=(tile.rows / across + tile.cols / cluster) * tile.depth * value * 1e-3,
+        reads=tile.rows / 64 * (64 + tile.cols) * tile.depth * value * 1e-3,
+        sharers=math.log2(tile.cluster),
         steps=steps,
         part_steps=part_steps,
         waves=waves,

@@ -133,7 +133,8 @@ def _choice(problem: Problem, row: dict[str, Any]) -> tuple[Any, Units]:
     tile = tile_of(request, problem)
     if isinstance(tile, SimtTile) and any(row["copied"] or ()):
         tile = tile.with_copies(problem)
-    shape = -(-problem.m // tile.cluster_rows), -(-problem.n // tile.cols)
+    first = problem.swapped if tile.swapped else problem
+    shape = -(-first.m // tile.cluster_rows), -(-first.n // tile.cluster_cols)
     steps = -(-problem.k // tile.depth)
     units = Units(*shape, steps, row["workers"], row["split"], row["snap"], band_of(tile))
     return tile, units

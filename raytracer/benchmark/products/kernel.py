@@ -13,7 +13,7 @@ from raytracer.backends.cuda.context import translated
 from raytracer.benchmark.cuda import tensor_map
 from raytracer.benchmark.cuda.early_launch import EarlyLaunch
 from raytracer.benchmark.cuda.kernel import MAX_DYNAMIC_SHARED, Enqueue, RefusedError, SizeError
-from raytracer.benchmark.products.choice import Choice, choose
+from raytracer.benchmark.products.choice import Choice, proposals
 from raytracer.benchmark.products.tile import TensorTile
 from raytracer.errors import BackendError
 
@@ -28,6 +28,7 @@ Loaded = tuple[Any, str, int, "EarlyLaunch | None"]  # module, log, first parame
 BYTES = {2: "bfloat16", 4: "float32"}
 ALIGN_ENTRY = "align_operands"  # of a rung that takes any alignment
 ALIGN_BLOCKS, ALIGN_THREADS = 8, 256  # blocks of a multiprocessor
+SAMPLES, SAMPLE, MOST_LAUNCHES = 3, 200e-6, 24  # of a choice that is timed: graphs, seconds of one
 TENSOR_ARGS, ROWS_ARGS = 512, 40  # bytes of ProductArgs and RowsToAlign
 # An entry of .nv.info in a cubin: format and kind (EIATTR_KPARAM_INFO), length; then a number, the
 # position of the parameter, and its offset.
@@ -68,16 +69,28 @@ class ProductKernel:
         }
 
     def choose(self, problem: Problem) -> Choice:
-        """Return tile and division of the work for a problem."""
+        """Return tile and division of the work for a problem.
+
+        Of several proposals of the model the fastest one, timed now, which overwrites C.
+        """
         variant = self.variant
-        return choose(
+        found = proposals(
             problem,
             variant.tiles,
             variant.schedule == "parts",
             self._session.multiprocessors,
             copies=ALIGN_ENTRY in variant.code,
             early=bool(variant.start),
+            count=int(variant.proposals),
         )
+        if len(found) == 1:
+            return found[0]
+        return min(found, key=lambda choice: self._timed(problem, choice))
+
+    def _timed(self, problem: Problem, choice: Choice) -> float:
+        """Return the seconds of a choice."""
+        launches = max(1, min(MOST_LAUNCHES, int(SAMPLE / choice.seconds)))
+        return min(self._session.replayed(self.bind(problem, choice), launches, SAMPLES))
 
     def bind(self, problem: Problem, choice: Choice | None = None) -> Enqueue:
         """Return a function that queues the product.
@@ -242,14 +255,16 @@ def _tensor_arguments(
 ) -> bytes:
     """Return the struct `ProductArgs`."""
     depth, c = tile.depth, problem.c
-    box_a = (depth, 64) if tile.transposed_a else (tile.rows, depth)
-    box_b = (depth // tile.cluster, 64) if tile.transposed_b else (tile.cols // tile.cluster, depth)
+    cluster, across = tile.request.cluster, tile.request.across
+    box_a = (depth // across, 64) if tile.transposed_a else (tile.rows // across, depth)
+    box_b = (depth // cluster, 64) if tile.transposed_b else (tile.cols // cluster, depth)
     map_c = bytes(tensor_map.BYTES)
     if c.whole_pieces:
-        map_c = _map(c, (16, tile.store_row // c.size), tile.store_row)
+        map_c = _map(c, tile.stored, tile.stored[1] * c.size)
+    first = problem.swapped if tile.swapped else problem
     return (
-        _map(problem.a, box_a, 128)
-        + _map(problem.b, box_b, 128)
+        _map(first.a, box_a, 128)
+        + _map(first.b, box_b, 128)
         + map_c
         + struct.pack("<QqQQii", c.address, c.pitch, parts, flags, problem.m, problem.n)
         + choice.units.packed()

@@ -62,3 +62,11 @@ class Problem:
     a: Operand
     b: Operand
     c: Operand
+
+    @property
+    def swapped(self) -> Problem:
+        """The product of the transposes, which is the transpose of C, in the same memory.
+
+        A by rows and B by columns (bfloat16) change places; C is stored as before.
+        """
+        return replace(self, m=self.n, n=self.m, a=self.b, b=self.a)

@@ -25,6 +25,7 @@ from raytracer.benchmark.cuda.graph import Graph
 from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.operations.base import bfloat16_bits, from_bfloat16, relative_error
 from raytracer.benchmark.products.choice import Choice, candidates
+from raytracer.benchmark.products.features import own_key
 from raytracer.benchmark.products.kernel import ALIGN_ENTRY, ProductKernel
 from raytracer.benchmark.products.layout import Problem
 from raytracer.benchmark.products.tile import SimtTile, tile_of
@@ -106,7 +107,7 @@ class Bench:
         return float(min(times))
 
     def choices(self, problem: Problem, most: int) -> list[Choice]:
-        """Return the choices that the model expects to be fast, and every tile once."""
+        """Return the choices that the model expects to be fast, and every kind of tile once."""
         found = sorted(
             candidates(
                 problem,
@@ -120,10 +121,10 @@ class Bench:
         )
         least = found[0].seconds
         first = found[:most]
-        tiles = {choice.tile.label for choice in first}
+        kinds = {own_key(choice.tile) for choice in first}
         for choice in found[most:]:
-            if choice.tile.label not in tiles and choice.seconds < 2 * least:
-                tiles.add(choice.tile.label)
+            if own_key(choice.tile) not in kinds and choice.seconds < 2 * least:
+                kinds.add(own_key(choice.tile))
                 first.append(choice)
         return first
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 SHARED_LIMIT = (
     232448  # bytes of a block on sm_90 (CUDA programming guide, technical specifications)
 )
+CHUNK = 2048  # bytes of C that a warp stores at a time
 
 
 class Tile(Protocol):
@@ -19,8 +20,10 @@ class Tile(Protocol):
 
     rows: int  # of C that a block computes at a time
     cols: int
-    cluster: int  # blocks with adjacent rows
+    cluster: int  # blocks that share operands
     cluster_rows: int  # of C that a cluster computes at a time
+    cluster_cols: int
+    swapped: bool  # rows and columns are those of the transpose of C
     parts: int  # blocks of a cluster that divide a tile along k
     depth: int  # along k in a step
     threads: int  # of a block
@@ -39,8 +42,8 @@ class TensorTile:
 
     Attributes:
         request: rows, columns, cluster and turns.
-        transposed_a: A is stored by columns.
-        transposed_b: B is stored by rows.
+        transposed_a: A is stored by columns; swapped, B by rows.
+        transposed_b: B is stored by rows; swapped, A by columns.
         c_size: bytes of a value of C: 4 or 2.
     """
 
@@ -64,13 +67,23 @@ class TensorTile:
 
     @property
     def cluster(self) -> int:
-        """Blocks of a cluster."""
-        return self.request.cluster
+        """Blocks of a cluster that share operands."""
+        return self.request.cluster * self.request.across
 
     @property
     def cluster_rows(self) -> int:
         """Rows of C of a cluster."""
-        return self.rows * self.cluster
+        return self.rows * self.request.cluster
+
+    @property
+    def cluster_cols(self) -> int:
+        """Columns of C of a cluster."""
+        return self.cols * self.request.across
+
+    @property
+    def swapped(self) -> bool:
+        """Whether the product is that of the transposes."""
+        return self.request.swapped
 
     @property
     def parts(self) -> int:
@@ -103,12 +116,13 @@ class TensorTile:
         return 128 * (1 + self.groups)
 
     @property
-    def store_row(self) -> int:
-        """Bytes of a row of C that a warp stores at a time (warp_store.cuh)."""
-        return 128 if self.cols * self.c_size % 128 == 0 else 64
+    def stored(self) -> tuple[int, int]:
+        """Rows and columns of C that a warp stores at a time (warp_store.cuh)."""
+        cols = 16 if self.swapped else 128 // self.c_size
+        return CHUNK // (cols * self.c_size), cols
 
     def _stages(self, chunks: int) -> int:
-        free = SHARED_LIMIT - 512 - 4 * self.groups * chunks * 16 * self.store_row
+        free = SHARED_LIMIT - 512 - 4 * self.groups * chunks * CHUNK
         return min(12, free // self._stage)
 
     @property
@@ -128,7 +142,7 @@ class TensorTile:
     @property
     def shared(self) -> int:
         """Stages, chunks of C, two barriers for each stage."""
-        chunks = 4 * self.groups * self.chunks * 16 * self.store_row
+        chunks = 4 * self.groups * self.chunks * CHUNK
         return self.stages * self._stage + chunks + 16 * self.stages
 
     def macros(self) -> dict[str, str]:
@@ -139,7 +153,7 @@ class TensorTile:
             "TURNS": int(self.request.turns),
             "COLS": self.cols,
             "STAGES": self.stages,
-            "CLUSTER": self.cluster,
+            "CLUSTER": self.request.cluster,
             "CHUNKS": self.chunks,
             "TRANSPOSED_A": int(self.transposed_a),
             "TRANSPOSED_B": int(self.transposed_b),
@@ -147,6 +161,10 @@ class TensorTile:
         }
         if self.parts > 1:
             values["PARTS"] = self.parts
+        if self.request.across > 1:
+            values["ACROSS"] = self.request.across
+        if self.swapped:
+            values["SWAPPED"] = 1
         return {name: str(value) for name, value in values.items()}
 
 
@@ -184,6 +202,7 @@ class SimtTile:
 
     depth = 8
     cluster = 1
+    swapped = False
     stages = 4
     possible = True
 
@@ -201,6 +220,11 @@ class SimtTile:
     def cluster_rows(self) -> int:
         """Rows of C: no blocks share operands."""
         return self.rows
+
+    @property
+    def cluster_cols(self) -> int:
+        """Columns of C."""
+        return self.cols
 
     @property
     def label(self) -> str:
@@ -277,6 +301,8 @@ def tile_of(request: TileRequest, problem: Problem) -> TensorTile | SimtTile:
     """Return the kernel for a tile and the layouts of a problem."""
     a, b, c = problem.a, problem.b, problem.c
     if a.size == 2:
+        if request.swapped:
+            a, b = b, a
         return TensorTile(request, a.transposed, b.transposed, c.size)
     wide_a = a.transposed and a.aligned and a.cols % 4 == 0
     wide_b = not b.transposed and b.aligned and b.cols % 4 == 0

@@ -31,6 +31,20 @@ class Panel {
     this.choice(part, "Look", "set-look", "name", (state) => [state.look, state.looks]);
     this.choice(part, "Background", "set-background", "name",
       (state) => [state.background, state.backgrounds]);
+    const ground = this.row(part, "Ground");
+    this.toggle(ground, "toggle-shadow-catcher", "its shadows alone",
+      (state) => state.shadow_catcher);
+    this.fields.push((state) => { ground.hidden = state.shadow_catcher === null; });
+    const glass = this.row(part, "Priority");
+    this.button(glass, "−", "less of the picked glass where glass overlaps", "change-priority",
+      { step: -1 });
+    const priority = element("output", "rt-value", glass);
+    this.button(glass, "+", "more of the picked glass where glass overlaps", "change-priority",
+      { step: 1 });
+    this.fields.push((state) => {
+      glass.hidden = state.priority === null;
+      priority.textContent = state.priority ?? "";
+    });
     const exposure = this.row(part, "Exposure");
     this.button(exposure, "−", "darker by 1/3 stop", "expose", { stops: -1 / 3 });
     const shown = element("output", "rt-value", exposure);

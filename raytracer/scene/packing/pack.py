@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 SAMPLE = 1 << 14
 """Most spheres looked at for centre and scale; the middle of more is the same to a percent."""
 
-SKY_FIELDS = ("sky_x", "sky_size", "sky_visible", "sky_even")
+SKY_FIELDS = ("sky_x", "sky_size", "sky_visible", "sky_even", "sky_shadow")
 """Fields of the kernels' `Sky`."""
 
 UNIFORM, PER_SPHERE, INDEXED = "uniform", "per-sphere", "indexed"
@@ -401,7 +401,7 @@ def with_boxes(scene: Scene, around: Surroundings) -> Surroundings:
 def retake(
     buffers: SceneBuffers, scene: Scene, settings: RenderSettings, stand: Pose
 ) -> SceneBuffers:
-    """Return the same spheres and materials with another camera, light, background or size.
+    """Return the same spheres with another camera, light, background or size.
 
     Args:
         buffers: what `pack` made of the scene's spheres; its arrays are shared.
@@ -423,24 +423,33 @@ def retake(
             *("large_count", "emitter_count", "emitter_scale", "translucent"),
         )
         tables = {name: buffers.frame["scene"][name][0] for name in same}
-        tables |= {name: buffers.frame["sky"][name][0] for name in SKY_FIELDS}
+        sky, lit = _sky_of(buffers, scene, settings)
         clip = _clip(scene, space)
         camera = stand.pack(settings.width / settings.height)
         balls = buffers.x, buffers.y, buffers.z, buffers.radius
         solids = balls, buffers.axis, buffers.form, buffers.shapes
         frame = _pack_frame(
             _standing(scene, buffers), settings, buffers.scale, light_count=len(lights),
-            transparent_shadows=_passes_light(buffers.materials, settings), **tables, **clip,
+            transparent_shadows=_passes_light(buffers.materials, settings), **tables, **clip, **lit,
             **_media(clip, camera, solids, buffers.materials, buffers.material_id, settings),
-            shadow_catcher=buffers.frame["environment"]["shadow_catcher"][0],
-            sky_light=buffers.frame["environment"]["sky_light"][0],
+            shadow_catcher=_catcher(scene, buffers.count) if buffers.has_ground else 0,
         )  # fmt: skip
-    return replace(buffers, camera=camera, lights=lights, frame=frame)
+    return replace(buffers, camera=camera, lights=lights, frame=frame, sky=sky)
+
+
+def _sky_of(
+    buffers: SceneBuffers, scene: Scene, settings: RenderSettings
+) -> tuple[NDArray[np.void], dict[str, Any]]:
+    """Return the texels and fields of `_sky` for packed spheres; an environment stays as it is."""
+    if scene.environment is None:  # that of a look depends on the light
+        return _sky(scene, settings, scene.camera or Camera(), buffers.materials)
+    fields = {name: buffers.frame["sky"][name][0] for name in SKY_FIELDS}
+    return buffers.sky, fields | {"sky_light": buffers.frame["environment"]["sky_light"][0]}
 
 
 def _standing(scene: Scene, buffers: SceneBuffers) -> Scene:
     """Return a scene whose environment stays as it is while the camera's up axis changes."""
-    if not buffers.frame["sky"]["sky_size"][0] or scene.background.up is not None:
+    if scene.environment is None or scene.background.up is not None:
         return scene
     x, y, z = (float(v) for v in buffers.frame["environment"]["background_up"][0])
     return replace(scene, background=replace(scene.background, up=(x, y, z)))

@@ -53,6 +53,7 @@ def pack_sky(environment: Environment, up: Vector) -> tuple[NDArray[np.void], di
         "sky_x": sky_x(up, environment.rotation),
         "sky_size": size,
         "sky_visible": int(environment.visible),
+        "sky_shadow": int(environment.shadow),
         "sky_even": int(is_even(share.reshape(size, size))),
         "sky_light": _light_on_ground(radiance if size >= 64 else octahedral(image, 64)[0]),
     }

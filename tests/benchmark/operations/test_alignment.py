@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -56,6 +57,43 @@ def test_the_last_rung_takes_any_address_and_others_say_that_they_do_not(name: s
             nothing: Any = None
             with pytest.raises(SizeError, match="multiples of 16 bytes"):
                 runner.launcher(nothing, plan, kernel, nothing, {})
+
+
+@pytest.mark.parametrize("name", ["histogram", "histogram_bins"])
+def test_our_histograms_take_any_address_and_other_kernels_must_say_so(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    op = ops.find(name)
+    monkeypatch.setattr(runner, "LoadedKernel", lambda _, variant, *__, **___: Kernel(variant))
+    nothing: Any = None
+    for dtype in op.dtypes:
+        plan = runner.Plan(op, op.resolve({"n": 40, "offset": 1}), dtype)
+        for variant in discover(name):
+            assert runner.load(nothing, plan, runner.Source(variant)).variant.alignment == "any"
+            source = runner.Source(variant, user=True)
+            kernel = runner.load(nothing, plan, source)
+            with pytest.raises(SizeError, match="multiples of 16 bytes"):
+                runner.launcher(nothing, plan, kernel, nothing, {})
+            source = runner.Source(replace(variant, alignment="any"), user=True)
+            assert runner.takes_any_address(op, source)
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype", "bytes_behind"),
+    [("histogram", "uint8", [7, 56]), ("histogram_bins", "uint16", [14, 28, 84]),
+     ("histogram_bins", "uint32", [28, 56, 84]), ("histogram_bins", "float32", [28, 56, 84])],
+)  # fmt: skip
+def test_offsets_of_histograms_are_whole_numbers(
+    name: str, dtype: str, bytes_behind: list[int]
+) -> None:
+    op = ops.find(name)
+    axes = op.resolve({"n": 40, "offset": 7})
+    arrays = [*op.inputs(axes, dtype, "normal", 1), *op.outputs(axes, dtype)]
+    offsets = op.offsets(axes, dtype)
+    assert list(offsets) == arrays
+    assert list(offsets.values()) == bytes_behind
+    assert set(op.offsets(op.resolve({}), dtype).values()) == {0}
+    assert op.sizes(axes) == tuple(axes[each] for each in op.axes)
 
 
 def test_without_an_offset_arrays_are_aligned() -> None:

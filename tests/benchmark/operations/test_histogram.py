@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from raytracer.benchmark.operations.base import DISTRIBUTIONS
+from raytracer.benchmark.operations.base import DISTRIBUTIONS, FEW
 from raytracer.benchmark.operations.histogram import OP, count
 from raytracer.errors import UserError
 from raytracer.variants import discover
@@ -35,6 +35,9 @@ def test_inputs_are_what_they_are_called(distribution: str) -> None:
     if distribution == "sorted":
         assert (np.diff(keys.astype(int)) >= 0).all()
         assert len(np.unique(keys)) > 50
+    elif distribution == "few":
+        assert len(np.unique(keys)) == FEW
+        assert np.count_nonzero(np.diff(keys.astype(int))) > 3000  # not in runs
     elif distribution in ("constant", "zeros"):
         assert len(np.unique(keys)) == 1
     elif distribution == "normal":

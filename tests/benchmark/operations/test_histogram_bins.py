@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from raytracer.benchmark.operations.base import FEW
 from raytracer.benchmark.operations.histogram_bins import OP, count
 from raytracer.variants import discover
 
@@ -28,6 +29,18 @@ def test_sizes_at_random_against_a_loop(dtype: str, distribution: str) -> None:
                     at = (int(key) - int(lower)) // (int(edges[1]) - int(lower))
                 bins[min(at, axes["bins"] - 1)] += 1
         assert OP.reference(inputs)["counts"].tolist() == bins
+
+
+@pytest.mark.parametrize("dtype", OP.dtypes)
+def test_keys_that_are_alike_or_in_order_fill_the_bins_they_should(dtype: str) -> None:
+    filled = {}
+    for distribution in ("constant", "few", "sorted", "normal"):
+        inputs = OP.inputs({"n": 20_000, "bins": 1000}, dtype, distribution, 7)
+        filled[distribution] = np.count_nonzero(count(inputs["keys"], inputs["edges"]))
+        if distribution == "sorted":
+            assert (np.diff(inputs["keys"].astype("f8")) >= 0).all()
+    assert (filled["constant"], filled["few"]) == (1, FEW)
+    assert min(filled["sorted"], filled["normal"]) > 500
 
 
 def test_numpy_agrees_but_for_values_beside_an_edge() -> None:

@@ -45,6 +45,8 @@ def built(variant: Variant, macros: dict[str, str], folder: Path) -> ctypes.CDLL
     flags += [f"-D{name}={value}" for name, value in macros.items()]
     if "extern __shared__ unsigned" in variant.code:
         flags.append("-DSHARED_TYPE=unsigned")
+    elif "  __shared__ " in variant.code:
+        flags.append("-DSTATIC_SHARED")
     includes = ["-I", str(SUPPORT), "-I", str(SUPPORT / "cuda_on_cpu"), "-I", str(kernels_root())]
     command = ["g++", *flags, *includes, str(source), "-o", str(library)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -60,11 +62,16 @@ def aligned(count: int, offset: int) -> Any:
 
 
 def run(name: str, rung: int, dtype: str, axes: dict[str, int], folder: Path) -> None:
-    """Compare one rung with the reference, and look for writes beside the outputs."""
+    """Compare one rung with the reference at one size."""
     op = ops.find(name)
     axes = op.resolve(axes)
     (variant,) = (each for each in discover(name) if each.number == rung)
-    library = built(variant, op.macros(axes, dtype), folder)
+    compare(variant, built(variant, op.macros(axes, dtype), folder), dtype, axes)
+
+
+def compare(variant: Variant, library: ctypes.CDLL, dtype: str, axes: dict[str, int]) -> None:
+    """Compare a kernel with the reference, and look for writes beside the outputs."""
+    op = ops.find(variant.op)
     launch = variant.launch(op.launch_names(axes, dtype), MULTIPROCESSORS)
     inputs, offsets = op.inputs(axes, dtype, "normal", 3), op.offsets(axes, dtype)
     pointers: list[int] = []
@@ -124,3 +131,24 @@ def test_histograms(dtype: str, most: int, tmp_path: Path) -> None:
     rng = generator(dtype)
     axes = {"n": int(rng.integers(1, 10_000)), "bins": int(rng.integers(1, most))}
     run("histogram_bins", 3, dtype, axes, tmp_path)
+
+
+# Rung and type: each way to read keys, which rungs of histogram_bins share.
+HISTOGRAMS = [("histogram", rung, "uint8") for rung in range(1, 6)]
+HISTOGRAMS += [("histogram_bins", 1, dtype) for dtype in ("float32", "uint32", "uint16")]
+HISTOGRAMS += [("histogram_bins", 2, "float32"), ("histogram_bins", 3, "uint16")]
+
+
+@pytest.mark.parametrize(("name", "rung", "dtype"), HISTOGRAMS)
+def test_keys_at_any_address(name: str, rung: int, dtype: str, tmp_path: Path) -> None:
+    """No keys, fewer than to the first aligned address, whole loads between others, and many."""
+    op, rng = ops.find(name), generator(name, rung, dtype)
+    (variant,) = (each for each in discover(name) if each.number == rung)
+    width = 16 // {"uint8": 1, "uint16": 2}.get(dtype, 4)
+    library = built(variant, op.macros(op.resolve({}), dtype), tmp_path)
+    many = int(rng.integers(1000, 5000 if rung < 3 else 20_000))
+    for n, offset in ((0, 1), (width - 2, 1), (3 * width, width - 1), (many, 1)):
+        axes = {**op.axes, "n": n, "offset": offset}
+        if "bins" in axes:
+            axes["bins"] = int(rng.integers(1, 2000))
+        compare(variant, library, dtype, axes)

@@ -17,7 +17,7 @@ from raytracer.benchmark import operations as ops
 from raytracer.benchmark.cuda.kernel import RefusedError, SizeError
 from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.operations.base import Op
-from raytracer.benchmark.runner import Plan, Source, wrong
+from raytracer.benchmark.runner import Plan, Source, takes_any_address, wrong
 from raytracer.errors import RaytracerError, UserError
 from raytracer.resources import thread_count
 from support.alone import alone
@@ -94,7 +94,34 @@ def needs_alignment(op: Op, variant: variants.Variant) -> bool:
     copies = "align_operands" in variant.code
     mapped = bool(variant.maps) or (op.name == "matmul_bf16" and bool(variant.tiles) and not copies)
     shifted = any(any(op.offsets(op.resolve(each), op.dtypes[0]).values()) for each in op.awkward)
-    return mapped or (shifted and variant.alignment != "any")
+    return mapped or (shifted and not takes_any_address(op, Source(variant)))
+
+
+@pytest.mark.parametrize(
+    ("name", "variant", "dtype"),
+    [case for case in CASES if "offset" in ops.find(str(case.values[0])).optional_axes],
+)
+def test_arrays_at_every_place_in_16_bytes(
+    session: Session, name: str, variant: variants.Variant, dtype: str
+) -> None:
+    """Lengths around the multiples of a load; a rung that needs aligned arrays refuses each."""
+    op = ops.find(name)
+    width = 16 // np.dtype(dtype).itemsize
+    first = next(iter(op.axes))
+    small = {each: 1 + 8 * (each == "bins") for each in op.axes}
+    lengths = [1, width - 1, width, width + 1, 2 * width - 1, 2 * width + 1, 4096 + width + 1]
+    try:
+        for offset in range(1, width):
+            for length in lengths:
+                axes = {**small, first: length, "offset": offset}
+                plan = Plan(op, op.resolve(axes), dtype, seed=offset)
+                if takes_any_address(op, Source(variant)):
+                    assert wrong(session, plan, Source(variant)) == ""
+                else:
+                    with pytest.raises(SizeError, match="begin at multiples of 16 bytes"):
+                        wrong(session, plan, Source(variant))
+    except RefusedError as error:
+        pytest.skip(str(error))
 
 
 @pytest.mark.parametrize("name", [name for name in ops.names() if name in variants.operations()])

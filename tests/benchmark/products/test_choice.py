@@ -12,16 +12,17 @@ import pytest
 from raytracer import variants
 from raytracer.benchmark.operations import find
 from raytracer.benchmark.products import Problem, Units, choose
-from raytracer.benchmark.products.choice import MOST_PARTS, candidates
+from raytracer.benchmark.products.choice import MOST_PARTS, candidates, proposals
 from raytracer.benchmark.products.features import clusters_at_once, starts_early
 from raytracer.benchmark.products.tile import (
+    CHUNK,
     SHARED_LIMIT,
     SIMT_SHAPES,
     SimtTile,
     TensorTile,
     tile_of,
 )
-from raytracer.variants import TileRequest, Variant
+from raytracer.variants import TileRequest, Variant, VariantError
 from raytracer.variants.header import parse_tiles
 
 OPS = [("matmul", "float32"), ("matmul_bf16", "bfloat16"), ("matmul_bf16", "bfloat16_out")]
@@ -45,8 +46,9 @@ def test_every_candidate_covers_c_and_fits_the_device(rung: Variant, dtype: str)
         given = problem(rung.op, dtype, m, n, k)
         for choice in candidates(given, rung.tiles, rung.schedule == "parts", 132):
             tile, units = choice.tile, choice.units
-            assert units.tile_rows * tile.rows * tile.cluster >= m
-            assert units.tile_cols * tile.cols >= n
+            rows, cols = (n, m) if tile.swapped else (m, n)
+            assert units.tile_rows * tile.cluster_rows >= rows
+            assert units.tile_cols * tile.cluster_cols >= cols
             assert units.steps * tile.depth >= k
             assert choice.blocks > 0
             # Clusters that divide a tile wait for no other one, so that any number may run.
@@ -65,7 +67,52 @@ def test_tiles_of_the_header_fit_into_shared_memory(rung: Variant, dtype: str) -
         if isinstance(tile, TensorTile):
             assert tile.groups * tile.blocks * 64 == tile.rows * (2 if request.turns else 1)
             assert tile.stages >= 3
-            assert tile.cols * tile.c_size % tile.store_row == 0
+            rows, cols = tile.stored
+            assert rows * cols * tile.c_size == CHUNK
+            assert tile.cols >= (rows if tile.swapped else cols)
+            assert tile.cols % (8 * request.cluster) == 0
+            assert tile.rows % (8 * request.across) == 0
+
+
+def test_widths_of_a_header_are_tiles_of_their_own() -> None:
+    found = parse_tiles("128x64..96 by 16 cluster 2 swapped, 64x64 cluster 2x2", "a test")
+    assert [str(each) for each in found] == [
+        *(f"128x{width} cluster 2 swapped" for width in (64, 80, 96)),
+        "64x64 cluster 2x2",
+    ]
+    with pytest.raises(VariantError, match="several widths like"):
+        parse_tiles("64x64..128", "a test")
+
+
+def test_a_swapped_tile_computes_the_transpose_of_c() -> None:
+    given = problem("matmul_bf16", "bfloat16_out", 256, 8192, 512)
+    other = given.swapped
+    assert (other.m, other.n, other.k) == (8192, 256, 512)
+    assert (other.a, other.b, other.c) == (given.b, given.a, given.c)
+    plain, swapped = TileRequest(128, 256), TileRequest(128, 256, swapped=True)
+    (first,) = proposals(given, [plain], False, 132)
+    (turned,) = proposals(other, [swapped], False, 132)
+    assert (first.units.tile_rows, first.units.tile_cols) == (2, 32)
+    assert first.units == turned.units
+    assert turned.tile.macros()["SWAPPED"] == "1"
+    assert "SWAPPED" not in first.tile.macros()
+
+
+def test_clusters_of_four_run_where_they_fit() -> None:
+    given = problem("matmul_bf16", "bfloat16_out", 8192, 8192, 512)
+    (choice,) = proposals(given, [TileRequest(64, 128, 2, across=2)], False, 132)
+    assert choice.tile.cluster == 4
+    assert choice.units.workers <= 30  # the driver's cuOccupancyMaxActiveClusters
+    assert choice.tile.macros()["ACROSS"] == choice.tile.macros()["CLUSTER"] == "2"
+
+
+def test_proposals_are_distinct_and_in_order() -> None:
+    rung = variants.discover("matmul_bf16")[-1]
+    given = problem("matmul_bf16", "bfloat16_out", 1408, 1344, 12288)
+    found = proposals(given, rung.tiles, True, 132, True, True, 8)
+    assert len(set(found)) == len(found) == 8
+    assert [each.seconds for each in found] == sorted(each.seconds for each in found)
+    assert found[0] == choose(given, rung.tiles, True, 132, True, True)
 
 
 def test_parts_are_taken_where_whole_tiles_leave_most_multiprocessors_idle() -> None:

@@ -50,6 +50,29 @@ def test_times_are_read_with_the_features_that_they_were_predicted_with(op: str)
     assert times.fastest.shape == (8,)
 
 
+@pytest.mark.parametrize(
+    ("n", "rung", "tile", "counts"),
+    [
+        (256, "", "64x64", True),
+        (250, "", "64x64", False),  # whole tiles of unaligned rows: only of the rung that exchanges
+        (250, "", "64x64 parts 2", True),
+        (250, "rows_of_c", "64x64", True),
+        (257, "rows_of_c", "64x64", False),  # one column of the last tile, copied by single values
+        (257, "rows_of_c", "64x64 copied", True),
+    ],
+)
+def test_times_of_kernels_that_have_changed_do_not_count(
+    n: int, rung: str, tile: str, counts: bool
+) -> None:
+    """A size without a time that counts is left out."""
+    copied = tile.endswith("copied")
+    row = {"tile": tile.removesuffix(" copied"), "workers": 20, "split": 0, "snap": 1}
+    row |= {"copied": [False, copied], "early": False, "seconds": 1e-5}
+    size = {"group": "any", "m": 256, "k": 256, "peer": [1e-5], "rows": [row]}
+    sizes = [{**size, "n": 256, "rung": ""}, {**size, "n": n, "rung": rung}]
+    assert len(fit.read("matmul", sizes).peers) == 1 + counts
+
+
 @pytest.mark.parametrize("op", OPS)
 def test_a_fit_finds_constants_that_choose_the_fastest(op: str) -> None:
     times = fit.read(op, timed(op, 24, 2))

@@ -18,6 +18,7 @@ from raytracer.benchmark.cuda import tensor_map
 from raytracer.benchmark.cuda.kernel import SizeError
 from raytracer.benchmark.operations import find
 from raytracer.benchmark.products import kernel as products
+from raytracer.benchmark.products.choice import proposals
 from raytracer.benchmark.products.kernel import ProductKernel
 
 MAP = 128  # bytes
@@ -82,13 +83,20 @@ Bind = Callable[..., Driver]
 
 @pytest.fixture
 def bind(monkeypatch: pytest.MonkeyPatch) -> Bind:
-    """Return a function that launches a product of the last rung, or of another one."""
+    """Return a function that launches a product of the best rung, or of another one."""
 
     def run(
-        name: str, dtype: str, size: tuple[int, int, int], rung: int = -1, pitch_c: int = 0
+        name: str,
+        dtype: str,
+        size: tuple[int, int, int],
+        rung: str = "",
+        pitch_c: int = 0,
+        replayed: Callable[..., list[float]] | None = None,
     ) -> Driver:
-        variant = variants.discover(name)[rung]
-        entries = (name, "align_operands") if "align_operands" in variant.code else (name,)
+        order = variants.preferred(variants.discover(name), {}, dtype)
+        variant = next(each for each in order if each.label.startswith(rung))
+        copies = any(word in variant.code for word in ("align_operands", "product_entries"))
+        entries = (name, "align_operands") if copies else (name,)
         driver = Driver(entries)
         session: Any = SimpleNamespace(
             arch="sm_90a",
@@ -96,6 +104,7 @@ def bind(monkeypatch: pytest.MonkeyPatch) -> Bind:
             multiprocessors=132,
             stream=SimpleNamespace(handle=0),
             fill=lambda *_: None,
+            replayed=replayed,
         )
         cubin = SimpleNamespace(code=b"", log="")
         monkeypatch.setattr(compiler, "load", lambda *_, **__: cubin)
@@ -168,7 +177,27 @@ def test_padding_before_tensor_maps_is_read_from_the_cubin() -> None:
 
 def test_rungs_without_copies_refuse_them(bind: Bind) -> None:
     with pytest.raises(SizeError, match="multiple of 16"):
-        bind("matmul_bf16", "bfloat16", (100, 50, 33), rung=-3)
+        bind("matmul_bf16", "bfloat16", (100, 50, 33), rung="18")
+
+
+def test_the_fastest_of_the_timed_proposals_is_launched(bind: Bind) -> None:
+    size, times = (1408, 1344, 12288), iter([5.0, 4.0, 1.0, 3.0, 2.0, *range(6, 17)])
+    timed = list[int]()
+
+    def replayed(launch: Callable[[], None], count: int, samples: int) -> list[float]:
+        assert count >= 1
+        timed.append(samples)
+        return [next(times)] * samples
+
+    driver = bind("matmul_bf16", "bfloat16_out", size, "22_timed", replayed=replayed)
+    assert len(timed) == 16
+    given = find("matmul_bf16").problem(
+        dict(zip("mnk", size, strict=True)), "bfloat16_out", lambda _: 0
+    )
+    (variant,) = (v for v in variants.discover("matmul_bf16") if v.label.startswith("22_timed"))
+    third = proposals(given, variant.tiles, True, 132, True, True, 16)[2]
+    ((_, grid, block, _, shared),) = driver.launches
+    assert (grid[0], block[0], shared) == (third.blocks, third.tile.threads, third.tile.shared)
 
 
 def test_rows_of_b_are_copied_as_pairs_of_16_bits_for_multiply_adds(bind: Bind) -> None:

@@ -133,7 +133,16 @@ def session() -> Iterator[Session]:
 
 
 def best(name: str) -> variants.Variant:
-    return variants.discover(name)[-1]
+    """Return the rung that operations take."""
+    return variants.preferred(variants.discover(name), {}, "")[0]
+
+
+def kinds() -> list[variants.TileRequest]:
+    """Return a tile of every kind for bfloat16, with the width beside the least one."""
+    found = dict[str, list[variants.TileRequest]]()
+    for each in best("matmul_bf16").tiles:
+        found.setdefault(f"{each.rows}{each.kind}", []).append(each)
+    return [same[min(1, len(same) - 1)] for same in found.values()]
 
 
 def compile_everything(session: Session) -> None:
@@ -189,6 +198,52 @@ def test_product_agrees_with_float64(session: Session, case: Case) -> None:
     inside.matrix()[:] = 1
     between = np.repeat(inside.buffer == 0, inside.buffer.itemsize)
     assert (results[0].view("u1")[between] == 0xFF).all(), "values between rows were written"
+
+
+@pytest.mark.parametrize("request_", kinds(), ids=str)
+def test_tiles_of_every_kind_agree_with_float64(
+    session: Session, request_: variants.TileRequest
+) -> None:
+    variant = best("matmul_bf16")
+    if not variant.admits(session.arch):
+        pytest.skip(f"{variant.label} does not run on {session.arch}")
+    kernel, tried = ProductKernel(session, variant), 0
+    for size, odd in (((712, 1096, 328), False), ((523, 389, 1037), True), ((40, 24, 72), False)):
+        extra = (3, 5, 1) if odd else ALIGNED
+        case = Case(size, "bfloat16_out", frozenset(), extra, 3 if odd else 0)
+        matrices, wanted = make(case)
+        sizes = {name: each.buffer.nbytes for name, each in zip("abc", matrices, strict=True)}
+        with Memory(session, sizes) as memory:
+            for name, each in zip("abc", matrices, strict=True):
+                memory.upload(name, each.buffer)
+            given = problem(case, matrices, [memory.address(name) for name in "abc"])
+            for choice in candidates(given, [request_], True, session.multiprocessors, True, True):
+                memory.poison("c")
+                launch = kernel.bind(given, choice)
+                launch()
+                session.wait()
+                memory.download("c", matrices[2].buffer)
+                bits = matrices[2].matrix().copy()
+                assert relative_error(from_bfloat16(bits), wanted) <= 2**-8 + 1e-4, choice
+                launch()
+                session.wait()
+                memory.download("c", matrices[2].buffer)
+                assert (matrices[2].matrix() == bits).all(), f"{choice}: the sums depend on time"
+                assert not memory.overrun("c")
+                tried += 1
+    assert tried
+
+
+def test_timed_proposals_agree_with_float64(session: Session) -> None:
+    variant = variants.discover("matmul_bf16")[-1]
+    assert int(variant.proposals) > 1
+    if not variant.admits(session.arch):
+        pytest.skip(f"{variant.label} does not run on {session.arch}")
+    generator = np.random.default_rng(3)
+    a, b = (bfloat16_bits(generator.standard_normal(s, "f4")) for s in ((704, 4160), (320, 4160)))
+    wanted = from_bfloat16(a).astype("f8") @ from_bfloat16(b).T.astype("f8")
+    found = ops.matmul_bf16(a, b, variant=variant.label, dtype="bfloat16_out")
+    assert relative_error(found, wanted) <= 2**-8 + 1e-4
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "bfloat16_out"])

@@ -1,0 +1,149 @@
+"""What the preview shows, as options of `raytracer render`."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from raytracer.scene.lights import DirectionalLight
+from raytracer.viewer.edits import BACKGROUND_NAMES, BACKGROUNDS
+
+if TYPE_CHECKING:
+    from raytracer.film.tone_settings import ToneSettings
+    from raytracer.scene.scene import Scene
+    from raytracer.viewer.content import Chosen, Content
+    from raytracer.viewer.edits import Edits
+
+
+def quoted(words: Sequence[str]) -> str:
+    """Return words as a shell takes them."""
+    return " ".join(map(shlex.quote, words))
+
+
+def look_options(scene: Scene, edits: Edits) -> str:
+    """Look, integrator and denoising as options; nothing for the defaults."""
+    settings, is_edited = edits.applied_to(scene).render, bool(edits.look or edits.integrator)
+    words = []
+    if is_edited or settings.look != "plain":
+        words.append(f"--look {settings.look}")
+    if settings.light != "upper-left" and scene.lights is None and edits.lights is None:
+        place = settings.light  # the option would replace the lights of the scene
+        words.append(f"--light {place if isinstance(place, str) else _numbers(place)}")
+    if settings.placement != "camera" or edits.placement:
+        words.append(f"--placement {settings.placement}")
+    if is_edited or settings.integrator:  # else a file that states another one would keep it
+        words.append(f"--integrator {settings.resolved_integrator}")
+    if settings.resolved_integrator == "ao":
+        if settings.ao_samples != 1:
+            words.append(f"--ao-samples {settings.ao_samples}")
+        if settings.ao_distance is not None:
+            words.append(f"--ao-distance {settings.ao_distance!r}")
+    if settings.denoise or edits.denoise is not None:
+        words.append("--denoise" if settings.denoise else "--no-denoise")
+    return " ".join(words)
+
+
+def tone_options(tone: ToneSettings, scenes: ToneSettings) -> str:
+    """Exposure and curve as options; nothing for the scene's."""
+    words = []
+    if tone.exposure != scenes.exposure:
+        exposure = tone.exposure if tone.automatic else repr(float(tone.exposure))
+        words.append(f"--exposure {exposure}")
+    if tone.tone != scenes.tone:
+        words.append(f"--tone {tone.tone}")
+    if tone.bloom != scenes.bloom:
+        words.append(f"--bloom {tone.bloom!r}")
+    return " ".join(words)
+
+
+def particle_options(scene: Scene, edits: Edits) -> list[str]:
+    """Background, ground and light as options, for particle files, which have no tables of them.
+
+    A gradient behind the particles, and lights beside the first, have none.
+    """
+    words = []
+    if own := BACKGROUNDS[edits.background]:
+        if own.transparent:
+            words.append("--transparent")
+        elif own.color is not None:
+            words += ["--background", BACKGROUND_NAMES[edits.background]]
+    if edits.shadow_catcher is not None and scene.ground is not None:
+        words.append("--shadow-catcher" if edits.shadow_catcher else "--no-shadow-catcher")
+    if edits.lights and isinstance(edits.lights[0], DirectionalLight):
+        words += ["--light", _numbers(edits.lights[0].direction)]
+    settings = edits.applied_to(scene).render
+    if settings.resolved_integrator == "ao" and settings.ao_samples == 1:
+        words += ["--ao-samples", "1"]  # pictures of particle files have more
+    return words
+
+
+def content_options(content: Content, scene: Scene, has_legend: bool) -> list[str]:
+    """Frame, colours, and which particles are shown and as what, as options.
+
+    Particles that were hidden or faded by their numbers have none; what is selected is not marked
+    in a picture.
+
+    Args:
+        content: what is shown.
+        scene: with this content, for the planes that cut it.
+        has_legend: whether the colour scale is drawn.
+    """
+    words = [] if content.frame is None else ["--frame", str(content.frame)]
+    words += _style(content.style)
+    chosen, rest = _chosen(content)
+    own = content.style.get("select")
+    if chosen:
+        words += ["--select", f"({own}) and {chosen}" if own else chosen]
+        words += [] if rest is None else ["--rest", repr(rest)]
+    elif own:
+        words += ["--select", str(own)]
+    if content.slice is not None and scene.clip is not None and scene.clip.keep is not None:
+        words += ["--clip", scene.clip.keep]
+    if content.legend is not None or content.style.get("color_by"):
+        words.append("--legend" if has_legend else "--legend=off")
+    for name in ("arrows", "trails", "contacts", "shape"):
+        value = getattr(content, name)
+        if value is not None:
+            words += [f"--{name}", value or "none"]
+    if content.box is not None:
+        words.append("--box" if content.box else "--box=off")
+    return words
+
+
+def _style(style: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the settings of colours and bonds as words, all but the condition."""
+    for name, value in style.items():
+        flag = name.replace("_", "-")
+        if value is None or name == "select":
+            continue
+        if isinstance(value, bool):
+            yield f"--{flag}" if value else f"--no-{flag}"
+        else:
+            yield f"--{flag}"
+            yield _numbers(value) if isinstance(value, (tuple, list)) else str(value)
+
+
+def _chosen(content: Content) -> tuple[str, float | None]:
+    """Return the condition of what is shown, "" for all, and the opacity of the others or None."""
+    hidden = list(content.hidden)
+    if hidden:
+        return conditions(hidden), None
+    if len(content.faded) == 1:
+        chosen, others, opacity = content.faded[0]
+        return conditions([(chosen, others)]), opacity
+    return "", None
+
+
+def conditions(parts: Sequence[tuple[Chosen, bool]]) -> str:
+    """Return what is shown as one condition; "" if particles were chosen by their numbers."""
+    if not parts or not all(chosen.condition for chosen, _ in parts):
+        return ""
+    if len(parts) == 1 and parts[0][1]:
+        return parts[0][0].condition
+    words = [f"({c.condition})" if rest else f"not ({c.condition})" for c, rest in parts]
+    return " and ".join(words)
+
+
+def _numbers(values: Any) -> str:
+    return ",".join(value if isinstance(value, str) else repr(float(value)) for value in values)

@@ -1,0 +1,242 @@
+"""The command that the preview prints with the camera renders what was seen."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image as Pillow
+
+import raytracer
+from raytracer.cli import main
+from raytracer.viewer.session import Session
+from support.previews import PATIENCE, wait_for
+
+SIZE = (64, 48)
+SAMPLES = 16
+GLASS = """
+[render]
+width = 64
+height = 48
+samples = 16
+
+[materials.drop]
+type = "principled"
+transmission = 1.0
+roughness = 0.0
+ior = 1.33
+priority = 1
+
+[ground]
+
+[[spheres]]
+centers = [[0.0, 0.0, 0.0]]
+radius = 1.0
+material = "glass"
+
+[[spheres]]
+centers = [[1.2, 0.1, 0.3]]
+radius = 0.9
+material = "drop"
+
+[[spheres]]
+centers = [[-1.5, -0.2, 0.8]]
+radius = 0.7
+color = "#c8452e"
+"""
+LIT = (
+    GLASS
+    + """
+[ambient]
+intensity = 0.3
+
+[[lights]]
+type = "directional"
+direction = [0.5, -1.0, -0.4]
+intensity = 0.8
+"""
+)
+Step = tuple[Any, ...]
+STEPS: dict[str, list[Step]] = {
+    "nothing": [],
+    "occlusion": [("next-integrator",)],
+    "paths": [*[("next-integrator",)] * 2],
+    "look": [("next-look",)],
+    "look and paths": [("next-look",), ("next-integrator",)],
+    "paths, lights turned": [
+        ("turn-light", 0.5, 0.2),
+        *[("next-integrator",)] * 2,
+        ("orbit", 0.3, 0.1),
+    ],
+    "lights in the world": [("next-look",), ("next-placement",), ("orbit", 0.6, 0.0)],
+    "shadow catcher": [("toggle-shadow-catcher",), ("next-background",)],
+    "shadow catcher, nothing behind": [("toggle-shadow-catcher",), *[("next-background",)] * 4],
+    "exposure": [("expose", 1.0), ("next-curve",)],
+    "lens": [("dolly", -0.2), ("zoom", 0.1)],
+}
+
+
+def opened(path: Path, **options: Any) -> Session:
+    settings: dict[str, Any] = {"size": SIZE, "samples": SAMPLES, "threads": 1, "backend": "cpu"}
+    return Session.open(path, say=lambda _: None, **settings | options)
+
+
+def settled(session: Session) -> None:
+    """Wait until what was asked for is shown and finished."""
+
+    def done() -> bool:
+        found = session.picture(0.05)
+        busy = session.state()["loading"] or session.worker.messages.qsize()
+        frame = session.viewer.frame
+        newest = frame is not None and frame.request is session.worker._request
+        assert found is None or found.size == SIZE
+        return bool(newest and frame is not None and frame.finished and not busy)
+
+    wait_for(done, "the picture")
+
+
+def saved(session: Session, path: Path) -> np.ndarray:
+    """The picture that the session saves."""
+    session.viewer.save(SIZE, SAMPLES, path)
+
+    def done() -> bool:
+        session.picture(0.05)
+        return session.worker.save_job is None
+
+    wait_for(done, "the file")
+    return pixels(path)
+
+
+def pixels(path: Path) -> np.ndarray:
+    with Pillow.open(path) as picture:
+        return np.asarray(picture.convert("RGBA")).astype(int)
+
+
+def rendered(command: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> np.ndarray:
+    """The picture of a printed command, run in a folder."""
+    monkeypatch.chdir(folder)
+    words = shlex.split(command)
+    assert words[:2] == ["raytracer", "render"]
+    size = ["--size", f"{SIZE[0]}x{SIZE[1]}", "--samples", str(SAMPLES)]
+    more = ["-o", "again.png", "--backend", "cpu", "--threads", "1", *size]
+    assert main([*words[1:], *more]) == 0
+    return pixels(folder / "again.png")
+
+
+def command_of(text: str, path: Path) -> str:
+    """The command of what was printed; without further options, that of the file."""
+    lines = [line for line in text.splitlines() if line.startswith("# ")]
+    return lines[-1].removeprefix("# ") if lines else f"raytracer render {path}"
+
+
+def assert_same_picture(one: np.ndarray, other: np.ndarray) -> None:
+    """The camera goes to scene units and back: an edge may fall a hair's breadth elsewhere."""
+    difference = np.abs(one - other)
+    assert (difference > 2).mean() < 5e-3
+    assert difference.mean() < 0.05
+
+
+@pytest.mark.parametrize("scene", [GLASS, LIT], ids=["look", "own lights"])
+@pytest.mark.parametrize("steps", STEPS)
+def test_tables_in_the_scene_file_and_the_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scene: str, steps: str
+) -> None:
+    path = tmp_path / "scene.toml"
+    path.write_text(scene)
+    with opened(path) as session:
+        for step in STEPS[steps]:
+            session.do(*step)
+        settled(session)
+        seen = saved(session, tmp_path / "seen.png")
+        text = session.viewer.camera_toml()
+    from raytracer.viewer.keyframes import without_tables
+
+    heads = ("camera", "ground", "ambient", "lights", "background")
+    replaced = tuple(name for name in heads if f"[{name}]" in text)
+    path.write_text(f"{without_tables(scene, replaced)}\n{text}")
+    assert_same_picture(rendered(command_of(text, path), tmp_path, monkeypatch), seen)
+
+
+def write_atoms(path: Path) -> Path:
+    """Two frames of atoms with a charge and a velocity, in a box."""
+    rng = np.random.default_rng(5)
+    frames = []
+    for frame in range(2):
+        rows = [
+            f"{'CO'[n % 2]} {x:.3f} {y:.3f} {z:.3f} {n % 7} {0.5 * x:.3f} {0.4:.3f} {0.2 * frame}"
+            for n, (x, y, z) in enumerate(rng.uniform(0.0, 8.0, (40, 3)))
+        ]
+        head = 'Lattice="8 0 0 0 8 0 0 0 8" Properties=species:S:1:pos:R:3:charge:R:1:velo:R:3'
+        frames.append("\n".join(["40", head, *rows]))
+    path.write_text("\n".join(frames) + "\n")
+    return path
+
+
+OF_DATA: dict[str, list[Step]] = {
+    "nothing": [],
+    "colours": [("color-by", "charge"), ("set-map", "plasma"), ("set-range", "1,5")],
+    "colours without legend": [("color-by", "charge * 2"), ("toggle-legend",)],
+    "selection": [
+        ("select", "charge > 2"),
+        ("hide-rest",),
+        ("select", "z > 6"),
+        ("hide-selected",),
+    ],
+    "faded": [("select", "type == 'O'"), ("fade-rest",)],
+    "slice": [("slice", "x", 0.4)],
+    "solids": [("set-style", "ball-and-stick"), ("toggle-box",), ("set-arrows", "velo")],
+    "no arrows": [("set-arrows", "velo"), ("set-arrows", "")],
+    "frame": [("step", 1)],
+    "background": [("set-background", "black"), ("orbit", 0.3, 0.2)],
+    "light": [("light-from-viewer",), ("orbit", 0.7, 0.2), ("set-background", "transparent")],
+    "paths": [("next-integrator",), ("next-look",), ("next-integrator",)],
+}
+
+
+@pytest.mark.parametrize("steps", OF_DATA)
+def test_a_file_of_particles_takes_the_camera_and_the_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, steps: str
+) -> None:
+    path = write_atoms(tmp_path / "run of atoms.xyz")
+    with opened(path) as session:
+        wait_for(lambda: session.picture(PATIENCE) and session.state()["frame"]["count"] == 2)
+        for step in OF_DATA[steps]:
+            session.do(*step)
+            settled(session)
+        seen = saved(session, tmp_path / "seen.png")
+        text = session.viewer.camera_toml()
+    (tmp_path / "view.toml").write_text(text)
+    assert_same_picture(rendered(command_of(text, path), tmp_path, monkeypatch), seen)
+
+
+def test_the_ground_of_a_file_of_particles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its shadow catcher is an option, which adds the ground too."""
+    path = write_atoms(tmp_path / "run.xyz")
+    with opened(path, ground="below") as session:
+        session.do("toggle-shadow-catcher")
+        settled(session)
+        seen = saved(session, tmp_path / "seen.png")
+        text = session.viewer.camera_toml()
+    (tmp_path / "view.toml").write_text(text)
+    assert "--shadow-catcher" in text
+    assert_same_picture(rendered(command_of(text, path), tmp_path, monkeypatch), seen)
+
+
+def test_noise_that_is_removed_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("raytracer.film.denoise.require_denoiser", lambda: None)  # an extra
+    path = tmp_path / "scene.toml"
+    path.write_text(GLASS)
+    from support.previews import loaded_scene_of, viewer_of
+
+    viewer = viewer_of(loaded_scene_of(path))
+    assert "denoise" not in viewer.camera_toml()
+    viewer.toggle_denoise()
+    assert f"# raytracer render {path} --denoise\n" in viewer.camera_toml()
+    viewer.toggle_denoise()
+    assert f"# raytracer render {path} --no-denoise\n" in viewer.camera_toml()
+    stated = viewer_of(loaded_scene_of(path, denoise=True))
+    assert "--denoise" in stated.camera_toml()
+    assert raytracer.load(path).render.denoise is False
