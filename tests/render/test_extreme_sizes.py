@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 import raytracer
 from raytracer import Ambient, Background, Camera, Ground, Material, Principled, Scene, SphereSet
+from raytracer.scene.colors import srgb_to_linear
 from reference.radiometry import sphere_irradiance
 
 WHITE = Material(ambient=1.0, diffuse=1.0, specular=0.0)
@@ -58,6 +59,32 @@ def test_glass_of_any_size_over_a_ground(backend: str, decade: int, roughness: f
     covered = found[..., 3] == 1.0
     assert covered.mean() > 0.5
     assert found[covered][:, :3].mean() == pytest.approx(1.0, abs=0.01)
+
+
+@pytest.mark.parametrize("decade", [6, 8, 10])
+def test_light_lost_in_glass_of_any_size(backend: str, decade: int) -> None:
+    """A ground under a layer of depth 2 that bends nothing, seen from straight above.
+
+    Of a white sky it gets 2 E3(2 a), a: absorption per length; e^-2a of that comes back.
+    """
+    radius = 10.0**decade
+    share = float(srgb_to_linear((0.75, 0.75, 0.75))[0])
+    lossy = Principled(transmission=1.0, roughness=0.0, ior=1.0, attenuation_distance=1.0)
+    shown = Scene(
+        [SphereSet([[0.0, -radius, 0.0]], radius, [[0.75] * 3], material="lossy"),
+         SphereSet([[0.0, -5.0, 0.0]], 1.0, "white", material="white")],
+        ground=Ground(height=-2.0, color="white", material="white"),
+        camera=Camera(type="orthographic", position=(0, 9, 0), look_at=(0, 0, 0), up=(0, 0, -1),
+                      height=1.0),
+        lights=(),
+        ambient=Ambient(intensity=1.0),
+        background=Background(color="black", up=(0, 1, 0)),
+        materials={"lossy": lossy, "white": WHITE},
+    )  # fmt: skip
+    cosine = (np.arange(10_000) + 0.5) / 10_000
+    passes = float(np.mean(2 * cosine * share ** (2 / cosine)))
+    found = means(shown, samples=64, integrator="path", backend=backend)[..., :3]
+    assert found.mean() == pytest.approx(share**2 * passes, rel=0.01)
 
 
 @pytest.mark.parametrize("integrator", ["direct", "ao", "path"])
