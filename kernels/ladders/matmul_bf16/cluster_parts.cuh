@@ -100,7 +100,8 @@ template <int Parts, int Groups, int Blocks, int Sums> struct ClusterParts {
     col += first(part) * 8 + lane % 4 * 2;
     const int count = first(part + 1) - first(part);
     Out* const out = static_cast<Out*>(args.out);
-    const bool aligned = args.out_cols % 2 == 0 && reinterpret_cast<unsigned long long>(out) % (2 * sizeof(Out)) == 0;
+    const bool aligned =
+        args.out_cols % 2 == 0 && reinterpret_cast<unsigned long long>(out + col) % (2 * sizeof(Out)) == 0;
 #pragma unroll
     for (int i = 0; i < kPieces; ++i) {
       if (kColumns % Parts != 0 && i % kMost >= count) continue;
