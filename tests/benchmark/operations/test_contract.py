@@ -121,8 +121,16 @@ def test_every_variant_has_a_launch_within_the_limits(name: str) -> None:
                     1 <= size <= most for size, most in zip(launch.grid, GRID_LIMITS, strict=True)
                 )
                 assert 0 <= launch.shared <= 227 << 10
-        assert re.search(rf"__global__[^;{{]*\b{name}\s*\(", variant.code)
-        assert "__launch_bounds__" in variant.code
+        code = variant.code + beside(variant)
+        assert re.search(rf"__global__[^;{{]*\b{name}\s*\(", code)
+        assert "__launch_bounds__" in code
+
+
+def beside(variant: variants.Variant) -> str:
+    """Return the headers that a variant includes from its own folder."""
+    folder = Path(str(variant.path)).parent
+    names = re.findall(r'#include "(\w+\.cuh)"', variant.code)
+    return "".join((folder / name).read_text(encoding="utf-8") for name in names)
 
 
 @pytest.mark.parametrize("name", NAMES)
