@@ -100,16 +100,16 @@ template <class Plan> struct Product {
 
   // First row and column of this block's tile. Inside, the last tiles move back into the matrix and repeat some
   // sums of their neighbours: the copy engine is slow where it fills in zeros. Both write the same bits, since all
-  // tiles are summed up in the same order, unless some are divided along k. They begin at multiples of 8: the engine
-  // reads rows from 16-byte places on only, and ends with an illegal instruction elsewhere.
+  // tiles are summed up in the same order, unless some are divided along k. Operands stored along m or n stay where
+  // they are: from places that are no multiples of 16 bytes the engine does not read (illegal instruction).
   __device__ __forceinline__ void origin(Unit unit, int& row, int& col) const {
     args.units.place(unit.tile, row, col);
     row = (row * kCluster + rank) * kRows;
     col = (col * kAcross + across) * kCols;
     if (Plan::kInside && args.units.split_tiles == 0) {
       const int rows = Plan::kSwapped ? args.n : args.m, cols = Plan::kSwapped ? args.m : args.n;
-      row = min(row, max(0, (rows - kRows + 7) & ~7));
-      col = min(col, max(0, (cols - kCols + 7) & ~7));
+      if constexpr (!Plan::kTransposedA) row = min(row, max(0, (rows - kRows + 7) & ~7));
+      if constexpr (!Plan::kTransposedB) col = min(col, max(0, (cols - kCols + 7) & ~7));
     }
   }
 

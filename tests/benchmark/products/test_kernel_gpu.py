@@ -137,10 +137,17 @@ def best(name: str) -> variants.Variant:
     return variants.preferred(variants.discover(name), {}, "")[0]
 
 
+def rungs(op: str) -> list[variants.Variant]:
+    """Return the rung that operations take, and later ones without timed proposals."""
+    first = best(op)
+    later = [each for each in variants.discover(op) if each.number > first.number]
+    return [first, *(each for each in later if int(each.proposals) == 1)]
+
+
 def kinds() -> list[variants.TileRequest]:
     """Return a tile of every kind for bfloat16, with the width beside the least one."""
     found = dict[str, list[variants.TileRequest]]()
-    for each in best("matmul_bf16").tiles:
+    for each in rungs("matmul_bf16")[-1].tiles:
         found.setdefault(f"{each.rows}{each.kind}", []).append(each)
     return [same[min(1, len(same) - 1)] for same in found.values()]
 
@@ -151,8 +158,9 @@ def compile_everything(session: Session) -> None:
         return
     jobs = set()
     for case in cases():
-        variant = best(DTYPES[case.dtype])
-        if variant.admits(session.arch):
+        for variant in rungs(DTYPES[case.dtype]):
+            if not variant.admits(session.arch):
+                continue
             given = problem(case, make(case)[0], [0, 0, 0])
             parts = variant.schedule == "parts"
             found = candidates(given, variant.tiles, parts, session.multiprocessors)
@@ -169,9 +177,10 @@ def compile_everything(session: Session) -> None:
         )
 
 
+@pytest.mark.parametrize("last", [False, True], ids=["best", "last"])
 @pytest.mark.parametrize("case", cases(), ids=str)
-def test_product_agrees_with_float64(session: Session, case: Case) -> None:
-    variant = best(DTYPES[case.dtype])
+def test_product_agrees_with_float64(session: Session, case: Case, last: bool) -> None:
+    variant = rungs(DTYPES[case.dtype])[-1 if last else 0]
     if not variant.admits(session.arch):
         pytest.skip(f"{variant.label} does not run on {session.arch}")
     matrices, wanted = make(case)
@@ -204,7 +213,7 @@ def test_product_agrees_with_float64(session: Session, case: Case) -> None:
 def test_tiles_of_every_kind_agree_with_float64(
     session: Session, request_: variants.TileRequest
 ) -> None:
-    variant = best("matmul_bf16")
+    variant = rungs("matmul_bf16")[-1]
     if not variant.admits(session.arch):
         pytest.skip(f"{variant.label} does not run on {session.arch}")
     kernel, tried = ProductKernel(session, variant), 0
