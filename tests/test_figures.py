@@ -95,21 +95,21 @@ def test_products_at_random_sizes() -> None:
         row for row in rows("Products by the last rungs") if "float" in row[0] and "(" in row[2]
     ]
     files = sorted((ROOT / "renders" / "records" / "random").glob("*.json"))
-    assert len(shown) == len(files) == 7
+    assert len(shown) == len(files) == 9
     for file in files:
         found = json.loads(file.read_text(encoding="utf-8"))
         ratios: dict[str, list[float]] = {}
         for result in found["results"]:
             ours, library = ours_and_library(result)
             ratios.setdefault(result["group"], []).append(library / ours)
-        (row,) = [row for row in shown if row[0].endswith(f", {found['random_sizes']['seed']}")]
         labels = {
             each["label"][:2]
             for result in found["results"]
             for each in result["rows"]
             if each["kind"] == "variant" and each["status"] == "ok"
         }
-        assert row[1] == ", ".join(sorted(labels))
+        seed, names = found["random_sizes"]["seed"], ", ".join(sorted(labels))
+        (row,) = [row for row in shown if row[0].endswith(f", {seed}") and row[1] == names]
         for cell, group in zip(
             row[2:], ("multiples of 64", "multiples of 8", "any", "thin"), strict=True
         ):
