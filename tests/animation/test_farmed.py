@@ -20,6 +20,7 @@ from raytracer.animation.shots import Renderer
 from raytracer.cli import main
 from raytracer.farm import crew as crews
 from raytracer.farm.local import LocalCrew
+from raytracer.trajectory.source import FileSource
 
 SMALL: dict[str, Any] = {"width": 32, "height": 18, "samples": 1, "backend": "cpu"}
 OPTIONS = ["--width", "32", "--height", "18", "--samples", "1", "--backend", "cpu"]
@@ -56,9 +57,7 @@ def test_killed_workers_lose_nothing(trajectory: Path, tmp_path: Path) -> None:
         def kill(done: int, total: int) -> None:
             if done in (3, 4, 11):
                 running = list(made[0].processes.values())
-                with suppress(
-                    ProcessLookupError
-                ):  # that one was killed before and is replaced later
+                with suppress(ProcessLookupError):  # killed before, and not yet replaced
                     os.kill(victims.choice(running).pid, signal.SIGKILL)
                     killed.append(done)
 
@@ -202,14 +201,14 @@ def test_a_frame_that_changed_on_its_way_is_refused(
 def test_workers_need_the_same_files(
     trajectory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sent = raytracer.trajectory.source.FileSource.sent
+    sent = FileSource.sent
 
     def other(self: Any) -> Any:
         made = sent(self)
         monkeypatch.setattr(made, "signature", iter("ab").__next__)
         return made
 
-    monkeypatch.setattr(raytracer.trajectory.source.FileSource, "sent", other)
+    monkeypatch.setattr(FileSource, "sent", other)
     with pytest.raises(raytracer.UserError, match="workers need the same files"):
         raytracer.animate(trajectory, **SMALL).save(tmp_path / "a.gif", workers=1)
 
