@@ -132,9 +132,6 @@ def features(
     multiprocessors: int,
 ) -> Features:
     """Return the numbers of a choice."""
-    cluster, across = (
-        (1, 1) if isinstance(tile, SimtTile) else (tile.request.cluster, tile.request.across)
-    )
     whole, split = units.tiles - units.split_tiles, units.split_tiles
     waves, sharing = -(-whole // units.workers), 1.0
     steps, part_steps = waves * units.steps, split * units.steps / units.workers
@@ -153,7 +150,10 @@ def features(
     moved = value * problem.k * (problem.m + problem.n) + problem.c.size * problem.m * problem.n
     return Features(
         area=tile.rows * tile.cols * 1e-3,
-        traffic=(tile.rows / across + tile.cols / cluster) * tile.depth * value * 1e-3,
+        traffic=(tile.rows / tile.request.across + tile.cols / tile.request.cluster)
+        * tile.depth
+        * value
+        * 1e-3,
         reads=tile.rows / 64 * (64 + tile.cols) * tile.depth * value * 1e-3,
         sharers=math.log2(tile.cluster),
         steps=steps,
