@@ -5,9 +5,9 @@
 The files come from raytracer/benchmark/products/measure.py, compressed or not; earlier times of
 bfloat16 are those of kernels before rung 21. What counts is the order of the choices of one size:
 errors are those of logarithms, less most of their mean over the size, and weigh less the slower a
-choice is than the fastest. (Gauss-Newton with numeric derivatives, damped.) Printed for every group of sizes: the geometric mean of the ratio to cuBLASLt
-of what the model chooses, that of the fastest choices, which no model can exceed, and the share of
-the latter.
+choice is than the fastest. (Gauss-Newton with numeric derivatives, damped.) Printed for every group
+of sizes: the geometric mean of the ratio to cuBLASLt of what the model chooses, that of the fastest
+choices, which no model can exceed, and the share of the latter.
 """
 
 from __future__ import annotations
