@@ -1,7 +1,7 @@
 """Adaptive sampling: after the first samples, only tiles that are still noisy get more.
 
-A tile is done when its noise is at most the level, as a standard error relative to the mean light
-of the picture. What is added depends on the sums alone, and the sums of a tile are those of a plain
+A tile is done when its noise is at most the level (`raytracer.film.noise` defines it), or when its
+pixels have the most samples. What is added depends on the sums alone, and the sums of a tile are those of a plain
 render with as many samples, so that the film has the same bytes from any number of threads.
 """
 
@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from raytracer.errors import UserError, naming
 from raytracer.film.film import Crop, Film
-from raytracer.film.noise import TileNoise
+from raytracer.film.noise import TileNoise, most_around
 from raytracer.passes import SHOWN_EVERY
-from raytracer.settings import MAX_SAMPLES
+from raytracer.settings import MOST_FOR_NOISE
 
 if TYPE_CHECKING:
     from raytracer.backends.base import DeviceFilm, ProgressCall
@@ -37,12 +37,12 @@ OpenFilm = Callable[[Film], "DeviceFilm"]
 TILE = 32
 """Side of a tile in pixels: its 3,072 channels tell the noise to 3%, and a caustic is larger."""
 
-MOST_ADDED = 1 << 16
-"""Most samples that are added to a pixel to reach a noise level: noise that does not fall by then
-comes from rare light, and the time would double again and again."""
-
 RESERVE = 1.05
 """Samples that are added in proportion to what the noise asks for: the estimate has noise too."""
+
+BESIDE = 4
+"""A tile beside noisy ones gets samples until it has a quarter of theirs: light that is rare may be
+missing in all of its own, so that it seems done."""
 
 FEWEST = 4
 """Fewest samples of a pixel: two parts of two samples, between which the noise is measured."""
@@ -102,6 +102,7 @@ class AdaptivePasses:
         film: to add samples to; it may have some.
         samples: the fewest to add to a pixel.
         level: noise of a tile that is done.
+        most: samples of a pixel after which it gets no more than `samples`.
         seconds: of rendering, after which the picture is done; one sample is added in any case.
         progress: called with the fraction done, as far as it is known.
         show: called between areas, at most every `SHOWN_EVERY` seconds.
@@ -112,11 +113,13 @@ class AdaptivePasses:
         film: FilmAreas,
         samples: int,
         level: float,
+        most: int = MOST_FOR_NOISE,
         seconds: float | None = None,
         progress: ProgressCall | None = None,
         show: Callable[[], None] | None = None,
     ) -> None:
-        self._areas, self._samples, self._level, self._seconds = film, samples, level, seconds
+        self._areas, self._samples, self._level = film, samples, level
+        self._most, self._seconds = most, seconds
         self._progress, self._show = progress, show
         self._begun = film.there.copy()
         self._tiles: TileNoise | None = None
@@ -128,6 +131,16 @@ class AdaptivePasses:
     def noise(self) -> float | None:
         """Noise of the film after the last pass; None if it is not known."""
         return None if self._tiles is None else self._tiles.picture
+
+    @property
+    def tiles(self) -> int:
+        """Number of tiles."""
+        return self._begun.size
+
+    @property
+    def undone(self) -> int:
+        """Tiles whose noise is above the level, as far as is known."""
+        return 0 if self._tiles is None else int((self._tiles.own > self._level).sum())
 
     def run(self) -> float:
         """Render and return the seconds, without those of the pictures in between."""
@@ -142,22 +155,26 @@ class AdaptivePasses:
 
     def _next(self) -> Counts:
         """Return the samples of the next pass; 0 everywhere at the end."""
-        there, added = self._areas.there, self._areas.there - self._begun
+        there = self._areas.there
         fewest = np.maximum(self._begun + self._samples, FEWEST)
         if (there < fewest).any():  # in two parts, between which the noise is measured
             return np.where(there == 0, (fewest + 1) // 2, np.maximum(fewest - there, 0))
         missing = self._missing()
         step = np.maximum(there // 4, 1)  # so that neighbours have the same number
         more = np.ceil(np.minimum(missing, there) / step).astype(np.int64) * step
-        return np.clip(more, 0, np.minimum(MOST_ADDED - added, MAX_SAMPLES - there))
+        return np.clip(more, 0, np.maximum(self._most - there, 0))
 
     def _missing(self) -> NDArray[np.float64]:
         """Return the samples of the tiles that are missing for the level, as far as is known."""
         there = self._areas.there
         if self._tiles is None:
             return there.astype(np.float64)
-        ratio = self._tiles.noise / self._level
-        return np.where(ratio > 1, there * (np.square(ratio) * RESERVE - 1), 0.0)
+        ratio = self._tiles.own / self._level
+        own = np.where(ratio > 1, there * (np.square(ratio) * RESERVE - 1), 0.0)
+        wanted = np.where(ratio > 1, there, 0) // BESIDE
+        beside = np.where(self._tiles.around > self._level, most_around(wanted) - there, 0)
+        missing: NDArray[np.float64] = np.maximum(own, beside)
+        return missing
 
     def _within_time(self, added: Counts) -> Counts:
         """Return the samples that there is time for; one of each pixel in any case."""

@@ -32,7 +32,7 @@ from raytracer.film.tone_settings import ToneSettings
 from raytracer.layout import constant, dtype
 from raytracer.resources import thread_count
 from raytracer.scene.coloring import SETTINGS, STYLE
-from raytracer.settings import LOOKS, RenderSettings, in_force
+from raytracer.settings import LOOKS, MOST_FOR_NOISE, RenderSettings, in_force
 from raytracer.warning import warn
 
 if TYPE_CHECKING:
@@ -457,16 +457,19 @@ class Job:
         level = self.settings.noise
         assert level is not None
         self._check_samples_of(on_device.host, on_device.samples + offset, 1)
+        most = self.settings.max_samples or MOST_FOR_NOISE
         passes = AdaptivePasses(
-            self._areas(on_device, offset), self.settings.samples, level, seconds, progress, show
-        )
+            self._areas(on_device, offset), self.settings.samples, level, most, seconds, progress,
+            show,
+        )  # fmt: skip
         spent = passes.run()
         self._describe(on_device.host)
         self.noise = passes.noise
-        if passes.noise is not None and passes.noise > level and seconds is None:
+        if passes.undone and seconds is None:
             warn(
-                f"the noise is {passes.noise:.2g} after {on_device.samples:,} samples per pixel: "
-                "take a higher level, or save the film and add samples to it"
+                f"the noise is {passes.noise:.2g}, and above {level:g} in {passes.undone:,} of "
+                f"{passes.tiles:,} tiles, after the {on_device.samples:,} samples per pixel of "
+                "max_samples: take a higher level, or more samples"
             )
         return spent
 
@@ -1086,7 +1089,8 @@ def _about(
         "settings": {
             name: value
             for name, value in asdict(settings).items()
-            if not (name == "dpi" and value is None)  # that of a PNG, and no part of the picture
+            # Unless stated, the resolution of a PNG and a bound are no part of the picture.
+            if not (name in ("dpi", "max_samples") and value is None)
         },
         "backend": device,
         "date": datetime.now(UTC).isoformat(timespec="seconds"),

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         clamp_indirect: float | None
         dpi: float | None
         noise: float | None
+        max_samples: int | None
         denoise: bool | None
 
 
@@ -106,6 +107,10 @@ MAX_SIDE = 1 << 20
 
 MAX_SAMPLES = 1 << 24
 """Most samples per pixel: the sums of a film are float32, exact for integers up to 2**24."""
+
+MOST_FOR_NOISE = 4096
+"""Default of `max_samples`: a 64th of the noise of one sample is left, and what is still above the
+level comes from rare light, whose next pass takes as long as all before."""
 
 LARGEST_SEED = 2**32 - 1
 """Seeds are 32-bit words."""
@@ -265,8 +270,17 @@ class RenderSettings(Defined):
         metadata=define(
             Number(0.0, 10.0, above=True),
             "Noise at which a tile of the picture is done; `samples` is then the fewest.",
-            "It is the standard error of the pixels that show spheres, relative to their mean.",
+            "It is the standard error of the pixels that show spheres, relative to their mean, "
+            "weighted by brightness as it is seen.",
             default_text="none",
+        ),
+    )
+    max_samples: int | None = field(
+        default=None,
+        metadata=define(
+            Integer(1, MAX_SAMPLES),
+            "Samples of a pixel after which a tile gets no more to reach `noise`.",
+            default_text=f"{MOST_FOR_NOISE:,}",
         ),
     )
     denoise: bool = field(
@@ -320,6 +334,7 @@ class RenderSettings(Defined):
             "light",
             "placement",
             "noise",
+            "max_samples",
             "denoise",
             "dpi",
         ):

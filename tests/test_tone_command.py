@@ -320,6 +320,85 @@ def test_noise_time_and_pictures_in_between(
     assert saved == [1, 5]
 
 
+NOISY = ("--size", "80x48", "--integrator", "ao", "--seed", "3", "-q")
+
+
+def noisy_film(level: str, name: str, *words: str) -> Film:
+    """The film of a command with a noise level, whose tiles have different samples."""
+    run("render", "balls.toml", *NOISY, "--noise", level, "--film", name, *words)
+    return Film.load(name)
+
+
+def same_as_plain(film: Film) -> None:
+    """Each pixel has the sums of a render with as many samples."""
+    for count in np.unique(film.pixel_counts()):
+        run("render", "balls.toml", *NOISY, "--samples", str(count), "--film", "plain.npz")
+        here = film.pixel_counts() == count
+        np.testing.assert_array_equal(Film.load("plain.npz").sums[here], film.sums[here])
+
+
+def test_a_film_of_a_noise_level_is_resumed_with_a_lower_one(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    first = noisy_film("0.1", "first.npz")
+    assert first.counts is not None
+    more = noisy_film("0.05", "more.npz", "--resume", "first.npz")
+    assert (more.pixel_counts() >= first.pixel_counts() + 2).all()
+    same_as_plain(more)
+    again = noisy_film("0.05", "again.npz", "--resume", "first.npz", "--threads", "1")
+    np.testing.assert_array_equal(again.sums, more.sums)
+    np.testing.assert_array_equal(again.pixel_counts(), more.pixel_counts())
+    capsys.readouterr()
+    words = ("--noise", "0.05", "--resume", "more.npz", "--film", "more.npz")
+    record = run_json(capsys, "render", "balls.toml", *NOISY[:-1], *words)
+    assert 0 < record["noise"] <= 0.05
+    assert record["samples"] >= record["samples_mean"] > record["samples_fewest"]
+
+
+def test_samples_that_are_added_twice_to_a_film_of_a_noise_level() -> None:
+    noisy_film("0.1", "first.npz")
+    base = ("render", "balls.toml", *NOISY, "--resume")
+    run(*base, "first.npz", "--film", "three.npz", "--samples", "3")
+    run(*base, "three.npz", "--film", "eight.npz", "--samples", "5")
+    run(*base, "first.npz", "--film", "at_once.npz", "--samples", "8")
+    eight, at_once = Film.load("eight.npz"), Film.load("at_once.npz")
+    np.testing.assert_array_equal(eight.sums, at_once.sums)
+    np.testing.assert_array_equal(eight.pixel_counts(), at_once.pixel_counts())
+    assert eight.counts is not None
+    same_as_plain(eight)
+
+
+def test_the_most_samples_of_a_noise_level(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("--size", "80x48", "--integrator", "ao", "--noise", "1e-4", "--max-samples", "16")
+    run("render", "balls.toml", *words, "--film", "most.npz")
+    assert "after the 16 samples per pixel of max_samples" in capsys.readouterr().err
+    assert Film.load("most.npz").samples == 16
+    assert "max_samples" in error_of(capsys, "render", "balls.toml", "--max-samples", "0")
+
+
+def test_a_film_of_a_noise_level_is_denoised_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The denoiser gets the means, whatever the samples of pixels, and makes the same picture."""
+    from raytracer.film import denoise
+
+    seen: list[Any] = []
+
+    def filtered(color: Any, guides: Any, **_: Any) -> Any:
+        seen.append((color.copy(), guides))
+        return color
+
+    monkeypatch.setattr(denoise, "filtered", filtered)
+    monkeypatch.setattr(denoise, "require_denoiser", lambda: None)
+    film = noisy_film("0.1", "noisy.npz", "--aov", "denoising_albedo,denoising_normal")
+    assert film.counts is not None
+    run("tone", "noisy.npz", "--denoise", "-o", "clean.png")
+    run("tone", "noisy.npz", "-o", "plain.png")
+    color, guides = seen[0]
+    np.testing.assert_allclose(color, film.mean()[..., :3], rtol=1e-6, atol=1e-7)
+    assert guides[0].shape == color.shape
+    shown = [np.asarray(Pillow.open(f"{name}.png")).astype(int) for name in ("clean", "plain")]
+    assert abs(shown[0] - shown[1]).max() <= 1  # the filter changes nothing
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [

@@ -1,10 +1,19 @@
-"""The noise of a film and of its tiles, estimated from two parts of the samples."""
+"""The noise of a film and of its tiles, estimated from two parts of the samples.
+
+Noise is measured as it is seen. In linear light the error of the few pixels with highlights would
+count for more than that of all others, though they are shown as white whatever their samples say.
+So light is graded first: about as its root, as sRGB does, up to the mean of the picture, and as its
+logarithm above. Errors are then relative to the root of the light, as Dammertz et al. take
+them ("A hierarchical automatic stopping condition for Monte Carlo global illumination", 2010), and
+those of bright pixels are relative to their own light.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from math import sqrt
-from typing import TYPE_CHECKING
+from math import inf, sqrt
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,14 +21,55 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from raytracer.film.film import Film
 
+WHITE = 16.0
+"""Light, in means, that is shown as white whatever it is: four stops above the mean, and one and a
+half above the white of a picture whose mean is middle grey. The mean counts light up to it too, as
+it would be that of a few highlights otherwise."""
+
+BLACK = 0.02
+"""Light, in means, below which grading is about linear, as sRGB is below 0.0031, 0.017 of middle
+grey: the root alone would magnify the error of black pixels without limit."""
+
+
+def graded(light: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return light as its noise is measured, with a slope of 1 at the mean.
+
+    Args:
+        light: in means of the picture.
+    """
+    raised = np.clip(light, 0.0, WHITE) + BLACK
+    bright = np.maximum(raised, 1.0)
+    values: NDArray[np.float64] = np.where(raised < 1, 2 * np.sqrt(raised), 2 + np.log(bright))
+    return values
+
+
+def mean_light(sums: NDArray[np.float32], counts: NDArray[np.float64]) -> float:
+    """Return the mean of the channels of pixels in which a sphere was hit, up to white.
+
+    Args:
+        sums: of a film, float32 (h, w, 4).
+        counts: samples of the pixels, (h, w) or what broadcasts to it.
+    """
+    counts = np.broadcast_to(counts, sums.shape[:2])
+    mean = inf
+    for _ in range(2):
+        light, channels = 0.0, 0
+        for row, has in zip(sums, counts, strict=True):  # a row needs little memory
+            use = _shown(row)
+            means = row[use, :3] / has[use, None]
+            light += float(np.minimum(means, WHITE * mean).sum())
+            channels += means.size
+        mean = light / max(channels, 1)
+    return mean
+
 
 def noise_of(film: Film, earlier: NDArray[np.float32], samples: int | NDArray[np.uint32]) -> float:
     """Return the standard error of a film, relative to its light.
 
-    It is the root mean square of the standard errors of all channels of the pixels in which a
-    sphere was hit, divided by the mean of these channels, in linear light. The means of the
-    earlier and of the later samples differ by noise alone, so that their difference has the
-    variance of both means together. Samples that are spread evenly are less noisy than this says.
+    It is the root mean square of the standard errors of all graded channels of the pixels in which
+    a sphere was hit. The means of the earlier and of the later samples differ by noise alone, so
+    that their difference has the variance of both means together. Samples that are spread evenly
+    are less noisy than this says.
 
     Args:
         film: with all samples.
@@ -32,22 +82,71 @@ def noise_of(film: Film, earlier: NDArray[np.float32], samples: int | NDArray[np
     """
     shape = film.sums.shape[:2]
     counts = np.broadcast_to(film.samples if film.counts is None else film.counts, shape)
-    earlier_counts = np.broadcast_to(samples, shape)
-    variance, light, count = 0.0, 0.0, 0
-    # A row needs little memory.
-    for before, after, had, has in zip(earlier, film.sums, earlier_counts, counts, strict=True):
-        use = (after[:, 3] > 0) & np.isfinite(after).all(axis=-1) & (had > 0) & (has > had)
-        first, both = before[use, :3].astype(np.float64), after[use, :3].astype(np.float64)
-        own, total = (each[use, None].astype(np.float64) for each in (had, has))
-        later = total - own
-        # Of the mean's variance in that of the difference.
-        share = own * later / np.square(total)
-        variance += float((share * np.square(first / own - (both - first) / later)).sum())
-        light += float((both / total).sum())
-        count += both.size
-    if light <= 0:
+    counts = counts.astype(np.float64)
+    before = np.broadcast_to(samples, shape).astype(np.float64)
+    light = mean_light(film.sums, counts)
+    total, channels = 0.0, 0
+    for row in zip(film.sums, earlier, counts, before, strict=True):
+        variance, use = _variances(*row, light)
+        total += float(variance.sum())
+        channels += 3 * int(use.sum())
+    return sqrt(total / max(channels, 1))
+
+
+def error_of(film: Film, truth: Film) -> float:
+    """Return the noise that a film has beside one with far more samples.
+
+    It is the root mean square difference of all graded channels of the pixels in which a sphere
+    was hit, which `noise_of` estimates.
+
+    Args:
+        film: with noise.
+        truth: the same picture without.
+    """
+    use = _shown(truth.sums) & _shown(film.sums)
+    means = [each.mean()[use, :3].astype(np.float64) for each in (film, truth)]
+    light = mean_light(truth.sums, truth.pixel_counts().astype(np.float64))
+    if light <= 0 or not use.any():
         return 0.0
-    return sqrt(variance / count) / (light / count)
+    return sqrt(float(np.square(graded(means[0] / light) - graded(means[1] / light)).mean()))
+
+
+def _shown(sums: NDArray[np.float32]) -> NDArray[np.bool_]:
+    """Return the pixels that count: they are finite, and a sphere was hit."""
+    shown: NDArray[np.bool_] = (sums[..., 3] > 0) & np.isfinite(sums).all(axis=-1)
+    return shown
+
+
+def _variances(
+    sums: NDArray[np.float32],
+    earlier: NDArray[np.float32],
+    counts: NDArray[np.float64],
+    before: NDArray[np.float64],
+    light: float,
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Return the variance of the graded mean of each channel, and which pixels count.
+
+    Args:
+        sums: of all samples, float32 (..., 4).
+        earlier: sums before.
+        counts: samples of the pixels, (...).
+        before: samples before.
+        light: `mean_light` of the picture.
+    """
+    use = _shown(sums) & (before > 0) & (counts > before)
+    if light <= 0:
+        return np.zeros((*use.shape, 3)), use
+    later = counts - before
+    both = np.where(use[..., None], sums[..., :3], 0.0).astype(np.float64)
+    first = np.where(use[..., None], earlier[..., :3], 0.0).astype(np.float64)
+    means = (
+        part / (np.maximum(has, 1) * light)[..., None]
+        for part, has in ((first, before), (both - first, later))
+    )
+    # The mean of all samples has this share of the variance of the difference.
+    share = before * later / np.square(np.maximum(counts, 1))
+    one, other = (graded(each) for each in means)
+    return share[..., None] * np.square(one - other), use
 
 
 @dataclass(frozen=True)
@@ -55,14 +154,12 @@ class TileNoise:
     """What is known of the noise of tiles; all arrays are float64 (tiles down, tiles across).
 
     Args:
-        variance: of the means of all channels in which a sphere was hit, summed.
-        light: of these channels, summed.
+        variance: of the graded means of all channels in which a sphere was hit, summed.
         channels: their number.
         measured: whether samples were added between the two parts.
     """
 
     variance: NDArray[np.float64]
-    light: NDArray[np.float64]
     channels: NDArray[np.float64]
     measured: NDArray[np.bool_]
 
@@ -84,25 +181,18 @@ class TileNoise:
             before: samples before, at least 1.
             side: of a tile in pixels.
         """
-        found = np.zeros((3, *counts.shape))
+        found = np.zeros((2, *counts.shape))
         columns = np.arange(0, sums.shape[1], side)
-        for y, (now, there) in enumerate(zip(counts, before, strict=True)):
-            rows = slice(y * side, (y + 1) * side)
-            all_, first = (
-                np.repeat(row.astype(np.float64), side)[: sums.shape[1], None]
-                for row in (now, there)
-            )
-            later = all_ - first
-            after = sums[rows].astype(np.float64)
-            use = ((after[..., 3] > 0) & np.isfinite(after).all(axis=-1))[..., None]
-            after = np.where(use, after[..., :3], 0.0)
-            part = np.where(use, earlier[rows, :, :3], 0.0)
-            difference = part / first - (after - part) / np.maximum(later, 1)
-            square = np.square(difference) * (first * later / np.square(all_))
-            values = square, after / all_, np.broadcast_to(use, after.shape)
+        light = mean_light(sums, np.stack(list(_of_rows(counts, sums.shape, side))))
+        rows = zip(
+            _of_rows(counts, sums.shape, side), _of_rows(before, sums.shape, side), strict=True
+        )
+        for y, (has, had) in enumerate(rows):
+            variance, _ = _variances(sums[y], earlier[y], has, had, light)
+            values = variance.sum(axis=1), 3.0 * _shown(sums[y])
             for index, value in enumerate(values):
-                found[index, y] = np.add.reduceat(value.sum(axis=(0, 2)), columns)
-        return cls(found[0], found[1], found[2], counts > before)
+                found[index, y // side] += np.add.reduceat(value, columns)
+        return cls(found[0], found[1], counts > before)
 
     def renewed(self, later: TileNoise) -> TileNoise:
         """Return these tiles with those that were measured later."""
@@ -115,37 +205,44 @@ class TileNoise:
     @property
     def picture(self) -> float:
         """Noise of the picture, as `noise_of` defines it."""
-        return self._relative(self.variance.sum(), self.channels.sum())
+        return sqrt(self.variance.sum() / max(self.channels.sum(), 1))
 
     @property
-    def noise(self) -> NDArray[np.float64]:
-        """Standard error of the tiles, relative to the mean light of the picture.
+    def own(self) -> NDArray[np.float64]:
+        """Standard error of the tiles, relative to the light of the picture."""
+        noise: NDArray[np.float64] = np.sqrt(self.variance / np.maximum(self.channels, 1))
+        return noise
 
-        Light that is rare may be missing in all samples of a tile. It is rarely missing in those
-        around it too, so that the mean of three by three tiles counts where it is larger.
-        """
-        own = self._each(self.variance, self.channels)
-        return np.maximum(own, self._each(_around(self.variance), _around(self.channels)))
+    @property
+    def around(self) -> NDArray[np.float64]:
+        """Standard error of the three by three tiles around each."""
+        channels = np.maximum(_around(self.channels), 1)
+        noise: NDArray[np.float64] = np.sqrt(_around(self.variance) / channels)
+        return noise
 
-    def _each(
-        self, variance: NDArray[np.float64], channels: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        light, count = self.light.sum(), max(self.channels.sum(), 1.0)
-        if light <= 0:
-            return np.zeros_like(variance)
-        result: NDArray[np.float64] = np.sqrt(variance / np.maximum(channels, 1)) / (light / count)
-        return result
 
-    def _relative(self, variance: float, channels: float) -> float:
-        return float(self._each(np.array(variance), np.array(channels)))
+def most_around(values: NDArray[Any]) -> NDArray[Any]:
+    """Return the largest value, which is not negative, of three by three tiles."""
+    most: NDArray[Any] = np.max(_shifted(values), axis=0)
+    return most
+
+
+def _of_rows(
+    tiles: NDArray[np.int64], shape: tuple[int, ...], side: int
+) -> Iterator[NDArray[np.float64]]:
+    """Yield the numbers of the tiles for the pixels of each row."""
+    for y in range(shape[0]):
+        yield np.repeat(tiles[y // side].astype(np.float64), side)[: shape[1]]
 
 
 def _around(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the sums over three by three tiles."""
+    total: NDArray[np.float64] = np.sum(_shifted(values), axis=0)
+    return total
+
+
+def _shifted(values: NDArray[Any]) -> list[NDArray[Any]]:
+    """Return the values of the nine tiles around each; those beyond the edge are 0."""
     down, across = values.shape
     wide = np.pad(values, 1)
-    total = np.zeros_like(values)
-    for y in range(3):
-        for x in range(3):
-            total += wide[y : y + down, x : x + across]
-    return total
+    return [wide[y : y + down, x : x + across] for y in range(3) for x in range(3)]
