@@ -1,8 +1,9 @@
 """Adaptive sampling: after the first samples, only tiles that are still noisy get more.
 
 A tile is done when its noise is at most the level (`raytracer.film.noise` defines it), or when its
-pixels have the most samples. What is added depends on the sums alone, and the sums of a tile are those of a plain
-render with as many samples, so that the film has the same bytes from any number of threads.
+pixels have the most samples. What is added depends on the sums alone, and the sums of a tile are
+those of a plain render with as many samples, so that the film has the same bytes from any number of
+threads.
 """
 
 from __future__ import annotations
