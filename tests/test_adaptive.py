@@ -71,7 +71,8 @@ def test_highlights_do_not_decide() -> None:
     assert np.isfinite(graded(np.array([-1.0, 1e30]))).all()
     rng = np.random.default_rng(4)
     sums = (16 * rng.uniform(0.9, 1.1, (40, 40, 4))).astype(np.float32)
-    even = noise_of(film_of(sums, 16), sums / 2 * rng.uniform(0.9, 1.1, sums.shape), 8)
+    half = (sums / 2 * rng.uniform(0.9, 1.1, sums.shape)).astype(np.float32)
+    even = noise_of(film_of(sums, 16), half, 8)
     sums[20, 20, :3] = 1e7  # one pixel, of which half of the samples say four times as much
     first = (sums / 2 * rng.uniform(0.9, 1.1, sums.shape)).astype(np.float32)
     first[20, 20, :3] *= 1.6

@@ -9,7 +9,7 @@ import pytest
 
 import raytracer
 from raytracer import Film, Image, UserError, pipeline
-from raytracer.film.noise import noise_of
+from raytracer.film.noise import WHITE, graded, noise_of
 from raytracer.passes import Goal, Passes
 from support.films import film_of
 from support.project import to_project
@@ -74,8 +74,11 @@ def test_the_noise_of_an_adaptive_film_within_a_time() -> None:
     use = after.coverage > 0
     first, both = (each.sums[use, :3].astype(float) for each in (adaptive, after))
     had, has = had[use, None], has[use, None]
-    error = had * (has - had) / has**2 * (first / had - (both - first) / (has - had)) ** 2
-    assert told == [pytest.approx(np.sqrt(error.mean()) / (both / has).mean(), rel=1e-6)]
+    means = both / has
+    light = np.minimum(means, WHITE * means.mean()).mean()
+    parts = [graded(part / light) for part in (first / had, (both - first) / (has - had))]
+    error = had * (has - had) / has**2 * (parts[0] - parts[1]) ** 2
+    assert told == [pytest.approx(np.sqrt(error.mean()), rel=1e-6)]
 
 
 class Clock:
