@@ -875,7 +875,7 @@ def contradiction(values: Values) -> str | None:
         return ".topology: names the atoms of a trajectory, but the set has no file"
     if values.get("labels") is not None and sources != ["file"]:
         return ".labels: says what the labels of a data file are, but the set has no file"
-    for one, many in (("radius", "radii"), ("color", "colors")):
+    for one, many in (("radius", "radii"), ("color", "colors"), ("opacity", "opacities")):
         if values.get(many) is not None and sources != ["centers"]:
             return f".{many}: goes with inline centers only; a {sources[0]} brings its own"
         if values.get(one) is not None and values.get(many) is not None:
@@ -887,8 +887,10 @@ def _inline(place: str, values: Values, options: dict[str, Any]) -> SphereSet:
     """Make a set of the spheres in the scene file itself."""
     radius = "radius" if values.get("radii") is None else "radii"
     color = "color" if values.get("colors") is None else "colors"
-    names = {"centers": "centers", "radius": radius, "color": color}
-    for name in ("centers", "radii", "colors"):
+    opacity = "opacity" if values.get("opacities") is None else "opacities"
+    names = {"centers": "centers", "radius": radius, "color": color, "opacity": opacity}
+    options = options | {"opacity": values.get(opacity)}
+    for name in ("centers", "radii", "colors", "opacities"):
         if _holds_truth(values.get(name)):
             raise SceneError(f"{place}.{name}: holds true or false where numbers belong")
     try:

@@ -229,6 +229,10 @@ SPHERES = Table(
             "Opacity of all spheres of the set, or an expression over columns of the file: "
             '"charge / 2"; goes before the alpha of colours.',
             "1",
+            each="opacities",
+        ),
+        "opacities": _key(
+            Rows(Number(0.0, 1.0)), "An opacity for each inline centre.", every="opacity"
         ),
         "transform": _key(
             Table("Transform", "Scale, then rotate, then translate.", definitions(Transform)),

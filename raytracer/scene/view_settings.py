@@ -6,6 +6,7 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from math import hypot, inf, radians, tan
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from raytracer.arguments import is_a
@@ -402,8 +403,13 @@ class ViewSettings(Defined):
         return replace(plane, shadow_catcher=self.shadow_catcher)
 
     def _environment(self) -> Environment:
-        """Return the light from all around."""
+        """Return the light from all around.
+
+        Raises:
+            UserError: it is neither a colour nor an image that is there.
+        """
         from raytracer.scene.environment import Environment as Around
+        from raytracer.scene.environment_image import ENDINGS
 
         if is_a(self.environment, Around):
             return self.environment  # type: ignore[return-value]
@@ -411,7 +417,15 @@ class ViewSettings(Defined):
         try:
             return Around(color=parse_color(name))
         except SceneError:
-            return Around(image=name)
+            pass
+        if Path(name).suffix.lower() not in ENDINGS:
+            raise UserError(
+                f"environment: {name!r} is neither a colour nor the file of an image "
+                f"({', '.join(ENDINGS)})"
+            )
+        if not Path(name).is_file():
+            raise UserError(f"environment: {name}: there is no such file")
+        return Around(image=name)
 
     def _clip(self) -> Clip:
         """Return the planes that clip.

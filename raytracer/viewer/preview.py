@@ -136,7 +136,7 @@ def preview(
         height: height of the window in pixels; None takes the scene's.
         samples: samples per pixel at rest; None takes the scene's.
         look: one of `LOOKS`; None takes the scene's.
-        integrator: "direct" or "ao"; None takes the scene's, or that of the look.
+        integrator: "direct", "ao" or "path"; None takes the scene's, or that of the look.
         ao_samples: occlusion rays per surface and sample; None takes the scene's.
         ao_distance: length of occlusion rays in scene units; None takes the scene's.
         denoise: whether noise is removed from the picture at rest; None takes the scene's.

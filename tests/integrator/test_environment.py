@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -253,6 +254,16 @@ def test_a_focus_too_far_away_is_refused() -> None:
         raytracer.render(scene_of(None, camera=camera), width=8, height=6, samples=1)
 
 
+def test_a_focus_behind_the_camera_is_told() -> None:
+    """Nothing can be in focus there: the picture is that of a pinhole."""
+    camera = Camera(position=(0, 0, 5), look_at=(0, 0, 0), aperture=0.1, focus=(0, 0, 6))
+    small: dict[str, Any] = {"width": 8, "height": 6, "samples": 1}
+    with pytest.warns(raytracer.RaytracerWarning, match=r"camera\.focus: is behind the camera"):
+        found = raytracer.render(scene_of(None, camera=camera), **small)
+    sharp = raytracer.render(scene_of(None, camera=replace(camera, aperture=0.0)), **small)
+    np.testing.assert_allclose(found.array, sharp.array, atol=1e-3)
+
+
 def test_light_of_an_image_is_kept() -> None:
     rng = np.random.default_rng(1)
     image = rng.uniform(0, 1, (128, 256, 3)).astype(np.float32) ** 4
@@ -367,6 +378,27 @@ def test_images_of_a_high_range_are_read_as_they_are(tmp_path: Path) -> None:
     path = tmp_path / "sky.hdr"
     path.write_bytes(imagecodecs.rgbe_encode(rows, header=True))
     np.testing.assert_allclose(read_radiance(path), rows, rtol=0.02, atol=900 / 256)
+
+
+@pytest.mark.parametrize(
+    ("value", "problem"),
+    [
+        ("reddish", "environment: 'reddish' is neither a colour nor the file of an image (.exr"),
+        ("sky.tom", "environment: 'sky.tom' is neither a colour"),
+        ("no.hdr", "environment: no.hdr: there is no such file"),
+    ],
+)
+def test_the_option_names_itself(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], value: str, problem: str
+) -> None:
+    from raytracer.cli import main
+
+    scene = tmp_path / "s.toml"
+    scene.write_text("[[spheres]]\ncenters = [[0, 0, 0]]\nradius = 1\n")
+    assert main(["render", str(scene), "-o", str(tmp_path / "a.png"), "--environment", value]) == 2
+    error = capsys.readouterr().err
+    assert problem in error
+    assert len(error.splitlines()) == 1
 
 
 def test_a_scene_file_and_the_command_say_it(tmp_path: Path) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image as Pillow
 
 import raytracer
 from raytracer import Background, Camera, Material, Principled, Scene, SphereSet
@@ -122,6 +124,39 @@ def test_the_alpha_of_colours_is_their_opacity(backend: str) -> None:
         assert alpha[35] == pytest.approx(0.75, abs=0.02)
     own = SphereSet(centers, 0.3, np.ones((2, 4)) * 0.5, opacity=1.0)
     assert own.opacity == 1.0
+
+
+def test_opacities_of_spheres_in_a_file(backend: str, tmp_path: Path) -> None:
+    """One for each of `centers`, through the command."""
+    from raytracer.cli import main
+
+    (tmp_path / "two.toml").write_text(
+        "[background]\ntransparent = true\n"
+        '[camera]\ntype = "orthographic"\nposition = [0, 0, 5]\nlook_at = [0, 0, 0]\nheight = 4\n'
+        "[[spheres]]\ncenters = [[-1, 0, 0], [1, 0, 0]]\nradius = 0.9\nopacities = [0.25, 0.75]\n"
+    )
+    words = ["--size", "40x40", "--samples", "64", "--filter", "point", "--backend", backend]
+    out = tmp_path / "two.png"
+    assert main(["render", str(tmp_path / "two.toml"), "-o", str(out), "-q", *words]) == 0
+    alpha = np.asarray(Pillow.open(out))[20, :, 3] / 255
+    assert alpha[10] == pytest.approx(0.25, abs=0.03)
+    assert alpha[30] == pytest.approx(0.75, abs=0.03)
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("opacities = [0.5]", r"opacities: has shape \(1,\) for 2 spheres"),
+        ("opacities = [0.5, 1.5]", "opacities: of sphere 1 is 1.5; it goes from 0 to 1"),
+        ("opacities = [true, 1]", "opacities: holds true or false"),
+        ("opacities = [1, 1]\nopacity = 0.5", "opacities: leave out either opacity or opacities"),
+    ],
+)
+def test_wrong_opacities_in_a_file(tmp_path: Path, line: str, problem: str) -> None:
+    path = tmp_path / "two.toml"
+    path.write_text(f"[[spheres]]\ncenters = [[-1, 0, 0], [1, 0, 0]]\nradius = 1\n{line}\n")
+    with pytest.raises(UserError, match=rf"two\.toml: spheres\[0\]\.{problem}"):
+        raytracer.load(path)
 
 
 def test_output_variables_show_what_is_at_least_half_opaque(backend: str) -> None:

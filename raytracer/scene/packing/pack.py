@@ -120,6 +120,8 @@ def _packed(
     balls = spheres if placed is None else placed.balls
     stand, stated = posed(scene.camera or Camera(), balls, space, aspect, with_boxes(scene, around))
     _warn_of(stand.outliers, balls, space)
+    if stand.is_focus_behind:
+        warn("camera.focus: is behind the camera, so that nothing is blurred; move it to the front")
     camera = stand.pack(aspect)
     up = world_up(scene.background, scene.camera, background_up(scene.background, stated))
     lights = pack_lights(scene.lights, space, rig_axes(settings, stand.axes, up), settings)

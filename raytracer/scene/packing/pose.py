@@ -85,10 +85,18 @@ class Pose:
     @property
     def focus_distance(self) -> float:
         """Distance along the view of what is in focus; 0 for a pinhole."""
-        if not self.aperture:
-            return 0.0
+        return max(self._depth_of_focus, 1e-3) if self.aperture else 0.0
+
+    @property
+    def is_focus_behind(self) -> bool:
+        """Whether the point in focus is where the camera does not look: nothing is blurred."""
+        return self.aperture > 0.0 and self._depth_of_focus <= 0.0
+
+    @property
+    def _depth_of_focus(self) -> float:
+        """Distance along the view of the point that is in focus; negative behind the camera."""
         away = -self.eye if self.focus is None else self.focus - self.eye
-        return max(float(away @ self.axes.forward), 1e-3)
+        return float(away @ self.axes.forward)
 
     def camera(self, given: Camera, space: Space) -> Camera:
         """Return it as a camera in scene units that looks at the middle of the spheres' depth.
