@@ -147,6 +147,25 @@ def test_white_furnace(backend: str, name: str) -> None:
     assert np.abs(found - 1).max() < (1e-4 if "phong" in name else 0.25)
 
 
+@pytest.mark.parametrize("name", WHITE)
+def test_white_furnace_of_balls_that_touch(backend: str, name: str) -> None:
+    """Side by side, and one within the other: no dark rings around the points of contact.
+
+    Light bounces often where they touch, so that paths are long.
+    """
+    small = 0.3
+    shown = scene(
+        ball((-0.5, 0, 0), 0.5, WHITE[name]),
+        ball((0.5, 0, 0), 0.5, WHITE[name]),
+        ball((0.5, 0.5 - small, 0), small, WHITE[name]),
+        background=Background(color="#ffffff"),
+        camera=Camera(position=(0, 0, 6), look_at=(0, 0, 0), vertical_fov=4.0),
+    )
+    found = shoot(shown, 20, 20, samples=128, max_depth=512, backend=backend)
+    assert found.mean() == pytest.approx(1, abs=1e-2 if "glass " in name else 3e-3)
+    assert np.abs(found - 1).max() < (1e-4 if "phong" in name else 0.35)
+
+
 def test_ambient_light_is_a_sky(backend: str) -> None:
     """It lights what paths reach, adds to the background, and the camera does not see it."""
     shown = scene(ball((0, 0, 0), 1.0, DIFFUSE, (0.5, 0.5, 0.5)), ambient=Ambient(intensity=0.6))
