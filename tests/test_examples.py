@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from collections.abc import Callable
 from dataclasses import asdict
@@ -69,7 +70,13 @@ def test_example_makes_a_picture(path: Path, few: list[str]) -> None:
 
 
 def test_example_is_listed_and_has_its_picture(path: Path) -> None:
-    assert f"`{path.name}`" in (FOLDER / "README.md").read_text(encoding="utf-8")
+    said = tomllib.loads(path.read_text(encoding="utf-8"))
+    caption = re.search(r"; (\d+) samples, (\d+) s of processor time\.$", said["caption"])
+    assert caption is not None
+    samples, seconds = caption.groups()
+    assert int(samples) == said["render"]["samples"]
+    row = re.compile(rf"^\| `{path.name}` \| [\d,]+ \| {samples} \| {seconds} s \|", re.MULTILINE)
+    assert row.search((FOLDER / "README.md").read_text(encoding="utf-8"))
     picture = RENDERS / f"{path.stem}.png"
     assert picture.is_file()
     assert picture.stat().st_size < 2_500_000
