@@ -80,6 +80,7 @@ def cases() -> list[Case]:
         ("glass", {"roughness": 0.0, "transmission": 1.0}, WHITE, "dielectric", 2),
         ("green glass", {"roughness": 0.0, "transmission": 1.0}, (0.3, 0.9, 0.5), "dielectric", 2),
         ("water", {"roughness": 0.0, "transmission": 1.0, "ior": 1.33}, WHITE, "dielectric", 2),
+        ("frosted glass 0.1", {"roughness": 0.1, "transmission": 1.0}, WHITE, "roughdielectric", 2),
     ]  # fmt: skip
     found = [
         Case(f"{name}, {lit['kind']}", lit, made, color, peer, factor)
@@ -262,6 +263,9 @@ def peer_bsdf(case: Case, rgb: Any, matt: Any) -> dict[str, Any]:
         tint = [c**0.5 for c in case.color]  # of each crossing
         return {"type": "dielectric", "int_ior": case.material.get("ior", 1.5), "ext_ior": 1.0,
                 "specular_transmittance": rgb(tint)}  # fmt: skip
+    if case.peer == "roughdielectric":
+        return {"type": "roughdielectric", "distribution": "ggx", "ext_ior": 1.0, "int_ior": 1.5,
+                "alpha": case.material["roughness"] ** 2}  # fmt: skip
     if case.peer == "roughconductor":
         return {"type": "roughconductor", "material": "none", "distribution": "ggx",
                 "alpha": max(case.material["roughness"] ** 2, 1e-3)}  # fmt: skip
