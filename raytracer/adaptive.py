@@ -21,7 +21,6 @@ from raytracer.errors import UserError, naming
 from raytracer.film.film import Crop, Film
 from raytracer.film.noise import TileNoise, most_around
 from raytracer.passes import SHOWN_EVERY
-from raytracer.settings import MOST_FOR_NOISE
 
 if TYPE_CHECKING:
     from raytracer.backends.base import DeviceFilm, ProgressCall
@@ -114,7 +113,7 @@ class AdaptivePasses:
         film: FilmAreas,
         samples: int,
         level: float,
-        most: int = MOST_FOR_NOISE,
+        most: int,
         seconds: float | None = None,
         progress: ProgressCall | None = None,
         show: Callable[[], None] | None = None,

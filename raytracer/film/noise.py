@@ -10,7 +10,7 @@ those of bright pixels are relative to their own light.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import inf, sqrt
 from typing import TYPE_CHECKING, Any
@@ -43,14 +43,13 @@ def graded(light: NDArray[np.float64]) -> NDArray[np.float64]:
     return values
 
 
-def mean_light(sums: NDArray[np.float32], counts: NDArray[np.float64]) -> float:
+def mean_light(sums: NDArray[np.float32], counts: NDArray[Any] | Sequence[NDArray[Any]]) -> float:
     """Return the mean of the channels of pixels in which a sphere was hit, up to white.
 
     Args:
         sums: of a film, float32 (h, w, 4).
-        counts: samples of the pixels, (h, w) or what broadcasts to it.
+        counts: samples of the pixels of each row, (w,).
     """
-    counts = np.broadcast_to(counts, sums.shape[:2])
     mean = inf
     for _ in range(2):
         light, channels = 0.0, 0
@@ -82,8 +81,7 @@ def noise_of(film: Film, earlier: NDArray[np.float32], samples: int | NDArray[np
     """
     shape = film.sums.shape[:2]
     counts = np.broadcast_to(film.samples if film.counts is None else film.counts, shape)
-    counts = counts.astype(np.float64)
-    before = np.broadcast_to(samples, shape).astype(np.float64)
+    before = np.broadcast_to(samples, shape)
     light = mean_light(film.sums, counts)
     total, channels = 0.0, 0
     for row in zip(film.sums, earlier, counts, before, strict=True):
@@ -105,7 +103,7 @@ def error_of(film: Film, truth: Film) -> float:
     """
     use = _shown(truth.sums) & _shown(film.sums)
     means = [each.mean()[use, :3].astype(np.float64) for each in (film, truth)]
-    light = mean_light(truth.sums, truth.pixel_counts().astype(np.float64))
+    light = mean_light(truth.sums, truth.pixel_counts())
     if light <= 0 or not use.any():
         return 0.0
     return sqrt(float(np.square(graded(means[0] / light) - graded(means[1] / light)).mean()))
@@ -120,19 +118,20 @@ def _shown(sums: NDArray[np.float32]) -> NDArray[np.bool_]:
 def _variances(
     sums: NDArray[np.float32],
     earlier: NDArray[np.float32],
-    counts: NDArray[np.float64],
-    before: NDArray[np.float64],
+    counts: NDArray[Any],
+    before: NDArray[Any],
     light: float,
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Return the variance of the graded mean of each channel, and which pixels count.
+    """Return the variance of the graded mean of each channel of a row, and which pixels count.
 
     Args:
-        sums: of all samples, float32 (..., 4).
+        sums: of all samples, float32 (w, 4).
         earlier: sums before.
-        counts: samples of the pixels, (...).
+        counts: samples of the pixels, (w,).
         before: samples before.
         light: `mean_light` of the picture.
     """
+    counts, before = counts.astype(np.float64), before.astype(np.float64)
     use = _shown(sums) & (before > 0) & (counts > before)
     if light <= 0:
         return np.zeros((*use.shape, 3)), use
@@ -183,12 +182,10 @@ class TileNoise:
         """
         found = np.zeros((2, *counts.shape))
         columns = np.arange(0, sums.shape[1], side)
-        light = mean_light(sums, np.stack(list(_of_rows(counts, sums.shape, side))))
-        rows = zip(
-            _of_rows(counts, sums.shape, side), _of_rows(before, sums.shape, side), strict=True
-        )
-        for y, (has, had) in enumerate(rows):
-            variance, _ = _variances(sums[y], earlier[y], has, had, light)
+        has, had = (_of_rows(each, sums.shape, side) for each in (counts, before))
+        light = mean_light(sums, has)
+        for y, row in enumerate(zip(sums, earlier, has, had, strict=True)):
+            variance, _ = _variances(*row, light)
             values = variance.sum(axis=1), 3.0 * _shown(sums[y])
             for index, value in enumerate(values):
                 found[index, y // side] += np.add.reduceat(value, columns)
@@ -229,10 +226,10 @@ def most_around(values: NDArray[Any]) -> NDArray[Any]:
 
 def _of_rows(
     tiles: NDArray[np.int64], shape: tuple[int, ...], side: int
-) -> Iterator[NDArray[np.float64]]:
-    """Yield the numbers of the tiles for the pixels of each row."""
-    for y in range(shape[0]):
-        yield np.repeat(tiles[y // side].astype(np.float64), side)[: shape[1]]
+) -> list[NDArray[np.int64]]:
+    """Return the numbers of the tiles for the pixels of each row; rows of a tile share memory."""
+    wide = np.repeat(tiles, side, axis=1)[:, : shape[1]]
+    return [wide[y // side] for y in range(shape[0])]
 
 
 def _around(values: NDArray[np.float64]) -> NDArray[np.float64]:
