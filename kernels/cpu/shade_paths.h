@@ -27,6 +27,10 @@ struct MediaTracer {
     const auto filter = ray_filter<float>(scene, p.x, p.y, p.sample, p.ray.origin, p.ray.direction);
     RT_NS::intersect_closest(scene, p.ray.origin, p.ray.direction, self, t, p.prim, filter);
   }
+  RT_HD void intersect_closest_except(PathState<float>& p, const uint32_t* except, float& t) const {
+    const HitsExcept filter = {sample_hits<float>(scene, p.x, p.y, p.sample, p.ray.origin, p.ray.direction), except};
+    RT_NS::intersect_closest(scene, p.ray.origin, p.ray.direction, kNoPrim, t, p.prim, filter);
+  }
 };
 
 // The path of one ray of a wave.

@@ -7,6 +7,14 @@
 #pragma once
 #include "../integrator/integrators.h"
 
+// With nested glass rays are traced from so many places that traversal is called: inlined, the stacks of all places
+// would add up in local memory (7,296 bytes of a thread in place of 5,136).
+#if RT_PATH_TRACING && RT_NESTED
+#define RT_TRACE RT_DEVICE_CALLED
+#else
+#define RT_TRACE RT_DEVICE
+#endif
+
 namespace RT_NS {
 
 RT_DEVICE rt::SceneTables scene_tables(const rt::RenderArgs& a, const rt::Camera& camera, const rt::Light* lights,
@@ -42,24 +50,45 @@ RT_DEVICE TilePixel tile_pixel(const rt::RenderArgs& args, const rt::Film& film,
   return {x, y, (size_t)(y - film.y0) * (size_t)(film.x1 - film.x0) + (size_t)(x - film.x0), inside};
 }
 
+struct ClosestHit {
+  float t;
+  uint32_t prim;
+};
+
+// Nearest hit of a ray before that given, except `self`.
+template <class Traversal, class Filter>
+RT_TRACE ClosestHit closest_hit(const rt::SceneTables& s, const Traversal& traversal, Ray<float> ray, uint32_t self,
+                                ClosestHit hit, Filter filter) {
+  large_intersect_closest<float>(s.large, large_count(*s.frame), ray.origin, ray.direction, self, hit.t, hit.prim,
+                                 filter);
+  traversal.intersect_closest(ray.origin, ray.direction, self, hit.t, hit.prim, filter);
+  return hit;
+}
+
+// Whether anything except `self` is in (0, t_max) of a ray.
+template <class Traversal, class Filter>
+RT_TRACE bool any_hit(const rt::SceneTables& s, const Traversal& traversal, Ray<float> ray, uint32_t self, float t_max,
+                      Filter filter) {
+  if (large_count(*s.frame) &&
+      large_occluded<float>(s.large, large_count(*s.frame), ray.origin, ray.direction, self, t_max, filter))
+    return true;
+  return traversal.occluded(ray.origin, ray.direction, self, t_max, filter);
+}
+
 // Nearest hit of the ray of a path before t, except `self`, updates t and p.prim.
 template <class Traversal>
 RT_DEVICE void path_intersect_closest(const rt::SceneTables& s, const Traversal& traversal, PathState<float>& p,
                                       uint32_t self, float& t) {
   const auto filter = ray_filter<float>(s, p.x, p.y, p.sample, p.ray.origin, p.ray.direction);
-  large_intersect_closest<float>(s.large, large_count(*s.frame), p.ray.origin, p.ray.direction, self, t, p.prim,
-                                 filter);
-  traversal.intersect_closest(p.ray.origin, p.ray.direction, self, t, p.prim, filter);
+  const ClosestHit hit = closest_hit(s, traversal, p.ray, self, {t, p.prim}, filter);
+  t = hit.t, p.prim = hit.prim;
 }
 
 // Whether anything except `self` is in (0, t_max) of a ray that leaves a surface of the path p.
 template <class Traversal>
 RT_DEVICE bool path_occluded(const rt::SceneTables& s, const Traversal& traversal, const PathState<float>& p,
                              Vec3<float> o, Vec3<float> d, uint32_t self, float t_max) {
-  const auto filter = ray_filter<float>(s, p.x, p.y, p.sample, o, d, true);
-  if (large_count(*s.frame) && large_occluded<float>(s.large, large_count(*s.frame), o, d, self, t_max, filter))
-    return true;
-  return traversal.occluded(o, d, self, t_max, filter);
+  return any_hit(s, traversal, {o, d}, self, t_max, ray_filter<float>(s, p.x, p.y, p.sample, o, d, true));
 }
 
 // What the lights send to a surface, added to `radiance`; asks for shadow rays one light at a time.

@@ -31,7 +31,26 @@ struct MediaTracer {
   RT_DEVICE void intersect_closest(PathState<float>& p, uint32_t self, float& t) const {
     path_intersect_closest(scene, traversal, p, self, t);
   }
+#if RT_HIT_FILTERS && RT_NESTED
+  RT_DEVICE void intersect_closest_except(PathState<float>& p, const uint32_t* except, float& t) const {
+    const HitsExcept filter = {sample_hits<float>(scene, p.x, p.y, p.sample, p.ray.origin, p.ray.direction), except};
+    const ClosestHit hit = closest_hit(scene, traversal, p.ray, kNoPrim, {t, p.prim}, filter);
+    t = hit.t, p.prim = hit.prim;
+  }
+#endif
 };
+
+// A path after cross_media, and the radiance that it returns. Called: in few scenes is any glass nested.
+struct Crossing {
+  PathState<float> path;
+  Vec3<float> radiance;
+};
+
+template <class Traversal>
+RT_DEVICE_CALLED Crossing cross_path(const rt::SceneTables& s, const Traversal& traversal, PathState<float> p) {
+  const Vec3<float> radiance = cross_media(s, MediaTracer<Traversal>{s, traversal}, p);
+  return {p, radiance};
+}
 
 // One surface of a path, and the ray from there; returns whether the path goes on to a next surface.
 template <class Traversal>
@@ -60,7 +79,10 @@ RT_DEVICE bool path_bounce(const rt::SceneTables& s, const Traversal& traversal,
   if (traces_paths(frame.integrator))
     for (int i = 0; i < frame.scene.light_count; ++i)
       if (has_extent(s.lights[i])) radiance = radiance + shade_crossing(frame, s.lights[i], p, t);
-  if (nests(frame)) radiance = radiance + cross_media(s, MediaTracer<Traversal>{s, traversal}, p);
+  if (nests(frame)) {
+    const Crossing crossed = cross_path(s, traversal, p);
+    p = crossed.path, radiance = radiance + crossed.radiance;
+  }
   if (p.prim != kNoPrim) return true;
   radiance = radiance + shade_sky_miss(s, p);
   return false;
@@ -105,7 +127,7 @@ template <class Traversal>
 RT_DEVICE float4 trace_path(const rt::SceneTables& s, const Traversal& traversal, PathState<float> p) {
   if (nests(*s.frame)) {
     enter_camera_media(s, p);
-    cross_media(s, MediaTracer<Traversal>{s, traversal}, p);
+    p = cross_path(s, traversal, p).path;
   }
   if (p.prim == kNoPrim) {
     const Vec3<float> radiance = shade_sky_miss(s, p);

@@ -9,6 +9,7 @@
 #include "../core/sampling.h"
 #include "../geom/large_sphere.h"
 #include "features.h"
+#include "interior.h"
 #include "scene.h"
 
 namespace RT_NS {
@@ -120,6 +121,21 @@ RT_HD SampleHits<F> sample_hits(const rt::SceneTables& scene, UintOf<F> x, UintO
   if (scene.frame->clip.clip_count) a.span = clip_span(scene.frame->clip, origin, direction);
   return a;
 }
+
+// As SampleHits for one ray, without some primitives.
+struct HitsExcept : SampleHits<float> {
+  const uint32_t* except;  // kInteriorSolids primitives
+
+  RT_HD bool is_excepted(uint32_t prim) const {
+    bool found = false;
+    for (int i = 0; i < kInteriorSolids; ++i) found |= except[i] == prim;
+    return found;
+  }
+  RT_HD bool accepts(uint32_t prim) const { return !is_excepted(prim) && SampleHits<float>::accepts(prim); }
+  RT_HD bool accepts_large(const rt::LargeSphere& s, Vec3<float> position) const {
+    return !is_excepted(s.prim) && SampleHits<float>::accepts_large(s, position);
+  }
+};
 
 // The filter of a ray where code knows opacity and clipping, and where it does not.
 template <class F>

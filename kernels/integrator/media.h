@@ -15,6 +15,9 @@ struct Medium {
   bool whole;  // glass alone, without a share of another surface
 };
 
+// The number of a primitive's solid in a path's list.
+RT_HD uint32_t solid_of(const rt::SceneTables& s, uint32_t prim) { return (uint32_t)s.order[prim] + 1; }
+
 RT_HD uint32_t material_number(const rt::SceneTables& s, uint32_t solid) {
   return s.frame->scene.material_mode == kMaterialUniform ? 0u : (uint32_t)s.material_id[solid - 1];
 }
@@ -68,7 +71,7 @@ struct MediaChange {
 };
 
 RT_HD MediaChange media_change(const rt::SceneTables& s, const PathState<float>& p, const Surface<float>& f) {
-  const uint32_t solid = (uint32_t)s.order[p.prim] + 1;
+  const uint32_t solid = solid_of(s, p.prim);
   const Medium own = load_medium(s, solid), others = filling(s, p.interior, solid);
   if (!own.solid) return {others, others, false};
   const bool fills_it = fills(own, others);
@@ -76,6 +79,57 @@ RT_HD MediaChange media_change(const rt::SceneTables& s, const PathState<float>&
   const bool hidden = !fills_it || (others.solid && is_same_glass(s, own, others));
   return f.point.inside ? MediaChange{inner, others, hidden} : MediaChange{others, inner, hidden};
 }
+
+#if RT_HIT_FILTERS
+
+// A face in which planes cut several solids; one side of it is empty. prim: the one that fills the other side. A solid
+// that is not of glass fills any. others: solids of a path's list behind the face
+struct CutFace {
+  uint32_t prim;
+  Medium inner;
+  uint32_t others[kInteriorSolids];
+};
+
+// The face of a cut that a path meets. q: a path from the surface point on, q.prim a solid there. The surface point is
+// just before the plane, and all solids of the face end at the same t, that of the plane: the next one is what the ray
+// meets up to there when those found are left out. Called: rare, and its registers are its own.
+template <class Tracer>
+RT_COLD CutFace cut_face(const rt::SceneTables& s, const Tracer& tracer, PathState<float> q, bool inside) {
+  uint32_t found[kInteriorSolids] = {q.prim, kNoPrim, kNoPrim, kNoPrim};
+  CutFace face = {q.prim, load_medium(s, solid_of(s, q.prim)), {0u, 0u, 0u, 0u}};
+  const ClipSpan<float> span = clip_span(s.frame->clip, q.ray.origin, q.ray.direction);
+  const float plane = inside ? min_(span.begin, span.last) : span.end;
+  for (int i = 1; i < kInteriorSolids && face.inner.solid; ++i) {
+    float t = plane * (1.0f + 8.0f * kSurfaceError);  // hits count before t alone
+    q.prim = kNoPrim;
+    tracer.intersect_closest_except(q, found, t);
+    if (q.prim == kNoPrim) break;
+    found[i] = q.prim;
+    const Medium other = load_medium(s, solid_of(s, q.prim));
+    if (!other.solid || fills(other, face.inner)) face.inner = other, face.prim = q.prim;
+  }
+  for (int i = 0; i < kInteriorSolids; ++i)
+    if (found[i] != kNoPrim && found[i] != face.prim) face.others[i] = solid_of(s, found[i]);
+  return face;
+}
+
+// As media_change, where planes cut what the path meets: p.prim becomes what fills the place, and behind the face the
+// path is in the solids found there.
+template <class Tracer>
+RT_HD MediaChange cut_media_change(const rt::SceneTables& s, const Tracer& tracer, PathState<float>& p,
+                                   const Surface<float>& f) {
+  PathState<float> q = {};
+  q.ray = {f.point.position, p.ray.direction};
+  q.prim = p.prim, q.x = p.x, q.y = p.y, q.sample = p.sample;
+  const CutFace face = cut_face(s, tracer, q, f.point.inside);
+  const Medium air = load_medium(s, 0u);
+  p.prim = face.prim;
+  if (f.point.inside) return {face.inner, air, false};
+  for (int i = 0; i < kInteriorSolids; ++i) p.interior.solid[i] = face.others[i];
+  return {air, face.inner, false};
+}
+
+#endif
 
 // Solids in which a camera ray begins.
 RT_HD void enter_camera_media(const rt::SceneTables& s, PathState<float>& p) {
@@ -98,7 +152,7 @@ RT_HD void cross_hidden(const rt::SceneTables& s, const Tracer& tracer, const Su
                         float& t) {
   const Entry<float> entry = enter(*s.frame, f, p.ray.direction);
   const uint32_t self = entry.enters ? p.prim : leaving(p, f);
-  update_interior<float>(p.interior, (uint32_t)s.order[p.prim] + 1, !f.point.inside, f.point.inside);
+  update_interior<float>(p.interior, solid_of(s, p.prim), !f.point.inside, f.point.inside);
   if (p.scatter_pdf > 0.0f) p.scatter_pdf = kCertainPdf;
   p.ray.origin = start_point(f, p.ray.direction);
   p.prim = entry.enters ? p.prim : kNoPrim;
@@ -116,13 +170,19 @@ RT_HD Vec3<float> crossed_lights(const rt::SceneTables& s, const PathState<float
 
 // From the surface that a ray meets on to the first one that is there, if any: the light that media let through, and the
 // indices on both sides of the surface. Returns the radiance of lights that the path crosses on its way, those before the
-// first surface excluded. Tracer: Primitive<float> primitive(prim); void intersect_closest(path, self, t)
+// first surface excluded. Tracer: Primitive<float> primitive(prim); void intersect_closest(path, self, t);
+// void intersect_closest_except(path, primitives, t), which leaves kInteriorSolids of them out
 template <class Tracer>
 RT_HD Vec3<float> cross_media(const rt::SceneTables& s, const Tracer& tracer, PathState<float>& p) {
   Vec3<float> radiance = vec3(0.0f, 0.0f, 0.0f);
   for (int hidden = 0; p.prim != kNoPrim; ++hidden) {
     const Surface<float> f = path_surface(s, p, tracer.primitive(p.prim));
+#if RT_HIT_FILTERS
+    const bool is_cut = clips(*s.frame) && f.on_cut;
+    const MediaChange media = is_cut ? cut_media_change(s, tracer, p, f) : media_change(s, p, f);
+#else
     const MediaChange media = media_change(s, p, f);
+#endif
     const Vec3<float> way = f.point.position - p.ray.origin;
     p.throughput = p.throughput * medium_transmittance(s, media.here, sqrt_(dot(way, way)));
     p.interior.index_here = media.here.index, p.interior.index_beyond = media.beyond.index;
@@ -134,7 +194,7 @@ RT_HD Vec3<float> cross_media(const rt::SceneTables& s, const Tracer& tracer, Pa
   return radiance;
 }
 
-// The list of a path that has left the surface f of the path `from`.
+// The list of a path that has left the surface f of the path `from`. One side of a cut face is empty.
 template <class F>
 RT_HD void leave_surface(const rt::SceneTables& s, const PathState<F>& from, const Surface<F>& f, PathState<F>& p) {
   const Principled<F>& m = f.bsdf.principled;
@@ -142,6 +202,8 @@ RT_HD void leave_surface(const rt::SceneTables& s, const PathState<F>& from, con
                            (dot(p.ray.direction, f.point.normal) < F(0.0f));
   const UintOf<F> solid = gather(s.order, from.prim) + UintOf<F>(1u);
   update_interior<F>(p.interior, solid, passes & !f.point.inside, passes & f.point.inside);
+  const MaskOf<F> is_out = f.on_cut & ((passes & f.point.inside) | ((!passes) & !f.point.inside));
+  for (int i = 0; i < kInteriorSolids; ++i) p.interior.solid[i] = select(is_out, UintOf<F>(0u), p.interior.solid[i]);
 }
 
 }  // namespace RT_NS

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -167,6 +169,70 @@ def test_a_hidden_ball_keeps_no_lamp_off(backend: str) -> None:
         means.append(found.mean(axis=(0, 1)))
     assert means[0] == pytest.approx(means[1], rel=0.03)
     assert means[0].min() > 0.05
+
+
+def stack(*indices: float) -> float:
+    """Share of light that flat layers reflect, met straight on, with all bounces between them."""
+    reflected = 0.0
+    for one, other in reversed(list(pairwise(indices))):
+        once = ((one - other) / (one + other)) ** 2
+        reflected = once + (1 - once) ** 2 * reflected / (1 - once * reflected)
+    return reflected
+
+
+def straight(
+    balls: tuple[exact.Ball, ...], clip: Clip, way: int, start: float, backend: str
+) -> Any:
+    """Mean radiance along the y axis, up (1) or down (-1) from y = start, with its standard error.
+
+    The sky is white above and black below.
+    """
+    camera = Camera(
+        position=(0, start, 0), look_at=(0, start + way, 0), up=(0, 0, 1), vertical_fov=0.01
+    )
+    shown = scene(
+        balls, VIEW, camera=camera, clip=clip,
+        background=Background(bottom="black", top="white", up=(0, 1, 0)),
+    )  # fmt: skip
+    found = shoot(shown, samples=256, max_depth=40, backend=backend)[..., 0]
+    return found.mean(), found.std() / sqrt(found.size)
+
+
+CUTS: dict[str, tuple[exact.Ball, ...]] = {
+    "bubble": (glass((0, 0, 0), 1.0, 1.5), glass((0, 0, 0), 0.5, 1.0, 1)),
+    "water": (glass((0, 0, 0), 1.0, 1.5), glass((0, 0, 0), 0.5, 1.33, 1)),
+    "denser": (glass((0, 0, 0), 1.0, 1.33), glass((0, 0, 0), 0.5, 1.8, 1)),
+    "hidden": (glass((0, 0, 0), 1.0, 1.5), glass((0, 0, 0), 0.5, 1.33, -1)),
+    "three": (
+        glass((0, 0, 0), 1.0, 1.5), glass((0, 0, 0), 0.8, 1.2, 1), glass((0, 0, 0), 0.5, 1.8, 2),
+    ),
+}  # fmt: skip
+"""Balls about one centre, the largest first. Where the next is hidden, so is its index."""
+
+
+@pytest.mark.parametrize("clip", [Clip(keep="y < 0.1"), Clip(remove="y > 0.1")], ids=str)
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("name", CUTS)
+def test_a_face_in_which_a_plane_cuts_solids_of_glass(
+    backend: str, name: str, turned: bool, clip: Clip
+) -> None:
+    """Nothing but what fills the place is there, from in front, from behind and from inside."""
+    balls = CUTS[name]
+    layers = [ball.ior for ball in balls]  # from below up to the face
+    if name == "hidden":
+        layers = layers[:1]
+    inner = layers[-1]
+    shown = balls[::-1] if turned else balls
+    below = stack(*reversed(layers), 1.0)
+    face = stack(inner, 1.0)
+    wanted = {
+        (-1, 5.0): stack(1.0, *reversed(layers), 1.0),
+        (1, -5.0): 1 - stack(1.0, *layers, 1.0),
+        (1, -0.2): inner**2 * (1 - face) / (1 - face * below),
+    }
+    for (way, start), value in wanted.items():
+        found, error = straight(shown, clip, way, start, backend)
+        assert abs(found - value) < 5 * error + 1e-3, (way, start)
 
 
 TURN = Transform(translate=(0.3, -0.2, 0.1), rotate=(10, 20, 30))
