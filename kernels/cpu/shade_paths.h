@@ -93,7 +93,7 @@ inline uint32_t shade_catcher(const rt::SceneView& s, rt::Scratch& k, const rt::
   const Scattering<FW> scattering = catcher_scattering(frame, p, f);
   const UW self = leaving(p, f);
   CaughtLight<FW> caught = {FW(0.0f), FW(0.0f)};
-  for (int i = 0; i < light_samples(frame, p.depth); ++i) {
+  for (int i = 0; i < caught_lights(frame); ++i) {
     const LitSample<FW> a = shade_path_light(s, i, p, f, scattering);
     const uint32_t arrives = mask & bits(a.contributes);
     uint32_t seen = arrives;
@@ -108,9 +108,10 @@ inline uint32_t shade_catcher(const rt::SceneView& s, rt::Scratch& k, const rt::
     catch_light(caught, sky_radiance(frame, ambient), lanes, mask_from_bits<MW>(open));
   }
   if (catches_sky(frame)) {
-    const SkySample<FW> a = caught_sky(s, p, f, scattering);
-    const uint32_t seen = unblocked(s, p, f.point.position, a.wi, self, FW(kInfinity), mask);
-    catch_light(caught, a.radiance, lanes, mask_from_bits<MW>(seen));
+    const CaughtSky<FW> a = caught_sky(s, p, f, scattering);
+    const uint32_t arrives = mask & bits(a.contributes);
+    const uint32_t seen = unblocked(s, p, f.point.position, a.wi, self, FW(kInfinity), arrives);
+    catch_light(caught, a.radiance, lanes & a.contributes, mask_from_bits<MW>(seen), a.expected);
   } else if (!traces_paths(frame.integrator) && !rays) {
     catch_light(caught, ambient, lanes, lanes);
   }

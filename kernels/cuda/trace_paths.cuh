@@ -98,7 +98,7 @@ RT_DEVICE_CALLED float4 trace_shadow(const rt::SceneTables& s, const Traversal& 
   const Scattering<float> scattering = catcher_scattering(frame, p, f);
   const uint32_t self = leaving(p, f);
   CaughtLight<float> caught = {0.0f, 0.0f};
-  for (int i = 0; i < light_samples(frame, p.depth); ++i) {
+  for (int i = 0; i < caught_lights(frame); ++i) {
     const LitSample<float> a = shade_path_light(s, i, p, f, scattering);
     const bool blocked = a.contributes && casts_shadows(s, i) &&
                          path_occluded(s, traversal, p, a.origin, a.sample.wi, self, a.sample.distance);
@@ -111,9 +111,9 @@ RT_DEVICE_CALLED float4 trace_shadow(const rt::SceneTables& s, const Traversal& 
     catch_light<float>(caught, a.radiance, a.contributes, !blocked);
   }
   if (catches_sky(frame)) {
-    const SkySample<float> a = caught_sky(s, p, f, scattering);
-    const bool blocked = path_occluded(s, traversal, p, f.point.position, a.wi, self, kInfinity);
-    catch_light<float>(caught, a.radiance, true, !blocked);
+    const CaughtSky<float> a = caught_sky(s, p, f, scattering);
+    const bool blocked = a.contributes && path_occluded(s, traversal, p, f.point.position, a.wi, self, kInfinity);
+    catch_light<float>(caught, a.radiance, a.contributes, !blocked, a.expected);
   } else if (!traces_paths(frame.integrator) && !sky_rays(frame.integrator)) {
     catch_light<float>(caught, ambient, true, true);
   }

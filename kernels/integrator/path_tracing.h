@@ -66,7 +66,8 @@ RT_HD bool samples_sky(const rt::Frame& frame) { return has_sky_image(frame) && 
 // its samples would lie below the surface, and the rays to the others would cost as much as a bounce. One without
 // shadows is sampled alone, as other lights are: a path that goes on would meet what is in its way.
 RT_HD bool samples_sky(const rt::Frame& frame, int depth) {
-  const bool left_to_paths = frame.sky.sky_even && sky_casts_shadows(frame) && depth < frame.integrator.max_depth;
+  const bool left = frame.sky.sky_even && !frame.sky.sky_sampled;
+  const bool left_to_paths = left && sky_casts_shadows(frame) && depth < frame.integrator.max_depth;
   return samples_sky(frame) && !left_to_paths;
 }
 

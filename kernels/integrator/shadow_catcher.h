@@ -31,11 +31,16 @@ RT_HD Scattering<F> catcher_scattering(const rt::Frame& frame, const PathState<F
   return path_scattering(frame, p, f);
 }
 
+// What the ground shows of the image of the sky with nothing in the way.
+template <class F> RT_HD F whole_sky(const rt::Frame& frame, const Surface<F>& f, const Scattering<F>& s) {
+  return scattering_eval(s, f.point.normal).value.x * F(frame.environment.sky_light);
+}
+
 // Mean of the samples of light number i, where it is known; else 0.
 template <class F>
 RT_HD F expected_light(const rt::Frame& frame, int i, const Surface<F>& f, const Scattering<F>& s) {
-  if (!samples_sky(frame) || i + 1 < light_samples(frame, frame.integrator.max_depth)) return F(0.0f);
-  return scattering_eval(s, f.point.normal).value.x * F(frame.environment.sky_light);
+  if (!samples_sky(frame) || i < frame.scene.light_count || !is_sky(frame, i)) return F(0.0f);
+  return whole_sky(frame, f, s);
 }
 
 // Whether a camera ray meets the ground that catches shadows.
@@ -49,23 +54,43 @@ template <class F> RT_HD PathState<F> catching_path(const rt::Frame& frame, Path
   return p;
 }
 
-// Whether the sky is asked for by one ray with the density of a cosine: where paths are traced, unless its image is
-// among the lights.
-RT_HD bool catches_sky(const rt::Frame& frame) { return traces_paths(frame.integrator) && !samples_sky(frame); }
+// Whether the sky is asked for by one ray with the density of a cosine: where paths are traced, unless its image has a
+// bright part. Samples of an even image by its brightness would lie below the ground in half of all cases.
+RT_HD bool catches_sky(const rt::Frame& frame) {
+  const bool even = frame.sky.sky_even && sky_casts_shadows(frame);
+  return traces_paths(frame.integrator) && (even || !samples_sky(frame));
+}
 
-// Direction of that ray, and what it brings.
+// Number of the light samples of the ground, without that ray.
+RT_HD int32_t caught_lights(const rt::Frame& frame) {
+  const int32_t all = light_samples(frame, frame.integrator.max_depth);
+  return samples_sky(frame) && catches_sky(frame) ? all - 1 : all;
+}
+
+// What the ground shows of the sky by that ray.
 template <class F>
-RT_HD SkySample<F> caught_sky(const rt::SceneTables& scene, const PathState<F>& p, const Surface<F>& f,
+struct CaughtSky {
+  Vec3<F> wi;
+  MaskOf<F> contributes;
+  Vec3<F> radiance;
+  F expected;  // mean of all rays, where it is known; else 0
+};
+
+template <class F>
+RT_HD CaughtSky<F> caught_sky(const rt::SceneTables& scene, const PathState<F>& p, const Surface<F>& f,
                               const Scattering<F>& s) {
   const rt::Frame& frame = *scene.frame;
   const Sample2d<F> u = sample_2d<F>(frame.sampler.seed, p.x, p.y, p.sample, (uint32_t)p.depth, kUseBsdf);
-  SkySample<F> a;
-  a.wi = cosine_hemisphere(f.point.normal, u);
+  const Vec3<F> wi = cosine_hemisphere(f.point.normal, u);
+  if (samples_sky(frame)) {
+    const F cosine = max_(dot(wi, f.point.normal), F(1e-6f));
+    const LightSample<F> sample = {wi, F(kInfinity), F(1.0f) / cosine, cosine * F(kInvPi)};
+    const LitSample<F> a = shade_sample(frame, sample, sky_light(scene.sky, frame, wi).radiance, true, p, f, s);
+    return {wi, a.contributes, a.radiance, whole_sky(frame, f, s)};
+  }
   const Vec3<F> sky = splat3<F>(frame.environment.ambient) +
-                      background(frame.environment, background_height_direction(frame.environment, a.wi));
-  a.radiance = scattering_ambient(s) * sky;
-  a.contributes = splat_mask<F>(true);
-  return a;
+                      background(frame.environment, background_height_direction(frame.environment, wi));
+  return {wi, splat_mask<F>(true), scattering_ambient(s) * sky, F(0.0f)};
 }
 
 // Share of light that is missing.

@@ -5,11 +5,12 @@
 // texels all have solid angles of the same order.
 #if defined(RT_FIELD_LISTS)  // of core/structs.h
 
-// sky_x, background_up and their cross product are the image's axes
+// sky_x, background_up and their cross product are the image's axes; sky_sampled: whether an even one is sampled as a light
+// all the same
 #define RT_SKY(F)                                                                                 \
   F(float, sky_x, 3) F(int32_t, sky_size, 1)   /* unit; texels of a side, 0: there is no image */ \
-  F(int32_t, sky_visible, 1) F(int32_t, sky_even, 1) /* whether the camera sees it; whether paths find it at random */ \
-  F(int32_t, sky_shadow, 1) F(int32_t, pad, 1) /* sky_shadow: whether spheres cast shadows in its light */
+  F(int32_t, sky_visible, 1) F(int32_t, sky_even, 1) /* whether the camera sees it; whether no part is much brighter */ \
+  F(int32_t, sky_shadow, 1) F(int32_t, sky_sampled, 1) /* whether spheres cast shadows in its light; see below */
 
 // A texel is chosen with probability share / (number of texels); threshold and alias as in Emitter.
 #define RT_SKYTEXEL(F)                                                                            \

@@ -184,10 +184,12 @@ def test_mirrors_show_it_with_every_integrator(backend: str) -> None:
         np.testing.assert_allclose(around[18, 24, :3], (0.0, 2.0, 0.0), atol=1e-3)
 
 
-def even(environment: Environment, *materials: Any) -> bool:
+def even_and_sampled(environment: Environment, *materials: Any) -> tuple[bool, bool]:
+    """Whether a sky is even, and whether it is sampled all the same."""
     spheres = [SphereSet([[3.0 * i, 0, 0]], 1.0, material=m) for i, m in enumerate(materials)]
     scene = scene_of(environment, spheres=spheres, render=RenderSettings(integrator="path"))
-    return bool(pack(scene).frame["sky"]["sky_even"][0])
+    fields = pack(scene).frame["sky"][0]
+    return bool(fields["sky_even"]), bool(fields["sky_sampled"])
 
 
 def test_which_skies_are_left_to_paths(tmp_path: Path) -> None:
@@ -197,10 +199,10 @@ def test_which_skies_are_left_to_paths(tmp_path: Path) -> None:
     rows = np.full((64, 128, 3), 60.0)
     rows[20:24, 40:44] = 255.0
     sun = Environment(image=picture(tmp_path, rows))
-    assert even(gradient, WHITE, rough)
-    assert even(Environment(color="white"), WHITE)
-    assert not even(gradient, WHITE, glossy)
-    assert not even(sun, WHITE)
+    assert even_and_sampled(gradient, WHITE, rough) == (True, False)
+    assert even_and_sampled(Environment(color="white"), WHITE) == (True, False)
+    assert even_and_sampled(gradient, WHITE, glossy) == (True, True)
+    assert even_and_sampled(sun, WHITE) == (False, False)
 
 
 def test_a_sky_left_to_paths_gives_the_light_of_one_that_is_sampled(

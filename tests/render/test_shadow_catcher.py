@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import raytracer
 from raytracer import Background, Camera, DirectionalLight, Ground, Material, Scene, SphereSet
 from raytracer.cli import main
 from raytracer.errors import SceneError
+from raytracer.scene.colors import parse_color, srgb_to_linear
 from raytracer.scene.environment import Environment
 from raytracer.scene.lights import Ambient
 from reference.radiometry import sphere_irradiance
@@ -92,6 +94,59 @@ def test_shadow_of_the_sky(backend: str, integrator: str, sky: str) -> None:
     assert np.abs(error).max() < 0.09
     assert abs(error.mean()) < 2e-3
     assert covered[ground].max() > 0.15
+
+
+def covered_share(bottom: str, top: str) -> tuple[Any, Any]:
+    """What the ball covers of a sky's light on the ground: mean and variance over one ray.
+
+    bottom, top: colours of the nadir and the zenith. The ray has the density of a cosine.
+    Returns (SIDE, SIDE) each, by quadrature over the directions.
+    """
+    u, v = np.meshgrid((np.arange(64) + 0.5) / 64, (np.arange(128) + 0.5) / 128)
+    root, angle = np.sqrt(u), 2 * np.pi * v
+    wi = np.stack([root * np.cos(angle), np.sqrt(1 - u), root * np.sin(angle)], axis=-1)
+    low, high = (sum(srgb_to_linear(parse_color(color))) for color in (bottom, top))
+    sky = low + (0.5 + 0.5 * wi[..., 1]) * (high - low)
+    x, z = places()
+    to = np.stack([-x, np.full_like(x, HEIGHT), -z], axis=-1)
+    along = np.einsum("yxi,abi->yxab", to, wi)
+    blocked = (along > 0) & ((to**2).sum(axis=-1)[..., None, None] - along**2 < 1)
+    share = blocked * (sky / sky.mean())
+    return share.mean(axis=(2, 3)), share.var(axis=(2, 3))
+
+
+@pytest.mark.parametrize("matt", [MATT, replace(MATT, specular=0.4)], ids=["dull", "glossy"])
+@pytest.mark.parametrize("colors", [("white", "white"), ("#806040", "#c0d0ff")], ids=str)
+def test_an_even_sky_has_the_noise_of_one_ray(
+    backend: str, colors: tuple[str, str], matt: Material
+) -> None:
+    """Its samples lie above the ground, also where a material has highlights."""
+    shown = scene(environment=Environment(bottom=colors[0], top=colors[1]))
+    shown.spheres = [SphereSet([(0, HEIGHT, 0)], 1.0, ["#808080"], material=matt)]
+    found = np.array([
+        shoot(shown, samples=8, integrator="path", seed=seed, backend=backend)[..., 3]
+        for seed in range(64)
+    ])  # fmt: skip
+    mean, variance = covered_share(*colors)
+    ground = np.hypot(*places()) > 1.05
+    error = (found - mean)[:, ground]
+    assert abs(error.mean()) < 4 * np.sqrt(variance[ground].mean() / error.size / 8) + 5e-4
+    assert (error**2).mean() < 1.1 * variance[ground].mean() / 8
+    assert mean[ground].max() > 0.15
+
+
+def test_a_sky_with_a_sun_is_sampled_by_its_brightness(backend: str, tmp_path: Path) -> None:
+    """Most of its light comes from a few texels, which one ray in a thousand would meet."""
+    rows = np.full((64, 128, 3), 2, np.uint8)
+    rows[8:10, 40:42] = 255
+    Pillow.fromarray(rows).save(tmp_path / "sun.png")
+    around = Environment(image=str(tmp_path / "sun.png"), intensity=100.0)
+    shown = scene(environment=around)
+    found = [shoot(shown, samples=16, integrator="path", seed=seed, backend=backend)[..., 3]
+             for seed in range(2)]  # fmt: skip
+    ground = np.hypot(*places()) > 1.05
+    assert np.sqrt(((found[0] - found[1])[ground] ** 2).mean()) < 0.12
+    assert found[0][ground].max() > 0.5
 
 
 def test_beside_a_ball_there_is_no_light(backend: str) -> None:

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 SAMPLE = 1 << 14
 """Most spheres looked at for centre and scale; the middle of more is the same to a percent."""
 
-SKY_FIELDS = ("sky_x", "sky_size", "sky_visible", "sky_even", "sky_shadow")
+SKY_FIELDS = ("sky_x", "sky_size", "sky_visible", "sky_even", "sky_shadow", "sky_sampled")
 """Fields of the kernels' `Sky`."""
 
 UNIFORM, PER_SPHERE, INDEXED = "uniform", "per-sphere", "indexed"
@@ -300,8 +300,8 @@ def _sky(
     from raytracer.scene.packing.sky import pack_sky  # late: few scenes have one
 
     texels, fields = pack_sky(around, background_up(scene.background, camera))
-    if _has_highlights(materials):
-        fields["sky_even"] = 0  # they show what is sampled as a light, and paths do not look there
+    # highlights show what is sampled as a light, and paths do not look there
+    fields["sky_sampled"] = int(fields["sky_even"] and _has_highlights(materials))
     return texels, fields
 
 
