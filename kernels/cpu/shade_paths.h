@@ -18,6 +18,22 @@ RT_HD void shade_path_lights(const rt::SceneView& s, rt::Scratch& k, const rt::W
   }
 }
 
+// Lights that directions from narrow lobes of the surfaces of a vector find, where no path goes on.
+inline void shade_found_lights(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w, int at, uint32_t hits,
+                               const PathState<FW>& p, const Surface<FW>& f, const Scattering<FW>& scattering) {
+  const rt::Frame& frame = *s.frame;
+  const uint32_t seeking = hits & bits(seeks_lights(s, scattering));
+  if (!seeking) return;
+  const ScatteringSample<FW> b = seeking_sample(frame, p, scattering);
+  for (int i = 0; i < frame.scene.light_count; ++i) {
+    if (!is_found(frame, s.lights[i])) continue;
+    const LitSample<FW> a = shade_found_light(frame, s.lights[i], b, p, f);
+    uint32_t lit = seeking & bits(a.contributes);
+    if (lit) lit = unblocked(s, p, a.origin, a.sample.wi, leaving(p, f), a.sample.distance, lit);
+    if (lit) add_radiance(k, w, at, lit, a.radiance);
+  }
+}
+
 // As integrator/media.h asks for rays.
 struct MediaTracer {
   const rt::SceneView& scene;
@@ -145,7 +161,7 @@ inline void shade_wave(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w
     if (!hits) continue;
     const Surface<FW> f = load_surfaces(s, p, hits);
     if (!nests(frame)) p.throughput = p.throughput * inner_transmittance(p, f);
-    const Scattering<FW> scattering = path_scattering(frame, p, f);
+    const Scattering<FW> scattering = lit_scattering(frame, p, f);
     add_radiance(k, w, at, hits, shade_emission(frame, p, f, scattering));
     if (!paths) {
       const Vec3<FW> ambient = shade_path_ambient(frame, p, scattering);
@@ -155,6 +171,7 @@ inline void shade_wave(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w
         add_radiance(k, w, at, hits, ambient);
     }
     shade_path_lights(s, k, w, at, hits, p, f, scattering);
+    if (!paths) shade_found_lights(s, k, w, at, hits, p, f, scattering);
     const ScatterStep<FW> step = scatter_path(frame, p, f, scattering);
     const uint32_t going_on = hits & bits(step.continues);
     if (going_on && nests(frame)) queue_media(s, p, f, step.step.path, going_on, next);

@@ -21,6 +21,24 @@ RT_DEVICE Vec3<float> add_path_lights(const rt::SceneTables& s, const Traversal&
   return radiance;
 }
 
+// Lights that a direction from the narrow lobes of a surface finds, where the path p ends there. Called: few surfaces have
+// any, and nothing of the surface is kept for it.
+template <class Traversal>
+RT_DEVICE_CALLED Vec3<float> found_lights(const rt::SceneTables& s, const Traversal& traversal, PathState<float> p) {
+  const rt::Frame& frame = *s.frame;
+  const Surface<float> f = path_surface(s, p, traversal.primitive(p.prim));
+  const Scattering<float> scattering = lit_scattering(frame, p, f);
+  Vec3<float> radiance = vec3(0.0f, 0.0f, 0.0f);
+  const ScatteringSample<float> b = seeking_sample(frame, p, scattering);
+  for (int i = 0; i < frame.scene.light_count; ++i) {
+    if (!is_found(frame, s.lights[i])) continue;
+    const LitSample<float> a = shade_found_light(frame, s.lights[i], b, p, f);
+    if (a.contributes && !path_occluded(s, traversal, p, a.origin, b.wi, leaving(p, f), a.sample.distance))
+      radiance = radiance + a.radiance;
+  }
+  return radiance;
+}
+
 // As integrator/media.h asks for rays.
 template <class Traversal>
 struct MediaTracer {
@@ -59,7 +77,7 @@ RT_DEVICE bool path_bounce(const rt::SceneTables& s, const Traversal& traversal,
   const rt::Frame& frame = *s.frame;
   const Surface<float> f = path_surface(s, p, traversal.primitive(p.prim));
   if (!nests(frame)) p.throughput = p.throughput * inner_transmittance(p, f);
-  const Scattering<float> scattering = path_scattering(frame, p, f);
+  const Scattering<float> scattering = lit_scattering(frame, p, f);
   radiance = radiance + shade_emission(frame, p, f, scattering);
   if (!traces_paths(frame.integrator)) {
     const Vec3<float> ambient = shade_path_ambient(frame, p, scattering);
@@ -70,7 +88,10 @@ RT_DEVICE bool path_bounce(const rt::SceneTables& s, const Traversal& traversal,
   }
   radiance = add_path_lights(s, traversal, p, f, scattering, radiance);
   const ScatterStep<float> next = scatter_path(frame, p, f, scattering);
-  if (!next.continues) return false;
+  if (!next.continues) {
+    if (seeks_lights(s, scattering)) radiance = radiance + found_lights(s, traversal, p);
+    return false;
+  }
   const PathState<float> from = p;
   p = next.step.path;
   if (nests(frame)) leave_surface(s, from, f, p);

@@ -6,7 +6,9 @@
 // Lights with an extent are no obstacles: a ray takes their light along and goes on. The camera does not see them.
 //
 // `direct` and `ao` are rendered by these functions too where a scene has materials other than Phong's or lights with
-// an extent: then no path goes on but along Phong's mirrors, and light counts as sampled at the surfaces alone.
+// an extent: then no path goes on but along Phong's mirrors, and light counts as sampled at the surfaces alone. A narrow
+// lobe, as of chrome or a coat, would show a light with an extent as a few spikes, since few of the light's samples lie
+// in it. There a direction is drawn from the lobe too, which finds these lights and nothing else.
 #if defined(RT_FIELD_LISTS)  // of core/structs.h
 
 // clamp_indirect: most radiance of an indirect contribution; 0: any
@@ -124,6 +126,14 @@ RT_HD Scattering<F> path_scattering(const rt::Frame& frame, const PathState<F>& 
   return scattering(f.bsdf, f.point.normal, F(-1.0f) * p.ray.direction, f.point.inside, eta);
 }
 
+// The same for a surface that is lit: where no path goes on, directions are drawn from narrow lobes alone, to find lights.
+template <class F>
+RT_HD Scattering<F> lit_scattering(const rt::Frame& frame, const PathState<F>& p, const Surface<F>& f) {
+  Scattering<F> s = path_scattering(frame, p, f);
+  if (!traces_paths(frame.integrator)) keep_narrow_lobes(s);
+  return s;
+}
+
 // The light that the surface itself sends out.
 template <class F>
 RT_HD Vec3<F> shade_emission(const rt::Frame& frame, const PathState<F>& p, const Surface<F>& f,
@@ -188,14 +198,14 @@ struct LitSample {
   Vec3<F> radiance;
 };
 
+// found: whether directions drawn from the material find this light too
 template <class F>
 RT_HD LitSample<F> shade_sample(const rt::Frame& frame, const LightSample<F>& sample, Vec3<F> color, bool shadows,
-                                const PathState<F>& p, const Surface<F>& f, const Scattering<F>& s) {
+                                const PathState<F>& p, const Surface<F>& f, const Scattering<F>& s, bool found) {
   LitSample<F> a;
   a.sample = sample;
   const ScatteringValue<F> v = scattering_eval(s, sample.wi);
-  // could a path that goes on find this light?
-  const F other = path_goes_on(frame.integrator, p) && shadows ? v.pdf : F(0.0f);
+  const F other = found && shadows ? v.pdf : F(0.0f);
   const F weight = select(sample.pdf > F(0.0f), power_heuristic(sample.pdf, other), F(1.0f));
   const Vec3<F> value = weight * v.value + Vec3<F>{v.highlight, v.highlight, v.highlight};
   a.radiance = clamped(frame.integrator, p.depth + 1, (sample.attenuation * p.throughput) * (color * value));
@@ -243,12 +253,12 @@ template <class F>
 RT_HD LitSample<F> shade_path_light(const rt::SceneTables& scene, int32_t number, const PathState<F>& p,
                                     const Surface<F>& f, const Scattering<F>& s) {
   const rt::Frame& frame = *scene.frame;
-  const bool shadows = casts_shadows(scene, number);
+  const bool shadows = casts_shadows(scene, number), found = path_goes_on(frame.integrator, p);
   const Vec3<F> position = f.point.position;
   if (number < frame.scene.light_count) {
     const rt::Light& light = scene.lights[number];
     return shade_sample(frame, sample_light(frame, light, number, p, position), splat3<F>(light.color), shadows, p, f,
-                        s);
+                        s, found || !traces_paths(frame.integrator));
   }
   const uint32_t depth = (uint32_t)p.depth, seed = frame.sampler.seed + 0x9e3779b9u * (uint32_t)number;
   const F choice = sample_1d<F>(seed + 0x9e3779b9u, p.x, p.y, p.sample, depth, kUseLight);
@@ -258,14 +268,54 @@ RT_HD LitSample<F> shade_path_light(const rt::SceneTables& scene, int32_t number
     const SkyLightSample<F> sky = sky_light_sample(scene.sky, frame, choice, other, u);
     const F attenuation = F(kInvPi) / max_(sky.light.pdf, F(1e-20f));
     const LightSample<F> sample = {sky.wi, F(kInfinity), attenuation, sky.light.pdf};
-    return shade_sample(frame, sample, sky.light.radiance, shadows, p, f, s);
+    return shade_sample(frame, sample, sky.light.radiance, shadows, p, f, s, found);
   }
   const EmitterSample<F> e = emitter_sample(scene.emitters, emitter_count(frame), position, choice, u);
   const LightSample<F> sample = clips(frame) ? clipped_emitter(frame, e, position) : e.sample;
-  LitSample<F> a = shade_sample(frame, sample, e.radiance, shadows, p, f, s);
+  LitSample<F> a = shade_sample(frame, sample, e.radiance, shadows, p, f, s, found);
   if (clips(frame)) a.contributes = a.contributes & (sample.distance > F(0.0f));
   if (is_translucent(frame))
     a.contributes = a.contributes & is_present<F>(frame.sampler.seed, p.x, p.y, p.sample, e.sphere, e.opacity);
+  return a;
+}
+
+// Whether directions from narrow lobes find a light.
+RT_HD bool is_found(const rt::Frame& frame, const rt::Light& light) {
+  return has_extent(light) && casts_shadows(frame, light);
+}
+
+// Whether such a direction is of use. s: of lit_scattering
+template <class F> RT_HD MaskOf<F> seeks_lights(const rt::SceneTables& scene, const Scattering<F>& s) {
+  const rt::Frame& frame = *scene.frame;
+  const MaskOf<F> none = splat_mask<F>(false);
+  if (traces_paths(frame.integrator) || !any(s.bsdf.is_principled)) return none;
+  bool found = false;
+  for (int i = 0; i < frame.scene.light_count; ++i) found |= is_found(frame, scene.lights[i]);
+  if (!found) return none;
+  return s.bsdf.is_principled & (s.principled.p_coat + s.principled.p_layer + s.principled.p_glass > F(0.0f));
+}
+
+// A direction from the lobes of a surface, in which lights are looked for.
+template <class F>
+RT_HD ScatteringSample<F> seeking_sample(const rt::Frame& frame, const PathState<F>& p, const Scattering<F>& s) {
+  const uint32_t seed = frame.sampler.seed, depth = (uint32_t)p.depth;
+  const Sample2d<F> u = sample_2d<F>(seed, p.x, p.y, p.sample, depth, kUseBsdf);
+  return scattering_sample(s, u, sample_1d<F>(seed, p.x, p.y, p.sample, depth + 1, kUseFilter));
+}
+
+// What a light with an extent that casts shadows sends along such a direction, unless something is in the way.
+template <class F>
+RT_HD LitSample<F> shade_found_light(const rt::Frame& frame, const rt::Light& light, const ScatteringSample<F>& b,
+                                     const PathState<F>& p, const Surface<F>& f) {
+  LitSample<F> a;
+  a.origin = start_point(f, b.wi);
+  const LightHit<F> hit = area_light_hit(light, a.origin, b.wi);
+  a.sample = {b.wi, hit.t, hit.radiance, hit.pdf};
+  const F weight = select(b.pdf > F(0.0f), power_heuristic(b.pdf, hit.pdf), F(0.0f));
+  const Entry<F> entry = enter(frame, f, b.wi);
+  const Vec3<F> throughput = p.throughput * b.weight;
+  a.radiance = clamped(frame.integrator, p.depth + 1, (weight * hit.radiance) * (throughput * splat3<F>(light.color)));
+  a.contributes = (hit.t >= F(0.0f)) & (largest(a.radiance) > F(0.0f)) & !(entry.enters & (entry.t < hit.t));
   return a;
 }
 

@@ -28,7 +28,9 @@ RT_HD void catch_light(CaughtLight<F>& caught, Vec3<F> radiance, MaskOf<F> arriv
 template <class F>
 RT_HD Scattering<F> catcher_scattering(const rt::Frame& frame, const PathState<F>& p, Surface<F>& f) {
   f.bsdf.albedo = {F(1.0f), F(1.0f), F(1.0f)};
-  return path_scattering(frame, p, f);
+  Scattering<F> s = path_scattering(frame, p, f);
+  keep_lobes(s, F(0.0f), F(0.0f), F(0.0f));  // no direction is drawn from them
+  return s;
 }
 
 // What the ground shows of the image of the sky with nothing in the way.
@@ -85,7 +87,7 @@ RT_HD CaughtSky<F> caught_sky(const rt::SceneTables& scene, const PathState<F>& 
   if (samples_sky(frame)) {
     const F cosine = max_(dot(wi, f.point.normal), F(1e-6f));
     const LightSample<F> sample = {wi, F(kInfinity), F(1.0f) / cosine, cosine * F(kInvPi)};
-    const LitSample<F> a = shade_sample(frame, sample, sky_light(scene.sky, frame, wi).radiance, true, p, f, s);
+    const LitSample<F> a = shade_sample(frame, sample, sky_light(scene.sky, frame, wi).radiance, true, p, f, s, false);
     return {wi, a.contributes, a.radiance, whole_sky(frame, f, s)};
   }
   const Vec3<F> sky = splat3<F>(frame.environment.ambient) +

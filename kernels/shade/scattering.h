@@ -101,6 +101,28 @@ template <class F> RT_HD ScatteringSample<F> scattering_sample(const Scattering<
   return a;
 }
 
+// Directions are drawn from the lobes with these factors of their probabilities alone: 1 or 0.
+template <class F> RT_HD void keep_lobes(Scattering<F>& s, F coat, F layer, F glass) {
+  s.p_mirror = F(1.0f);  // Phong's: none but the mirror
+  if (!any(s.bsdf.is_principled)) return;
+  PrincipledShading<F>& m = s.principled;
+  m.p_coat = coat * m.p_coat, m.p_layer = layer * m.p_layer, m.p_glass = glass * m.p_glass;
+  m.p_diffuse = m.p_multiple = m.p_glass_multiple = F(0.0f);
+  const F sum = m.p_coat + m.p_layer + m.p_glass, scale = F(1.0f) / max_(sum, F(1e-20f));
+  m.p_coat = scale * m.p_coat, m.p_layer = scale * m.p_layer, m.p_glass = scale * m.p_glass;
+}
+
+// The largest alpha of a lobe that samples of a light with an extent hardly hit.
+constexpr float kNarrowAlpha = 0.1f;
+
+// Directions are drawn from narrow lobes alone, as those of a coat or of a polished metal.
+template <class F> RT_HD void keep_narrow_lobes(Scattering<F>& s) {
+  if (!any(s.bsdf.is_principled)) return keep_lobes(s, F(0.0f), F(0.0f), F(0.0f));
+  const PrincipledShading<F>& m = s.principled;
+  const F narrow = select(m.alpha <= F(kNarrowAlpha), F(1.0f), F(0.0f));
+  keep_lobes(s, F(1.0f), narrow, select(m.smooth, F(0.0f), narrow));
+}
+
 // Share of ambient light that is reflected, where none of it is traced.
 template <class F> RT_HD Vec3<F> scattering_ambient(const Scattering<F>& s) {
   const Vec3<F> phong = (s.bsdf.phong.ambient * scattered_share(s.bsdf.phong)) * s.bsdf.albedo;
