@@ -10,6 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from raytracer.backends.cuda.compile import NoCompilerError
 from raytracer.backends.cuda.context import translated
 from raytracer.benchmark import nvml, peers, record, timing
 from raytracer.benchmark.cuda.guarded_memory import Memory
@@ -394,7 +395,8 @@ def _checked(session: Session, plan: Plan, source: Source) -> Entry:
                     row["status"], row["reason"] = "wrong", reason
                     break
     except RaytracerError as error:
-        row["status"] = "skipped" if isinstance(error, RefusedError) else "failed"
+        refused = isinstance(error, (RefusedError, NoCompilerError))
+        row["status"] = "skipped" if refused else "failed"
         row["reason"] = str(error).split("\n")[0]
     return Entry(row)
 

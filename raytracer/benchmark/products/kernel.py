@@ -14,7 +14,7 @@ from raytracer.benchmark.cuda import tensor_map
 from raytracer.benchmark.cuda.early_launch import EarlyLaunch
 from raytracer.benchmark.cuda.kernel import MAX_DYNAMIC_SHARED, Enqueue, RefusedError, SizeError
 from raytracer.benchmark.products.choice import Choice, proposals
-from raytracer.benchmark.products.tile import TensorTile
+from raytracer.benchmark.products.tile import TensorTile, tile_of
 from raytracer.errors import BackendError
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from raytracer.benchmark.products.layout import Operand, Problem
     from raytracer.benchmark.products.tile import SimtTile
     from raytracer.benchmark.record import Resources
+    from raytracer.errors import RaytracerError
     from raytracer.variants import Variant
 
 Loaded = tuple[Any, str, int, "EarlyLaunch | None"]  # module, log, first parameter
@@ -72,6 +73,10 @@ class ProductKernel:
         """Return tile and division of the work for a problem.
 
         Of several proposals of the model the fastest one, timed now, which overwrites C.
+
+        Raises:
+            SizeError: the device has too little shared memory for every tile.
+            NoCompilerError: there is machine code of no tile, and no nvcc.
         """
         variant = self.variant
         found = proposals(
@@ -82,10 +87,35 @@ class ProductKernel:
             copies=ALIGN_ENTRY in variant.code,
             early=bool(variant.start),
             count=int(variant.proposals),
+            usable=self._is_usable,
         )
+        if not found:
+            raise self._refusal(problem)
         if len(found) == 1:
             return found[0]
         return min(found, key=lambda choice: self._timed(problem, choice))
+
+    def _fits(self, tile: TensorTile | SimtTile) -> bool:
+        """Whether the device has as much shared memory as a block takes."""
+        return tile.shared <= self._session.shared_limit
+
+    def _is_usable(self, tile: TensorTile | SimtTile) -> bool:
+        """Whether a tile runs on the device, and its machine code is at hand or can be made."""
+        macros = tile.macros()
+        if not self._fits(tile) or tuple(sorted(macros.items())) in self._loaded:
+            return self._fits(tile)
+        source = Path(str(self.variant.path))
+        return compiler.is_available(source, self._session.arch, self._root, macros)
+
+    def _refusal(self, problem: Problem) -> RaytracerError:
+        """Return why no tile is usable."""
+        tiles = [tile_of(request, problem) for request in self.variant.tiles]
+        if not any(tile.possible and self._fits(tile) for tile in tiles):
+            return SizeError("every tile needs more shared memory than this GPU has")
+        return compiler.NoCompilerError(
+            f"no tile of {self.variant.path.name} is compiled for {self._session.arch} and nvcc is "
+            "missing: install the CUDA toolkit, or point RAYTRACER_NVCC at its nvcc"
+        )
 
     def _timed(self, problem: Problem, choice: Choice) -> float:
         """Return the seconds of a choice."""
