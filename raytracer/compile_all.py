@@ -25,7 +25,7 @@ from raytracer.backends.cuda.ptxas import by_entry
 from raytracer.backends.cuda.sources import kernels_root
 from raytracer.benchmark.operations import modules
 from raytracer.benchmark.products.choice import tile_forms
-from raytracer.benchmark.products.kernel import ALIGN_ENTRY
+from raytracer.benchmark.products.kernel import copies_operands
 from raytracer.errors import RaytracerError
 from raytracer.variants import (
     Kernel,
@@ -102,7 +102,7 @@ def jobs(root: Path, architectures: Sequence[str], every_size: bool = False) -> 
         called = preferred_tiles(op, variants)
         for variant in variants:
             each = (
-                tile_macros(variant, variant in called, every_size)
+                tile_macros(variant, root, variant in called, every_size)
                 if variant.tiles
                 else macros_of(op)
             )
@@ -154,14 +154,14 @@ def preferred_tiles(op: str, variants: Sequence[Variant]) -> list[Variant]:
 
 
 def tile_macros(
-    variant: Variant, is_called: bool, every_size: bool
+    variant: Variant, root: Path, is_called: bool, every_size: bool
 ) -> list[tuple[tuple[str, str], ...]]:
     """The macros of the tiles of a variant, for operands in their usual layout.
 
-    variant: with tiles. is_called: whether `raytracer.ops` takes it: then for every type of the
-        operation, and with `every_size` all widths, and rows of any alignment. Of others the least
-        and the greatest width, for one type and aligned rows. Without nvcc, a product takes the
-        fastest of the tiles that are at hand.
+    variant: with tiles. root: the kernels folder. is_called: whether `raytracer.ops` takes it: then
+        for every type of the operation, and with `every_size` all widths, and rows of any
+        alignment. Of others the least and the greatest width, for one type and aligned rows.
+        Without nvcc, a product takes the fastest of the tiles that are at hand.
     """
     op = modules()[variant.op]
     kinds = dict[tuple[int, str], list[TileRequest]]()
@@ -175,7 +175,7 @@ def tile_macros(
         for axes in ([op.resolve({}), odd] if every else [op.resolve({})])
         for dtype in (op.dtypes if is_called else op.dtypes[-1:])
     ]
-    copies = ALIGN_ENTRY in variant.code
+    copies = copies_operands(variant, root)
     forms = [each for problem in problems for request in many for each in
              tile_forms(request, problem, copies)]  # fmt: skip
     return list(dict.fromkeys(tuple(sorted(each.macros().items())) for each in forms))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda import ptxas
 from raytracer.backends.cuda.context import translated
+from raytracer.backends.cuda.sources import include_closure, kernels_root
 from raytracer.benchmark.cuda import tensor_map
 from raytracer.benchmark.cuda.early_launch import EarlyLaunch
 from raytracer.benchmark.cuda.kernel import MAX_DYNAMIC_SHARED, Enqueue, RefusedError, SizeError
@@ -57,6 +58,7 @@ class ProductKernel:
             needs = ", ".join(map(str, variant.needs))
             raise RefusedError(f"needs {needs}; this GPU is {session.arch}")
         self.variant, self._session, self._root, self._shipped = variant, session, root, shipped
+        self.copies = copies_operands(variant, root)
         self._loaded: dict[tuple[tuple[str, str], ...], Loaded] = {}
         self._used = ""  # what the assembler said of the tile that was bound last
         self._function: Any = None
@@ -84,7 +86,7 @@ class ProductKernel:
             variant.tiles,
             variant.schedule == "parts",
             self._session.multiprocessors,
-            copies=ALIGN_ENTRY in variant.code,
+            copies=self.copies,
             early=bool(variant.start),
             count=int(variant.proposals),
             usable=self._is_usable,
@@ -236,6 +238,17 @@ class ProductKernel:
             )
         )
         return replace(problem, a=moved[0], b=moved[1])
+
+
+def copies_operands(variant: Variant, root: Path | None = None) -> bool:
+    """Whether a rung can copy operands to aligned rows: its file or a header has the kernel.
+
+    Args:
+        variant: with tiles.
+        root: the kernels folder; that of the package by default.
+    """
+    sources = include_closure(Path(str(variant.path)), root or kernels_root())
+    return any(ALIGN_ENTRY.encode() in text for text in sources.values())
 
 
 def first_parameter(code: bytes) -> int:

@@ -23,6 +23,7 @@ from raytracer.benchmark.operations.base import (
     relative_error,
 )
 from raytracer.benchmark.products.choice import candidates, tile_forms
+from raytracer.benchmark.products.kernel import copies_operands
 from raytracer.compile_all import ARCHITECTURES, fastest, jobs, macros_of
 from raytracer.errors import UserError
 
@@ -175,7 +176,7 @@ def test_tiles_of_products_of_any_size_are_packed(arch: str, called: str) -> Non
             sizes = (max(1, int(2 ** rng.uniform(0, 12)) // step * step) for _ in "mnk")
             axes = dict(zip("mnk", sizes, strict=True))
             rung = variants.preferred(admitted, axes, dtype)[0]
-            given, copies = op.problem(axes, dtype, lambda _: 0), "align_operands" in rung.code
+            given, copies = op.problem(axes, dtype, lambda _: 0), copies_operands(rung)
             found = candidates(given, rung.tiles, True, 132, copies, bool(rung.start))
             best = min(found, key=lambda choice: choice.seconds)
             assert (rung.label, tuple(sorted(best.tile.macros().items()))) in packed, axes

@@ -97,8 +97,7 @@ def bind(monkeypatch: pytest.MonkeyPatch) -> Bind:
     ) -> Driver:
         order = variants.preferred(variants.discover(name), {}, dtype)
         variant = next(each for each in order if each.label.startswith(rung))
-        copies = any(word in variant.code for word in ("align_operands", "product_entries"))
-        entries = (name, "align_operands") if copies else (name,)
+        entries = (name, "align_operands") if products.copies_operands(variant) else (name,)
         driver = Driver(entries)
         session: Any = SimpleNamespace(
             arch="sm_90a",
@@ -213,6 +212,19 @@ def test_rows_of_b_are_copied_as_pairs_of_16_bits_for_multiply_adds(bind: Bind) 
     assert struct.unpack_from("<3Q3q", arguments)[1:] == (second[1], 1 << 22, 4096, 4096, 4095)
 
 
+def test_rungs_that_copy_operands_are_known_wherever_the_kernel_stands() -> None:
+    found = {
+        name: [each.label for each in variants.discover(name) if each.tiles and
+               products.copies_operands(each)]
+        for name in ("matmul", "matmul_bf16")
+    }  # fmt: skip
+    assert found["matmul"] == [
+        each.label for each in variants.discover("matmul") if each.number >= 19
+    ]
+    assert {"17_any_size", "21_any_width"} <= set(found["matmul_bf16"])
+    assert "16_parts" not in found["matmul_bf16"]
+
+
 def test_arguments_of_a_product_of_multiply_adds(bind: Bind) -> None:
     driver = bind("matmul", "float32", (100, 50, 33))
     ((name, _, _, arguments, shared),) = driver.launches
@@ -225,7 +237,7 @@ def test_arguments_of_a_product_of_multiply_adds(bind: Bind) -> None:
 
 def test_tiles_that_need_more_shared_memory_than_the_device_has_are_not_taken(bind: Bind) -> None:
     size, limit = (1536, 1536, 16_384), 99 << 10  # of sm_86, sm_89 and sm_120
-    for rung in ("19", "21", "22"):
+    for rung in ("19", "21", "22_rows"):
         ((*_, shared),) = bind("matmul", "float32", size, rung, shared_limit=limit).launches
         assert shared <= limit
     largest = max(
@@ -260,4 +272,4 @@ def test_without_nvcc_the_fastest_tile_at_hand_is_taken(
     assert asked[-1].items() >= shipped.items()
     monkeypatch.setattr(compiler, "is_available", lambda *_: False)
     with pytest.raises(compiler.NoCompilerError, match=r"no tile of 22_rows_of_c.cu .* sm_90a"):
-        bind("matmul", "float32", size, "22")
+        bind("matmul", "float32", size, "22_rows")
