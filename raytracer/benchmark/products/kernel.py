@@ -300,7 +300,7 @@ def _tensor_arguments(
     depth, c = tile.depth, problem.c
     cluster, across = tile.request.cluster, tile.request.across
     box_a = (depth // across, 64) if tile.transposed_a else (tile.rows // across, depth)
-    box_b = (depth // cluster, 64) if tile.transposed_b else (tile.cols // cluster, depth)
+    box_b = (depth // cluster, 64) if tile.transposed_b else (tile.box_cols, depth)
     map_c = bytes(tensor_map.BYTES)
     if c.whole_pieces:
         map_c = _map(c, tile.stored, tile.stored[1] * c.size)

@@ -191,12 +191,12 @@ def test_the_fastest_of_the_timed_proposals_is_launched(bind: Bind) -> None:
         timed.append(samples)
         return [next(times)] * samples
 
-    driver = bind("matmul_bf16", "bfloat16_out", size, "22_timed", replayed=replayed)
+    driver = bind("matmul_bf16", "bfloat16_out", size, "23_timed", replayed=replayed)
     assert len(timed) == 16
     given = find("matmul_bf16").problem(
         dict(zip("mnk", size, strict=True)), "bfloat16_out", lambda _: 0
     )
-    (variant,) = (v for v in variants.discover("matmul_bf16") if v.label.startswith("22_timed"))
+    (variant,) = (v for v in variants.discover("matmul_bf16") if v.label.startswith("23_timed"))
     third = proposals(given, variant.tiles, True, 132, True, True, 16)[2]
     ((_, grid, block, _, shared),) = driver.launches
     assert (grid[0], block[0], shared) == (third.blocks, third.tile.threads, third.tile.shared)
