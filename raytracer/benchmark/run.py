@@ -124,6 +124,9 @@ def _check_extras(selection: Sequence[Benchmark], options: BenchOptions) -> None
             raise UserError(
                 f"sizes: {', '.join(fixed)}: no random sizes; name operations that have"
             )
+    if options.scenes and all(each.name != "render" for each in selection):
+        names = ", ".join(each.name for each in selection)
+        raise UserError(f"scene: {names}: no scenes; `raytracer bench render` has")
     if options.ncu and not any(each.is_counted for each in selection):
         names = ", ".join(each.name for each in selection)
         raise UserError(f"--ncu: not available for {names}")
