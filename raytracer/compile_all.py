@@ -24,7 +24,8 @@ from raytracer.backends.cuda.kernel import macros_without
 from raytracer.backends.cuda.ptxas import by_entry
 from raytracer.backends.cuda.sources import kernels_root
 from raytracer.benchmark.operations import modules
-from raytracer.benchmark.products.tile import tile_of
+from raytracer.benchmark.products.choice import tile_forms
+from raytracer.benchmark.products.kernel import copies_operands
 from raytracer.errors import RaytracerError
 from raytracer.variants import (
     Kernel,
@@ -88,7 +89,7 @@ def jobs(root: Path, architectures: Sequence[str], every_size: bool = False) -> 
     """Every kernel under `root`, for those of the architectures that its `needs:` line admits.
 
     every_size: whether the fastest kernel of each size is among them where sizes are macros, and
-        not those of the default sizes alone; and tiles of every width, not the least and greatest.
+        not those of the default sizes alone; and all tiles of the products that calls take.
     """
     made = [
         Job(kernel, arch, tuple(sorted(macros_without(missing).items())))
@@ -96,9 +97,16 @@ def jobs(root: Path, architectures: Sequence[str], every_size: bool = False) -> 
         for arch in architectures
         for missing in (every_variant(kernel.name) if kernel.name in PRODUCTION else [()])
     ]
-    for variant in (variant for op in operations(root) for variant in discover(op, root)):
-        each = tile_macros(variant, every_size) if variant.tiles else macros_of(variant.op)
-        made += [Job(variant, arch, macros) for arch in architectures for macros in each]
+    for op, arch in itertools.product(operations(root), architectures):
+        variants = [each for each in discover(op, root) if each.admits(arch)]
+        called = preferred_tiles(op, variants)
+        for variant in variants:
+            each = (
+                tile_macros(variant, root, variant in called, every_size)
+                if variant.tiles
+                else macros_of(op)
+            )
+            made += [Job(variant, arch, macros) for macros in each]
     if every_size:
         made += [job for op in operations(root) for job in fastest(op, root, architectures)]
     made = list(dict.fromkeys(made))
@@ -131,19 +139,46 @@ def fastest(op: str, root: Path, architectures: Sequence[str]) -> list[Job]:
     return made
 
 
-def tile_macros(variant: Variant, every_width: bool) -> list[tuple[tuple[str, str], ...]]:
-    """The macros of each tile of a variant, for aligned operands in their usual layout."""
+def preferred_tiles(op: str, variants: Sequence[Variant]) -> list[Variant]:
+    """The variants with tiles that a call takes, for one of the types of an operation."""
+    found = modules().get(op)
+    if found is None or not variants:
+        return []
+    axes = found.resolve({})
+    return [
+        order[0]
+        for dtype in found.dtypes
+        if (order := preferred([each for each in variants if each.supports(dtype)], axes, dtype))
+        and order[0].tiles
+    ]
+
+
+def tile_macros(
+    variant: Variant, root: Path, is_called: bool, every_size: bool
+) -> list[tuple[tuple[str, str], ...]]:
+    """The macros of the tiles of a variant, for operands in their usual layout.
+
+    variant: with tiles. root: the kernels folder. is_called: whether `raytracer.ops` takes it: then
+        for every type of the operation, and with `every_size` all widths, and rows of any
+        alignment. Of others the least and the greatest width, for one type and aligned rows.
+        Without nvcc, a product takes the fastest of the tiles that are at hand.
+    """
     op = modules()[variant.op]
-    problem = op.problem(op.resolve({}), op.dtypes[-1], lambda _: 0)
     kinds = dict[tuple[int, str], list[TileRequest]]()
     for each in variant.tiles:
         kinds.setdefault((each.rows, each.kind), []).append(each)
-    many = [
-        each
-        for same in kinds.values()
-        for each in (same if every_width else same[:: len(same) - 1 or 1])
+    every = is_called and every_size
+    many = [each for k in kinds.values() for each in (k if every else k[:: len(k) - 1 or 1])]
+    odd = op.resolve({name: size + 1 for name, size in op.axes.items()})
+    problems = [
+        op.problem(axes, dtype, lambda _: 0)
+        for axes in ([op.resolve({}), odd] if every else [op.resolve({})])
+        for dtype in (op.dtypes if is_called else op.dtypes[-1:])
     ]
-    return [tuple(sorted(tile_of(each, problem).macros().items())) for each in many]
+    copies = copies_operands(variant, root)
+    forms = [each for problem in problems for request in many for each in
+             tile_forms(request, problem, copies)]  # fmt: skip
+    return list(dict.fromkeys(tuple(sorted(each.macros().items())) for each in forms))
 
 
 def run(job: Job, root: Path, output: Path | None) -> str:
@@ -177,7 +212,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--arch", nargs="+", default=ARCHITECTURES, help="like sm_80 or sm_90a")
     parser.add_argument(
-        "--every-size", action="store_true", help="the fastest kernel for every n of elements too"
+        "--every-size", action="store_true", help="the fastest kernels of all other sizes too"
     )
     parser.add_argument("-o", "--output", type=Path, help="folder that also gets the cubins")
     parser.add_argument("--kernels", type=Path, help="folder of kernels; the package's by default")

@@ -122,7 +122,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--arch", nargs="+", default=compile_all.ARCHITECTURES, help="like sm_90a or compute_80"
     )
     parser.add_argument(
-        "--every-size", action="store_true", help="the fastest kernel for every n of elements too"
+        "--every-size", action="store_true", help="the fastest kernels of all other sizes too"
     )
     parser.add_argument("-o", "--output", type=Path, default=Path("dist"), help="folder; dist")
     return parser.parse_args(arguments)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from raytracer.arguments import text
+from raytracer.backends.cuda.compile import NoCompilerError
 from raytracer.benchmark.cuda.kernel import SizeError
 from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.operations.base import Arrays, Op
@@ -38,10 +40,14 @@ def call(
     import numpy as np
 
     inputs = matched(op, arrays)
-    dtype = dtype or op.dtype_of(inputs)
+    dtype = op.dtype_of(inputs) if dtype is None else text(dtype, "dtype", UserError)
     if dtype not in op.dtypes:
         raise UserError(f"{op.name} has no type {dtype!r}; {suggestion(dtype, op.dtypes)}")
-    variants = [each for each in select(op, [variant] if variant else []) if each.supports(dtype)]
+    words = [] if variant is None else [text(variant, "variant", UserError)]
+    available = select(op, words)
+    if not available:
+        raise UserError(f"{op.name} has no kernels to call; `raytracer bench {op.name}` times it")
+    variants = [each for each in available if each.supports(dtype)]
     if not variants:
         raise UserError(f"{variant} of {op.name} does not compute {dtype}")
     with Session() as session:
@@ -58,7 +64,7 @@ def call(
             try:
                 outputs, _ = compute(session, plan, Source(each), contiguous)
                 break
-            except SizeError:
+            except (SizeError, NoCompilerError):
                 if each is order[-1]:
                     raise
     results = tuple(outputs.values())
@@ -86,19 +92,25 @@ def matched(op: Op, arrays: tuple[NDArray[Any], ...]) -> Arrays:
     names = list(op.inputs(smallest, op.dtypes[0], "zeros", 0))
     if len(arrays) != len(names):
         raise UserError(f"{op.name} takes {len(names)} arrays: {', '.join(names)}")
-    inputs = {name: np.asarray(array) for name, array in zip(names, arrays, strict=True)}
+    try:
+        inputs = {name: np.asarray(array) for name, array in zip(names, arrays, strict=True)}
+    except (TypeError, ValueError) as error:
+        raise UserError(f"{op.name}: an argument is no array: {error}") from error
     dtype = op.dtype_of(inputs)
     if dtype not in op.dtypes:
         raise UserError(f"{op.name} takes {' or '.join(op.dtypes)} arrays, not {dtype}")
     try:
         axes = op.resolve(op.axes_of(inputs))
-        expected = op.inputs(axes, dtype, "zeros", 0)
-    except (ValueError, IndexError) as error:
+    except (TypeError, ValueError, IndexError) as error:  # TypeError: a number without axes
         raise UserError(f"{op.name}: the shapes of the arrays do not match") from error
+    # of one value each: inputs of these sizes may fill the memory
+    kinds = {name: each.dtype for name, each in op.inputs(smallest, dtype, "zeros", 0).items()}
+    shapes = op.input_shapes(axes)
     for name, array in inputs.items():
-        if array.shape != expected[name].shape or array.dtype != expected[name].dtype:
+        if array.shape != shapes[name] or array.dtype != kinds[name]:
             raise UserError(
                 f"{op.name}: {name} is {array.dtype} {array.shape}, expected "
-                f"{expected[name].dtype} {expected[name].shape}"
+                f"{kinds[name]} {shapes[name]}"
             )
+    op.check(inputs)
     return inputs

@@ -19,8 +19,9 @@ def fitting(op: Op, axes: dict[str, int], dtype: str) -> None:
     """Raise UserError if the arrays do not fit into the free memory of the host."""
     need, free = op.work(axes, dtype).bytes, available_memory()
     if free is not None and 2 * need > free:
+        sizes = " ".join(f"{name}={size}" for name, size in axes.items())
         raise UserError(
-            f"{op.name} at {axes} needs about {size_text(2 * need)} of memory and "
+            f"{op.name} at {sizes} needs about {size_text(2 * need)} of memory and "
             f"{size_text(free)} are free: give smaller sizes with --axis"
         )
 
@@ -37,9 +38,9 @@ def reduced(op: Op, axes: dict[str, int], dtype: str, bytes_at_most: float, flop
 
 def described() -> Device:
     """Return the name of the CPU, and the rate at which NumPy copies (GB/s, read + written)."""
-    import platform
-
     import numpy as np
+
+    from raytracer.backends.cpu import processor
 
     source = np.ones(COPY_BYTES // 8)
     target = np.empty_like(source)
@@ -49,8 +50,7 @@ def described() -> Device:
         np.copyto(target, source)
         times.append(time.perf_counter() - start)
     rate = 2 * source.nbytes / sorted(times[1:])[len(times) // 2 - 1] * 1e-9
-    name = platform.processor() or platform.machine()
-    return {"device": name, "ceilings": {"copy_gbps": rate}}
+    return {"device": processor(), "ceilings": {"copy_gbps": rate}}
 
 
 def row(op: Op, axes: Axes, dtype: str, distribution: str, min_time: float, seed: int) -> Row:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from raytracer.benchmark import size_plot
-from raytracer.benchmark.presentation import figures
+from raytracer.benchmark.presentation import figures, origin
 from raytracer.benchmark.record import Device, Record, Result, Row
 from raytracer.benchmark.registry import presentation
 from raytracer.errors import UserError
@@ -57,8 +57,7 @@ def draw(record: Record, path: Path) -> None:
         _bars(axis, result, record["device"])
     if with_roof:
         _roofline(axes[-1], results, record["device"])
-    words = [record["device"]["device"], record.get("compiler", ""), record["date"][:10]]
-    figure.suptitle(" · ".join(str(word) for word in words if word), fontsize=9, color="#555555")
+    figure.suptitle(origin(record), fontsize=9, color="#555555")
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=150)
     output.write(path, buffer.getvalue())

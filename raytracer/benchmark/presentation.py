@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
-from raytracer.benchmark.record import DataSheet, Device, OtherCount, Rays, Result, Row
+from raytracer.benchmark.record import DataSheet, Device, OtherCount, Rays, Record, Result, Row
 
 KINDS = ("primary", "shadow", "reflection")  # of rays
 COLUMNS = (
@@ -15,6 +16,18 @@ RENDER_COLUMNS = (
     "what", "shows", "time", "noise", "runs", "x before", "Mrays/s", "primary", "shadow",
     "reflection", "Mspheres/s", "bytes/sphere", "upload", "title",
 )  # fmt: skip
+
+
+_TOOLKIT = re.compile(r"\bcuda_(\d+\.\d+)")  # in the last line of `nvcc --version`
+
+
+def origin(record: Record) -> str:
+    """Return device, toolkit and date of a record in one line, for plots."""
+    words = [record["device"].get("device", "")]
+    if record.get("backend") != "cpu":
+        found = _TOOLKIT.search(record.get("compiler", ""))
+        words.append(f"CUDA {found[1]}" if found else record.get("compiler", ""))
+    return " · ".join(word for word in (*words, record["date"][:10]) if word)
 
 
 class Presentation:

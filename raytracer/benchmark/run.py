@@ -10,6 +10,7 @@ from typing import Literal
 
 from raytracer._version import __version__
 from raytracer.arguments import function, is_a, items, mapping, plain, real, text, truth, whole
+from raytracer.backends.cpu import processor
 from raytracer.backends.cuda.compile import find_nvcc, nvcc_version
 from raytracer.backends.cuda.probe import why_not
 from raytracer.benchmark import ncu, registry
@@ -123,6 +124,9 @@ def _check_extras(selection: Sequence[Benchmark], options: BenchOptions) -> None
             raise UserError(
                 f"sizes: {', '.join(fixed)}: no random sizes; name operations that have"
             )
+    if options.scenes and all(each.name != "render" for each in selection):
+        names = ", ".join(each.name for each in selection)
+        raise UserError(f"scene: {names}: no scenes; `raytracer bench render` has")
     if options.ncu and not any(each.is_counted for each in selection):
         names = ", ".join(each.name for each in selection)
         raise UserError(f"--ncu: not available for {names}")
@@ -159,7 +163,7 @@ def _record(machine: Machine, results: list[Result]) -> Record:
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "command": "",
         "backend": machine.backend,
-        "device": machine.device or {"device": platform.processor() or platform.machine()},
+        "device": machine.device or {"device": processor()},
         "why_no_gpu": (why_not() or "") if machine.backend == "cpu" else "",
         "compiler": nvcc_version(nvcc).splitlines()[-1] if nvcc else "none",
         "kernel_digest": kernel_digest(),

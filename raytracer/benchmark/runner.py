@@ -10,6 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from raytracer.backends.cuda.compile import NoCompilerError
 from raytracer.backends.cuda.context import translated
 from raytracer.benchmark import nvml, peers, record, timing
 from raytracer.benchmark.cuda.guarded_memory import Memory
@@ -394,7 +395,8 @@ def _checked(session: Session, plan: Plan, source: Source) -> Entry:
                     row["status"], row["reason"] = "wrong", reason
                     break
     except RaytracerError as error:
-        row["status"] = "skipped" if isinstance(error, RefusedError) else "failed"
+        refused = isinstance(error, (RefusedError, NoCompilerError))
+        row["status"] = "skipped" if refused else "failed"
         row["reason"] = str(error).split("\n")[0]
     return Entry(row)
 
@@ -445,23 +447,19 @@ def _time_in_turns(session: Session, plan: Plan, entries: list[Entry], tell: Tel
             (first,) = session.cold(_launch(entry), 1, False)  # includes lazy loading
             again = session.cold(_launch(entry), 3, False) if first < 0.2 else [first]
             estimates[id(entry)] = max(min(again), 1e-6)
-    unsettled = [entry for entry in entries if id(entry) in estimates]
     slice_time = plan.min_time / 4
-    while unsettled:
-        for entry in (*unsettled, *reversed(unsettled)):
-            if entry.launch is None:
-                continue
-            with _watched(session, entry):
-                estimate = estimates[id(entry)]
-                samples = session.turn(_launch(entry), plan.mode, slice_time, estimate, flush)
-                entry.samples += samples
-                # A sample of a short kernel is the mean of a batch, so the sum underestimates.
-                entry.duration += max(slice_time / 2, sum(samples))
-        unsettled = [
-            entry
-            for entry in unsettled
-            if entry.launch and not timing.settled(entry.samples, entry.duration, plan.min_time)
-        ]
+
+    def sample(entry: Entry) -> None:
+        estimate = estimates[id(entry)]
+        samples = session.turn(_launch(entry), plan.mode, slice_time, estimate, flush)
+        entry.samples += samples
+        # A sample of a short kernel is the mean of a batch, so the sum underestimates.
+        entry.duration += max(slice_time / 2, sum(samples))
+
+    def settled(entry: Entry) -> bool:
+        return timing.settled(entry.samples, entry.duration, plan.min_time)
+
+    _take_turns(session, [entry for entry in entries if id(entry) in estimates], sample, settled)
 
 
 def _time_briefly(session: Session, plan: Plan, entries: list[Entry]) -> None:
@@ -476,17 +474,31 @@ def _time_briefly(session: Session, plan: Plan, entries: list[Entry]) -> None:
                 timers[id(entry)] = stack.enter_context(
                     session.timer(_launch(entry), plan.mode, estimate, flush)
                 )
-        unsettled = [entry for entry in entries if entry.launch]
-        while unsettled:
-            for entry in (*unsettled, *reversed(unsettled)):
+
+        def sample(entry: Entry) -> None:
+            begin = time.perf_counter()
+            entry.samples += timers[id(entry)]()
+            entry.duration += time.perf_counter() - begin
+
+        _take_turns(session, entries, sample, lambda entry: _settled_briefly(entry, budget))
+
+
+def _take_turns(
+    session: Session,
+    entries: list[Entry],
+    sample: Callable[[Entry], None],
+    settled: Callable[[Entry], bool],
+) -> None:
+    """Sample entries in turns (A B B A) until all have settled.
+
+    Those that have settled keep their turns: entries that went on alone would run hotter, and at
+    lower clocks where the power limit decides, than those beside which they are reported.
+    """
+    while any(entry.launch and not settled(entry) for entry in entries):
+        for entry in (*entries, *reversed(entries)):
+            if entry.launch:
                 with _watched(session, entry):
-                    if entry.launch:
-                        begin = time.perf_counter()
-                        entry.samples += timers[id(entry)]()
-                        entry.duration += time.perf_counter() - begin
-            unsettled = [
-                entry for entry in unsettled if entry.launch and not _settled_briefly(entry, budget)
-            ]
+                    sample(entry)
 
 
 def _settled_briefly(entry: Entry, budget: float) -> bool:

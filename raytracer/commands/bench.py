@@ -33,15 +33,19 @@ Examples:
 
 @click.command(help=EXAMPLES)
 @click.argument("ops", nargs=-1, metavar="[OP ...]")
-@click.option("--schema", is_flag=True, help="Print the JSON Schema of a saved record.")
-@click.option("--list", "listed", is_flag=True, help="List operations, axes and variants.")
+@click.option("--list", "listed", is_flag=True, help="List operations, axes, types and variants.")
 @click.option("--variant", multiple=True, help="Variant, by label, name or number; repeatable.")
 @click.option("--size", default="", help="Size of the largest axes, such as 4096, 1e6 or 2^20.")
-@click.option("--sizes", metavar="random:COUNT", help="Draw the sizes at random.")
+@click.option(
+    "--sizes",
+    metavar="random:COUNT",
+    help="Draw COUNT sizes at random and time the best kernel beside the libraries at each: mean, "
+    "worst and distribution of the ratio.",
+)
 @click.option("--seed", default=1, show_default=True, help="Seed of the sizes drawn at random.")
-@click.option("--scene", multiple=True, help="Example scene for `bench render`; repeatable.")
+@click.option("--scene", multiple=True, help="Example scene of `bench render`; repeatable.")
 @click.option("--axis", multiple=True, metavar="NAME=SIZE", help="Size of one axis; repeatable.")
-@click.option("--dtype", help="Data type of the operation.")
+@click.option("--dtype", help="Data type of the operation, as --list names it.")
 @click.option("--backend", type=CHOICE(["auto", "cpu", "cuda"]), default="auto", show_default=True)
 @click.option(
     "--input",
@@ -53,9 +57,17 @@ Examples:
 )
 @click.option("--min-time", default=0.5, show_default=True, help="Seconds of measurement per row.")
 @click.option("--peers/--no-peers", default=True, help="Also time libraries.")
-@click.option("--cold", "mode", flag_value="cold", default="cold", help="Flush caches (default).")
-@click.option("--hot", "mode", flag_value="hot", help="Launch back to back.")
-@click.option("--sustained", "mode", flag_value="sustained", help="Back to back for two seconds.")
+@click.option(
+    "--cold",
+    "mode",
+    flag_value="cold",
+    default="cold",
+    help="Flush the L2 cache before each run (default).",
+)
+@click.option("--hot", "mode", flag_value="hot", help="Back to back, warm cache.")
+@click.option(
+    "--sustained", "mode", flag_value="sustained", help="The same for two seconds: power limit."
+)
 @click.option("--save", type=click.Path(path_type=Path), metavar="FILE.json", help="Save results.")
 @click.option("--compare", type=click.Path(path_type=Path), metavar="FILE.json", help="Saved run.")
 @click.option(
@@ -72,6 +84,7 @@ Examples:
 )
 @click.option("--ncu", is_flag=True, help="Add Nsight Compute's counters for each kernel.")
 @click.option("--profile", is_flag=True, help="Launch each variant once, for a profiler.")
+@click.option("--schema", is_flag=True, help="Print the JSON Schema of a saved record.")
 def bench(ops: tuple[str, ...], **options: Any) -> int:
     """Run the command."""
     require_start()

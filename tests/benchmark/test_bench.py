@@ -375,6 +375,7 @@ def test_default_sizes_are_cut_for_the_cpu() -> None:
         ({"variant": "99"}, "no variant '99'"),
         ({"dtype": "int8"}, "no dtype 'int8'"),
         ({"input": "sorted"}, "takes the inputs"),
+        ({"scene": "weekend"}, "vecadd: no scenes"),
         ({"input": "few"}, "takes the inputs"),
         ({"input": "odd"}, "input 'odd'"),
         ({"mode": "warm"}, "mode 'warm'"),

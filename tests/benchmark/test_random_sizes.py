@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 
 import raytracer
 from raytracer.benchmark import operations as ops
-from raytracer.benchmark import report, run
+from raytracer.benchmark import report, run, size_plot
 from raytracer.benchmark.operations.base import Indices
 from raytracer.benchmark.random_sizes import THIN, draw, parse_request, statistics
 from raytracer.benchmark.record import schema, validated
+from raytracer.benchmark.size_plot import ticks
 from raytracer.cli import main
 from raytracer.errors import UserError
 
@@ -138,6 +139,34 @@ def test_every_group_of_a_record_with_libraries_is_drawn(tmp_path: Path) -> None
                    "compiler": "nvcc", "date": "2026-01-01T00:00"}  # fmt: skip
     plot.draw(record, tmp_path / "a.png")
     assert (tmp_path / "a.png").stat().st_size > 10_000
+
+
+def test_ticks_are_round_and_have_one() -> None:
+    assert ticks(0.4, 3.1) == [0.5, 0.7, 1, 1.5, 2, 3]
+    assert ticks(0.88, 1.12) == [0.9, 0.95, 1, 1.05, 1.1]
+    for low, high in ((0.99, 1.01), (0.7, 1.3), (0.5, 1.2), (0.01, 200.0)):
+        marks = ticks(low, high)
+        assert 1 in marks
+        assert marks == sorted(marks)
+        assert low <= marks[0] <= marks[-1] <= high
+
+
+def test_all_points_of_a_plot_lie_inside_of_it() -> None:
+    results = [result(ratio, "any", 64 + i) for i, ratio in enumerate((0.07, 0.9, 1.0, 4.5))]
+    record: Any = {"results": results, "random_sizes": {}, "device": {"device": "H200"},
+                   "compiler": "Build cuda_13.0.r13.0/compiler.36424714_0", "backend": "cuda",
+                   "date": "2026-01-01T00:00"}  # fmt: skip
+    figure = size_plot.draw(record)
+    scatter, bars = figure.axes
+    low, high = scatter.get_ylim()
+    assert low < 0.07 * 0.99
+    assert high > 4.5 * 1.01
+    assert bars.get_ylim() == (low, high)
+    assert sum(bar.get_width() for bar in bars.patches) == len(results)
+    assert figure.get_suptitle() == "H200 · CUDA 13.0 · 2026-01-01"
+    (text,) = scatter.get_legend().get_texts()
+    mean = (0.07 * 0.9 * 4.5) ** 0.25
+    assert text.get_text() == f"any: 4, mean {mean:.2f}"
 
 
 @pytest.mark.parametrize(

@@ -120,6 +120,29 @@ def test_a_wrong_kernel_is_shown_and_never_timed(
     assert driver.launches <= 2
 
 
+def test_kernels_take_turns_until_the_noisiest_has_settled(
+    machine: Callable[[Compute], BenchDriver], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine(right)
+    monkeypatch.setattr(type(ops.find("vecadd")), "awkward", ())
+    turns = list[int]()
+    launches = list[Any]()
+
+    def turn(_: Session, launch: Any, *_others: Any) -> list[float]:
+        if launch not in launches:
+            launches.append(launch)
+        turns.append(launches.index(launch))
+        return [1e-3] if turns[-1] == 0 else [1e-3 + 1e-4 * (len(turns) % 3)]
+
+    monkeypatch.setattr(Session, "turn", turn)
+    sources = [Source(variant(2)), Source(variant(3))]
+    with Session() as session:
+        steady, noisy = measure(session, plan(), sources, lambda _: None).rows
+    assert noisy["time"]["noise"] > 0.05 > steady["time"]["noise"]
+    assert steady["time"]["count"] == noisy["time"]["count"] > 10
+    assert turns == [0, 1, 1, 0] * (len(turns) // 4)
+
+
 def test_a_kernel_for_another_architecture_is_listed_with_the_reason(
     machine: Callable[[Compute], BenchDriver],
 ) -> None:

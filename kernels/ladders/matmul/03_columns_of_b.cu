@@ -7,7 +7,7 @@
 // shared: 0
 // steps: 2
 // scratch: 4 * k * n
-// needs: sm_80+
+// needs: sm_75+
 // source: NVIDIA technical blog, "An Efficient Matrix Transpose in CUDA C/C++"
 
 extern "C" __global__ void __launch_bounds__(256)

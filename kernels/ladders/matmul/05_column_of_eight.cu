@@ -4,7 +4,7 @@
 // block: 512
 // grid: ceil(n / 64), ceil(m / 64)
 // shared: 0
-// needs: sm_80+
+// needs: sm_75+
 // source: Volkov and Demmel 2008, Benchmarking GPUs to tune dense linear algebra
 
 constexpr int kTile = 64;  // rows and columns of C per block

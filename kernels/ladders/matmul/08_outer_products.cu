@@ -4,7 +4,7 @@
 // block: 256
 // grid: ceil(n / 128), ceil(m / 128)
 // shared: 0
-// needs: sm_80+
+// needs: sm_75+
 // source: Volkov and Demmel 2008, Benchmarking GPUs to tune dense linear algebra
 #include "micro_tile.cuh"
 

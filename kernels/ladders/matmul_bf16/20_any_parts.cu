@@ -10,7 +10,6 @@
 //        128x128 parts 8, 128x192 parts 2, 192x192 parts 3
 // schedule: parts
 // start: early
-// best: always
 // block: 384
 // needs: sm_90a
 // source: own

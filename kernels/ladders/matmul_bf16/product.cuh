@@ -55,12 +55,16 @@ template <class Plan> struct Product {
   static constexpr int kDepth = 64, kRowBytes = 128, kPanelBytes = 64 * kRowBytes;
   static constexpr int kBytesA = kRows * kRowBytes, kBytesB = kCols * kRowBytes;
   static constexpr int kStageBytes = kBytesA + kBytesB;
+  // Rows of a box of B, of eight, as the swizzling: where they do not divide the columns, the last box of a cluster
+  // begins early, and repeats some of the one before.
+  static constexpr int kBoxB = Plan::kTransposedB ? kCols / kCluster : (kCols / 8 + kCluster - 1) / kCluster * 8;
+  static constexpr int kArriving = kStageBytes + (kCluster * kBoxB - kCols) * kRowBytes;
   using Store = WarpStore<typename Plan::Out, kCols, Plan::kSwapped>;
   static constexpr int kSharers = kTurns ? 1 : kGroups;  // warpgroups that read a stage
   static constexpr int kSums = kCols / 2;
   // Of the blocks with the rows of the first one, in the order of their numbers within the cluster.
   static constexpr int kAcrossMask = kAcross == 1 ? 1 : 1 | 1 << kCluster;
-  static_assert(kCols % (8 * kCluster) == 0 && kRows % (8 * kAcross) == 0 && kRows <= 256, "boxes");
+  static_assert(kCols % 8 == 0 && kBoxB <= kCols && kRows % (8 * kAcross) == 0 && kRows <= 256, "boxes");
   static_assert(!kTurns || kGroups == 2, "turns");
   static_assert(kAcross <= 2, "the mask of blocks that share rows");
   static_assert(!Plan::kTransposedB || kCols % 64 == 0, "panels");
@@ -136,7 +140,7 @@ template <class Plan> struct Product {
         copy_box_to<kCluster>(to + i * kPanelBytes + first * kRowBytes, &args.b, step * kDepth + first, col + i * 64,
                               there, blocks);
     } else {
-      const int first = rank * (kCols / kCluster);
+      const int first = min(rank * kBoxB, kCols - kBoxB);
       copy_box_to<kCluster>(to + first * kRowBytes, &args.b, col + first, step * kDepth, there, blocks);
     }
   }
@@ -150,7 +154,7 @@ template <class Plan> struct Product {
       for (int step = unit.first; step < unit.last; ++step, ring.advance()) {
         wait(empty + ring.stage, ring.parity ^ 1);  // returns at once at first: that phase is complete
         unsigned char* to = shared + ring.stage * kStageBytes;
-        expect(full + ring.stage, kStageBytes);
+        expect(full + ring.stage, kArriving);
         copy_a(to, row, step, full + ring.stage);
         copy_b(to + kBytesA, col, step, full + ring.stage);
       }

@@ -44,6 +44,10 @@ class CompileError(BackendError):
     most_sentences = 1000
 
 
+class NoCompilerError(BackendError):
+    """There is neither machine code of a kernel nor nvcc."""
+
+
 def architecture(capability: tuple[int, int]) -> str:
     """The architecture to compile for: "sm_80"; "sm_90a" and "sm_100a" for their own instructions.
 
@@ -118,10 +122,12 @@ def cubin_name(
     )
 
 
-def is_available(source: Path, arch: str, root: Path | None = None) -> bool:
+def is_available(
+    source: Path, arch: str, root: Path | None = None, macros: Macros | None = None
+) -> bool:
     """Whether machine code for `arch` is at hand or can be made."""
     root = root or kernels_root()
-    return find_nvcc() is not None or _ready_made(source, arch, root, None) is not None
+    return find_nvcc() is not None or _ready_made(source, arch, root, macros) is not None
 
 
 def load(
@@ -138,7 +144,7 @@ def load(
     notify: gets one line before a compilation; by default it goes to standard error.
     shipped: whether a cubin that came with the package will do.
     macros: names and values of macros to compile with; other values, another cubin.
-    Raises CompileError with nvcc's message, BackendError if there is neither cubin nor nvcc.
+    Raises CompileError with nvcc's message, NoCompilerError if there is neither cubin nor nvcc.
     """
     root = root or kernels_root()
     name = cubin_name(source, arch, root, macros)
@@ -176,7 +182,7 @@ def compile_source(
     root = root or kernels_root()
     nvcc = find_nvcc()
     if nvcc is None:
-        raise BackendError(
+        raise NoCompilerError(
             f"there is no cubin of {source.name} for {arch} and nvcc is missing: install the CUDA "
             "toolkit, or point RAYTRACER_NVCC at its nvcc"
         )

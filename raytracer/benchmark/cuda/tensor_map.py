@@ -18,7 +18,7 @@ PITCH = 16  # the bytes from row to row must be a multiple of this
 TYPES = {"uint8": 0, "uint16": 1, "int32": 3, "float16": 6, "float32": 7, "float64": 8}
 BFLOAT16 = 9
 SWIZZLES = {0: 0, 32: 1, 64: 2, 128: 3}
-PROMOTE_TO_256_BYTES = 3  # L2 fetches: neighbours along a row come along
+PROMOTION = 2  # of what the L2 cache fetches: its lines of 128 bytes
 
 
 class PitchError(BackendError):
@@ -66,7 +66,7 @@ def encode(
         (ctypes.c_uint32 * 2)(1, 1),
         ctypes.c_int(0),
         ctypes.c_int(SWIZZLES[swizzle]),
-        ctypes.c_int(PROMOTE_TO_256_BYTES),
+        ctypes.c_int(PROMOTION),
         ctypes.c_int(0),
     )
     if status:

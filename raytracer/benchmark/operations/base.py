@@ -149,6 +149,15 @@ class Op(ABC):
         """
         return None
 
+    def input_shapes(self, axes: Axes) -> dict[str, tuple[int, ...]]:
+        """Return the shapes of the inputs by name, whatever their values."""
+        shapes = self.shapes(axes)
+        assert shapes is not None
+        return shapes
+
+    def check(self, inputs: Arrays) -> None:  # noqa: B027 - any values are allowed by default
+        """Raise UserError for inputs of the right shapes and types whose values are not allowed."""
+
     def values(
         self, shape: tuple[int, ...], dtype: str, distribution: str, seed: int
     ) -> NDArray[Any]:

@@ -20,6 +20,10 @@ class Copy(Op):
         """Bytes (n,)."""
         return {"a": draw((axes["n"],), dtype, distribution, seed)}
 
+    def input_shapes(self, axes: Axes) -> dict[str, tuple[int, ...]]:
+        """Bytes (n,)."""
+        return {"a": (axes["n"],)}
+
     def outputs(self, axes: Axes, dtype: str) -> dict[str, Output]:
         """The same bytes (n,)."""
         return {"b": Output((axes["n"],), dtype)}

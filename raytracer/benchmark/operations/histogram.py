@@ -51,6 +51,10 @@ class Histogram(Op):
         """keys (n,) uint8; normal: mean 110, sigma 25."""
         return {"keys": draw((axes["n"],), dtype, distribution, seed)}
 
+    def input_shapes(self, axes: Axes) -> dict[str, tuple[int, ...]]:
+        """Keys (n,)."""
+        return {"keys": (axes["n"],)}
+
     def outputs(self, axes: Axes, dtype: str) -> dict[str, Output]:
         """bins (256,) uint32, cleared before each call, because kernels add to them."""
         return {"bins": Output((BINS,), "uint32", clear=True)}

@@ -14,6 +14,7 @@ from raytracer.benchmark.operations.base import (
     draw,
     shifted,
 )
+from raytracer.errors import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 TYPES = {"float32": "float", "uint32": "unsigned int", "uint16": "unsigned short"}
+# How far float32 edges may be from even ones, because numbers and sums of widths are rounded.
+EDGE_ROUNDING, UNEVEN = 2e-7, 0.01  # of the greatest edge, of a bin
 RANGE = (-3.0, 3.0)  # of the bins of float32 values, which are normal by default
 
 
@@ -65,6 +68,27 @@ class HistogramBins(Op):
         lower = (most - width * bins) // 2 if bins < most else 0
         edges = _clipped(lower + width * _range(bins), most, dtype)
         return {"keys": _integers(n, dtype, distribution, seed, edges), "edges": edges}
+
+    def input_shapes(self, axes: Axes) -> dict[str, tuple[int, ...]]:
+        """Keys (n,) and edges (bins + 1,)."""
+        return {"keys": (axes["n"],), "edges": (axes["bins"] + 1,)}
+
+    def check(self, inputs: Arrays) -> None:
+        """Raise UserError for edges that are not evenly spaced: the kernels divide by the width."""
+        import numpy as np
+
+        edges = inputs["edges"]
+        most = float(np.finfo(np.float32).max)
+        if not 0 < float(edges[-1]) - float(edges[0]) < most:
+            raise UserError("histogram_bins: edges: give finite numbers that ascend")
+        even, allowed = _even(edges)
+        far = ~(np.abs(edges.astype(np.float64) - even) <= allowed)  # NaN is far, too
+        if far.any():
+            at = int(far.argmax())
+            raise UserError(
+                f"histogram_bins: edges[{at}] is {edges[at]} and would be {even[at]:.9g} if all "
+                "bins were as wide: only even bins are counted"
+            )
 
     def outputs(self, axes: Axes, dtype: str) -> dict[str, Output]:
         """counts (bins,) uint32, cleared before each call, because kernels add to them."""
@@ -134,6 +158,20 @@ def count(keys: NDArray[Any], edges: NDArray[Any]) -> NDArray[Any]:
             found = found[(found >= 0) & (found < bins)]
         total += np.bincount(found, minlength=bins)
     return total
+
+
+def _even(edges: NDArray[Any]) -> tuple[NDArray[Any], float]:
+    """Return the edges that the kernels count by, and how far given ones may be from them."""
+    import numpy as np
+
+    numbers = np.arange(len(edges))
+    lower, upper, bins = float(edges[0]), float(edges[-1]), len(edges) - 1
+    if edges.dtype == np.float32:
+        width = (upper - lower) / bins
+        allowed = EDGE_ROUNDING * max(abs(lower), abs(upper)) + UNEVEN * width
+        return lower + width * numbers, allowed
+    width = max((upper - lower) // bins, 1)
+    return (lower + width * numbers).clip(max=np.iinfo(edges.dtype).max), 0.0
 
 
 def _linspace(lower: float, upper: float, bins: int) -> NDArray[Any]:

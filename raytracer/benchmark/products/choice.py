@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from raytracer.benchmark.products.costs import predicted
@@ -14,6 +15,8 @@ from raytracer.benchmark.products.units import SNAP, Units
 if TYPE_CHECKING:
     from raytracer.benchmark.products.layout import Problem
     from raytracer.variants import TileRequest
+
+Usable = Callable[[TensorTile | SimtTile], bool]
 
 BAND_ROWS = 2048  # of C: tiles that are computed at once cover about a square
 MOST_PARTS = 16  # of a tile: its owner adds them one by one
@@ -70,11 +73,23 @@ def proposals(
     copies: bool = False,
     early: bool = False,
     count: int = 1,
+    usable: Usable = lambda _: True,
 ) -> list[Choice]:
-    """Return the `count` fastest choices by the model; other arguments as for `choose`."""
+    """Return the `count` fastest choices by the model.
+
+    Args:
+        problem: as for `choose`, like the arguments that follow.
+        requests: tiles to choose from.
+        parts: whether tiles may be divided along k.
+        multiprocessors: of the device.
+        copies: whether operands may be copied to aligned rows first.
+        early: whether the kernel may start before the kernel ahead of it has ended.
+        count: of choices, at most.
+        usable: whether a tile can be launched here; asked from the fastest choice on.
+    """
     found = candidates(problem, requests, parts, multiprocessors, copies, early)
     distinct = dict.fromkeys(sorted(found, key=lambda choice: choice.seconds))
-    return list(distinct)[:count]
+    return list(islice((each for each in distinct if usable(each.tile)), count))
 
 
 def candidates(
@@ -87,17 +102,27 @@ def candidates(
 ) -> Iterator[Choice]:
     """Yield all choices; arguments as for `choose`."""
     for request in requests:
-        tile = tile_of(request, problem)
-        if not tile.possible:
-            continue
-        forms = [tile]
-        if copies and isinstance(tile, SimtTile) and (copied := tile.with_copies(problem)) != tile:
-            forms.append(copied)
-        for form in forms:
+        for form in tile_forms(request, problem, copies):
             for units in divisions(problem, form, parts, multiprocessors):
                 for start in starts(form, units, multiprocessors) if early else (False,):
                     seconds = predicted(problem, form, units, multiprocessors, start)
                     yield Choice(form, units, seconds, start)
+
+
+def tile_forms(request: TileRequest, problem: Problem, copies: bool) -> list[TensorTile | SimtTile]:
+    """Return the kernels of a tile for a problem: none where its layouts do not allow it.
+
+    Args:
+        request: the tile.
+        problem: sizes and layouts.
+        copies: whether operands may be copied to aligned rows first.
+    """
+    tile = tile_of(request, problem)
+    if not tile.possible:
+        return []
+    if copies and isinstance(tile, SimtTile) and (copied := tile.with_copies(problem)) != tile:
+        return [tile, copied]
+    return [tile]
 
 
 def starts(tile: TensorTile | SimtTile, units: Units, multiprocessors: int) -> tuple[bool, ...]:

@@ -150,10 +150,7 @@ def features(
     moved = value * problem.k * (problem.m + problem.n) + problem.c.size * problem.m * problem.n
     return Features(
         area=tile.rows * tile.cols * 1e-3,
-        traffic=(tile.rows / tile.request.across + tile.cols / tile.request.cluster)
-        * tile.depth
-        * value
-        * 1e-3,
+        traffic=(tile.rows / tile.request.across + tile.box_cols) * tile.depth * value * 1e-3,
         reads=tile.rows / 64 * (64 + tile.cols) * tile.depth * value * 1e-3,
         sharers=math.log2(tile.cluster),
         steps=steps,

@@ -1,13 +1,15 @@
 """Fits the constants of the model of waves (costs.py) to measured times, and writes constants.py.
 
-    python -m raytracer.benchmark.products.fit renders/records/products/{bf16-4,fp32-*}.json.xz
+    cd renders/records/products
+    python -m raytracer.benchmark.products.fit {bf16-5,bf16-6,fp32-*}.json.xz
 
 The files come from raytracer/benchmark/products/measure.py, compressed or not; earlier times of
-bfloat16 are those of kernels before rung 21. What counts is the order of the choices of one size:
-errors are those of logarithms, less most of their mean over the size, and weigh less the slower a
-choice is than the fastest. (Gauss-Newton with numeric derivatives, damped.) Printed for every group
-of sizes: the geometric mean of the ratio to cuBLASLt of what the model chooses, that of the fastest
-choices, which no model can exceed, and the share of the latter.
+bfloat16 are those of tensor maps that fetch 256 bytes into the L2 cache at a time. What counts is
+the order of the choices of one size: errors are those of logarithms, less most of their mean over
+the size, and weigh less the slower a choice is than the fastest. (Gauss-Newton with numeric
+derivatives, damped.) Printed for every group of sizes: the geometric mean of the ratio to cuBLASLt
+of what the model chooses, that of the fastest choices, which no model can exceed, and the share of
+the latter.
 """
 
 from __future__ import annotations

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda import ptxas
 from raytracer.backends.cuda.context import translated
+from raytracer.backends.cuda.sources import include_closure, kernels_root
 from raytracer.benchmark.cuda import tensor_map
 from raytracer.benchmark.cuda.early_launch import EarlyLaunch
 from raytracer.benchmark.cuda.kernel import MAX_DYNAMIC_SHARED, Enqueue, RefusedError, SizeError
 from raytracer.benchmark.products.choice import Choice, proposals
-from raytracer.benchmark.products.tile import TensorTile
+from raytracer.benchmark.products.tile import TensorTile, tile_of
 from raytracer.errors import BackendError
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from raytracer.benchmark.products.layout import Operand, Problem
     from raytracer.benchmark.products.tile import SimtTile
     from raytracer.benchmark.record import Resources
+    from raytracer.errors import RaytracerError
     from raytracer.variants import Variant
 
 Loaded = tuple[Any, str, int, "EarlyLaunch | None"]  # module, log, first parameter
@@ -56,6 +58,7 @@ class ProductKernel:
             needs = ", ".join(map(str, variant.needs))
             raise RefusedError(f"needs {needs}; this GPU is {session.arch}")
         self.variant, self._session, self._root, self._shipped = variant, session, root, shipped
+        self.copies = copies_operands(variant, root)
         self._loaded: dict[tuple[tuple[str, str], ...], Loaded] = {}
         self._used = ""  # what the assembler said of the tile that was bound last
         self._function: Any = None
@@ -72,6 +75,10 @@ class ProductKernel:
         """Return tile and division of the work for a problem.
 
         Of several proposals of the model the fastest one, timed now, which overwrites C.
+
+        Raises:
+            SizeError: the device has too little shared memory for every tile.
+            NoCompilerError: there is machine code of no tile, and no nvcc.
         """
         variant = self.variant
         found = proposals(
@@ -79,13 +86,38 @@ class ProductKernel:
             variant.tiles,
             variant.schedule == "parts",
             self._session.multiprocessors,
-            copies=ALIGN_ENTRY in variant.code,
+            copies=self.copies,
             early=bool(variant.start),
             count=int(variant.proposals),
+            usable=self._is_usable,
         )
+        if not found:
+            raise self._refusal(problem)
         if len(found) == 1:
             return found[0]
         return min(found, key=lambda choice: self._timed(problem, choice))
+
+    def _fits(self, tile: TensorTile | SimtTile) -> bool:
+        """Whether the device has as much shared memory as a block takes."""
+        return tile.shared <= self._session.shared_limit
+
+    def _is_usable(self, tile: TensorTile | SimtTile) -> bool:
+        """Whether a tile runs on the device, and its machine code is at hand or can be made."""
+        macros = tile.macros()
+        if not self._fits(tile) or tuple(sorted(macros.items())) in self._loaded:
+            return self._fits(tile)
+        source = Path(str(self.variant.path))
+        return compiler.is_available(source, self._session.arch, self._root, macros)
+
+    def _refusal(self, problem: Problem) -> RaytracerError:
+        """Return why no tile is usable."""
+        tiles = [tile_of(request, problem) for request in self.variant.tiles]
+        if not any(tile.possible and self._fits(tile) for tile in tiles):
+            return SizeError("every tile needs more shared memory than this GPU has")
+        return compiler.NoCompilerError(
+            f"no tile of {self.variant.path.name} is compiled for {self._session.arch} and nvcc is "
+            "missing: install the CUDA toolkit, or point RAYTRACER_NVCC at its nvcc"
+        )
 
     def _timed(self, problem: Problem, choice: Choice) -> float:
         """Return the seconds of a choice."""
@@ -208,6 +240,17 @@ class ProductKernel:
         return replace(problem, a=moved[0], b=moved[1])
 
 
+def copies_operands(variant: Variant, root: Path | None = None) -> bool:
+    """Whether a rung can copy operands to aligned rows: its file or a header has the kernel.
+
+    Args:
+        variant: with tiles.
+        root: the kernels folder; that of the package by default.
+    """
+    sources = include_closure(Path(str(variant.path)), root or kernels_root())
+    return any(ALIGN_ENTRY.encode() in text for text in sources.values())
+
+
 def first_parameter(code: bytes) -> int:
     """Return the offset of the first parameter of the product in a cubin.
 
@@ -257,7 +300,7 @@ def _tensor_arguments(
     depth, c = tile.depth, problem.c
     cluster, across = tile.request.cluster, tile.request.across
     box_a = (depth // across, 64) if tile.transposed_a else (tile.rows // across, depth)
-    box_b = (depth // cluster, 64) if tile.transposed_b else (tile.cols // cluster, depth)
+    box_b = (depth // cluster, 64) if tile.transposed_b else (tile.box_cols, depth)
     map_c = bytes(tensor_map.BYTES)
     if c.whole_pieces:
         map_c = _map(c, tile.stored, tile.stored[1] * c.size)

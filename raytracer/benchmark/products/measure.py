@@ -26,7 +26,7 @@ from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.operations.base import bfloat16_bits, from_bfloat16, relative_error
 from raytracer.benchmark.products.choice import Choice, candidates
 from raytracer.benchmark.products.features import own_key
-from raytracer.benchmark.products.kernel import ALIGN_ENTRY, ProductKernel
+from raytracer.benchmark.products.kernel import ProductKernel
 from raytracer.benchmark.products.layout import Problem
 from raytracer.benchmark.products.tile import SimtTile, tile_of
 from raytracer.errors import RaytracerError
@@ -114,7 +114,7 @@ class Bench:
                 self.variant.tiles,
                 self.variant.schedule == "parts",
                 self.session.multiprocessors,
-                ALIGN_ENTRY in self.variant.code,
+                self.kernel.copies,
                 bool(self.variant.start),
             ),
             key=lambda choice: choice.seconds,

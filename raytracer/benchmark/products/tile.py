@@ -23,6 +23,7 @@ class Tile(Protocol):
     cluster: int  # blocks that share operands
     cluster_rows: int  # of C that a cluster computes at a time
     cluster_cols: int
+    box_cols: int  # columns of B that a block copies for its cluster
     swapped: bool  # rows and columns are those of the transpose of C
     parts: int  # blocks of a cluster that divide a tile along k
     depth: int  # along k in a step
@@ -79,6 +80,11 @@ class TensorTile:
     def cluster_cols(self) -> int:
         """Columns of C of a cluster."""
         return self.cols * self.request.across
+
+    @property
+    def box_cols(self) -> int:
+        """Columns of B that a block of a cluster copies for all: the least multiple of eight."""
+        return -(-self.cols // 8 // self.request.cluster) * 8
 
     @property
     def swapped(self) -> bool:
@@ -224,6 +230,11 @@ class SimtTile:
     @property
     def cluster_cols(self) -> int:
         """Columns of C."""
+        return self.cols
+
+    @property
+    def box_cols(self) -> int:
+        """Columns of B that a block copies: no blocks share operands."""
         return self.cols
 
     @property

@@ -22,7 +22,9 @@ from raytracer.benchmark.operations.base import (
     from_bfloat16,
     relative_error,
 )
-from raytracer.compile_all import fastest, jobs, macros_of
+from raytracer.benchmark.products.choice import candidates, tile_forms
+from raytracer.benchmark.products.kernel import copies_operands
+from raytracer.compile_all import ARCHITECTURES, fastest, jobs, macros_of
 from raytracer.errors import UserError
 
 NAMES = ops.names()
@@ -154,6 +156,45 @@ def test_the_fastest_kernel_of_every_size_is_known_to_compile_all(name: str) -> 
         assert job.kernel.label == variants.preferred(ladder(name), axes, dtype)[0].label
     assert set(found) <= set(jobs(kernels_root(), [arch], every_size=True))
     assert not set(found) <= set(jobs(kernels_root(), [arch]))
+
+
+PRODUCTS = [("sm_80", "matmul"), ("sm_90a", "matmul"), ("sm_90a", "matmul_bf16")]
+
+
+@pytest.mark.parametrize(("arch", "called"), [*PRODUCTS, ("sm_120", "matmul")])
+def test_tiles_of_products_of_any_size_are_packed(arch: str, called: str) -> None:
+    """With `--every-size`, whatever a call of `raytracer.ops` chooses for arrays as they are."""
+    op, rng = ops.find(called), np.random.default_rng(8)
+    packed, some = (
+        {(job.kernel.label, job.macros) for job in jobs(kernels_root(), [arch], every_size)}
+        for every_size in (True, False)
+    )
+    assert some < packed
+    for dtype in op.dtypes:
+        admitted = [each for each in ladder(called) if each.admits(arch) and each.supports(dtype)]
+        for step in (1, 8, 64) * 8:
+            sizes = (max(1, int(2 ** rng.uniform(0, 12)) // step * step) for _ in "mnk")
+            axes = dict(zip("mnk", sizes, strict=True))
+            rung = variants.preferred(admitted, axes, dtype)[0]
+            given, copies = op.problem(axes, dtype, lambda _: 0), copies_operands(rung)
+            found = candidates(given, rung.tiles, True, 132, copies, bool(rung.start))
+            best = min(found, key=lambda choice: choice.seconds)
+            assert (rung.label, tuple(sorted(best.tile.macros().items()))) in packed, axes
+        usual = op.problem(op.resolve({}), dtype, lambda _: 0)
+        forms = [tile for each in rung.tiles for tile in tile_forms(each, usual, copies=False)]
+        at_hand = [(rung.label, tuple(sorted(tile.macros().items()))) in some for tile in forms]
+        assert any(at_hand)
+
+
+@pytest.mark.parametrize("arch", [each for each in ARCHITECTURES if each.startswith("sm_")])
+def test_every_architecture_computes_every_operation_that_it_can(arch: str) -> None:
+    """Tensor cores multiply bfloat16 from sm_80 on."""
+    without = {
+        name
+        for name in variants.operations()
+        if not any(each.admits(arch) for each in ladder(name))
+    }
+    assert without == ({"matmul_bf16"} if arch == "sm_75" else set())
 
 
 def test_drawn_values() -> None:

@@ -70,7 +70,9 @@ def test_tiles_of_the_header_fit_into_shared_memory(rung: Variant, dtype: str) -
             rows, cols = tile.stored
             assert rows * cols * tile.c_size == CHUNK
             assert tile.cols >= (rows if tile.swapped else cols)
-            assert tile.cols % (8 * request.cluster) == 0
+            assert tile.box_cols % 8 == 0  # swizzled in groups of eight
+            assert tile.box_cols <= tile.cols <= tile.box_cols * request.cluster
+            assert tile.box_cols - tile.cols / request.cluster < 8
             assert tile.rows % (8 * request.across) == 0
 
 

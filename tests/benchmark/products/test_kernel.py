@@ -20,6 +20,7 @@ from raytracer.benchmark.operations import find
 from raytracer.benchmark.products import kernel as products
 from raytracer.benchmark.products.choice import proposals
 from raytracer.benchmark.products.kernel import ProductKernel
+from raytracer.benchmark.products.tile import SHARED_LIMIT, tile_of
 
 MAP = 128  # bytes
 
@@ -92,16 +93,17 @@ def bind(monkeypatch: pytest.MonkeyPatch) -> Bind:
         rung: str = "",
         pitch_c: int = 0,
         replayed: Callable[..., list[float]] | None = None,
+        shared_limit: int = SHARED_LIMIT,
     ) -> Driver:
         order = variants.preferred(variants.discover(name), {}, dtype)
         variant = next(each for each in order if each.label.startswith(rung))
-        copies = any(word in variant.code for word in ("align_operands", "product_entries"))
-        entries = (name, "align_operands") if copies else (name,)
+        entries = (name, "align_operands") if products.copies_operands(variant) else (name,)
         driver = Driver(entries)
         session: Any = SimpleNamespace(
             arch="sm_90a",
             driver=driver,
             multiprocessors=132,
+            shared_limit=shared_limit,
             stream=SimpleNamespace(handle=0),
             fill=lambda *_: None,
             replayed=replayed,
@@ -189,12 +191,12 @@ def test_the_fastest_of_the_timed_proposals_is_launched(bind: Bind) -> None:
         timed.append(samples)
         return [next(times)] * samples
 
-    driver = bind("matmul_bf16", "bfloat16_out", size, "22_timed", replayed=replayed)
+    driver = bind("matmul_bf16", "bfloat16_out", size, "23_timed", replayed=replayed)
     assert len(timed) == 16
     given = find("matmul_bf16").problem(
         dict(zip("mnk", size, strict=True)), "bfloat16_out", lambda _: 0
     )
-    (variant,) = (v for v in variants.discover("matmul_bf16") if v.label.startswith("22_timed"))
+    (variant,) = (v for v in variants.discover("matmul_bf16") if v.label.startswith("23_timed"))
     third = proposals(given, variant.tiles, True, 132, True, True, 16)[2]
     ((_, grid, block, _, shared),) = driver.launches
     assert (grid[0], block[0], shared) == (third.blocks, third.tile.threads, third.tile.shared)
@@ -210,6 +212,19 @@ def test_rows_of_b_are_copied_as_pairs_of_16_bits_for_multiply_adds(bind: Bind) 
     assert struct.unpack_from("<3Q3q", arguments)[1:] == (second[1], 1 << 22, 4096, 4096, 4095)
 
 
+def test_rungs_that_copy_operands_are_known_wherever_the_kernel_stands() -> None:
+    found = {
+        name: [each.label for each in variants.discover(name) if each.tiles and
+               products.copies_operands(each)]
+        for name in ("matmul", "matmul_bf16")
+    }  # fmt: skip
+    assert found["matmul"] == [
+        each.label for each in variants.discover("matmul") if each.number >= 19
+    ]
+    assert {"17_any_size", "21_any_width"} <= set(found["matmul_bf16"])
+    assert "16_parts" not in found["matmul_bf16"]
+
+
 def test_arguments_of_a_product_of_multiply_adds(bind: Bind) -> None:
     driver = bind("matmul", "float32", (100, 50, 33))
     ((name, _, _, arguments, shared),) = driver.launches
@@ -218,3 +233,43 @@ def test_arguments_of_a_product_of_multiply_adds(bind: Bind) -> None:
     assert struct.unpack_from("<3Q3q", arguments) == (1 << 20, 1 << 21, 1 << 22, 33, 50, 50)
     assert struct.unpack_from("<3if", arguments, 64) == (100, 50, 33, 1.0)
     assert shared > 0
+
+
+def test_tiles_that_need_more_shared_memory_than_the_device_has_are_not_taken(bind: Bind) -> None:
+    size, limit = (1536, 1536, 16_384), 99 << 10  # of sm_86, sm_89 and sm_120
+    for rung in ("19", "21", "22_rows"):
+        ((*_, shared),) = bind("matmul", "float32", size, rung, shared_limit=limit).launches
+        assert shared <= limit
+    largest = max(
+        tile_of(request, square(1024)).shared
+        for variant in variants.discover("matmul")
+        for request in variant.tiles
+    )
+    assert largest > limit
+    with pytest.raises(SizeError, match="more shared memory than this GPU has"):
+        bind("matmul", "float32", size, shared_limit=1024)
+
+
+def square(size: int) -> Any:
+    return find("matmul").problem({"m": size, "n": size, "k": size}, "float32", lambda _: 0)
+
+
+def test_without_nvcc_the_fastest_tile_at_hand_is_taken(
+    bind: Bind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    size, shipped = (1024, 1024, 1024), {"WARP_ROWS": "1", "WARP_COLS": "4"}
+    asked = list[dict[str, str]]()
+
+    def is_shipped(_: Any, arch: str, __: Any, macros: dict[str, str]) -> bool:
+        assert arch == "sm_90a"
+        asked.append(macros)
+        return macros.items() >= shipped.items() and "PARTS" not in macros
+
+    monkeypatch.setattr(compiler, "is_available", is_shipped)
+    ((_, _, block, _, _),) = bind("matmul", "float32", size).launches
+    assert block == (128, 1, 1)
+    assert len(asked) > 1
+    assert asked[-1].items() >= shipped.items()
+    monkeypatch.setattr(compiler, "is_available", lambda *_: False)
+    with pytest.raises(compiler.NoCompilerError, match=r"no tile of 22_rows_of_c.cu .* sm_90a"):
+        bind("matmul", "float32", size, "22_rows")

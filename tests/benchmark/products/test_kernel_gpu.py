@@ -243,15 +243,22 @@ def test_tiles_of_every_kind_agree_with_float64(
     assert tried
 
 
-def test_timed_proposals_agree_with_float64(session: Session) -> None:
-    variant = variants.discover("matmul_bf16")[-1]
+@pytest.mark.parametrize("op", ["matmul", "matmul_bf16"])
+def test_timed_proposals_agree_with_float64(session: Session, op: str) -> None:
+    variant = variants.discover(op)[-1]
     assert int(variant.proposals) > 1
     if not variant.admits(session.arch):
         pytest.skip(f"{variant.label} does not run on {session.arch}")
     generator = np.random.default_rng(3)
-    a, b = (bfloat16_bits(generator.standard_normal(s, "f4")) for s in ((704, 4160), (320, 4160)))
-    wanted = from_bfloat16(a).astype("f8") @ from_bfloat16(b).T.astype("f8")
-    found = ops.matmul_bf16(a, b, variant=variant.label, dtype="bfloat16_out")
+    a, b = (generator.standard_normal(shape, "f4") for shape in ((704, 4160), (320, 4160)))
+    if op == "matmul":
+        wanted = a.astype("f8") @ b.T.astype("f8")
+        found = ops.matmul(a, np.ascontiguousarray(b.T), variant=variant.label)
+        assert relative_error(found, wanted) <= 1e-4
+        return
+    bits = bfloat16_bits(a), bfloat16_bits(b)
+    wanted = from_bfloat16(bits[0]).astype("f8") @ from_bfloat16(bits[1]).T.astype("f8")
+    found = ops.matmul_bf16(*bits, variant=variant.label, dtype="bfloat16_out")
     assert relative_error(found, wanted) <= 2**-8 + 1e-4
 
 

@@ -1,0 +1,200 @@
+"""`raytracer.ops` without a GPU: arguments that are refused, and the kernel that is taken."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from raytracer import ops
+from raytracer.backends.cuda.compile import NoCompilerError
+from raytracer.benchmark import call
+from raytracer.benchmark.cuda.kernel import SizeError
+from raytracer.benchmark.operations import find
+from raytracer.errors import RaytracerError, UserError
+from raytracer.variants import discover, preferred
+
+F4, U2 = np.float32, np.uint16
+
+
+def zeros(*shape: int, dtype: Any = F4) -> Any:
+    return np.zeros(shape, dtype)
+
+
+REFUSED = [
+    ("matmul", (zeros(3),), "takes 2 arrays: a, b"),
+    ("matmul", (zeros(3), zeros(3)), "shapes of the arrays do not match"),
+    ("matmul", (zeros(3, 2), zeros(3, 2)), r"b is float32 \(3, 2\), expected float32 \(2, 2\)"),
+    ("matmul", (zeros(3, 2), zeros(2, 2, dtype="f8")), "b is float64"),
+    ("matmul", (zeros(0, 2), zeros(2, 2)), "m = 0: give 1 or more"),
+    ("matmul", (zeros(2, 2, dtype="f2"), zeros(2, 2)), "takes float32 arrays, not float16"),
+    ("matmul", ([[1.0, 2.0], [3.0]], zeros(2, 2)), "an argument is no array"),
+    ("matmul_bf16", (zeros(2, 2), zeros(2, 2)), "a is float32"),
+    ("histogram", (np.uint8(3),), "shapes of the arrays do not match"),
+    ("histogram_bins", (F4(3), np.arange(3, dtype="f4")), "shapes of the arrays do not match"),
+    ("histogram_bins", (zeros(3), F4(3)), "shapes of the arrays do not match"),
+    ("histogram_bins", (zeros(3), zeros(1)), "bins = 0: give 1 or more"),
+    ("vecadd", (zeros(3), zeros(1)), "b is float32"),
+    ("contraction", (zeros(2, 17, 17, 17), zeros(17, 17)), "n = 17: give 2 to 16, or 20"),
+    ("contraction", (zeros(2, 3, 3, 4), zeros(3, 3)), "u is float32"),
+    ("copy", (zeros(3, dtype="u1"),), "has no kernels to call"),
+]
+
+
+@pytest.mark.parametrize(("name", "arrays", "words"), REFUSED)
+def test_arrays_that_do_not_fit(name: str, arrays: tuple[Any, ...], words: str) -> None:
+    with pytest.raises(UserError, match=words):
+        getattr(ops, name)(*arrays)
+
+
+@pytest.mark.parametrize("options", [{"variant": 3}, {"variant": b"01"}, {"dtype": np.float32},
+                                     {"variant": ""}, {"dtype": ""}])  # fmt: skip
+def test_options_that_are_no_names(options: dict[str, Any]) -> None:
+    with pytest.raises(UserError, match=r"is no text|has no variant|has no type"):
+        ops.matmul(zeros(2, 2), zeros(2, 2), **options)
+
+
+@pytest.mark.parametrize(
+    ("edges", "words"),
+    [
+        (np.array([0, 1, 10, 100], F4), r"edges\[1\] is 1.0 and would be 33.3"),
+        (np.array([0, 3, 10], U2), r"edges\[1\] is 3 and would be 5"),
+        (np.linspace(0, 65_535, 101).astype(U2), "would be"),  # widths of 655 and 656
+        (np.array([0, np.nan, 1], F4), r"edges\[1\] is nan"),
+        (np.array([0, np.inf, 1], F4), r"edges\[1\] is inf"),
+        (np.array([2, 1, 0], F4), "numbers that ascend"),
+        (np.array([1, 1], F4), "numbers that ascend"),
+        (np.array([-np.inf, np.inf], F4), "numbers that ascend"),
+        (np.array([np.nan, 1], F4), "numbers that ascend"),
+        (np.array([-3e38, 0, 3e38], F4), "numbers that ascend"),  # the width overflows
+    ],
+)
+def test_uneven_edges_are_refused(edges: Any, words: str) -> None:
+    with pytest.raises(UserError, match=words):
+        ops.histogram_bins(np.zeros(3, edges.dtype), edges)
+
+
+def test_even_edges_may_be_rounded() -> None:
+    op = find("histogram_bins")
+    rng = np.random.default_rng(4)
+    for _ in range(200):
+        lower, width = rng.normal(0, 1e3), 10 ** rng.uniform(-3, 3)
+        edges = np.linspace(lower, lower + width, int(rng.integers(2, 5000)), dtype=F4)
+        op.check({"keys": zeros(1), "edges": edges})
+        count, step = int(rng.integers(1, 200)), int(rng.integers(1, 300))
+        whole = (int(rng.integers(0, 5000)) + step * np.arange(count + 1)).astype(U2)
+        op.check({"keys": zeros(1, dtype=U2), "edges": whole})
+    for dtype in op.dtypes:
+        for axes in op.awkward:
+            op.check(op.inputs(op.resolve(axes), dtype, "normal", 3))
+
+
+class FakeSession:
+    """Stands for a GPU."""
+
+    arch = "sm_90a"
+
+    def __enter__(self) -> FakeSession:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+
+def computed(plan: Any, arrays: dict[str, Any]) -> tuple[Any, str]:
+    """Compute with NumPy what a kernel gets, and say that it wrote nothing else."""
+    given = {n: a.T if n in plan.transposed else a for n, a in arrays.items()}
+    return plan.op.cpu(given), ""
+
+
+Taken = list[tuple[str, dict[str, Any], frozenset[str]]]
+
+
+@pytest.fixture
+def taken(monkeypatch: pytest.MonkeyPatch) -> Taken:
+    """What is launched, with NumPy in place of the kernels."""
+    launched: Taken = []
+
+    def compute(_: Any, plan: Any, source: Any, arrays: dict[str, Any]) -> tuple[Any, str]:
+        launched.append((source.variant.label, arrays, plan.transposed))
+        return computed(plan, arrays)
+
+    monkeypatch.setattr(call, "Session", FakeSession)
+    monkeypatch.setattr(call, "compute", compute)
+    return launched
+
+
+def test_arrays_of_any_strides_are_passed_as_contiguous_ones(taken: Taken) -> None:
+    rng = np.random.default_rng(5)
+    for _ in range(100):
+        m, n, k = (int(each) for each in rng.integers(1, 40, 3))
+        a, b = (views(rng, shape) for shape in ((m, k), (k, n)))
+        found = ops.matmul(a, b)
+        exact = a.astype("f8") @ b.astype("f8")
+        np.testing.assert_allclose(found, exact, rtol=1e-5, atol=1e-5)
+        _, arrays, transposed = taken[-1]
+        assert all(each.flags.c_contiguous for each in arrays.values())
+        for name, each in (("a", a), ("b", b)):
+            by_columns = each.flags.f_contiguous and not each.flags.c_contiguous
+            assert (name in transposed) == by_columns
+
+
+def views(rng: np.random.Generator, shape: tuple[int, int]) -> Any:
+    """A matrix in a larger one, transposed, backwards, with gaps, or misaligned."""
+    rows, cols = shape
+    kind = rng.integers(6)
+    if kind == 0:
+        return rng.standard_normal(shape, F4)
+    if kind == 1:
+        return rng.standard_normal((cols, rows), F4).T
+    if kind == 2:
+        return rng.standard_normal((2 * rows, 3 * cols), F4)[::2, ::3]
+    if kind == 3:
+        return rng.standard_normal(shape, F4)[::-1, ::-1]
+    if kind == 4:
+        return np.broadcast_to(rng.standard_normal((1, cols), F4), shape)
+    bytes_ = np.zeros(4 * rows * cols + 1, np.uint8)
+    view = bytes_[1:].view(F4).reshape(shape)
+    view[:] = rng.standard_normal(shape, F4)
+    return view
+
+
+@pytest.mark.parametrize("error", [SizeError, NoCompilerError])
+@pytest.mark.usefixtures("taken")
+def test_a_kernel_that_cannot_run_gives_way_to_the_next(
+    error: type[RaytracerError], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried = list[str]()
+
+    def refusing(_: Any, plan: Any, source: Any, arrays: Any) -> Any:
+        tried.append(source.variant.label)
+        if source.variant.number > 19:
+            raise error("not here")
+        return computed(plan, arrays)
+
+    monkeypatch.setattr(call, "compute", refusing)
+    found = ops.matmul(zeros(2, 3) + 1, zeros(3, 2) + 1)
+    assert (found == 3).all()
+    order = preferred(discover("matmul"), {"m": 2, "n": 2, "k": 3}, "float32")
+    labels = [each.label for each in order]
+    assert tried == labels[: labels.index("19_aligned_rows") + 1]
+    assert len(tried) > 3
+    with pytest.raises(error, match="not here"):
+        ops.matmul(zeros(2, 3), zeros(3, 2), variant="21")
+
+
+def test_large_arrays_are_not_drawn_to_be_compared(
+    taken: Taken, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    op, drawn = find("histogram_bins"), list[int]()
+    inputs = type(op).inputs
+
+    def noted(self: Any, axes: Any, *rest: Any) -> Any:
+        drawn.append(axes["n"])
+        return inputs(self, axes, *rest)
+
+    monkeypatch.setattr(type(op), "inputs", noted)
+    ops.histogram_bins(zeros(5000), np.arange(4, dtype=F4))
+    assert taken
+    assert max(drawn) <= 100
