@@ -10,7 +10,7 @@
 #define RT_SKY(F)                                                                                 \
   F(float, sky_x, 3) F(int32_t, sky_size, 1)   /* unit; texels of a side, 0: there is no image */ \
   F(int32_t, sky_visible, 1) F(int32_t, sky_even, 1) /* whether the camera sees it; whether no part is much brighter */ \
-  F(int32_t, sky_shadow, 1) F(int32_t, sky_sampled, 1) /* whether spheres cast shadows in its light; see below */
+  F(int32_t, sky_shadow, 1) F(int32_t, sky_sampled, 1) /* whether spheres cast shadows in its light; see above */
 
 // A texel is chosen with probability share / (number of texels); threshold and alias as in Emitter.
 #define RT_SKYTEXEL(F)                                                                            \
