@@ -135,6 +135,20 @@ def test_elements_of_any_n(name: str) -> None:
         assert table[place + 1][1:] == [row["kernel"][:2] for row in of_key]
 
 
+def test_histograms_of_any_input_and_address() -> None:
+    heads, _, *shown = rows("Histograms of any input and address")
+    *kinds, odd = heads[1:]
+    assert odd == "normal, odd address"
+    for place, kind in enumerate([*kinds, "odd"], start=1):
+        (result,) = record(f"records/histograms/bytes-{kind}.json")["results"]
+        size = result["work"]["bytes_read"] + result["work"]["bytes_written"]
+        (row,) = result["rows"]
+        assert shown[0][place] == f"{size / row['time']['median'] / 1e9:,.0f}"
+    for place, kind in enumerate(kinds, start=1):
+        (result,) = record(f"records/histograms/bins-{kind}.json")["results"]
+        assert shown[1][place] == f"{result['rows'][0]['time']['median'] * 1e6:.1f}"
+
+
 @pytest.mark.parametrize(("name", "column"), [("", 1), ("-uniform", 2), ("-constant", 3)])
 def test_warm_histograms(name: str, column: int) -> None:
     shown = [row[column] for row in rows("Histograms, warm")[2:]]
