@@ -14,7 +14,7 @@ import sys
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from raytracer.backends.cuda import cache as cubins
@@ -159,16 +159,21 @@ def tile_macros(
     """The macros of the tiles of a variant, for operands in their usual layout.
 
     variant: with tiles. root: the kernels folder. is_called: whether `raytracer.ops` takes it: then
-        for every type of the operation, and with `every_size` all widths, and rows of any
-        alignment. Of others the least and the greatest width, for one type and aligned rows.
+        for every type of the operation, the least and the greatest width of each kind, and with
+        `every_size` all widths, and rows of any alignment. Of others the greatest width of each
+        kind, whatever the number of parts, for one type and aligned rows; and one tile where
+        proposals are timed, since the kernels are those of the rung before.
         Without nvcc, a product takes the fastest of the tiles that are at hand.
     """
     op = modules()[variant.op]
     kinds = dict[tuple[int, str], list[TileRequest]]()
     for each in variant.tiles:
-        kinds.setdefault((each.rows, each.kind), []).append(each)
+        alike = each if is_called else replace(each, parts=min(each.parts, 2))
+        kinds.setdefault((each.rows, alike.kind), []).append(each)
     every = is_called and every_size
     many = [each for k in kinds.values() for each in (k if every else k[:: len(k) - 1 or 1])]
+    if not is_called:
+        many = [k[-1] for k in kinds.values()][: None if int(variant.proposals) == 1 else 1]
     odd = op.resolve({name: size + 1 for name, size in op.axes.items()})
     problems = [
         op.problem(axes, dtype, lambda _: 0)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import zipfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
+from support.alone import alone
 
 pytestmark = pytest.mark.packaging
 
@@ -57,12 +61,26 @@ class Installed:
         return run(self.bin / "python", "-c", code, cwd=self.elsewhere)
 
 
+def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:
+    """A folder that one of the processes of pytest-xdist makes, for all: builds take minutes."""
+    is_worker = "PYTEST_XDIST_WORKER" in os.environ
+    folder = (factory.getbasetemp().parent if is_worker else factory.getbasetemp()) / name
+    with alone(name):
+        if not (folder / "made").exists():
+            folder.mkdir(exist_ok=True)
+            make(folder)
+            (folder / "made").touch()
+    return folder
+
+
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel, built as pip does it for a user."""
-    folder = tmp_path_factory.mktemp("wheel")
-    run(sys.executable, "-m", "pip", "wheel", "--no-deps", "-w", folder, ROOT, cwd=folder)
-    (path,) = folder.glob("*.whl")
+
+    def make(folder: Path) -> None:
+        run(sys.executable, "-m", "pip", "wheel", "--no-deps", "-w", folder, ROOT, cwd=folder)
+
+    (path,) = made_once(tmp_path_factory, "wheel", make).glob("*.whl")
     return path
 
 
@@ -71,16 +89,17 @@ def installed(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Installed:
     """Both ways to install, with the dependencies that the package declares and no others."""
-    folder = tmp_path_factory.mktemp(request.param)
-    run(sys.executable, "-m", "venv", folder / "venv", cwd=folder)
-    pip = (folder / "venv/bin/python", "-m", "pip", "install")
-    if request.param == "wheel":
-        run(*pip, request.getfixturevalue("wheel"), cwd=folder)
-    else:
-        run(*pip, "-e", ROOT, cwd=folder)
-    elsewhere = folder / "elsewhere"
-    elsewhere.mkdir()
-    return Installed(folder / "venv/bin", elsewhere)
+
+    def make(folder: Path) -> None:
+        run(sys.executable, "-m", "venv", folder / "venv", cwd=folder)
+        pip = (folder / "venv/bin/python", "-m", "pip", "install")
+        if request.param == "wheel":
+            run(*pip, request.getfixturevalue("wheel"), cwd=folder)
+        else:
+            run(*pip, "-e", ROOT, cwd=folder)
+
+    folder = made_once(tmp_path_factory, f"installed-{request.param}", make)
+    return Installed(folder / "venv/bin", tmp_path_factory.mktemp("elsewhere"))
 
 
 def sources(folder: str) -> set[str]:
