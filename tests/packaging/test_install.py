@@ -61,11 +61,16 @@ class Installed:
         return run(self.bin / "python", "-c", code, cwd=self.elsewhere)
 
 
+def shared(factory: pytest.TempPathFactory) -> Path:
+    """A folder of all processes of pytest-xdist."""
+    base = factory.getbasetemp()
+    return base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+
+
 def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:
-    """A folder that one of the processes of pytest-xdist makes, for all: builds take minutes."""
-    is_worker = "PYTEST_XDIST_WORKER" in os.environ
-    folder = (factory.getbasetemp().parent if is_worker else factory.getbasetemp()) / name
-    with alone(name):
+    """A folder that one process makes for all, since builds take minutes."""
+    folder = shared(factory) / name
+    with alone("packaging"):
         if not (folder / "made").exists():
             folder.mkdir(exist_ok=True)
             make(folder)
@@ -74,11 +79,18 @@ def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path],
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def objects(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Option of pip: both builds compile the same sources, the second takes the first one's."""
+    return f"--config-settings=build-dir={shared(tmp_path_factory) / 'build'}"
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory, objects: str) -> Path:
     """The wheel, built as pip does it for a user."""
 
     def make(folder: Path) -> None:
-        run(sys.executable, "-m", "pip", "wheel", "--no-deps", "-w", folder, ROOT, cwd=folder)
+        pip = (sys.executable, "-m", "pip")
+        run(*pip, "wheel", "--no-deps", objects, "-w", folder, ROOT, cwd=folder)
 
     (path,) = made_once(tmp_path_factory, "wheel", make).glob("*.whl")
     return path
@@ -86,17 +98,16 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module", params=["wheel", "editable"])
 def installed(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, objects: str
 ) -> Installed:
     """Both ways to install, with the dependencies that the package declares and no others."""
+    what: tuple[str | Path, ...] = (objects, "-e", ROOT)
+    if request.param == "wheel":
+        what = (request.getfixturevalue("wheel"),)
 
     def make(folder: Path) -> None:
         run(sys.executable, "-m", "venv", folder / "venv", cwd=folder)
-        pip = (folder / "venv/bin/python", "-m", "pip", "install")
-        if request.param == "wheel":
-            run(*pip, request.getfixturevalue("wheel"), cwd=folder)
-        else:
-            run(*pip, "-e", ROOT, cwd=folder)
+        run(folder / "venv/bin/python", "-m", "pip", "install", *what, cwd=folder)
 
     folder = made_once(tmp_path_factory, f"installed-{request.param}", make)
     return Installed(folder / "venv/bin", tmp_path_factory.mktemp("elsewhere"))
