@@ -42,12 +42,12 @@ LARGE = [
     "render, colours",
     "render, csv",
     "render, 4K, 16 bits",
-    "render, 4K, film, variables",
     "generate cloud.npz",
     "generate crystal.npz",
     "generate weekend.toml",
     "describe",
 ]
+LARGE_FILMS = ["render, 4K, film, variables"]
 
 pytestmark = pytest.mark.skipif(
     not Path("/proc/self/status").exists(), reason="reads memory as Linux tells it"
@@ -61,7 +61,10 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("name", "count"), [(n, 100_000) for n in SMALL] + [(n, 1_000_000) for n in LARGE]
+    ("name", "count"),
+    [(n, 100_000) for n in SMALL]
+    + [(n, 1_000_000) for n in LARGE]
+    + [pytest.param(n, 1_000_000, marks=pytest.mark.thorough) for n in LARGE_FILMS],
 )
 def test_estimate(name: str, count: int, inputs: Path) -> None:
     if "exr" in name:
@@ -74,11 +77,11 @@ def test_estimate(name: str, count: int, inputs: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "count"),
     [
-        ("resume, 4K", 1000),
+        pytest.param("resume, 4K", 1000, marks=pytest.mark.thorough),
         ("resume, 4K, film", 1000),
-        ("resume, 4K, film, variables", 1000),
-        ("resume, 4K, film, variables", 4_000_000),
-        ("resume, 4K, film, exr", 1000),
+        pytest.param("resume, 4K, film, variables", 1000, marks=pytest.mark.thorough),
+        pytest.param("resume, 4K, film, variables", 4_000_000, marks=pytest.mark.thorough),
+        pytest.param("resume, 4K, film, exr", 1000, marks=pytest.mark.thorough),
         ("tone, 4K", 1000),
         ("tone, 4K, 16 bits", 1000),
         ("tone, 4K, exr", 1000),
