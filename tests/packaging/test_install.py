@@ -79,18 +79,11 @@ def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path],
 
 
 @pytest.fixture(scope="module")
-def objects(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Option of pip: both builds compile the same sources, the second takes the first one's."""
-    return f"--config-settings=build-dir={shared(tmp_path_factory) / 'build'}"
-
-
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory, objects: str) -> Path:
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel, built as pip does it for a user."""
 
     def make(folder: Path) -> None:
-        pip = (sys.executable, "-m", "pip")
-        run(*pip, "wheel", "--no-deps", objects, "-w", folder, ROOT, cwd=folder)
+        run(sys.executable, "-m", "pip", "wheel", "--no-deps", "-w", folder, ROOT, cwd=folder)
 
     (path,) = made_once(tmp_path_factory, "wheel", make).glob("*.whl")
     return path
@@ -98,10 +91,10 @@ def wheel(tmp_path_factory: pytest.TempPathFactory, objects: str) -> Path:
 
 @pytest.fixture(scope="module", params=["wheel", "editable"])
 def installed(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, objects: str
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Installed:
     """Both ways to install, with the dependencies that the package declares and no others."""
-    what: tuple[str | Path, ...] = (objects, "-e", ROOT)
+    what: tuple[str | Path, ...] = ("-e", ROOT)
     if request.param == "wheel":
         what = (request.getfixturevalue("wheel"),)
 
