@@ -166,14 +166,8 @@ def tile_macros(
         Without nvcc, a product takes the fastest of the tiles that are at hand.
     """
     op = modules()[variant.op]
-    kinds = dict[tuple[int, str], list[TileRequest]]()
-    for each in variant.tiles:
-        alike = each if is_called else replace(each, parts=min(each.parts, 2))
-        kinds.setdefault((each.rows, alike.kind), []).append(each)
     every = is_called and every_size
-    many = [each for k in kinds.values() for each in (k if every else k[:: len(k) - 1 or 1])]
-    if not is_called:
-        many = [k[-1] for k in kinds.values()][: None if int(variant.proposals) == 1 else 1]
+    many = variant.tiles if every else _samples(variant, is_called)
     odd = op.resolve({name: size + 1 for name, size in op.axes.items()})
     problems = [
         op.problem(axes, dtype, lambda _: 0)
@@ -184,6 +178,18 @@ def tile_macros(
     forms = [each for problem in problems for request in many for each in
              tile_forms(request, problem, copies)]  # fmt: skip
     return list(dict.fromkeys(tuple(sorted(each.macros().items())) for each in forms))
+
+
+def _samples(variant: Variant, is_called: bool) -> list[TileRequest]:
+    """Some tiles of every kind of a variant; arguments as for `tile_macros`."""
+    kinds = dict[tuple[int, str], list[TileRequest]]()
+    for each in variant.tiles:
+        alike = each if is_called else replace(each, parts=min(each.parts, 2))
+        kinds.setdefault((each.rows, alike.kind), []).append(each)
+    if is_called:
+        return [each for kind in kinds.values() for each in kind[:: len(kind) - 1 or 1]]
+    greatest = [kind[-1] for kind in kinds.values()]
+    return greatest if int(variant.proposals) == 1 else greatest[:1]
 
 
 def run(job: Job, root: Path, output: Path | None) -> str:

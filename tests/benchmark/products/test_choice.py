@@ -76,6 +76,19 @@ def test_tiles_of_the_header_fit_into_shared_memory(rung: Variant, dtype: str) -
             assert tile.rows % (8 * request.across) == 0
 
 
+@pytest.mark.parametrize("op", ["matmul", "matmul_bf16"])
+def test_the_rung_that_times_proposals_has_the_kernels_of_the_rung_before(op: str) -> None:
+    """`compile_all` compiles one of them, and for the rung before all kinds."""
+    before, timed = variants.discover(op)[-2:]
+    assert int(timed.proposals) > 1 == int(before.proposals)
+    assert timed.tiles == before.tiles
+    assert _code(timed) == _code(before)
+
+
+def _code(rung: Variant) -> list[str]:
+    return [line for line in rung.code.splitlines() if not line.startswith("//")]
+
+
 def test_widths_of_a_header_are_tiles_of_their_own() -> None:
     found = parse_tiles("128x64..96 by 16 cluster 2 swapped, 64x64 cluster 2x2", "a test")
     assert [str(each) for each in found] == [
