@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -12,31 +11,34 @@ from typing import TYPE_CHECKING, Any, cast
 
 from raytracer.backends.cuda.compile import NoCompilerError
 from raytracer.backends.cuda.context import translated
-from raytracer.benchmark import nvml, peers, record, timing
+from raytracer.benchmark import peers, record
 from raytracer.benchmark.cuda.guarded_memory import Memory
 from raytracer.benchmark.cuda.kernel import Enqueue, LoadedKernel, Matrix, RefusedError, SizeError
 from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.operations.base import Arrays, Indices, Op, Output, relative_error
 from raytracer.benchmark.products.kernel import ProductKernel
 from raytracer.benchmark.record import Clock, Row
+from raytracer.benchmark.turns import (
+    Entry,
+    clock_under_load,
+    finish,
+    time_briefly,
+    time_in_turns,
+)
 from raytracer.errors import RaytracerError
 from raytracer.variants import Variant
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from raytracer.benchmark.benchmark import Tell
     from raytracer.benchmark.cuda.random_pool import DeviceArray, RandomPool
 
-Tell = Callable[[str], None]
 Key = tuple[str, tuple[tuple[str, str], ...]]  # label and macros of a kernel
 
 # The timed sizes are checked too if NumPy computes them in about a second.
 CHECKED_BYTES, CHECKED_FLOP = 128 << 20, 4e9
 ALIGNMENT = 16  # bytes; of arrays for kernels without `alignment: any`
-MAX_QUEUED = 5000  # launches
-BRIEF = 25  # at random sizes a row takes this part of the minimum time, or a few samples
-BRIEF_SAMPLES = 4
-LOAD_TIME = 0.3  # seconds of queued work during which NVML is read
 
 
 @dataclass(frozen=True)
@@ -61,16 +63,6 @@ class Source:
     variant: Variant
     root: Path | None = None
     user: bool = False
-
-
-@dataclass
-class Entry:
-    """A kernel or library during the measurement: its row and its samples."""
-
-    row: Row
-    launch: Enqueue | None = None
-    samples: list[float] = field(default_factory=list)
-    duration: float = 0.0  # seconds of device time so far
 
 
 @dataclass(frozen=True)
@@ -231,10 +223,10 @@ def measure(session: Session, plan: Plan, sources: list[Source], tell: Tell) -> 
         if plan.peers:
             entries += _peer_entries(session, plan, memory, arrays, tell)
         memory_used = session.total_memory() - session.free_memory()
-        _time_in_turns(session, plan, [entry for entry in entries if entry.launch], tell)
-        clock = _clock(session, entries)
+        time_in_turns(session, plan, [entry for entry in entries if entry.launch], tell)
+        clock = clock_under_load(session, entries)
     for entry in entries:
-        _finish(entry)
+        finish(entry)
     return Measurement([entry.row for entry in entries], memory_used, clock)
 
 
@@ -310,9 +302,9 @@ def measure_best(
                 rejected.append(entry.row)
         if plan.peers and entries:
             entries += _peer_entries(session, plan, memory, arrays, _silent, tuned=False)
-        _time_briefly(session, plan, [entry for entry in entries if entry.launch])
+        time_briefly(session, plan, [entry for entry in entries if entry.launch])
     for entry in entries:
-        _finish(entry)
+        finish(entry)
         entry.row.pop("samples", None)
         entry.launch = None
     peers.release(plan.op.work(plan.axes, plan.dtype).bytes)
@@ -434,118 +426,3 @@ def _peer_entries(
             entry.row["status"], entry.row["reason"] = "skipped", str(error).split("\n")[0]
         entries.append(entry)
     return entries
-
-
-def _time_in_turns(session: Session, plan: Plan, entries: list[Entry], tell: Tell) -> None:
-    """Time all entries in turns (A B B A) until the median of each has settled."""
-    footprint = plan.op.work(plan.axes, plan.dtype).bytes
-    flush = footprint < 4 * session.l2_bytes
-    estimates = {}
-    for entry in entries:
-        tell(f"timing {plan.op.name} {entry.row['label']}")
-        with _watched(session, entry):
-            (first,) = session.cold(_launch(entry), 1, False)  # includes lazy loading
-            again = session.cold(_launch(entry), 3, False) if first < 0.2 else [first]
-            estimates[id(entry)] = max(min(again), 1e-6)
-    slice_time = plan.min_time / 4
-
-    def sample(entry: Entry) -> None:
-        estimate = estimates[id(entry)]
-        samples = session.turn(_launch(entry), plan.mode, slice_time, estimate, flush)
-        entry.samples += samples
-        # A sample of a short kernel is the mean of a batch, so the sum underestimates.
-        entry.duration += max(slice_time / 2, sum(samples))
-
-    def settled(entry: Entry) -> bool:
-        return timing.settled(entry.samples, entry.duration, plan.min_time)
-
-    _take_turns(session, [entry for entry in entries if id(entry) in estimates], sample, settled)
-
-
-def _time_briefly(session: Session, plan: Plan, entries: list[Entry]) -> None:
-    """Time all entries in turns (A B B A), short ones by replays of a graph, for a moment each."""
-    flush = plan.op.work(plan.axes, plan.dtype).bytes < 4 * session.l2_bytes
-    budget, timers = plan.min_time / BRIEF, dict[int, Callable[[], list[float]]]()
-    with ExitStack() as stack:
-        for entry in entries:
-            with _watched(session, entry):
-                session.cold(_launch(entry), 1, False)  # includes lazy loading
-                estimate = max(min(session.cold(_launch(entry), 2, False)), 1e-6)
-                timers[id(entry)] = stack.enter_context(
-                    session.timer(_launch(entry), plan.mode, estimate, flush)
-                )
-
-        def sample(entry: Entry) -> None:
-            begin = time.perf_counter()
-            entry.samples += timers[id(entry)]()
-            entry.duration += time.perf_counter() - begin
-
-        _take_turns(session, entries, sample, lambda entry: _settled_briefly(entry, budget))
-
-
-def _take_turns(
-    session: Session,
-    entries: list[Entry],
-    sample: Callable[[Entry], None],
-    settled: Callable[[Entry], bool],
-) -> None:
-    """Sample entries in turns (A B B A) until all have settled.
-
-    Those that have settled keep their turns: entries that went on alone would run hotter, and at
-    lower clocks where the power limit decides, than those beside which they are reported.
-    """
-    while any(entry.launch and not settled(entry) for entry in entries):
-        for entry in (*entries, *reversed(entries)):
-            if entry.launch:
-                with _watched(session, entry):
-                    sample(entry)
-
-
-def _settled_briefly(entry: Entry, budget: float) -> bool:
-    enough = len(entry.samples) >= BRIEF_SAMPLES
-    return enough and (
-        entry.duration >= budget or timing.uncertainty(entry.samples) <= timing.TARGET
-    )
-
-
-def _clock(session: Session, entries: list[Entry]) -> Clock:
-    """Read NVML while the last variant runs for a sampling period of NVML."""
-    ours = [entry for entry in entries if entry.samples and entry.row["kind"] != "peer"]
-    if not ours:
-        return {}
-    with _watched(session, ours[-1]):
-        launches = max(1, int(LOAD_TIME / min(ours[-1].samples)))
-        for _ in range(min(MAX_QUEUED, launches)):
-            _launch(ours[-1])()
-        time.sleep(0.7 * LOAD_TIME)
-        clock = nvml.read(session.bus_id)
-        if launches > MAX_QUEUED:  # shorter than a sampling period of NVML
-            clock.pop("gpu_percent", None)
-            clock.pop("memory_percent", None)
-        session.wait()
-        return clock
-    return {}
-
-
-def _launch(entry: Entry) -> Enqueue:
-    assert entry.launch is not None
-    return entry.launch
-
-
-@contextmanager
-def _watched(session: Session, entry: Entry) -> Iterator[None]:
-    """End an entry, not the run, if a launch fails."""
-    try:
-        with translated(session.driver):
-            yield
-    except Exception as error:
-        if entry.row["kind"] != "peer" and not isinstance(error, RaytracerError):
-            raise  # a defect of the bench; errors of libraries are reported in their row
-        entry.launch, entry.samples = None, []
-        entry.row["status"], entry.row["reason"] = "failed", str(error).split("\n")[0]
-
-
-def _finish(entry: Entry) -> None:
-    if entry.samples:
-        entry.row["time"] = timing.statistics(entry.samples)
-        entry.row["samples"] = entry.samples
