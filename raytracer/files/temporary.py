@@ -44,8 +44,23 @@ class Temporary:
     """
 
     def __init__(self, folder: Path, mode: int | None = None) -> None:
-        self.path, self.descriptor = _create(folder, mode)
-        _live.add(self)
+        self.descriptor = -1
+        for _ in range(_TRIES):
+            self.path = folder / f"{PREFIX}{_boot()}-{os.urandom(8).hex()}{SUFFIX}"
+            # Before the file exists: a signal during a system call raises as soon as that returns,
+            # when its result is not stored yet.
+            _live.add(self)
+            try:
+                if self._create(mode):
+                    return
+            except FileExistsError:
+                _live.discard(self)
+            except BaseException:
+                self.remove()
+                raise
+            else:
+                self._forget()
+        raise FileExistsError(f"no free name for a temporary file in {folder}")
 
     def identity(self) -> tuple[int, int]:
         """Return device and inode, which a rename does not change."""
@@ -64,10 +79,23 @@ class Temporary:
                 self.path.unlink()
             self._forget()
 
+    def _create(self, mode: int | None) -> bool:
+        """Create and lock the file; False if another process has removed it before its lock."""
+        # A replaced file may have narrower permissions than a new one.
+        self.descriptor = os.open(self.path, _OPEN, 0o666 if mode is None else 0o600)
+        if not (_lock(self.descriptor) and os.fstat(self.descriptor).st_nlink):
+            return False
+        if mode is not None:
+            os.fchmod(self.descriptor, mode)
+        return True
+
     def _forget(self) -> None:
         _live.discard(self)
-        with suppress(OSError):  # last, because without lock another process would remove the file
-            os.close(self.descriptor)
+        # Last, because without its lock another process would remove the file.
+        descriptor, self.descriptor = self.descriptor, -1
+        if descriptor >= 0:
+            with suppress(OSError):
+                os.close(descriptor)
 
 
 def remove_all() -> None:
@@ -83,28 +111,6 @@ def remove_stale(folder: Path) -> None:
             if entry.name.startswith(PREFIX) and entry.name.endswith(SUFFIX):
                 with suppress(OSError):
                     _remove_if_stale(Path(entry.path))
-
-
-def _create(folder: Path, mode: int | None) -> tuple[Path, int]:
-    """Create a new file, and return its path and its locked descriptor."""
-    for _ in range(_TRIES):
-        path = folder / f"{PREFIX}{_boot()}-{os.urandom(8).hex()}{SUFFIX}"
-        try:
-            # A replaced file may have narrower permissions than a new one.
-            descriptor = os.open(path, _OPEN, 0o666 if mode is None else 0o600)
-        except FileExistsError:
-            continue
-        try:
-            if _lock(descriptor) and os.fstat(descriptor).st_nlink:
-                if mode is not None:
-                    os.fchmod(descriptor, mode)
-                return path, descriptor
-        except BaseException:
-            path.unlink()
-            os.close(descriptor)
-            raise
-        os.close(descriptor)  # removed by another process between its creation and its lock
-    raise FileExistsError(f"no free name for a temporary file in {folder}")
 
 
 def _remove_if_stale(path: Path) -> None:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -141,3 +142,21 @@ def test_a_file_system_without_locks_will_do(
     remove_stale(tmp_path)
     assert names(tmp_path) == [made.path.name]
     made.remove()
+
+
+@pytest.mark.parametrize("module, call", [(os, "open"), (fcntl, "flock"), (os, "fchmod")])
+def test_a_signal_during_a_system_call_leaves_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: ModuleType, call: str
+) -> None:
+    """Python raises when the call returns, before its result is stored."""
+    original = getattr(module, call)
+
+    def interrupted(*args: object) -> None:
+        original(*args)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(module, call, interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        Temporary(tmp_path, 0o600)
+    assert names(tmp_path) == []
+    assert not temporary._live
