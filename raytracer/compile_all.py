@@ -106,7 +106,7 @@ def jobs(root: Path, architectures: Sequence[str], every_size: bool = False) -> 
                 if variant.tiles
                 else macros_of(op)
             )
-            made += [Job(variant, arch, macros) for macros in each]
+            made += [Job(variant.product or variant, arch, macros) for macros in each]
     if every_size:
         made += [job for op in operations(root) for job in fastest(op, root, architectures)]
     made = list(dict.fromkeys(made))
@@ -197,7 +197,7 @@ def run(job: Job, root: Path, output: Path | None) -> str:
 
     The seconds are next to none where the cache has it.
     """
-    source = Path(str(job.kernel.path))
+    source = job.kernel.translation_unit
     begun = time.perf_counter()
     macros = dict(job.macros)
     cubin = compiler.load(source, job.arch, root, lambda _: None, shipped=False, macros=macros)

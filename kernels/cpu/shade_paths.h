@@ -24,7 +24,7 @@ inline void shade_found_lights(const rt::SceneView& s, rt::Scratch& k, const rt:
   const rt::Frame& frame = *s.frame;
   const uint32_t seeking = hits & bits(seeks_lights(s, scattering));
   if (!seeking) return;
-  const ScatteringSample<FW> b = seeking_sample(frame, p, scattering);
+  const ScatteringSample<FW> b = draw_direction(frame, p, scattering);
   for (int i = 0; i < frame.scene.light_count; ++i) {
     if (!is_found(frame, s.lights[i])) continue;
     const LitSample<FW> a = shade_found_light(frame, s.lights[i], b, p, f);
@@ -100,6 +100,7 @@ RT_HD void queue_media(const rt::SceneView& s, const PathState<FW>& from, const 
 inline uint32_t shade_catcher(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w, int at, int sky_begin,
                               const PathState<FW>& camera, uint32_t hits) {
   const rt::Frame& frame = *s.frame;
+  const bool paths = traces_paths(frame.integrator);
   PathState<FW> p = catching_path(frame, camera);
   p.prim = select(mask_from_bits<MW>(hits), p.prim, UW(0u));
   const uint32_t mask = hits & bits(meets_catcher(s, p));
@@ -108,14 +109,15 @@ inline uint32_t shade_catcher(const rt::SceneView& s, rt::Scratch& k, const rt::
   Surface<FW> f = load_surfaces(s, p, mask);
   const Scattering<FW> scattering = catcher_scattering(frame, p, f);
   const UW self = leaving(p, f);
+  const FW whole = whole_sky(frame, f, scattering);
   CaughtLight<FW> caught = {FW(0.0f), FW(0.0f)};
-  for (int i = 0; i < caught_lights(frame); ++i) {
-    const LitSample<FW> a = shade_path_light(s, i, p, f, scattering);
+  for (int i = 0; i < light_samples(frame, p.depth); ++i) {
+    const LitSample<FW> a = shade_caught_light(s, i, p, f, scattering);
     const uint32_t arrives = mask & bits(a.contributes);
     uint32_t seen = arrives;
     if (casts_shadows(s, i)) seen = unblocked(s, p, a.origin, a.sample.wi, self, a.sample.distance, arrives);
     catch_light(caught, a.radiance, lanes & a.contributes, mask_from_bits<MW>(seen),
-                expected_light(frame, i, f, scattering));
+                is_sky_image(frame, i) ? whole : FW(0.0f));
   }
   const Vec3<FW> ambient = shade_path_ambient(frame, p, scattering);
   const int rays = sky_rays(frame.integrator);
@@ -123,12 +125,11 @@ inline uint32_t shade_catcher(const rt::SceneView& s, rt::Scratch& k, const rt::
     const uint32_t open = k.stream.open[(at - sky_begin) / kWide * rays + ray];
     catch_light(caught, sky_radiance(frame, ambient), lanes, mask_from_bits<MW>(open));
   }
-  if (catches_sky(frame)) {
-    const CaughtSky<FW> a = caught_sky(s, p, f, scattering);
-    const uint32_t arrives = mask & bits(a.contributes);
-    const uint32_t seen = unblocked(s, p, f.point.position, a.wi, self, FW(kInfinity), arrives);
-    catch_light(caught, a.radiance, lanes & a.contributes, mask_from_bits<MW>(seen), a.expected);
-  } else if (!traces_paths(frame.integrator) && !rays) {
+  if (paths && !samples_sky(frame)) {
+    const CaughtSky<FW> a = caught_sky(frame, p, f, scattering);
+    const uint32_t seen = unblocked(s, p, f.point.position, a.wi, self, FW(kInfinity), mask);
+    catch_light(caught, a.radiance, lanes, mask_from_bits<MW>(seen));
+  } else if (!paths && !rays) {
     catch_light(caught, ambient, lanes, lanes);
   }
   const FW alpha = shadow_alpha(caught);
@@ -172,7 +173,9 @@ inline void shade_wave(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w
     }
     shade_path_lights(s, k, w, at, hits, p, f, scattering);
     if (!paths) shade_found_lights(s, k, w, at, hits, p, f, scattering);
-    const ScatterStep<FW> step = scatter_path(frame, p, f, scattering);
+    ScatteringSample<FW> drawn;
+    if (paths) drawn = draw_direction(frame, p, scattering);
+    const ScatterStep<FW> step = scatter_path(frame, p, f, drawn);
     const uint32_t going_on = hits & bits(step.continues);
     if (going_on && nests(frame)) queue_media(s, p, f, step.step.path, going_on, next);
     if (going_on) queue_steps(w, at, going_on, step.step, next);

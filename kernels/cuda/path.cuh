@@ -75,6 +75,13 @@ RT_TRACE bool any_hit(const rt::SceneTables& s, const Traversal& traversal, Ray<
   return traversal.occluded(ray.origin, ray.direction, self, t_max, filter);
 }
 
+// The same by a call, for rays that few surfaces send out.
+template <class Traversal, class Filter>
+RT_DEVICE_CALLED bool any_hit_called(const rt::SceneTables& s, const Traversal& traversal, Ray<float> ray,
+                                     uint32_t self, float t_max, Filter filter) {
+  return any_hit(s, traversal, ray, self, t_max, filter);
+}
+
 // Nearest hit of the ray of a path before t, except `self`, updates t and p.prim.
 template <class Traversal>
 RT_DEVICE void path_intersect_closest(const rt::SceneTables& s, const Traversal& traversal, PathState<float>& p,

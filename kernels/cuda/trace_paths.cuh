@@ -21,19 +21,19 @@ RT_DEVICE Vec3<float> add_path_lights(const rt::SceneTables& s, const Traversal&
   return radiance;
 }
 
-// Lights that a direction from the narrow lobes of a surface finds, where the path p ends there. Called: few surfaces have
-// any, and nothing of the surface is kept for it.
+// Lights that a direction b from the narrow lobes of a surface finds, where the path p ends there. Few surfaces have any,
+// so that its rays are traced by a call.
 template <class Traversal>
-RT_DEVICE_CALLED Vec3<float> found_lights(const rt::SceneTables& s, const Traversal& traversal, PathState<float> p) {
+RT_DEVICE Vec3<float> found_lights(const rt::SceneTables& s, const Traversal& traversal, const PathState<float>& p,
+                                   const Surface<float>& f, const ScatteringSample<float>& b) {
   const rt::Frame& frame = *s.frame;
-  const Surface<float> f = path_surface(s, p, traversal.primitive(p.prim));
-  const Scattering<float> scattering = lit_scattering(frame, p, f);
   Vec3<float> radiance = vec3(0.0f, 0.0f, 0.0f);
-  const ScatteringSample<float> b = seeking_sample(frame, p, scattering);
   for (int i = 0; i < frame.scene.light_count; ++i) {
     if (!is_found(frame, s.lights[i])) continue;
     const LitSample<float> a = shade_found_light(frame, s.lights[i], b, p, f);
-    if (a.contributes && !path_occluded(s, traversal, p, a.origin, b.wi, leaving(p, f), a.sample.distance))
+    if (!a.contributes) continue;
+    const auto filter = ray_filter<float>(s, p.x, p.y, p.sample, a.origin, b.wi, true);
+    if (!any_hit_called(s, traversal, {a.origin, b.wi}, leaving(p, f), a.sample.distance, filter))
       radiance = radiance + a.radiance;
   }
   return radiance;
@@ -87,11 +87,12 @@ RT_DEVICE bool path_bounce(const rt::SceneTables& s, const Traversal& traversal,
       radiance = radiance + ambient;
   }
   radiance = add_path_lights(s, traversal, p, f, scattering, radiance);
-  const ScatterStep<float> next = scatter_path(frame, p, f, scattering);
-  if (!next.continues) {
-    if (seeks_lights(s, scattering)) radiance = radiance + found_lights(s, traversal, p);
-    return false;
-  }
+  const bool seeks = seeks_lights(s, scattering);
+  ScatteringSample<float> drawn = {};
+  if (seeks || traces_paths(frame.integrator)) drawn = draw_direction(frame, p, scattering);
+  if (seeks) radiance = radiance + found_lights(s, traversal, p, f, drawn);
+  const ScatterStep<float> next = scatter_path(frame, p, f, drawn);
+  if (!next.continues) return false;
   const PathState<float> from = p;
   p = next.step.path;
   if (nests(frame)) leave_surface(s, from, f, p);
@@ -118,12 +119,13 @@ RT_DEVICE_CALLED float4 trace_shadow(const rt::SceneTables& s, const Traversal& 
   Surface<float> f = path_surface(s, p, traversal.primitive(p.prim));
   const Scattering<float> scattering = catcher_scattering(frame, p, f);
   const uint32_t self = leaving(p, f);
+  const float whole = whole_sky(frame, f, scattering);
   CaughtLight<float> caught = {0.0f, 0.0f};
-  for (int i = 0; i < caught_lights(frame); ++i) {
-    const LitSample<float> a = shade_path_light(s, i, p, f, scattering);
+  for (int i = 0; i < light_samples(frame, p.depth); ++i) {
+    const LitSample<float> a = shade_caught_light(s, i, p, f, scattering);
     const bool blocked = a.contributes && casts_shadows(s, i) &&
                          path_occluded(s, traversal, p, a.origin, a.sample.wi, self, a.sample.distance);
-    catch_light<float>(caught, a.radiance, a.contributes, !blocked, expected_light(frame, i, f, scattering));
+    catch_light<float>(caught, a.radiance, a.contributes, !blocked, is_sky_image(frame, i) ? whole : 0.0f);
   }
   const Vec3<float> ambient = shade_path_ambient(frame, p, scattering);
   for (int ray = 0; ray < sky_rays(frame.integrator); ++ray) {
@@ -131,10 +133,10 @@ RT_DEVICE_CALLED float4 trace_shadow(const rt::SceneTables& s, const Traversal& 
     const bool blocked = path_occluded(s, traversal, p, f.point.position, a.wi, self, sky_distance(frame.integrator));
     catch_light<float>(caught, a.radiance, a.contributes, !blocked);
   }
-  if (catches_sky(frame)) {
-    const CaughtSky<float> a = caught_sky(s, p, f, scattering);
-    const bool blocked = a.contributes && path_occluded(s, traversal, p, f.point.position, a.wi, self, kInfinity);
-    catch_light<float>(caught, a.radiance, a.contributes, !blocked, a.expected);
+  if (traces_paths(frame.integrator) && !samples_sky(frame)) {
+    const CaughtSky<float> a = caught_sky(frame, p, f, scattering);
+    const bool blocked = path_occluded(s, traversal, p, f.point.position, a.wi, self, kInfinity);
+    catch_light<float>(caught, a.radiance, true, !blocked);
   } else if (!traces_paths(frame.integrator) && !sky_rays(frame.integrator)) {
     catch_light<float>(caught, ambient, true, true);
   }

@@ -248,35 +248,74 @@ RT_HD LightSample<F> clipped_emitter(const rt::Frame& frame, const EmitterSample
   return sample;
 }
 
+// A sample of a light. present: whether the light is there for it
+template <class F>
+struct DrawnLight {
+  LightSample<F> sample;
+  Vec3<F> color;
+  MaskOf<F> present;
+};
+
+// A sample of the image of the sky.
+template <class F>
+RT_HD DrawnLight<F> draw_sky(const rt::SceneTables& scene, const PathState<F>& p, uint32_t seed, F choice,
+                             Sample2d<F> u) {
+  const rt::Frame& frame = *scene.frame;
+  const F other = sample_1d<F>(seed + 2u * 0x9e3779b9u, p.x, p.y, p.sample, (uint32_t)p.depth, kUseLight);
+  const SkyLightSample<F> sky = sky_light_sample(scene.sky, frame, choice, other, u);
+  const F attenuation = F(kInvPi) / max_(sky.light.pdf, F(1e-20f));
+  return {{sky.wi, F(kInfinity), attenuation, sky.light.pdf}, sky.light.radiance, splat_mask<F>(true)};
+}
+
+// A sample of the spheres that send out light.
+template <class F>
+RT_HD DrawnLight<F> draw_emitter(const rt::SceneTables& scene, const PathState<F>& p, Vec3<F> position, F choice,
+                                 Sample2d<F> u) {
+  const rt::Frame& frame = *scene.frame;
+  const EmitterSample<F> e = emitter_sample(scene.emitters, emitter_count(frame), position, choice, u);
+  DrawnLight<F> a = {e.sample, e.radiance, splat_mask<F>(true)};
+  if (clips(frame)) {
+    a.sample = clipped_emitter(frame, e, position);
+    a.present = a.sample.distance > F(0.0f);
+  }
+  if (is_translucent(frame))
+    a.present = a.present & is_present<F>(frame.sampler.seed, p.x, p.y, p.sample, e.sphere, e.opacity);
+  return a;
+}
+
 // number: 0 to light_samples - 1
 template <class F>
-RT_HD LitSample<F> shade_path_light(const rt::SceneTables& scene, int32_t number, const PathState<F>& p,
-                                    const Surface<F>& f, const Scattering<F>& s) {
+RT_HD DrawnLight<F> draw_light(const rt::SceneTables& scene, int32_t number, const PathState<F>& p, Vec3<F> position) {
   const rt::Frame& frame = *scene.frame;
-  const bool shadows = casts_shadows(scene, number), found = path_goes_on(frame.integrator, p);
-  const Vec3<F> position = f.point.position;
   if (number < frame.scene.light_count) {
     const rt::Light& light = scene.lights[number];
-    return shade_sample(frame, sample_light(frame, light, number, p, position), splat3<F>(light.color), shadows, p, f,
-                        s, found || !traces_paths(frame.integrator));
+    return {sample_light(frame, light, number, p, position), splat3<F>(light.color), splat_mask<F>(true)};
   }
   const uint32_t depth = (uint32_t)p.depth, seed = frame.sampler.seed + 0x9e3779b9u * (uint32_t)number;
   const F choice = sample_1d<F>(seed + 0x9e3779b9u, p.x, p.y, p.sample, depth, kUseLight);
   const Sample2d<F> u = sample_2d<F>(seed, p.x, p.y, p.sample, depth, kUseLight);
-  if (is_sky(frame, number)) {
-    const F other = sample_1d<F>(seed + 2u * 0x9e3779b9u, p.x, p.y, p.sample, depth, kUseLight);
-    const SkyLightSample<F> sky = sky_light_sample(scene.sky, frame, choice, other, u);
-    const F attenuation = F(kInvPi) / max_(sky.light.pdf, F(1e-20f));
-    const LightSample<F> sample = {sky.wi, F(kInfinity), attenuation, sky.light.pdf};
-    return shade_sample(frame, sample, sky.light.radiance, shadows, p, f, s, found);
-  }
-  const EmitterSample<F> e = emitter_sample(scene.emitters, emitter_count(frame), position, choice, u);
-  const LightSample<F> sample = clips(frame) ? clipped_emitter(frame, e, position) : e.sample;
-  LitSample<F> a = shade_sample(frame, sample, e.radiance, shadows, p, f, s, found);
-  if (clips(frame)) a.contributes = a.contributes & (sample.distance > F(0.0f));
-  if (is_translucent(frame))
-    a.contributes = a.contributes & is_present<F>(frame.sampler.seed, p.x, p.y, p.sample, e.sphere, e.opacity);
+  return is_sky(frame, number) ? draw_sky(scene, p, seed, choice, u) : draw_emitter(scene, p, position, choice, u);
+}
+
+// What that sample sends to a surface. found: as shade_sample has it
+template <class F>
+RT_HD LitSample<F> shade_light(const rt::SceneTables& scene, int32_t number, const DrawnLight<F>& light,
+                               const PathState<F>& p, const Surface<F>& f, const Scattering<F>& s, bool found) {
+  const bool shadows = casts_shadows(scene, number);
+  LitSample<F> a = shade_sample(*scene.frame, light.sample, light.color, shadows, p, f, s, found);
+  a.contributes = a.contributes & light.present;
   return a;
+}
+
+// The light sample of that number at a surface, 0 to light_samples - 1. The material is evaluated in one place for all
+// kinds of light: it is most of the code of a kernel that traces paths.
+template <class F>
+RT_HD LitSample<F> shade_path_light(const rt::SceneTables& scene, int32_t number, const PathState<F>& p,
+                                    const Surface<F>& f, const Scattering<F>& s) {
+  const rt::Frame& frame = *scene.frame;
+  const bool is_listed = number < frame.scene.light_count;
+  const bool found = path_goes_on(frame.integrator, p) || (is_listed && !traces_paths(frame.integrator));
+  return shade_light(scene, number, draw_light(scene, number, p, f.point.position), p, f, s, found);
 }
 
 // Whether directions from narrow lobes find a light.
@@ -295,11 +334,12 @@ template <class F> RT_HD MaskOf<F> seeks_lights(const rt::SceneTables& scene, co
   return s.bsdf.is_principled & (s.principled.p_coat + s.principled.p_layer + s.principled.p_glass > F(0.0f));
 }
 
-// A direction from the lobes of a surface, in which lights are looked for.
+// A direction from the distribution of a surface, in which the path goes on, or lights are looked for.
 template <class F>
-RT_HD ScatteringSample<F> seeking_sample(const rt::Frame& frame, const PathState<F>& p, const Scattering<F>& s) {
+RT_HD ScatteringSample<F> draw_direction(const rt::Frame& frame, const PathState<F>& p, const Scattering<F>& s) {
   const uint32_t seed = frame.sampler.seed, depth = (uint32_t)p.depth;
   const Sample2d<F> u = sample_2d<F>(seed, p.x, p.y, p.sample, depth, kUseBsdf);
+  // the number of the filter of the next bounce, which has none
   return scattering_sample(s, u, sample_1d<F>(seed, p.x, p.y, p.sample, depth + 1, kUseFilter));
 }
 
@@ -326,17 +366,13 @@ struct ScatterStep {
   MaskOf<F> continues;
 };
 
+// b: of draw_direction, where paths are traced
 template <class F>
 RT_HD ScatterStep<F> scatter_path(const rt::Frame& frame, const PathState<F>& p, const Surface<F>& f,
-                                  const Scattering<F>& s) {
+                                  const ScatteringSample<F>& b) {
   if (!traces_paths(frame.integrator))
     return {next_step(frame, p, f),
             (select(f.bsdf.is_principled, F(0.0f), F(1.0f)) > F(0.0f)) & path_continues(frame, p, f)};
-  const uint32_t seed = frame.sampler.seed, depth = (uint32_t)p.depth;
-  const Sample2d<F> u = sample_2d<F>(seed, p.x, p.y, p.sample, depth, kUseBsdf);
-  // the number of the filter of the next bounce, which has none
-  const F lobe = sample_1d<F>(seed, p.x, p.y, p.sample, depth + 1, kUseFilter);
-  const ScatteringSample<F> b = scattering_sample(s, u, lobe);
   const Entry<F> entry = enter(frame, f, b.wi);
   Vec3<F> throughput = p.throughput * b.weight;
   MaskOf<F> alive = (largest(throughput) > F(0.0f)) & splat_mask<F>(path_goes_on(frame.integrator, p));
@@ -348,7 +384,7 @@ RT_HD ScatterStep<F> scatter_path(const rt::Frame& frame, const PathState<F>& p,
       scale = index * index;
     }
     const F survival = min_(largest(throughput) * scale, F(1.0f));
-    const F chance = sample_1d<F>(seed, p.x, p.y, p.sample, depth, kUseTermination);
+    const F chance = sample_1d<F>(frame.sampler.seed, p.x, p.y, p.sample, (uint32_t)p.depth, kUseTermination);
     alive = alive & (chance < survival);
     throughput = (F(1.0f) / max_(survival, F(1e-20f))) * throughput;
   }

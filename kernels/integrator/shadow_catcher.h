@@ -24,25 +24,21 @@ RT_HD void catch_light(CaughtLight<F>& caught, Vec3<F> radiance, MaskOf<F> arriv
   caught.missing = caught.missing + select(is_seen, F(0.0f), light);
 }
 
-// The scattering of the ground as if it was white.
+// The scattering of the ground as if it was white: Phong's, and that of white paper in place of other materials, whose
+// highlights are no part of a shadow and whose light from all of the sky is not known.
 template <class F>
 RT_HD Scattering<F> catcher_scattering(const rt::Frame& frame, const PathState<F>& p, Surface<F>& f) {
-  f.bsdf.albedo = {F(1.0f), F(1.0f), F(1.0f)};
+  const F zero(0.0f), one(1.0f);
+  Bsdf<F>& b = f.bsdf;
+  b.albedo = {one, one, one};
+  b.phong.ambient = select(b.is_principled, one, b.phong.ambient);
+  b.phong.diffuse = select(b.is_principled, one, b.phong.diffuse);
+  b.phong.specular = select(b.is_principled, zero, b.phong.specular);
+  b.phong.mirror = select(b.is_principled, zero, b.phong.mirror);
+  b.is_principled = splat_mask<F>(false);
   Scattering<F> s = path_scattering(frame, p, f);
-  keep_lobes(s, F(0.0f), F(0.0f), F(0.0f));  // no direction is drawn from them
+  keep_lobes(s, zero, zero, zero);  // no direction is drawn from them
   return s;
-}
-
-// What the ground shows of the image of the sky with nothing in the way.
-template <class F> RT_HD F whole_sky(const rt::Frame& frame, const Surface<F>& f, const Scattering<F>& s) {
-  return scattering_eval(s, f.point.normal).value.x * F(frame.environment.sky_light);
-}
-
-// Mean of the samples of light number i, where it is known; else 0.
-template <class F>
-RT_HD F expected_light(const rt::Frame& frame, int i, const Surface<F>& f, const Scattering<F>& s) {
-  if (!samples_sky(frame) || i < frame.scene.light_count || !is_sky(frame, i)) return F(0.0f);
-  return whole_sky(frame, f, s);
 }
 
 // Whether a camera ray meets the ground that catches shadows.
@@ -56,43 +52,58 @@ template <class F> RT_HD PathState<F> catching_path(const rt::Frame& frame, Path
   return p;
 }
 
-// Whether the sky is asked for by one ray with the density of a cosine: where paths are traced, unless its image has a
-// bright part. Samples of an even image by its brightness would lie below the ground in half of all cases.
-RT_HD bool catches_sky(const rt::Frame& frame) {
-  const bool even = frame.sky.sky_even && sky_casts_shadows(frame);
-  return traces_paths(frame.integrator) && (even || !samples_sky(frame));
+// Whether samples of the image of the sky have the density of a cosine: unless it has a bright part. Samples of an even
+// image by its brightness would lie below the ground in half of all cases.
+RT_HD bool draws_cosine(const rt::Frame& frame) { return frame.sky.sky_even && sky_casts_shadows(frame); }
+
+// Whether the light sample of that number is one of the image of the sky.
+RT_HD bool is_sky_image(const rt::Frame& frame, int32_t number) {
+  return samples_sky(frame) && number >= frame.scene.light_count && is_sky(frame, number);
 }
 
-// Number of the light samples of the ground, without that ray.
-RT_HD int32_t caught_lights(const rt::Frame& frame) {
-  const int32_t all = light_samples(frame, frame.integrator.max_depth);
-  return samples_sky(frame) && catches_sky(frame) ? all - 1 : all;
+// A direction with the density of a cosine.
+template <class F> RT_HD Vec3<F> caught_direction(const rt::Frame& frame, const PathState<F>& p, const Surface<F>& f) {
+  const Sample2d<F> u = sample_2d<F>(frame.sampler.seed, p.x, p.y, p.sample, (uint32_t)p.depth, kUseBsdf);
+  return cosine_hemisphere(f.point.normal, u);
 }
 
-// What the ground shows of the sky by that ray.
+// The light sample of that number at the ground, 0 to light_samples - 1.
+template <class F>
+RT_HD LitSample<F> shade_caught_light(const rt::SceneTables& scene, int32_t number, const PathState<F>& p,
+                                      const Surface<F>& f, const Scattering<F>& s) {
+  const rt::Frame& frame = *scene.frame;
+  DrawnLight<F> light;
+  if (is_sky_image(frame, number) && draws_cosine(frame)) {
+    const Vec3<F> wi = caught_direction(frame, p, f);
+    const F cosine = max_(dot(wi, f.point.normal), F(1e-6f));
+    light = {{wi, F(kInfinity), F(1.0f) / cosine, cosine * F(kInvPi)}, sky_light(scene.sky, frame, wi).radiance,
+             splat_mask<F>(true)};
+  } else {
+    light = draw_light(scene, number, p, f.point.position);
+  }
+  return shade_light(scene, number, light, p, f, s, false);
+}
+
+// Mean of the samples of the image of the sky: what the ground shows of it with nothing in the way. 0 without an image.
+template <class F> RT_HD F whole_sky(const rt::Frame& frame, const Surface<F>& f, const Scattering<F>& s) {
+  if (!samples_sky(frame)) return F(0.0f);
+  return scattering_eval(s, f.point.normal).value.x * F(frame.environment.sky_light);
+}
+
+// What the ground shows of a sky without an image, by one ray of that density.
 template <class F>
 struct CaughtSky {
   Vec3<F> wi;
-  MaskOf<F> contributes;
   Vec3<F> radiance;
-  F expected;  // mean of all rays, where it is known; else 0
 };
 
 template <class F>
-RT_HD CaughtSky<F> caught_sky(const rt::SceneTables& scene, const PathState<F>& p, const Surface<F>& f,
+RT_HD CaughtSky<F> caught_sky(const rt::Frame& frame, const PathState<F>& p, const Surface<F>& f,
                               const Scattering<F>& s) {
-  const rt::Frame& frame = *scene.frame;
-  const Sample2d<F> u = sample_2d<F>(frame.sampler.seed, p.x, p.y, p.sample, (uint32_t)p.depth, kUseBsdf);
-  const Vec3<F> wi = cosine_hemisphere(f.point.normal, u);
-  if (samples_sky(frame)) {
-    const F cosine = max_(dot(wi, f.point.normal), F(1e-6f));
-    const LightSample<F> sample = {wi, F(kInfinity), F(1.0f) / cosine, cosine * F(kInvPi)};
-    const LitSample<F> a = shade_sample(frame, sample, sky_light(scene.sky, frame, wi).radiance, true, p, f, s, false);
-    return {wi, a.contributes, a.radiance, whole_sky(frame, f, s)};
-  }
+  const Vec3<F> wi = caught_direction(frame, p, f);
   const Vec3<F> sky = splat3<F>(frame.environment.ambient) +
                       background(frame.environment, background_height_direction(frame.environment, wi));
-  return {wi, splat_mask<F>(true), scattering_ambient(s) * sky, F(0.0f)};
+  return {wi, scattering_ambient(s) * sky};
 }
 
 // Share of light that is missing.

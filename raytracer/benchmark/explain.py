@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from textwrap import wrap
 
 from raytracer.backends.cuda import compile as compiler
@@ -102,7 +101,7 @@ def _resources(
         needs = ", ".join(map(str, variant.needs))
         return f"needs {needs}, not available on {arch}"
     try:
-        cubin = compiler.load(Path(str(variant.path)), arch, notify=lambda _: None, macros=macros)
+        cubin = compiler.load(variant.translation_unit, arch, notify=lambda _: None, macros=macros)
     except RaytracerError as error:
         return f"registers unknown: {str(error).splitlines()[0]}"
     usage = ptxas.usage(cubin.log)

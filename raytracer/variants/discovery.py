@@ -94,6 +94,8 @@ def read(op: str, path: Traversable, root: Traversable | None = None) -> Variant
     if header.get("proposals", "1") not in map(str, range(1, MAX_PROPOSALS + 1)):
         raise VariantError(f"{place}: proposals {header['proposals']!r}: give 1 to {MAX_PROPOSALS}")
     own: dict[str, Any] = {key: header[key] for key in LADDER_KEYS if header.get(key)}
+    if "product" in header:
+        own["product"] = _required_product(path.read_text(encoding="utf-8"), place, root)
     return Variant(
         op=op,
         number=int(match[1]),
@@ -161,6 +163,23 @@ def _full_header(text: str, place: str, root: Traversable | None) -> dict[str, s
     header = _inherited(parse_header(text, place), root)
     require(header, place)
     return header
+
+
+def _required_product(text: str, place: str, root: Traversable | None) -> Kernel:
+    """Return the production kernel that a variant is.
+
+    Raises:
+        VariantError: the variant has code or options of its own.
+    """
+    name = parse_header(text, place)["product"]
+    code = [line for line in text.splitlines() if line and not line.startswith("//")]
+    include = f'#include "../../{PRODUCT}/{name}.cu"'
+    if code != [include] or "flags" in parse_header(text, place):
+        raise VariantError(
+            f"{place}: a variant with `product: {name}` is that kernel: its only line of code is "
+            f"{include}, and it has no `flags:`"
+        )
+    return product(name, root)
 
 
 def _inherited(header: dict[str, str], root: Traversable | None) -> dict[str, str]:

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from raytracer.errors import RaytracerError
@@ -138,6 +139,11 @@ class Kernel:
         return f"kernels/{PRODUCT}/{self.path.name}"
 
     @property
+    def translation_unit(self) -> Path:
+        """The file to compile."""
+        return Path(str(self.path))
+
+    @property
     def reads_solids(self) -> bool:
         """Whether a render kernel reads records of capsules, for scenes of spheres too."""
         return self.name == CAPSULES
@@ -210,6 +216,7 @@ class Variant(Kernel):
     tile: str = ""
     layout: str = ""
     shows: str = ""
+    product: Kernel | None = None  # the production kernel that it is
 
     @property
     def label(self) -> str:
@@ -220,6 +227,11 @@ class Variant(Kernel):
     def place(self) -> str:
         """Path of the file in the repository, for messages."""
         return f"kernels/{LADDERS}/{self.op}/{self.path.name}"
+
+    @property
+    def translation_unit(self) -> Path:
+        """The file to compile: of a production kernel its own, so that machine code is shared."""
+        return (self.product or super()).translation_unit
 
     @property
     def reads_solids(self) -> bool:

@@ -12,7 +12,16 @@ from numpy.typing import NDArray
 from PIL import Image as Pillow
 
 import raytracer
-from raytracer import Background, Camera, DirectionalLight, Ground, Material, Scene, SphereSet
+from raytracer import (
+    Background,
+    Camera,
+    DirectionalLight,
+    Ground,
+    Material,
+    Principled,
+    Scene,
+    SphereSet,
+)
 from raytracer.cli import main
 from raytracer.errors import SceneError
 from raytracer.scene.colors import parse_color, srgb_to_linear
@@ -147,6 +156,26 @@ def test_a_sky_with_a_sun_is_sampled_by_its_brightness(backend: str, tmp_path: P
     ground = np.hypot(*places()) > 1.05
     assert np.sqrt(((found[0] - found[1])[ground] ** 2).mean()) < 0.12
     assert found[0][ground].max() > 0.5
+
+
+@pytest.mark.parametrize("integrator", ["direct", "ao", "path"])
+@pytest.mark.parametrize(
+    "ground",
+    [Principled(roughness=0.1, metallic=1.0), Principled(roughness=0.6, coat=1.0)],
+    ids=["metal", "coat"],
+)
+def test_a_ground_of_any_material_catches_as_white_paper(
+    backend: str, ground: Principled, integrator: str
+) -> None:
+    """Highlights are no part of a shadow."""
+    sun = DirectionalLight((1, -1, 0), intensity=1.0, angle=10.0)
+    parts = {"lights": (sun,), "environment": Environment(bottom="#806040", top="#c0d0ff")}
+    options: dict[str, Any] = {"samples": 4, "integrator": integrator, "backend": backend}
+    matt = shoot(scene(**parts), **options)
+    found = shoot(scene(**parts, materials={"matt": ground}), **options)
+    beside = np.hypot(*places()) > 1.1
+    assert np.abs(found - matt)[beside].max() < 1e-6
+    assert matt[beside][:, 3].max() > 0.5
 
 
 def test_beside_a_ball_there_is_no_light(backend: str) -> None:

@@ -30,13 +30,16 @@ SUM = f"{LADDERS}/sum"
 ARCHITECTURES = ("sm_80", "sm_90a", "sm_120")
 
 
-def write(folder: Path, file_name: str, **changes: str | None) -> Path:
+def write(
+    folder: Path, file_name: str, include: str = "<none.h>", **changes: str | None
+) -> Path:
     """Write a variant with the header above; a key set to None is left out."""
     header = {**HEADER, **changes}
     lines = [f"// {key}: {value}" for key, value in header.items() if value is not None]
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / file_name
-    path.write_text("\n".join([*lines, "#include <none.h>", "// block: 1", ""]), encoding="utf-8")
+    code = [f"#include {include}", "// block: 1", ""]
+    path.write_text("\n".join([*lines, *code]), encoding="utf-8")
     return path
 
 
@@ -226,14 +229,20 @@ def test_a_kernel_of_the_product_has_no_keys_of_ladders(tmp_path: Path) -> None:
         product("draw", tmp_path)
 
 
-def test_a_rung_takes_over_the_header_of_the_product(tmp_path: Path) -> None:
-    write(tmp_path / PRODUCT, "draw.cu", title="Theirs", flags=f"{FUSED} --maxrregcount=64")
-    gone = dict.fromkeys(HEADER)
-    path = write(tmp_path / SUM, "01_a.cu", **{**gone, "idea": "own", "product": "draw"})
+def test_a_rung_that_is_a_production_kernel(tmp_path: Path) -> None:
+    made = write(tmp_path / PRODUCT, "draw.cu", title="Theirs", flags=f"{FUSED} --maxrregcount=64")
+    header = {**dict.fromkeys(HEADER), "idea": "own", "product": "draw"}
+    include = '"../../cuda/draw.cu"'
+    path = write(tmp_path / SUM, "01_a.cu", include, **header)
     (rung,) = discover("sum", tmp_path)
     assert (rung.title, rung.idea, rung.block) == ("Theirs", "own", (8, 8, 1))
     assert rung.flags == flags_of(path, tmp_path) == (FUSED, "--maxrregcount=64")
-    write(tmp_path / SUM, "01_a.cu", **{**gone, "product": "drawn"})
+    assert (rung.path, rung.translation_unit) == (path, made)
+    write(tmp_path / SUM, "01_a.cu", **header)
+    assert f"its only line of code is #include {include}, and it has no" in message(tmp_path)
+    write(tmp_path / SUM, "01_a.cu", include, **header, flags="-O2")
+    assert f"its only line of code is #include {include}, and it has no" in message(tmp_path)
+    write(tmp_path / SUM, "01_a.cu", **{**header, "product": "drawn"})
     assert message(tmp_path) == "there is no kernel 'drawn' in kernels/cuda; did you mean 'draw'?"
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import suppress
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from raytracer import layout
@@ -71,7 +70,7 @@ def _cubin(kernel: Kernel, missing: tuple[str, ...], arch: str) -> tuple[Cubin, 
     Where the variant without some is not at hand and cannot be compiled, the kernel with all
     features renders the same.
     """
-    source = Path(str(kernel.path))
+    source = kernel.translation_unit
     if missing:
         with suppress(BackendError):
             return compiler.load(source, arch, macros=macros_without(missing)), missing

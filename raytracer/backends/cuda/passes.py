@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from raytracer import layout
@@ -35,7 +34,7 @@ class Pass:
 
         check_supported(kernel, arch)
         self.kernel = kernel
-        cubin = compiler.load(Path(str(self.kernel.path)), arch)
+        cubin = compiler.load(self.kernel.translation_unit, arch)
         self.module = driver.module_from_buffer(cubin.code)
         address, size = self.module.get_global("layout_table")
         table = np.empty(size // 4, np.int32)

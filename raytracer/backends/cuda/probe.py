@@ -109,7 +109,7 @@ def _kernels_missing(device: int) -> str | None:
         arch = architecture(load_driver().Device(device).compute_capability())
         for kernel in map(production, PRODUCTION):
             check_supported(kernel, arch)
-            if not is_available(Path(str(kernel.path)), arch):
+            if not is_available(kernel.translation_unit, arch):
                 return f"nvcc is missing and no compiled kernel for {arch} is at hand: {GET_NVCC}"
     except RaytracerError as error:
         return str(error)

@@ -58,7 +58,7 @@ class LoadedKernel:
         if not variant.admits(session.arch):
             needs = ", ".join(map(str, variant.needs))
             raise RefusedError(f"needs {needs}; this GPU is {session.arch}")
-        source = Path(str(variant.path))
+        source = variant.translation_unit
         cubin = compiler.load(source, session.arch, root, shipped=shipped, macros=macros)
         self.variant, self._session, self._log = variant, session, cubin.log
         with translated(session.driver):

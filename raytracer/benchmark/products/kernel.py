@@ -106,7 +106,7 @@ class ProductKernel:
         macros = tile.macros()
         if not self._fits(tile) or tuple(sorted(macros.items())) in self._loaded:
             return self._fits(tile)
-        source = Path(str(self.variant.path))
+        source = self.variant.translation_unit
         return compiler.is_available(source, self._session.arch, self._root, macros)
 
     def _refusal(self, problem: Problem) -> RaytracerError:
@@ -187,7 +187,7 @@ class ProductKernel:
     def _module(self, macros: dict[str, str]) -> Loaded:
         key = tuple(sorted(macros.items()))
         if key not in self._loaded:
-            source, arch = Path(str(self.variant.path)), self._session.arch
+            source, arch = self.variant.translation_unit, self._session.arch
             cubin = compiler.load(source, arch, self._root, shipped=self._shipped, macros=macros)
             with translated(self._session.driver):
                 module = self._session.driver.module_from_buffer(cubin.code)
