@@ -96,23 +96,33 @@ template <class F> RT_HD UintOf<F> leaving(const PathState<F>& p, const Surface<
 #endif
 }
 
+#if RT_PATH_TRACING
+
+// inner_distance in a scene that planes clip. whole: without them. Not inlined, as in geom/large_sphere.h.
+template <class F>
+RT_COLD F clipped_inner_distance(const rt::Clip& clip, const Primitive<F>& primitive, MaskOf<F> on_cut, F whole,
+                                 Vec3<F> position, Vec3<F> direction) {
+  const Primitive<F> seen = relative_to(primitive, position);
+  F t = select(on_cut, primitive_interval(seen, primitive_test(seen, direction)).far, whole);
+  const ClipSpan<F> span = clip_span(clip, position, direction);
+  const F last = max_(span.last, F(0.0f));
+  // a point on a cut face counts as removed: from there the ray goes on as far as what is kept
+  t = select(span.begin > F(0.0f), min_(t, min_(span.begin, last)), select(span.last > F(0.0f), min_(t, last), t));
+  return select(whole < F(kInfinity), t, whole);  // a ground is not cut
+}
+
+#endif
+
 // t at which a ray from the surface into the primitive leaves it; not below kInfinity: never. facing: the surface point
 // with its normal on the side of the ray
 template <class F>
 RT_HD F inner_distance(const rt::Frame& frame, const Surface<F>& f, const SurfacePoint<F>& facing, Vec3<F> direction) {
   const F whole = hit_again(f.primitive, facing, direction);
-  F t = whole;
 #if RT_PATH_TRACING
-  if (!clips(frame)) return t;
-  const Primitive<F> seen = relative_to(f.primitive, facing.position);
-  t = select(f.on_cut, primitive_interval(seen, primitive_test(seen, direction)).far, t);
-  const ClipSpan<F> span = clip_span(frame.clip, facing.position, direction);
-  const F last = max_(span.last, F(0.0f));
-  // a point on a cut face counts as removed: from there the ray goes on as far as what is kept
-  t = select(span.begin > F(0.0f), min_(t, min_(span.begin, last)), select(span.last > F(0.0f), min_(t, last), t));
-  t = select(whole < F(kInfinity), t, whole);  // a ground is not cut
+  if (clips(frame))
+    return clipped_inner_distance<F>(frame.clip, f.primitive, f.on_cut, whole, facing.position, direction);
 #endif
-  return t;
+  return whole;
 }
 
 // A path after a surface, and what its ray is known to meet before anything is traced: `path.prim` at t.
