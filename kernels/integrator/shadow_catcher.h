@@ -76,7 +76,8 @@ RT_HD LitSample<F> shade_caught_light(const rt::SceneTables& scene, int32_t numb
   if (is_sky_image(frame, number) && draws_cosine(frame)) {
     const Vec3<F> wi = caught_direction(frame, p, f);
     const F cosine = max_(dot(wi, f.point.normal), F(1e-6f));
-    light = {{wi, F(kInfinity), F(1.0f) / cosine, cosine * F(kInvPi)}, sky_light(scene.sky, frame, wi).radiance,
+    light = {{wi, F(kInfinity), F(1.0f) / cosine, cosine * F(kInvPi)},
+             sky_light(scene.sky, frame, wi).radiance,
              splat_mask<F>(true)};
   } else {
     light = draw_light(scene, number, p, f.point.position);

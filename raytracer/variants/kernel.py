@@ -231,7 +231,7 @@ class Variant(Kernel):
     @property
     def translation_unit(self) -> Path:
         """The file to compile: of a production kernel its own, so that machine code is shared."""
-        return (self.product or super()).translation_unit
+        return self.product.translation_unit if self.product else super().translation_unit
 
     @property
     def reads_solids(self) -> bool:

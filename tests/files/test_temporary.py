@@ -144,7 +144,7 @@ def test_a_file_system_without_locks_will_do(
     made.remove()
 
 
-@pytest.mark.parametrize("module, call", [(os, "open"), (fcntl, "flock"), (os, "fchmod")])
+@pytest.mark.parametrize(("module", "call"), [(os, "open"), (fcntl, "flock"), (os, "fchmod")])
 def test_a_signal_during_a_system_call_leaves_no_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: ModuleType, call: str
 ) -> None:

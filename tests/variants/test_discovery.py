@@ -30,15 +30,13 @@ SUM = f"{LADDERS}/sum"
 ARCHITECTURES = ("sm_80", "sm_90a", "sm_120")
 
 
-def write(
-    folder: Path, file_name: str, include: str = "<none.h>", **changes: str | None
-) -> Path:
+def write(folder: Path, file_name: str, /, *includes: str, **changes: str | None) -> Path:
     """Write a variant with the header above; a key set to None is left out."""
     header = {**HEADER, **changes}
     lines = [f"// {key}: {value}" for key, value in header.items() if value is not None]
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / file_name
-    code = [f"#include {include}", "// block: 1", ""]
+    code = [*(f"#include {name}" for name in includes or ["<none.h>"]), "// block: 1", ""]
     path.write_text("\n".join([*lines, *code]), encoding="utf-8")
     return path
 
