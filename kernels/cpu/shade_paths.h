@@ -18,13 +18,10 @@ RT_HD void shade_path_lights(const rt::SceneView& s, rt::Scratch& k, const rt::W
   }
 }
 
-// Lights that directions from narrow lobes of the surfaces of a vector find, where no path goes on.
-inline void shade_found_lights(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w, int at, uint32_t hits,
-                               const PathState<FW>& p, const Surface<FW>& f, const Scattering<FW>& scattering) {
+// Lights that directions b from narrow lobes of the surfaces `seeking` of a vector find, where no path goes on.
+inline void shade_found_lights(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w, int at, uint32_t seeking,
+                               const PathState<FW>& p, const Surface<FW>& f, const ScatteringSample<FW>& b) {
   const rt::Frame& frame = *s.frame;
-  const uint32_t seeking = hits & bits(seeks_lights(s, scattering));
-  if (!seeking) return;
-  const ScatteringSample<FW> b = draw_direction(frame, p, scattering);
   for (int i = 0; i < frame.scene.light_count; ++i) {
     if (!is_found(frame, s.lights[i])) continue;
     const LitSample<FW> a = shade_found_light(frame, s.lights[i], b, p, f);
@@ -109,7 +106,6 @@ inline uint32_t shade_catcher(const rt::SceneView& s, rt::Scratch& k, const rt::
   Surface<FW> f = load_surfaces(s, p, mask);
   const Scattering<FW> scattering = catcher_scattering(frame, p, f);
   const UW self = leaving(p, f);
-  const FW whole = whole_sky(frame, f, scattering);
   CaughtLight<FW> caught = {FW(0.0f), FW(0.0f)};
   for (int i = 0; i < light_samples(frame, p.depth); ++i) {
     const LitSample<FW> a = shade_caught_light(s, i, p, f, scattering);
@@ -117,7 +113,7 @@ inline uint32_t shade_catcher(const rt::SceneView& s, rt::Scratch& k, const rt::
     uint32_t seen = arrives;
     if (casts_shadows(s, i)) seen = unblocked(s, p, a.origin, a.sample.wi, self, a.sample.distance, arrives);
     catch_light(caught, a.radiance, lanes & a.contributes, mask_from_bits<MW>(seen),
-                is_sky_image(frame, i) ? whole : FW(0.0f));
+                is_sky_image(frame, i) ? whole_sky(frame, f) : FW(0.0f));
   }
   const Vec3<FW> ambient = shade_path_ambient(frame, p, scattering);
   const int rays = sky_rays(frame.integrator);
@@ -172,9 +168,10 @@ inline void shade_wave(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w
         add_radiance(k, w, at, hits, ambient);
     }
     shade_path_lights(s, k, w, at, hits, p, f, scattering);
-    if (!paths) shade_found_lights(s, k, w, at, hits, p, f, scattering);
-    ScatteringSample<FW> drawn;
-    if (paths) drawn = draw_direction(frame, p, scattering);
+    const uint32_t seeking = hits & bits(seeks_lights(s, scattering));
+    ScatteringSample<FW> drawn = {};
+    if (seeking || paths) drawn = draw_direction(frame, p, scattering);
+    if (seeking) shade_found_lights(s, k, w, at, seeking, p, f, drawn);
     const ScatterStep<FW> step = scatter_path(frame, p, f, drawn);
     const uint32_t going_on = hits & bits(step.continues);
     if (going_on && nests(frame)) queue_media(s, p, f, step.step.path, going_on, next);

@@ -119,13 +119,13 @@ RT_DEVICE_CALLED float4 trace_shadow(const rt::SceneTables& s, const Traversal& 
   Surface<float> f = path_surface(s, p, traversal.primitive(p.prim));
   const Scattering<float> scattering = catcher_scattering(frame, p, f);
   const uint32_t self = leaving(p, f);
-  const float whole = whole_sky(frame, f, scattering);
   CaughtLight<float> caught = {0.0f, 0.0f};
   for (int i = 0; i < light_samples(frame, p.depth); ++i) {
     const LitSample<float> a = shade_caught_light(s, i, p, f, scattering);
     const bool blocked = a.contributes && casts_shadows(s, i) &&
                          path_occluded(s, traversal, p, a.origin, a.sample.wi, self, a.sample.distance);
-    catch_light<float>(caught, a.radiance, a.contributes, !blocked, is_sky_image(frame, i) ? whole : 0.0f);
+    catch_light<float>(caught, a.radiance, a.contributes, !blocked,
+                       is_sky_image(frame, i) ? whole_sky(frame, f) : 0.0f);
   }
   const Vec3<float> ambient = shade_path_ambient(frame, p, scattering);
   for (int ray = 0; ray < sky_rays(frame.integrator); ++ray) {

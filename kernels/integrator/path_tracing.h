@@ -299,8 +299,8 @@ RT_HD DrawnLight<F> draw_light(const rt::SceneTables& scene, int32_t number, con
 
 // What that sample sends to a surface. found: as shade_sample has it
 template <class F>
-RT_HD LitSample<F> shade_light(const rt::SceneTables& scene, int32_t number, const DrawnLight<F>& light,
-                               const PathState<F>& p, const Surface<F>& f, const Scattering<F>& s, bool found) {
+RT_HD LitSample<F> shade_drawn_light(const rt::SceneTables& scene, int32_t number, const DrawnLight<F>& light,
+                                     const PathState<F>& p, const Surface<F>& f, const Scattering<F>& s, bool found) {
   const bool shadows = casts_shadows(scene, number);
   LitSample<F> a = shade_sample(*scene.frame, light.sample, light.color, shadows, p, f, s, found);
   a.contributes = a.contributes & light.present;
@@ -315,7 +315,7 @@ RT_HD LitSample<F> shade_path_light(const rt::SceneTables& scene, int32_t number
   const rt::Frame& frame = *scene.frame;
   const bool is_listed = number < frame.scene.light_count;
   const bool found = path_goes_on(frame.integrator, p) || (is_listed && !traces_paths(frame.integrator));
-  return shade_light(scene, number, draw_light(scene, number, p, f.point.position), p, f, s, found);
+  return shade_drawn_light(scene, number, draw_light(scene, number, p, f.point.position), p, f, s, found);
 }
 
 // Whether directions from narrow lobes find a light.

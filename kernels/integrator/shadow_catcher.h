@@ -36,9 +36,7 @@ RT_HD Scattering<F> catcher_scattering(const rt::Frame& frame, const PathState<F
   b.phong.specular = select(b.is_principled, zero, b.phong.specular);
   b.phong.mirror = select(b.is_principled, zero, b.phong.mirror);
   b.is_principled = splat_mask<F>(false);
-  Scattering<F> s = path_scattering(frame, p, f);
-  keep_lobes(s, zero, zero, zero);  // no direction is drawn from them
-  return s;
+  return path_scattering(frame, p, f);
 }
 
 // Whether a camera ray meets the ground that catches shadows.
@@ -82,13 +80,14 @@ RT_HD LitSample<F> shade_caught_light(const rt::SceneTables& scene, int32_t numb
   } else {
     light = draw_light(scene, number, p, f.point.position);
   }
-  return shade_light(scene, number, light, p, f, s, false);
+  return shade_drawn_light(scene, number, light, p, f, s, false);
 }
 
-// Mean of the samples of the image of the sky: what the ground shows of it with nothing in the way. 0 without an image.
-template <class F> RT_HD F whole_sky(const rt::Frame& frame, const Surface<F>& f, const Scattering<F>& s) {
-  if (!samples_sky(frame)) return F(0.0f);
-  return scattering_eval(s, f.point.normal).value.x * F(frame.environment.sky_light);
+// Mean of the samples of the image of the sky: what the ground shows of it with nothing in the way. f: of
+// catcher_scattering
+template <class F> RT_HD F whole_sky(const rt::Frame& frame, const Surface<F>& f) {
+  const Phong<F>& m = f.bsdf.phong;
+  return (scattered_share(m) * m.diffuse) * F(frame.environment.sky_light);
 }
 
 // What the ground shows of a sky without an image, by one ray of that density.

@@ -84,7 +84,8 @@ def read(op: str, path: Traversable, root: Traversable | None = None) -> Variant
             f"{place}: a variant's file is called NN_name.cu, with two digits and "
             "lower-case words joined by underscores"
         )
-    header = _full_header(path.read_text(encoding="utf-8"), place, root)
+    text = path.read_text(encoding="utf-8")
+    header = _full_header(text, place, root)
     if header.get("steps", "1") not in map(str, range(1, MAX_STEPS + 1)):
         raise VariantError(f"{place}: steps {header['steps']!r}: give 1 to {MAX_STEPS}")
     if header.get("schedule", "whole") not in SCHEDULES:
@@ -95,7 +96,7 @@ def read(op: str, path: Traversable, root: Traversable | None = None) -> Variant
         raise VariantError(f"{place}: proposals {header['proposals']!r}: give 1 to {MAX_PROPOSALS}")
     own: dict[str, Any] = {key: header[key] for key in LADDER_KEYS if header.get(key)}
     if "product" in header:
-        own["product"] = _required_product(path.read_text(encoding="utf-8"), place, root)
+        own["product"] = _required_product(text, place, root)
     return Variant(
         op=op,
         number=int(match[1]),
@@ -171,10 +172,11 @@ def _required_product(text: str, place: str, root: Traversable | None) -> Kernel
     Raises:
         VariantError: the variant has code or options of its own.
     """
-    name = parse_header(text, place)["product"]
+    header = parse_header(text, place)
+    name = header["product"]
     code = [line for line in text.splitlines() if line and not line.startswith("//")]
     include = f'#include "../../{PRODUCT}/{name}.cu"'
-    if code != [include] or "flags" in parse_header(text, place):
+    if code != [include] or "flags" in header:
         raise VariantError(
             f"{place}: a variant with `product: {name}` is that kernel: its only line of code is "
             f"{include}, and it has no `flags:`"

@@ -158,6 +158,16 @@ def test_the_fastest_kernel_of_every_size_is_known_to_compile_all(name: str) -> 
     assert not set(found) <= set(jobs(kernels_root(), [arch]))
 
 
+def test_rungs_that_are_production_kernels_are_not_compiled_again() -> None:
+    compiled = {job.kernel.place for job in jobs(kernels_root(), ["sm_90a"])}
+    same = [rung for rung in ladder("render") if rung.product]
+    assert same
+    for rung in same:
+        assert rung.product is not None
+        assert rung.product.place in compiled
+        assert rung.place not in compiled
+
+
 PRODUCTS = [("sm_80", "matmul"), ("sm_90a", "matmul"), ("sm_90a", "matmul_bf16")]
 
 
