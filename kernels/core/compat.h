@@ -1,8 +1,9 @@
 // The only file that asks which compiler, side or instruction set is at work.
 #pragma once
 
-// RT_HD: inlined everywhere. RT_CALLED, RT_DEVICE_CALLED: nowhere, so that it is compiled once. RT_COLD: rarely called; its registers
-// are not those of the caller. RT_TABLE: an array of constants in global memory.
+// RT_HD: inlined everywhere. RT_CALLED, RT_DEVICE_CALLED: nowhere, so that it is compiled once. RT_COLD: rarely called;
+// its registers are not those of the caller. RT_CPU_COLD: the same, but inlined in CUDA's kernels of spheres, which a
+// call slows down. RT_TABLE: an array of constants in global memory.
 #if defined(__CUDACC__)
 #define RT_HD __host__ __device__ __forceinline__
 #define RT_DEVICE __device__ __forceinline__
@@ -10,11 +11,17 @@
 #define RT_TABLE static __device__ const
 #define RT_CALLED static __host__ __device__ __noinline__
 #define RT_COLD static __host__ __device__ __noinline__
+#if RT_CAPSULES
+#define RT_CPU_COLD RT_COLD
+#else
+#define RT_CPU_COLD RT_HD
+#endif
 #else
 #define RT_HD inline __attribute__((always_inline))
 #define RT_TABLE static const
 #define RT_CALLED static __attribute__((noinline))
 #define RT_COLD static __attribute__((noinline, cold))
+#define RT_CPU_COLD RT_COLD
 #endif
 
 // NVRTC has no standard headers, so none may be included anywhere else in kernels/core, geom, shade.

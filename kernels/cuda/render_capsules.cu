@@ -11,7 +11,9 @@
 #include "megakernel.cuh"
 #include "tables.cuh"
 
-extern "C" __global__ void __launch_bounds__(128, 8) render(const __grid_constant__ rt::RenderArgs args) {
+constexpr int kBlocks = RT_PATH_INTEGRATOR ? 8 : 6;  // of a multiprocessor, as in render_path.cu
+
+extern "C" __global__ void __launch_bounds__(128, kBlocks) render(const __grid_constant__ rt::RenderArgs args) {
   __shared__ rt::WarpScratch scratch[4];
   int warp = threadIdx.x / 32;
   int tile = args.tile_begin + (int)blockIdx.x * 4 + warp;

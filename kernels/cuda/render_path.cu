@@ -9,7 +9,10 @@
 #include "megakernel.cuh"
 #include "tables.cuh"
 
-extern "C" __global__ void __launch_bounds__(128, 8) render(const __grid_constant__ rt::RenderArgs args) {
+// Blocks of a multiprocessor: paths gain by many warps, `direct` and `ao` where few registers are spilled.
+constexpr int kBlocks = RT_PATH_INTEGRATOR ? 8 : 6;
+
+extern "C" __global__ void __launch_bounds__(128, kBlocks) render(const __grid_constant__ rt::RenderArgs args) {
   __shared__ rt::WarpScratch scratch[4];
   int warp = threadIdx.x / 32;
   int tile = args.tile_begin + (int)blockIdx.x * 4 + warp;

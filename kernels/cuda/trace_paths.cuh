@@ -6,15 +6,25 @@
 
 namespace RT_NS {
 
-// What the lights send to a surface of any material, added to `radiance`.
+// What the sky, by rays of ambient light, and the lights send to a surface of any material, added to `radiance`. One
+// loop, so that the kernel has the traversal for these rays once.
 template <class Traversal>
 RT_DEVICE Vec3<float> add_path_lights(const rt::SceneTables& s, const Traversal& traversal, const PathState<float>& p,
-                                      const Surface<float>& f, const Scattering<float>& scattering,
+                                      const Surface<float>& f, const Scattering<float>& scattering, Vec3<float> ambient,
                                       Vec3<float> radiance) {
-  for (int i = 0; i < light_samples(*s.frame, p.depth); ++i) {
-    const LitSample<float> a = shade_path_light(s, i, p, f, scattering);
+  const rt::Frame& frame = *s.frame;
+  const int from_sky = traces_paths(frame.integrator) ? 0 : sky_rays(frame.integrator);
+  for (int i = -from_sky; i < light_samples(frame, p.depth); ++i) {
+    LitSample<float> a;
+    if (i < 0) {
+      const SkySample<float> sky = shade_sky(frame, p, f, ambient, i + from_sky);
+      a = {f.point.position, {sky.wi, sky_distance(frame.integrator), 1.0f, 0.0f}, sky.contributes, sky.radiance};
+    } else {
+      a = shade_path_light(s, i, p, f, scattering);
+    }
     if (!a.contributes) continue;
-    if (casts_shadows(s, i) && path_occluded(s, traversal, p, a.origin, a.sample.wi, leaving(p, f), a.sample.distance))
+    if ((i < 0 || casts_shadows(s, i)) &&
+        path_occluded(s, traversal, p, a.origin, a.sample.wi, leaving(p, f), a.sample.distance))
       continue;
     radiance = radiance + a.radiance;
   }
@@ -79,14 +89,12 @@ RT_DEVICE bool path_bounce(const rt::SceneTables& s, const Traversal& traversal,
   if (!nests(frame)) p.throughput = p.throughput * inner_transmittance(p, f);
   const Scattering<float> scattering = lit_scattering(frame, p, f);
   radiance = radiance + shade_emission(frame, p, f, scattering);
+  Vec3<float> ambient = vec3(0.0f, 0.0f, 0.0f);
   if (!traces_paths(frame.integrator)) {
-    const Vec3<float> ambient = shade_path_ambient(frame, p, scattering);
-    if (sky_rays(frame.integrator))
-      radiance = add_sky(s, traversal, p, f, ambient, radiance);
-    else
-      radiance = radiance + ambient;
+    ambient = shade_path_ambient(frame, p, scattering);
+    if (!sky_rays(frame.integrator)) radiance = radiance + ambient;
   }
-  radiance = add_path_lights(s, traversal, p, f, scattering, radiance);
+  radiance = add_path_lights(s, traversal, p, f, scattering, ambient, radiance);
   const bool seeks = seeks_lights(s, scattering);
   ScatteringSample<float> drawn = {};
   if (seeks || traces_paths(frame.integrator)) drawn = draw_direction(frame, p, scattering);

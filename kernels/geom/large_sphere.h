@@ -187,11 +187,11 @@ RT_COLD ClippedPoint<F> clipped_large_point(const rt::Clip& clip, const rt::Larg
   return at;
 }
 
-// Not inlined, as above.
+// Not inlined on the CPU, as above.
 template <class F>
-RT_COLD ClippedPoint<F> clipped_point(const rt::Clip& clip, const rt::LargeSphere* large, int count, UintOf<F> prim,
-                                      const Primitive<F>& primitive, const SurfacePoint<F>& p, Vec3<F> origin,
-                                      Vec3<F> direction) {
+RT_CPU_COLD ClippedPoint<F> clipped_point(const rt::Clip& clip, const rt::LargeSphere* large, int count, UintOf<F> prim,
+                                          const Primitive<F>& primitive, const SurfacePoint<F>& p, Vec3<F> origin,
+                                          Vec3<F> direction) {
   const ClippedPoint<F> at = clipped_surface(clip, primitive, p, origin, direction);
   return count == 0 ? at : clipped_large_point<F>(clip, large, count, prim, p, at, origin, direction);
 }

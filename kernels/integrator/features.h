@@ -13,6 +13,12 @@
 #define RT_INTEGRATORS 1
 #endif
 // of kernels that trace paths
+#if !defined(RT_PATH_INTEGRATOR)  // `path`
+#define RT_PATH_INTEGRATOR 1
+#endif
+#if !defined(RT_LOCAL_INTEGRATORS)  // `direct` and `ao`
+#define RT_LOCAL_INTEGRATORS 1
+#endif
 #if !defined(RT_HIT_FILTERS)  // opacity and clipping planes
 #define RT_HIT_FILTERS 1
 #endif

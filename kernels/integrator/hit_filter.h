@@ -54,8 +54,8 @@ template <class F> RT_HD F unfaded(const rt::LargeSphere& s, Vec3<F> position) {
 }
 
 // Share of light that passes through a primitive of glass without bending: what two surfaces do not reflect, times the
-// luminance of its colour.
-RT_HD float straight_share(const rt::SceneTables& scene, uint32_t prim) {
+// luminance of its colour. Not inlined: few rays ask, and traversal is smaller.
+RT_COLD float straight_share(const rt::SceneTables& scene, uint32_t prim) {
 #if RT_PATH_TRACING
   const Bsdf<float> b = load_bsdf<float>(scene, prim);
   if (!b.is_principled) return 0.0f;
@@ -65,6 +65,11 @@ RT_HD float straight_share(const rt::SceneTables& scene, uint32_t prim) {
 #else
   return 0.0f;
 #endif
+}
+
+// Whether rays to lights pass straight through glass.
+RT_HD bool passes_glass(const rt::Frame& frame) {
+  return RT_ALL_MATERIALS && RT_LOCAL_INTEGRATORS && frame.integrator.transparent_shadows;
 }
 
 // For the rays of one sample; F: float for one ray, lanes for several.
@@ -93,7 +98,7 @@ struct SampleHits {
     return clipped_large(s, origin, direction, span).t;
   }
   RT_HD MaskOf<F> accepts(uint32_t prim) const {
-    const bool through_glass = to_light && scene->frame->integrator.transparent_shadows;
+    const bool through_glass = to_light && passes_glass(*scene->frame);
     if (!scene->opacity && !through_glass) return splat_mask<F>(true);
     const uint32_t surface = (uint32_t)scene->order[prim];
     uint32_t opacity = scene->opacity ? scene->opacity[surface] : kOpaque;

@@ -98,10 +98,10 @@ template <class F> RT_HD UintOf<F> leaving(const PathState<F>& p, const Surface<
 
 #if RT_PATH_TRACING
 
-// inner_distance in a scene that planes clip. whole: without them. Not inlined, as in geom/large_sphere.h.
+// inner_distance in a scene that planes clip. whole: without them. Not inlined on the CPU, as in geom/large_sphere.h.
 template <class F>
-RT_COLD F clipped_inner_distance(const rt::Clip& clip, const Primitive<F>& primitive, MaskOf<F> on_cut, F whole,
-                                 Vec3<F> position, Vec3<F> direction) {
+RT_CPU_COLD F clipped_inner_distance(const rt::Clip& clip, const Primitive<F>& primitive, MaskOf<F> on_cut, F whole,
+                                     Vec3<F> position, Vec3<F> direction) {
   const Primitive<F> seen = relative_to(primitive, position);
   F t = select(on_cut, primitive_interval(seen, primitive_test(seen, direction)).far, whole);
   const ClipSpan<F> span = clip_span(clip, position, direction);

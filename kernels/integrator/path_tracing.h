@@ -25,7 +25,10 @@ namespace RT_NS {
 
 constexpr int kRouletteDepth = 5;
 
-RT_HD bool traces_paths(const rt::Integrator& integrator) { return integrator.kind == kIntegratorPath; }
+RT_HD bool traces_paths(const rt::Integrator& integrator) {
+  if (!RT_LOCAL_INTEGRATORS) return true;
+  return RT_PATH_INTEGRATOR && integrator.kind == kIntegratorPath;
+}
 
 // Whether spheres are in the way of a light. Where none are, its samples count in full: paths meet spheres.
 RT_HD bool casts_shadows(const rt::Frame& frame, const rt::Light& light) {

@@ -32,13 +32,34 @@ MIN_PACKET_RADIUS = 0.45
 FEATURES = ("RT_LARGE_SPHERES", "RT_MIRRORS", "RT_INTEGRATORS")
 """What kernels can be compiled without: macros of kernels/integrator/features.h."""
 
-PATH_FEATURES = (
-    "RT_HIT_FILTERS", "RT_NESTED", "RT_SHADOW_CATCHER", "RT_ALL_MATERIALS", "RT_LAMPS",
-)  # fmt: skip
-"""What PATHS can be compiled without."""
+WITHOUT_PATHS = ("RT_PATH_INTEGRATOR",)
+WITHOUT_OTHERS = ("RT_LOCAL_INTEGRATORS",)
+"""What the kernels for any material are compiled without that know `direct` and `ao`, or `path`."""
+
+RARE = ("RT_NESTED", "RT_SHADOW_CATCHER")
+FILTERS = ("RT_HIT_FILTERS",)
+LIGHT_FEATURES = ("RT_ALL_MATERIALS", "RT_LAMPS")
+PATH_FEATURES = (*WITHOUT_PATHS, *WITHOUT_OTHERS, *RARE, *FILTERS, *LIGHT_FEATURES)
+"""What PATHS can be compiled without; all of them but the integrators at once."""
+
+PATH_VARIANTS = (
+    (),
+    WITHOUT_OTHERS,
+    *(
+        (*integrator, *RARE, *light)
+        for integrator in (WITHOUT_OTHERS, WITHOUT_PATHS)
+        for light in ((), LIGHT_FEATURES)
+    ),
+    (*RARE, *FILTERS),
+    (*RARE, *FILTERS, *LIGHT_FEATURES),
+)
+"""What PATHS is compiled without."""
 
 CAPSULE_FEATURES = ("RT_INTEGRATORS", "RT_PATH_TRACING")
 """What CAPSULES can be compiled without: all but `direct` with Phong's materials."""
+
+CAPSULE_VARIANTS = ((*WITHOUT_OTHERS, *RARE), (*WITHOUT_PATHS, *RARE, *LIGHT_FEATURES))
+"""What it is compiled without too: for `path`, and for `ao` with Phong's materials."""
 
 ROUND_FEATURES = (*CAPSULE_FEATURES, "RT_FORMS", "RT_LARGE_SPHERES", "RT_MIRRORS")
 """What CAPSULES can be compiled without for atoms, bonds and lines: other forms than spheres and
@@ -87,23 +108,39 @@ def kernel_for(
 def missing_features(view: View) -> tuple[str, ...]:
     """Which of FEATURES a picture of spheres does not need, of PATH_FEATURES with paths."""
     if view.needs_path_tracing:
-        if view.hides or view.transparent_shadows or view.nests or view.catches_shadows:
-            return ()
-        return PATH_FEATURES[:3] if view.has_principled or view.has_lamps else PATH_FEATURES
+        return _missing_with_paths(view)
     if view.integrator != "direct":
         return ()  # other integrators have one variant: their rays take most of the time
     needed = (view.large_count > 0, view.mirrors, False)
     return tuple(name for name, is_needed in zip(FEATURES, needed, strict=True) if not is_needed)
 
 
+def _missing_with_paths(view: View) -> tuple[str, ...]:
+    """Return one of PATH_VARIANTS."""
+    if view.catches_shadows:
+        return ()
+    integrator = WITHOUT_OTHERS if view.integrator == "path" else WITHOUT_PATHS
+    if view.nests:
+        return integrator if integrator in PATH_VARIANTS else ()
+    light = () if view.has_principled or view.has_lamps else LIGHT_FEATURES
+    if view.hides or view.transparent_shadows:
+        return (*integrator, *RARE, *light)
+    return (*RARE, *FILTERS, *light)
+
+
 def missing_with_capsules(view: View, has_forms: bool) -> tuple[str, ...]:
     """Which features a picture of a scene with capsules does not need.
 
     has_forms: whether there are cones, ellipsoids or flat ends.
-    Returns ROUND_FEATURES, CAPSULE_FEATURES or none.
+    Returns ROUND_FEATURES, CAPSULE_FEATURES, one of CAPSULE_VARIANTS or none.
     """
     if view.needs_path_tracing or view.integrator != "direct":
-        return ()
+        if view.nests or view.catches_shadows:
+            return ()
+        with_paths, others = CAPSULE_VARIANTS
+        if view.integrator == "path":
+            return with_paths
+        return () if view.has_principled or view.has_lamps else others
     needs_more = has_forms or view.mirrors or view.large_count > 0
     return CAPSULE_FEATURES if needs_more else ROUND_FEATURES
 
@@ -111,9 +148,9 @@ def missing_with_capsules(view: View, has_forms: bool) -> tuple[str, ...]:
 def every_variant(kernel: str) -> list[tuple[str, ...]]:
     """The sets of features that a kernel of PRODUCTION is compiled without, the empty one first."""
     if kernel == CAPSULES:
-        return [(), CAPSULE_FEATURES, ROUND_FEATURES]
+        return [(), CAPSULE_FEATURES, ROUND_FEATURES, *CAPSULE_VARIANTS]
     if kernel == PATHS:
-        return [(), PATH_FEATURES[:3], PATH_FEATURES]
+        return list(PATH_VARIANTS)
     *others, integrators = FEATURES
     without = [chosen for n in range(len(others) + 1) for chosen in combinations(others, n)]
     made = [(), *((*chosen, integrators) for chosen in without)]
