@@ -65,7 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("nvcc is missing: install the CUDA toolkit or set RAYTRACER_NVCC", file=sys.stderr)
         return 2
     try:
-        work = jobs(root, options.arch, options.every_size)
+        work = jobs(root, options.arch, options.every_size, options.complete)
     except RaytracerError as error:
         print(error, file=sys.stderr)
         return 1
@@ -85,17 +85,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 1 if failed else 0
 
 
-def jobs(root: Path, architectures: Sequence[str], every_size: bool = False) -> list[Job]:
+def jobs(
+    root: Path,
+    architectures: Sequence[str],
+    every_size: bool = False,
+    complete: Sequence[str] = (),
+) -> list[Job]:
     """Every kernel under `root`, for those of the architectures that its `needs:` line admits.
 
     every_size: whether the fastest kernel of each size is among them where sizes are macros, and
         not those of the default sizes alone; and all tiles of the products that calls take.
+    complete: architectures for which the kernels that render are compiled with all their
+        features alone, which render every scene.
     """
     made = [
         Job(kernel, arch, tuple(sorted(macros_without(missing).items())))
         for kernel in products(root)
         for arch in architectures
-        for missing in (every_variant(kernel.name) if kernel.name in PRODUCTION else [()])
+        for missing in (
+            every_variant(kernel.name)
+            if kernel.name in PRODUCTION and arch not in complete
+            else [()]
+        )
     ]
     for op, arch in itertools.product(operations(root), architectures):
         variants = [each for each in discover(op, root) if each.admits(arch)]
@@ -224,6 +235,13 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--arch", nargs="+", default=ARCHITECTURES, help="like sm_80 or sm_90a")
     parser.add_argument(
         "--every-size", action="store_true", help="the fastest kernels of all other sizes too"
+    )
+    parser.add_argument(
+        "--complete",
+        nargs="+",
+        default=(),
+        metavar="ARCH",
+        help="of --arch: kernels that render with all features alone, not their variants",
     )
     parser.add_argument("-o", "--output", type=Path, help="folder that also gets the cubins")
     parser.add_argument("--kernels", type=Path, help="folder of kernels; the package's by default")

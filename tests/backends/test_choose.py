@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from raytracer import layout
+from raytracer import layout, resources
 from raytracer.backends.cuda import choose
 from raytracer.backends.cuda.sources import include_closure, kernels_root
 from raytracer.benchmark import render_benchmark, render_levels
-from raytracer.buffers import build_bvh
+from raytracer.buffers import SceneBuffers, build_bvh
 from raytracer.film.film import Film
+from raytracer.scene.load import load
 from raytracer.scene.packing.pack import pack
 from raytracer.scene.scene import CapsuleSet, Scene, SphereSet
 from raytracer.scene.solids import ConeSet, EllipsoidSet
@@ -103,17 +104,28 @@ def test_features_of_paths_that_a_picture_does_not_need() -> None:
     materials = np.zeros(2, layout.dtype("Material"))
     kind = layout.code("IntegratorKind", "path")
 
-    def missing(**fields: int) -> tuple[str, ...]:
+    def missing(kind: int = kind, **fields: int) -> set[str]:
         frame = frame_of(kind=kind, material_count=2, **fields)
-        return choose.missing_features(View(camera, lights, materials, frame))
+        view = View(camera, lights, materials, frame)
+        assert choose.missing_features(view) in choose.every_variant(choose.PATHS)
+        return set(choose.missing_features(view))
 
-    assert missing() == choose.PATH_FEATURES
-    assert missing(sky_size=4) == missing(emitter_count=1) == choose.PATH_FEATURES[:3]
-    assert missing(clip_count=1) == missing(translucent=1) == missing(nested=1) == ()
-    assert missing(shadow_catcher=1) == ()
+    rare, filters = {"RT_NESTED", "RT_SHADOW_CATCHER"}, {"RT_HIT_FILTERS"}
+    light, others = {"RT_ALL_MATERIALS", "RT_LAMPS"}, {"RT_LOCAL_INTEGRATORS"}
+    assert missing() == rare | filters | light
+    assert missing(sky_size=4) == missing(emitter_count=1) == rare | filters
+    assert missing(clip_count=1) == missing(translucent=1) == others | rare | light
+    assert missing(clip_count=1, sky_size=4) == others | rare
+    assert missing(nested=1) == others
+    assert missing(shadow_catcher=1) == missing(shadow_catcher=1, nested=1) == set()
     materials["kind"][1] = layout.code("MaterialKind", "principled")
-    assert missing() == choose.PATH_FEATURES[:3]
-    assert all(each in choose.every_variant(choose.PATHS) for each in [(), missing()])
+    assert missing() == rare | filters
+    assert missing(translucent=1) == others | rare
+    direct = layout.code("IntegratorKind", "direct")
+    assert missing(direct) == rare | filters
+    assert missing(direct, transparent_shadows=1) == {"RT_PATH_INTEGRATOR"} | rare
+    materials["kind"] = 0
+    assert missing(direct, translucent=1) == {"RT_PATH_INTEGRATOR"} | rare | light
 
 
 @pytest.mark.parametrize("integrator", ["direct", "ao", "path"])
@@ -131,8 +143,12 @@ def test_capsules_have_kernels_of_their_own_for_direct_light(
     frame = frame_of(kind=kind, large_count=large, material_count=1)
     view = View(camera, lights, materials, frame).with_depth(max_depth)
     missing = choose.missing_with_capsules(view, has_forms)
-    own = choose.CAPSULE_FEATURES if needs_more else choose.ROUND_FEATURES
-    assert missing == (own if integrator == "direct" else ())
+    own = {
+        "direct": choose.CAPSULE_FEATURES if needs_more else choose.ROUND_FEATURES,
+        "path": choose.CAPSULE_VARIANTS[0],
+        "ao": choose.CAPSULE_VARIANTS[1],
+    }
+    assert missing == own[integrator]
     assert missing in choose.every_variant(choose.CAPSULES)
 
 
@@ -162,11 +178,12 @@ def test_features_are_macros_of_the_kernels() -> None:
     defined = re.findall(r"^#define (\w+) 1$", source, re.MULTILINE)
     assert set(defined) == {*choose.FEATURES, *choose.PATH_FEATURES, "RT_FORMS"}
     variants = [each for name in choose.PRODUCTION for each in choose.every_variant(name)]
+    with_capsules = {*choose.ROUND_FEATURES, *choose.PATH_FEATURES}
     for name in choose.PRODUCTION:
-        own = {choose.PATHS: choose.PATH_FEATURES, choose.CAPSULES: choose.ROUND_FEATURES}
+        own = {choose.PATHS: choose.PATH_FEATURES, choose.CAPSULES: with_capsules}
         known = own.get(name, choose.FEATURES)
         assert all(set(missing) <= set(known) for missing in choose.every_variant(name))
-    assert len(variants) <= 16
+    assert len(variants) <= 23
     assert all(
         choose.variant_of(name, missing) in choose.every_variant(name)
         for name in (choose.LIST, choose.THREADS, choose.PACKETS)
@@ -241,6 +258,62 @@ def test_a_kernel_without_what_a_scene_does_not_have_gives_the_same_film(
     needed = {"RT_LARGE_SPHERES": large, "RT_MIRRORS": mirror, "RT_INTEGRATORS": False}
     unneeded = tuple(feature for feature in choose.FEATURES if not needed[feature])
     assert kernels == [choose.variant_of(name, unneeded), ()]
+    np.testing.assert_array_equal(films[0], films[1])
+
+
+EXAMPLES = {
+    **dict.fromkeys(("three_balls", "weekend", "lamps"), ("path", "direct")),
+    **dict.fromkeys(("molecule", "cage"), ("path", "ao")),
+}
+
+
+def scenes_with_paths() -> list[Scene]:
+    plain = to_project(random_scene(4, 200))
+    scenes = [replace(plain, render=replace(plain.render, integrator="path"))]
+    for name, integrators in EXAMPLES.items():
+        scene = load(str(resources.scenes() / f"{name}.toml"))
+        scenes += [replace(scene, render=replace(scene.render, integrator=i)) for i in integrators]
+    return scenes
+
+
+def packed(scene: Scene) -> SceneBuffers:
+    return pack(scene, scene.render.override(width=SIZE[0], height=SIZE[1], samples=2))
+
+
+def test_the_scenes_below_use_every_variant_that_traces_paths() -> None:
+    used: set[tuple[str, tuple[str, ...]]] = set()
+    for buffers in map(packed, scenes_with_paths()):
+        if len(buffers.axis):
+            missing = choose.missing_with_capsules(buffers.view, buffers.has_forms)
+            used.add((choose.CAPSULES, missing))
+        else:
+            used.add((choose.PATHS, choose.missing_features(buffers.view)))
+    variants = {choose.PATHS: choose.PATH_VARIANTS[1:], choose.CAPSULES: choose.CAPSULE_VARIANTS}
+    assert used == {(name, missing) for name, every in variants.items() for missing in every}
+
+
+@pytest.mark.gpu
+@pytest.mark.usefixtures("cuda")
+@pytest.mark.parametrize("number", range(1 + sum(map(len, EXAMPLES.values()))))
+def test_a_variant_that_traces_paths_gives_the_film_of_the_complete_kernel(
+    number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from raytracer.backends.cuda import scene as module
+    from raytracer.backends.cuda.run import CudaDevice
+
+    buffers, device = packed(scenes_with_paths()[number]), CudaDevice()
+    films, kernels = [], []
+    with device.scene(buffers, build_bvh(buffers)) as made:
+        for _ in range(2):
+            with device.film(Film.blank(*SIZE)) as film:
+                film.add(made, buffers.view, 2)
+                films.append(film.to_host().sums)
+                kernels.append(made.kernel(buffers.view))
+            monkeypatch.setattr(module, "missing_features", lambda _: ())
+            monkeypatch.setattr(module, "missing_with_capsules", lambda *_: ())
+    assert kernels[0].kernel.name == kernels[1].kernel.name
+    assert kernels[0].missing
+    assert not kernels[1].missing
     np.testing.assert_array_equal(films[0], films[1])
 
 

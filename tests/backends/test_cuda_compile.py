@@ -13,6 +13,7 @@ from raytracer.backends.cuda import cache as cubins
 from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda import own_files
 from raytracer.backends.cuda.cache import Cubin, CubinName
+from raytracer.backends.cuda.choose import PRODUCTION, every_variant
 from raytracer.backends.cuda.sources import digest, include_closure, kernels_root
 from raytracer.benchmark.digests import kernel_digest
 from raytracer.errors import BackendError
@@ -381,6 +382,14 @@ def test_compile_all_fails_with_the_compilers_words(
 def test_architecture_that_nvcc_does_not_know_is_said(tree: Path, source: Path) -> None:
     with pytest.raises(compiler.CompileError, match="cannot compile for sm_10: it is too old"):
         compiler.compile_source(source, "sm_10", tree)
+
+
+def test_variants_of_some_architectures_can_be_left_out() -> None:
+    made = compile_all.jobs(kernels_root(), ["sm_75", "sm_80"], complete=["sm_80"])
+    for arch, of_each in (("sm_75", every_variant), ("sm_80", lambda _: [()])):
+        for name in PRODUCTION:
+            of_kernel = [job for job in made if job.arch == arch and job.kernel.name == name]
+            assert len(of_kernel) == len(of_each(name)), (arch, name)
 
 
 def test_compile_all_without_nvcc_or_kernels(
