@@ -11,7 +11,7 @@
 #include "megakernel.cuh"
 #include "tables.cuh"
 
-constexpr int kBlocks = RT_PATH_INTEGRATOR ? 8 : 6;  // of a multiprocessor, as in render_path.cu
+constexpr int kBlocks = RT_PATH_INTEGRATOR ? 8 : 5;  // of a multiprocessor, as in render_path.cu
 
 extern "C" __global__ void __launch_bounds__(128, kBlocks) render(const __grid_constant__ rt::RenderArgs args) {
   __shared__ rt::WarpScratch scratch[4];
