@@ -60,6 +60,9 @@ class Job:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Compile what the arguments ask for; gives the exit status."""
     options = _parse(arguments)
+    if unknown := set(options.complete) - set(options.arch):
+        print(f"--complete: {', '.join(sorted(unknown))} is not in --arch", file=sys.stderr)
+        return 2
     root: Path = options.kernels or kernels_root()
     if compiler.find_nvcc() is None:
         print("nvcc is missing: install the CUDA toolkit or set RAYTRACER_NVCC", file=sys.stderr)
@@ -241,7 +244,8 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         nargs="+",
         default=(),
         metavar="ARCH",
-        help="of --arch: kernels that render with all features alone, not their variants",
+        help="architectures, of --arch, for which only the complete render kernels are compiled, "
+        "without their faster variants",
     )
     parser.add_argument("-o", "--output", type=Path, help="folder that also gets the cubins")
     parser.add_argument("--kernels", type=Path, help="folder of kernels; the package's by default")

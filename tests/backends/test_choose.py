@@ -123,6 +123,7 @@ def test_features_of_paths_that_a_picture_does_not_need() -> None:
     assert missing(translucent=1) == others | rare
     direct = layout.code("IntegratorKind", "direct")
     assert missing(direct) == rare | filters
+    assert missing(direct, nested=1) == set()
     assert missing(direct, transparent_shadows=1) == {"RT_PATH_INTEGRATOR"} | rare
     materials["kind"] = 0
     assert missing(direct, translucent=1) == {"RT_PATH_INTEGRATOR"} | rare | light
@@ -150,6 +151,24 @@ def test_capsules_have_kernels_of_their_own_for_direct_light(
     }
     assert missing == own[integrator]
     assert missing in choose.every_variant(choose.CAPSULES)
+
+
+@pytest.mark.parametrize("integrator", ["direct", "ao", "path"])
+@pytest.mark.parametrize(
+    ("fields", "principled"),
+    [({"nested": 1}, 1), ({"shadow_catcher": 1}, 0), ({"sky_size": 4}, 0), ({"clip_count": 1}, 1)],
+)
+def test_capsules_with_what_variants_lack_have_the_complete_kernel(
+    integrator: str, fields: dict[str, int], principled: int
+) -> None:
+    materials = np.zeros(1, layout.dtype("Material"))
+    materials["kind"] = layout.code("MaterialKind", "principled") if principled else 0
+    kind = layout.code("IntegratorKind", integrator)
+    camera, lights = np.zeros(1, layout.dtype("Camera")), np.zeros(0, layout.dtype("Light"))
+    view = View(camera, lights, materials, frame_of(kind=kind, material_count=1, **fields))
+    has_rare = "nested" in fields or "shadow_catcher" in fields
+    own = choose.CAPSULE_VARIANTS[0] if integrator == "path" and not has_rare else ()
+    assert choose.missing_with_capsules(view, has_forms=False) == own
 
 
 RODS: dict[str, Any] = {"starts": [[0, 0, 0]], "ends": [[1, 0, 0]]}
@@ -261,19 +280,19 @@ def test_a_kernel_without_what_a_scene_does_not_have_gives_the_same_film(
     np.testing.assert_array_equal(films[0], films[1])
 
 
-EXAMPLES = {
-    **dict.fromkeys(("three_balls", "weekend", "lamps"), ("path", "direct")),
-    **dict.fromkeys(("molecule", "cage"), ("path", "ao")),
-}
+EXAMPLES = [
+    *((name, kind) for name in ("three_balls", "weekend", "lamps") for kind in ("path", "direct")),
+    *((name, kind) for name in ("molecule", "cage") for kind in ("path", "ao")),
+    ("spheres", "path"),
+]
 
 
-def scenes_with_paths() -> list[Scene]:
-    plain = to_project(random_scene(4, 200))
-    scenes = [replace(plain, render=replace(plain.render, integrator="path"))]
-    for name, integrators in EXAMPLES.items():
+def with_paths(name: str, integrator: str) -> Scene:
+    if name == "spheres":
+        scene = to_project(random_scene(4, 200))
+    else:
         scene = load(str(resources.scenes() / f"{name}.toml"))
-        scenes += [replace(scene, render=replace(scene.render, integrator=i)) for i in integrators]
-    return scenes
+    return replace(scene, render=replace(scene.render, integrator=integrator))
 
 
 def packed(scene: Scene) -> SceneBuffers:
@@ -282,7 +301,8 @@ def packed(scene: Scene) -> SceneBuffers:
 
 def test_the_scenes_below_use_every_variant_that_traces_paths() -> None:
     used: set[tuple[str, tuple[str, ...]]] = set()
-    for buffers in map(packed, scenes_with_paths()):
+    for name, integrator in EXAMPLES:
+        buffers = packed(with_paths(name, integrator))
         if len(buffers.axis):
             missing = choose.missing_with_capsules(buffers.view, buffers.has_forms)
             used.add((choose.CAPSULES, missing))
@@ -294,14 +314,14 @@ def test_the_scenes_below_use_every_variant_that_traces_paths() -> None:
 
 @pytest.mark.gpu
 @pytest.mark.usefixtures("cuda")
-@pytest.mark.parametrize("number", range(1 + sum(map(len, EXAMPLES.values()))))
+@pytest.mark.parametrize(("name", "integrator"), EXAMPLES)
 def test_a_variant_that_traces_paths_gives_the_film_of_the_complete_kernel(
-    number: int, monkeypatch: pytest.MonkeyPatch
+    name: str, integrator: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from raytracer.backends.cuda import scene as module
     from raytracer.backends.cuda.run import CudaDevice
 
-    buffers, device = packed(scenes_with_paths()[number]), CudaDevice()
+    buffers, device = packed(with_paths(name, integrator)), CudaDevice()
     films, kernels = [], []
     with device.scene(buffers, build_bvh(buffers)) as made:
         for _ in range(2):

@@ -390,6 +390,14 @@ def test_variants_of_some_architectures_can_be_left_out() -> None:
         for name in PRODUCTION:
             of_kernel = [job for job in made if job.arch == arch and job.kernel.name == name]
             assert len(of_kernel) == len(of_each(name)), (arch, name)
+            assert any(job.macros == () for job in of_kernel)
+
+
+def test_only_architectures_that_are_compiled_can_be_complete(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert compile_all.main(["--arch", "sm_75", "--complete", "sm_80", "sm_75"]) == 2
+    assert "--complete: sm_80 is not in --arch" in capsys.readouterr().err
 
 
 def test_compile_all_without_nvcc_or_kernels(

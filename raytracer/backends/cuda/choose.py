@@ -33,33 +33,41 @@ FEATURES = ("RT_LARGE_SPHERES", "RT_MIRRORS", "RT_INTEGRATORS")
 """What kernels can be compiled without: macros of kernels/integrator/features.h."""
 
 WITHOUT_PATHS = ("RT_PATH_INTEGRATOR",)
-WITHOUT_OTHERS = ("RT_LOCAL_INTEGRATORS",)
-"""What the kernels for any material are compiled without that know `direct` and `ao`, or `path`."""
+"""Without `path`: for `direct` and `ao`."""
+
+WITHOUT_LOCAL = ("RT_LOCAL_INTEGRATORS",)
+"""Without `direct` and `ao`: for `path`. A kernel is never without both."""
 
 RARE = ("RT_NESTED", "RT_SHADOW_CATCHER")
+"""Solids of glass within each other, and grounds that catch shadows."""
+
 FILTERS = ("RT_HIT_FILTERS",)
-LIGHT_FEATURES = ("RT_ALL_MATERIALS", "RT_LAMPS")
-PATH_FEATURES = (*WITHOUT_PATHS, *WITHOUT_OTHERS, *RARE, *FILTERS, *LIGHT_FEATURES)
-"""What PATHS can be compiled without; all of them but the integrators at once."""
+"""Opacity, grounds that fade, clipping planes, light straight through glass."""
+
+MATERIALS_AND_LAMPS = ("RT_ALL_MATERIALS", "RT_LAMPS")
+"""Materials other than Phong's, spheres that send out light, images of the sky."""
+
+PATH_FEATURES = (*WITHOUT_PATHS, *WITHOUT_LOCAL, *RARE, *FILTERS, *MATERIALS_AND_LAMPS)
+"""What PATHS can be compiled without."""
 
 PATH_VARIANTS = (
     (),
-    WITHOUT_OTHERS,
+    WITHOUT_LOCAL,
     *(
         (*integrator, *RARE, *light)
-        for integrator in (WITHOUT_OTHERS, WITHOUT_PATHS)
-        for light in ((), LIGHT_FEATURES)
+        for integrator in (WITHOUT_LOCAL, WITHOUT_PATHS)
+        for light in ((), MATERIALS_AND_LAMPS)
     ),
     (*RARE, *FILTERS),
-    (*RARE, *FILTERS, *LIGHT_FEATURES),
+    (*RARE, *FILTERS, *MATERIALS_AND_LAMPS),
 )
-"""What PATHS is compiled without."""
+"""The sets of features that PATHS is compiled without."""
 
 CAPSULE_FEATURES = ("RT_INTEGRATORS", "RT_PATH_TRACING")
 """What CAPSULES can be compiled without: all but `direct` with Phong's materials."""
 
-CAPSULE_VARIANTS = ((*WITHOUT_OTHERS, *RARE), (*WITHOUT_PATHS, *RARE, *LIGHT_FEATURES))
-"""What it is compiled without too: for `path`, and for `ao` with Phong's materials."""
+CAPSULE_VARIANTS = ((*WITHOUT_LOCAL, *RARE), (*WITHOUT_PATHS, *RARE, *MATERIALS_AND_LAMPS))
+"""For pictures that need paths: with `path`, and with `direct` or `ao` and Phong's materials."""
 
 ROUND_FEATURES = (*CAPSULE_FEATURES, "RT_FORMS", "RT_LARGE_SPHERES", "RT_MIRRORS")
 """What CAPSULES can be compiled without for atoms, bonds and lines: other forms than spheres and
@@ -119,10 +127,10 @@ def _missing_with_paths(view: View) -> tuple[str, ...]:
     """Return one of PATH_VARIANTS."""
     if view.catches_shadows:
         return ()
-    integrator = WITHOUT_OTHERS if view.integrator == "path" else WITHOUT_PATHS
+    integrator = WITHOUT_LOCAL if view.integrator == "path" else WITHOUT_PATHS
     if view.nests:
         return integrator if integrator in PATH_VARIANTS else ()
-    light = () if view.has_principled or view.has_lamps else LIGHT_FEATURES
+    light = () if view.has_principled or view.has_lamps else MATERIALS_AND_LAMPS
     if view.hides or view.transparent_shadows:
         return (*integrator, *RARE, *light)
     return (*RARE, *FILTERS, *light)
