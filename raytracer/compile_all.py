@@ -105,11 +105,7 @@ def jobs(
         Job(kernel, arch, tuple(sorted(macros_without(missing).items())))
         for kernel in products(root)
         for arch in architectures
-        for missing in (
-            every_variant(kernel.name)
-            if kernel.name in PRODUCTION and arch not in complete
-            else [()]
-        )
+        for missing in _variants(kernel, arch in complete)
     ]
     for op, arch in itertools.product(operations(root), architectures):
         variants = [each for each in discover(op, root) if each.admits(arch)]
@@ -229,6 +225,11 @@ def resources(log: str) -> str:
         for name, usage in by_entry(log).items()
     ]
     return ", ".join(kernels) or "no kernel"
+
+
+def _variants(kernel: Kernel, complete: bool) -> list[tuple[str, ...]]:
+    """Return what a kernel is compiled without; complete: with all features alone."""
+    return every_variant(kernel.name) if kernel.name in PRODUCTION and not complete else [()]
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:

@@ -127,12 +127,12 @@ def _missing_with_paths(view: View) -> tuple[str, ...]:
     """Return one of PATH_VARIANTS."""
     if view.catches_shadows:
         return ()
-    integrator = WITHOUT_LOCAL if view.integrator == "path" else WITHOUT_PATHS
+    is_path = view.integrator == "path"
     if view.nests:
-        return integrator if integrator in PATH_VARIANTS else ()
+        return WITHOUT_LOCAL if is_path else ()
     light = () if view.has_principled or view.has_lamps else MATERIALS_AND_LAMPS
     if view.hides or view.transparent_shadows:
-        return (*integrator, *RARE, *light)
+        return (*(WITHOUT_LOCAL if is_path else WITHOUT_PATHS), *RARE, *light)
     return (*RARE, *FILTERS, *light)
 
 
