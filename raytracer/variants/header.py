@@ -40,6 +40,8 @@ _TILE = re.compile(
     r"(\d+)x(\d+)(?:\.\.(\d+) by (\d+))?"
     r"(?: cluster (\d)(?:x(\d))?)?( turns)?( swapped)?(?: parts (\d))?"
 )
+_SKINNY = re.compile(r"skinny (\d+)(?:\.\.(\d+))?")
+_DIRECT = re.compile(r"direct (\d)x(\d)")
 _BEST = re.compile(r"(always)|([a-z]\w*)((?: \d+)+)(?: ([a-z]\w*))?")
 _NEEDS = re.compile(r"sm_(\d+)(?:([af])|(\+))?")
 _FLAG = re.compile(r"--([a-z_-]+)(?:=\w+)?")
@@ -123,13 +125,22 @@ def parse_tiles(text: str, place: str) -> tuple[TileRequest, ...]:
     """Read a `tiles:` line."""
     requests = []
     for entry in filter(None, (part.strip() for part in text.split(","))):
+        if match := _SKINNY.fullmatch(entry):
+            last = int(match[2] or match[1])
+            rows_of = range(int(match[1]), last + 1)
+            requests += [TileRequest(rows, 4, form="skinny") for rows in rows_of]
+            continue
+        if match := _DIRECT.fullmatch(entry):
+            requests.append(TileRequest(int(match[1]), int(match[2]), form="direct"))
+            continue
         match = _TILE.fullmatch(entry)
         if match is None:
             raise VariantError(
                 f"{place}: tiles {entry!r} is not a tile: write rows x columns, the blocks of a "
                 "cluster and turns, like 128x256, 128x256 cluster 2 or 128x128 turns, or the "
                 "blocks that divide it along k, like 64x64 parts 4; several widths like "
-                "64x64..128 by 16"
+                "64x64..128 by 16; or the rows of a kernel for skinny products, like skinny 16; "
+                "or rows and columns of a thread for few steps, like direct 4x4"
             )
         rows, cols, last, step, cluster, across, turns, swapped, parts = match.groups()
         widths = range(int(cols), int(last or cols) + 1, max(1, int(step or 1)))

@@ -74,9 +74,12 @@ class TileRequest:
     parts: int = 1  # blocks of a cluster that divide the tile along k
     across: int = 1  # blocks with adjacent columns that share the rows of A
     swapped: bool = False  # rows and columns are those of the transpose of C
+    form: str = ""  # "skinny": few rows and any number of columns; "direct": of a thread, few steps
 
     def __str__(self) -> str:
-        return f"{self.rows}x{self.cols}{self.kind}"
+        if self.form == "skinny":
+            return f"skinny {self.rows}"
+        return f"{self.form} {self.rows}x{self.cols}{self.kind}".strip()
 
     @property
     def kind(self) -> str:

@@ -7,7 +7,6 @@
 //        128x256 parts 2, 128x256 parts 4
 // schedule: parts
 // start: early
-// best: always
 // block: 256
 // needs: sm_90+
 // source: own

@@ -15,7 +15,6 @@
 //        192x64..192 by 8 parts 2, 192x128 parts 3, 192x192 parts 3
 // schedule: parts
 // start: early
-// best: always
 // block: 384
 // needs: sm_90a
 // source: own; widths and clusters as in the names of cuBLAS's kernels

@@ -46,17 +46,17 @@ class Prepared:
     """A launch with its arguments; may be queued any number of times."""
 
     def __init__(self, driver: Any, function: ctypes.c_void_p, sizes: tuple[int, int, int],
-                 arguments: bytes, early: bool) -> None:  # fmt: skip
+                 arguments: bytes, early: bool, cluster: int = 0) -> None:  # fmt: skip
         """Remember blocks, threads of a block, bytes of dynamic shared memory, and arguments."""
         blocks, threads, shared = sizes
         self._driver, self._function = driver, function
-        self._attribute = _Attribute(SERIALIZATION, 0, 1)
+        wanted = [_Attribute(SERIALIZATION, 0, 1)] * early + [_cluster(cluster)] * (cluster > 0)
+        self._attributes = (_Attribute * len(wanted))(*wanted)
         self._arguments = ctypes.create_string_buffer(arguments, len(arguments))
         self._pointers = (ctypes.c_void_p * 1)(ctypes.addressof(self._arguments))
         one = ctypes.c_uint * 3
         self._configuration = _Configuration(
-            one(blocks, 1, 1), one(threads, 1, 1), shared, None,
-            ctypes.pointer(self._attribute), int(early),
+            one(blocks, 1, 1), one(threads, 1, 1), shared, None, self._attributes, len(wanted),
         )  # fmt: skip
 
     def launch(self, stream: int) -> None:
@@ -88,7 +88,13 @@ class EarlyLaunch:
         )  # fmt: skip
 
     def prepare(
-        self, blocks: int, threads: int, shared: int, arguments: bytes, early: bool = True
+        self,
+        blocks: int,
+        threads: int,
+        shared: int,
+        arguments: bytes,
+        early: bool = True,
+        cluster: int = 0,
     ) -> Prepared:
         """Return a launch.
 
@@ -98,10 +104,12 @@ class EarlyLaunch:
             shared: bytes of dynamic shared memory.
             arguments: the struct.
             early: whether it may start before the kernel ahead has ended.
+            cluster: blocks of a cluster; 0: as the kernel was compiled.
         """
         key = ctypes.c_int(MAX_DYNAMIC_SHARED)
         _ask(self._driver, "cuFuncSetAttribute", self._function, key, ctypes.c_int(shared))
-        return Prepared(self._driver, self._function, (blocks, threads, shared), arguments, early)
+        sizes = blocks, threads, shared
+        return Prepared(self._driver, self._function, sizes, arguments, early, cluster)
 
     def clusters(self, blocks: int, threads: int, shared: int) -> int:
         """Return how many clusters the device runs at once.
@@ -114,16 +122,22 @@ class EarlyLaunch:
         key = ctypes.c_int(MAX_DYNAMIC_SHARED)
         _ask(self._driver, "cuFuncSetAttribute", self._function, key, ctypes.c_int(shared))
         one, found = ctypes.c_uint * 3, ctypes.c_int()
-        attribute = _Attribute(CLUSTER, 0, blocks)
-        attribute.rest[0] = attribute.rest[1] = 1
+        attribute = ctypes.pointer(_cluster(blocks))
         configuration = _Configuration(
-            one(blocks, 1, 1), one(threads, 1, 1), shared, None, ctypes.pointer(attribute), 1,
+            one(blocks, 1, 1), one(threads, 1, 1), shared, None, attribute, 1,
         )  # fmt: skip
         _ask(
             self._driver, "cuOccupancyMaxActiveClusters", ctypes.byref(found), self._function,
             ctypes.byref(configuration),
         )  # fmt: skip
         return found.value
+
+
+def _cluster(blocks: int) -> _Attribute:
+    """Return the attribute for clusters of some blocks in a row."""
+    attribute = _Attribute(CLUSTER, 0, blocks)
+    attribute.rest[0] = attribute.rest[1] = 1
+    return attribute
 
 
 def _ask(driver: Any, name: str, *arguments: Any) -> None:

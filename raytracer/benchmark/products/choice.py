@@ -7,16 +7,18 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from raytracer.benchmark.products import skinny
 from raytracer.benchmark.products.costs import predicted
 from raytracer.benchmark.products.features import clusters_at_once, starts_early
-from raytracer.benchmark.products.tile import SimtTile, TensorTile, tile_of
+from raytracer.benchmark.products.skinny import SkinnyTile
+from raytracer.benchmark.products.tile import AnyTile, SimtTile, tile_of
 from raytracer.benchmark.products.units import SNAP, Units
 
 if TYPE_CHECKING:
     from raytracer.benchmark.products.layout import Problem
     from raytracer.variants import TileRequest
 
-Usable = Callable[[TensorTile | SimtTile], bool]
+Usable = Callable[[AnyTile], bool]
 
 BAND_ROWS = 2048  # of C: tiles that are computed at once cover about a square
 MOST_PARTS = 16  # of a tile: its owner adds them one by one
@@ -33,7 +35,7 @@ class Choice:
         early: whether it may start before the kernel ahead of it has ended.
     """
 
-    tile: TensorTile | SimtTile
+    tile: AnyTile
     units: Units
     seconds: float
     early: bool = False
@@ -109,7 +111,7 @@ def candidates(
                     yield Choice(form, units, seconds, start)
 
 
-def tile_forms(request: TileRequest, problem: Problem, copies: bool) -> list[TensorTile | SimtTile]:
+def tile_forms(request: TileRequest, problem: Problem, copies: bool) -> list[AnyTile]:
     """Return the kernels of a tile for a problem: none where its layouts do not allow it.
 
     Args:
@@ -117,6 +119,8 @@ def tile_forms(request: TileRequest, problem: Problem, copies: bool) -> list[Ten
         problem: sizes and layouts.
         copies: whether operands may be copied to aligned rows first.
     """
+    if request.form:
+        return [*skinny.forms(request, problem)]
     tile = tile_of(request, problem)
     if not tile.possible:
         return []
@@ -125,22 +129,25 @@ def tile_forms(request: TileRequest, problem: Problem, copies: bool) -> list[Ten
     return [tile]
 
 
-def starts(tile: TensorTile | SimtTile, units: Units, multiprocessors: int) -> tuple[bool, ...]:
+def starts(tile: AnyTile, units: Units, multiprocessors: int) -> tuple[bool, ...]:
     """Return the starts to choose from, early or not; multiply-adds lose much where it fails."""
     if isinstance(tile, SimtTile):
         return (starts_early(tile, units, multiprocessors),)
     return True, False
 
 
-def band_of(tile: TensorTile | SimtTile) -> int:
+def band_of(tile: AnyTile) -> int:
     """Return the tile rows that are visited column by column."""
     return max(1, BAND_ROWS // tile.cluster_rows)
 
 
 def divisions(
-    problem: Problem, tile: TensorTile | SimtTile, parts: bool, multiprocessors: int
+    problem: Problem, tile: AnyTile, parts: bool, multiprocessors: int
 ) -> Iterator[Units]:
     """Yield ways to divide a product among workers: whole tiles first."""
+    if isinstance(tile, SkinnyTile):
+        yield skinny.division(problem, tile)
+        return
     if tile.swapped:
         problem = problem.swapped
     rows, cols = -(-problem.m // tile.cluster_rows), -(-problem.n // tile.cluster_cols)

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from raytracer.benchmark.products import constants
 from raytracer.benchmark.products.features import Features, features, own_key
-from raytracer.benchmark.products.tile import SimtTile, TensorTile
+from raytracer.benchmark.products.skinny import SkinnyTile
+from raytracer.benchmark.products.skinny_costs import seconds_of
+from raytracer.benchmark.products.tile import AnyTile, SimtTile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,12 +29,14 @@ OTHER_TILE = (1.0, 1.0)  # constants of a tile that was not measured
 
 def predicted(
     problem: Problem,
-    tile: TensorTile | SimtTile,
+    tile: AnyTile,
     units: Units,
     multiprocessors: int,
     early: bool = True,
 ) -> float:
     """Return the predicted seconds."""
+    if isinstance(tile, SkinnyTile):
+        return seconds_of(problem, tile, units, multiprocessors, early)
     f = features(problem, tile, units, early, multiprocessors)
     key = own_key(tile)
     if isinstance(tile, SimtTile):

@@ -15,13 +15,14 @@ from raytracer.benchmark.cuda import tensor_map
 from raytracer.benchmark.cuda.early_launch import EarlyLaunch
 from raytracer.benchmark.cuda.kernel import MAX_DYNAMIC_SHARED, Enqueue, RefusedError, SizeError
 from raytracer.benchmark.products.choice import Choice, proposals
+from raytracer.benchmark.products.skinny import SkinnyTile
 from raytracer.benchmark.products.tile import TensorTile, tile_of
 from raytracer.errors import BackendError
 
 if TYPE_CHECKING:
     from raytracer.benchmark.cuda.session import Session
     from raytracer.benchmark.products.layout import Operand, Problem
-    from raytracer.benchmark.products.tile import SimtTile
+    from raytracer.benchmark.products.tile import AnyTile
     from raytracer.benchmark.record import Resources
     from raytracer.errors import RaytracerError
     from raytracer.variants import Variant
@@ -97,11 +98,11 @@ class ProductKernel:
             return found[0]
         return min(found, key=lambda choice: self._timed(problem, choice))
 
-    def _fits(self, tile: TensorTile | SimtTile) -> bool:
+    def _fits(self, tile: AnyTile) -> bool:
         """Whether the device has as much shared memory as a block takes."""
         return tile.shared <= self._session.shared_limit
 
-    def _is_usable(self, tile: TensorTile | SimtTile) -> bool:
+    def _is_usable(self, tile: AnyTile) -> bool:
         """Whether a tile runs on the device, and its machine code is at hand or can be made."""
         macros = tile.macros()
         if not self._fits(tile) or tuple(sorted(macros.items())) in self._loaded:
@@ -146,7 +147,9 @@ class ProductKernel:
             held: list[Any] = []
             parts, flags = self._scratch(choice, held)
             steps: list[Enqueue] = []
-            if isinstance(choice.tile, TensorTile):
+            if isinstance(choice.tile, SkinnyTile):
+                arguments = choice.tile.arguments(problem, choice.units)
+            elif isinstance(choice.tile, TensorTile):
                 aligned = problem.a.aligned, problem.b.aligned
                 copied = not aligned[0], not aligned[1]
                 problem = self._aligned(problem, copied, module, held, steps)
@@ -157,7 +160,8 @@ class ProductKernel:
         block, stream = (choice.tile.threads, 1, 1), self._session.stream
         if early is not None:
             sizes = choice.blocks, choice.tile.threads, choice.tile.shared
-            prepared = early.prepare(*sizes, arguments, choice.early)
+            cluster = choice.tile.parts if isinstance(choice.tile, SkinnyTile) else 0
+            prepared = early.prepare(*sizes, arguments, choice.early, cluster)
 
             def enqueue_early(_held: Any = held) -> None:
                 for step in steps:
@@ -177,7 +181,7 @@ class ProductKernel:
 
         return enqueue
 
-    def early(self, tile: TensorTile | SimtTile) -> EarlyLaunch:
+    def early(self, tile: AnyTile) -> EarlyLaunch:
         """Return the launch of a tile's kernel through the driver."""
         early = self._module(tile.macros())[3]
         if early is None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
+from raytracer.benchmark.products.skinny import SkinnyTile
+
 if TYPE_CHECKING:
     from raytracer.benchmark.products.layout import Problem
     from raytracer.variants import TileRequest
@@ -306,6 +308,9 @@ class SimtTile:
         if self.unaligned_c:
             values["UNALIGNED_C"] = 1
         return {name: str(value) for name, value in values.items()}
+
+
+AnyTile = TensorTile | SimtTile | SkinnyTile
 
 
 def tile_of(request: TileRequest, problem: Problem) -> TensorTile | SimtTile:
