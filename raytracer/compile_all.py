@@ -26,6 +26,7 @@ from raytracer.backends.cuda.sources import kernels_root
 from raytracer.benchmark.operations import modules
 from raytracer.benchmark.products.choice import tile_forms
 from raytracer.benchmark.products.kernel import copies_operands
+from raytracer.benchmark.products.skinny import every_macros
 from raytracer.errors import RaytracerError
 from raytracer.variants import (
     Kernel,
@@ -172,7 +173,8 @@ def tile_macros(
         for every type of the operation, the least and the greatest width of each kind, and with
         `every_size` all widths, and rows of any alignment. Of others the greatest width of each
         kind, whatever the number of parts, for one type and aligned rows; and one tile where
-        proposals are timed, since the kernels are those of the rung before.
+        proposals are timed, since the kernels are those of the rung before. Of kernels for skinny
+        products those of the fewest and of the most rows, with `every_size` all.
         Without nvcc, a product takes the fastest of the tiles that are at hand.
     """
     op = modules()[variant.op]
@@ -185,9 +187,17 @@ def tile_macros(
         for dtype in (op.dtypes if is_called else op.dtypes[-1:])
     ]
     copies = copies_operands(variant, root)
-    forms = [each for problem in problems for request in many for each in
-             tile_forms(request, problem, copies)]  # fmt: skip
-    return list(dict.fromkeys(tuple(sorted(each.macros().items())) for each in forms))
+    made = [
+        macros
+        for problem in problems
+        for request in many
+        for macros in (
+            every_macros(request, problem.a.size, problem.c.size)
+            if request.form
+            else (each.macros() for each in tile_forms(request, problem, copies))
+        )
+    ]
+    return list(dict.fromkeys(tuple(sorted(each.items())) for each in made))
 
 
 def _samples(variant: Variant, is_called: bool) -> list[TileRequest]:
@@ -195,7 +205,7 @@ def _samples(variant: Variant, is_called: bool) -> list[TileRequest]:
     kinds = dict[tuple[int, str], list[TileRequest]]()
     for each in variant.tiles:
         alike = each if is_called else replace(each, parts=min(each.parts, 2))
-        kinds.setdefault((each.rows, alike.kind), []).append(each)
+        kinds.setdefault((0 if each.form else each.rows, each.form or alike.kind), []).append(each)
     if is_called:
         return [each for kind in kinds.values() for each in kind[:: len(kind) - 1 or 1]]
     greatest = [kind[-1] for kind in kinds.values()]

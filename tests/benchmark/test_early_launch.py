@@ -18,6 +18,7 @@ class Library:
         self.launched = list[tuple[Any, ...]]()
         self.refused = ""
         self.asked: tuple[int, ...] = ()
+        self.attributes = list[tuple[int, ...]]()
 
     def __getattr__(self, name: str) -> Any:
         return lambda *given: self.call(name, *given)
@@ -43,6 +44,9 @@ class Library:
             count = ctypes.c_uint.from_address(place + 48).value
             assert attributes
             attribute = (ctypes.c_int * 3).from_address(attributes)
+            self.attributes = [
+                tuple((ctypes.c_uint * 5).from_address(attributes + 72 * i)) for i in range(count)
+            ]
             argument = ctypes.string_at(given[2][0], 5)
             launch = (*sizes, stream, count, attribute[0], attribute[2], given[1].value, argument)
             self.launched.append(launch)
@@ -65,6 +69,15 @@ def test_a_launch_that_is_not_early_has_no_attribute() -> None:
     EarlyLaunch(b"code", "matmul", library).prepare(33, 384, 2000, b"abcde", early=False).launch(16)
     ((*_, count, _, _, _, _),) = library.launched
     assert count == 0
+
+
+@pytest.mark.parametrize("early", [False, True])
+def test_a_launch_names_the_blocks_of_its_clusters(early: bool) -> None:
+    library = Library()
+    kernel = EarlyLaunch(b"code", "matmul", library)
+    kernel.prepare(32, 256, 2000, b"abcde", early, cluster=4).launch(16)
+    first = [(SERIALIZATION, 0, 1, 0, 0)] if early else []
+    assert library.attributes == [*first, (CLUSTER, 0, 4, 1, 1)]
 
 
 def test_clusters_that_run_at_once_are_asked_of_the_driver() -> None:

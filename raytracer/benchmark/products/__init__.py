@@ -2,7 +2,8 @@
 
 A rung whose header has `tiles:` is a body of kernel templates (matmul_bf16/product.cuh and
 matmul/unit_pipeline.cuh in kernels/ladders) and the tiles that it may use. Each tile, with the
-layouts of the operands, is a cubin of its own, compiled when it is first chosen.
+layouts of the operands, is a cubin of its own, compiled when it is first chosen. Kernels for few
+rows, columns or steps are chosen in the same way (matmul/skinny.cuh, matmul/direct_product.cuh).
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ from raytracer.benchmark.products.tile import SimtTile, TensorTile
 
 if TYPE_CHECKING:
     from raytracer.benchmark.products.layout import Operand, Problem
+    from raytracer.benchmark.products.tile import AnyTile
     from raytracer.benchmark.products.units import Units
 
 LINE = 128  # bytes of a line of the L2 cache
@@ -87,7 +88,7 @@ class Features(NamedTuple):
 LONG_FLOP = 6e10
 
 
-def own_key(tile: TensorTile | SimtTile) -> str:
+def own_key(tile: AnyTile) -> str:
     """Return the name under which a tile, or tiles of any width, have constants of their own."""
     request = replace(tile.request, parts=1)
     if isinstance(tile, SimtTile):

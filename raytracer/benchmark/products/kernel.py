@@ -112,7 +112,8 @@ class ProductKernel:
 
     def _refusal(self, problem: Problem) -> RaytracerError:
         """Return why no tile is usable."""
-        tiles = [tile_of(request, problem) for request in self.variant.tiles]
+        requests = (each for each in self.variant.tiles if not each.form)
+        tiles = [tile_of(request, problem) for request in requests]
         if not any(tile.possible and self._fits(tile) for tile in tiles):
             return SizeError("every tile needs more shared memory than this GPU has")
         return compiler.NoCompilerError(

@@ -111,7 +111,7 @@ class Bench:
         found = sorted(
             candidates(
                 problem,
-                self.variant.tiles,
+                [each for each in self.variant.tiles if not each.form],  # fit_skinny.py has those
                 self.variant.schedule == "parts",
                 self.session.multiprocessors,
                 self.kernel.copies,
@@ -133,7 +133,7 @@ def clusters(bench: Bench) -> dict[str, int]:
     """Return how many clusters of each tile run at once."""
     problem = bench.problem(bench.op.resolve({"m": 256, "n": 256, "k": 256}))
     found = {}
-    for request in bench.variant.tiles:
+    for request in (each for each in bench.variant.tiles if not each.form):
         tile = tile_of(request, problem)
         if tile.parts * tile.cluster > 1:
             try:

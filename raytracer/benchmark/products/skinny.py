@@ -241,6 +241,20 @@ def unroll_of(pack: int, size: int) -> int:
     return 2 if pack * size == PACKED_BYTES[0] else 4
 
 
+def every_macros(request: TileRequest, size: int, c_size: int) -> list[dict[str, str]]:
+    """Return the macros of all compilations of a request.
+
+    Args:
+        request: rows of a thread.
+        size: bytes of a value of A and B.
+        c_size: bytes of a value of C.
+    """
+    packs = [1]
+    if request.form == "skinny" and request.rows <= PACKED_ROWS[size]:
+        packs += [each // size for each in PACKED_BYTES if each > size]
+    return [SkinnyTile(request, False, 0, 0, 1, size, c_size, 1, pack).macros() for pack in packs]
+
+
 def division(problem: Problem, tile: SkinnyTile) -> Units:
     """Return the blocks of a product: one tile of C for each cluster, or for each thread."""
     rows, cols = (problem.n, problem.m) if tile.swapped else (problem.m, problem.n)

@@ -31,21 +31,22 @@ WARPS = THREADS // 32
 SHARED = 232448  # bytes of a multiprocessor on sm_90, for all its blocks
 FULL = {"1x1": 8, "4x4": 4}  # blocks of `DirectProduct` that a multiprocessor runs at once
 
-# Microseconds for each: a launch; one that is not early; a cluster; a doubling of its blocks; a turn
-# of loads that a thread waits for; a batch of loads to shared memory; an addition of sums of
-# threads, one after the other; and of a multiprocessor's warps, in thousands: loads, sectors that
-# these touch, multiply-adds, reads of shared memory, sums to shared memory; a megabyte of A, B, C.
+# Microseconds for each, by bytes of a value: a launch; one that is not early; a cluster; a doubling
+# of its blocks; a turn of loads that a thread waits for; a batch of loads to shared memory; an
+# addition of sums of threads, one after the other; and of a multiprocessor's warps, in thousands:
+# loads, sectors that these touch, multiply-adds, reads of shared memory, sums to shared memory; a
+# megabyte of A, B, C.
 SKINNY = {
-    4: (1.067, 0.292, 0.682, 0.252, 0.146, 0.34, 0.013, 1.241, 0.474, 0.214, 0.567, 4.021, 0.132),
-    2: (0.85, 0.28, 0.42, 0.308, 0.292, 0.304, 0.033, 3.045, 0.202, 0.226, 0.0, 1.6, 0.165),
+    4: (1.1, 0.272, 0.661, 0.247, 0.155, 0.331, 0.0101, 1.23, 0.471, 0.21, 0.572, 4.5, 0.129),
+    2: (0.852, 0.255, 0.418, 0.292, 0.339, 0.295, 0.0321, 2.9, 0.225, 0.213, 0.0, 1.92, 0.16),
 }
 # A launch; one that is not early; a turn of loads; and of a multiprocessor's warps, in thousands:
 # loads, stores, multiply-adds, loads of neighbouring threads from different rows; a megabyte.
 DIRECT = {
-    (4, "1x1"): (0.389, 0.392, 0.431, 0.383, 23.288, 0.0, 2.769, 0.468),
-    (4, "4x4"): (0.992, 0.991, 0.423, 0.0, 0.0, 0.405, 1.293, 0.275),
-    (2, "1x1"): (0.423, 0.378, 0.581, 0.663, 0.0, 0.0, 0.259, 2.987),
-    (2, "4x4"): (0.991, 0.625, 0.276, 0.0, 0.0, 0.0, 3.162, 0.398),
+    (4, "1x1"): (0.411, 0.366, 0.406, 0.706, 24.3, 0.0, 2.47, 0.211),
+    (4, "4x4"): (1.01, 0.827, 0.402, 0.738, 0.0, 0.0626, 1.98, 0.272),
+    (2, "1x1"): (0.565, 0.383, 0.445, 0.0, 3.69, 0.0, 2.22, 2.25),
+    (2, "4x4"): (0.934, 0.598, 0.312, 0.0, 0.0, 0.0, 3.06, 0.399),
 }
 
 

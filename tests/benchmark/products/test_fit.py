@@ -27,7 +27,8 @@ def timed(op: str, sizes: int, seed: int) -> list[dict[str, Any]]:
     for _ in range(sizes):
         axes = {name: int(2 ** draw.uniform(8, 13)) // 8 * 8 for name in "mnk"}
         problem = found.problem(axes, found.dtypes[-1], lambda _: 0)
-        choices = list(candidates(problem, rung.tiles, True, 132, True, True))
+        tiles = [each for each in rung.tiles if not each.form]
+        choices = list(candidates(problem, tiles, True, 132, True, True))
         rows = [
             described(choice) | {"seconds": choice.seconds}
             for choice in draw.sample(choices, min(30, len(choices)))

@@ -63,8 +63,11 @@ class Early:
     def __init__(self, driver: Driver, name: str) -> None:
         self.driver, self.name = driver, name
 
-    def prepare(self, blocks: int, threads: int, shared: int, arguments: bytes, early: bool) -> Any:
+    def prepare(
+        self, blocks: int, threads: int, shared: int, arguments: bytes, early: bool, cluster: int
+    ) -> Any:
         assert early in (False, True)
+        assert cluster == 0 or blocks % cluster == 0
         launched = (self.name, (blocks, 1, 1), (threads, 1, 1), arguments, shared)
         return SimpleNamespace(launch=lambda _: self.driver.launches.append(launched))
 
@@ -146,7 +149,7 @@ def test_maps_and_sizes_of_a_product_of_aligned_matrices(bind: Bind) -> None:
 
 
 def test_operands_whose_rows_are_not_aligned_are_copied_first(bind: Bind) -> None:
-    driver = bind("matmul_bf16", "bfloat16", (100, 50, 33))
+    driver = bind("matmul_bf16", "bfloat16", (100, 50, 33), "22")
     (align, _, _, rows, _), (name, _, _, arguments, _) = driver.launches
     assert (align, name) == ("align_operands", "matmul_bf16")
     first, second = struct.unpack("<QQqqii", rows[:40]), struct.unpack("<QQqqii", rows[40:])
@@ -192,12 +195,12 @@ def test_the_fastest_of_the_timed_proposals_is_launched(bind: Bind) -> None:
         timed.append(samples)
         return [next(times)] * samples
 
-    driver = bind("matmul_bf16", "bfloat16_out", size, "23_timed", replayed=replayed)
+    driver = bind("matmul_bf16", "bfloat16_out", size, "24_timed", replayed=replayed)
     assert len(timed) == 16
     given = find("matmul_bf16").problem(
         dict(zip("mnk", size, strict=True)), "bfloat16_out", lambda _: 0
     )
-    (variant,) = (v for v in variants.discover("matmul_bf16") if v.label.startswith("23_timed"))
+    (variant,) = (v for v in variants.discover("matmul_bf16") if v.label.startswith("24_timed"))
     third = proposals(given, variant.tiles, True, 132, True, True, 16)[2]
     ((_, grid, block, _, shared),) = driver.launches
     assert (grid[0], block[0], shared) == (third.blocks, third.tile.threads, third.tile.shared)
@@ -227,12 +230,31 @@ def test_rungs_that_copy_operands_are_known_wherever_the_kernel_stands() -> None
 
 
 def test_arguments_of_a_product_of_multiply_adds(bind: Bind) -> None:
-    driver = bind("matmul", "float32", (100, 50, 33))
+    driver = bind("matmul", "float32", (100, 50, 33), "22")
     ((name, _, _, arguments, shared),) = driver.launches
     assert name == "matmul"
     assert len(arguments) == 104
     assert struct.unpack_from("<3Q3q", arguments) == (1 << 20, 1 << 21, 1 << 22, 33, 50, 50)
     assert struct.unpack_from("<3if", arguments, 64) == (100, 50, 33, 1.0)
+    assert shared > 0
+
+
+def test_arguments_of_a_skinny_product(bind: Bind) -> None:
+    ((name, grid, block, arguments, shared),) = bind("matmul", "float32", (5000, 3, 700)).launches
+    assert (name, block, len(arguments)) == ("matmul", (256, 1, 1), 88)
+    few, many, c = struct.unpack_from("<3Q", arguments)
+    assert (few, many, c) == (1 << 21, 1 << 20, 1 << 22)  # the columns of B are the rows
+    # values between columns and steps of B, steps and rows of A, columns and rows of C
+    assert struct.unpack_from("<6I", arguments, 24) == (1, 3, 1, 700, 1, 3)
+    rows, cols, steps, col_blocks, parts, part_steps, chunk, step_bits, col_bits, _ = (
+        struct.unpack_from("<10i", arguments, 48)
+    )
+    assert (rows, cols, steps) == (3, 5000, 700)
+    assert col_blocks * (4 << col_bits) >= 5000
+    assert grid[0] % (col_blocks * parts) == 0
+    assert parts * part_steps >= 700
+    assert step_bits + col_bits <= 8
+    assert 0 < chunk <= part_steps
     assert shared > 0
 
 
@@ -245,6 +267,7 @@ def test_tiles_that_need_more_shared_memory_than_the_device_has_are_not_taken(bi
         tile_of(request, square(1024)).shared
         for variant in variants.discover("matmul")
         for request in variant.tiles
+        if not request.form
     )
     assert largest > limit
     with pytest.raises(SizeError, match="more shared memory than this GPU has"):

@@ -147,7 +147,7 @@ def rungs(op: str) -> list[variants.Variant]:
 def kinds() -> list[variants.TileRequest]:
     """Return a tile of every kind for bfloat16, with the width beside the least one."""
     found = dict[str, list[variants.TileRequest]]()
-    for each in rungs("matmul_bf16")[-1].tiles:
+    for each in (tile for tile in rungs("matmul_bf16")[-1].tiles if not tile.form):
         found.setdefault(f"{each.rows}{each.kind}", []).append(each)
     return [same[min(1, len(same) - 1)] for same in found.values()]
 
@@ -241,6 +241,56 @@ def test_tiles_of_every_kind_agree_with_float64(
                 assert not memory.overrun("c")
                 tried += 1
     assert tried
+
+
+def skinny_cases() -> list[Case]:
+    """Return products with few rows, columns or steps, of any layout, alignment and pitch."""
+    draw, made = random.Random(7), []
+    for i in range(24):
+        few, *others = int(2 ** draw.uniform(0, 6)), *(int(2 ** draw.uniform(0, 11)) for _ in "nk")
+        if i % 3 == 0:  # steps that are loaded together
+            others = [max(64, each // 64 * 64) for each in others]
+        size = draw.sample([few, *others], 3)
+        layout = frozenset(name for name in "ab" if draw.random() < 0.5)
+        a, b, c = ALIGNED if i % 2 else [draw.randrange(9) for _ in range(3)]
+        dtype = [*DTYPES][i // 2 % 3]
+        made.append(Case((size[0], size[1], size[2]), dtype, layout, (a, b, c),
+                         0 if i % 2 else draw.randrange(8)))  # fmt: skip
+    return made
+
+
+@pytest.mark.parametrize("case", skinny_cases(), ids=str)
+def test_forms_for_skinny_products_agree_with_float64(session: Session, case: Case) -> None:
+    op = find(DTYPES[case.dtype])
+    variant = best(op.name)
+    if not variant.admits(session.arch):
+        pytest.skip(f"{variant.label} does not run on {session.arch}")
+    matrices, wanted = make(case)
+    kernel = ProductKernel(session, variant)
+    limit = op.tolerance({"m": 1, "n": 1, "k": case.size[2]}, case.dtype)
+    requests = [each for each in variant.tiles if each.form]
+    sizes = {name: each.buffer.nbytes for name, each in zip("abc", matrices, strict=True)}
+    inside = Stored(np.zeros_like(matrices[2].buffer), matrices[2].operand)
+    inside.matrix()[:] = 1
+    between = np.repeat(inside.buffer == 0, inside.buffer.itemsize)
+    with Memory(session, sizes) as memory:
+        for name, each in zip("abc", matrices, strict=True):
+            memory.upload(name, each.buffer)
+        given = problem(case, matrices, [memory.address(name) for name in "abc"])
+        found = list(candidates(given, requests, True, session.multiprocessors, early=True))
+        assert found
+        for choice in random.Random(3).sample(found, min(40, len(found))):
+            launch, results = kernel.bind(given, choice), []
+            for _ in range(2):
+                memory.poison("c")
+                launch()
+                session.wait()
+                memory.download("c", matrices[2].buffer)
+                results.append(matrices[2].buffer.copy())
+                assert not memory.overrun("c"), choice
+            assert relative_error(matrices[2].matrix().copy(), wanted) <= limit, choice
+            assert (results[0].view("u1") == results[1].view("u1")).all(), choice
+            assert (results[0].view("u1")[between] == 0xFF).all(), choice
 
 
 @pytest.mark.parametrize("op", ["matmul", "matmul_bf16"])
