@@ -95,7 +95,7 @@ def test_products_at_random_sizes() -> None:
         row for row in rows("Products by the last rungs") if "float" in row[0] and "(" in row[2]
     ]
     files = sorted((ROOT / "renders" / "records" / "random").glob("*.json"))
-    assert len(shown) == len(files) == 10
+    assert len(shown) == len(files) == 16
     for file in files:
         found = json.loads(file.read_text(encoding="utf-8"))
         ratios: dict[str, list[float]] = {}

@@ -126,9 +126,8 @@ def parse_tiles(text: str, place: str) -> tuple[TileRequest, ...]:
     requests = []
     for entry in filter(None, (part.strip() for part in text.split(","))):
         if match := _SKINNY.fullmatch(entry):
-            last = int(match[2] or match[1])
-            rows_of = range(int(match[1]), last + 1)
-            requests += [TileRequest(rows, 4, form="skinny") for rows in rows_of]
+            each = range(int(match[1]), int(match[2] or match[1]) + 1)
+            requests += [TileRequest(number, 4, form="skinny") for number in each]
             continue
         if match := _DIRECT.fullmatch(entry):
             requests.append(TileRequest(int(match[1]), int(match[2]), form="direct"))

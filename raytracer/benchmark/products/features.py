@@ -113,7 +113,7 @@ def layers_of(clusters: int, tile: TensorTile | SimtTile, multiprocessors: int) 
     return tile.per_multiprocessor
 
 
-def starts_early(tile: TensorTile | SimtTile, units: Units, multiprocessors: int) -> bool:
+def starts_early(tile: AnyTile, units: Units, multiprocessors: int) -> bool:
     """Whether a launch before the kernel ahead has ended pays.
 
     If only some of the blocks find room beside those of the kernel ahead, all lie unevenly on the
