@@ -170,11 +170,11 @@ def tile_macros(
     """The macros of the tiles of a variant, for operands in their usual layout.
 
     variant: with tiles. root: the kernels folder. is_called: whether `raytracer.ops` takes it: then
-        for every type of the operation, the least and the greatest width of each kind, and with
-        `every_size` all widths, and rows of any alignment. Of others the greatest width of each
-        kind, whatever the number of parts, for one type and aligned rows; and one tile where
-        proposals are timed, since the kernels are those of the rung before. Of kernels for skinny
-        products those of the fewest and of the most rows, with `every_size` all.
+        for every type of the operation, the least and the greatest width of each kind (of kernels
+        for skinny products the fewest and the most rows), and with `every_size` all of them, and
+        rows of any alignment. Of others the greatest width of each kind, whatever the number of
+        parts, for one type and aligned rows; and one tile where proposals are timed, since the
+        kernels are those of the rung before.
         Without nvcc, a product takes the fastest of the tiles that are at hand.
     """
     op = modules()[variant.op]

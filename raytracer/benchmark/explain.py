@@ -9,6 +9,7 @@ from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda import probe, ptxas
 from raytracer.benchmark.operations.base import Axes, Op
 from raytracer.benchmark.products import Choice, choose
+from raytracer.benchmark.products.skinny import SkinnyTile
 from raytracer.errors import RaytracerError
 from raytracer.variants import Kernel, Variant, split_architecture
 
@@ -77,6 +78,9 @@ def rung(
     if chosen is not None:
         macros, block = chosen.tile.macros(), str(chosen.tile.threads)
         extra = f", grid {chosen.blocks}, tile {chosen.tile.label}"
+        if isinstance(chosen.tile, SkinnyTile):
+            extra += " of the transpose" * chosen.tile.swapped
+            extra += f", k divided among {chosen.tile.parts} blocks" * (chosen.tile.parts > 1)
     yield f"  block {block}{grid}{extra}"
     threads, shared = _launched(variant, axes)
     if chosen is not None:

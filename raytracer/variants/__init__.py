@@ -46,8 +46,8 @@ Keys of variants only:
 - `tiles`: tiles of C from which a matrix product chooses at run time, like `128x256 cluster 2,
   128x128 turns, 64x64 parts 4`; `64x64..256 by 16` are thirteen of them, `cluster 2x2` shares rows
   of A as well as columns of B, and `swapped` tiles are of the transpose of C. `skinny 1..16` are
-  kernels for products of few rows or columns, by the rows that a thread holds, and `direct 4x4` one
-  for few steps, by the rows and columns of a thread. Each is a compilation
+  kernels for products of few rows or columns, by the rows that a thread holds; in `direct 4x4`, for
+  few steps along k, a thread computes 4 x 4 values of C by itself. Each is a compilation
   (raytracer.benchmark.products). Such a variant has no `grid`.
 - `start`: `early` if the kernel may be launched before the kernel ahead of it in its stream has
   ended (programmatic dependent launch, for variants with `tiles`, where the model of waves

@@ -94,6 +94,9 @@ def read(op: str, path: Traversable, root: Traversable | None = None) -> Variant
         raise VariantError(f"{place}: start {header['start']!r}: give {' or '.join(STARTS)}")
     if header.get("proposals", "1") not in map(str, range(1, MAX_PROPOSALS + 1)):
         raise VariantError(f"{place}: proposals {header['proposals']!r}: give 1 to {MAX_PROPOSALS}")
+    tiles = parse_tiles(header.get("tiles", ""), place)
+    if any(each.form for each in tiles) and "start" not in header:
+        raise VariantError(f"{place}: kernels for skinny products need `// start: early`")
     own: dict[str, Any] = {key: header[key] for key in LADDER_KEYS if header.get(key)}
     if "product" in header:
         own["product"] = _required_product(text, place, root)
@@ -103,7 +106,7 @@ def read(op: str, path: Traversable, root: Traversable | None = None) -> Variant
         name=match[2],
         path=path,
         maps=parse_maps(header.get("maps", ""), place),
-        tiles=parse_tiles(header.get("tiles", ""), place),
+        tiles=tiles,
         best=parse_best(header.get("best", ""), place),
         **fields(header, place),
         **own,

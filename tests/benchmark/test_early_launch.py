@@ -18,6 +18,7 @@ class Library:
         self.launched = list[tuple[Any, ...]]()
         self.refused = ""
         self.asked: tuple[int, ...] = ()
+        self.shared = 0
         self.attributes = list[tuple[int, ...]]()
 
     def __getattr__(self, name: str) -> Any:
@@ -29,7 +30,8 @@ class Library:
         if name == "cuModuleGetFunction":
             given[0]._obj.value = 4711
         if name == "cuFuncSetAttribute":
-            assert (given[1].value, given[2].value) == (8, 2000)
+            assert given[1].value == 8
+            self.shared = given[2].value
         if name == "cuOccupancyMaxActiveClusters":
             place = ctypes.addressof(given[2]._obj)
             attributes = ctypes.c_void_p.from_address(place + 40).value
@@ -69,6 +71,14 @@ def test_a_launch_that_is_not_early_has_no_attribute() -> None:
     EarlyLaunch(b"code", "matmul", library).prepare(33, 384, 2000, b"abcde", early=False).launch(16)
     ((*_, count, _, _, _, _),) = library.launched
     assert count == 0
+
+
+def test_a_launch_with_less_shared_memory_leaves_room_for_those_before() -> None:
+    library = Library()
+    kernel = EarlyLaunch(b"code", "matmul", library)
+    for shared, most in ((2000, 2000), (1000, 2000), (3000, 3000)):
+        kernel.prepare(33, 384, shared, b"abcde")
+        assert library.shared == most
 
 
 @pytest.mark.parametrize("early", [False, True])

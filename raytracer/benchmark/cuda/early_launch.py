@@ -81,6 +81,7 @@ class EarlyLaunch:
         """
         self._driver = library or driver_library()
         module, self._function = ctypes.c_void_p(), ctypes.c_void_p()
+        self._shared = 0  # bytes that blocks may have: as many as any launch needs
         _ask(self._driver, "cuModuleLoadData", ctypes.byref(module), code)
         _ask(
             self._driver, "cuModuleGetFunction", ctypes.byref(self._function), module,
@@ -106,8 +107,7 @@ class EarlyLaunch:
             early: whether it may start before the kernel ahead has ended.
             cluster: blocks of a cluster; 0: as the kernel was compiled.
         """
-        key = ctypes.c_int(MAX_DYNAMIC_SHARED)
-        _ask(self._driver, "cuFuncSetAttribute", self._function, key, ctypes.c_int(shared))
+        self._allow(shared)
         sizes = blocks, threads, shared
         return Prepared(self._driver, self._function, sizes, arguments, early, cluster)
 
@@ -119,8 +119,7 @@ class EarlyLaunch:
             threads: of a block.
             shared: bytes of dynamic shared memory of a block.
         """
-        key = ctypes.c_int(MAX_DYNAMIC_SHARED)
-        _ask(self._driver, "cuFuncSetAttribute", self._function, key, ctypes.c_int(shared))
+        self._allow(shared)
         one, found = ctypes.c_uint * 3, ctypes.c_int()
         attribute = ctypes.pointer(_cluster(blocks))
         configuration = _Configuration(
@@ -131,6 +130,12 @@ class EarlyLaunch:
             ctypes.byref(configuration),
         )  # fmt: skip
         return found.value
+
+    def _allow(self, shared: int) -> None:
+        """Let blocks have some bytes of shared memory; launches that were prepared keep theirs."""
+        self._shared = max(self._shared, shared)
+        key, size = ctypes.c_int(MAX_DYNAMIC_SHARED), ctypes.c_int(self._shared)
+        _ask(self._driver, "cuFuncSetAttribute", self._function, key, size)
 
 
 def _cluster(blocks: int) -> _Attribute:

@@ -130,7 +130,10 @@ def tile_forms(request: TileRequest, problem: Problem, copies: bool) -> list[Any
 
 
 def starts(tile: AnyTile, units: Units, multiprocessors: int) -> tuple[bool, ...]:
-    """Return the starts to choose from, early or not; multiply-adds lose much where it fails."""
+    """Return the starts to choose from, early or not.
+
+    Tiles of multiply-adds lose much where an early start fails.
+    """
     if isinstance(tile, SimtTile):
         return (starts_early(tile, units, multiprocessors),)
     return True, False

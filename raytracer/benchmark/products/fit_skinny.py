@@ -35,7 +35,7 @@ from raytracer.benchmark.products.skinny_costs import features
 from raytracer.errors import RaytracerError
 from raytracer.variants import TileRequest
 
-MULTIPROCESSORS = 132  # of the device that the constants are fitted on
+MULTIPROCESSORS = 132  # of an H200, where a record does not say
 STEPS = 4000  # of the descent
 LATE = 12  # every so many forms are also timed without an early launch
 
@@ -57,11 +57,13 @@ def sizes(op: str, seeds: Sequence[int], aligned: int) -> list[Size]:
     return list(dict.fromkeys(thin))
 
 
-def forms(op: str, problem: Problem) -> Iterator[tuple[SkinnyTile, Choice]]:
-    """Yield the forms of the last rung for a problem."""
+def forms(
+    op: str, problem: Problem, multiprocessors: int = MULTIPROCESSORS
+) -> Iterator[tuple[SkinnyTile, Choice]]:
+    """Yield the forms of the last rung for a problem, on a device."""
     rung = [each for each in variants.discover(op) if any(t.form for t in each.tiles)][-1]
     requests: list[TileRequest] = [each for each in rung.tiles if each.form]
-    for choice in candidates(problem, requests, True, MULTIPROCESSORS, early=True):
+    for choice in candidates(problem, requests, True, multiprocessors, early=True):
         assert isinstance(choice.tile, SkinnyTile)
         yield choice.tile, choice
 
@@ -71,10 +73,11 @@ def described(tile: SkinnyTile, early: bool) -> list[Any]:
     return [tile.label, tile.swapped, tile.step_bits, tile.col_bits, tile.parts, early]
 
 
-def measure(op: str, wanted: Sequence[Size]) -> list[dict[str, Any]]:
-    """Return the seconds of the library and of all forms at each size."""
+def measure(op: str, wanted: Sequence[Size]) -> dict[str, Any]:
+    """Return a record: the seconds of the library and of all forms at each size."""
     records = []
     with Session() as session:
+        many = session.multiprocessors
         most = max(max(m * n, m * k, n * k) for m, n, k in wanted)
         bench = Bench(session, op, "skinny", None, most)
         for size in wanted:
@@ -83,7 +86,7 @@ def measure(op: str, wanted: Sequence[Size]) -> list[dict[str, Any]]:
             peer()
             expected, rough = bench.result(axes), bench.rough(peer)
             rows = []
-            for i, (tile, choice) in enumerate(forms(op, problem)):
+            for i, (tile, choice) in enumerate(forms(op, problem, many)):
                 if not choice.early and i % LATE != 1:
                     continue
                 launch = bench.kernel.bind(problem, choice)
@@ -94,23 +97,24 @@ def measure(op: str, wanted: Sequence[Size]) -> list[dict[str, Any]]:
                 seconds = bench.seconds(launch, rough, samples=2)
                 rows.append([*described(tile, choice.early), seconds])
             records.append({"size": size, "peer": bench.seconds(peer, rough), "rows": rows})
-    return records
+    return {"op": op, "multiprocessors": many, "sizes": records}
 
 
-def read(op: str, records: Sequence[dict[str, Any]]) -> dict[str, tuple[Array, Array, Array]]:
+def read(made: dict[str, Any]) -> dict[str, tuple[Array, Array, Array]]:
     """Return counts, seconds and weights of each kind of kernel: skinny, direct 1x1, direct 4x4."""
+    op, many = made["op"], made.get("multiprocessors", MULTIPROCESSORS)
     found = operations.find(op)
     rows: dict[str, list[tuple[tuple[float, ...], float, float]]] = {}
-    for record in records:
+    for record in made["sizes"]:
         axes = dict(zip("mnk", record["size"], strict=True))
         problem = found.problem(axes, found.dtypes[-1], lambda _: 0)
-        known = {tuple(described(tile, c.early)): (tile, c) for tile, c in forms(op, problem)}
+        known = {tuple(described(tile, c.early)): (tile, c) for tile, c in forms(op, problem, many)}
         least = min((row[-1] for row in record["rows"]), default=0.0)
         for *what, seconds in record["rows"]:
             if tuple(what) not in known:
                 continue
             tile, choice = known[tuple(what)]
-            numbers = features(problem, tile, choice.units, MULTIPROCESSORS, choice.early)
+            numbers = features(problem, tile, choice.units, many, choice.early)
             kind = tile.label if tile.is_direct else "skinny"
             rows.setdefault(kind, []).append((numbers, seconds * 1e6, least / seconds))
     return {
@@ -131,9 +135,9 @@ def fitted(counts: Array, times: Array, weights: Array) -> Array:
     return factors
 
 
-def report(op: str, records: Sequence[dict[str, Any]]) -> Iterator[str]:
+def report(made: dict[str, Any]) -> Iterator[str]:
     """Yield the fitted constants, and how far predictions are off."""
-    for kind, (counts, times, weights) in read(op, records).items():
+    for kind, (counts, times, weights) in read(made).items():
         factors = fitted(counts, times, weights)
         off = np.abs(np.log(counts @ factors / times)).mean()
         yield f"{kind}: {len(times)} times, mean error {off:.2f}"
@@ -153,16 +157,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     fit.add_argument("times", nargs="+", type=Path)
     options = parser.parse_args(arguments)
     if options.command == "measure":
-        records = measure(options.op, sizes(options.op, options.seeds, options.aligned))
-        options.output.write_text(json.dumps({"op": options.op, "sizes": records}))
+        record = measure(options.op, sizes(options.op, options.seeds, options.aligned))
+        options.output.write_text(json.dumps(record))
         return 0
-    times: dict[str, list[dict[str, Any]]] = {}
     for path in options.times:
         data = path.read_bytes()
         made = json.loads(lzma.decompress(data) if path.suffix == ".xz" else data)
-        times.setdefault(made["op"], []).extend(made["sizes"])
-    for op, records in times.items():
-        print(op, *report(op, records), sep="\n")
+        print(made["op"], *report(made), sep="\n")
     return 0
 
 

@@ -18,10 +18,12 @@ ROWS, SPLITS = 16, 3  # of C that a thread holds, at most; ways to divide the ro
 MOST_ROWS, MOST_STEPS = 64, 64  # in products for these kernels: one of them, at most
 PACKED_BYTES = (16, 4)  # of neighbouring steps that a thread loads at once, the widest first
 PACKED_ROWS = {2: 8, 4: 16}  # that a thread can hold beside them, by bytes of a value
-PARTS = (1, 2, 4, 8)  # blocks of a cluster that divide k
+PARTS = (1, 2, 4, 8)  # blocks of a cluster that divide k (split-K)
 SHARED = 72 * 1024  # bytes of a block at most: three on a multiprocessor
 SECTOR = 32  # bytes: what a read of global memory moves at least
-MOST_VALUES = 1 << 32  # from the first to the last one of a matrix
+MOST_VALUES = 1 << 32  # rows times pitch of a matrix, less than: offsets have 32 bits
+MOST_EXTENT = (1 << 31) - (1 << 16)  # of m, n and k, less than: steps are counted beyond the end
+MOST_THREADS = 1 << 31  # of a launch of `DirectProduct`, less than
 
 
 @dataclass(frozen=True)
@@ -169,10 +171,14 @@ def forms(request: TileRequest, problem: Problem) -> Iterator[SkinnyTile]:
     """Yield the kernels for a request: none for products that are not skinny."""
     if max(_extent(each) for each in (problem.a, problem.b, problem.c)) >= MOST_VALUES:
         return
+    if max(problem.m, problem.n, problem.k) >= MOST_EXTENT:
+        return
     for swapped in (False, True):
         if request.form == "direct":
-            if problem.k <= MOST_STEPS:
-                yield _form(request, problem, swapped)
+            tile = _form(request, problem, swapped)
+            threads = division(problem, tile).workers * THREADS
+            if problem.k <= MOST_STEPS and threads < MOST_THREADS:
+                yield tile
         else:
             yield from _shared_forms(request, problem, swapped)
 
