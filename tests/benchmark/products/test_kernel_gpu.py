@@ -257,10 +257,9 @@ def skinny_cases() -> list[Case]:
         made.append(Case((size[0], size[1], size[2]), dtype, layout, (a, b, c),
                          0 if i % 2 else draw.randrange(8)))  # fmt: skip
     # Long steps that are loaded together, in several chunks, divided among blocks.
-    long = [((3, 500, 20_480), "b"), ((8, 70, 8192), ""), ((500, 5, 24_576), "b")]
     for dtype in DTYPES:
-        for size, names in long:
-            made.append(Case(size, dtype, frozenset(names), ALIGNED, 0))
+        for long, names in (((3, 500, 20_480), "b"), ((8, 70, 8192), ""), ((500, 5, 24_576), "b")):
+            made.append(Case(long, dtype, frozenset(names), ALIGNED, 0))
     return made
 
 
