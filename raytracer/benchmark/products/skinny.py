@@ -8,13 +8,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from raytracer.benchmark.products.units import Units
+from raytracer.variants.header import MOST_SKINNY_ROWS
 
 if TYPE_CHECKING:
     from raytracer.benchmark.products.layout import Operand, Problem
     from raytracer.variants import TileRequest
 
 THREADS, COLS = 256, 4  # of a block; columns of C of a thread
-ROWS, SPLITS = 16, 3  # of C that a thread holds, at most; ways to divide the rows among blocks
+ROWS = MOST_SKINNY_ROWS  # of C that a thread holds, at most
+SPLITS = 3  # ways to divide the rows among blocks
 MOST_ROWS, MOST_STEPS = 64, 64  # in products for these kernels: one of them, at most
 PACKED_BYTES = (16, 4)  # of neighbouring steps that a thread loads at once, the widest first
 PACKED_ROWS = {2: 8, 4: 16}  # that a thread can hold beside them, by bytes of a value
@@ -72,7 +74,6 @@ class SkinnyTile:
     depth = 1
     threads = THREADS
     per_multiprocessor = 2
-    possible = True
 
     @property
     def rows(self) -> int:
@@ -97,11 +98,6 @@ class SkinnyTile:
     @property
     def cluster_cols(self) -> int:
         """Columns of C of a cluster."""
-        return self.cols
-
-    @property
-    def box_cols(self) -> int:
-        """Columns that a block reads."""
         return self.cols
 
     @property
