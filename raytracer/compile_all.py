@@ -4,6 +4,9 @@
 
 Ends with 1 if a kernel does not compile and with 2 if nvcc is missing. A folder made with -o serves
 a machine of one of those architectures: name it in RAYTRACER_CUBINS there.
+
+With --record FILE, sources that have been compiled for all architectures before are compiled for
+the first one alone; others for all, and FILE then has their digest.
 """
 
 from __future__ import annotations
@@ -17,12 +20,14 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from pydantic import BaseModel
+
 from raytracer.backends.cuda import cache as cubins
 from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda.choose import PRODUCTION, every_variant
 from raytracer.backends.cuda.kernel import macros_without
 from raytracer.backends.cuda.ptxas import by_entry
-from raytracer.backends.cuda.sources import kernels_root
+from raytracer.backends.cuda.sources import digest, kernels_root
 from raytracer.benchmark.operations import modules
 from raytracer.benchmark.products.choice import tile_forms
 from raytracer.benchmark.products.kernel import copies_operands
@@ -58,6 +63,20 @@ class Job:
         return f"{self.kernel.place} {self.arch}{macros}"
 
 
+class CompileRecord(BaseModel):
+    """What the file of --record holds.
+
+    digest: of the sources, flags and macros of all jobs. arch: the architectures.
+    """
+
+    digest: str
+    arch: list[str]
+
+    def is_in(self, file: Path) -> bool:
+        """Whether a file holds the same."""
+        return file.is_file() and CompileRecord.model_validate_json(file.read_bytes()) == self
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Compile what the arguments ask for; gives the exit status."""
     options = _parse(arguments)
@@ -76,6 +95,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not work:
         print(f"{root} holds no kernel for {', '.join(options.arch)}", file=sys.stderr)
         return 1
+    record = options.record and CompileRecord(digest=_digest(work, root), arch=options.arch)
+    if record and record.is_in(options.record):
+        print(f"unchanged since all were compiled: {options.arch[0]} alone", flush=True)
+        work, record = [job for job in work if job.arch == options.arch[0]], None
     with ThreadPoolExecutor(AT_ONCE) as pool:
         results = [pool.submit(run, job, root, options.output) for job in work]
         failed = 0
@@ -86,6 +109,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 failed += 1
                 print(f"{job.label}: {error}", file=sys.stderr, flush=True)
     print(f"{len(work) - failed} of {len(work)} kernels compiled")
+    if record and not failed:
+        options.record.write_text(record.model_dump_json(indent=2) + "\n")
     return 1 if failed else 0
 
 
@@ -237,6 +262,17 @@ def resources(log: str) -> str:
     return ", ".join(kernels) or "no kernel"
 
 
+def _digest(work: Sequence[Job], root: Path) -> str:
+    """Return a digest of all that the cubins of the jobs depend on, the compiler excepted."""
+    keys = [
+        compiler.cubin_name(
+            job.kernel.translation_unit, job.arch, root, dict(job.macros)
+        ).source_key
+        for job in work
+    ]
+    return digest({}, *sorted(keys))
+
+
 def _variants(kernel: Kernel, complete: bool) -> list[tuple[str, ...]]:
     """Return what a kernel is compiled without; complete: with all features alone."""
     return every_variant(kernel.name) if kernel.name in PRODUCTION and not complete else [()]
@@ -259,6 +295,13 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         "without their faster variants",
     )
     parser.add_argument("-o", "--output", type=Path, help="folder that also gets the cubins")
+    parser.add_argument(
+        "--record",
+        type=Path,
+        metavar="FILE",
+        help="compile for the first architecture alone where FILE tells that these sources were "
+        "compiled for all; otherwise for all, and write FILE",
+    )
     parser.add_argument("--kernels", type=Path, help="folder of kernels; the package's by default")
     return parser.parse_args(arguments)
 

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstring>
 #include <new>
+#include <string_view>
 
 #include "../integrator/integrators.h"
 #include "floats.h"
@@ -72,18 +73,28 @@ struct Tiles {
 
 }  // namespace
 
+const char* processor_isa() {
+#if RT_X86
+  if (__builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2")) {
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512vl"))
+      return "avx512";
+    if (__builtin_cpu_supports("avx2")) return "avx2";
+  }
+#endif
+  return "portable";
+}
+
 const Isa* usable_isas(int* count) {
   static Isa list[3];
   static int n = [] {
     int k = 0;
+    [[maybe_unused]] const std::string_view best = processor_isa();
 #if defined(RT_HAVE_AVX512)
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2"))
-      list[k++] = RT_ISA_ROW(avx512);
+    if (best == "avx512") list[k++] = RT_ISA_ROW(avx512);
 #endif
 #if defined(RT_HAVE_AVX2)
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2"))
-      list[k++] = RT_ISA_ROW(avx2);
+    if (best != "portable") list[k++] = RT_ISA_ROW(avx2);
 #endif
     list[k++] = RT_ISA_ROW(portable);
     return k;

@@ -20,6 +20,7 @@ struct Isa {
 
 // the sets compiled in that this CPU has, best first; `count` receives how many
 const Isa* usable_isas(int* count);
+const char* processor_isa();  // the best one that this processor has, compiled or not
 const Isa& current_isa();
 bool use_isa(const char* name);
 

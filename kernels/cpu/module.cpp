@@ -612,6 +612,9 @@ NB_MODULE(_core, m) {
         "second in edges. Raises ValueError if there are more than 64 pairs to a point.");
   m.def("crc32", crc32_of, "crc"_a, "data"_a.noconvert(), "CRC-32 of what had `crc` followed by data, uint8 (N,).");
   m.def("isas", isas, "Usable instruction sets, best first.");
+  m.def(
+      "processor_isa", [] { return std::string(rt::processor_isa()); },
+      "The best instruction set of this processor, compiled or not.");
   m.def("isa", [] { return std::string(rt::current_isa().name); });
   m.def(
       "use_isa",

@@ -79,10 +79,10 @@ RT_HD U8 operator<<(U8 x, int n) { return {x.a << (uint32_t)n, x.b << (uint32_t)
 RT_HD U8 operator>>(U8 x, int n) { return {x.a >> (uint32_t)n, x.b >> (uint32_t)n}; }
 RT_HD M8 operator==(U8 x, U8 y) { return {x.a == y.a, x.b == y.b}; }
 RT_HD M8 operator<(U8 x, U8 y) { return {(RtI4)x.a < (RtI4)y.a, (RtI4)x.b < (RtI4)y.b}; }
-RT_HD F8 to_float(U8 x) {
-  return {__builtin_convertvector((RtI4)x.a, RtF4), __builtin_convertvector((RtI4)x.b, RtF4)};
+RT_HD F8 to_float(U8 x) { return {__builtin_convertvector((RtI4)x.a, RtF4), __builtin_convertvector((RtI4)x.b, RtF4)}; }
+RT_HD U8 to_uint(F8 x) {
+  return {(RtU4) __builtin_convertvector(x.a, RtI4), (RtU4) __builtin_convertvector(x.b, RtI4)};
 }
-RT_HD U8 to_uint(F8 x) { return {(RtU4) __builtin_convertvector(x.a, RtI4), (RtU4) __builtin_convertvector(x.b, RtI4)}; }
 RT_HD F8 load(const float* p, F8*) {
   F8 x;
   memcpy(&x.a, p, 16), memcpy(&x.b, p + 4, 16);

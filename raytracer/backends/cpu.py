@@ -204,8 +204,14 @@ class CpuDevice:
         self.budget = BUDGET
 
     def describe(self) -> dict[str, Any]:
-        """Return processor, instruction set and threads."""
+        """Return processor, instruction set and threads; what a build for this processor would use."""
+        isa, best = core().isas()[0], core().processor_isa()
         about = {"device": processor(), "isa": core().isa(), "threads": self.threads}
+        if isa != best:
+            about["hint"] = (
+                f"this processor has {best}, for which raytracer was not compiled: install it anew "
+                "on this machine, with pip's --no-cache-dir"
+            )
         return about | ({"passed_over": self.passed_over} if self.passed_over else {})
 
     def build(self, buffers: SceneBuffers) -> Bvh:

@@ -400,6 +400,27 @@ def test_only_architectures_that_are_compiled_can_be_complete(
     assert "--complete: sm_80 is not in --arch" in capsys.readouterr().err
 
 
+@needs_nvcc
+def test_unchanged_sources_are_compiled_for_one_architecture(
+    tree: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    record = tmp_path / "compiled.json"
+    arguments = ["--kernels", str(tree), "--arch", "sm_80", "sm_90a", "--record", str(record)]
+
+    def compiled() -> str:
+        compile_all.main(arguments)
+        return capsys.readouterr().out.splitlines()[-1]
+
+    (tree / "core" / "deeper.h").write_text("#define VALUE undeclared_name\n")
+    assert compiled() == "0 of 2 kernels compiled"
+    assert not record.exists()
+    (tree / "core" / "deeper.h").write_text("#define VALUE 1\n")
+    assert compiled() == "2 of 2 kernels compiled"
+    assert compiled() == "1 of 1 kernels compiled"
+    (tree / "core" / "deeper.h").write_text("#define VALUE 2\n")
+    assert compiled() == "2 of 2 kernels compiled"
+
+
 def test_compile_all_without_nvcc_or_kernels(
     tree: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
