@@ -9,10 +9,12 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TypeVar
 
 from raytracer.arguments import real, text, truth, whole
 from raytracer.errors import UserError, shown, suggestion
+from raytracer.files.access import path_of
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -26,11 +28,17 @@ def _number(value: Any, name: str, error: type[UserError]) -> float:
     return real(number, name, -LARGEST, LARGEST, error=error)
 
 
+def _path(value: Any, name: str, error: type[UserError]) -> Path:
+    """Return the path of a file. Raises UserError."""
+    return path_of(value, name)
+
+
 CHECKS: dict[str, tuple[str, Callable[..., Any]]] = {
     "float": ("number", _number),
     "int": ("integer", whole),
     "bool": ("boolean", truth),
     "str": ("string", text),
+    "Path": ("path", _path),
 }
 """Annotations of arguments, with the names of their kinds and their checks."""
 
@@ -58,11 +66,15 @@ class Parameter:
         _, check = CHECKS[self.annotation.removesuffix(NONE)]
         return check(value, f"{place}: {self.name}", error=UserError)
 
+    @property
+    def kind(self) -> str:
+        """The name of its kind."""
+        return CHECKS[self.annotation.removesuffix(NONE)][0]
+
     def about(self) -> dict[str, Any]:
         """Return kind, and whether it is required, as JSON types."""
-        kind, _ = CHECKS[self.annotation.removesuffix(NONE)]
         return {
-            "type": kind,
+            "type": self.kind,
             "null": self.annotation.endswith(NONE),
             "required": self.required,
         }

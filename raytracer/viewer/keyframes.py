@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import re
 import sys
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ from raytracer.viewer.messages import Message, Refused, Saved
 
 if TYPE_CHECKING:
     import subprocess
+    from collections.abc import Iterator
 
     from raytracer.scene.camera import Camera
     from raytracer.viewer.viewer import Viewer
@@ -31,6 +33,19 @@ STILL_SECONDS = 2.0
 
 REPLACED = ("camera", "animation")
 """Tables of a scene file that are written anew."""
+
+FILE_KEYS = ("file", "topology", "image")
+"""Keys of a scene file that name other files, from the folder of the scene."""
+
+STOP_SECONDS = 2.0
+"""Seconds for which the end of the session waits for that of a movie."""
+
+LOOK_SECONDS = 1.0
+"""Seconds between two looks at the files of a movie that is being rendered."""
+
+_FILE = re.compile(
+    rf"""(\b(?:{"|".join(FILE_KEYS)})[ \t]*=[ \t]*)("(?:[^"\\\n]|\\.)*"|'[^'\n]*')"""
+)
 
 _HEADER = re.compile(r"^[ \t]*\[\[?[ \t]*([A-Za-z0-9_-]+)[^\n]*\][ \t]*(#[^\n]*)?$", re.MULTILINE)
 
@@ -64,6 +79,11 @@ class CameraKeys:
         animation = self._viewer.loaded_scene.scene.animation
         return animation.fps if animation is not None else FPS
 
+    def movie_path(self) -> Path:
+        """Return the path of a movie that is given no name."""
+        viewer = self._viewer
+        return viewer.outputs.path(Path(), f"{viewer.loaded_scene.stem}-movie", ".mp4")
+
     @action()
     def keyframe(self) -> None:
         """Keep the camera as a keyframe at the time of the frame that is shown."""
@@ -83,15 +103,17 @@ class CameraKeys:
         self._viewer.notify(f"{counted(count, 'keyframe')} forgotten")
 
     @action()
-    def export_keyframes(self, path: str | None = None) -> None:
+    def export_keyframes(self, path: Path | None = None) -> None:
         """Write the scene with its keyframes as a file for `raytracer animate`."""
         if not self._keys:
             raise UserError("there is no keyframe yet: Shift C keeps one")
         target = self._write(path)
-        self._viewer.notify(f"saved {target}: raytracer animate {target}")
+        outputs = self._viewer.outputs
+        name = outputs.name(target)
+        self._viewer.notify(f"{outputs.finished(target)}: raytracer animate {name}")
 
     @action()
-    def animate(self, path: str | None = None) -> None:
+    def animate(self, path: Path | None = None) -> None:
         """Render a movie with the keyframes, or of the trajectory, by `raytracer animate`."""
         import subprocess
 
@@ -100,37 +122,48 @@ class CameraKeys:
             raise UserError("a movie is being rendered already: wait for it")
         if not self._keys and viewer.time.count == 1:
             raise UserError("there is one frame and no keyframe: Shift C keeps one")
-        movie = Path(path or f"{viewer.loaded_scene.stem}.mp4")
         scene = self._write(None)
+        movie = path or self.movie_path()
         width, height = viewer.size
         command = [sys.executable, "-m", "raytracer", "animate", str(scene), "-o", str(movie)]
-        command += ["--size", f"{width}x{height}", "--quiet"]
+        command += ["--size", f"{width}x{height}", "--quiet", "--no-poster"]
         self._movie = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
-        Thread(target=self._wait, args=(self._movie, movie), name="movie", daemon=True).start()
-        viewer.notify(f"{movie} is rendered in the background")
+        waiting = partial(self._wait, self._movie, movie, scene)
+        Thread(target=waiting, name="movie", daemon=True).start()
+        viewer.notify(f"{viewer.outputs.name(movie)} is rendered in the background")
 
-    def _wait(self, process: subprocess.Popen[bytes], movie: Path) -> None:
+    def _wait(self, process: subprocess.Popen[bytes], movie: Path, scene: Path) -> None:
         """Wait for the end of a movie, in a thread, and tell of it."""
-        _, said = process.communicate()
-        lines = said.decode(errors="replace").strip().splitlines()
+        import subprocess
+
+        outputs, why, said = self._viewer.outputs, "", b""
+        while process.returncode is None:
+            with suppress(subprocess.TimeoutExpired):
+                _, said = process.communicate(timeout=LOOK_SECONDS)
+            if not why and (why := outputs.refusal()):
+                process.terminate()
         message: Message = Saved(movie)
         if process.returncode:
-            why = (
-                shown(lines[-1].removeprefix("raytracer: "), 300)
-                if lines
-                else f"exit code {process.returncode}"
-            )
-            message = Refused(f"{movie} was not rendered: {why}")
+            lines = said.decode(errors="replace").strip().splitlines()
+            own = lines[-1].removeprefix("raytracer: ") if lines else ""
+            why = why or shown(own or f"exit code {process.returncode}", 300)
+            message = Refused(f"{outputs.name(movie)} was not rendered: {why}")
+            outputs.dropped(movie)
+        outputs.dropped(scene)
         self._viewer.worker.post(message)
 
     def stop(self) -> str:
         """End the movie that is rendered; returns a sentence about it, or ""."""
+        import subprocess
+
         if self._movie is None or self._movie.poll() is not None:
             return ""
         self._movie.terminate()
+        with suppress(subprocess.TimeoutExpired):
+            self._movie.wait(STOP_SECONDS)
         return "a movie was not finished; its frames are kept: run raytracer animate again"
 
-    def _write(self, path: str | None) -> Path:
+    def _write(self, path: Path | None) -> Path:
         """Write the scene file; returns its path."""
         source = self._viewer.loaded_scene.path
         if source is None:
@@ -140,7 +173,7 @@ class CameraKeys:
             )
         is_scene_file = is_scene(source)
         folder = source.parent if is_scene_file else Path()
-        target = Path(path) if path else _free_name(folder, source.stem)
+        target = path or self._viewer.outputs.path(folder, f"{source.stem}-camera", ".toml")
         files = output.OutputSet()
         files.reads(*self._viewer.loaded_scene.job.inputs)
         files.writes(target, "the scene")
@@ -163,12 +196,11 @@ class CameraKeys:
     def _data_text(self, source: Path, target: Path) -> str:
         """Return a scene file that shows a particle file as it is shown now."""
         viewer = self._viewer
-        name = os.path.relpath(source, target.parent)
-        spheres: dict[str, str] = {"file": toml_text.quoted(name)}
+        spheres: dict[str, str] = {"file": toml_text.quoted(_named(source, target))}
         if stated := viewer.loader.frames.format:
             spheres["format"] = toml_text.quoted(stated)
         if (atoms := viewer.loader.frames.topology) is not None:
-            spheres["topology"] = toml_text.quoted(os.path.relpath(atoms, target.parent))
+            spheres["topology"] = toml_text.quoted(_named(Path(atoms), target))
         style = dict(viewer.data.style)
         if style:
             keys = {"color_by": "by", "map": "map", "range": "range", "color_scale": "scale"}
@@ -195,7 +227,8 @@ class CameraKeys:
                 f"{source}: its camera and animation cannot be replaced where they stand: write "
                 "them as tables of their own, [camera] and [animation]"
             ) from None
-        return text
+        here = target.parent.absolute() == source.parent.absolute()
+        return text if here else _moved(text, source, target)
 
 
 def without_tables(text: str, names: tuple[str, ...]) -> str:
@@ -216,9 +249,35 @@ def _value(value: Any) -> str:
     return toml_text.quoted(value) if isinstance(value, str) else repr(value)
 
 
-def _free_name(folder: Path, stem: str) -> Path:
-    """Return the first path of STEM-camera-1.toml, STEM-camera-2.toml, ... that does not exist."""
-    number = 1
-    while os.path.lexists(path := folder / f"{re.sub(r'[*?%]', '_', stem)}-camera-{number}.toml"):
-        number += 1
-    return path
+def _moved(text: str, source: Path, target: Path) -> str:
+    """Return the text of a scene file for another folder. Raises UserError."""
+    import tomllib
+
+    def moved(name: str) -> str:
+        return _named(source.parent / name, target)
+
+    def written(place: re.Match[str]) -> str:
+        return place[1] + toml_text.quoted(moved(tomllib.loads(f"name = {place[2]}")["name"]))
+
+    found = _FILE.sub(written, text)
+    if {*_file_names(tomllib.loads(found))} != {*map(moved, _file_names(tomllib.loads(text)))}:
+        raise UserError(f'{source}: its data files cannot be found in it: write file = "NAME"')
+    return found
+
+
+def _file_names(values: Any) -> Iterator[str]:
+    """Return the files that the values of a scene file name."""
+    if isinstance(values, dict):
+        for key, value in values.items():
+            if key in FILE_KEYS and isinstance(value, str):
+                yield value
+            yield from _file_names(value)
+    elif isinstance(values, list):
+        for value in values:
+            yield from _file_names(value)
+
+
+def _named(file: Path, scene: Path) -> str:
+    """Return how a scene file names another file: from its own folder, or else absolutely."""
+    path, folder = file.absolute(), scene.parent.absolute()
+    return str(path.relative_to(folder) if path.is_relative_to(folder) else path)

@@ -93,10 +93,10 @@ class DataQuestions:
     @action()
     def ask_movie(self) -> None:
         """Type the name of a movie, and render it."""
-        name = f"{self._viewer.loaded_scene.stem}.mp4"
         self._ask(
             "movie", ".mp4, .webm, .gif or frames/####.png; Enter renders it in the background",
-            lambda typed: self._viewer.do("animate", typed or name), name,
+            lambda typed: self._viewer.do("animate", typed or None),
+            str(self._viewer.keys.movie_path()),
         )  # fmt: skip
 
     def _columns(self) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
@@ -111,14 +110,6 @@ class SaveJob:
         background = ThreadPoolExecutor(1, "save")
         self._file = background.submit(image.save, self.path)
         background.shutdown(wait=False)
-
-
-def free_name(stem: str) -> Path:
-    """Return the first path of STEM-view-1.png, STEM-view-2.png, ... that does not exist."""
-    number = 1
-    while os.path.lexists(name := f"{stem}-view-{number}.png"):
-        number += 1
-    return Path(name)
 
 
 def parse_size(text: str, size: tuple[int, int], samples: int) -> tuple[tuple[int, int], int]:

@@ -41,8 +41,9 @@ from raytracer.viewer.messages import (
     Shown,
 )
 from raytracer.viewer.named_views import NamedViews
+from raytracer.viewer.outputs import Outputs
 from raytracer.viewer.prompt import MOST_LETTERS, DataQuestions, Question
-from raytracer.viewer.save_job import SaveJob, free_name, parse_size
+from raytracer.viewer.save_job import SaveJob, parse_size
 from raytracer.viewer.status import PLAIN, TECHNICAL
 from raytracer.viewer.timeline import TimeLine
 
@@ -97,6 +98,7 @@ class Viewer:
         keys: keyframes of the camera.
         views: named views.
         questions: what is asked about the data.
+        outputs: where actions write files.
 
     Raises:
         SceneError: the scene cannot be packed.
@@ -137,6 +139,7 @@ class Viewer:
         self.keys = CameraKeys(self)
         self.views = NamedViews(self)
         self.questions = DataQuestions(self)
+        self.outputs = Outputs()
         self.on_opened: Callable[[Path], None] = lambda path: None  # called with another file
         self._say = say
         self._notice = "", 0.0  # text, and when it ends
@@ -805,7 +808,7 @@ class Viewer:
             aspect, around = size[0] / size[1], scene.surroundings(size)
             shown = view.to_all(shown, scene.buffers, aspect, around=around)
         buffers = self.loaded_scene.buffers_for(shown, size, self.edits)
-        path = path or free_name(self.loaded_scene.stem)
+        path = path or self.outputs.path(Path(), f"{self.loaded_scene.stem}-view", ".png")
         settings = self.edits.applied_to(self.loaded_scene.scene).render
         request = RenderRequest(self.loaded_scene, buffers, self.tone, samples, settings=settings)
         self.worker.save(SaveJob(request, path, self.camera_toml(shown)))
@@ -865,7 +868,7 @@ class Viewer:
             self._receive_metered(message)
         elif isinstance(message, Saved):
             self._say(str(message.path))
-            self.notify(f"saved {message.path}")
+            self.notify(self.outputs.finished(message.path))
             self.closing |= self.closes_after_save
         elif isinstance(message, Refused):
             self._exposure_steps = None
@@ -888,10 +891,10 @@ class Viewer:
             self.failure, self.closing = message.error, True
 
     @action()
-    def open(self, path: str) -> None:
+    def open(self, path: Path) -> None:
         """Show another scene or particle file."""
-        self.notify(f"opening {shown(Path(path).name)}")
-        self.loader.open(Path(path), self.loaded_scene)
+        self.notify(f"opening {shown(path.name)}")
+        self.loader.open(path, self.loaded_scene)
 
     def _show_opened(self, message: Opened) -> None:
         """Show another file: its own camera, light and tone, from the beginning."""

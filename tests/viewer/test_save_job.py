@@ -20,7 +20,8 @@ from raytracer.settings import MAX_SAMPLES, MAX_SIDE
 from raytracer.viewer import view as moves
 from raytracer.viewer.edits import Edits
 from raytracer.viewer.messages import RenderRequest, Saved
-from raytracer.viewer.save_job import PART_SECONDS, ROWS, SaveJob, free_name, parse_size
+from raytracer.viewer.outputs import Outputs
+from raytracer.viewer.save_job import PART_SECONDS, ROWS, SaveJob, parse_size
 from support.previews import balls, loaded_scene_of, view_of, viewer_of
 
 TONE = ToneSettings()
@@ -174,12 +175,13 @@ def test_free_names_are_of_files_that_are_not_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    outputs = Outputs()
     for number in (1, 2, 3):
-        path = free_name("balls")
+        path = outputs.path(Path(), "balls-view", ".png")
         assert path == Path(f"balls-view-{number}.png")
         path.touch()
     Path("balls-view-2.png").unlink()
-    assert free_name("balls") == Path("balls-view-2.png")
+    assert outputs.path(Path(), "balls-view", ".png") == Path("balls-view-2.png")
 
 
 @pytest.mark.parametrize(
