@@ -2,7 +2,9 @@
 
 const scheme = location.protocol === "https:" ? "wss" : "ws";
 const socket = new Socket(`${scheme}://${location.host}${location.pathname}socket${location.search}`);
-const view = new View(document.getElementById("view"), socket);
+const root = document.getElementById("view");
+root.textContent = "";
+const view = new View(root, socket);
 socket.view = view;
 socket.open();
 view.stage.focus();
