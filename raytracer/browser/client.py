@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 from functools import cache
 from html import escape
 from importlib.resources import files
+from typing import Any
 
 VIEW = ("elements.js", "picture.js", "pointer.js", "keys.js", "panel.js", "timeline.js", "view.js")
 """Parts of the view, in their order: each uses those before it."""
@@ -23,18 +25,20 @@ def style() -> str:
     return _text("view.css")
 
 
-def page(title: str, nonce: str) -> str:
+def page(title: str, nonce: str, hello: dict[str, Any]) -> str:
     """Return the page; it loads nothing but itself.
 
     Args:
         title: of the window of the browser.
         nonce: that the policy of the page allows for its script and style.
+        hello: the first message to the view, which comes with the page.
     """
+    said = json.dumps(hello, separators=(",", ":")).replace("<", "\\u003c")  # of "</script>"
     parts = {
         "title": escape(title),
         "nonce": escape(nonce),
         "style": style(),
-        "script": script("socket.js", "page.js"),
+        "script": script("socket.js", "page.js") + f"\nview.receive({said}, null);",
     }
     return re.sub(r"\{(\w+)\}", lambda place: parts[place[1]], _text("page.html"))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from io import BytesIO
+from math import sqrt
 from typing import TYPE_CHECKING
 
 from PIL import Image, features
@@ -14,29 +15,65 @@ if TYPE_CHECKING:
 DRAFT_QUALITY, FINE_QUALITY = 80, 92
 """Quality of JPEG and WebP (0 to 100) of drafts, and of pictures that only lack samples."""
 
+BYTES_PER_PIXEL = 0.25
+"""Of drafts, as a first guess."""
+
+TRIES = 4
+"""Most files that are made of a picture until one has the right size."""
+
 
 @dataclass(frozen=True)
 class Encoded:
-    """A picture as a file: its MIME type and its bytes."""
+    """A picture as a file: its MIME type, its bytes, and its width and height in pixels."""
 
     mime: str
     data: bytes
+    size: tuple[int, int]
 
 
 def encoded(picture: Picture) -> Encoded:
     """Encode a picture: PNG if it is finished, WebP if it has alpha, otherwise JPEG."""
-    file = BytesIO()
+    image = _image(picture)
+    if not picture.finished:
+        return _lossy(image, picture.draft)
+    return _png(image.convert("RGB") if picture.opaque else image)
+
+
+def reduced(picture: Picture, limit: float) -> Encoded:
+    """Encode a picture as a draft of as many pixels as fit into some bytes, about."""
+    image = _image(picture)
+    scale = min(sqrt(limit / (BYTES_PER_PIXEL * image.width * image.height)), 1.0)
+    for _ in range(TRIES):
+        width, height = (max(round(scale * side), 1) for side in image.size)
+        small = image.resize((width, height), Image.Resampling.BOX)
+        file = _lossy(small, draft=True)
+        ratio = limit / len(file.data)
+        if 1.0 <= ratio < 2.0 or (ratio >= 1.0 and scale == 1.0):
+            break
+        scale = min(scale * sqrt(0.8 * ratio), 1.0)
+    return file
+
+
+def _image(picture: Picture) -> Image.Image:
     height, width = picture.pixels.shape[:2]
     mode = "RGBX" if picture.opaque else "RGBA"
-    image = Image.frombuffer(mode, (width, height), picture.pixels, "raw", mode, 0, 1)
-    quality = DRAFT_QUALITY if picture.draft else FINE_QUALITY
-    if picture.finished or not (picture.opaque or features.check("webp")):
-        shown = image.convert("RGB") if picture.opaque else image
-        shown.save(file, "PNG", compress_level=1)
-        return Encoded("image/png", file.getvalue())
-    if picture.opaque:
+    return Image.frombuffer(mode, (width, height), picture.pixels, "raw", mode, 0, 1)
+
+
+def _lossy(image: Image.Image, draft: bool) -> Encoded:
+    """Return a JPEG, or a WebP of a picture with alpha; PNG where there is no WebP."""
+    file, quality = BytesIO(), DRAFT_QUALITY if draft else FINE_QUALITY
+    if image.mode == "RGBX":
         # Full resolution of colour shows the edges of spheres as they will be.
-        image.save(file, "JPEG", quality=quality, subsampling=2 if picture.draft else 0)
-        return Encoded("image/jpeg", file.getvalue())
+        image.save(file, "JPEG", quality=quality, subsampling=2 if draft else 0)
+        return Encoded("image/jpeg", file.getvalue(), image.size)
+    if not features.check("webp"):
+        return _png(image)
     image.save(file, "WEBP", quality=quality, method=0)
-    return Encoded("image/webp", file.getvalue())
+    return Encoded("image/webp", file.getvalue(), image.size)
+
+
+def _png(image: Image.Image) -> Encoded:
+    file = BytesIO()
+    image.save(file, "PNG", compress_level=1)
+    return Encoded("image/png", file.getvalue(), image.size)

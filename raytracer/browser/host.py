@@ -1,8 +1,8 @@
 """Host: the thread of a session that is shown in pages or in a notebook.
 
-Messages of clients are queued and performed one after another. A client gets a new frame when it
-has drawn one of the last two: between a slow client and the renderer waits at most one picture,
-always the latest, so that no client sees a queue of stale pictures.
+Messages of clients are queued and performed one after another. A client gets the latest
+picture when it has drawn one of the last two, as large as its connection allows (`link`): no client
+sees a queue of stale pictures.
 """
 
 from __future__ import annotations
@@ -10,26 +10,25 @@ from __future__ import annotations
 import atexit
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from tempfile import TemporaryDirectory
 from threading import Thread, current_thread
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from raytracer.browser.encoding import Encoded, encoded
+from raytracer.browser.link import Client, Outlet
 from raytracer.browser.messages import Ack, Act, Message, Save, Size
+from raytracer.browser.outputs import PageOutputs
 from raytracer.browser.rings import rings
 from raytracer.errors import RaytracerError, UserError
 from raytracer.viewer.controls import CONTROLS, MOUSE
 from raytracer.viewer.viewer import all_actions
 
 if TYPE_CHECKING:
-    from raytracer.viewer.session import Picture, Session
+    from os import PathLike
 
-FRAMES_AHEAD = 2
-"""Frames that a client may have received and not drawn: one is drawn while one is on its way."""
+    from raytracer.viewer.session import Picture, Session
 
 REFINE_INTERVAL = 0.2
 """Seconds between frames that only add samples: encoding them takes time from rendering."""
@@ -40,15 +39,8 @@ STATE_INTERVAL = 0.1
 TICK = 1.0 / 60.0
 """Seconds between two steps of turntable and time line."""
 
-ABSENT = 10.0
-"""Seconds after which a client that has not drawn its pictures does not look: the page of a
-notebook may end without a word."""
-
 MAX_TICK = 0.25
 """Most seconds that a step covers: after a long pause the turntable goes on where it was."""
-
-FILE_ARGUMENTS = {"path"}
-"""Arguments that name files of this machine. A page gets files sent, and names none."""
 
 OF_WINDOWS = (
     "ask-",
@@ -60,34 +52,13 @@ OF_WINDOWS = (
 )
 """Starts of the names of actions that open texts of a window, enlarge or close it."""
 
+_UNKNOWN = object()
+"""What a client knows of a key of the state that it was never sent."""
+
 WAIT = 0.1
 """Seconds after which a caller looks whether the thread has ended."""
 
 Result = TypeVar("Result")
-
-
-class Outlet(Protocol):
-    """Where the messages for one client go. Called in the thread of the host; must not block."""
-
-    def send(self, message: dict[str, Any], data: bytes | None = None) -> None:
-        """Send a message, with the bytes of a picture or file."""
-
-
-@dataclass(eq=False)
-class _Client:
-    outlet: Outlet
-    size: tuple[int, int] | None = None
-    waiting: list[int] = field(default_factory=list)  # numbers of frames that it has not drawn
-    latest: int = -1  # number of the frame that it got last
-    heard: float = field(default_factory=perf_counter)  # time of its last message
-
-    @property
-    def ready(self) -> bool:
-        return self.size is not None and len(self.waiting) < FRAMES_AHEAD
-
-    def looks(self, now: float) -> bool:
-        """Whether somebody seems to look; `now` is a time of `perf_counter`."""
-        return len(self.waiting) < FRAMES_AHEAD or now - self.heard < ABSENT
 
 
 class Host:
@@ -96,33 +67,46 @@ class Host:
     Args:
         open_session: opens the session; its argument is the function to call from the render
             thread.
+        output_folder: where movies of clients are kept; None: their browsers download them.
+        own_rights: whether clients write files with all rights of the user, as in a notebook.
 
     Raises:
         UserError: the session cannot be opened.
     """
 
-    def __init__(self, open_session: Callable[[Callable[[], None]], Session]) -> None:
+    def __init__(
+        self,
+        open_session: Callable[[Callable[[], None]], Session],
+        output_folder: str | PathLike[str] | None = None,
+        own_rights: bool = False,
+    ) -> None:
         self.failure: BaseException | None = None
         self.on_failure: Callable[[], object] = _nothing
         self._calls: SimpleQueue[Callable[[], None]] = SimpleQueue()
-        self._clients: dict[Outlet, _Client] = {}
+        self._clients: dict[Outlet, Client] = {}
         self._picture: Picture | None = None  # the latest
         self._encoded: tuple[int, Encoded] | None = None  # of a picture's number
         self._encoding: int | None = None  # number of the picture that is being encoded
         self._refined = 0.0  # time of the last frame that only added samples
-        self._state: dict[str, Any] | None = None  # as sent
         self._state_due = 0.0
         self._save: tuple[Outlet, Path] | None = None  # who asked for a picture, and its file
+        self._made: list[tuple[Outlet, dict[str, Any], bytes]] = []  # files that are to be sent
         self._stopped = False
-        self._session = open_session(lambda: self._calls.put(_nothing))
+        self._outputs = PageOutputs(output_folder, own_rights, self._send_file)
         try:
+            self._session = open_session(lambda: self._calls.put(_nothing))
+        except BaseException:
+            self._outputs.close()
+            raise
+        try:
+            self._session.viewer.outputs = self._outputs
             self.name = self._session.state()["name"]
-            self._folder = TemporaryDirectory(prefix="raytracer-")
             self._encoder = ThreadPoolExecutor(1, "encode")
             self._thread = Thread(target=self._run, name="view", daemon=True)
             self._thread.start()
         except BaseException:  # threads of the session would keep the process
             self._session.close()
+            self._outputs.close()
             raise
         # Python must not end while the render thread is in compiled code.
         atexit.register(self.close)
@@ -177,7 +161,7 @@ class Host:
             self._thread.join()
         self._encoder.shutdown(wait=True, cancel_futures=True)
         self._session.close()
-        self._folder.cleanup()
+        self._outputs.close()
 
     # In the thread of the session
 
@@ -195,7 +179,7 @@ class Host:
                 self._session.receive()
                 self._send_picture()
                 self._send_state()
-                self._send_saved()
+                self._send_made()
                 self._check()
         except BaseException as error:
             self.failure = error
@@ -221,22 +205,14 @@ class Host:
             raise self._session.failure
 
     def _join(self, outlet: Outlet) -> None:
-        self._clients[outlet] = _Client(outlet)
-        outlet.send(
-            {
-                "type": "hello",
-                "name": self.name,
-                "controls": [_control(each) for each in CONTROLS],
-                "mouse": [vars(each) for each in MOUSE],
-            }
-        )
-        outlet.send({"type": "state", "state": self._current_state()})
+        self._clients[outlet] = client = Client(outlet)
+        self._send_changes(client, self._current_state())
 
     def _leave(self, outlet: Outlet) -> None:
         self._clients.pop(outlet, None)
-        if self._save is not None and self._save[0] is outlet:
+        saving = self._save is not None and self._save[0] is outlet
+        if saving and self._session.state()["saving"] is not None:
             self._session.do("cancel")
-            self._save = None
 
     def _perform(self, outlet: Outlet, message: Message) -> None:
         client = self._clients.get(outlet)
@@ -245,16 +221,17 @@ class Host:
         client.heard = perf_counter()
         try:
             if isinstance(message, Ack):
-                client.waiting = [each for each in client.waiting if each > message.frame]
+                client.take(message)
                 return
             if isinstance(message, Size):
                 client.size = message.width, message.height
             if client.size is not None:  # the view has the size of who used it last
                 self._session.resize(*client.size)
-            if isinstance(message, Act):
-                self._act(outlet, message)
-            elif isinstance(message, Save):
-                self._begin_save(outlet, message)
+            with self._outputs.asked_by(outlet):
+                if isinstance(message, Act):
+                    self._act(outlet, message)
+                elif isinstance(message, Save):
+                    self._begin_save(outlet, message)
         except RaytracerError as error:
             outlet.send({"type": "error", "sentence": str(error)})
         self._state_due = 0.0
@@ -266,51 +243,61 @@ class Host:
         in_order = values if isinstance(values, list) else []
         by_name = {} if isinstance(values, list) else values
         known = all_actions().get(name)
-        taken = {*by_name, *(list(known.parameters)[: len(in_order)] if known else ())}
-        if files := FILE_ARGUMENTS & taken:
-            raise UserError(f"{message.name}: a page names no file: leave out {min(files)}")
+        parameters = {} if known is None else known.parameters
+        for each in {*by_name, *list(parameters)[: len(in_order)]} & parameters.keys():
+            if parameters[each].kind == "path":
+                raise UserError(f"{message.name}: a page names no file: leave out {each}")
         text = self._session.do(message.name, *in_order, **by_name)
         if isinstance(text, str):
             outlet.send({"type": "text", "text": text})
 
     def _begin_save(self, outlet: Outlet, message: Save) -> None:
-        if self._save is not None:
-            raise UserError("a picture is being saved: wait for it, or cancel it")
-        path = Path(self._folder.name) / "picture.png"
         viewer = self._session.viewer
+        if self._session.state()["saving"] is not None:
+            raise UserError("a picture is being saved: wait for it, or cancel it")
+        if self._save is not None:
+            self._outputs.dropped(self._save[1])  # one that was cancelled
         width, height = viewer.size
         size = message.width or width, message.height or height
+        path = self._outputs.private(viewer.loaded_scene.stem, ".png")
         viewer.save(size, message.samples or viewer.samples, path)
         self._save = outlet, path
 
-    def _send_saved(self) -> None:
-        """Send the file of a picture when it is complete."""
-        if self._save is None or self._session.state()["saving"] is not None:
-            return
-        (outlet, path), self._save = self._save, None
-        if path.is_file():
-            name = f"{self._session.viewer.loaded_scene.stem}.png"
-            outlet.send({"type": "file", "name": name, "mime": "image/png"}, path.read_bytes())
-            path.unlink()
+    def _send_file(self, outlet: Outlet, name: str, mime: str, data: bytes) -> None:
+        """Send a file to a client, or to the next that is there if that has left."""
+        self._made.append((outlet, {"type": "file", "name": name, "mime": mime}, data))
+
+    def _send_made(self) -> None:
+        """Send the files that are complete."""
+        while self._made and self._clients:
+            outlet, header, data = self._made.pop(0)
+            (outlet if outlet in self._clients else next(iter(self._clients))).send(header, data)
 
     def _send_state(self) -> None:
-        """Send the state to all clients if it changed."""
+        """Send to each client what has changed of the state."""
         now = perf_counter()
         if not self._clients or now < self._state_due:
             return
         self._state_due = now + STATE_INTERVAL
         state = self._current_state()
-        if state != self._state:
-            self._state = state
-            for outlet in self._clients:
-                outlet.send({"type": "state", "state": state})
+        for client in self._clients.values():
+            self._send_changes(client, state)
+
+    def _send_changes(self, client: Client, state: dict[str, Any]) -> None:
+        """Send the keys of the state that have other values than a client knows."""
+        changes = {
+            key: value for key, value in state.items() if client.state.get(key, _UNKNOWN) != value
+        }
+        client.state = state
+        if changes.keys() - {"rings"}:  # those of a moving camera come with the pictures
+            client.outlet.send({"type": "state", "state": changes})
 
     def _current_state(self) -> dict[str, Any]:
         """Return the state for pages: a pick makes no new picture, so it has the rings too."""
         return self._session.state() | {"rings": rings(self._session.viewer)}
 
     def _send_picture(self) -> None:
-        """Send the latest picture to the clients that are ready for it."""
+        """Send the latest picture, or more of an earlier one, to the clients that are ready."""
         ready = [client for client in self._clients.values() if client.ready]
         if not ready:
             return
@@ -318,17 +305,18 @@ class Host:
         picture = self._picture
         if picture is None:
             return
-        ready = [client for client in ready if client.latest < picture.number]
-        if not ready or not self._is_due(picture):
+        wanting = [client for client in ready if client.wants(picture)]
+        for client in ready:
+            if client not in wanting:
+                client.send_rest()
+        if not wanting or not self._is_due(picture):
             return
         file = self._file_of(picture)
         if file is None:
             return
-        header = _header(picture, file) | {"rings": rings(self._session.viewer)}
-        for client in ready:
-            client.outlet.send(header, file.data)
-            client.latest = picture.number
-            client.waiting.append(picture.number)
+        header = _header(picture) | {"rings": rings(self._session.viewer)}
+        for client in wanting:
+            client.show(picture, header, file)
 
     def _is_due(self, picture: Picture) -> bool:
         """Return whether a picture is worth a frame: all but those that only add samples."""
@@ -362,15 +350,21 @@ class Host:
             self._encoded = picture.number, done.result()
 
 
-def _header(picture: Picture, file: Encoded) -> dict[str, Any]:
-    """Return what a page needs to draw a picture."""
-    height, width = picture.pixels.shape[:2]
+def hello() -> dict[str, Any]:
+    """Return the keys and movements of the mouse with their actions, which a page needs once."""
+    return {
+        "type": "hello",
+        "controls": [_control(each) for each in CONTROLS],
+        "mouse": [vars(each) for each in MOUSE],
+    }
+
+
+def _header(picture: Picture) -> dict[str, Any]:
+    """Return what a page needs to draw a picture, beside its file."""
     return {
         "type": "frame",
         "number": picture.number,
-        "mime": file.mime,
         "full": list(picture.size),
-        "size": [width, height],
         "samples": picture.samples,
         "of": picture.of,
         "draft": picture.draft,

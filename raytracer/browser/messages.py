@@ -48,10 +48,14 @@ class Size(_Message):
 
 
 class Ack(_Message):
-    """A frame was drawn, and with it all frames of lower numbers."""
+    """A message with bytes was taken, and with it all of lower numbers.
+
+    `ms` are the milliseconds from its announcement to its bytes.
+    """
 
     type: Literal["ack"]
-    frame: int
+    serial: int
+    ms: Annotated[Number, Field(ge=0.0)] | None = None
 
 
 class Save(_Message):

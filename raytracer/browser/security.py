@@ -9,11 +9,26 @@ no use (DNS rebinding); and a WebSocket is opened for a page of this server alon
 from __future__ import annotations
 
 import hmac
+import os
 import re
 import secrets
+import stat
+from contextlib import suppress
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from raytracer.errors import UserError
+from raytracer.files.access import path_of
+
+if TYPE_CHECKING:
+    from os import PathLike
+
 TOKEN_BYTES = 24
+
+MIN_TOKEN, MAX_TOKEN = 32, 256
+"""Fewest and most characters of a token in a file; a new one has 32, for 24 bytes."""
+
+_TOKEN = re.compile(rb"([A-Za-z0-9_-]{%d,%d})\r?\n?" % (MIN_TOKEN, MAX_TOKEN))
 
 _HOST = re.compile(r"(127\.0\.0\.1|localhost|\[::1\])(:[0-9]{1,5})?", re.ASCII)
 
@@ -21,6 +36,41 @@ _HOST = re.compile(r"(127\.0\.0\.1|localhost|\[::1\])(:[0-9]{1,5})?", re.ASCII)
 def new_token() -> str:
     """Return a secret for an address."""
     return secrets.token_urlsafe(TOKEN_BYTES)
+
+
+def token_of(token_file: str | PathLike[str]) -> str:
+    """Return the secret that a file keeps; a missing file is made with a new one.
+
+    Raises:
+        UserError: others may read the file, or it holds no token.
+    """
+    path = path_of(token_file, "token_file")
+    try:
+        with suppress(FileExistsError), open(path, "x", opener=_for_the_owner) as made:
+            made.write(f"{new_token()}\n")
+        with open(path, "rb", opener=_without_waiting) as file:
+            status = os.fstat(file.fileno())
+            text = file.read(MAX_TOKEN + 3) if stat.S_ISREG(status.st_mode) else b""
+    except OSError as error:
+        raise UserError(f"{path}: cannot be the file of a token ({error.strerror})") from None
+    if not stat.S_ISREG(status.st_mode):
+        raise UserError(f"{path}: is no regular file: name one that keeps a token")
+    if status.st_uid != os.geteuid() or status.st_mode & 0o077:
+        raise UserError(f"{path}: others may read or change this token: run chmod 600 {path}")
+    if not (found := _TOKEN.fullmatch(text)):
+        raise UserError(
+            f"{path}: holds no token: remove the file, and a new one is made, or write "
+            f"{MIN_TOKEN} to {MAX_TOKEN} letters, digits, - and _ into it, as one random word"
+        )
+    return found[1].decode()
+
+
+def _for_the_owner(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NONBLOCK)  # as a pipe would
 
 
 def is_token(given: str, token: str) -> bool:
@@ -56,7 +106,7 @@ def headers(nonce: str, host: str) -> dict[str, str]:
     """
     policy = (
         f"default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; "
-        f"img-src data: blob:; connect-src ws://{host} wss://{host}; base-uri 'none'; "
+        f"img-src data: blob:; connect-src 'self' ws://{host} wss://{host}; base-uri 'none'; "
         "form-action 'none'; frame-ancestors 'none'"
     )
     return {

@@ -16,6 +16,8 @@ from raytracer.browser import security
 from raytracer.errors import UserError
 
 if TYPE_CHECKING:
+    from os import PathLike
+
     from raytracer.browser.server import Server
 
 
@@ -31,6 +33,8 @@ def serve(
     *,
     port: int | None = None,
     open_browser: bool = False,
+    token_file: str | PathLike[str] | None = None,
+    output_folder: str | PathLike[str] | None = None,
     say: Callable[[str], None] = print,
     **settings: Any,
 ) -> None:
@@ -43,13 +47,17 @@ def serve(
         scene: a Scene, the path of a scene or particle file, or an object that holds particles.
         port: from 1 to 65535; None takes 8765, or a free one if that is in use.
         open_browser: open the address in the browser of this machine.
+        token_file: keeps the token, so that pages find a server that was started again; a missing
+            one is made. None takes a new token.
+        output_folder: where movies that pages ask for are written, as new files; None: their
+            browsers download them.
         say: called with each line to be printed.
         settings: those of `raytracer.preview` for what is shown: `frame`, `backend`, `threads`,
             `tone`, `annotations`, `watch`, `notice`, `samples`, `look`, `color_by` and others.
 
     Raises:
-        UserError: the scene or a setting cannot be shown, the port is in use, or the extra `serve`
-            is missing.
+        UserError: the scene or a setting cannot be shown, the port is in use, a file or folder
+            cannot be used, or the extra `serve` is missing.
         TypeError: there is no such setting.
     """
     truth(open_browser, "open_browser", UserError)
@@ -63,8 +71,9 @@ def serve(
     open_session = opener("serve", scene, settings)
     with bound(port) as listening:  # before a large scene is loaded
         _require_no_loop()
-        host = Host(open_session)
-        _serve(Server(host, security.new_token()), listening, open_browser, say, settings)
+        token = security.new_token() if token_file is None else security.token_of(token_file)
+        server = Server(Host(open_session, output_folder), token)
+        _serve(server, listening, open_browser, say, settings)
 
 
 def _serve(

@@ -8,14 +8,18 @@ import secrets
 import socket as sockets
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from aiohttp import WSMsgType, web
 
 from raytracer.browser import client, security
+from raytracer.browser.host import hello
 from raytracer.browser.messages import MAX_BYTES, packed, parse
 from raytracer.errors import UserError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from raytracer.browser.host import Host
 
 ADDRESS = "127.0.0.1"
@@ -38,8 +42,12 @@ MAX_UNSENT = 64
 MAX_MISTAKES = 20
 """Messages that cannot be understood before a client is given up."""
 
-REFUSED = 4001
-"""Code with which a socket is closed for good: the page does not connect again."""
+ENDED = 4001
+"""Code with which a socket is closed when the server ends: the page says so, and waits for one that
+comes back."""
+
+MAX_FILES = 8
+"""Most files that wait for a download; with one more, the oldest is forgotten."""
 
 CLOSE_SECONDS = 1.0
 """Seconds for which the end of the server waits for clients to take leave."""
@@ -57,6 +65,7 @@ class Server:
         self.host = host
         self.token = token
         self.sockets: dict[web.WebSocketResponse, web.Request] = {}  # open, with their requests
+        self._files: dict[str, tuple[dict[str, Any], bytes]] = {}  # for one download each
         self._runner: web.AppRunner | None = None
         self.port = 0
 
@@ -70,7 +79,20 @@ class Server:
         app = web.Application(middlewares=[self._guard])
         app.router.add_get("/", self._page)
         app.router.add_get("/socket", self._socket)
+        app.router.add_get("/file/{key}", self._file)
         return app
+
+    def keep(self, message: dict[str, Any], data: bytes) -> dict[str, Any]:
+        """Keep a file for a download beside the socket, where pictures would wait for its end.
+
+        Returns:
+            The message that tells the page where it is.
+        """
+        if len(self._files) >= MAX_FILES:
+            del self._files[next(iter(self._files))]
+        key = secrets.token_urlsafe(16)
+        self._files[key] = message, data
+        return message | {"key": key}
 
     async def start(self, listening: sockets.socket) -> None:
         """Answer on a socket; see `bound`."""
@@ -81,9 +103,7 @@ class Server:
 
     async def stop(self) -> None:
         """Take leave of the clients and close the port."""
-        leaving = [
-            each.close(code=REFUSED, message=b"the server has ended") for each in self.sockets
-        ]
+        leaving = [each.close(code=ENDED, message=b"the server has ended") for each in self.sockets]
         if leaving:
             with suppress(TimeoutError):
                 await asyncio.wait_for(
@@ -104,11 +124,21 @@ class Server:
 
     async def _page(self, request: web.Request) -> web.Response:
         nonce = secrets.token_urlsafe(16)
-        return web.Response(
-            text=client.page(f"{self.host.name} - raytracer", nonce),
+        answer = web.Response(
+            text=client.page(f"{self.host.name} - raytracer", nonce, hello()),
             content_type="text/html",
             headers=security.headers(nonce, request.headers["Host"]),
         )
+        answer.enable_compression()
+        return answer
+
+    async def _file(self, request: web.Request) -> web.Response:
+        message, data = self._files.pop(request.match_info["key"], (None, b""))
+        if message is None:
+            raise web.HTTPNotFound(text="this file was downloaded already\n")
+        headers = security.headers("", request.headers["Host"])
+        headers["Content-Disposition"] = f"attachment; filename*=UTF-8''{quote(message['name'])}"
+        return web.Response(body=data, content_type=message["mime"], headers=headers)
 
     async def _socket(self, request: web.Request) -> web.StreamResponse:
         headers = request.headers
@@ -119,7 +149,7 @@ class Server:
         socket = web.WebSocketResponse(heartbeat=HEARTBEAT, max_msg_size=MAX_BYTES, compress=False)
         await socket.prepare(request)
         self.sockets[socket] = request
-        outlet = _Outlet(asyncio.get_running_loop(), request)
+        outlet = _Outlet(asyncio.get_running_loop(), request, self.keep)
         self.host.join(outlet)
         writer = asyncio.create_task(outlet.write(socket))
         try:
@@ -156,22 +186,28 @@ class _Outlet:
     Args:
         loop: of the server.
         request: that opened the socket.
+        keep: see `Server.keep`.
     """
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, request: web.Request) -> None:
+    def __init__(
+        self, loop: asyncio.AbstractEventLoop, request: web.Request,
+        keep: Callable[[dict[str, Any], bytes], dict[str, Any]],
+    ) -> None:  # fmt: skip
         self._loop = loop
         self._request = request
+        self._keep = keep
         self._unsent: asyncio.Queue[str | bytes] = asyncio.Queue(MAX_UNSENT)
 
     def send(self, message: dict[str, Any], data: bytes | None = None) -> None:
         """Queue a message; may be called by any thread."""
-        content = packed(message, data)
         with suppress(RuntimeError):  # the loop has ended
-            self._loop.call_soon_threadsafe(self._put, content)
+            self._loop.call_soon_threadsafe(self._put, message, data)
 
-    def _put(self, content: str | bytes) -> None:
+    def _put(self, message: dict[str, Any], data: bytes | None) -> None:
+        if message["type"] == "file" and data is not None:
+            message, data = self._keep(message, data), None
         try:
-            self._unsent.put_nowait(content)
+            self._unsent.put_nowait(packed(message, data))
         except asyncio.QueueFull:
             if self._request.transport is not None:
                 self._request.transport.abort()

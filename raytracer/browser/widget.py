@@ -8,7 +8,7 @@ import anywidget
 import traitlets
 
 from raytracer.browser import client
-from raytracer.browser.host import Host
+from raytracer.browser.host import Host, hello
 from raytracer.browser.messages import parse
 from raytracer.errors import UserError
 
@@ -47,7 +47,7 @@ class SceneWidget(anywidget.AnyWidget):
 
     def __init__(self, open_session: Callable[[Callable[[], None]], Session], height: int) -> None:
         super().__init__(height=height)
-        self._host = Host(open_session)
+        self._host = Host(open_session, own_rights=True)
         self._outlet = _Outlet(self)
         self._views = 0  # cells that show it
         self.on_msg(self._take)
@@ -83,6 +83,7 @@ class SceneWidget(anywidget.AnyWidget):
         kind = content.get("type") if isinstance(content, dict) else None
         if kind == "open":
             self._views += 1
+            self._outlet.send(hello())
             self._host.join(self._outlet)
         elif kind == "close":
             self._views -= 1

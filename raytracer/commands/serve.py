@@ -45,6 +45,14 @@ from raytracer.resources import require_start
 @unwrap_option
 @click.option("--port", type=int, metavar="PORT",
               help="Listen on this port of 127.0.0.1; default: 8765, or a free one.")  # fmt: skip
+@click.option(
+    "--token-file",
+    metavar="FILE",
+    help="Keep the address over restarts: take the token of this file, or make it.",
+)
+@click.option("--output-folder", metavar="FOLDER",
+              help="Write movies that pages ask for into this folder, as new files; default: the "
+              "browser downloads them.")  # fmt: skip
 @click.option("--open", "open_browser", is_flag=True, help="Open the browser of this machine.")
 @backend_option
 @click.option("--watch", is_flag=True, help="Reload the scene when one of its files changes.")

@@ -48,11 +48,19 @@ def refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
         (["--size", "0x0"], "0"),
         (["--look", "nonsense"], "nonsense"),
         (["--backend", "nonsense"], "nonsense"),
+        (["--output-folder", "missing"], "missing: there is no such folder: create it first"),
+        (["--output-folder", "balls.toml"], "balls.toml: there is no such folder"),
+        (["--output-folder", ""], "is empty, perhaps because a shell variable is not set"),
+        (["--token-file", "missing/token"], "missing/token: cannot be the file of a token"),
+        (["--token-file", "balls.toml"], "balls.toml: "),
+        (["--token", "x" * 40], "--token"),
     ],
 )
 def test_wrong_options_are_refused_in_a_sentence(
-    options: list[str], words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+    options: list[str], words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
     assert words in refused([str(write_scene(tmp_path)), *options], capsys)
 
 
@@ -88,9 +96,13 @@ def test_a_missing_extra_is_named(
 
 def test_wrong_arguments_are_refused(tmp_path: Path) -> None:
     scene = write_scene(tmp_path)
-    for named in ({"port": 1.5}, {"port": -1}, {"open_browser": "yes"}, {"say": 3}, {"looks": 1}):
-        with pytest.raises((raytracer.UserError, TypeError), match=next(iter(named))):
-            raytracer.serve(scene, **named)
+    for named in ({"port": 1.5}, {"port": -1}, {"open_browser": "yes"}, {"say": 3}, {"looks": 1},
+                  {"token_file": 5}, {"output_folder": 5}):  # fmt: skip
+        with (
+            ThreadPoolExecutor(1) as thread,  # a browser's tests have a loop in this one
+            pytest.raises((raytracer.UserError, TypeError), match=next(iter(named))),
+        ):
+            thread.submit(raytracer.serve, scene, **named).result()
     for named in ({"height": 5}, {"height": "x"}, {"looks": 1}):
         with pytest.raises((raytracer.UserError, TypeError), match=next(iter(named))):
             raytracer.show(scene, **named)

@@ -16,9 +16,10 @@ import pytest
 pytest.importorskip("aiohttp", reason="the extra serve is missing")
 from aiohttp import ClientSession, ClientWebSocketResponse, WSMsgType
 
-from raytracer.browser.host import FRAMES_AHEAD, Host
+from raytracer.browser.host import Host
+from raytracer.browser.link import AHEAD
 from raytracer.browser.messages import MAX_BYTES
-from raytracer.browser.server import MAX_CLIENTS, MAX_MISTAKES, REFUSED, Server, bound
+from raytracer.browser.server import ENDED, MAX_CLIENTS, MAX_FILES, MAX_MISTAKES, Server, bound
 from raytracer.errors import UserError
 from support.fake_session import FakeSession
 
@@ -132,7 +133,7 @@ def test_only_a_page_of_the_server_opens_a_socket() -> None:
         # The other end of a tunnel has another port, and perhaps another name of this machine.
         far = {"Host": "localhost:9000", "Origin": "http://localhost:9000"}
         async with site.connect(**far) as page:
-            assert (await next_of(page, "hello"))["name"] == "fake.xyz"
+            assert (await next_of(page, "state"))["state"]["name"] == "fake.xyz"
 
     run(test)
 
@@ -194,9 +195,8 @@ def test_who_sends_nonsense_is_given_up_and_others_stay() -> None:
 def test_a_page_names_no_file() -> None:
     async def test(site: Site) -> None:
         async with site.connect() as page:
-            for name in ("save", "open", "animate", "export-keyframes"):
-                in_order = () if name == "save" else (["/tmp/of-a-page"],)
-                for values in ({"path": "/tmp/of-a-page"}, *in_order):
+            for name in ("open", "animate", "export-keyframes"):
+                for values in ({"path": "/tmp/of-a-page"}, ["/tmp/of-a-page"]):
                     message = {"type": "act", "name": name, "values": values}
                     await page.send_str(json.dumps(message))
                     assert "names no file" in (await next_of(page, "error"))["sentence"]
@@ -221,10 +221,27 @@ def test_a_saved_picture_is_sent_to_who_asked() -> None:
         async with site.connect() as page:
             await page.send_str('{"type":"save","width":640,"height":480,"samples":9}')
             file = await next_of(page, "file")
-            assert (file["name"], file["mime"], file["data"]) == (
-                "fake.png", "image/png", b"a picture",
-            )  # fmt: skip
+            assert (file["name"], file["mime"]) == ("fake.png", "image/png")
             assert site.session.viewer.saved == [((640, 480), 9)]
+            address = f"{site.base}/file/{file['key']}"
+            assert (await site.browser.get(address)).status == 403
+            answer = await site.browser.get(f"{address}?token={TOKEN}")
+            assert await answer.read() == b"a picture"
+            assert answer.headers["Content-Disposition"] == "attachment; filename*=UTF-8''fake.png"
+            assert (await site.browser.get(f"{address}?token={TOKEN}")).status == 404
+
+    run(test)
+
+
+def test_files_that_nobody_downloads_are_forgotten() -> None:
+    async def test(site: Site) -> None:
+        async with site.connect() as page:
+            keys = []
+            for _ in range(MAX_FILES + 1):
+                await page.send_str('{"type":"save"}')
+                keys.append((await next_of(page, "file"))["key"])
+        found = [await site.browser.get(f"{site.base}/file/{k}?token={TOKEN}") for k in keys]
+        assert [each.status for each in found] == [404] + MAX_FILES * [200]
 
     run(test)
 
@@ -243,10 +260,10 @@ def test_who_draws_slowly_gets_the_latest_picture_and_no_queue() -> None:
                 assert frame["full"] == [16, 12]
                 assert frame["size"] == [8, 6]
                 assert frame["data"].startswith(b"\xff\xd8")  # JPEG
-                await fast.send_str(json.dumps({"type": "ack", "frame": number}))
-            got = [(await next_of(slow, "frame"))["number"] for _ in range(FRAMES_AHEAD)]
+                await fast.send_str(json.dumps({"type": "ack", "serial": frame["serial"]}))
+            got = [(await next_of(slow, "frame"))["number"] for _ in range(AHEAD)]
             assert got == [1, 2]
-            await slow.send_str('{"type":"ack","frame":2}')
+            await slow.send_str('{"type":"ack","serial":2}')
             assert (await next_of(slow, "frame"))["number"] == 7
 
     run(test)
@@ -258,8 +275,7 @@ def test_two_pages_see_one_state_and_a_lost_one_finds_it_again() -> None:
             first = await site.connect()
             await next_of(second, "state")
             await first.send_str('{"type":"act","name":"set-look","values":{"name":"soft"}}')
-            while (await next_of(second, "state"))["state"]["look"] != "soft":
-                pass
+            assert (await next_of(second, "state"))["state"] == {"look": "soft"}  # what changed
             await first.send_str('{"type":"save"}')
             first._response.connection.transport.abort()
             await until(lambda: len(site.session.viewer.saved) > 0)
@@ -293,7 +309,7 @@ def test_the_end_of_the_server_is_told() -> None:
             await next_of(page, "state")
             reading = asyncio.create_task(closed(page))
             await site.server.stop()
-            assert await reading == REFUSED
+            assert await reading == ENDED
 
     run(test)
 

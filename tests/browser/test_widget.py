@@ -60,12 +60,13 @@ def take(widget: SceneWidget, **message: Any) -> None:
 
 def test_a_page_gets_the_state_and_pictures(widget: SceneWidget, sent: Sent) -> None:
     take(widget, type="open")
-    assert next_of(sent, "hello")[0]["name"] == "balls.toml"
-    assert next_of(sent, "state")[0]["state"]["spheres"] == 5
+    assert next_of(sent, "hello")[0]["controls"]
+    state = next_of(sent, "state")[0]["state"]
+    assert (state["name"], state["spheres"]) == ("balls.toml", 5)
     take(widget, type="size", width=40, height=30)
     while True:
         frame, buffers = next_of(sent, "frame")
-        take(widget, type="ack", frame=frame["number"])
+        take(widget, type="ack", serial=frame["serial"])
         if frame["finished"]:
             break
     assert frame["full"] == [40, 30]
@@ -183,17 +184,17 @@ def test_a_turntable_rests_while_nobody_looks(
     widget: SceneWidget, sent: Sent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The page of a notebook may end without a word; its kernel should not render for ever."""
-    monkeypatch.setattr("raytracer.browser.host.ABSENT", 0.1)
+    monkeypatch.setattr("raytracer.browser.link.ABSENT", 0.1)
     take(widget, type="open")
     take(widget, type="size", width=40, height=30)
     widget.do("toggle-turntable")
-    numbers = [next_of(sent, "frame")[0]["number"] for _ in range(2)]
+    serials = [next_of(sent, "frame")[0]["serial"] for _ in range(2)]
     end = monotonic() + PATIENCE
     before = None
     while before != (before := widget.camera.position):  # at rest for longer than several ticks
         assert monotonic() < end
         sleep(0.3)
-    take(widget, type="ack", frame=numbers[-1])
+    take(widget, type="ack", serial=serials[-1])
     while widget.camera.position == before:
         assert monotonic() < end
         sleep(0.02)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from raytracer.errors import UserError
+from raytracer.viewer.outputs import Outputs
 from raytracer.viewer.session import Picture
 
 STATE: dict[str, Any] = {
@@ -37,11 +38,13 @@ class FakeViewer:
 
     def __init__(self) -> None:
         self.saved: list[tuple[tuple[int, int], int]] = []
+        self.outputs = Outputs()
 
     def save(self, size: tuple[int, int], samples: int, path: Path) -> None:
         """Keep what was asked for."""
         self.saved.append((size, samples))
         path.write_bytes(b"a picture")
+        self.outputs.finished(path)
 
 
 class FakeSession:

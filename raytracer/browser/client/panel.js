@@ -161,7 +161,7 @@ class Panel {
     for (const name of names) this.button(places, name, `kept view ${name}`, "view", { name });
   }
 
-  // Keyframes and movies; the files are written on the machine of the server.
+  // Keyframes and movies; the server makes the files.
   makeMotion() {
     const part = this.section("Motion");
     const row = this.row(part, "Camera");
@@ -169,7 +169,7 @@ class Panel {
     const count = element("output", "rt-value", row);
     const clear = this.button(row, "clear", "forget all keyframes", "clear-keyframes");
     const files = this.row(part, "");
-    this.button(files, "animate", "render a movie beside the server", "animate");
+    this.button(files, "animate", "render a movie", "animate");
     const written = this.button(files, "export", "write a scene file with the keyframes",
       "export-keyframes");
     this.fields.push(({ keyframes }) => {

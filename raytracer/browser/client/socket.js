@@ -1,11 +1,12 @@
-// Socket: the transport of the page. It connects again after an interruption.
+// Socket: the transport of the page. It connects again after an interruption, also to a server that
+// was started again with the same token.
 //
 // A message with bytes is binary: length of the header (uint32, little endian), the header as JSON,
 // the bytes. All others are JSON.
 
 const FIRST_DELAY = 250; // ms until the first new attempt
 const LAST_DELAY = 5000; // ms between later ones
-const REFUSED = 4001; // code of the server: it will not accept this page again
+const ENDED = 4001; // code of the server when it ends
 const MAX_WAITING = 65536; // bytes that wait to be sent, from which movements are left out
 
 class Socket {
@@ -13,6 +14,7 @@ class Socket {
     this.address = address;
     this.delay = FIRST_DELAY;
     this.view = null;
+    this.why = "there is no connection; connecting …";
   }
 
   open() {
@@ -20,20 +22,31 @@ class Socket {
     this.socket.binaryType = "arraybuffer";
     this.socket.onopen = () => {
       this.delay = FIRST_DELAY;
+      this.opened = true;
       this.view.connected(true);
     };
     this.socket.onmessage = ({ data }) => this.take(data);
     this.socket.onclose = ({ code, reason }) => this.lost(code, reason);
   }
 
-  lost(code, reason) {
-    if (code === REFUSED) {
-      this.view.connected(false, reason || "the server has ended");
-      return;
-    }
-    this.view.connected(false, "the connection is lost; connecting again …");
+  async lost(code, reason) {
+    if (code === ENDED) this.why = `${reason}; waiting for it to start again …`;
+    else if (this.opened) this.why = "the connection is lost; connecting again …";
+    else this.why = (await this.refusal()) || this.why;
+    this.opened = false;
+    this.view.connected(false, this.why);
     setTimeout(() => this.open(), this.delay);
     this.delay = Math.min(2 * this.delay, LAST_DELAY);
+  }
+
+  // Why a server does not let this page in, or "": sockets do not tell.
+  async refusal() {
+    try {
+      const { status } = await fetch(location.href, { method: "HEAD" });
+      return status === 403 ? "another server has started here: open the address that it printed" : "";
+    } catch {
+      return "";
+    }
   }
 
   take(data) {

@@ -26,10 +26,13 @@ class View {
     this.status = element("div", "rt-status", this.stage);
     this.notice = element("div", "rt-notice", this.stage);
     this.notice.setAttribute("role", "status");
+    this.word = element("div", "rt-word", this.stage, { textContent: "connecting …" });
     this.alarm = element("div", "rt-alarm", this.stage);
+    this.parts = []; // of a picture that is arriving
     this.help = element("div", "rt-help", this.stage, { hidden: true });
     this.opener = button("☰", this.stage, "panel", () => this.togglePanel());
     this.opener.className = "rt-opener";
+    root.classList.toggle("rt-closed", matchMedia("(max-width: 640px)").matches);
     this.panel = new Panel(root, act, (width, height, samples) => this.save(width, height, samples));
     this.timeline = new Timeline(this.stage, act);
     this.pointer = new Pointer(this.stage, (message) => this.onPointer(message));
@@ -49,18 +52,39 @@ class View {
   // From the server
 
   connected(yes, why = "") {
-    this.alarm.textContent = yes ? "" : why;
+    this.lost = yes ? "" : why;
+    this.showAlarm();
     this.root.classList.toggle("rt-lost", !yes);
+    if (!this.header) this.word.textContent = yes ? "waiting for the first picture …" : why;
+    this.parts = [];
     if (yes) this.sendSize();
   }
 
   receive(message, bytes) {
-    if (message.type === "frame") this.picture.receive(message, bytes);
+    if (message.type === "coming") this.coming = performance.now();
+    else if (message.type === "frame" || message.type === "part") this.gather(message, bytes);
     else if (message.type === "state") this.show(message.state);
     else if (message.type === "hello") this.onHello(message);
     else if (message.type === "text") this.copy(message.text);
-    else if (message.type === "file") this.download(message.name, message.mime, bytes);
+    else if (message.type === "file") this.takeFile(message, bytes);
     else if (message.type === "error") this.complain(message.sentence);
+  }
+
+  // A large picture comes in parts, of which those of an earlier one may be left.
+  gather(message, bytes) {
+    message.ms = performance.now() - this.coming;
+    if (message.type === "part") {
+      this.parts.push(bytes);
+      this.acknowledge(message);
+      return;
+    }
+    const parts = message.parts ? this.parts.slice(-message.parts) : [];
+    this.parts = [];
+    this.picture.receive(message, [...parts, bytes]);
+  }
+
+  acknowledge({ serial, ms }) {
+    this.send({ type: "ack", serial, ms });
   }
 
   onHello({ controls, mouse }) {
@@ -72,7 +96,8 @@ class View {
 
   onDrawn(header) {
     this.full = header.full;
-    this.send({ type: "ack", frame: header.number });
+    this.acknowledge(header);
+    this.word.hidden = true;
     this.frames.push({ at: performance.now(), ...header });
     if (this.frames.length > 1000) this.frames.splice(0, 500);
     this.header = header;
@@ -81,7 +106,8 @@ class View {
     this.root.dataset.finished = header.finished;
   }
 
-  show(state) {
+  show(changes) {
+    const state = { ...this.state, ...changes };
     const told = this.state ? this.state.notice : "";
     const picks = ({ picks }) => picks.map((pick) => pick.id).join();
     // While the camera moves, the rings of a picture come with it.
@@ -90,8 +116,12 @@ class View {
     this.panel.show(state);
     this.timeline.show(state);
     if (state.notice !== told) this.tell(state.notice);
-    this.alarm.textContent = state.error;
+    this.showAlarm();
     this.showStatus();
+  }
+
+  showAlarm() {
+    this.alarm.textContent = this.lost || (this.state ? this.state.error : "");
   }
 
   showStatus() {
@@ -206,13 +236,23 @@ class View {
     }
   }
 
+  // A file comes with its bytes, or waits at the server for a download.
+  takeFile({ name, mime, key }, bytes) {
+    if (bytes) this.download(name, mime, bytes);
+    else this.follow(`file/${key}${location.search}`, name);
+  }
+
   // The link is within the view, because VS Code saves what links of its document point at.
   download(name, mime, bytes) {
     const href = URL.createObjectURL(new Blob([bytes], { type: mime }));
+    this.follow(href, name);
+    setTimeout(() => URL.revokeObjectURL(href), 10000);
+  }
+
+  follow(href, name) {
     const link = element("a", "", this.root, { href, download: name, hidden: true });
     link.click();
     link.remove();
-    setTimeout(() => URL.revokeObjectURL(href), 10000);
   }
 
   fillHelp(controls, mouse) {
@@ -240,7 +280,8 @@ class View {
   }
 }
 
-function progressOf({ finished, draft, samples, of }) {
+function progressOf({ finished, draft, reduced, samples, of }) {
+  if (reduced) return "small for the slow connection, a finer one follows";
   if (finished) return `${of} ${of === 1 ? "sample" : "samples"} per pixel, finished`;
   return draft ? "quick draft, samples follow" : `${samples} of ${of} samples per pixel`;
 }

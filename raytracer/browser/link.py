@@ -1,0 +1,178 @@
+"""Link: what one client gets, no faster than its connection carries it.
+
+A page tells of each message with bytes how long they took to arrive: a short text announces them,
+so that the time between the two is that of the bytes alone, whatever the way to the page takes.
+From this rate follow the size of the first picture of a view, and the pieces in which finer ones
+are sent. A piece is sent when the one before the last has arrived, and no more of them when the
+view has changed meanwhile: nothing large is ever in front of a picture of a new view.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from statistics import median
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from raytracer.browser.encoding import reduced
+
+if TYPE_CHECKING:
+    from raytracer.browser.encoding import Encoded
+    from raytracer.browser.messages import Ack
+    from raytracer.viewer.session import Picture
+
+AHEAD = 2
+"""Messages with bytes that a client may not have taken: one is drawn while one is on its way."""
+
+MIN_BYTES = 6_000
+"""Bytes that a picture may always have, as the first one: with fewer, little can be seen."""
+
+FIRST_SECONDS = 0.2
+"""Seconds that the first picture of a view may take to arrive."""
+
+FINE_SECONDS = 1.0
+"""Seconds that a later picture of the view may always take."""
+
+GROWTH = 4.0
+"""Factor from the bytes of a picture to those of the next finer one of the same view: all those
+before the last cost a third of its time."""
+
+PIECE_SECONDS = 0.25
+"""Seconds that a piece takes to arrive; two of them fill a connection whose way takes 0.5 s."""
+
+RATES = 5
+"""Measured rates whose median counts: a page that is busy measures wrongly."""
+
+MIN_SECONDS = 5e-4
+"""Least time between announcement and bytes: clocks of browsers are no finer."""
+
+ABSENT = 10.0
+"""Seconds after which a client that has not drawn its pictures does not look: the page of a
+notebook may end without a word."""
+
+
+class Outlet(Protocol):
+    """Where the messages for one client go. Called in the thread of the host; must not block."""
+
+    def send(self, message: dict[str, Any], data: bytes | None = None) -> None:
+        """Send a message, with the bytes of a picture or file."""
+
+
+class _Sent(NamedTuple):
+    """A message with bytes that the client has not taken."""
+
+    serial: int
+    size: int
+
+
+@dataclass
+class _Rest:
+    """A picture of which not all bytes are sent."""
+
+    header: dict[str, Any]
+    data: bytes
+    stamp: float
+    first: bool  # whether it is the first of its view, which is always sent whole
+    at: int = 0
+    parts: int = 0
+
+
+@dataclass(eq=False)
+class Client:
+    """A client: what it has got, what it gets next, and how fast."""
+
+    outlet: Outlet
+    size: tuple[int, int] | None = None
+    heard: float = field(default_factory=perf_counter)  # time of its last message
+    state: dict[str, Any] = field(default_factory=dict)  # as sent
+    _waiting: list[_Sent] = field(default_factory=list)
+    _serial: int = 0  # of the latest message with bytes
+    _rates: deque[float] = field(default_factory=lambda: deque(maxlen=RATES))
+    _rest: _Rest | None = None
+    _latest: int = -1  # number of the picture that was sent last
+    _whole: bool = True  # whether that was sent as it is
+    _all_pixels: bool = True  # whether it was sent with all of its pixels
+    _stamp: float = float("nan")  # of its view
+    _next: float = 0.0  # bytes that the next picture of this view may have
+
+    @property
+    def ready(self) -> bool:
+        """Whether it takes bytes."""
+        return self.size is not None and len(self._waiting) < AHEAD
+
+    def looks(self, now: float) -> bool:
+        """Whether somebody seems to look; `now` is a time of `perf_counter`."""
+        return len(self._waiting) < AHEAD or now - self.heard < ABSENT
+
+    def take(self, ack: Ack) -> None:
+        """Note that a message with bytes, and all before it, were taken."""
+        for sent in self._waiting:
+            if sent.serial == ack.serial and ack.ms is not None:
+                self._rates.append(sent.size / max(1e-3 * ack.ms, MIN_SECONDS))
+        self._waiting = [each for each in self._waiting if each.serial > ack.serial]
+
+    def wants(self, picture: Picture) -> bool:
+        """Whether a picture is finer than what was sent, or of another view than what is sent."""
+        if self._rest is not None and (self._rest.first or self._rest.stamp == picture.stamp):
+            return False
+        return picture.number > self._latest or not (self._whole or self._waiting)
+
+    def show(self, picture: Picture, header: dict[str, Any], file: Encoded) -> None:
+        """Begin to send a picture, with fewer pixels if the connection is slow.
+
+        Args:
+            picture: one that it `wants`.
+            header: what the page needs to draw it.
+            file: the picture as it is.
+        """
+        first = picture.stamp != self._stamp
+        limit = self._limit(first)
+        again = picture.number == self._latest and self._all_pixels
+        self._whole, pixels = again or len(file.data) <= limit, file.size
+        if not self._whole:
+            file = reduced(picture, limit)
+            header = header | {"finished": False, "reduced": True}
+        self._latest, self._stamp, self._next = picture.number, picture.stamp, GROWTH * limit
+        self._all_pixels = file.size == pixels
+        header = header | {"mime": file.mime, "size": list(file.size)}
+        self._rest = _Rest(header, file.data, picture.stamp, first)
+        self.send_rest()
+
+    def send_rest(self) -> None:
+        """Send as much of a picture as the client takes now."""
+        while self.ready and (rest := self._rest) is not None:
+            left = len(rest.data) - rest.at
+            size = left if left < 1.5 * self._piece else int(self._piece)
+            data = rest.data[rest.at : rest.at + size]
+            rest.at += size
+            if size == left:
+                self._rest = None
+                self._send(rest.header | {"parts": rest.parts}, data)
+            else:
+                rest.parts += 1
+                self._send({"type": "part"}, data)
+
+    @property
+    def _rate(self) -> float | None:
+        """Bytes per second; None if it is unknown."""
+        return median(self._rates) if self._rates else None
+
+    @property
+    def _piece(self) -> float:
+        return max((self._rate or 0.0) * PIECE_SECONDS, MIN_BYTES)
+
+    def _limit(self, first: bool) -> float:
+        """Return the bytes that the next picture may have; first: of its view."""
+        rate = self._rate
+        if rate is None:
+            return MIN_BYTES
+        if first:
+            return max(rate * FIRST_SECONDS, MIN_BYTES)
+        return max(rate * FINE_SECONDS, self._next)
+
+    def _send(self, message: dict[str, Any], data: bytes) -> None:
+        self._serial += 1
+        self._waiting.append(_Sent(self._serial, len(data)))
+        self.outlet.send({"type": "coming"})
+        self.outlet.send(message | {"serial": self._serial}, data)

@@ -1,0 +1,165 @@
+"""What actions write for a page: nothing but new files, limited in number and size.
+
+A page can be anybody who has the address. Whatever an action writes for one is made in a private
+folder of this process. When it is complete the browser downloads it, or it becomes a new file in
+the folder that the person who serves has named. No other path reaches an action: messages of pages
+name no files, and actions get theirs from `Outputs`.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory, mkdtemp
+from typing import TYPE_CHECKING
+
+from raytracer.errors import OutputError, UserError
+from raytracer.files.access import path_of
+from raytracer.memory import size_text
+from raytracer.viewer.outputs import Outputs, numbered, without_wildcards
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from raytracer.browser.link import Outlet
+
+MAX_FILES = 100
+"""Most files that pages make one server write into the named folder."""
+
+MAX_BYTES = 4 << 30
+"""Most bytes of all these files and of what is being made."""
+
+MAX_DOWNLOAD = 256 << 20
+"""Most bytes of a file that a browser downloads: it waits in memory."""
+
+MIMES = {".png": "image/png", ".toml": "application/toml", ".mp4": "video/mp4"}
+"""MIME types of the files that actions write."""
+
+Send = Callable[["Outlet", str, str, bytes], None]
+"""Sends a file to a client, or to another one if that has left: name, MIME type and bytes."""
+
+
+class PageOutputs(Outputs):
+    """Files that clients cause. What no client has asked for is the user's own.
+
+    Args:
+        folder: where movies are kept; None: the browser downloads them.
+        own_rights: whether clients have the user's rights, as in a notebook.
+        send: see `Send`.
+
+    Raises:
+        OutputError: nothing can be written into the folder.
+    """
+
+    def __init__(self, folder: str | PathLike[str] | None, own_rights: bool, send: Send) -> None:
+        self._folder = None if folder is None else require_folder(folder)
+        self._own_rights = own_rights
+        self._send = send
+        self._asker: Outlet | None = None  # whose message is being performed
+        self._askers: dict[Path, Outlet] = {}  # by the files that are being made
+        self._count, self._bytes = 0, 0  # of the files that were kept
+        # Frames of a movie need the room of the folder's disk, and are renamed there.
+        prefix = "raytracer-" if folder is None else ".raytracer-"
+        self._work = TemporaryDirectory(prefix=prefix, dir=self._folder, ignore_cleanup_errors=True)
+
+    @contextmanager
+    def asked_by(self, outlet: Outlet) -> Iterator[None]:
+        """Perform a message of a client in the block; what a failure leaves is removed."""
+        before = set(self._askers)
+        self._asker = outlet
+        try:
+            yield
+        except BaseException:
+            for path in set(self._askers) - before:
+                self.dropped(path)
+            raise
+        finally:
+            self._asker = None
+
+    def path(self, folder: Path, stem: str, suffix: str) -> Path:
+        """Return a path in the private folder for a client, and one in `folder` for the user."""
+        if self._asker is None or self._own_rights:
+            return super().path(folder, stem, suffix)
+        return self.private(stem, suffix)
+
+    def private(self, stem: str, suffix: str) -> Path:
+        """Return a path in the private folder. Raises UserError: no more may be written."""
+        assert self._asker is not None
+        if sentence := self.refusal():
+            raise UserError(sentence)
+        path = Path(mkdtemp(dir=self._work.name)) / f"{without_wildcards(stem)}{suffix}"
+        self._askers[path] = self._asker
+        return path
+
+    def name(self, path: Path) -> str:
+        """Return what messages call a file, without the private folder."""
+        return path.name if path in self._askers else super().name(path)
+
+    def refusal(self) -> str:
+        """Return why no more may be written, or ""."""
+        if self._count >= MAX_FILES:
+            return f"this server has written {MAX_FILES} files for pages and writes no more"
+        if self._bytes + _size(Path(self._work.name)) > MAX_BYTES:
+            return f"this server writes no more than {size_text(MAX_BYTES)} for pages"
+        return ""
+
+    def finished(self, path: Path) -> str:
+        """Keep or send a file that is complete; returns a sentence."""
+        asker = self._askers.get(path)
+        if asker is None:
+            return super().finished(path)
+        try:
+            if self._folder is not None and path.suffix == ".mp4":
+                return f"saved {self._kept(path, self._folder)}"
+            if path.stat().st_size > MAX_DOWNLOAD:
+                return (
+                    f"{path.name} is too large for a download, which has at most "
+                    f"{size_text(MAX_DOWNLOAD)}: start the server with --output-folder FOLDER"
+                )
+            self._send(asker, path.name, MIMES[path.suffix], path.read_bytes())
+            return f"sent {path.name}"
+        except OSError as error:
+            return f"{path.name}: cannot be written ({error.strerror})"
+        finally:
+            self.dropped(path)
+
+    def dropped(self, path: Path) -> None:
+        """Remove what is left of a file of a client."""
+        if self._askers.pop(path, None) is not None:
+            shutil.rmtree(path.parent, ignore_errors=True)
+
+    def close(self) -> None:
+        """Remove what is unfinished."""
+        self._work.cleanup()
+
+    def _kept(self, path: Path, folder: Path) -> Path:
+        """Move a file into the named folder under a new name, which it returns."""
+        for target in numbered(folder, path.stem, path.suffix):
+            with suppress(FileExistsError):  # the name is taken, so nothing is ever replaced
+                os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+                break
+        path.replace(target)
+        self._count, self._bytes = self._count + 1, self._bytes + target.stat().st_size
+        return target
+
+
+def require_folder(folder: str | PathLike[str]) -> Path:
+    """Return the folder, without links, into which files can be written. Raises UserError."""
+    path = path_of(folder, "output_folder")
+    if not path.is_dir():
+        raise OutputError(f"{path}: there is no such folder: create it first")
+    if not os.access(path, os.W_OK | os.X_OK):
+        raise OutputError(f"{path}: nothing can be written into it: change its mode")
+    return path.resolve()
+
+
+def _size(folder: Path) -> int:
+    """Return the bytes of files and folders below a folder; they may go away meanwhile."""
+    total = 0
+    for path in folder.rglob("*"):
+        with suppress(OSError):
+            total += path.lstat().st_size
+    return total

@@ -1,0 +1,158 @@
+"""What a client gets over connections of different rates."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from io import BytesIO
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("PIL")
+from PIL import Image
+
+from raytracer.browser.encoding import encoded, reduced
+from raytracer.browser.link import AHEAD, FIRST_SECONDS, MIN_BYTES, PIECE_SECONDS, Client
+from raytracer.browser.messages import Ack
+from raytracer.viewer.session import Picture
+
+SIDES = (400, 300)
+SLOW = 50e3
+"""Bytes per second."""
+
+
+def picture(number: int, stamp: float, finished: bool = False, opaque: bool = True) -> Picture:
+    """Noise, which needs the most bytes: half a megabyte as a PNG."""
+    random = np.random.default_rng(number)
+    pixels = random.integers(0, 256, (SIDES[1], SIDES[0], 4), np.uint8)
+    return Picture(pixels, SIDES, 1, 4, False, finished, opaque, number, stamp)
+
+
+class Page:
+    """The other end of a connection, which takes `rate` bytes per second."""
+
+    def __init__(self, rate: float) -> None:
+        self.rate = rate
+        self.sent: list[tuple[dict[str, Any], bytes]] = []  # messages with bytes
+        self.client = Client(self, size=SIDES)
+        self.taken = 0
+        self.parts: list[bytes] = []
+
+    def send(self, message: dict[str, Any], data: bytes | None = None) -> None:
+        """Take a message."""
+        if data is None:
+            assert message == {"type": "coming"}
+        else:
+            self.sent.append((message, data))
+
+    def acknowledge(self) -> None:
+        """Tell of all that has arrived."""
+        for message, data in self.sent[self.taken :]:
+            ms = 1e3 * len(data) / self.rate
+            self.client.take(Ack(type="ack", serial=message["serial"], ms=ms))
+        self.taken = len(self.sent)
+
+    def show(self, shown: Picture) -> None:
+        """Offer a picture, as the host does in each round."""
+        if self.client.wants(shown):
+            self.client.show(shown, {"type": "frame", "number": shown.number}, encoded(shown))
+        else:
+            self.client.send_rest()
+
+    def until_whole(self, shown: Picture) -> list[bytes]:
+        """Offer a picture until it is there as it is; returns the files that came."""
+        files, parts = [], []
+        for _ in range(1000):
+            start = len(self.sent)
+            self.show(shown)
+            for message, data in self.sent[start:]:
+                parts.append(data)
+                if message["type"] == "frame":
+                    assert message["parts"] == len(parts) - 1
+                    files.append(b"".join(parts))
+                    parts.clear()
+                    if not message.get("reduced"):
+                        return files
+            self.acknowledge()
+        raise AssertionError("it never comes")
+
+
+@pytest.mark.parametrize("rate", [2e3, SLOW, 1e6, 1e9])
+def test_the_first_picture_is_small_and_the_last_one_whole(rate: float) -> None:
+    page, shown = Page(rate), picture(1, 0.0, finished=True)
+    files = page.until_whole(shown)
+    assert len(files[0]) <= 1.1 * MIN_BYTES
+    assert files[-1] == encoded(shown).data
+    sizes = [len(file) for file in files]
+    assert sizes == sorted(sizes)
+    assert sum(sizes[:-1]) < 0.7 * sizes[-1]
+    assert (len(files) == 2) == (rate >= 1e6), sizes
+
+
+@pytest.mark.parametrize("rate", [SLOW, 4 * SLOW, 1e9])
+def test_drafts_follow_the_rate(rate: float) -> None:
+    page = Page(rate)
+    page.until_whole(picture(1, 0.0))
+    for number in range(2, 6):
+        page.acknowledge()
+        start = len(page.sent)
+        page.show(picture(number, float(number)))
+        (message, data), *more = page.sent[start:]
+        assert not more
+        assert message["number"] == number
+        whole = len(encoded(picture(number, 0.0)).data)
+        limit = max(rate * FIRST_SECONDS, MIN_BYTES)
+        assert len(data) == whole if limit > whole else 0.4 * limit < len(data) <= 1.1 * limit
+
+
+def test_nothing_large_is_before_a_new_view() -> None:
+    page, before = Page(SLOW), picture(1, 0.0, finished=True)
+    for _ in range(1000):
+        page.show(before)
+        if page.sent[-1][0]["type"] == "part" and not page.client.ready:
+            break
+        page.acknowledge()
+    on_the_way = [len(data) for _, data in page.sent[page.taken :]]
+    assert len(on_the_way) <= AHEAD
+    assert max(on_the_way) <= SLOW * PIECE_SECONDS
+    page.show(picture(2, 1.0))  # waits for those, and for nothing else
+    page.acknowledge()
+    page.show(picture(2, 1.0))
+    message, data = page.sent[page.taken]
+    assert (message["type"], message["number"], message["parts"]) == ("frame", 2, 0)
+    assert len(data) <= 1.1 * SLOW * FIRST_SECONDS
+
+
+def test_a_finer_picture_of_the_same_view_does_not_restart_it() -> None:
+    page, number = Page(SLOW), 1
+    complete = 0
+    for number in range(1, 60):  # more samples all the time
+        start = len(page.sent)
+        page.show(picture(number, 0.0))
+        complete += sum(message["type"] == "frame" for message, _ in page.sent[start:])
+        page.acknowledge()
+    assert complete >= 5
+
+
+@pytest.mark.parametrize("opaque", [True, False])
+@pytest.mark.parametrize("limit", [1000, 6000, 30_000, 10_000_000])
+def test_a_reduced_picture_fits(limit: int, opaque: bool) -> None:
+    shown = picture(1, 0.0, opaque=opaque)
+    file = reduced(shown, limit)
+    assert len(file.data) <= 1.1 * limit
+    assert file.size == SIDES if limit > 1e6 else file.size < SIDES
+    assert file.size[0] / file.size[1] == pytest.approx(4 / 3, rel=0.1)
+
+
+def test_a_reduced_picture_shows_the_same() -> None:
+    flat = np.zeros((*SIDES[::-1], 4), np.uint8)
+    flat[:, :200] = (200, 100, 50, 255)
+    flat[:, 200:] = (20, 60, 220, 255)
+    shown = replace(picture(1, 0.0), pixels=flat)
+    file = reduced(shown, 1500)
+    assert file.size < SIDES
+    with Image.open(BytesIO(file.data)) as image:
+        small = np.asarray(image.convert("RGB")).astype(int)
+    for column, color in ((2, (200, 100, 50)), (-3, (20, 60, 220))):
+        assert np.abs(small[:, column] - color).max() < 12

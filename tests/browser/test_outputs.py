@@ -1,0 +1,295 @@
+"""What pages make a server write: new files, a limited number, in the folder that was named."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from time import monotonic, sleep
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import raytracer
+from raytracer.browser import outputs
+from raytracer.browser.host import Host
+from raytracer.browser.messages import Act, Save, Size
+from raytracer.browser.outputs import PageOutputs
+from raytracer.errors import UserError
+from raytracer.viewer.actions import Action
+from raytracer.viewer.session import Session
+from raytracer.viewer.viewer import all_actions
+from support.served import served
+
+pytest.importorskip("aiohttp", reason="the extra serve is missing")
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+ATOMS = "2\nstep {0}\nO 0 0 {0}\nC 3 0 0\n"
+SCENE = """[camera]
+position = [0, 0, 20]
+look_at = [0, 0, 0]
+[[spheres]]
+file = "data/run.xyz"
+"""
+PATIENCE = 60.0
+NAMES = ["/tmp/of-a-page", "../of-a-page", "run.xyz", "~/of-a-page"]
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """A folder with what is served, which no page may change."""
+    folder = tmp_path / "data"
+    (folder / "data").mkdir(parents=True)
+    text = "".join(ATOMS.format(step) for step in range(2))
+    for name in ("run.xyz", "data/run.xyz"):
+        (folder / name).write_text(text)
+    (folder / "scene.toml").write_text(SCENE)
+    for name in ("run.mp4", "run-movie-1.mp4", "run-camera-1.toml", "run-movie-1.poster.png"):
+        (folder / name).write_text("mine")
+    return folder
+
+
+def tree(folder: Path) -> dict[str, Any]:
+    """All that is in a folder."""
+    return {
+        str(path.relative_to(folder)): (path.lstat().st_mtime_ns, path.lstat().st_size)
+        for path in folder.rglob("*")
+    }
+
+
+@contextmanager
+def opened(chromium: Browser, address: str, width: int = 1440) -> Iterator[Page]:
+    """A page of a server, with the part for movies opened."""
+    page = chromium.new_page(viewport={"width": width, "height": 844})
+    page.set_default_timeout(1e3 * PATIENCE)
+    page.goto(address)
+    page.wait_for_selector('.rt-view[data-finished="true"]')
+    if not page.is_visible(".rt-panel"):
+        page.click(".rt-opener")
+    page.click("summary:has-text('Motion')")
+    yield page
+    page.close()
+
+
+def said(page: Page, words: str) -> None:
+    """Wait for a sentence."""
+    page.wait_for_selector(f".rt-notice:has-text('{words}')")
+
+
+@pytest.mark.browser
+def test_movies_of_pages_are_new_and_numbered(
+    chromium: Browser, data: Path, tmp_path: Path
+) -> None:
+    pytest.importorskip("av")
+    folder, outside = tmp_path / "movies", tmp_path / "outside.mp4"
+    folder.mkdir()
+    (folder / "run-movie-1.mp4").write_text("mine")
+    (folder / "run-movie-2.mp4").symlink_to(outside)
+    before = tree(data)
+    with (
+        served(data / "run.xyz", "--output-folder", str(folder), folder=data) as server,
+        opened(chromium, server.address) as page,
+        opened(chromium, server.address, width=390) as other,
+    ):
+        page.click("button:text('animate')")
+        said(page, "is rendered in the background")
+        other.click("button:text('animate')")
+        said(other, "a movie is being rendered already")
+        said(page, "run-movie-3.mp4")
+        other.click("button:text('animate')")
+        said(page, "run-movie-4.mp4")
+    assert tree(data) == before
+    assert sorted(path.name for path in folder.iterdir()) == [
+        f"run-movie-{number}.mp4" for number in (1, 2, 3, 4)
+    ]
+    assert (folder / "run-movie-1.mp4").read_text() == "mine"
+    assert not outside.exists()
+    for number in (3, 4):
+        assert b"ftyp" in (folder / f"run-movie-{number}.mp4").read_bytes()[:16]
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("name", ["run.xyz", "scene.toml"])
+def test_without_a_folder_the_browser_downloads_all(
+    name: str, chromium: Browser, data: Path, tmp_path: Path
+) -> None:
+    pytest.importorskip("av")
+    before, stem = tree(data), Path(name).stem
+    with (
+        served(data / name, folder=data) as server,
+        opened(chromium, server.address) as page,
+    ):
+        page.click("button:text('keyframe')")
+        page.wait_for_function("() => raytracerView.state.keyframes === 1")
+        with page.expect_download() as scene:
+            page.click("button:text('export')")
+        with page.expect_download() as movie:
+            page.click("button:text('animate')")
+        assert scene.value.suggested_filename == f"{stem}-camera.toml"
+        assert movie.value.suggested_filename == f"{stem}-movie.mp4"
+        assert b"ftyp" in movie.value.path().read_bytes()[:16]
+        target = tmp_path / "elsewhere.toml"
+        scene.value.save_as(target)
+        assert [each.name for each in tmp_path.glob("raytracer-*/*")] == []
+    assert tree(data) == before
+    assert raytracer.load(target, frame=0).count == 2  # names the files of the server from anywhere
+    assert len(tomllib.loads(target.read_text())["animation"]["keyframes"]) == 1
+
+
+class Client:
+    """Keeps what it is sent."""
+
+    def __init__(self) -> None:
+        self.sent: list[dict[str, Any]] = []
+
+    def send(self, message: dict[str, Any], data: bytes | None = None) -> None:
+        """Take a message."""
+        self.sent.append(message)
+
+
+def hostile(action: Action) -> Iterator[dict[str, Any]]:
+    """Arguments of an action that name files wherever they can."""
+    for name in NAMES:
+        yield {
+            key: {"string": name, "boolean": True, "path": name}.get(each.kind, 1)
+            for key, each in action.parameters.items()
+        }
+
+
+def test_no_action_of_a_page_writes_beside_its_folder(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work, folder = tmp_path / "work", tmp_path / "outputs"
+    work.mkdir()
+    folder.mkdir()
+    monkeypatch.chdir(work)
+    before = tree(data), tree(work)
+    options: dict[str, Any] = {"backend": "cpu", "threads": 1, "samples": 1, "size": (16, 12)}
+    host = Host(lambda wake: Session.open(data / "run.xyz", wake=wake, **options), folder)
+    client = Client()
+    host.join(client)
+    host.receive(client, Size(type="size", width=16, height=12))
+    try:
+        for name, action in all_actions().items():
+            host.receive(client, Act(type="act", name="keyframe"))
+            for values in hostile(action):
+                host.receive(client, Act(type="act", name=name, values=values))
+            host.receive(client, Act(type="act", name=name))
+            host.receive(client, Save(type="save"))
+        end = monotonic() + PATIENCE
+        while not any(each["type"] == "file" and each["name"] == "run.png" for each in client.sent):
+            assert monotonic() < end
+            sleep(0.05)
+        state = host.call(lambda session: session.state())
+    finally:
+        host.close()
+    assert state["name"] == "run.xyz"
+    assert (tree(data), tree(work)) == before
+    assert all(path.name.startswith("run-movie-") for path in folder.iterdir())
+    names = [each["sentence"] for each in client.sent if each["type"] == "error"]
+    with_paths = [each for each in all_actions().values()
+                  if any(one.kind == "path" for one in each.parameters.values())]  # fmt: skip
+    refused = [each for each in names if "a page names no file" in each]
+    assert len(refused) == len(NAMES) * len(with_paths) > 0
+
+
+def test_arguments_that_are_files_say_so() -> None:
+    """What a page may not name is known by its kind: a text called so would pass."""
+    for action in all_actions().values():
+        for name, each in action.parameters.items():
+            is_file = any(word in name for word in ("path", "file", "folder"))
+            assert is_file == (each.kind == "path"), f"{action.name}: {name}"
+
+
+def test_pages_write_no_more_than_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    client = Client()
+    sent: list[str] = []
+    made = PageOutputs(tmp_path, False, lambda *file: sent.append(file[1]))
+
+    def make(size: int, suffix: str = ".mp4") -> str:
+        with made.asked_by(client):
+            path = made.path(tmp_path, "a/../b*", suffix)
+        path.write_bytes(bytes(size))
+        return made.finished(path)
+
+    monkeypatch.setattr(outputs, "MAX_FILES", 2)
+    assert [make(5), make(5)] == [f"saved {tmp_path / f'a_.._b_-{n}.mp4'}" for n in (1, 2)]
+    with pytest.raises(UserError, match="has written 2 files"):
+        make(5)
+    monkeypatch.setattr(outputs, "MAX_FILES", 9)
+    monkeypatch.setattr(outputs, "MAX_BYTES", 14)
+    assert make(5) == f"saved {tmp_path / 'a_.._b_-3.mp4'}"
+    with pytest.raises(UserError, match="writes no more than"):
+        make(1)
+    monkeypatch.setattr(outputs, "MAX_BYTES", 100)
+    monkeypatch.setattr(outputs, "MAX_DOWNLOAD", 5)
+    assert make(5, ".toml") == "sent a_.._b_.toml"
+    assert "too large" in make(6, ".toml")
+    assert sent == ["a_.._b_.toml"]
+    with suppress(ZeroDivisionError), made.asked_by(client):
+        assert made.path(tmp_path, "left", ".mp4").parent.is_dir()
+        raise ZeroDivisionError
+    assert len(list(tmp_path.glob(".raytracer-*/*"))) == 0
+    made.close()
+    assert len(list(tmp_path.iterdir())) == 3
+
+
+def test_a_movie_that_becomes_too_large_is_ended(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(outputs, "MAX_BYTES", 50_000)  # the scene fits, and no frame
+    monkeypatch.setattr("raytracer.viewer.keyframes.LOOK_SECONDS", 0.01)
+    options: dict[str, Any] = {"backend": "cpu", "threads": 1, "samples": 1, "size": (320, 240)}
+    host = Host(lambda wake: Session.open(data / "run.xyz", wake=wake, **options), tmp_path)
+    client = Client()
+    host.join(client)
+    try:
+        for name in ("keyframe", "keyframe", "animate"):
+            host.receive(client, Act(type="act", name=name))
+        end = monotonic() + PATIENCE
+        notice = ""
+        while "was not rendered: this server writes no more" not in notice:
+            notice = host.call(lambda session: session.state()["notice"]) or notice
+            assert monotonic() < end, notice
+            sleep(0.02)
+        assert list(tmp_path.glob(".raytracer-*/*")) == []
+    finally:
+        host.close()
+    assert [path.name for path in tmp_path.iterdir()] == ["data"]
+
+
+def test_who_calls_has_all_rights_and_a_page_has_not(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`view.do` of a cell is the user; in a notebook so is the page."""
+    monkeypatch.chdir(tmp_path)
+    for own_rights, count in ((False, 1), (True, 2)):
+        options: dict[str, Any] = {"backend": "cpu", "threads": 1, "samples": 1, "size": (16, 12)}
+        host = Host(
+            lambda wake: Session.open(data / "run.xyz", wake=wake, **options),  # noqa: B023
+            own_rights=own_rights,
+        )
+        client = Client()
+        host.join(client)
+        try:
+            host.call(lambda session: session.do("keyframe"))
+            host.call(lambda session: session.do("export-keyframes"))
+            host.receive(client, Act(type="act", name="export-keyframes"))
+            host.call(lambda session: None)
+        finally:
+            host.close()
+        written = sorted(tmp_path.glob("run-camera-*.toml"))
+        assert len(written) == count
+        for path in written:
+            path.unlink()
+
+
+@pytest.mark.parametrize(
+    ("name", "words"), [("missing", "there is no such folder"), ("file", "there is no such folder")]
+)
+def test_other_folders_are_refused(name: str, words: str, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(UserError, match=words):
+        outputs.require_folder(tmp_path / name)
