@@ -20,7 +20,7 @@ from raytracer.viewer.clicks import Clicks
 from raytracer.viewer.controls import Control, find
 from raytracer.viewer.drawn import draw_box
 from raytracer.viewer.fixed import FixedLayer
-from raytracer.viewer.keys import HeldKeys
+from raytracer.viewer.keys import TAP, HeldKeys
 from raytracer.viewer.overlay import Overlay
 from raytracer.viewer.status import frame_rate, status
 from raytracer.viewer.surface import Surface
@@ -55,6 +55,7 @@ class PreviewWindow(Surface):
         self.shown: deque[float] = deque(maxlen=MAX_TIMES)  # times of the latest frames
         self._status_due, self._lines = 0.0, [""]
         self._keys = HeldKeys(self._act_for, self._animate, getattr(self, "pressed_keys", set()))
+        self._has_acted = False  # whether the key that is down ran an action: its text is no input
         self._set_density(int(self.dpi))
         self._hides_text = self._offscreen = self._fenced = offscreen
 
@@ -225,6 +226,7 @@ class PreviewWindow(Surface):
         if self.viewer.prompt is not None and not _closes(control, modifiers):
             self._edit_prompt(symbol)
             control = None
+        self._has_acted = control is not None
         self._keys.press(symbol, control if control and control.held else None)
         if control and not control.held:
             self._act(control)
@@ -233,6 +235,7 @@ class PreviewWindow(Surface):
 
     def on_key_release(self, symbol: int, modifiers: int) -> None:
         """Handle a key that goes up."""
+        self._has_acted = False
         self._keys.release(symbol, find(_name(symbol, 0)))
 
     def on_deactivate(self) -> None:
@@ -240,10 +243,25 @@ class PreviewWindow(Surface):
         self._keys.release_all()
 
     def on_text(self, text: str) -> None:
-        """Type into the prompt."""
+        """Type into the prompt, or run the action of a character that needs other keys.
+
+        It follows the press of its key, and repeats while the key is down. A layout may need Shift
+        for "/", which no name of a key with its modifiers says.
+        """
+        if self._has_acted:
+            return
         if self.viewer.prompt is not None:
             self.viewer.type(text)
-            self.paint()
+        elif control := find(_name(ord(text), 0)) if len(text) == 1 else None:
+            if control.held:
+                self._act_for(control, TAP)
+            else:
+                self._has_acted = True
+                self._act(control)
+        else:
+            return
+        self._status_due = 0.0
+        self.paint()
 
     def on_mouse_press(self, x: float, y: float, button: int, modifiers: int) -> None:
         """Start a click or a drag."""
