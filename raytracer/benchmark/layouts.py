@@ -80,7 +80,7 @@ def _aos(buffers: SceneBuffers, tree: Bvh) -> Bvh:
 
 def _binary(buffers: SceneBuffers, tree: Bvh) -> Bvh:
     """A binary tree of float boxes; spheres and order in its leaf order."""
-    return binary_tree.build(tree, int(buffers.frame["scene"]["large_count"][0]))
+    return binary_tree.build(tree, len(buffers.large))
 
 
 LAYOUTS: dict[str, Callable[[SceneBuffers, Bvh], Bvh]] = {

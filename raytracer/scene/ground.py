@@ -20,8 +20,8 @@ class Ground(Defined):
     """A plane at right angles to the up axis of the background.
 
     Spheres cast shadows on it, and light from below does not reach them. It is the surface of a
-    solid: no light reaches its underside. The up axis is that of
-    `Background.up`: the camera's, unless the background has its own.
+    solid: no light reaches its underside. A camera below it sees the scene without it. The up axis
+    is that of `Background.up`: the camera's, unless the background has its own.
 
     Raises:
         SceneError: a value is out of range.

@@ -17,7 +17,7 @@ from raytracer.memory import Output
 from raytracer.pipeline import NO_SPHERE, Job, Notice, prepare
 from raytracer.scene.packing.framing import NOTHING, Surroundings
 from raytracer.scene.packing.lighting import pack_lights, rig_axes, world_up
-from raytracer.scene.packing.pack import retake, with_boxes
+from raytracer.scene.packing.pack import large_shown, retake, with_boxes
 from raytracer.scene.packing.pose import with_up
 from raytracer.settings import RenderSettings
 from raytracer.viewer.collision import Colliders
@@ -80,8 +80,9 @@ class LoadedScene:
     plain: Scene | None = None
     numbers: NDArray[np.int64] | None = None
     selected: int = 0
-    # Edits, size and packed scene of the latest view: moving the camera changes little of it.
-    _cached: tuple[Edits, tuple[int, int], SceneBuffers] | None = None
+    # Edits, size, number of large spheres shown, and packed scene of the latest view: moving the
+    # camera changes little of it.
+    _cached: tuple[Edits, tuple[int, int], int, SceneBuffers] | None = None
 
     @classmethod
     def load(
@@ -176,9 +177,12 @@ class LoadedScene:
         Raises:
             SceneError: the camera cannot be packed.
         """
-        if self._cached is None or self._cached[:2] != (edits, size):
-            self._cached = edits, size, self._pack(view, size, edits)
-        packed = self._cached[2]
+        shown = large_shown(self.buffers.large, self.buffers.has_ground, view.pose)
+        cached = self._cached
+        # within glass, the frame says which of it the camera is in
+        if cached is None or cached[:3] != (edits, size, shown) or cached[3].view.nests:
+            self._cached = cached = edits, size, shown, self._pack(view, size, edits)
+        packed = cached[3]
         changes: dict[str, Any] = {"camera": view.pose.pack(size[0] / size[1])}
         if edits.lights is None and self.scene.lights is None:
             settings, axes = edits.applied_to(self.scene).render, self.rig_axes(view, edits)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from raytracer import layout
+from raytracer import Camera, Ground, RenderSettings, Scene, SphereSet, layout
 from raytracer.backends.cpu import CpuDevice
 from raytracer.backends.cuda import context, kernel, run, transfer
 from raytracer.backends.cuda import scene as scene_module
@@ -20,9 +20,10 @@ from raytracer.backends.cuda.check import flatten
 from raytracer.backends.cuda.choose import FEATURES
 from raytracer.backends.cuda.film import CudaFilm
 from raytracer.backends.cuda.run import CudaDevice
-from raytracer.buffers import Bvh, SceneBuffers
+from raytracer.buffers import Bvh, SceneBuffers, build_bvh
 from raytracer.errors import BackendError, MemoryNeedError, UserError
 from raytracer.film.film import Film
+from raytracer.scene.packing.pack import pack
 from raytracer.variants import Kernel, Requirement
 from raytracer.view import frame_of
 from support.fake_cuda import FakeDriver
@@ -191,6 +192,26 @@ def test_constants_are_filled(driver: FakeDriver) -> None:
     assert camera.tobytes() == buffers.camera.tobytes()
     few = driver.view(driver.symbols["c_spheres"][0], bvh.spheres.nbytes)
     assert few.tobytes() == bvh.spheres.tobytes()
+
+
+@pytest.mark.filterwarnings("ignore:ground.height")
+@pytest.mark.parametrize("height", [3.0, -3.0], ids=["above", "below"])
+def test_a_list_has_no_record_of_a_ground(driver: FakeDriver, height: float) -> None:
+    """Kernels that test a list leave out as many of its last records as there are large spheres."""
+    camera = Camera(position=(0.0, height, 9.0), look_at=(0.0, 0.0, 0.0))
+    spheres = [SphereSet([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0]], 0.5)]
+    settings = RenderSettings(width=WIDTH, height=HEIGHT)
+    buffers = pack(Scene(spheres, camera=camera, ground=Ground(), render=settings))
+    view = buffers.view
+    with CudaDevice().scene(buffers, build_bvh(buffers)) as made:
+        arguments = made.arguments(view, scene_module.picture_of(view))
+        assert arguments["sphere_count"][0] - view.large_count == 2
+        taken = made.kernel(view)
+        with made._context.lock, made._context.active():
+            made.fill(taken, view)
+    filled = driver.view(*driver.symbols["c_spheres"]).view(np.float32).reshape(-1, 4)
+    assert (filled[:2, 3] > 0.0).all()
+    assert (filled[2, 3] > 0.0) == (height > 0.0)
 
 
 def test_seconds_are_those_of_the_launches_and_progress_ends_at_one(driver: FakeDriver) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -113,14 +114,38 @@ def test_it_is_a_plane(backend: str, up: tuple[float, float, float], height: flo
     assert (film.coverage[sure] == 1.0).all()
 
 
-def test_it_is_seen_from_below_and_hides_the_light() -> None:
-    scene = scene_of(np.eye(3), np.zeros(3), 3.0)
-    film = render(scene).film
-    hidden = film.aovs["depth"] > 0
-    spheres = film.aovs["id"] != NO_ID
-    assert spheres.any()
-    assert (hidden & ~spheres).any()
-    np.testing.assert_allclose(film.sums[spheres][:, 1], 0.2, rtol=1e-5)  # the sun is above it
+FROM_BELOW = raytracer.Camera((1.5, -3.0, 7.0), (0.0, 0.3, 0.0), vertical_fov=50.0)
+
+
+@pytest.mark.parametrize("settings", [{}, {"integrator": "ao"}, {"integrator": "path"}], ids=str)
+@pytest.mark.parametrize("options", [{}, {"shadow_catcher": True}, {"fade": 4.0}], ids=str)
+@pytest.mark.parametrize("kind", ["perspective", "orthographic"])
+def test_a_camera_below_it_sees_the_scene_without_it(
+    backend: str, kind: str, options: dict[str, Any], settings: dict[str, Any]
+) -> None:
+    """Also where the place of a camera without perspective is above: it looks upwards."""
+    scene = scene_of(np.eye(3), np.zeros(3), -6.0 if kind == "orthographic" else -0.4, **options)
+    scene = replace(scene, camera=replace(FROM_BELOW, type=kind, height=5.0))
+    with pytest.warns(raytracer.RaytracerWarning, match="the camera is below the ground"):
+        below = render(scene, backend=backend, **settings)
+    without = render(replace(scene, ground=None), backend=backend, **settings)
+    np.testing.assert_array_equal(below.to_uint8(), without.to_uint8())
+    np.testing.assert_array_equal(below.film.aovs["depth"], without.film.aovs["depth"])
+    assert (without.film.aovs["id"] != NO_ID).any()
+
+
+def test_from_below_a_large_sphere_beside_it_stays(backend: str) -> None:
+    """Large spheres are listed with the ground, which alone is left out."""
+    sun = raytracer.SphereSet([[0.0, 3e6 + 10.0, -20.0]], 3e6, "gold")
+    scene = scene_of(np.eye(3), np.zeros(3), -0.4)
+    scene = replace(scene, spheres=(*scene.spheres, sun))
+    assert len(pack(scene).large) == 2
+    scene = replace(scene, camera=FROM_BELOW)
+    with pytest.warns(raytracer.RaytracerWarning, match="the camera is below the ground"):
+        below = render(scene, backend=backend)
+    without = render(replace(scene, ground=None), backend=backend)
+    np.testing.assert_array_equal(below.to_uint8(), without.to_uint8())
+    assert (below.film.aovs["id"] == 3).any()
 
 
 def test_occlusion_comes_from_the_ground() -> None:

@@ -35,14 +35,35 @@ def fresh(loaded_scene: LoadedScene, view: View, size: tuple[int, int], edits: E
 
 def test_the_first_look_is_the_packed_scene() -> None:
     for lights in (None, (LIGHT,), ()):
-        scene = balls(lights=lights)
+        camera = raytracer.Camera(position=(60.0, -10.0, 30.0), look_at=(50.0, -20.0, 7.0))
+        scene = balls(lights=lights, camera=camera)
         loaded_scene = loaded_scene_of(scene)
         seen_buffers = loaded_scene.buffers_for(
-            moves.initial_view(None, loaded_scene.buffers, 4 / 3), SIZE, Edits()
+            moves.initial_view(camera, loaded_scene.buffers, 4 / 3), SIZE, Edits()
         )
         assert_same_buffers(seen_buffers, pack(scene))
         assert seen_buffers.x is loaded_scene.buffers.x, "spheres are shared"
         assert seen_buffers.digest() == loaded_scene.job.digest
+
+
+def test_a_camera_that_moves_into_glass_or_below_the_ground_is_as_if_it_was_there() -> None:
+    """What it is in, and whether it sees the ground, is no part of the packed camera."""
+    glass = {"glass": raytracer.Principled(transmission=1.0)}
+    scene = Scene(
+        [raytracer.SphereSet([[0.0, 0.0, 0.0], [1.0, 0.0, -0.5]], 1.0, material="glass")],
+        materials=glass, ground=raytracer.Ground(),
+        render=raytracer.RenderSettings(integrator="path", width=64, height=48),
+    )  # fmt: skip
+    loaded_scene = loaded_scene_of(scene)
+    frames = []
+    for place in ((0.0, 1.0, 6.0), (0.0, 0.1, 0.5), (0.0, -2.0, 6.0), (0.0, 1.0, 6.0)):
+        view = view_of(loaded_scene.buffers, position=place, look_at=(0.0, 0.0, -2.0))
+        found = loaded_scene.buffers_for(view, SIZE, Edits())
+        assert_same_buffers(found, fresh(loaded_scene, view, SIZE, Edits()))
+        frames.append(found.frame)
+    media = [frame["media"].tobytes() for frame in frames]
+    assert media[1] != media[0] == media[2] == media[3]
+    assert [int(frame["scene"]["large_count"][0]) for frame in frames] == [1, 1, 0, 1]
 
 
 @pytest.mark.parametrize("lights", [None, (LIGHT,), ()])
@@ -170,10 +191,10 @@ def test_hit_in_corners_is_what_the_picture_shows_there() -> None:
     seen_buffers = loaded_scene.buffers_for(
         moves.initial_view(camera, loaded_scene.buffers, 4 / 3), (40, 30), Edits()
     )
-    assert hit_id(loaded_scene, seen_buffers, 6, 5) == 0
-    assert hit_id(loaded_scene, seen_buffers, 33, 5) == 1
-    assert hit_id(loaded_scene, seen_buffers, 6, 24) == 2
-    assert hit_id(loaded_scene, seen_buffers, 33, 24) is None
+    assert hit_id(loaded_scene, seen_buffers, 11, 9) == 0
+    assert hit_id(loaded_scene, seen_buffers, 28, 9) == 1
+    assert hit_id(loaded_scene, seen_buffers, 11, 20) == 2
+    assert hit_id(loaded_scene, seen_buffers, 28, 20) is None
     assert hit_id(loaded_scene, seen_buffers, 0, 0) is None
     assert hit_id(loaded_scene, seen_buffers, 39, 29) is None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+import raytracer
 from raytracer import ToneSettings
 from raytracer.viewer.edits import BACKGROUNDS
 from support.display import Display
@@ -18,6 +20,7 @@ from support.remote import Remote
 from support.window_scene import SAMPLES, SIZE, pasted, rendered
 
 Open = Callable[..., Remote]
+SCENES = Path(__file__).resolve().parents[2] / "scenes"
 Pixels = NDArray[np.uint8]
 
 # Keys that change what is seen, one after another.
@@ -141,6 +144,7 @@ def test_a_resized_window_keeps_a_view_that_was_chosen(
     window: Remote, display: Display, scene: Path
 ) -> None:
     window.ask("act", "orbit", 0.3, 0.1)
+    window.ask("act", "dolly", -0.1)
     before = window.rest().camera
     size = (180, 170)
     display.xdotool("windowsize", window.state.xid, *size)
@@ -204,3 +208,26 @@ def test_the_overlay_says_what_is_shown_and_how(open_window: Open) -> None:
     assert (remote.shot(text=True) != text).any()
     remote.press("I")
     assert (remote.shot(text=True) == plain).all()
+
+
+@pytest.mark.parametrize("moves", ["drag", "Y", "O Y", "O drag", "SHIFT+B Y"])
+def test_from_below_the_ground_is_not_in_the_way(
+    open_window: Open, display: Display, moves: str
+) -> None:
+    """It was one flat colour. The picture is that of the scene without a ground, byte for byte."""
+    path = SCENES / "three_balls.toml"
+    window = open_window("--size", "240x160", "--samples", "2", scene=path)
+    window.rest()
+    for move in moves.split():
+        if move == "drag":
+            center = ("mousemove", 120, 80, "mousedown", 1)
+            display.xdotool(*center, "mousemove", 120, 60, "mousemove", 120, 52, "mouseup", 1)
+        else:
+            window.press(move)
+    state = window.until(lambda s: s.eye[1] < 0.0 and s.rest, "a view from below")
+    scene = raytracer.load(path)
+    sky = replace(scene.background, up=(0.0, 1.0, 0.0))  # it does not follow the camera
+    scene = replace(scene, camera=state.camera, background=sky, ground=None)
+    expected = raytracer.render(scene, backend="cpu", width=240, height=160, samples=2)
+    np.testing.assert_array_equal(window.shot(), expected.to_uint8())
+    assert len(np.unique(window.shot().reshape(-1, 3), axis=0)) > 1000

@@ -92,7 +92,7 @@ class CudaBands:
     ) -> float:  # fmt: skip
         """Run all launches, group by group, and return their seconds."""
         picture = picture_of(view)
-        arguments = scene.arguments(picture, sums)
+        arguments = scene.arguments(view, picture, sums)
         seconds = 0.0
         for group in launch.side_by_side(picture, bands, scene.pacer):
             launches: list[list[tuple[bytes, Piece]]] = []

@@ -170,7 +170,7 @@ def _launch_all(
 ) -> float:
     """Render a picture launch by launch; Python takes signals between them."""
     picture = picture_of(view)
-    arguments = scene.arguments(picture, sums)
+    arguments = scene.arguments(view, picture, sums)
     seconds, done = 0.0, 0
     for piece in launch.pieces(picture, scene.pacer):
         for name in ("tile_begin", "tile_end", "sample_begin", "sample_count"):

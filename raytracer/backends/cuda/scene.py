@@ -134,7 +134,7 @@ class CudaScene(DeviceScene):
             c_frame=view.frame,
         )
         if self.few_spheres is not None:
-            kernel.set_spheres(self.few_spheres)
+            kernel.set_spheres(self.few_spheres[: self._shown(view)])
 
     def describe(self, view: View) -> dict[str, Any]:
         """Return name, registers, local and shared memory of the kernel."""
@@ -165,7 +165,11 @@ class CudaScene(DeviceScene):
         tables = (view.lights, view.materials) if is_lit else (None, None)
         _core.check_view(view.camera, *tables, view.frame, **self._lengths)
 
-    def arguments(self, picture: launch.Picture, film: int = 0) -> NDArray[np.void]:
+    def _shown(self, view: View) -> int:
+        """Return how many records a view shows: the last one is a ground that it may leave out."""
+        return self.count - len(self.large) + view.large_count
+
+    def arguments(self, view: View, picture: launch.Picture, film: int = 0) -> NDArray[np.void]:
         """RenderArgs (1,) without tiles and samples. film: address of the sums."""
         import numpy as np
 
@@ -173,7 +177,7 @@ class CudaScene(DeviceScene):
         for name in SPHERE_ARRAYS:
             arguments[name] = self.address(name)
         arguments["film"] = film
-        arguments["sphere_count"] = self.count
+        arguments["sphere_count"] = self._shown(view)
         arguments["tiles_x"] = picture.tiles_x
         return arguments
 
@@ -185,7 +189,7 @@ class CudaScene(DeviceScene):
         """
         self.check(view, is_lit=False)
         picture = picture_of(view)
-        arguments = self.arguments(picture)
+        arguments = self.arguments(view, picture)
         arguments["tile_end"] = picture.tiles
         with self._context.lock, self._context.active():
             kernel = first_hits(self.number, self.has_capsules)

@@ -137,6 +137,8 @@ def _packed(
         large = np.concatenate([large, ground])
         large["prim"] = np.arange(len(large), dtype=np.uint32) + (len(solids[0]) + 1 - len(large))
         large[-1]["fade_begin"], large[-1]["fade_end"] = _fading(scene, balls)
+        if stand.is_below(large[-1]):
+            warn("ground.height: the camera is below the ground, which is not drawn from there")
     opacity = _opacity(scene, surfaces)
     sky, lit = _sky(scene, settings, stated, materials)
     own = material_id[:number] if placed is not None else material_id
@@ -149,7 +151,7 @@ def _packed(
         space.scale,
         emitter_count=len(emitters),
         emitter_scale=emitter_scale,
-        large_count=len(large),
+        large_count=large_shown(large, has_ground, stand),
         color_mode=code("ColorMode", color_mode),
         light_count=len(lights),
         transparent_shadows=_passes_light(materials, settings),
@@ -221,6 +223,17 @@ def _plane_of(scene: Scene, camera: Camera, spheres: Spheres, space: Space) -> N
     if not abs(placed) < LARGEST:
         raise SceneError("ground.height: is too far from the spheres for 32-bit numbers; move it")
     return plane(up, placed)
+
+
+def large_shown(large: NDArray[np.void], has_ground: bool, stand: Pose) -> int:
+    """Return how many of the large spheres a camera sees: from below the ground, not that.
+
+    Args:
+        large: structured (G,), `LargeSphere`; the ground is the last one.
+        has_ground: whether there is a ground.
+        stand: the camera.
+    """
+    return len(large) - (has_ground and stand.is_below(large[-1]))
 
 
 def _opacity(scene: Scene, surfaces: Sequence[SphereSet]) -> NDArray[np.uint16]:
@@ -422,7 +435,7 @@ def retake(
         lights = pack_lights(scene.lights, space, rig_axes(settings, stand.axes, up), settings)
         same = (
             *("color_mode", "material_count", "material_mode"),
-            *("large_count", "emitter_count", "emitter_scale", "translucent"),
+            *("emitter_count", "emitter_scale", "translucent"),
         )
         tables = {name: buffers.frame["scene"][name][0] for name in same}
         sky, lit = _sky_of(buffers, scene, settings)
@@ -432,7 +445,8 @@ def retake(
         solids = balls, buffers.axis, buffers.form, buffers.shapes
         frame = _pack_frame(
             _standing(scene, buffers), settings, buffers.scale, light_count=len(lights),
-            transparent_shadows=_passes_light(buffers.materials, settings), **tables, **clip, **lit,
+            large_count=large_shown(buffers.large, buffers.has_ground, stand), **tables, **clip,
+            transparent_shadows=_passes_light(buffers.materials, settings), **lit,
             **_media(clip, camera, solids, buffers.materials, buffers.material_id, settings),
             shadow_catcher=_catcher(scene, buffers.count) if buffers.has_ground else 0,
         )  # fmt: skip

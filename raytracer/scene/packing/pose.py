@@ -24,6 +24,9 @@ ROUNDING = 1e-9
 FARTHEST = 1e15
 """Largest distance in focus, in render space: its square is a float32."""
 
+LEVEL = 1e-6
+"""Sine of the angle from which a view looks upwards: float32 axes are less exact."""
+
 NARROWEST, WIDEST = 0.001, 179.0
 """Degrees of the field of view; those of `Camera.vertical_fov`."""
 
@@ -91,6 +94,18 @@ class Pose:
     def is_focus_behind(self) -> bool:
         """Whether the point in focus is where the camera does not look: nothing is blurred."""
         return self.aperture > 0.0 and self._depth_of_focus <= 0.0
+
+    def is_below(self, ground: np.void) -> bool:
+        """Return whether the camera is below a plane.
+
+        One without perspective is infinitely far away: it is below if it looks upwards.
+
+        Args:
+            ground: `LargeSphere` without curvature; its normal points downwards.
+        """
+        if self.kind == "orthographic":
+            return bool(self.axes.forward @ ground["normal"] < -LEVEL)
+        return bool(self.eye @ ground["normal"] >= ground["height"])
 
     @property
     def _depth_of_focus(self) -> float:
@@ -182,12 +197,8 @@ def _stand(
     around: Surroundings = NOTHING,
 ) -> Pose:
     """Return where a camera stands that is settled and looks at something."""
-    import numpy as np
-
-    backward, up = (np.array(v, np.float64) for v in (camera.backward(), camera.upward))
-    axes = framing.basis(backward, up)
-    half = tan(radians(camera.vertical_fov) / 2.0)
-    outliers = None
+    directed = unfitted(camera, space)
+    axes, half, outliers = directed.axes, directed.half, None
     if camera.fit or camera.position is None:
         everything = camera.fit == "all"
         room, points = around.room, around.points(space)
@@ -206,9 +217,18 @@ def _stand(
         eye = space.point(camera.position)
         if camera.height is not None and camera.type == "orthographic":
             half = camera.height / 2.0 / space.scale
+    return replace(directed, eye=eye, half=half / camera.zoom, outliers=outliers)
+
+
+def unfitted(camera: Camera, space: Space) -> Pose:
+    """Return a camera that is settled with its direction, field of view and lens, at the origin."""
+    import numpy as np
+
+    backward, up = (np.array(v, np.float64) for v in (camera.backward(), camera.upward))
     focus = camera.look_at if camera.focus is None else camera.focus
     return Pose(
-        camera.type, eye, axes, half / camera.zoom, outliers,
+        camera.type, np.zeros(3), framing.basis(backward, up),
+        tan(radians(camera.vertical_fov) / 2.0),
         aperture=camera.aperture, focus=None if focus is None else space.point(focus),
     )  # fmt: skip
 
