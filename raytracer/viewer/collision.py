@@ -116,13 +116,15 @@ class Colliders:
         away = np.linalg.norm(self.giants - view.pose.eye, axis=1)
         return bool((away >= self._min_distances(_clearance(view))).all())
 
-    def sees_others(self, view: View) -> bool:
-        """Return whether no giant hides the centre of the other spheres from the camera."""
-        step = self.middle - view.pose.eye
+    def sees(self, view: View, point: Vector) -> bool:
+        """Return whether the camera is clear of giants, and none hides a point from it."""
+        if not self.is_clear(view):
+            return False
+        step = point - view.pose.eye
         offset = view.pose.eye - self.giants
         along = np.clip(-(offset @ step) / max(float(step @ step), 1e-30), 0.0, 1.0)
         nearest = np.linalg.norm(offset + along[:, None] * step, axis=1)
-        buried = np.linalg.norm(self.giants - self.middle, axis=1) < self.giant_radii
+        buried = np.linalg.norm(self.giants - point, axis=1) < self.giant_radii
         return bool((buried | (nearest >= self.giant_radii)).all())
 
     def unclipped(self, view: View) -> View:
@@ -142,8 +144,9 @@ class Colliders:
     def turned(self, view: View, before: View) -> View:
         """Resolve the collisions of a turn.
 
-        At a giant the turn ends at the surface. If another sphere is in the way, the camera is
-        pulled in towards the pivot (`View.pull`), unless it was in that sphere before.
+        At a giant the turn ends at the surface, or where the giant would hide the pivot. If another
+        sphere is in the way, the camera is pulled in towards the pivot (`View.pull`), unless it was
+        in that sphere before.
 
         Args:
             view: after the turn.
@@ -151,7 +154,7 @@ class Colliders:
         """
         there = self.unclipped(view)
         if not self.is_clear(there):
-            there = self._raised(there, self.is_clear)
+            there = self._raised(there, lambda seen: self.sees(seen, seen.pivot))
         return self._pulled(there, before.pose.eye)
 
     def moved(self, view: View, before: View) -> View:
@@ -186,7 +189,7 @@ class Colliders:
         """
 
         def good(seen: View) -> bool:
-            return self.is_clear(seen) and self.sees_others(seen)
+            return self.sees(seen, self.middle)
 
         there = self.unclipped(fit(view))
         if good(there):

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from raytracer.scene.arrays import blocks
 from raytracer.scene.camera import Camera
 from raytracer.scene.packing import framing
-from raytracer.scene.packing.pose import Pose, aimed
+from raytracer.scene.packing.pose import Pose, aimed, unfitted
 from raytracer.scene.packing.pose import pose as pose_of
 from raytracer.scene.packing.render_space import Space
 from raytracer.viewer.vectors import Vector, cross, rotation, triple
@@ -103,14 +103,18 @@ def initial_view(
     """
     camera = camera or Camera()
     camera = aimed(camera, spheres_of(buffers), space_of(buffers))
-    pose = pose_of(camera, spheres_of(buffers), space_of(buffers), aspect, around)
     up = np.asarray(camera.upward, np.float64)
     up = up / np.linalg.norm(up)
-    if camera.fit or camera.position is None:
-        target = camera.look_at if camera.position is None else None
-        pivot = np.zeros(3) if target is None else space_of(buffers).point(target)
-        whole = camera.zoom == 1.0 and target is None
-        return View(pose, pivot, up, fits_all=whole, with_outliers=camera.fit == "all")
+    is_fitted = camera.fit or camera.position is None
+    target = camera.look_at if camera.position is None else None
+    if is_fitted and target is None and camera.zoom == 1.0:
+        pose = unfitted(camera, space_of(buffers))
+        view = View(pose, np.zeros(3), up, with_outliers=camera.fit == "all")
+        return to_all(view, buffers, aspect, around=around)
+    pose = pose_of(camera, spheres_of(buffers), space_of(buffers), aspect, around)
+    if is_fitted:
+        pivot = space_of(buffers).point(target) if target else framing.middle(spheres_of(buffers))
+        return View(pose, pivot, up, with_outliers=camera.fit == "all")
     distance = float(np.linalg.norm(camera.backward())) / buffers.scale
     pivot = pose.eye + pose.axes.forward * distance
     inside = bool(np.linalg.norm(pose.eye) < bounding_radius(buffers))
@@ -288,7 +292,9 @@ def to_all(
     whole: bool = True,
     around: framing.Surroundings = framing.NOTHING,
 ) -> View:
-    """Fit all spheres from the same direction.
+    """Fit the ball around all spheres from the same direction; the pivot is its centre.
+
+    So they stay in the picture while the camera turns.
 
     Args:
         view: the current one.
@@ -298,20 +304,18 @@ def to_all(
         around: what is shown beside the spheres.
     """
     axes, half = view.pose.axes, view.pose.half
-    spheres = spheres_of(buffers)
     skipped = None if whole else framing.giants(buffers.radius)
-    beside = around.room, around.points(space_of(buffers))
+    ball = framing.bounding_ball(
+        spheres_of(buffers), view.with_outliers, skipped, around.points(space_of(buffers))
+    )
     if view.orthographic:
-        eye, half, _ = framing.orthographic(
-            spheres, axes, aspect, view.with_outliers, skipped, *beside
-        )
+        eye, half, _ = framing.orthographic(ball, axes, aspect, room=around.room)
     else:
-        eye, _ = framing.perspective(
-            spheres, axes, half, aspect, view.with_outliers, skipped, *beside
-        )
-    pose = Pose(view.pose.kind, eye, axes, half)
+        eye, _ = framing.perspective(ball, axes, half, aspect, room=around.room)
+    pose = replace(view.pose, eye=eye, half=half, outliers=None)
+    pivot = np.concatenate(ball[:3]).astype(np.float64)
     whole = skipped is None or len(skipped) == 0
-    return View(pose, np.zeros(3), view.up, fits_all=whole, with_outliers=view.with_outliers)
+    return View(pose, pivot, view.up, fits_all=whole, with_outliers=view.with_outliers)
 
 
 def to_sphere(view: View, center: Vector, radius: float) -> View:
@@ -412,7 +416,7 @@ def _turned(view: View, axes: framing.Basis) -> View:
         + (offset @ old.up) * axes.up
         + (offset @ old.forward) * axes.forward
     )
-    return replace(view, pose=replace(view.pose, eye=eye, axes=axes), fits_all=False)
+    return replace(view, pose=replace(view.pose, eye=eye, axes=axes))
 
 
 def _moved(view: View, step: Vector) -> View:

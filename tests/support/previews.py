@@ -16,7 +16,7 @@ from raytracer.settings import RenderSettings
 from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.messages import Message, Picked, RenderRequest
 from raytracer.viewer.save_job import SaveJob
-from raytracer.viewer.view import View, initial_view
+from raytracer.viewer.view import View, camera_of, initial_view
 from raytracer.viewer.viewer import Viewer
 from raytracer.viewer.worker import Task
 
@@ -37,6 +37,19 @@ def balls(count: int = 40, seed: int = 3, **scene: Any) -> Scene:
 def loaded_scene_of(scene: Any, **overrides: Any) -> LoadedScene:
     """A scene, or the path of one, ready on the CPU."""
     return LoadedScene.load(scene, overrides, "cpu", threads=2)
+
+
+def first_camera(scene: Any, size: tuple[int, int]) -> Camera:
+    """The camera that a preview of a scene, or of its file, begins with at a size in pixels.
+
+    It is the scene's own, unless that is fitted: the preview fits a ball around all spheres.
+    """
+    loaded_scene = loaded_scene_of(scene, width=size[0], height=size[1])
+    camera, buffers = loaded_scene.scene.camera or Camera(), loaded_scene.buffers
+    if camera.position is not None and not camera.fit:
+        return camera
+    around = loaded_scene.surroundings(size)
+    return camera_of(initial_view(camera, buffers, size[0] / size[1], around), buffers)
 
 
 def view_of(buffers: SceneBuffers, aspect: float = 4.0 / 3.0, **camera: Any) -> View:

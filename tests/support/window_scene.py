@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import raytracer
+from support.previews import first_camera
 
 SIZE = (240, 160)
 SAMPLES = 3
@@ -86,7 +87,8 @@ def _tables(text: str) -> list[tuple[str, str]]:
 
 
 def rendered(path: Path, size: tuple[int, int] = SIZE, **options: object) -> NDArray[np.uint8]:
-    """What `raytracer.render` makes of a scene, uint8 (h, w, 3 or 4)."""
+    """What `raytracer.render` makes of a scene as a preview begins, uint8 (h, w, 3 or 4)."""
     width, height = size
     settings: dict[str, object] = {"backend": "cpu", "samples": SAMPLES} | options
+    settings["camera"] = first_camera(path, size)
     return raytracer.render(path, width=width, height=height, **settings).to_uint8()  # type: ignore[arg-type]

@@ -20,7 +20,7 @@ from raytracer.viewer.edits import Edits
 from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.messages import Frame, Message, RenderRequest
 from raytracer.viewer.worker import Worker
-from support.previews import PATIENCE, wait_for
+from support.previews import PATIENCE, first_camera, wait_for
 
 SIZE = (64, 48)
 PLAIN = ToneSettings()
@@ -164,10 +164,11 @@ def request_of(
 def assert_rendered(
     frame: Frame, samples: int = 8, tone: ToneSettings = PLAIN, size: tuple[int, int] = SIZE
 ) -> None:
-    """The picture of the scene's own camera is `render`'s, bit for bit."""
+    """The picture of the first camera is `render`'s, bit for bit."""
     scene = frame.request.loaded_scene.scene
     image = raytracer.render(
-        scene, backend="cpu", width=size[0], height=size[1], samples=samples, tone=tone
-    )
+        scene, camera=first_camera(scene, size), backend="cpu", width=size[0], height=size[1],
+        samples=samples, tone=tone,
+    )  # fmt: skip
     np.testing.assert_array_equal(frame.picture.pixels, image.pixels(8))
     assert frame.samples == samples

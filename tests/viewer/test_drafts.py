@@ -12,7 +12,7 @@ from PIL import Image
 import raytracer
 from raytracer.settings import RenderSettings
 from raytracer.viewer.worker import MIN_IDLE_SAMPLES
-from support.previews import balls, loaded_scene_of
+from support.previews import balls, first_camera, loaded_scene_of
 from support.remote import Remote
 from support.window_scene import SIZE, rendered
 from support.workers import Window, assert_rendered, request_of
@@ -42,8 +42,9 @@ def test_drafts_take_the_centres_of_pixels(adaptive: bool, filter_name: str) -> 
     assert all(shown.samples >= MIN_IDLE_SAMPLES for shown in window.shown[len(drafts) :])
     last = drafts[-1].size
     expected = raytracer.render(
-        loaded_scene.scene, backend="cpu", width=last[0], height=last[1], samples=1, filter="point"
-    )
+        loaded_scene.scene, camera=first_camera(loaded_scene.scene, SIZE), backend="cpu",
+        width=last[0], height=last[1], samples=1, filter="point",
+    )  # fmt: skip
     rerun = Window(adaptive)
     rerun.worker.show(request)
     while not (frame := rerun.look()) or frame.size != last:

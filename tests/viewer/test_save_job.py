@@ -22,7 +22,7 @@ from raytracer.viewer.edits import Edits
 from raytracer.viewer.messages import RenderRequest, Saved
 from raytracer.viewer.outputs import Outputs
 from raytracer.viewer.save_job import PART_SECONDS, ROWS, SaveJob, parse_size
-from support.previews import balls, loaded_scene_of, view_of, viewer_of
+from support.previews import balls, first_camera, loaded_scene_of, view_of, viewer_of
 
 TONE = ToneSettings()
 
@@ -77,8 +77,9 @@ def test_in_parts_it_is_the_picture_of_render(
     assert all(0.0 < fraction <= 1.0 for fraction in fractions)
 
     again = raytracer.render(
-        scene, backend="cpu", tone=tone, width=size[0], height=size[1], samples=samples
-    )
+        scene, camera=first_camera(scene, size), backend="cpu", tone=tone, width=size[0],
+        height=size[1], samples=samples,
+    )  # fmt: skip
     assert save_job._film.sums.tobytes() == again.film.sums.tobytes()
     again.save(tmp_path / "rendered.png")
     kept, rendered = (np.array(Pictures.open(tmp_path / f"{n}.png")) for n in ("kept", "rendered"))
@@ -141,7 +142,8 @@ def test_other_looks_between_the_parts_do_not_show(tmp_path: Path) -> None:
     turned = moves.orbit(view_of(loaded_scene.buffers), 1.5, 0.3)
     while save_job.step(1e-5) is None:
         loaded_scene.hit(loaded_scene.buffers_for(turned, (64, 48), Edits()), 32, 24)
-    again = raytracer.render(scene, backend="cpu", samples=4)
+    camera = first_camera(scene, (64, 48))
+    again = raytracer.render(scene, camera=camera, backend="cpu", samples=4)
     assert save_job._film.sums.tobytes() == again.film.sums.tobytes()
 
 

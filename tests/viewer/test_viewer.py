@@ -77,7 +77,9 @@ def test_every_key_is_tested_here() -> None:
     assert tested | of_data == {control.action for control in CONTROLS}
 
 
-def test_it_begins_with_the_picture_of_the_scene(viewer: Viewer) -> None:
+def test_it_begins_with_the_picture_of_the_scene() -> None:
+    camera = Camera(position=(60.0, -10.0, 30.0), look_at=(50.0, -20.0, 7.0))
+    viewer = viewer_of(loaded_scene_of(balls(camera=camera)))
     (request,) = requests(viewer)
     assert request.loaded_scene is viewer.loaded_scene
     assert request.buffers.digest() == viewer.loaded_scene.job.digest
@@ -369,7 +371,7 @@ def test_the_priority_is_of_the_picked_glass() -> None:
     glass = scene.materials["glass"]
     assert isinstance(glass, Principled)
     raised = {**scene.materials, "glass": replace(glass, priority=3.0)}
-    stated = replace(scene, materials=raised)
+    stated = replace(scene, materials=raised, camera=viewer.camera)
     assert shown.digest() == pack(stated).digest(), "as if the scene said so"
     viewer.do("undo")
     assert viewer.priority == 0.0
@@ -392,7 +394,7 @@ def test_the_ground_becomes_a_shadow_catcher_and_a_ground_again(viewer: Viewer) 
     standing.toggle_shadow_catcher()
     assert (standing.notice, standing.shadow_catcher) == ("ground: its shadows alone", True)
     scene = standing.loaded_scene.scene
-    caught = replace(scene, ground=Ground(shadow_catcher=True))
+    caught = replace(scene, ground=Ground(shadow_catcher=True), camera=standing.camera)
     assert requests(standing)[-1].buffers.digest() == pack(caught).digest()
     standing.toggle_shadow_catcher()
     assert standing.notice == "ground: whole"
@@ -499,7 +501,7 @@ def test_a_ground_ball_is_left_out_where_the_rest_is_to_be_seen() -> None:
     points = np.stack([buffers.x, buffers.y, buffers.z], axis=1).astype(np.float64)[:50]
     shown, ahead = moves.project(viewer.view, points, ASPECT)
     assert ahead.all()
-    assert 0.8 < np.abs(shown).max() < 1.0
+    assert 0.5 < np.abs(shown).max() < 1.0
     viewer.fit_giants()
     assert viewer.view.fits_all
     far, _ = moves.project(viewer.view, points, ASPECT)

@@ -15,7 +15,15 @@ from raytracer.errors import UserError
 from raytracer.viewer import viewer as module
 from raytracer.viewer.messages import Broken, Failed, Picked, Refused, Saved
 from raytracer.viewer.viewer import Viewer
-from support.previews import balls, hit_id, loaded_scene_of, picked, requests, viewer_of
+from support.previews import (
+    balls,
+    first_camera,
+    hit_id,
+    loaded_scene_of,
+    picked,
+    requests,
+    viewer_of,
+)
 
 
 @pytest.fixture
@@ -119,9 +127,9 @@ def test_a_png_of_the_size_that_is_typed(
     while worker.save_job.step(0.0) is None:
         pass
     path = Path("scene-view-1.png")
-    again = raytracer.render(
-        viewer.loaded_scene.scene, backend="cpu", width=130, height=20, samples=5
-    )
+    scene = viewer.loaded_scene.scene
+    camera = first_camera(scene, (130, 20))
+    again = raytracer.render(scene, camera=camera, backend="cpu", width=130, height=20, samples=5)
     np.testing.assert_array_equal(np.array(Pictures.open(path)), again.to_uint8())
     worker.save_job = None  # as the render thread does when it is done
     viewer.ask_size()
@@ -156,6 +164,7 @@ def test_one_picture_is_saved_at_a_time(viewer: Viewer, tmp_path: Path) -> None:
 
 def test_a_camera_that_was_moved_is_saved_as_it_is(viewer: Viewer, tmp_path: Path) -> None:
     viewer.orbit(0.3, 0.1)
+    viewer.dolly(0.1)
     viewer.save((200, 50), 2, tmp_path / "kept.png")
     save_job: Any = viewer.worker.save_job
     assert save_job._request.buffers.camera == viewer.view.pose.pack(4.0)

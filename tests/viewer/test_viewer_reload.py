@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,11 @@ def last(viewer: Viewer) -> Any:
     return worker.requests[-1]
 
 
+def seen_by(viewer: Viewer) -> Scene:
+    """The scene with the camera of a viewer, which fits a ball where the scene fits spheres."""
+    return replace(viewer.loaded_scene.scene, camera=viewer.camera)
+
+
 def test_it_shows_the_new_scene_and_says_so() -> None:
     viewer = viewer_of(loaded_scene_of(balls()))
     viewer.receive(Broken("scene.toml: is broken"))
@@ -42,7 +48,7 @@ def test_it_shows_the_new_scene_and_says_so() -> None:
     assert last(viewer).buffers.count == 50
     assert viewer.reload_error == ""
     assert viewer.notice == "scene was reloaded"
-    assert_same_buffers(last(viewer).buffers, pack(loaded_scene.scene))
+    assert_same_buffers(last(viewer).buffers, pack(seen_by(viewer)))
 
 
 def test_a_framed_view_goes_on_framing() -> None:
@@ -62,6 +68,7 @@ def test_a_camera_that_was_moved_stays_where_it_is_in_the_scene(
     """Though the spheres, and with them render space, are others."""
     viewer = viewer_of(loaded_scene_of(balls(camera=camera)))
     viewer.orbit(0.5, 0.2)
+    viewer.dolly(0.1)
     if orthographic:
         viewer.toggle_projection()
     before, buffers = viewer.camera, viewer.loaded_scene.buffers
@@ -78,8 +85,8 @@ def test_a_camera_that_was_moved_stays_where_it_is_in_the_scene(
 def test_another_camera_in_the_file_is_taken(old: Any, new: Any) -> None:
     viewer = viewer_of(loaded_scene_of(balls(camera=old)))
     viewer.orbit(0.5, 0.2)
-    loaded_scene = reload(viewer, camera=new)
-    assert_same_buffers(last(viewer).buffers, pack(loaded_scene.scene))
+    reload(viewer, camera=new)
+    assert_same_buffers(last(viewer).buffers, pack(seen_by(viewer)))
     assert viewer.view.fits_all == (new is None)
 
 
@@ -100,9 +107,9 @@ def test_a_background_that_was_chosen_stays_unless_the_file_has_another() -> Non
     viewer.next_background()
     reload(viewer, seed=5)
     assert viewer.edits == Edits(background=1)
-    loaded_scene = reload(viewer, background=Background("red"))
+    reload(viewer, background=Background("red"))
     assert viewer.edits == Edits()
-    assert_same_buffers(last(viewer).buffers, pack(loaded_scene.scene))
+    assert_same_buffers(last(viewer).buffers, pack(seen_by(viewer)))
 
 
 def test_a_view_that_the_new_scene_cannot_hold_gives_way_to_the_files() -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -14,10 +17,11 @@ from support.host import State
 from support.remote import Remote
 from support.window_scene import MASSES, SIZE, all_spheres
 
+Open = Callable[..., Remote]
 BUTTONS = {"left": 1, "middle": 2, "right": 3}
 WIDTH, HEIGHT = SIZE
 FROM, TO = (120, 80), (152, 64)  # pixels from the upper left; to the right and up
-PIXELS = [(110, 80), (50, 50), (84, 16), (190, 30), (110, 124), (3, 3), (239, 159), (69, 52)]
+PIXELS = [(122, 84), (83, 69), (112, 44), (175, 60), (131, 124), (3, 3), (239, 159), (60, 110)]
 
 
 def drag(
@@ -224,3 +228,38 @@ def test_help_names_every_way_to_use_the_mouse() -> None:
     labels = " ".join(drag.label for drag in MOUSE)
     for word in ("Right drag", "Shift drag", "Ctrl drag", "Scroll", "Shift scroll", "Double click"):
         assert word in labels
+
+
+def chain(path: Path) -> Path:
+    """A long molecule along x, whose middle is far from most of its atoms."""
+    places = [*np.linspace(0.0, 10.0, 40), *np.linspace(10.0, 80.0, 30)]
+    rows = [f"C {x:.4f} {0.5 * np.cos(x):.4f} {0.5 * np.sin(x):.4f}" for x in places]
+    path.write_text("\n".join([str(len(rows)), "", *rows]) + "\n")
+    return path
+
+
+@pytest.mark.parametrize("options", [(), ("--ortho",)], ids=str)
+def test_no_turn_of_a_fitted_view_takes_a_long_molecule_out_of_the_window(
+    open_window: Open, display: Display, tmp_path: Path, options: tuple[str, ...]
+) -> None:
+    """Nor after F, nor in a window of another shape."""
+    size = ("--size", "240x160", "--samples", "1", "--background", "black")
+    window = open_window(*size, *options, scene=chain(tmp_path / "chain.xyz"))
+    window.rest()
+    pivot = window.state.pivot
+    np.testing.assert_allclose(pivot, (40.0, 0.0, 0.0), atol=0.1)
+    for step, (dx, dy) in enumerate([(60, 0), (0, 60), (40, -30), (-75, -50), (30, 55)]):
+        drag(window, display, to=(FROM[0] + dx, FROM[1] + dy))
+        shown = window.shot()
+        edge = np.concatenate([shown[0], shown[-1], shown[:, 0], shown[:, -1]])
+        assert (edge == 0).all(), f"after drag {step}"
+        assert shown.any()
+        if step == 2:
+            window.press("F")
+            window.rest()
+    np.testing.assert_allclose(window.state.pivot, pivot, atol=1e-6)
+    display.xdotool("windowsize", "--sync", window.state.xid, 150, 300)
+    window.until(lambda s: s.size == (150, 300) and s.rest, "the other shape")
+    shown = window.shot()
+    assert not np.concatenate([shown[0], shown[-1], shown[:, 0], shown[:, -1]]).any()
+    assert np.flatnonzero(shown.any(axis=(0, 2))).size > 3

@@ -17,7 +17,7 @@ from raytracer.errors import BackendError, UserError
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.viewer import worker as module
 from raytracer.viewer.messages import Failed, Metered, Picked, Refused, RenderRequest
-from support.previews import PATIENCE, balls, hit_id, loaded_scene_of, wait_for
+from support.previews import PATIENCE, balls, first_camera, hit_id, loaded_scene_of, wait_for
 from support.workers import SIZE, Window, assert_rendered, gated, request_of
 
 
@@ -61,7 +61,8 @@ def test_it_converges_to_the_picture_of_render(window: Window, samples: int) -> 
     window.worker.show(request)
     frame = window.finish(request)
     assert_rendered(frame, samples)
-    film = raytracer.render(loaded_scene.scene, backend="cpu", samples=samples).film
+    camera = first_camera(loaded_scene.scene, SIZE)
+    film = raytracer.render(loaded_scene.scene, camera=camera, backend="cpu", samples=samples).film
     held = window.worker._film.film
     assert held is not None
     assert held.to_host().sums.tobytes() == film.sums.tobytes()
@@ -200,7 +201,8 @@ def test_the_exposure_is_that_of_the_picture(window: Window) -> None:
     window.worker.show(request)
     window.finish(request)
     window.worker.meter()
-    image = raytracer.render(loaded_scene.scene, backend="cpu", samples=8, tone=tone)
+    camera = first_camera(loaded_scene.scene, SIZE)
+    image = raytracer.render(loaded_scene.scene, camera=camera, backend="cpu", samples=8, tone=tone)
     assert window.receive(Metered).stops == image.statistics.exposure
 
 

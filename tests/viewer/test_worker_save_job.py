@@ -13,7 +13,7 @@ import raytracer
 from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.messages import Refused, Saved
 from raytracer.viewer.save_job import SaveJob
-from support.previews import PATIENCE, balls, loaded_scene_of, wait_for
+from support.previews import PATIENCE, balls, first_camera, loaded_scene_of, wait_for
 from support.workers import Window, assert_rendered, gated, request_of
 
 
@@ -30,7 +30,10 @@ def saving_of(loaded_scene: LoadedScene, path: Path, samples: int = 6) -> SaveJo
 
 
 def assert_saved(path: Path, scene: raytracer.Scene, samples: int = 6) -> None:
-    image = raytracer.render(scene, backend="cpu", width=90, height=50, samples=samples)
+    camera = first_camera(scene, (90, 50))
+    image = raytracer.render(
+        scene, camera=camera, backend="cpu", width=90, height=50, samples=samples
+    )
     np.testing.assert_array_equal(np.array(Pictures.open(path)), image.to_uint8())
 
 

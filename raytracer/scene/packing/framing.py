@@ -256,6 +256,50 @@ def orthographic(
     return eye, half, outliers
 
 
+def bounding_ball(
+    spheres: Spheres,
+    everything: bool = False,
+    skipped: NDArray[np.intp] | None = None,
+    points: NDArray[np.float64] | None = None,
+) -> Spheres:
+    """Return a ball that holds the spheres, about the centre of the box around them.
+
+    A camera that fits it has the spheres in its picture from all directions.
+
+    Args:
+        spheres: x, y, z, radius, float32 (N,) each; without spheres a unit ball is returned.
+        everything, skipped, points: as for `perspective`.
+
+    Returns:
+        x, y, z, radius, float32 (1,) each.
+    """
+    import numpy as np
+
+    low, high = _box(spheres, everything, skipped, points)
+    center, size = (low + high) / 2.0, (high - low) / 2.0
+    nothing = np.empty(0, np.intp) if skipped is None else skipped
+    farthest = np.zeros(len(spheres[0]) // BLOCK_ROWS + 2)  # of each block, and of the points
+
+    def work(rows: slice) -> None:
+        distance = np.zeros(rows.stop - rows.start)
+        left_out = np.zeros(len(distance), bool)  # their centres are outside of the box
+        for axis, place, half in zip(spheres[:3], center, size, strict=True):
+            offset = axis[rows] - place
+            left_out |= np.abs(offset) > half
+            distance += np.square(offset, out=offset)
+        np.sqrt(distance, out=distance)
+        distance += spheres[3][rows]
+        distance[left_out] = 0.0
+        distance[within(nothing, rows)] = 0.0
+        farthest[rows.start // BLOCK_ROWS] = distance.max()
+
+    each_block(len(spheres[0]), work)
+    if points is not None:
+        farthest[-1] = np.linalg.norm(points - center, axis=1).max()
+    x, y, z, radius = (np.array([value], np.float32) for value in (*center, farthest.max() or 1.0))
+    return x, y, z, radius
+
+
 def middle(spheres: Spheres) -> NDArray[np.float64]:
     """Return the centre of the box around the spheres, without giants and those that are far out.
 
@@ -265,13 +309,26 @@ def middle(spheres: Spheres) -> NDArray[np.float64]:
     Returns:
         float64 (3,).
     """
+    low, high = _box(spheres, everything=False, skipped=giants(spheres[3]))
+    center: NDArray[np.float64] = (low + high) / 2.0
+    return center
+
+
+def _box(
+    spheres: Spheres,
+    everything: bool,
+    skipped: NDArray[np.intp] | None,
+    points: NDArray[np.float64] | None = None,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return lower and upper corner of the box around the spheres, float64 (3,) each.
+
+    everything, skipped, points: as for `perspective`.
+    """
     import numpy as np
 
     axes = np.eye(3)
-    reached, _ = _reach(spheres, [*axes, *-axes], everything=False, skipped=giants(spheres[3]))
-    low, high = -np.array(reached[3:], np.float64), np.array(reached[:3], np.float64)
-    center: NDArray[np.float64] = (low + high) / 2.0
-    return center
+    reached, _ = _reach(spheres, [*axes, *-axes], everything, skipped, points)
+    return -np.array(reached[3:], np.float64), np.array(reached[:3], np.float64)
 
 
 def giants(radius: NDArray[np.float32]) -> NDArray[np.intp]:
