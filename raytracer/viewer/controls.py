@@ -138,7 +138,7 @@ CONTROLS = (
     Control(SHOW, ("CTRL+F",), "fade_selected", "fade the selected"),
     Control(SHOW, ("CTRL+G",), "fade_rest", "fade the rest"),
     Control(SHOW, ("CTRL+D",), "show_all", "show all"),
-    Control(SHOW, ("W",), "next_slice", "slice along x, y, z, or none"),
+    Control(SHOW, ("W",), "next_slice", "slice: cut off the front; then along other axes, none"),
     Control(SHOW, ("SHIFT+W",), "flip_slice", "show the other side of the slice"),
     Control(SHOW, ("BRACKETRIGHT",), "move_slice", "move the slice", (SLICE,), True, "[ ]"),
     Control(SHOW, ("BRACKETLEFT",), "move_slice", "", (-SLICE,), True, "[ ]"),

@@ -90,6 +90,7 @@ class DataView:
         self.content = content
         self.picks: list[int] = []
         self._lines: dict[int, list[str]] = {}
+        self._cut = ""  # axes of the slices before, of `next_slice`
         self._extents: tuple[object, dict[str, tuple[float, float]]] = (None, {})
 
     # Content
@@ -500,26 +501,35 @@ class DataView:
     @action(undo=True)
     def slice_(self, axis: str | None, position: float | None = None,
                keep: str | None = None) -> None:  # fmt: skip
-        """Show what is below or above a place on an axis, a share of the extent; None: no slice."""
+        """Show what is below or above a place on an axis, a share of the extent; None: no slice.
+
+        Without `keep`, a new slice cuts off what is in front of the camera.
+        """
         if axis is None:
             self.show(replace(self.content, slice=None))
             self._viewer.notify("no slice")
             return
         one_of(axis, "slice: axis", AXES, "axis", UserError)
-        now = self.content.slice or Slice(axis)
-        if position is not None:
-            position = real(position, "slice: position", 0.0, 1.0, error=UserError)
-        else:
-            position = now.position if now.axis == axis else 0.5
+        now = self.content.slice
+        if now is None:
+            self._cut = ""
+        if now is None or now.axis != axis:
+            toward = self._viewer.view.pose.axes.forward[AXES.index(axis)]
+            now = Slice(axis, keep=KEPT_SIDES[bool(toward > 0.0)])
+        if position is None:
+            position = now.position
+        position = real(position, "slice: position", 0.0, 1.0, error=UserError)
         side = one_of(keep or now.keep, "slice: keep", KEPT_SIDES, "side", UserError)
         self.show(replace(self.content, slice=Slice(axis, position, side)))
 
     @action(undo=True)
     def next_slice(self) -> None:
-        """Slice along the next axis: x, y, z, none."""
-        axes = (None, *AXES)
-        now = self.content.slice.axis if self.content.slice else None
-        self.slice_(axes[(axes.index(now) + 1) % len(axes)])
+        """Slice along the axis nearest to the view, then along the others, then not at all."""
+        now = self.content.slice
+        self._cut = self._cut.partition(now.axis)[0] + now.axis if now else ""
+        forward = self._viewer.view.pose.axes.forward
+        left = [axis for axis in AXES if axis not in self._cut]
+        self.slice_(max(left, key=lambda axis: abs(forward[AXES.index(axis)]), default=None))
 
     @action(undo=True)
     def flip_slice(self) -> None:

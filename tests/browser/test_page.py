@@ -17,6 +17,7 @@ import raytracer
 from raytracer.viewer.session import Session
 from raytracer.viewer.view import project
 from support.chromium import Site
+from support.previews import first_camera
 
 pytest.importorskip("aiohttp", reason="the extra serve is missing")
 if TYPE_CHECKING:
@@ -110,8 +111,16 @@ def centers_on_screen(session: Session) -> list[tuple[float, float]]:
 
 def test_the_finished_picture_is_that_of_render(page: Page, atoms: Path) -> None:
     width, height = STAGE
+    camera = first_camera(atoms, STAGE)
     image = raytracer.render(
-        atoms, frame=0, width=width, height=height, samples=SAMPLES, ao_samples=1, backend="cpu"
+        atoms,
+        camera=camera,
+        frame=0,
+        width=width,
+        height=height,
+        samples=SAMPLES,
+        ao_samples=1,
+        backend="cpu",
     )  # the page shows its first sample sooner with one occlusion ray
     np.testing.assert_array_equal(shown(page), image.to_uint8()[..., :3])
 
@@ -196,6 +205,24 @@ def test_keys_and_the_help(page: Page, site: Site) -> None:
     before, _ = camera(site)
     finished(page, lambda: page.keyboard.press("ArrowLeft", delay=60))
     assert np.linalg.norm(camera(site)[0] - before) > 0.01
+
+
+def test_a_slice_cuts_off_what_is_in_front(page: Page, site: Site) -> None:
+    """The key takes the axis of the view first; one chosen in the panel shows the far side too."""
+
+    def cut() -> tuple[str, str]:
+        now = site.call(lambda session: session.state())["slice"]
+        return now["axis"], now["keep"]
+
+    for key, keep in (("x", "above"), ("Shift+X", "below")):
+        finished(page, lambda: page.keyboard.press(key))  # noqa: B023
+        finished(page, lambda: page.keyboard.press("w"))
+        assert cut() == ("x", keep)
+        axis = "select[title='axis of a slice']"
+        finished(page, lambda: page.select_option(axis, ""))  # noqa: B023
+        finished(page, lambda: page.select_option(axis, "x"))  # noqa: B023
+        assert cut() == ("x", keep)
+        finished(page, lambda: page.select_option(axis, ""))  # noqa: B023
 
 
 def test_the_time_line_shows_frames(page: Page, site: Site) -> None:

@@ -67,7 +67,7 @@ DATA_EFFECTS: dict[str, tuple[Effect, tuple[tuple[Any, ...], ...]]] = {
     "CTRL+F": (becomes("faded", 1), (SELECTED,)),
     "CTRL+G": (becomes("faded", 1), (SELECTED,)),
     "CTRL+D": (becomes("hidden", 0), (SELECTED, ("hide-rest",))),
-    "W": (slices("x", 0.5, 0.5), ()),
+    "W": (slices("z", 0.5, 0.5), ()),
     "SHIFT+W": (slices("x", 0.5, 0.5, "above"), (SLICED,)),
     "BRACKETRIGHT": (slices("x", 0.501, 1.0), (SLICED,)),
     "BRACKETLEFT": (slices("x", 0.0, 0.499), (SLICED,)),

@@ -68,7 +68,9 @@ def write_frames(path: Path, count: int, atoms: int = 5) -> Path:
 
 def test_pictures_end_with_that_of_render_and_are_the_callers_own(session: Session) -> None:
     picture = finished(session)
-    expected = raytracer.render(balls(), width=64, height=48, samples=2, backend="cpu")
+    expected = raytracer.render(
+        balls(camera=session.viewer.camera), width=64, height=48, samples=2, backend="cpu"
+    )
     assert np.array_equal(picture.pixels[..., :3], np.asarray(expected)[..., :3])
     assert (picture.size, picture.samples, picture.of) == (SIZE, 2, 2)
     assert not picture.draft
@@ -250,6 +252,32 @@ def test_selections_and_picks_stay_with_the_ids_of_particles(tmp_path: Path) -> 
         assert session.state()["picks"] == [
             {"id": pick, "position": [pytest.approx(2.2), 2.0, 5.0], "lines": ["atom 2"]}
         ]
+
+
+@pytest.mark.parametrize("view", ["x", "-x", "y", "-y", "z", "-z", "iso", "front"])
+def test_slices_cut_off_what_is_in_front_the_nearest_axis_first(view: str) -> None:
+    """Whatever is done between them, each axis has its turn, then nothing is cut."""
+    with opened(balls()) as session:
+        session.do("view", view)
+        seen = []
+        for step in range(3):
+            session.do("next-slice")
+            now, forward = session.state()["slice"], session.viewer.view.pose.axes.forward
+            along = {axis: forward["xyz".index(axis)] for axis in "xyz"}
+            left = [axis for axis in "xyz" if axis not in seen]
+            assert abs(along[now["axis"]]) == max(abs(along[axis]) for axis in left)
+            seen.append(now["axis"])
+            assert now["keep"] == ("above" if along[now["axis"]] > 0.0 else "below")
+            session.do("orbit", 0.7, 0.2 - 0.3 * step)
+        session.do("next-slice")
+        assert session.state()["slice"] is None
+        session.do("slice", "y", 0.5)
+        session.do("next-slice")
+        session.do("undo")
+        assert session.state()["slice"]["axis"] == "y"
+        assert {session.do("next-slice") or session.state()["slice"]["axis"] for _ in "xz"} == {
+            "x", "z"
+        }  # fmt: skip
 
 
 def test_what_is_hidden_sliced_and_marked_is_what_numpy_says(session: Session) -> None:
