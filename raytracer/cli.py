@@ -16,7 +16,7 @@ from raytracer.commands.group import Group, UnknownCommandError
 from raytracer.errors import MemoryNeedError, RaytracerError, UserError, fitted, shown
 from raytracer.process import Terminated
 from raytracer.resources import NO_THREADS, is_lack_of_memory, is_lack_of_threads
-from raytracer.warning import passed_to
+from raytracer.warning import passed_to, warn
 
 MODULES = {
     "render": "raytracer.commands.render",
@@ -39,7 +39,7 @@ SUMMARIES = {
     "tone": "Make pictures of saved films without rendering.",
     "scene": "Check scene files, make large scenes.",
     "devices": "List the devices that can render here, and what is missing.",
-    "info": "Print how a picture was made.",
+    "info": "Print what a data file holds, or how a picture was made.",
     "bench": "Check and time kernels.",
 }
 """The line of each subcommand in the help."""
@@ -89,7 +89,7 @@ def program() -> None:
       raytracer devices                    the devices that can render here
       raytracer scene check FILE           the contents of a scene file, or its mistakes
       raytracer scene generate --list      generators of large scenes
-      raytracer info atoms.png             how a picture was made
+      raytracer info FILE                  what a data file holds, or how a picture was made
       raytracer tone FILM                  another exposure of a saved film, without rendering
     """
 
@@ -115,7 +115,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         _require_words(args)
         with passed_to(_print_warning):
-            code = program.main(args, prog_name="raytracer", standalone_mode=False)
+            code = _run(args)
     except RaytracerError as error:
         return _say(str(error), error.exit_code)
     except click.UsageError as error:
@@ -133,6 +133,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     finally:
         _tidy()
     return code if isinstance(code, int) else 0
+
+
+def _run(args: list[str]) -> Any:
+    """Run the command; names of options with underscores are old spellings."""
+    try:
+        return program.main(args, prog_name="raytracer", standalone_mode=False)
+    except click.NoSuchOption as error:
+        old = error.option_name
+        new = old.replace("_", "-")
+        params = error.ctx.command.params if error.ctx else []
+        if new == old or all(new not in (*each.opts, *each.secondary_opts) for each in params):
+            raise
+    warn(f"{old} is deprecated, for names of options have hyphens: say {new}")
+    return _run([re.sub(f"^{re.escape(old)}(?==|$)", new, word) for word in args])
 
 
 def _print_warning(sentence: str) -> None:

@@ -193,7 +193,7 @@ class RenderSettings(Defined):
         default="plain",
         metadata=define(
             Choice(tuple(LOOKS), "look"),
-            "Light and integrator where the scene does not state its own; "
+            "Light and integrator of a scene that states none; "
             "a particle file without a scene has soft.",
         ),
     )

@@ -268,10 +268,7 @@ def test_only_is_exactly_that_sample(scene: str, capsys: pytest.CaptureFixture[s
         (["render", "balls.toml", "--only", "0,0,-1"], "counted from 0"),
         (["render", "balls.toml", "--only", "0,0,0", "--repeat", "2"], "writes no picture"),
         (["render", "balls.toml", "--threads", "-1"], "threads = -1"),
-        (
-            ["info", "balls.toml"],
-            "is not a PNG file, nor another picture of raytracer: name",
-        ),
+        (["info", "balls.foo"], "there is no such file; did you mean 'balls.toml'?"),
         (["tone", "balls.png"], "balls.png: is not a film: films are .npz or .exr"),
         (["info", "missing.png"], "there is no such file"),
         (["scene", "check", "missing.toml"], "missing.toml"),

@@ -373,7 +373,7 @@ def test_the_most_samples_of_a_noise_level(capsys: pytest.CaptureFixture[str]) -
     run("render", "balls.toml", *words, "--film", "most.npz")
     assert "after the 16 samples per pixel of max_samples" in capsys.readouterr().err
     assert Film.load("most.npz").samples == 16
-    assert "max_samples" in error_of(capsys, "render", "balls.toml", "--max-samples", "0")
+    assert "--max-samples" in error_of(capsys, "render", "balls.toml", "--max-samples", "0")
 
 
 def test_a_film_of_a_noise_level_is_denoised_later(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from raytracer.commands.options import (
+    FILE,
     SettingsCommand,
     animation_options,
     annotation_options,
@@ -48,14 +49,34 @@ if TYPE_CHECKING:
         "farm": tone_options,
         "poster": annotation_options,
     },
+    common=(
+        "output",
+        "backend",
+        "frames",
+        "fps",
+        "duration",
+        "turntable",
+        "follow",
+        "view",
+        "up",
+        "background",
+        "radius",
+        "color_by",
+        "select",
+        "size",
+        "samples",
+        "look",
+        "legend",
+    ),
 )
-@click.argument("scene", metavar="SCENE|DATA")
+@click.argument("scene", type=FILE, metavar="SCENE|DATA")
 @click.option(
     "-o",
     "--output",
+    type=FILE,
     metavar="FILE",
-    help="The movie (.mp4, .mov, .mkv, .webm, .gif, .webp) or numbered pictures "
-    "('frames/####.png', .exr); default: NAME.mp4 in the current folder, or NAME-2.mp4 where that "
+    help="The movie: .mp4, .mov, .mkv, .webm, .gif, .webp; or numbered pictures: "
+    "'frames/####.png' or .exr; default: NAME.mp4 in the current folder, or NAME-2.mp4 where that "
     "is there.",
 )
 @format_option

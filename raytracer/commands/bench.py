@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from raytracer.commands.options import SettingsCommand
 from raytracer.resources import require_start
 
 CHOICE = click.Choice
@@ -18,7 +19,7 @@ EXAMPLES = """Check and time kernels, and NumPy where there is no GPU.
 Examples:
   raytracer bench --list
   raytracer bench vecadd matmul
-  raytracer bench matmul --size 1024,4096 --variant 06 --save renders/matmul.json
+  raytracer bench matmul --size 1024,4096 --variant 06 --save matmul.json
   raytracer bench matmul --with kernel.cu     your kernel under the same rules
   raytracer bench histogram --input sorted --axis n=2^30
   raytracer bench contraction --explain       ideas and resources of the variants
@@ -31,7 +32,26 @@ Examples:
 """
 
 
-@click.command(help=EXAMPLES)
+@click.command(
+    cls=SettingsCommand,
+    settings={},
+    common=(
+        "listed",
+        "variant",
+        "size",
+        "axis",
+        "dtype",
+        "backend",
+        "mode",
+        "save",
+        "compare",
+        "form",
+        "plot",
+        "explain",
+        "with_file",
+    ),
+    help=EXAMPLES,
+)
 @click.argument("ops", nargs=-1, metavar="[OP ...]")
 @click.option("--list", "listed", is_flag=True, help="List operations, axes, types and variants.")
 @click.option("--variant", multiple=True, help="Variant, by label, name or number; repeatable.")
@@ -46,7 +66,8 @@ Examples:
 @click.option("--scene", multiple=True, help="Example scene of `bench render`; repeatable.")
 @click.option("--axis", multiple=True, metavar="NAME=SIZE", help="Size of one axis; repeatable.")
 @click.option("--dtype", help="Data type of the operation, as --list names it.")
-@click.option("--backend", type=CHOICE(["auto", "cpu", "cuda"]), default="auto", show_default=True)
+@click.option("--backend", type=CHOICE(["auto", "cpu", "cuda"]), default="auto", show_default=True,
+              help="Where to run.")  # fmt: skip
 @click.option(
     "--input",
     "distribution",
@@ -76,6 +97,7 @@ Examples:
     type=CHOICE(["table", "markdown", "csv", "json"]),
     default="table",
     show_default=True,
+    help="How results are printed.",
 )
 @click.option("--plot", type=click.Path(path_type=Path), metavar="FILE.png", help="Plot results.")
 @click.option("--explain", is_flag=True, help="Describe the variants without timing them.")

@@ -84,6 +84,7 @@ class Group(click.Group):
             UnknownCommandError: there is no such subcommand.
         """
         name = args[0]
-        if name not in self.list_commands() and not name.startswith("-"):
+        known = ctx.resilient_parsing or name in self.list_commands()  # for a completion, no error
+        if not known and not name.startswith("-"):
             raise UnknownCommandError(name, self, ctx)
         return super().resolve_command(ctx, args)

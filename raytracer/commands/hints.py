@@ -98,6 +98,7 @@ ELSEWHERE: dict[tuple[str, ...], str] = {
     ("fps", "animation", "animate", "movie", "turntable", "duration", "orbit", "follow"): (
         "one picture is rendered; movies are made by `raytracer animate`"
     ),
+    ("frame_rate", "framerate", "rate"): "use `raytracer animate --fps 30`",
     ("overwrite", "force", "f", "yes"): (
         "an earlier picture of the same scene is replaced without an option; '--output' replaces "
         "any"

@@ -1,45 +1,157 @@
-"""`raytracer info`."""
+"""`raytracer info`.
+
+What the command needs beyond its options is imported when it runs: its help takes no time.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import click
 
-if TYPE_CHECKING:
-    from pathlib import Path
+from raytracer.commands.options import (
+    FILE,
+    format_option,
+    frame_option,
+    scene_path,
+    topology_option,
+)
+from raytracer.errors import SceneError
+from raytracer.resources import require_start
 
 
 @click.command()
-@click.argument("file", metavar="FILE.png")
-@click.option("--json", "as_json", is_flag=True, help="Print the metadata as JSON.")
-def info(file: str, as_json: bool) -> None:
-    """Print how a picture or a movie was made: version, scene, settings, camera, backend and times.
+@click.argument("file", type=FILE, metavar="FILE")
+@frame_option
+@format_option
+@topology_option
+@click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
+def info(file: str, as_json: bool, **options: Any) -> None:
+    """Print what is in a data file or a scene, or how a picture, a film or a movie was made.
 
-    The camera comes last as TOML: in a scene file it makes the same picture again.
+    Of data: format, particles, frames, box, columns with their ranges, and what is drawn. Large
+    files are not read for that: their headers tell most of it.
+
+    Of pictures: version, scene, settings, camera, backend and times. The camera comes last as TOML:
+    in a scene file it makes the same picture again.
 
     \b
     Examples:
+      raytracer info trajectory.gsd
       raytracer info renders/three_balls.png
-      raytracer info renders/three_balls.png --json
+      raytracer info atoms.xyz --json
     """
-    from pathlib import Path
+    require_start()
+    from raytracer.commands.report import print_json, print_outline, print_warnings
+    from raytracer.warning import collected
 
-    from raytracer.commands.report import print_json, print_outline
-    from raytracer.errors import DataFileError
-    from raytracer.film.png import read_metadata
-
-    path = Path(file)
-    metadata = of_movie(path) if path.suffix.lower() in MOVIES else read_metadata(path)
-    if metadata is None:
-        raise DataFileError(f"{file}: holds no metadata of raytracer: it was made or changed by "
-                            "another program")  # fmt: skip
+    with collected() as warnings:
+        found = _about(file, options)
     if as_json:
-        print_json(metadata)
+        print_json(found | ({"warnings": warnings} if warnings else {}))
         return
-    print_outline(metadata)
-    if toml := camera_of(metadata):
+    print_warnings(warnings)
+    print_outline(found)
+    if toml := camera_of(found):
         print(f"\n{toml}")
+
+
+WHOLE_BYTES = 1 << 25
+"""Most bytes of data that are read for ranges and for what is drawn: they take about a second."""
+
+
+def _about(name: str, options: dict[str, Any]) -> dict[str, Any]:
+    """Return what there is to say of a file. Raises UserError."""
+    from raytracer.errors import DataFileError
+    from raytracer.film import film_file
+    from raytracer.film.png import read_metadata
+    from raytracer.scene.particles.registry import PICTURES
+
+    path = Path(name)
+    suffix = path.suffix.lower()
+    if suffix in MOVIES:
+        return of_movie(path)
+    if suffix in film_file.SUFFIXES and (film := film_file.read_metadata(path)):
+        return film
+    if suffix not in PICTURES and name != "-":
+        return of_data(name, options)
+    metadata = read_metadata(path) if suffix != ".exr" else None
+    if metadata is None:
+        raise DataFileError(f"{name}: holds no metadata of raytracer: it was made or changed by "
+                            "another program")  # fmt: skip
+    return metadata
+
+
+def of_data(name: str, options: dict[str, Any]) -> dict[str, Any]:
+    """Return what a scene or particle file holds, and what of it would be drawn.
+
+    Args:
+        name: of the file.
+        options: "frame", "format" and "topology".
+
+    Raises:
+        UserError: it cannot be read, or has mistakes.
+    """
+    from raytracer.commands.scene import contents_of
+    from raytracer.scene.load import check_there, is_scene
+    from raytracer.scene.particles.read import of_series
+
+    path, frame = scene_path(name), options["frame"]
+    check_there(path, frame)
+    files = _files_of(path) if is_scene(path) else [of_series(path, name, frame).path]
+    sizes = {str(each): _size(each) for each in files}
+    if sum(sizes.values()) > WHOLE_BYTES:
+        data = {each: _head_of(Path(each), options) for each in sizes}
+        return {
+            "files": [{"file": each, "bytes": size} for each, size in sizes.items()],
+            "read": f"their starts and headers; `raytracer scene check {name}` reads all, counts "
+            "frames, and tells ranges, bonds and what is drawn",
+            "data": data,
+        }
+    found = contents_of(str(path), frame, options["format"], options["topology"])
+    drawn = {key: found[key] for key in found if key not in NOT_DRAWN}
+    return {"files": found["files"], "read": "all of it", "data": found["data"], "drawn": drawn}
+
+
+NOT_DRAWN = ("title", "caption", "files", "data", "camera", "camera_toml", "render", "materials")
+"""What `scene check` tells besides."""
+
+
+def _files_of(scene: Path) -> list[Path]:
+    """Return the files of particles that a scene file names."""
+    from raytracer.files.access import opened
+    from raytracer.scene.load import read_table
+
+    with opened(scene, error=SceneError) as file:
+        sets = read_table(file, scene.suffix.lower()).get("spheres")
+    sets = sets if isinstance(sets, list) else []  # `contents_of` tells of mistakes
+    names = [each.get("file") for each in sets if isinstance(each, dict)]
+    return [scene.parent / name for name in names if isinstance(name, str)]
+
+
+def _size(path: Path) -> int:
+    """Return the bytes of a file; 0 where there is none, of which its reader tells."""
+    from raytracer.scene.particles.data_file import split_inner
+
+    try:
+        return split_inner(path)[0].stat().st_size
+    except (OSError, ValueError):
+        return 0
+
+
+def _head_of(path: Path, options: dict[str, Any]) -> dict[str, Any]:
+    """Return what the start and the headers of a particle file tell. Raises UserError."""
+    from raytracer.files.access import opened
+    from raytracer.scene.load import ending_of, topology_of
+    from raytracer.scene.particles.data_file import DataFile, split_inner
+    from raytracer.scene.particles.summary import summary
+
+    path, inner = split_inner(path)
+    with opened(path) as file:
+        file.ending = ending_of(options["format"]) if options["format"] else ""
+        topology = topology_of(options["topology"])
+        return summary(DataFile.of(file, inner, options["frame"], topology), whole=False)
 
 
 MOVIES = (".mp4", ".m4v", ".mov", ".mkv", ".webm")

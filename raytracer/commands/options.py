@@ -8,15 +8,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from inspect import cleandoc
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
-from raytracer.errors import DataFileError, suggestion
+from raytracer.errors import DataFileError, UserError, suggestion
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from click.shell_completion import CompletionItem
 
     from raytracer.fields import Definition
 
@@ -33,6 +37,23 @@ ANNOTATIONS = {
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Options = Callable[[], list[click.Option]]
+
+
+class FileName(click.ParamType[str]):
+    """The name of a file, which shells complete."""
+
+    name = "file"
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """Return that the shell completes names of files."""
+        from click.shell_completion import CompletionItem
+
+        return [CompletionItem(incomplete, type="file")]
+
+
+FILE = FileName()
 
 
 class BackendName(click.Choice[str]):
@@ -69,7 +90,7 @@ WORKER_OPTIONS = (
 
 frame_option = click.option(
     "--frame", type=int, metavar="N",
-    help="Frame of a trajectory, from 0, or from -1 backwards; default: the first.",
+    help="Frame of a trajectory, from 0, or back from -1; default: the first.",
 )  # fmt: skip
 
 smoothing_option = click.option(
@@ -88,7 +109,7 @@ format_option = click.option(
 )  # fmt: skip
 
 topology_option = click.option(
-    "--topology", metavar="FILE",
+    "--topology", type=FILE, metavar="FILE",
     help="Atoms of a trajectory that holds coordinates alone: a .psf, .prmtop, .pdb, .gro, ...",
 )  # fmt: skip
 
@@ -98,7 +119,7 @@ PICTURE_OPTIONS = (
     click.option("--quality", type=int, metavar="1-100",
                  help="Of JPEG (default 95), WebP (90) and AVIF (85)."),
     click.option("--stats", is_flag=True, help="Print statistics of the film and the picture."),
-    click.option("--histogram", metavar="FILE.png",
+    click.option("--histogram", type=FILE, metavar="FILE.png",
                  help="Plot the luminance before and after the tone curve."),
 )  # fmt: skip
 
@@ -148,9 +169,12 @@ def scene_path(scene: str) -> Path:
 class SettingsCommand(click.Command):
     """A command with options for settings; it makes them when it runs or prints its help.
 
+    With `common`, `--help` shows these options alone, a line each, and `--help-all` shows all.
+
     Args:
         *arguments: those of `click.Command`.
         settings: functions that make options, by the name of the parameter that they follow.
+        common: names of the parameters that matter to most.
         **others: those of `click.Command`.
     """
 
@@ -158,6 +182,7 @@ class SettingsCommand(click.Command):
         self,
         *arguments: Any,
         settings: Mapping[str, Options | tuple[Options, ...]],
+        common: Sequence[str] = (),
         **others: Any,
     ) -> None:
         self._pending = [
@@ -166,7 +191,10 @@ class SettingsCommand(click.Command):
             for make in (makers if isinstance(makers, tuple) else (makers,))
         ]
         self._unneeded: list[Options] = []
+        self.common = common
         super().__init__(*arguments, **others)
+        if common:
+            self._params.append(_help_all_option())
 
     @property
     def params(self) -> list[click.Parameter]:
@@ -187,7 +215,7 @@ class SettingsCommand(click.Command):
         """Parse arguments, of which switches for annotations may have a value."""
         arguments = attached(args)
         words = {word.partition("=")[0] for word in arguments if word.startswith("-")}
-        if words.isdisjoint(("-h", "--help")):
+        if words.isdisjoint(("-h", "--help", HELP_ALL)):
             makers = [make for _, make in self._pending]
             self._unneeded = [make for make in makers if words.isdisjoint(flags_of(make))]
         try:
@@ -199,40 +227,136 @@ class SettingsCommand(click.Command):
         finally:
             self._unneeded = []
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; a mistake in the value of an option begins with the option's name."""
+        try:
+            return super().invoke(ctx)
+        except UserError as error:
+            said = {
+                param.name: param.opts[0]
+                for param in self._params
+                if isinstance(param, SettingOption)
+                and ctx.get_parameter_source(str(param.name)) is ParameterSource.COMMANDLINE
+            }
+            error.args = tuple(
+                re.sub(r"^(?:render\.)?(\w+)(?=: )", lambda at: said.get(at[1], at[0]), each)
+                for each in error.args
+            )
+            raise
+
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the help: the common options, or all of them."""
+        if not self.common or ctx.meta.get(HELP_ALL):
+            super().format_help(ctx, formatter)
+            return
+        self.format_usage(ctx, formatter)
+        summary, _, rest = cleandoc(self.help or "").partition("\n\n")
+        formatter.write_paragraph()
+        with formatter.indentation():
+            formatter.write_text(f"{summary}\n\n{_first_lines(rest)}")
+        panels = self._panels(ctx, _brief_row)
+        width = max(len(flag) for rows in panels.values() for flag, _ in rows)
+        room = formatter.width - width - 4
+        for title, rows in panels.items():
+            with formatter.section(title):
+                formatter.write_dl([(flag.ljust(width), _brief(text, room)) for flag, text in rows])
+        count = sum(isinstance(param, click.Option) for param in self.get_params(ctx))
+        formatter.write_paragraph()
+        formatter.write_text(f"`{ctx.command_path} {HELP_ALL}` shows all {count} options.")
+
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options by panel, those of files and devices first."""
-        panels: dict[str, list[tuple[str, str]]] = {OTHERS: []}
-        for param in self.get_params(ctx):
-            if isinstance(param, click.Option) and (record := param.get_help_record(ctx)):
-                panels.setdefault(getattr(param, "panel", OTHERS), []).append(record)
+        """Write all options by panel, those of files and devices first."""
+        panels = self._panels(ctx, lambda option, ctx: option.get_help_record(ctx), every=True)
         for title, rows in panels.items():
             with formatter.section(title):
                 formatter.write_dl(rows)
+
+    def _panels(
+        self,
+        ctx: click.Context,
+        row_of: Callable[[click.Option, click.Context], tuple[str, str] | None],
+        every: bool = False,
+    ) -> dict[str, list[tuple[str, str]]]:
+        """Return rows of options by the title of their panel: those of all, or of common ones."""
+        panels: dict[str, list[tuple[str, str]]] = {OTHERS: []}
+        for param in self.get_params(ctx):
+            if not isinstance(param, click.Option) or not (every or param.name in self.common):
+                continue
+            if row := row_of(param, ctx):
+                panels.setdefault(getattr(param, "panel", OTHERS), []).append(row)
+        return panels
+
+
+HELP_ALL = "--help-all"
+
+EXAMPLES = 3
+"""Most examples of a help that shows the common options alone."""
+
+FLAG_LETTERS = 25
+"""Widest option with its values in that help."""
+
+
+def _first_lines(text: str) -> str:
+    """Return the title of the examples, which a backspace precedes, and the first of them."""
+    return "\n".join(text.partition("\n\n")[0].split("\n")[: 2 + EXAMPLES])
+
+
+def _help_all_option() -> click.Option:
+    """Return the option that prints the help with all options."""
+
+    def show(ctx: click.Context, param: click.Parameter, value: bool) -> None:
+        if value and not ctx.resilient_parsing:
+            ctx.meta[HELP_ALL] = True
+            click.echo(ctx.get_help(), color=ctx.color)
+            ctx.exit()
+
+    return click.Option(
+        [HELP_ALL], is_flag=True, is_eager=True, expose_value=False, callback=show,
+        help="Show all options and exit.",
+    )  # fmt: skip
+
+
+def _brief_row(option: click.Option, ctx: click.Context) -> tuple[str, str] | None:
+    """Return an option, with the first of its values where they are many, and its whole help."""
+    record = option.get_help_record(ctx)
+    if record is None:
+        return None
+    long = next(flag for flag in option.opts if flag.startswith("--"))
+    flag = ", ".join([*(each for each in option.opts if len(each) == 2), long])
+    values = "" if option.is_flag or option.count else str(option.make_metavar(ctx))
+    words = values.strip("[]").split("|")
+    while len(words) > 1 and len(f"{flag} {values}") > FLAG_LETTERS:
+        words.pop()
+        values = "|".join([*words, "..."])
+    return f"{flag} {values}".rstrip(), record[1]
+
+
+def _brief(text: str, room: int) -> str:
+    """Return as many whole clauses of a help as fit on a line; at least the first."""
+    text = re.split(r"  \[|; default: ", text)[0].rstrip(".") + "."
+    ends = [match.start() for match in re.finditer(r"[;:.](?= |$)", text)]
+    end = max([each for each in ends if each < room], default=ends[0])
+    last = text.rfind(",", end, room - len(" ..."))
+    if text[end] == ":" and last > 0:
+        return f"{text[:last].rstrip(',. ')}, ..."  # the first of several examples
+    return f"{text[:end]}."
 
 
 def flags_of(make: Options) -> set[str]:
     """Return the words of the options that a function makes: making them takes a while."""
     if make in (annotation_options, preview_annotation_options):
         return {flag(name) for name in ("title", "legend_file", *ANNOTATIONS)}
+    words: set[str] = set()
     if make is style_options:
         from raytracer.scene.coloring import SETTINGS
 
-        switches = {f"--no-{name}" for name, kind in SETTINGS.items() if kind is bool}
-        return {flag(name) for name in SETTINGS} | switches
-    if make is animation_options:
-        from raytracer.fields import definitions
-        from raytracer.scene.animation import AnimationSettings
-
-        return {definition.option_name for definition in definitions(AnimationSettings).values()}
-    if make is view_options:
-        words = {flag(name) for name in VIEW_OPTIONS}
-    elif make is tone_options:
-        words = {definition.option_name for definition in _tone().values()}
+        words |= {flag(name) for name in SETTINGS}
+    elif make is view_options:
+        words |= {flag(name) for name in VIEW_OPTIONS}
     else:
-        words = {definition.option_name for definition in _render().values()}
-        words |= {"--size", "--spp"}
-    if make is preview_options:
-        words |= {definition.option_name for definition in _tone().values()}
+        tables = {animation_options: (_animation,), tone_options: (_tone,)}
+        for settings in tables.get(make, (_render, _tone)):
+            words.update(*map(_flags, settings().values()), {"--size"})
     return words | {f"--no-{word[2:]}" for word in words}
 
 
@@ -252,6 +376,14 @@ def _tone() -> Mapping[str, Definition]:
     return definitions(ToneSettings)
 
 
+def _animation() -> Mapping[str, Definition]:
+    """Return the definitions of the settings of an animation."""
+    from raytracer.fields import definitions
+    from raytracer.scene.animation import AnimationSettings
+
+    return definitions(AnimationSettings)
+
+
 OTHERS = "Options"
 """Title of the options in the help that no panel has."""
 
@@ -268,6 +400,17 @@ class SettingOption(click.Option):
     def __init__(self, *arguments: Any, panel: str, **others: Any) -> None:
         super().__init__(*arguments, **others)
         self.panel = panel
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Return what its metavar says: the words among [auto|STOPS], or that it is a file."""
+        from click.shell_completion import CompletionItem
+
+        values = self.make_metavar(ctx)
+        if values.startswith("FILE"):
+            return FILE.shell_complete(ctx, self, incomplete)
+        words = values.strip("[]=").split("|")
+        known = [word for word in words if re.fullmatch(r"[a-z0-9-]+", word)]
+        return [CompletionItem(word) for word in known if word.startswith(incomplete)]
 
 
 def render_options() -> list[click.Option]:
@@ -305,18 +448,25 @@ VIEW_OPTIONS = (
 
 
 class StyleOption(SettingOption):
-    """The option of a setting whose definition is imported for the help alone."""
+    """The option of a setting whose definition is imported for help and completion alone."""
+
+    def make_metavar(self, ctx: click.Context) -> str:
+        """Return what stands for its value, from the definition."""
+        self.metavar = self._definition.kind.option().get("metavar", self.metavar)
+        return super().make_metavar(ctx)
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         """Return the option and its help from the definition."""
+        default = self._definition.default_text or "the scene's"
+        self.help = f"{self._definition.summary}  [default: {default}]"
+        return super().get_help_record(ctx)
+
+    @property
+    def _definition(self) -> Definition:
         from raytracer.fields import definitions
         from raytracer.scene.coloring.style import StyleSettings
 
-        definition = definitions(StyleSettings)[str(self.name)]
-        self.metavar = definition.kind.option().get("metavar", self.metavar)
-        default = definition.default_text or "the scene's"
-        self.help = f"{definition.summary}  [default: {default}]"
-        return super().get_help_record(ctx)
+        return definitions(StyleSettings)[str(self.name)]
 
 
 STYLE_PANEL = "Colours by data, selection, periodic images, bonds, arrows"
@@ -327,7 +477,7 @@ def style_options() -> list[click.Option]:
     from raytracer.scene.coloring import SETTINGS
 
     return [
-        StyleOption([f"{flag(name)}/--no-{name}", name], default=None, panel=STYLE_PANEL)
+        StyleOption([f"{flag(name)}/--no-{flag(name)[2:]}", name], default=None, panel=STYLE_PANEL)
         if kind is bool
         else StyleOption([flag(name), name], type=kind, panel=STYLE_PANEL)
         for name, kind in SETTINGS.items()
@@ -343,7 +493,7 @@ def take_style(options: dict[str, Any]) -> dict[str, Any]:
 
 def _size_option(what: str) -> click.Option:
     """Return the option of width and height together."""
-    text = f"Width and height of the {what} at once: 1600x900."
+    text = f"Width and height of the {what}: 1600x900."
     return SettingOption(
         ["--size"], metavar="WIDTHxHEIGHT", callback=_sides, help=text, panel=PANEL
     )
@@ -394,16 +544,13 @@ def tone_options() -> list[click.Option]:
 
 def animation_options() -> list[click.Option]:
     """Return an option for each setting of an animation but its keyframes."""
-    from raytracer.fields import definitions
-    from raytracer.scene.animation import AnimationSettings
-
     return [
         _option(
             definition,
             f"the scene's, or {_typed(definition)}" if definition.default_words else "none",
             panel="Animation",
         )
-        for name, definition in definitions(AnimationSettings).items()
+        for name, definition in _animation().items()
         if name != "keyframes"
     ]
 
@@ -414,10 +561,7 @@ def take_animation(options: dict[str, Any]) -> dict[str, Any]:
     Args:
         options: values by name; None keeps the scene's value.
     """
-    from raytracer.fields import definitions
-    from raytracer.scene.animation import AnimationSettings
-
-    names = definitions(AnimationSettings)
+    names = _animation()
     return {name: options.pop(name) for name in list(options) if name in names}
 
 
@@ -569,8 +713,13 @@ def _typed(definition: Definition) -> str:
 PANEL, TONE_PANEL = "Size, sampling and light", "Exposure and tone"
 """Titles of parts of the help."""
 
-FLAGS = {"samples": ("--spp",)}
+FLAGS = {"samples": ("--spp",), "fps": ("--frames-per-second",)}
 """Further names of options, by the setting."""
+
+
+def _flags(definition: Definition) -> list[str]:
+    """Return the names of the option of a setting."""
+    return [definition.option_name, *FLAGS.get(definition.name, ())]
 
 
 def _option(
@@ -584,12 +733,13 @@ def _option(
         summary: the help, if it is not that of the setting.
         panel: its part of the help.
     """
-    flag, kind = definition.option_name, definition.kind
+    (flag, *others), kind = _flags(definition), definition.kind
     notes = [kind.limits()] if kind.limits() else []
     notes.append(f"default: {default}")
     text = f"{summary or definition.summary}  [{'; '.join(notes)}]"
     attributes = kind.option() if definition.name != "fit" else {"metavar": "[true|false|all|box]"}
     if attributes.pop("is_switch", False):
         flag = f"{flag}/--no-{flag[2:]}"
-    names = [flag, *FLAGS.get(definition.name, ()), definition.name]
-    return SettingOption(names, default=None, help=text, panel=panel, **attributes)
+    return SettingOption(
+        [flag, *others, definition.name], default=None, help=text, panel=panel, **attributes
+    )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from raytracer.commands.options import (
+    FILE,
     SettingsCommand,
     backend_option,
     format_option,
@@ -46,8 +47,26 @@ and the memory of replaced scenes and films has to be freed."""
     settings={
         "backend": (view_options, style_options, preview_options, preview_annotation_options)
     },
+    common=(
+        "frame",
+        "backend",
+        "watch",
+        "view",
+        "up",
+        "ortho",
+        "background",
+        "radius",
+        "color_by",
+        "map",
+        "select",
+        "style",
+        "size",
+        "samples",
+        "look",
+        "legend",
+    ),
 )
-@click.argument("scene", metavar="SCENE|DATA")
+@click.argument("scene", type=FILE, metavar="SCENE|DATA")
 @frame_option
 @format_option
 @topology_option
@@ -59,7 +78,10 @@ and the memory of replaced scenes and films has to be freed."""
 @click.option("--offscreen", type=click.IntRange(0), metavar="FRAMES",
               help="Without a display (EGL): turn for FRAMES frames, rest, end.")  # fmt: skip
 @click.option(
-    "--screenshot", metavar="FILE.png", help="Write a screenshot of the window at the end."
+    "--screenshot",
+    type=FILE,
+    metavar="FILE.png",
+    help="Write a screenshot of the window at the end.",
 )
 @click.option("--text/--no-text", default=None, help="Draw text over the picture; default: yes, "
               "but not offscreen.")  # fmt: skip

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from raytracer.commands.options import (
+    FILE,
     SettingsCommand,
     annotation_options,
     backend_option,
@@ -80,13 +81,33 @@ def numbers(
         "farm": tone_options,
         "backend": annotation_options,
     },
+    common=(
+        "output",
+        "frame",
+        "backend",
+        "view",
+        "up",
+        "ortho",
+        "background",
+        "radius",
+        "color_by",
+        "map",
+        "select",
+        "style",
+        "size",
+        "samples",
+        "look",
+        "legend",
+        "exposure",
+    ),
 )
-@click.argument("scene", metavar="SCENE|DATA")
+@click.argument("scene", type=FILE, metavar="SCENE|DATA")
 @click.option(
     "-o",
     "--output",
+    type=FILE,
     metavar="FILE",
-    help="The picture: .png, .tiff, .jpg, .webp, .avif or .exr; default: NAME.png in the current "
+    help="The picture: .png, .jpg, .tiff, .webp, .avif, .exr; default: NAME.png in the current "
     "folder, or NAME-2.png if that was made with other options or of another scene.",
 )
 @frame_option
@@ -98,7 +119,7 @@ def numbers(
 @threads_option
 @worker_options
 @picture_options
-@click.option("--film", metavar="FILE", help="Also save the film, as .npz or .exr.")
+@click.option("--film", type=FILE, metavar="FILE", help="Also save the film, as .npz or .exr.")
 @click.option(
     "--half", is_flag=True, help="Save the film as 16-bit floats (.exr); it cannot be resumed."
 )
@@ -107,7 +128,9 @@ def numbers(
     metavar="LIST",
     help="Output variables to save on the film: depth,normal,albedo,id,position,samples.",
 )
-@click.option("--resume", metavar="FILM", help="Add --samples more samples to a saved film.")
+@click.option(
+    "--resume", type=FILE, metavar="FILM", help="Add --samples more samples to a saved film."
+)
 @click.option(
     "--time",
     type=float,

@@ -144,6 +144,6 @@ def _text(key: str, value: Any) -> str:
         return shown_value(value)
     if isinstance(value, (int, float)) and key.startswith("memory"):
         return f"{value / 2**30:.1f} GiB"
-    if isinstance(value, int) and key == "spheres":
+    if isinstance(value, int) and key in ("spheres", "particles"):
         return f"{value:,}"
     return f"{value:.4g}" if isinstance(value, float) else shown(str(value), LINE_LETTERS)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from raytracer.commands.group import Group
-from raytracer.commands.options import format_option, frame_option, topology_option
+from raytracer.commands.options import FILE, format_option, frame_option, topology_option
 from raytracer.errors import UserError
 from raytracer.resources import require_start
 
@@ -34,7 +34,7 @@ def scene() -> None:
 
 
 @scene.command(short_help="Print the contents of a scene file, or its mistakes.")
-@click.argument("file", metavar="FILE")
+@click.argument("file", type=FILE, metavar="FILE")
 @frame_option
 @format_option
 @topology_option
@@ -69,7 +69,7 @@ def check(
 
 
 @scene.command(short_help="Print one sphere, with its row of the data file.")
-@click.argument("file", metavar="FILE")
+@click.argument("file", type=FILE, metavar="FILE")
 @click.argument("number", metavar="ID", type=int)
 @frame_option
 @format_option
@@ -111,7 +111,7 @@ def describe(
 
 
 @scene.command(short_help="Print the JSON Schema of scene files.")
-@click.option("-o", "--output", metavar="FILE", help="Write it to a file instead.")
+@click.option("-o", "--output", type=FILE, metavar="FILE", help="Write it to a file instead.")
 def schema(output: str | None) -> None:
     """Print the JSON Schema of scene files, for editors that complete and check as you type.
 
@@ -136,8 +136,14 @@ def schema(output: str | None) -> None:
 @click.argument("name", required=False)
 @click.option("--count", type=int, help="Number of spheres.")
 @click.option("--seed", type=int, help="0 to 4294967295.")
-@click.option("-o", "--output", metavar="FILE", help="A .npz with the spheres, or a .toml with "
-              "camera and light and its data beside it. Default: NAME.toml.")  # fmt: skip
+@click.option(
+    "-o",
+    "--output",
+    type=FILE,
+    metavar="FILE",
+    help="A .npz with the spheres, or a .toml with camera and light and its data beside it. "
+    "Default: NAME.toml.",
+)
 @click.option("--force", is_flag=True, help="Replace existing files.")
 @click.option("--list", "show_list", is_flag=True, help="List the generators.")
 def generate(
@@ -313,7 +319,9 @@ def _sphere_set(index: int, scene: Scene) -> dict[str, Any]:
     spheres = scene.spheres[index]
     material = spheres.material if isinstance(spheres.material, str) else "its own"
     row = {"spheres": spheres.count, "material": material}
-    return row | ({"file": spheres.source} if spheres.source else {})
+    if spheres.file is None:
+        return row
+    return row | {"file": spheres.source, "columns": sorted(spheres.file.used)}
 
 
 def _made(scene: Scene) -> dict[str, Any]:

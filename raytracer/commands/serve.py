@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from raytracer.commands.options import (
+    FILE,
     SettingsCommand,
     backend_option,
     format_option,
@@ -36,8 +37,27 @@ from raytracer.resources import require_start
     settings={
         "backend": (view_options, style_options, preview_options, preview_annotation_options)
     },
+    common=(
+        "frame",
+        "port",
+        "open_browser",
+        "backend",
+        "view",
+        "up",
+        "ortho",
+        "background",
+        "radius",
+        "color_by",
+        "map",
+        "select",
+        "style",
+        "size",
+        "samples",
+        "look",
+        "legend",
+    ),
 )
-@click.argument("scene", metavar="SCENE|DATA")
+@click.argument("scene", type=FILE, metavar="SCENE|DATA")
 @frame_option
 @format_option
 @topology_option

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from raytracer.commands.options import (
+    FILE,
     SettingsCommand,
     picture_options,
     take_tone,
@@ -28,10 +29,11 @@ if TYPE_CHECKING:
 
 
 @click.command(cls=SettingsCommand, settings={"output": tone_options})
-@click.argument("films", metavar="FILM...", nargs=-1, required=True)
+@click.argument("films", type=FILE, metavar="FILM...", nargs=-1, required=True)
 @click.option(
     "-o",
     "--output",
+    type=FILE,
     metavar="FILE",
     help="The picture, of one film: .png, .tiff, .jpg, .webp or .avif; default: NAME.png in the "
     "current folder.",
@@ -152,7 +154,7 @@ class Task(NamedTuple):
         if self.denoise and not self.quiet and guides_of(film) is None:
             print_warning(
                 f"{name}: has no albedo and normal, so that edges may blur: render the film with "
-                "--denoise, or with --aov denoising_albedo,denoising_normal"
+                "--denoise, or with --aov denoising-albedo,denoising-normal"
             )
 
     def load(self, name: str) -> Film:

@@ -42,7 +42,7 @@ def check_aovs(names: str | None) -> tuple[str, ...]:
     Raises:
         UserError: there is no output variable of that name.
     """
-    listed = [name.strip() for name in (names or "").split(",") if name.strip()]
+    listed = [name.strip().replace("-", "_") for name in (names or "").split(",") if name.strip()]
     for name in listed:
         if name not in AOVS:
             raise UserError(

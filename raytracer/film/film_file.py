@@ -28,6 +28,7 @@ from raytracer.memory import require_room, size_text
 from raytracer.settings import MAX_SAMPLES
 
 if TYPE_CHECKING:
+    from raytracer.files.npz import Archive
     from raytracer.film.exr_header import ExrHeader
     from raytracer.film.film import Film
 
@@ -290,23 +291,17 @@ def _read_npz(file: OpenFile, names: Sequence[str]) -> StoredFilm:
 
     with Archive(file) as archive:
         members = archive.members
-        if "film" not in members or "sums" not in members:
+        if not _is_film(archive):
             listed = ", ".join(shown(name) for name in list(members)[:5])
             raise DataFileError(f"{file.source}: holds no film, only {listed or 'nothing'}")
-        if members["film"].file_size > ABOUT_BYTES:
-            raise DataFileError(
-                f"{file.source}: its metadata have more than {size_text(ABOUT_BYTES)}"
-            )
         layers = [name for name in AOVS if name in names and f"aov_{name}" in members]
         numbers = [name for name in ("counts",) if name in members]
         archive.require_room(["film", "sums", *numbers, *(f"aov_{name}" for name in layers)])
-        about = archive.array("film")
-        if about.shape != () or about.dtype.kind != "U":
-            raise DataFileError(f"{file.source}: its metadata are damaged: they are no text")
+        about = _text_of(archive)
         sums = archive.array("sums")
         aovs = {name: archive.array(f"aov_{name}") for name in layers}
         counts = archive.array("counts") if numbers else None
-    return _stored_film(file.source, str(about), sums, aovs, counts)
+    return _stored_film(file.source, about, sums, aovs, counts)
 
 
 def _require_openexr(path: Path) -> Any:
@@ -360,7 +355,7 @@ def _save_exr(film: Film, about: str, path: Path, half: bool, batch: output.Batc
 
 
 def read_metadata(path: str | Path) -> dict[str, Any]:
-    """Return the metadata of a film in an OpenEXR file, without its pixels; {} if it has none.
+    """Return the metadata of a film, without its pixels; {} if it has none, or is no film.
 
     Raises:
         UserError: it cannot be read, or OpenEXR is not installed.
@@ -368,14 +363,43 @@ def read_metadata(path: str | Path) -> dict[str, Any]:
     from raytracer.film import exr_header
 
     with opened(path, error=DataFileError) as file:
+        if file.path.suffix.lower() == ".npz":
+            return _npz_metadata(file)
         exr = _require_openexr(file.path)
         exr_header.check(file)
         with reading(file.source, "OpenEXR"), printed():
             stored = exr.File(file.name, header_only=True)
             about = stored.header().get("raytracer")
-        if not isinstance(about, str):
-            return {}
-        found = parse_json(about, file.source, "its metadata").get("metadata")
+        return _metadata(about, file.source) if isinstance(about, str) else {}
+
+
+def _npz_metadata(file: OpenFile) -> dict[str, Any]:
+    """Return the metadata of a film in an archive of arrays; {} where it holds something else."""
+    from raytracer.files.npz import Archive
+
+    with Archive(file) as archive:
+        return _metadata(_text_of(archive), file.source) if _is_film(archive) else {}
+
+
+def _is_film(archive: Archive) -> bool:
+    return "film" in archive.members and "sums" in archive.members
+
+
+def _text_of(archive: Archive) -> str:
+    """Return the text of a film's metadata. Raises DataFileError if they are none."""
+    if archive.members["film"].file_size > ABOUT_BYTES:
+        raise DataFileError(
+            f"{archive.source}: its metadata have more than {size_text(ABOUT_BYTES)}"
+        )
+    about = archive.array("film")
+    if about.shape != () or about.dtype.kind != "U":
+        raise DataFileError(f"{archive.source}: its metadata are damaged: they are no text")
+    return str(about)
+
+
+def _metadata(about: str, source: str) -> dict[str, Any]:
+    """Return the metadata of the picture among those of a film."""
+    found = parse_json(about, source, "its metadata").get("metadata")
     return found if isinstance(found, dict) else {}
 
 

@@ -262,7 +262,7 @@ class AnimationSettings(Defined):
         default=None,
         metadata=define(
             Text(),
-            "Frames of a trajectory to show, as START:END:STEP; END is excluded.",
+            "Frames of a trajectory, as START:END:STEP; END is excluded.",
             "Negative numbers count from the end, parts may be left out: `::10` is every tenth.",
             default_text="all",
         ),
@@ -321,7 +321,7 @@ class AnimationSettings(Defined):
         default="linear",
         metadata=define(
             Choice(EASINGS, "easing"),
-            "How orbit, dolly, zoom_to and a turntable in degrees begin and end.",
+            "How orbit, dolly, zoom and a turntable in degrees begin and end.",
         ),
     )
     follow: str | int | None = field(

@@ -191,7 +191,7 @@ SPHERES = Table(
         ),
         "style": _key(
             Choice(("ball-and-stick", "licorice", "space-filling", "wire")),
-            "Atoms and bonds as balls and sticks, sticks alone, touching balls, or lines.",
+            "How atoms are drawn: as balls and sticks, sticks alone, touching balls, or lines.",
             "atoms as they are",
         ),
         "bonds": _key(

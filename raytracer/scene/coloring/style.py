@@ -167,7 +167,7 @@ class StyleSettings(Defined):
         default=None,
         metadata=define(
             Choice(tuple(STYLES), "style"),
-            "Atoms and bonds as balls and sticks, sticks alone, touching balls, or lines.",
+            "How atoms are drawn: as balls and sticks, sticks alone, touching balls, or lines.",
             default_text="atoms as they are",
         ),
     )

@@ -71,7 +71,9 @@ class Format(NamedTuple):
         module = import_module(f"raytracer.scene.particles.formats.{self.module}")
         source: Callable[[OpenFile, str], ParticleSource]
         source = getattr(module, "opened_source", None) or module.Source
-        return source(file, inner or self.variant)
+        found = source(file, inner or self.variant)
+        found.format = self.name
+        return found
 
 
 # Quantifiers that give nothing back: the time that a line takes grows with its length only.

@@ -183,6 +183,7 @@ class ParticleSource(ABC):
         variant: which of its formats it is, for readers of several.
 
     Attributes:
+        format: name of its format; "" of what is no file.
         also: columns that `particles` may load together with those of spheres, to parse once.
 
     Raises:
@@ -195,6 +196,7 @@ class ParticleSource(ABC):
     surrounded: ClassVar[bool] = False
     """Whether what is before the first frame and after the last one belongs to each."""
     also: Sequence[str] = ()
+    format: str = ""
 
     def __init__(self, file: OpenFile, variant: str = "") -> None:
         self.file = file

@@ -27,15 +27,17 @@ MOST_COLUMNS = 200
 """Most columns that are read for their ranges."""
 
 
-def summary(file: DataFile) -> dict[str, Any]:
+def summary(file: DataFile, whole: bool = True) -> dict[str, Any]:
     """Return what a particle file holds, as JSON types.
 
     Args:
         file: of a sphere set; it is read again.
+        whole: False reads its start and its headers alone: there are no ranges and no bonds, and
+            particles and frames are left out where only reading all of it tells.
 
     Returns:
-        "particles", "frames", "positions" (their unit, where they were converted), "further files"
-        (names of those that are read too), "time", "box" (origin, edges, and of one that is open
+        "format", "particles", "frames", "positions" (their unit, where they were converted),
+        "further files" (names of those that are read too), "time", "box" (origin, edges, and of one that is open
         somewhere which edges are periodic), "bonds" (their number), and "columns": of each its
         name, type, unit and range.
 
@@ -44,17 +46,19 @@ def summary(file: DataFile) -> dict[str, Any]:
     """
     with opened(file.path) as stream:
         stream.ending = file.ending
-        frames = file.series or _frame_count(stream, file)
-        return _summary(stream, file, frames)
+        frames = file.series or _frame_count(stream, file, whole)
+        return _summary(stream, file, frames, whole)
 
 
-def _frame_count(stream: OpenFile, file: DataFile) -> int:
-    """Return the number of frames of a file."""
+def _frame_count(stream: OpenFile, file: DataFile, whole: bool) -> int | None:
+    """Return the number of frames of a file; None where only reading all of it tells."""
     from raytracer.scene.particles.frames import frames_of
 
     if file.topology is not None:
         stream.atoms = partial(atom_count, file.topology)
     with source_of(stream, inner=file.inner) as source:
+        if not whole:
+            return None if source.has_pieces else source.frames
         try:
             return frames_of(source, stream).count
         except DataFileError as error:  # the first frame is sound: it is what is shown
@@ -62,14 +66,17 @@ def _frame_count(stream: OpenFile, file: DataFile) -> int:
             return 1
 
 
-def _summary(stream: OpenFile, file: DataFile, frames: int) -> dict[str, Any]:
+def _summary(stream: OpenFile, file: DataFile, frames: int | None, whole: bool) -> dict[str, Any]:
     """Return what the frame holds that was read."""
     with source_of(stream, inner=file.inner, frame=file.frame, topology=file.topology) as source:
         columns = dict(source.columns)
-        ranges, rows = _ranges(source, list(columns)[:MOST_COLUMNS])
-        count, box, bonds = source.count, source.box, source.bonds
-        found: dict[str, Any] = {"particles": rows if count is None else count}
-        found["frames"] = frames
+        ranges, rows = _ranges(source, list(columns)[:MOST_COLUMNS]) if whole else ({}, None)
+        count, box, bonds = source.count, source.box, source.bonds if whole else None
+        found: dict[str, Any] = {"format": source.format}
+        if (particles := rows if count is None else count) is not None:
+            found["particles"] = particles
+        if frames is not None:
+            found["frames"] = frames
         if file.converted:
             found["positions"] = f"Å, converted from {file.converted} for the radii of elements"
         if box is not None:

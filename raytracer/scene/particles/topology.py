@@ -42,7 +42,7 @@ class SourceWithAtoms(ParticleSource):
     def __init__(self, moving: ParticleSource, atoms: ParticleSource) -> None:
         super().__init__(moving.file, moving.variant)
         self.moving, self.atoms = moving, atoms
-        self.notes = moving.notes
+        self.notes, self.format = moving.notes, moving.format
 
     @cached_property
     def columns(self) -> Mapping[str, Column]:

@@ -31,6 +31,7 @@ def summary_of(path: Path) -> dict[str, Any]:
 def test_atoms(tmp_path: Path) -> None:
     path = write(tmp_path / "a.xyz", XYZ)
     assert summary_of(path) == {
+        "format": "XYZ",
         "particles": 2,
         "frames": 1,
         "box": {"origin": [0, 0, 0], "edges": [[5, 0, 0], [0, 6, 0], [0, 0, 7]]},

@@ -1,0 +1,172 @@
+"""What `raytracer info` tells of data files, scenes and films, through the command as a process."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from raytracer.commands.info import WHOLE_BYTES
+
+POINTS = np.array([[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]])
+XYZ = (
+    '2\nLattice="5 0 0 0 6 0 0 0 7" Properties=species:S:1:pos:R:3:q:R:1\n'
+    "C 0 1 2 0.5\nO 3 4 5 0.25\n"
+)
+DUMP = (
+    "ITEM: TIMESTEP\n0\nITEM: NUMBER OF ATOMS\n2\nITEM: BOX BOUNDS pp pp pp\n0 5\n0 6\n0 7\n"
+    "ITEM: ATOMS id type x y z q\n1 1 0 1 2 0.5\n2 1 3 4 5 0.25\n"
+)
+PDB = (
+    "CRYST1    5.000    6.000    7.000  90.00  90.00  90.00 P 1\n"
+    "ATOM      1  C   MOL A   1       0.000   1.000   2.000  1.00  0.50           C\n"
+    "ATOM      2  O   MOL A   1       3.000   4.000   5.000  1.00  0.25           O\n"
+)
+RUN = """
+import sys
+from raytracer.cli import main
+code = main(sys.argv[1:])
+read = next(line for line in open("/proc/self/io") if line.startswith("rchar"))
+print(read.split()[1], file=sys.stderr)
+sys.exit(code)
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An empty current folder."""
+    monkeypatch.chdir(tmp_path)
+
+
+def info(*words: str) -> Any:
+    """The JSON that the command prints."""
+    done = subprocess.run(
+        [sys.executable, "-m", "raytracer", "info", *words, "--json"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    return json.loads(done.stdout)
+
+
+def written(name: str) -> str:
+    """A file of two particles in the format of a name; returns the name."""
+    path = Path(name)
+    if path.suffix == ".npz":
+        np.savez(path, centers=POINTS, radius=np.array([0.5, 0.25]))
+    elif path.suffix == ".npy":
+        np.save(path, np.column_stack([POINTS, [0.5, 0.25]]))
+    elif path.suffix == ".h5":
+        h5py = pytest.importorskip("h5py")
+        with h5py.File(path, "w") as file:
+            file.create_group("PartType0")["Coordinates"] = POINTS
+    elif path.suffix == ".gsd":
+        gsd = pytest.importorskip("gsd.hoomd")
+        frame = gsd.Frame()
+        frame.particles.N, frame.particles.position = 2, POINTS
+        frame.configuration.box = [5, 6, 7, 0, 0, 0]
+        with gsd.open(str(path), "w") as file:
+            file.append(frame)
+    elif path.suffix == ".gz":
+        path.write_bytes(gzip.compress(XYZ.encode()))
+    else:
+        table = "x,y,z,q\n0,1,2,0.5\n3,4,5,0.25\n"
+        texts = {".xyz": XYZ, ".csv": table, ".lammpstrj": DUMP, ".pdb": PDB}
+        path.write_text(texts[path.suffix], encoding="utf-8")
+    return name
+
+
+NAMES = {
+    "a.xyz": "XYZ", "a.xyz.gz": "XYZ", "a.csv": "table", "a.lammpstrj": "LAMMPS dump",
+    "a.pdb": "PDB", "a.npz": "NumPy archive", "a.npy": "NumPy array", "a.h5": "HDF5",
+    "a.gsd": "GSD",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_format_that_is_rendered(name: str) -> None:
+    found = info(written(name))
+    data = found["data"][name]
+    assert data["format"] == NAMES[name]
+    assert (data["particles"], data["frames"]) == (2, 1)
+    assert {row["name"]: row for row in data["columns"] + data["derived"]}["z"]["high"] == 5
+    assert found["read"] == "all of it"
+    assert found["files"] == [
+        {"file": str(Path(name).absolute()), "bytes": Path(name).stat().st_size}
+    ]
+    assert found["drawn"]["spheres"] == 2
+    least, most = found["drawn"]["bounds"]["radii"]
+    assert 0 < least <= most
+    if "box" in data:
+        assert np.diag(data["box"]["edges"]).tolist() == [5, 6, 7]
+
+
+def test_a_scene_and_the_groups_and_frames_of_files() -> None:
+    scene = f"[[spheres]]\nfile = '{written('a.csv')}'\n[[spheres]]\ncenters = [[9, 9, 9]]\n"
+    Path("a.toml").write_text(scene)
+    found = info("a.toml")
+    assert [Path(each["file"]).name for each in found["files"]] == ["a.toml", "a.csv"]
+    assert found["drawn"]["spheres"] == 3
+    assert found["data"]["a.csv"]["format"] == "table"
+    assert info(f"{written('a.h5')}:PartType0")["drawn"]["spheres"] == 2
+    Path("b.xyz").write_text(XYZ + XYZ.replace("3 4 5", "3 4 50"))
+    (second,) = info("b.xyz", "--frame", "-1")["data"].values()
+    assert (second["frames"], second["columns"][1]["high"]) == (2, 50)
+    Path("atoms").write_text(XYZ)  # whose name says nothing
+    assert info("atoms", "--format", "xyz")["data"]["atoms"]["format"] == "XYZ"
+
+
+def test_of_a_large_file_only_the_headers_are_read() -> None:
+    count = WHOLE_BYTES // 24 + 1
+    np.savez("a.npz", centers=np.zeros((count, 3)), mass=np.zeros(count, np.float32))
+    Path("a.toml").write_text("[[spheres]]\nfile = 'a.npz'\n")
+    for name in ("a.npz", "a.toml"):
+        done = subprocess.run(
+            [sys.executable, "-c", RUN, "info", name, "--json"],
+            capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        found = json.loads(done.stdout)
+        assert f"`raytracer scene check {name}` reads all" in found["read"]
+        (data,) = found["data"].values()
+        assert (data["particles"], data["frames"]) == (count, 1)
+        assert data["columns"] == [
+            {"name": "centers", "type": "3 numbers"}, {"name": "mass", "type": "number"}
+        ]  # fmt: skip
+        assert int(done.stderr) < WHOLE_BYTES  # modules of Python are among it
+
+
+def test_a_film_tells_how_it_was_made() -> None:
+    words = ["render", written("a.xyz"), "--size", "8x6", "--samples", "1", "--film", "f.npz", "-q"]
+    subprocess.run([sys.executable, "-m", "raytracer", *words], check=True)
+    assert info("f.npz")["settings"]["width"] == 8
+    assert info("f.npz")["camera"] == info("a.png")["camera"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [
+        ("a.xyz", "two\nC 0 0 0\n", "a.xyz: "),
+        ("a.npz", "nothing", "a.npz: is not an .npz file, or is cut short"),
+        ("a.toml", "[[spheres]]\nfile = 'b.npz'\n", "b.npz: there is no such file"),
+        ("a.toml", "spheres = 3\n", "a.toml: spheres: must be "),
+        ("a.foo", "nothing", "a.foo: "),
+        ("a.png", "nothing", "a.png: is not a PNG file"),
+        ("missing.xyz", "", "missing.xyz: there is no such file"),
+    ],
+)
+def test_wrong_files_are_one_sentence(name: str, content: str, says: str) -> None:
+    if content:
+        Path(name).write_text(content)
+    done = subprocess.run(
+        [sys.executable, "-m", "raytracer", "info", name],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("raytracer: ")
+    assert says in done.stderr
+    assert done.stderr.count("\n") == 1
