@@ -170,7 +170,8 @@ class AdaptivePasses:
         if self._tiles is None:
             return there.astype(np.float64)
         ratio = self._tiles.own / self._level
-        own = np.where(ratio > 1, there * (np.square(ratio) * RESERVE - 1), 0.0)
+        with np.errstate(over="ignore"):  # more than there may be at most
+            own = np.where(ratio > 1, there * (np.square(ratio) * RESERVE - 1), 0.0)
         wanted = np.where(ratio > 1, there, 0) // BESIDE
         beside = np.where(self._tiles.around > self._level, most_around(wanted) - there, 0)
         missing: NDArray[np.float64] = np.maximum(own, beside)

@@ -51,6 +51,13 @@ _OWN: dict[type, Callable[[Any], Any]] = {
 _PLAIN = {bool, *_OWN}
 
 
+def as_float(value: Any) -> float:
+    """Return a number as float; of a complex one NumPy would take the real part, with a warning."""
+    if getattr(getattr(value, "dtype", None), "kind", "") == "c":
+        raise TypeError
+    return float(value)
+
+
 def is_truth(value: object) -> bool:
     """Whether a value is True or False, of Python or of NumPy: no number, though equal to one."""
     kind = type(value)
@@ -82,7 +89,7 @@ def real(
         is_array = getattr(own, "ndim", 0) != 0
         if is_array or is_truth(own) or is_a(own, (str, bytes, bytearray)):
             raise TypeError
-        number = float(own)
+        number = as_float(own)
     except Exception:  # whatever a foreign object raises
         raise error(f"{name}: {shown_value(value)} is not a number") from None
     if not (low < number if above else low <= number) or not number <= high or abs(number) == inf:
@@ -169,7 +176,7 @@ def vector(
     """
     try:
         numbers = [plain(v) for v in islice(plain(value), 4)]  # it may be infinite
-        parts = [] if any(map(is_truth, numbers)) else [float(v) for v in numbers]
+        parts = [] if any(map(is_truth, numbers)) else [as_float(v) for v in numbers]
     except Exception:  # whatever a foreign object raises
         parts = []
     if len(parts) != 3 or is_a(value, (str, bytes, bytearray, set, dict)):

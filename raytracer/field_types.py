@@ -12,6 +12,7 @@ from typing import Any
 
 from raytracer.arguments import (
     MOST,
+    as_float,
     is_a,
     is_truth,
     items,
@@ -307,7 +308,7 @@ class NumberOr(Number):
             return self.word
         try:
             # of a text too, as the command line has it
-            number = nan if is_truth(own) else float(own)
+            number = nan if is_truth(own) else as_float(own)
         except Exception:  # whatever a foreign object raises
             number = nan
         if self.low <= number <= self.high and abs(number) != inf:

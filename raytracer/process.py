@@ -15,6 +15,7 @@ import io
 import os
 import signal
 import sys
+import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -114,6 +115,8 @@ def run(command: Callable[[], int], stopped: Callable[[BaseException], int]) -> 
         stopped: handles a `Terminated` before or after the command; returns an exit code.
     """
     _open_streams()
+    if not sys.warnoptions:  # those that the user is told of do not come by this way
+        warnings.simplefilter("ignore", RuntimeWarning)
     try:
         _take_signals()
         code = _finish(command())

@@ -95,6 +95,7 @@ def of_data(name: str, options: dict[str, Any]) -> dict[str, Any]:
     """
     from raytracer.commands.scene import contents_of
     from raytracer.scene.load import check_there, is_scene
+    from raytracer.scene.particles.data_file import split_inner
     from raytracer.scene.particles.read import of_series
 
     path, frame = scene_path(name), options["frame"]
@@ -104,7 +105,9 @@ def of_data(name: str, options: dict[str, Any]) -> dict[str, Any]:
     if sum(sizes.values()) > WHOLE_BYTES:
         data = {each: _head_of(Path(each), options) for each in sizes}
         return {
-            "files": [{"file": each, "bytes": size} for each, size in sizes.items()],
+            "files": [
+                {"file": each, "bytes": split_inner(Path(each))[0].stat().st_size} for each in sizes
+            ],
             "read": f"their starts and headers; `raytracer scene check {name}` reads all, counts "
             "frames, and tells ranges, bonds and what is drawn",
             "data": data,
@@ -131,12 +134,19 @@ def _files_of(scene: Path) -> list[Path]:
 
 
 def _size(path: Path) -> int:
-    """Return the bytes of a file; 0 where there is none, of which its reader tells."""
+    """Return the bytes of a file, of an archive unpacked; 0 of what its reader refuses."""
+    from raytracer.errors import UserError
+    from raytracer.files.access import opened
+    from raytracer.files.npz import Archive
     from raytracer.scene.particles.data_file import split_inner
 
     try:
-        return split_inner(path)[0].stat().st_size
-    except (OSError, ValueError):
+        with opened(split_inner(path)[0]) as file:
+            if path.suffix.lower() != ".npz":
+                return file.size
+            with Archive(file) as archive:
+                return sum(entry.file_size for entry in archive.members.values())
+    except UserError:
         return 0
 
 

@@ -53,11 +53,13 @@ def bloomed(film: Film, amount: float) -> Film:
         return film
     light = film.sums if film.backdrop is None else film.sums[..., :3]
     finite = np.isfinite(light).all(axis=-1, keepdims=True)
-    glow = spread(np.where(finite, light, np.float32(0)), film.height)
+    own = np.where(finite, light, np.float32(0))
+    with np.errstate(over="ignore", invalid="ignore"):  # of light near the largest number
+        glow = spread(own, film.height)
+        if film.backdrop is None:
+            glow[..., 3] = np.maximum(glow[..., 3], film.sums[..., 3])
+        mixed = light + np.float32(amount) * (glow - own)
     result = film.copy()
-    if film.backdrop is None:
-        glow[..., 3] = np.maximum(glow[..., 3], film.sums[..., 3])
-    mixed = light + np.float32(amount) * (glow - np.where(finite, light, np.float32(0)))
     result.sums[..., : light.shape[-1]] = np.where(finite, mixed, light)
     return result
 

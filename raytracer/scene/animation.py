@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from raytracer.arguments import is_a, items, plain, real
+from raytracer.arguments import as_float, is_a, items, plain, real
 from raytracer.errors import SceneError, UserError, shown, shown_value
 from raytracer.field_types import (
     Choice,
@@ -113,7 +113,7 @@ class AnglesValue(Kind):
         own = plain(value)
         parts = own.split(",") if is_a(own, str) else items(value, name, error)
         try:
-            one, other = (float(plain(part)) for part in parts)
+            one, other = (as_float(plain(part)) for part in parts)
         except (TypeError, ValueError):
             raise error(
                 f"{name}: {shown_value(value)} is not two angles in degrees, as 90,20"

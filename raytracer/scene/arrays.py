@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import wraps
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from raytracer.arguments import is_a, plain
 from raytracer.errors import DataFileError, SceneError, UserError, shown_value
@@ -21,6 +22,26 @@ PARALLEL_ROWS = 1 << 18
 """Fewest rows for which starting threads pays."""
 
 
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+
+
+def quiet(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+    """Let a function compute infinity and NaN without warnings of NumPy, in its own thread.
+
+    Data may hold any numbers. Who takes the results refuses infinity and NaN, or leaves them out.
+    """
+
+    @wraps(function)
+    def call(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+        import numpy as np
+
+        with np.errstate(all="ignore"):
+            return function(*args, **kwargs)
+
+    return call
+
+
 def blocks(count: int) -> Iterator[slice]:
     """Yield slices that cover `count` rows, block by block."""
     for start in range(0, count, BLOCK_ROWS):
@@ -28,11 +49,12 @@ def blocks(count: int) -> Iterator[slice]:
 
 
 def each_block(count: int, work: Callable[[slice], None]) -> None:
-    """Call `work` once for each block of rows; with many rows on several threads.
+    """Call `work` once for each block of rows, `quiet`; with many rows on several threads.
 
     NumPy lets go of the interpreter inside its loops, so blocks overlap. Every block writes rows
     of its own, so that the result does not depend on the number of threads.
     """
+    work = quiet(work)
     if count < PARALLEL_ROWS:
         for rows in blocks(count):
             work(rows)

@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from raytracer.arguments import is_a, plain
+from raytracer.arguments import as_float, is_a, plain
 from raytracer.errors import SceneError, nearest, shown, shown_value
 from raytracer.warning import warn
 
@@ -49,7 +49,7 @@ def parse_color(value: Any) -> RGB:
         own = own.strip()
         return _parse_known(own) if len(own) == _HEXADECIMAL else _parse_text(own)
     try:
-        parts = [float(plain(v)) for v in islice(own, 5) if not is_a(v, (str, bool))]
+        parts = [as_float(plain(v)) for v in islice(own, 5) if not is_a(v, (str, bool))]
         complete = len(parts) == len(own) and len(parts) in (3, 4)
     except Exception:  # whatever a foreign object raises
         complete = False

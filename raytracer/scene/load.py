@@ -166,7 +166,7 @@ def load(
             wanted=wanted_of(columns),
         )  # fmt: skip
         one.mark(data)
-        if len(data.centers) == 0:
+        if data.is_empty:
             raise DataFileError(f"{file.source}: holds no particles, so there is nothing to show")
         up = up_of_data(data.box, data.gravity)
         spheres = SphereSet.of_particles(data)

@@ -601,7 +601,7 @@ class SphereSet:
         own_color = color is not None
         # What the scene file says instead leaves the file's own values to be looked up.
         replaced = {"radius": radius is not None, "color": own_color}
-        if len(data.centers) == 0:
+        if data.is_empty:
             warn(f"{data.source}: holds no particles")
         for parts, note in data.notes:
             if not parts or not all(replaced.get(part) for part in parts.split("+")):

@@ -13,6 +13,7 @@ from raytracer.arguments import is_a
 from raytracer.errors import SceneError, UserError
 from raytracer.field_types import Axis, Choice, Kind, NumberOr, Text, Truth, Vector3, Words
 from raytracer.fields import Defined, check_fields, define
+from raytracer.scene.arrays import quiet
 from raytracer.scene.colors import parse_color
 from raytracer.scene.ground import BELOW, Ground
 from raytracer.scene.kinds import APERTURE, ZOOM, ColorValue, Expression, Share
@@ -319,6 +320,7 @@ class ViewSettings(Defined):
     def __post_init__(self) -> None:
         check_fields(self, error=UserError)
 
+    @quiet
     def applied_to(self, scene: Scene) -> Scene:
         """Return the scene with these settings; without any, the scene itself.
 

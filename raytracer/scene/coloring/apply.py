@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from raytracer.errors import SceneError, UserError, shown
-from raytracer.scene.arrays import Where, check_radius
+from raytracer.scene.arrays import Where, check_radius, quiet
 from raytracer.scene.coloring.by_scale import by_scale, with_palette
 from raytracer.scene.coloring.expression import Texts, evaluate, names_in
 from raytracer.scene.coloring.limits import limits_of
@@ -26,6 +26,7 @@ MOST_SHOWN = 4
 """Most columns whose ranges a message about an empty selection tells."""
 
 
+@quiet
 def styled_sets(
     sets: Sequence[SphereSet], styles: Sequence[SetStyle | None]
 ) -> tuple[list[SphereSet], list[ColorScale]]:
@@ -114,6 +115,7 @@ def _bonded(scene: Scene, sets: Sequence[SphereSet], bonds: Sequence[CapsuleSet]
     return replace(scene, spheres=sets, capsules=[*others, *bonds], color_scales=scales)
 
 
+@quiet
 def bonded_sets(
     sets: Sequence[SphereSet], styles: Sequence[SetStyle | None]
 ) -> tuple[list[SphereSet], list[CapsuleSet]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import log
+from math import isfinite, log
 from typing import TYPE_CHECKING, Any
 
 from raytracer.arguments import items, one_of, real, text, whole
@@ -238,6 +238,8 @@ class ColorScale:
             elif self.kind == "symlog":
                 numbers = _symlog(numbers, self._threshold)
             low, high = self._ends
+            if not isfinite(high - low):  # half of it is
+                numbers, low, high = numbers / 2.0, low / 2.0, high / 2.0
             places = np.subtract(numbers, low)
             if high > low:
                 places /= high - low
@@ -291,7 +293,8 @@ class ColorScale:
         elif self.kind == "discrete":
             steps = self.steps or STEPS
             edges = [self.low + (self.high - self.low) * i / steps for i in range(steps + 1)]
-            values = edges if steps < 12 else ticks.linear(self.low, self.high, most)
+            fits = steps < 12 and isfinite(edges[-1])
+            values = edges if fits else ticks.linear(self.low, self.high, most)
         else:
             values = ticks.linear(self.low, self.high, most)
         return ticks.ticks(values, lambda value: float(self.positions([value])[0]))

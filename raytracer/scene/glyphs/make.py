@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from raytracer.errors import SceneError
 from raytracer.scene.annotations import IN_SCENE
+from raytracer.scene.arrays import quiet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from raytracer.scene.scene import Scene, SphereSet
 
 
+@quiet
 def with_glyphs(scene: Scene, annotations: Annotations | None = None) -> Scene:
     """Return a scene with the glyphs that it asks for; those that it has stay.
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from raytracer.buffers import SceneBuffers, none_of
 from raytracer.errors import SceneError, naming
-from raytracer.scene.arrays import blocks, each_block
+from raytracer.scene.arrays import blocks, each_block, quiet
 from raytracer.scene.camera import Camera
 from raytracer.scene.colors import DEFAULT_COLOR, linear_rgb
 from raytracer.scene.materials import AnyMaterial, Material, pack_material
@@ -89,6 +89,7 @@ def pack_with_camera(
         return _packed(scene, settings or scene.render, around)
 
 
+@quiet
 def _packed(
     scene: Scene, settings: RenderSettings, around: Surroundings
 ) -> tuple[SceneBuffers, Camera]:
@@ -545,8 +546,7 @@ def _place_set(spheres: SphereSet, space: Space, out: Spheres) -> None:
         if not isinstance(spheres.radius, float):
             out[3][rows] = np.multiply(spheres.radius[rows], factor, dtype=np.float64)
 
-    with np.errstate(over="ignore", under="ignore"):
-        each_block(spheres.count, work)
+    each_block(spheres.count, work)
 
 
 def _check_placed(spheres: SphereSet, placed: Spheres) -> None:

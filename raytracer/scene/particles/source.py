@@ -161,6 +161,11 @@ class Particles:
     unit: str = ""
     converted: str = ""
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether there are no particles; an array without rows is none, which is told later."""
+        return self.centers.shape[:1] == (0,)
+
 
 def direction_of(values: Sequence[Any]) -> list[float] | None:
     """Return three numbers or texts as a direction, or None if they are none."""

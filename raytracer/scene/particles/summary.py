@@ -37,9 +37,9 @@ def summary(file: DataFile, whole: bool = True) -> dict[str, Any]:
 
     Returns:
         "format", "particles", "frames", "positions" (their unit, where they were converted),
-        "further files" (names of those that are read too), "time", "box" (origin, edges, and of one that is open
-        somewhere which edges are periodic), "bonds" (their number), and "columns": of each its
-        name, type, unit and range.
+        "further files" (names of those that are read too), "time", "box" (origin, edges, and of
+        one that is open somewhere which edges are periodic), "bonds" (their number), and "columns":
+        of each its name, type, unit and range.
 
     Raises:
         DataFileError: the file cannot be read any more.

@@ -101,7 +101,7 @@ class SourceWithAtoms(ParticleSource):
     def particles(self, names: Mapping[str, str]) -> Particles:
         self.moving.also = [name for name in self.also if name not in self._of_atoms]
         result = self.moving.particles(names)
-        count = len(result.centers)
+        count = len(result.centers) if result.centers.ndim else 1
         labels = self.atoms.labels_of_atoms()
         if labels is None:
             raise DataFileError(f"{self.atoms.name}: has no elements or types of atoms")

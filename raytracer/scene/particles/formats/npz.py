@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import IO, TYPE_CHECKING, Any
+from zipfile import ZIP_STORED
 
 from raytracer.errors import DataFileError, shown, suggestion
 from raytracer.files.npz import Archive, Header, read_header
+from raytracer.memory import size_text
 from raytracer.scene.arrays import Where, floats
 from raytracer.scene.particles import naming
 from raytracer.scene.particles.cell import cell_box
@@ -26,6 +28,10 @@ from raytracer.scene.particles.source import (
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+
+ROW_BYTES = 1 << 26
+"""Most bytes of an array that are read, or unpacked, for the value of one particle."""
 
 
 class Source(ParticleSource):
@@ -140,15 +146,19 @@ class Source(ParticleSource):
     def row(self, index: int, count: int, used: Container[str]) -> Iterator[tuple[str, Value]]:
         """Yield the row of every array whose first axis is the particles'.
 
-        Only the row itself is read of uncompressed arrays; compressed ones are read up to it.
+        Only the row itself is read of uncompressed arrays; compressed ones are read up to it. What
+        takes more than `ROW_BYTES` is not read, and its value says so.
         """
         with Archive(self.file) as archive:
             for name, entry in archive.members.items():
                 if name in used:
                     continue  # it may be compressed, and long to read
                 with archive.stream(entry) as stream:
-                    values = _array_row(stream, index, count, archive.label(name))
-                if values is not None:
+                    is_packed = entry.compress_type != ZIP_STORED
+                    values = _array_row(stream, index, count, archive.label(name), is_packed)
+                if isinstance(values, str):
+                    yield name, values
+                elif values is not None:
                     yield from _fields(name, values)
 
 
@@ -242,8 +252,20 @@ def _assembled(
     )
 
 
-def _array_row(stream: IO[bytes], row: int, count: int, label: str) -> NDArray[Any] | None:
-    """Return `array[row]` of an array (count, ...), or None if it is something else."""
+def _array_row(
+    stream: IO[bytes], row: int, count: int, label: str, is_packed: bool
+) -> NDArray[Any] | str | None:
+    """Return `array[row]` of an array (count, ...), or None if it is something else.
+
+    Args:
+        stream: of the array, at its header.
+        row, count: of the particle, and of all.
+        label: what messages call the array.
+        is_packed: whether what is before the row has to be unpacked.
+
+    Returns:
+        A text where that takes too long.
+    """
     from math import prod
 
     import numpy as np
@@ -260,6 +282,9 @@ def _array_row(stream: IO[bytes], row: int, count: int, label: str) -> NDArray[A
     # In Fortran order the row's numbers lie apart, each among those of the other rows.
     pieces, step = (length, count) if by_column else (1, 0)
     size = length // pieces * dtype.itemsize
+    last = (pieces - 1) * step * dtype.itemsize + (row + 1) * size
+    if (needed := last if is_packed else length * dtype.itemsize) > ROW_BYTES:
+        return f"not read: {size_text(needed)}{' would be unpacked' if is_packed else ''}"
     data = bytearray()
     for piece in range(pieces):
         stream.seek(start + row * size + piece * step * dtype.itemsize)

@@ -1,0 +1,162 @@
+"""Arrays of unusual shapes, types and values, in every key of an archive and in every command."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import zipfile
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.lib import format as npy
+
+import raytracer
+from raytracer.cli import main
+from raytracer.errors import UserError
+from raytracer.scene.particles.formats.npz import ROW_BYTES
+
+COUNT = 5
+POINTS = np.random.default_rng(1).normal(size=(COUNT, 3))
+RADII = np.full(COUNT, 0.3)
+ARRAYS = {
+    "a number": np.array(3.0),
+    "a truth value": np.array(True),
+    "a text": np.array("a"),
+    "one record": np.zeros((), [("x", "f8"), ("y", "f8"), ("z", "f8")]),
+    "no rows": np.zeros((0, 3)),
+    "no columns": np.zeros((COUNT, 0)),
+    "nothing": np.zeros(0),
+    "no frames": np.zeros((0, COUNT, 3)),
+    "four dimensions": np.zeros((2, 2, COUNT, 3)),
+    "records": np.zeros(COUNT, [("x", "f8"), ("y", "f8"), ("z", "f8")]),
+    "complex": POINTS + 1j,
+    "dates": np.zeros(COUNT, "M8[s]"),
+    "texts": np.array(["a"] * COUNT),
+    "bytes": np.zeros(COUNT, "V8"),
+    "truth values": np.ones((COUNT, 3), bool),
+    "halves": POINTS.astype(np.float16),
+    "backwards": POINTS[::-1],
+    "by column": np.asfortranarray(POINTS),
+    "of the other end": POINTS.astype(">f8"),
+    "not finite": np.full((COUNT, 3), np.nan),
+    "infinite": np.full(COUNT, np.inf),
+    "huge": POINTS * 1e308,
+    "huge scalars": np.full(COUNT, 1e308),
+    "tiny": np.full(COUNT, 1e-320),
+    "large integers": np.full(COUNT, 2**64 - 1, np.uint64),
+}
+KEYS = ("centers", "radius", "diameter", "color", "box", "gravity", "velocity", "element", "id")
+RENDER = ("--size", "8x6", "--samples", "1", "--backend", "cpu", "-q", "-o", "o.png")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An empty current folder."""
+    monkeypatch.chdir(tmp_path)
+
+
+def refused_or_done(capsys: pytest.CaptureFixture[str], *words: str) -> None:
+    """Run a command that may refuse its input, in sentences; a warning of NumPy is an error."""
+    code = main(list(words))
+    errors = capsys.readouterr().err.splitlines()
+    assert code in (0, 2)
+    assert all(line.startswith("raytracer: ") for line in errors)
+    assert code == 0 or errors
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_in_an_archive(key: str, capsys: pytest.CaptureFixture[str]) -> None:
+    for array in ARRAYS.values():
+        np.savez("a.npz", allow_pickle=False, **{"centers": POINTS, "radius": RADII, key: array})
+        refused_or_done(capsys, "render", "a.npz", *RENDER)
+        refused_or_done(capsys, "info", "a.npz")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--color-by", "v", "--legend"),
+        ("--color-by", "v*v", "--color-scale", "symlog", "--legend"),
+        ("--select", "sqrt(v) > log(v)"),
+        ("--radius", "exp(v)", "--ground", "below"),
+        ("--opacity", "v**9"),
+        ("--arrows", "v,scale=1e300,color=length", "--scale-bar", "--box"),
+        ("--arrows", "v,v,v,scale=1e300"),
+        ("--labels=v", "--depth-cue", "--bloom", "0.5"),
+        ("--shape", "v,v,v"),
+        ("--contacts", "touch", "--wrap", "--replicate", "2,1,1"),
+    ],
+)
+def test_in_the_columns_that_options_use(
+    options: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    for array in ARRAYS.values():
+        np.savez("a.npz", centers=POINTS, radius=np.full(COUNT, 0.3), v=array, box=np.full(3, 4.0))
+        refused_or_done(capsys, "render", "a.npz", *RENDER, *options)
+
+
+@pytest.mark.parametrize("key", ["centers", "radius", "box"])
+@pytest.mark.parametrize("size", [1e308, 1e150, 1e-308, np.inf])
+def test_sizes_of_everything(key: str, size: float, capsys: pytest.CaptureFixture[str]) -> None:
+    arrays = {"centers": POINTS, "radius": np.full(COUNT, 0.3), "box": np.full(3, 4.0)}
+    arrays |= {"v": np.ones(COUNT), key: np.full_like(arrays[key], size)}
+    np.savez("a.npz", allow_pickle=False, **arrays)
+    for options in (("--contacts", "touch"), ("--wrap", "--bonds", "1"), ("--arrows", "v,v,v")):
+        refused_or_done(capsys, "render", "a.npz", *RENDER, *options)
+
+
+def test_in_python() -> None:
+    for array in (*ARRAYS.values(), np.array([None] * COUNT), POINTS.astype(np.complex64)):
+        for what in ({"centers": array}, {"centers": POINTS, "radius": array}, array):
+            with suppress(UserError, raytracer.RaytracerWarning):
+                raytracer.render(what, width=8, height=6, samples=1, backend="cpu")
+    complex_numbers: Any = np.ones(3, np.complex64)
+    with pytest.raises(UserError, match="zoom"):
+        raytracer.render(POINTS, zoom=complex_numbers[0])
+    with pytest.raises(UserError, match="look_at"):
+        raytracer.render(POINTS, look_at=complex_numbers)
+
+
+def test_a_process_prints_no_warnings_of_numpy() -> None:
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "raytracer", *words]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    np.savez("scalar.npz", centers=np.array(3.0))
+    done = run("render", "scalar.npz")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "array 'centers': has shape (); sphere centres are (N, 3)" in done.stderr
+    # So many that several threads compute.
+    count = 300_000
+    np.savez(
+        "huge.npz", centers=np.zeros((count, 3)), radius=1e-3, velocity=np.full((count, 3), 1e300)
+    )
+    done = run("render", "huge.npz", *RENDER, "--color-by", "speed")
+    assert "Warning" not in done.stderr
+    assert run("info", "huge.npz").stderr == ""
+
+
+def test_a_compressed_array_that_nobody_asked_for_is_not_unpacked(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Its value would be one of many gigabytes."""
+    rows, columns = 1000, ROW_BYTES // 8 // 500
+    np.savez_compressed("a.npz", centers=np.zeros((rows, 3)), mass=np.arange(rows))
+    with (
+        zipfile.ZipFile("a.npz", "a", zipfile.ZIP_DEFLATED) as archive,
+        archive.open("field.npy", "w", force_zip64=True) as stream,
+    ):
+        form = {"descr": "<f8", "fortran_order": False, "shape": (rows, columns)}
+        npy.write_array_header_1_0(stream, form)
+        for _ in range(rows):
+            stream.write(bytes(8 * columns))
+    assert main(["scene", "describe", "a.npz", "999"]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said[-2:] == ["mass 999", "field not read: 128 MiB would be unpacked"]
+    assert main(["scene", "describe", "a.npz", "1"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1].startswith("field 0, 0, 0, ")
+    assert main(["info", "a.npz"]) == 0
+    assert "read   their starts and headers" in capsys.readouterr().out
