@@ -85,6 +85,10 @@ class OutputError(UserError):
     """A file cannot be written."""
 
 
+class BusyError(OutputError):
+    """Another process is writing the file."""
+
+
 class WriteError(OutputError):
     """A file could not be written completely, on a full disk for example; exit code 1."""
 

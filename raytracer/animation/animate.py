@@ -168,7 +168,8 @@ class Animation:
             if farm is None:
                 self._plan.source.sent()
                 job.plan = replace(job.plan, threads=0)  # each worker has its share
-        job.run(self)
+        with output.claimed(target):
+            job.run(self)
         return target
 
 

@@ -34,7 +34,7 @@ from raytracer.commands.options import (
     view_options,
     worker_options,
 )
-from raytracer.errors import counted, escaped
+from raytracer.errors import BusyError, counted, escaped
 from raytracer.resources import require_start
 
 if TYPE_CHECKING:
@@ -151,9 +151,9 @@ def run(scene: str, options: dict[str, Any]) -> None:
                 target, poster=options["poster"], resume=options["resume"],
                 workers=options["workers"], farm=options["farm"], progress=bar.frames,
             )  # fmt: skip
-        except BaseException:
+        except BaseException as error:
             bar.__exit__(None, None, None)
-            _tell_of_rest(target, quiet)
+            _tell_of_rest(target, quiet or isinstance(error, BusyError))
             raise
     _report(animation, target, said, time.perf_counter() - start, options)
 

@@ -14,8 +14,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from raytracer.errors import OutputError, WriteError
-from raytracer.files.temporary import Temporary, remove_all, remove_stale
+from raytracer.errors import BusyError, OutputError, WriteError
+from raytracer.files.temporary import Claim, Temporary, remove_all, remove_stale
 
 PICTURES = "renders"
 """The only folder that is created if it is missing; it was the default of earlier versions."""
@@ -250,6 +250,28 @@ def replacing(path: str | Path, batch: Batch | None = None) -> Iterator[BinaryIO
     finally:
         if temporary is not None:
             temporary.remove()
+
+
+@contextmanager
+def claimed(path: Path) -> Iterator[None]:
+    """Keep other processes from writing the same file in a block that takes long.
+
+    Raises:
+        BusyError: another process is writing it; the sentence names it.
+    """
+    try:
+        claim = Claim(path)
+    except OSError as error:
+        raise _unwritten(path, error) from error
+    if claim.other:
+        raise BusyError(
+            f"{path}: is being written by another raytracer, {claim.other}: wait until that has "
+            "ended, or give another name"
+        )
+    try:
+        yield
+    finally:
+        claim.release()
 
 
 def written() -> list[Path]:

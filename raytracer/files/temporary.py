@@ -17,11 +17,12 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-PREFIX, SUFFIX = ".raytracer-", ".tmp"
+PREFIX, SUFFIX, CLAIM = ".raytracer-", ".tmp", ".lock"
 ABANDONED = 24 * 3600.0
 """Seconds after which a file of another machine, whose locks are not visible, is removed."""
 
 _TRIES = 100
+_PAUSE = 0.01
 _OPEN = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
 
 # The temporary files of this process, for `remove_all`.
@@ -98,6 +99,52 @@ class Temporary:
                 os.close(descriptor)
 
 
+class Claim:
+    """The right to write a file, which one process has at a time: a locked file beside it.
+
+    Args:
+        target: the file.
+
+    Attributes:
+        other: the process that has the right, and its machine; "" if this one has it.
+
+    Raises:
+        OSError: the folder cannot be written.
+    """
+
+    def __init__(self, target: Path) -> None:
+        import hashlib  # which is slow to import
+
+        folder, name = os.path.split(os.path.realpath(target))
+        digest = hashlib.sha256(os.fsencode(name)).hexdigest()[:16]
+        self.path = Path(folder, f"{PREFIX}claim-{digest}{CLAIM}")
+        self.other = ""
+        for _ in range(_TRIES):
+            self._descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
+            if not _lock(self._descriptor):
+                self.other = os.read(self._descriptor, 1000).decode(errors="replace")
+                os.close(self._descriptor)
+                if self.other:
+                    return
+                time.sleep(_PAUSE)  # it has no name yet, or is being removed
+            elif os.fstat(self._descriptor).st_nlink:
+                os.truncate(self._descriptor, 0)
+                os.write(
+                    self._descriptor, f"process {os.getpid()} on {os.uname().nodename}".encode()
+                )
+                return
+            else:  # another process has removed it before its lock
+                os.close(self._descriptor)
+        self.other = "a process without a name"
+
+    def release(self) -> None:
+        """Give the right back."""
+        if not self.other:
+            with suppress(OSError):
+                self.path.unlink()
+            os.close(self._descriptor)
+
+
 def remove_all() -> None:
     """Remove all temporary files of this process, at its end."""
     for each in list(_live):
@@ -108,7 +155,7 @@ def remove_stale(folder: Path) -> None:
     """Remove the temporary files of killed processes of this user in a folder."""
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
-            if entry.name.startswith(PREFIX) and entry.name.endswith(SUFFIX):
+            if entry.name.startswith(PREFIX) and entry.name.endswith((SUFFIX, CLAIM)):
                 with suppress(OSError):
                     _remove_if_stale(Path(entry.path))
 
