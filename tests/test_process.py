@@ -17,7 +17,8 @@ import pytest
 from raytracer.process import Terminated
 
 COMMAND = f"{shlex.quote(sys.executable)} -m raytracer"
-RENDER = f"{COMMAND} render three_balls --width 64 --height 48 --samples 1 --backend cpu -o a.png"
+SMALL = "--width 64 --height 48 --samples 1 --backend cpu"
+RENDER = f"{COMMAND} render three_balls {SMALL} --force -o a.png"
 # Writes to standard output more than a pipe holds.
 LONG = (
     "import sys; from raytracer import process, cli, __main__\n"

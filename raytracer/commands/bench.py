@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from raytracer.commands.options import SettingsCommand
+from raytracer.commands.options import SettingsCommand, force_option
 from raytracer.resources import require_start
 
 CHOICE = click.Choice
@@ -100,6 +100,7 @@ Examples:
     help="How results are printed.",
 )
 @click.option("--plot", type=click.Path(path_type=Path), metavar="FILE.png", help="Plot results.")
+@force_option
 @click.option("--explain", is_flag=True, help="Describe the variants without timing them.")
 @click.option(
     "--with", "with_file", type=click.Path(path_type=Path), metavar="FILE.cu", help="Your kernel."
@@ -138,7 +139,7 @@ def _timed(ops: tuple[str, ...], options: dict[str, Any]) -> int:
     from raytracer.files import output
 
     old = compare.read(options["compare"]) if options["compare"] else None
-    outputs = output.OutputSet()
+    outputs = output.OutputSet(options["force"])
     outputs.reads(*(options[name] for name in ("compare", "with_file") if options[name]))
     if options["save"]:
         output.check_file(outputs.writes(options["save"], "--save"))

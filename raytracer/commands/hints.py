@@ -99,10 +99,7 @@ ELSEWHERE: dict[tuple[str, ...], str] = {
         "one picture is rendered; movies are made by `raytracer animate`"
     ),
     ("frame_rate", "framerate", "rate"): "use `raytracer animate --fps 30`",
-    ("overwrite", "force", "f", "yes"): (
-        "an earlier picture of the same scene is replaced without an option; '--output' replaces "
-        "any"
-    ),
+    ("overwrite", "f", "y", "yes"): "use '--force'",
     ("gamma", "srgb", "brightness", "contrast"): (
         "pictures are sRGB; '--exposure' and '--tone' change what is shown"
     ),

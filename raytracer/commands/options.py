@@ -113,6 +113,8 @@ topology_option = click.option(
     help="Atoms of a trajectory that holds coordinates alone: a .psf, .prmtop, .pdb, .gro, ...",
 )  # fmt: skip
 
+force_option = click.option("--force", is_flag=True, help="Replace files that exist.")
+
 PICTURE_OPTIONS = (
     click.option("--bits", type=click.Choice(["8", "16"]), default="8", show_default=True,
                  help="Bits per channel, of a PNG or TIFF."),

@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from raytracer.commands.group import Group
-from raytracer.commands.options import FILE, format_option, frame_option, topology_option
+from raytracer.commands.options import (
+    FILE,
+    force_option,
+    format_option,
+    frame_option,
+    topology_option,
+)
 from raytracer.errors import UserError
 from raytracer.resources import require_start
 
@@ -112,7 +118,8 @@ def describe(
 
 @scene.command(short_help="Print the JSON Schema of scene files.")
 @click.option("-o", "--output", type=FILE, metavar="FILE", help="Write it to a file instead.")
-def schema(output: str | None) -> None:
+@force_option
+def schema(output: str | None, force: bool) -> None:
     """Print the JSON Schema of scene files, for editors that complete and check as you type.
 
     \b
@@ -122,14 +129,14 @@ def schema(output: str | None) -> None:
     """
     import json
 
-    from raytracer.files.output import check_file, write
+    from raytracer.files.output import OutputSet, check_file, write
     from raytracer.scene import tables
 
     text = json.dumps(tables.schema(), indent=2)
     if output is None:
         print(text)
     else:
-        write(check_file(output), text + "\n")
+        write(check_file(OutputSet(force).writes(output, "--output")), text + "\n")
 
 
 @scene.command(short_help="Make a large scene with a generator.")
@@ -144,7 +151,7 @@ def schema(output: str | None) -> None:
     help="A .npz with the spheres, or a .toml with camera and light and its data beside it. "
     "Default: NAME.toml.",
 )
-@click.option("--force", is_flag=True, help="Replace existing files.")
+@force_option
 @click.option("--list", "show_list", is_flag=True, help="List the generators.")
 def generate(
     name: str | None,

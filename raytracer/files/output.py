@@ -33,9 +33,13 @@ class OutputSet:
 
     Two names are the same file if they have the same device and inode, through symbolic and hard
     links. A film may replace the one that it continues, because that has been read by then.
+
+    Args:
+        force: False refuses outputs that exist; commands take it from their option --force.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, force: bool = True) -> None:
+        self._force = force
         self._inputs: dict[Identity, str] = {}
         self._outputs: dict[Identity, str] = {}
 
@@ -50,7 +54,7 @@ class OutputSet:
             self._inputs.setdefault(key, str(path))
 
     def writes(
-        self, path: str | Path, what: str, *, replaces: str | Path | None = None, force: bool = True
+        self, path: str | Path, what: str, *, replaces: str | Path | None = None, own: bool = False
     ) -> Path:
         """Declare an output.
 
@@ -58,7 +62,7 @@ class OutputSet:
             path: of the file.
             what: the option or the kind of file, for messages.
             replaces: the only input that the output may replace.
-            force: False refuses a file that exists.
+            own: whether a file of that name is known to be of an earlier run of the same command.
 
         Returns:
             The path.
@@ -66,6 +70,8 @@ class OutputSet:
         Raises:
             OutputError: it is an input or another output, or it exists and must not.
         """
+        from raytracer.files.access import is_file
+
         path = _path(path)
         key = identity(path)
         if key in self._inputs and (replaces is None or key != identity(replaces)):
@@ -74,7 +80,8 @@ class OutputSet:
             raise OutputError(
                 f"{path}: is written by {self._outputs[key]} and by {what}: give two names"
             )
-        if not force and os.path.lexists(path):
+        may = self._force or own or (replaces is not None and key == identity(replaces))
+        if not may and is_file(path):
             raise OutputError(
                 f"{path}: exists already: give another name, or --force to replace it"
             )

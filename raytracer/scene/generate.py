@@ -95,11 +95,11 @@ def write(
     chosen = settle(found, count, seed)
     if target.suffix not in (".toml", ".npz", ".xyz"):
         raise OutputError(f"{target}: must end in .toml (scene and data), .npz or .xyz (data)")
-    outputs = output.OutputSet()
+    outputs = output.OutputSet(force)
     outputs.reads(Path(str(scenes() / f"{name}.toml")))
     for file in _write.files(name, target):
         what = "the scene" if file.suffix == ".toml" else "its data"
-        output.check_file(outputs.writes(file, what, force=force))
+        output.check_file(outputs.writes(file, what))
     return _write.write(name, found, target, *chosen)
 
 
