@@ -119,7 +119,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except RaytracerError as error:
         return _say(str(error), error.exit_code)
     except click.UsageError as error:
-        return _misuse(error)
+        return _misuse(error, args)
     except click.ClickException as error:
         return _say(_sentence(error.format_message()), error.exit_code)
     except (MemoryError, ImportError, OSError, RuntimeError, SystemError) as error:
@@ -175,13 +175,14 @@ def _no_memory(error: BaseException) -> str:
     )
 
 
-def _misuse(error: click.UsageError) -> int:
+def _misuse(error: click.UsageError, args: list[str]) -> int:
     """Print what is wrong with the arguments, and which help explains them; returns the code."""
     context = error.ctx
     if type(error).__name__ == "NoArgsIsHelpError":  # click 8.2 and later: a group without command
         error.show()
         return error.exit_code
-    command = context.command_path if context else "raytracer"
+    called = [word for word in args[:1] if word in MODULES]  # the parser of options has no context
+    command = context.command_path if context else " ".join(["raytracer", *called])
     return _say(f"{fitted(_misuse_text(error, command))} (see `{command} --help`)", error.exit_code)
 
 

@@ -108,6 +108,11 @@ def test_a_mistake_in_a_value_names_the_option(tmp_path: Path) -> None:
         done = run("render", str(scene), option, "-99")
         assert done.returncode == 2
         assert done.stderr.startswith(f"raytracer: {option}: ")
+    (tmp_path / "a.csv").write_text("x,y,z\n1,2,3\n")
+    done = run("render", str(tmp_path / "a.csv"), "--color-by", "foo")
+    assert "a.csv: --color-by: there is no column 'foo'; known are " in done.stderr
+    done = run("render", str(scene), "--output")
+    assert done.stderr.endswith("requires an argument (see `raytracer render --help`)\n")
 
 
 def completed(line: str, shell: str = "zsh") -> list[str]:

@@ -241,7 +241,7 @@ class SettingsCommand(click.Command):
                 and ctx.get_parameter_source(str(param.name)) is ParameterSource.COMMANDLINE
             }
             error.args = tuple(
-                re.sub(r"^(?:render\.)?(\w+)(?=: )", lambda at: said.get(at[1], at[0]), each)
+                re.sub(_PLACE, lambda at: said.get(at[1] or at[2], at[0]), each)
                 for each in error.args
             )
             raise
@@ -288,6 +288,9 @@ class SettingsCommand(click.Command):
                 panels.setdefault(getattr(param, "panel", OTHERS), []).append(row)
         return panels
 
+
+_PLACE = re.compile(r"^(?:render\.)?(\w+)(?=: )|(?<=: )(\w+)(?=: )")
+"""A setting in a message: at its start, or behind the name of a file of data."""
 
 HELP_ALL = "--help-all"
 
