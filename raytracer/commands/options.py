@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from click.core import ParameterSource
+from click.types import StringParamType
 
 from raytracer.errors import DataFileError, UserError, suggestion
 
@@ -39,7 +40,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 Options = Callable[[], list[click.Option]]
 
 
-class FileName(click.ParamType[str]):
+class FileName(StringParamType):
     """The name of a file, which shells complete."""
 
     name = "file"
@@ -359,8 +360,12 @@ def flags_of(make: Options) -> set[str]:
     elif make is view_options:
         words |= {flag(name) for name in VIEW_OPTIONS}
     else:
-        tables = {animation_options: (_animation,), tone_options: (_tone,)}
-        for settings in tables.get(make, (_render, _tone)):
+        tables: dict[Options, tuple[Callable[[], Mapping[str, Definition]], ...]] = {
+            animation_options: (_animation,),
+            tone_options: (_tone,),
+            preview_options: (_render, _tone),
+        }
+        for settings in tables.get(make, (_render,)):
             words.update(*map(_flags, settings().values()), {"--size"})
     return words | {f"--no-{word[2:]}" for word in words}
 
