@@ -79,7 +79,7 @@ def test_a_picture_of_another_program_is_not_replaced_unasked(
     assert main(["render", scene]) == 0
     assert capsys.readouterr().out.startswith("wrote balls-2.png: ")
     assert Path("balls.png").read_bytes() == before
-    assert main(["render", scene, "-q", "-o", "balls.png", "--force"]) == 0  # asked for by name
+    assert main(["render", scene, "-q", "-o", "balls.png"]) == 0  # asked for by name
     assert run_json(capsys, "info", "balls.png")["samples"] == 2
 
 
@@ -96,7 +96,7 @@ def test_a_run_replaces_only_its_own_picture_unasked(
     assert written() == "wrote balls.png"
     assert written("--threads", "1") == "wrote balls.png"  # the same picture
     assert written("--samples", "3") == "wrote balls-2.png"
-    assert written("-o", "balls.png", "--force") == "wrote balls.png"
+    assert written("-o", "balls.png") == "wrote balls.png"
     assert written() == "wrote balls-4.png"  # for balls.png was named by hand
     text = Path(scene).read_text(encoding="utf-8")
     Path(scene).write_text(text + "\n# changed\n", encoding="utf-8")
@@ -299,7 +299,7 @@ def test_a_mistake_is_one_sentence(
         (["convert", "a.xyz"], "`raytracer render FILE` reads particle files"),
         (["movie", "a.xyz"], "turntables are made by `raytracer animate`"),
         (["render", "a", "--ppi", "300"], "use '--dpi'"),
-        (["render", "a", "--overwrite"], "use '--force'"),
+        (["render", "a", "--overwrite"], "is replaced without an option"),
         (["render", "a", "--ssaa", "4"], "did you mean '--samples'?"),
         (["render", "a", "--sticks"], "use '--style ball-and-stick'"),
         (["scene", "chek"], "did you mean `raytracer scene check`?"),

@@ -17,8 +17,7 @@ import pytest
 from raytracer.process import Terminated
 
 COMMAND = f"{shlex.quote(sys.executable)} -m raytracer"
-SMALL = "--width 64 --height 48 --samples 1 --backend cpu"
-RENDER = f"{COMMAND} render three_balls {SMALL} --force -o a.png"
+RENDER = f"{COMMAND} render three_balls --width 64 --height 48 --samples 1 --backend cpu -o a.png"
 # Writes to standard output more than a pipe holds.
 LONG = (
     "import sys; from raytracer import process, cli, __main__\n"

@@ -332,8 +332,7 @@ def noisy_film(level: str, name: str, *words: str) -> Film:
 def same_as_plain(film: Film) -> None:
     """Each pixel has the sums of a render with as many samples."""
     for count in np.unique(film.pixel_counts()):
-        run("render", "balls.toml", *NOISY, "--samples", str(count), "--film", "plain.npz",
-            "--force")  # fmt: skip
+        run("render", "balls.toml", *NOISY, "--samples", str(count), "--film", "plain.npz")
         here = film.pixel_counts() == count
         np.testing.assert_array_equal(Film.load("plain.npz").sums[here], film.sums[here])
 

@@ -129,7 +129,6 @@ class Animation:
         *,
         poster: bool = True,
         resume: bool = True,
-        force: bool = True,
         workers: int | None = None,
         farm: str | None = None,
         progress: FrameCall | None = None,
@@ -145,7 +144,6 @@ class Animation:
                 `.webp`; or numbered pictures, `frames/####.png` or `frames/####.exr`.
             poster: whether to write the first frame beside a movie.
             resume: whether to take finished frames of an earlier run.
-            force: False refuses files that exist, but for finished frames and posters.
             workers: processes of this machine that render, a GPU or a share of the cores each;
                 None renders in this process.
             farm: address of the scheduler of a Dask cluster whose workers render, as
@@ -162,9 +160,9 @@ class Animation:
         check_crew(workers, farm)
         job: _Job
         if NUMBER.search(target.name):
-            job = _Pictures(self._plan, target, resume, force, progress)
+            job = _Pictures(self._plan, target, resume, progress)
         else:
-            job = _Movie(self._plan, target, poster, resume, force, progress)
+            job = _Movie(self._plan, target, poster, resume, progress)
         if workers is not None or farm is not None:
             job.crew = partial(crew_of, workers, farm, self._plan.backend, self._plan.threads)
             if farm is None:
@@ -403,23 +401,16 @@ class _Movie(_Job):
     hashed = False  # the poster does
 
     def __init__(
-        self,
-        plan: Plan,
-        target: Path,
-        poster: bool,
-        resume: bool,
-        force: bool,
-        progress: FrameCall | None,
+        self, plan: Plan, target: Path, poster: bool, resume: bool, progress: FrameCall | None
     ) -> None:
         super().__init__(plan, target, resume, progress)
         check_movie(target, plan.settings.codec, bool(plan.overrides.get("transparent")))
-        files = output.OutputSet(force)
+        files = output.OutputSet()
         files.reads(*plan.source.files())
         output.check_file(files.writes(target, "the movie"))
         self.poster = poster_of(target) if poster else None
         if self.poster is not None:
-            own = self.poster.is_file() and not png.is_foreign(self.poster)
-            output.check_picture(files.writes(self.poster, "the poster", own=own))
+            output.check_picture(files.writes(self.poster, "the poster"))
         self.is_picture = target.suffix.lower() in PICTURES
         self._known = plan.source.signature() is not None
         self._video: MovieWriter | None = None
@@ -500,9 +491,7 @@ class _Movie(_Job):
 class _Pictures(_Job):
     """Numbered pictures: PNG, or films as OpenEXR."""
 
-    def __init__(
-        self, plan: Plan, target: Path, resume: bool, force: bool, progress: FrameCall | None
-    ) -> None:
+    def __init__(self, plan: Plan, target: Path, resume: bool, progress: FrameCall | None) -> None:
         super().__init__(plan, target, resume, progress)
         suffix = target.suffix.lower()
         if suffix not in (".png", ".exr"):
@@ -520,10 +509,6 @@ class _Pictures(_Job):
 
             film_file.check_target(target.with_name("0.exr"), False)
         self.pictures = NumberedPictures(target, self.digest, len(plan.shots))
-        files = output.OutputSet(force)
-        for index in range(len(plan.shots)):
-            path = self.pictures.path(index)
-            files.writes(path, f"frame {index}", own=force or self.pictures.has(index))
         output.check_file(self.pictures.path(0))
 
     @property

@@ -19,7 +19,6 @@ from raytracer.commands.options import (
     animation_options,
     annotation_options,
     backend_option,
-    force_option,
     format_option,
     render_options,
     scene_path,
@@ -80,7 +79,6 @@ if TYPE_CHECKING:
     "'frames/####.png' or .exr; default: NAME.mp4 in the current folder, or NAME-2.mp4 where that "
     "is there.",
 )
-@force_option
 @format_option
 @topology_option
 @backend_option
@@ -150,7 +148,7 @@ def run(scene: str, options: dict[str, Any]) -> None:
     with passed_to(tell), FrameBar(False if quiet else options["progress"]) as bar:
         try:
             animation.save(
-                target, poster=options["poster"], resume=options["resume"], force=options["force"],
+                target, poster=options["poster"], resume=options["resume"],
                 workers=options["workers"], farm=options["farm"], progress=bar.frames,
             )  # fmt: skip
         except BaseException as error:

@@ -99,7 +99,10 @@ ELSEWHERE: dict[tuple[str, ...], str] = {
         "one picture is rendered; movies are made by `raytracer animate`"
     ),
     ("frame_rate", "framerate", "rate"): "use `raytracer animate --fps 30`",
-    ("overwrite", "f", "y", "yes"): "use '--force'",
+    ("overwrite", "force", "f", "y", "yes"): (
+        "an earlier picture of the same scene is replaced without an option; '--output' replaces "
+        "any"
+    ),
     ("gamma", "srgb", "brightness", "contrast"): (
         "pictures are sRGB; '--exposure' and '--tone' change what is shown"
     ),

@@ -14,7 +14,6 @@ from raytracer.commands.options import (
     FILE,
     SettingsCommand,
     backend_option,
-    force_option,
     format_option,
     frame_option,
     preview_annotation_options,
@@ -84,7 +83,6 @@ and the memory of replaced scenes and films has to be freed."""
     metavar="FILE.png",
     help="Write a screenshot of the window at the end.",
 )
-@force_option
 @click.option("--text/--no-text", default=None, help="Draw text over the picture; default: yes, "
               "but not offscreen.")  # fmt: skip
 @click.option("--adaptive/--full", default=True, show_default=True,
@@ -116,7 +114,6 @@ def run(scene: str, tone: dict[str, Any], options: dict[str, Any]) -> None:
     import gc
 
     from raytracer.commands.report import print_json, print_lines
-    from raytracer.files.output import OutputSet
     from raytracer.progress import StageLine
     from raytracer.scene.load import check_there
     from raytracer.viewer.preview import preview
@@ -124,9 +121,7 @@ def run(scene: str, tone: dict[str, Any], options: dict[str, Any]) -> None:
     gc.set_threshold(NEW_OBJECTS)
     path = scene_path(scene)
     check_there(path, options["frame"])
-    as_json, force = options.pop("as_json"), options.pop("force")
-    if options["screenshot"] is not None:
-        OutputSet(force).writes(options["screenshot"], "--screenshot")
+    as_json = options.pop("as_json")
     with StageLine() as line:
         result = preview(
             path, tone=tone, notice=line, say=_print_error if as_json else print_lines, **options

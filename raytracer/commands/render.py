@@ -17,7 +17,6 @@ from raytracer.commands.options import (
     SettingsCommand,
     annotation_options,
     backend_option,
-    force_option,
     format_option,
     frame_option,
     picture_options,
@@ -111,7 +110,6 @@ def numbers(
     help="The picture: .png, .jpg, .tiff, .webp, .avif, .exr; default: NAME.png in the current "
     "folder, or NAME-2.png if that was made with other options or of another scene.",
 )
-@force_option
 @frame_option
 @smoothing_option
 @unwrap_option
@@ -205,7 +203,6 @@ class Task(NamedTuple):
     overrides: dict[str, Any]
     annotations: dict[str, Any] | None
     output: str | None
-    force: bool
     frame: int | None
     smoothing: int | None
     unwrap: bool | None
@@ -330,7 +327,7 @@ class Task(NamedTuple):
 
             histogram.check(outputs.writes(self.histogram, "--histogram"))
         settings = {"transparent": self.overrides.get("transparent") is True}
-        target = outputs.writes(target, "the picture", own=not self.output)
+        target = outputs.writes(target, "the picture")
         return check_target(target, int(self.bits), self.quality, settings)
 
     @property
@@ -425,7 +422,7 @@ def run(task: Task) -> None:
 
     start = time.perf_counter()
     check_there(task.path, task.frame)
-    outputs = OutputSet(task.force)
+    outputs = OutputSet()
     target = task.check(outputs)
     resumed = task.resumed()
     crop = task.crop or crop_of(resumed)

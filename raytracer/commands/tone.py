@@ -12,7 +12,6 @@ import click
 from raytracer.commands.options import (
     FILE,
     SettingsCommand,
-    force_option,
     picture_options,
     take_tone,
     threads_option,
@@ -39,7 +38,6 @@ if TYPE_CHECKING:
     help="The picture, of one film: .png, .tiff, .jpg, .webp or .avif; default: NAME.png in the "
     "current folder.",
 )
-@force_option
 @picture_options
 @click.option(
     "--denoise",
@@ -73,7 +71,6 @@ class Task(NamedTuple):
     films: tuple[str, ...]
     settings: ToneSettings
     output: str | None
-    force: bool
     bits: str
     quality: int | None
     stats: bool
@@ -116,10 +113,10 @@ class Task(NamedTuple):
         ]
         if len(set(names)) < len(names):
             raise UserError("two of the films have the same name: tone them one by one with -o")
-        outputs = OutputSet(self.force)
+        outputs = OutputSet()
         outputs.reads(*self.films)
         for name in names:
-            outputs.writes(name, "the picture", own=not self.output)
+            outputs.writes(name, "the picture")
         if self.histogram:
             from raytracer.film import histogram
 

@@ -35,7 +35,8 @@ class OutputSet:
     links. A film may replace the one that it continues, because that has been read by then.
 
     Args:
-        force: False refuses outputs that exist; commands take it from their option --force.
+        force: False refuses outputs that exist. Commands that write texts and data take it from
+            their option --force; pictures, films and movies are replaced.
     """
 
     def __init__(self, force: bool = True) -> None:
@@ -53,16 +54,13 @@ class OutputSet:
                 raise OutputError(_overwrites(path, self._outputs[key]))
             self._inputs.setdefault(key, str(path))
 
-    def writes(
-        self, path: str | Path, what: str, *, replaces: str | Path | None = None, own: bool = False
-    ) -> Path:
+    def writes(self, path: str | Path, what: str, *, replaces: str | Path | None = None) -> Path:
         """Declare an output.
 
         Args:
             path: of the file.
             what: the option or the kind of file, for messages.
             replaces: the only input that the output may replace.
-            own: whether a file of that name is known to be of an earlier run of the same command.
 
         Returns:
             The path.
@@ -80,8 +78,7 @@ class OutputSet:
             raise OutputError(
                 f"{path}: is written by {self._outputs[key]} and by {what}: give two names"
             )
-        may = self._force or own or (replaces is not None and key == identity(replaces))
-        if not may and is_file(path):
+        if not self._force and is_file(path):
             raise OutputError(
                 f"{path}: exists already: give another name, or --force to replace it"
             )

@@ -37,10 +37,7 @@ def scene(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def pixels(*arguments: str, scene: str = "ball.toml") -> NDArray[np.uint8]:
     """The picture that the command writes."""
-    assert (
-        main(["render", scene, "-o", "out.png", "-q", "--force", "--backend", "cpu", *arguments])
-        == 0
-    )
+    assert main(["render", scene, "-o", "out.png", "-q", "--backend", "cpu", *arguments]) == 0
     return np.asarray(Pillow.open("out.png"))
 
 

@@ -359,7 +359,7 @@ def test_a_film_that_cannot_be_resumed_is_named(
 ) -> None:
     path, film = tmp_path / f"a{suffix}", tmp_path / "scene.toml"
     film.write_text("[[spheres]]\ncenters = [[0, 0, 0]]\nradius = 1.0\n")
-    command = ["render", str(film), "--force", "-o", str(tmp_path / "a.png"), "--backend", "cpu"]
+    command = ["render", str(film), "-o", str(tmp_path / "a.png"), "--backend", "cpu"]
     small = [*command, "--width", "8", "--height", "6"]
     assert main([*small, "--samples", "1", "--film", str(path)]) == 0
     capsys.readouterr()

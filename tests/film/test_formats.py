@@ -172,7 +172,7 @@ def test_a_name_without_a_request_replaces_nothing_of_another_scene(
     assert written("two/a.xyz") == "a-3.png"
     assert written(str(tmp_path / "two" / "a.xyz")) == "a-3.png"  # the same file by another name
     assert written("one/a.xyz") == "a.png"
-    assert written("two/a.xyz", "-o", "a.png", "--force") == "a.png"  # as was asked
+    assert written("two/a.xyz", "-o", "a.png") == "a.png"  # as was asked
     assert written("one/a.xyz") == "a-4.png"
     assert written("b.xyz") == "b-2.png"
     assert shown(Path("b.png")).shape == (2, 2, 3)

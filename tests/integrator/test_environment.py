@@ -413,13 +413,13 @@ def test_a_scene_file_and_the_command_say_it(tmp_path: Path) -> None:
     )
     small = ["--width", "16", "--height", "12", "--samples", "1", "--integrator", "path", "-q"]
     out = str(tmp_path / "a.png")
-    assert main(["render", str(tmp_path / "s.toml"), "-o", out, "--force", *small]) == 0
+    assert main(["render", str(tmp_path / "s.toml"), "-o", out, *small]) == 0
     assert np.asarray(Image.open(out))[0, 0, 0] == pytest.approx(200, abs=4)
     (tmp_path / "p.toml").write_text(
         '[camera]\ntype = "panorama"\nposition = [0, 0, 3]\n'
         "[[spheres]]\ncenters = [[0, 0, 0]]\nradius = 1\n"
     )
-    assert main(["render", str(tmp_path / "p.toml"), "-o", out, "--force", *small]) == 0
+    assert main(["render", str(tmp_path / "p.toml"), "-o", out, *small]) == 0
     more = ["--environment", "#ffffff", "--material", "gold", "--aperture", "0"]
-    assert main(["render", str(tmp_path / "s.toml"), "-o", out, "--force", *small, *more]) == 0
+    assert main(["render", str(tmp_path / "s.toml"), "-o", out, *small, *more]) == 0
     assert main(["render", str(tmp_path / "s.toml"), "-o", out, "--environment", "no.hdr"]) == 2

@@ -104,9 +104,8 @@ def rendering(kind: str = "plain-npz", *options: str, size: tuple[int, int] = (6
         width, height = (str(side) for side in size)
         named = [text.replace("FOLDER", str(folder)) for text in options]
         return [
-            "render", str(spheres(folder, count, kind)), "-o", str(folder / "a.png"), "--force",
-            "--samples", "1", "--width", width, "--height", height, "--backend", "cpu", "-q",
-            *named,
+            "render", str(spheres(folder, count, kind)), "-o", str(folder / "a.png"), "--samples",
+            "1", "--width", width, "--height", height, "--backend", "cpu", "-q", *named,
         ]  # fmt: skip
 
     return case
@@ -122,7 +121,7 @@ def film(suffix: str, *options: str, size: tuple[int, int] | None = None) -> Cas
             run(rendering(*FILM, "--film", str(path), size=pixels)(folder, count), folder)
         first, *rest = (text.replace("FILM", str(path)) for text in options)
         if first == "tone":
-            return [first, *rest, "-o", str(folder / "t.png"), "-q", "--force"]
+            return [first, *rest, "-o", str(folder / "t.png"), "-q"]
         return rendering("plain-npz", first, *rest, size=pixels)(folder, count)
 
     return case

@@ -86,8 +86,7 @@ def processes(rounds: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "water.xyz").write_text(WATER)
         target = str(Path(folder, "water.png"))
-        render = ["render", str(Path(folder, "water.xyz")), "--size", "960x540", "-q"]
-        render += ["--force", "-o", target]
+        render = ["render", str(Path(folder, "water.xyz")), "--size", "960x540", "-q", "-o", target]
         command = [sys.executable, "-m", "raytracer"]
         for name, words in (
             ("python alone", [sys.executable, "-c", "pass"]),

@@ -50,8 +50,7 @@ def run(path: Path, *options: str) -> Run:
     """Render a picture in a process of its own."""
     target = path.with_name("picture.png")
     command = [sys.executable, "-m", "raytracer", "render", str(path), "--backend", "cpu",
-               "--threads", THREADS, "--size", SIZE, "-q", "--force", "-o", str(target),
-               *options]  # fmt: skip
+               "--threads", THREADS, "--size", SIZE, "-q", "-o", str(target), *options]  # fmt: skip
     before, start = os.times(), time.perf_counter()
     subprocess.run(command, check=True)
     seconds, after = time.perf_counter() - start, os.times()

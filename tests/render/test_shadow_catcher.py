@@ -239,7 +239,7 @@ def test_files_and_options(
     size = ["--size", "32x24", "--samples", "1", "--backend", "cpu", "--transparent"]
     alphas = []
     for more in ([], ["--shadow-catcher"], ["--shadow-catcher", "--no-shadow-catcher"]):
-        assert main(["render", "c.toml", *size, *more, "--force", "-o", "c.png"]) == 0
+        assert main(["render", "c.toml", *size, *more, "-o", "c.png"]) == 0
         with Pillow.open("c.png") as picture:
             alphas.append(np.asarray(picture.convert("RGBA"))[..., 3].astype(float))
     capsys.readouterr()

@@ -506,7 +506,7 @@ def test_a_file_says_arrows_and_the_command_takes_them_back(
         "[legend]\n[box]\nedges = [[4, 0, 0], [0, 4, 0], [0, 0, 4]]\n"
     )
     picture = tmp_path / "a.png"
-    small = ["--size", "64x48", "--samples", "1", "--force", "-o", str(picture)]
+    small = ["--size", "64x48", "--samples", "1", "-o", str(picture)]
     assert main(["render", str(tmp_path / "a.toml"), *small]) == 0
     assert "capsules" in capsys.readouterr().out
     none = ["--arrows", "none", "--legend=off", "--box=off"]

@@ -254,7 +254,7 @@ def test_the_camera_of_a_file_makes_the_same_picture(
     size = ["--size", "24x18", "--spp", "1", "--backend", "cpu", "-q"]
 
     def picture(*options: str) -> Any:
-        assert main(["render", "a.xyz", *size, "--force", "-o", "b.png", *options]) == 0
+        assert main(["render", "a.xyz", *size, "-o", "b.png", *options]) == 0
         return raytracer.film.png.read_metadata(Path("b.png"))
 
     assert main(["render", "a.xyz", *size, "-o", "first.png", "--view", "iso", "--zoom", "2"]) == 0

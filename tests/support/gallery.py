@@ -58,7 +58,7 @@ def make(name: str, target: Path, samples: int = SAMPLES, *further: str) -> None
     options = ["--size", size, "--samples", str(samples), "--backend", "cpu", *further]
     with tempfile.TemporaryDirectory() as folder, working_in(Path(folder)):
         runpy.run_path(str(FOLDER / f"{name}.py"))
-        assert main([*command(name), *options, "--quiet", "--force", "-o", str(target)]) == 0
+        assert main([*command(name), *options, "--quiet", "-o", str(target)]) == 0
 
 
 if __name__ == "__main__":

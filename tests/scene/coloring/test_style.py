@@ -252,18 +252,7 @@ element = "Fe"
 def test_the_command(atoms: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     target = tmp_path / "a.png"
     options = ["--color-by", "speed", "--map", "magma", "--range", "0,", "--select", "charge >= 0"]
-    size = [
-        "--width",
-        "32",
-        "--height",
-        "32",
-        "--samples",
-        "1",
-        "-o",
-        str(target),
-        "--json",
-        "--force",
-    ]
+    size = ["--width", "32", "--height", "32", "--samples", "1", "-o", str(target), "--json"]
     assert main(["render", str(atoms), *options, *size]) == 0
     assert json.loads(capsys.readouterr().out)["spheres"] == 5
     assert main(["render", str(atoms), *options[:-1], "charge > 900", *size]) == 2

@@ -121,7 +121,7 @@ def test_the_time_in_pictures(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     labels = Annotations(texts=[TextLabel("{time} {seconds} {frame}")])
     plan = animate(path, annotations=labels, fps=2)._plan
     assert [shot.frame for shot in plan.shots] == [0, 1, 2]
-    size = ("--size", "64x48", "--samples", "1", "-q", "--force", "-o", str(tmp_path / "a.png"))
+    size = ("--size", "64x48", "--samples", "1", "-q", "-o", str(tmp_path / "a.png"))
     assert main(["render", str(path), "--frame", "0", "--title", "{time:.2f}", *size]) == 0
     balls = ("render", "three_balls", "--title", "{time}", *size)
     assert main([*balls]) == 2
