@@ -21,6 +21,9 @@ BYTES_PER_PIXEL = 0.25
 TRIES = 4
 """Most files that are made of a picture until one has the right size."""
 
+STILL_PIXELS = 1 << 20
+"""Most pixels of a picture that a notebook keeps: its file stays below about two megabytes."""
+
 
 @dataclass(frozen=True)
 class Encoded:
@@ -52,6 +55,14 @@ def reduced(picture: Picture, limit: float) -> Encoded:
             break
         scale = min(scale * sqrt(0.8 * ratio), 1.0)
     return file
+
+
+def still(picture: Picture) -> bytes:
+    """Return a picture as a PNG of at most `STILL_PIXELS`."""
+    image = _image(picture).convert("RGB" if picture.opaque else "RGBA")
+    scale = min(1.0, sqrt(STILL_PIXELS / (image.width * image.height)))
+    image.thumbnail((int(scale * image.width), int(scale * image.height)))
+    return _png(image).data
 
 
 def _image(picture: Picture) -> Image.Image:

@@ -152,6 +152,19 @@ class Host:
             wait([result], WAIT)
         return result.result()
 
+    def picture(self, patience: float) -> Picture | None:
+        """Return the latest picture, after at most so many seconds if none is finished."""
+
+        def latest(session: Session) -> Picture | None:
+            self._picture = session.picture(WAIT) or self._picture
+            return self._picture
+
+        end = perf_counter() + patience
+        while (found := self.call(latest)) is None or not found.finished:
+            if perf_counter() >= end:
+                break
+        return found
+
     def close(self) -> None:
         """End the session and its threads, and free their memory; a second call does no harm."""
         atexit.unregister(self.close)

@@ -40,4 +40,4 @@ def show(scene: object, *, height: int = 480, **settings: Any) -> SceneWidget:
     from raytracer.browser.opening import opener
     from raytracer.browser.widget import SceneWidget
 
-    return SceneWidget(opener("show", scene, settings), height)
+    return SceneWidget(opener("show", scene, settings | {"height": height}), height)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 import anywidget
 import traitlets
 
 from raytracer.browser import client
+from raytracer.browser.encoding import STILL_PIXELS, still
 from raytracer.browser.host import Host, hello
 from raytracer.browser.messages import parse
 from raytracer.errors import UserError
@@ -17,6 +20,9 @@ if TYPE_CHECKING:
 
     from raytracer.scene.camera import Camera
     from raytracer.viewer.session import Session
+
+FIRST_PICTURE = 0.5
+"""Seconds that a cell waits, at most, for the picture that is shown where there is no widget."""
 
 
 class _Outlet:
@@ -41,12 +47,15 @@ class SceneWidget(anywidget.AnyWidget):
         height: of the view, in CSS pixels.
     """
 
-    _esm = client.script("widget.js")
+    _esm = client.script("notebook.js", "widget.js")
     _css = client.style()
     height = traitlets.Int(480).tag(sync=True)
+    view_id = traitlets.Unicode().tag(sync=True)  # of the model, for what finds it in a notebook
+    still_pixels = traitlets.Int(STILL_PIXELS).tag(sync=True)
 
     def __init__(self, open_session: Callable[[Callable[[], None]], Session], height: int) -> None:
-        super().__init__(height=height)
+        model_id = uuid4().hex
+        super().__init__(height=height, model_id=model_id, view_id=model_id)
         self._host = Host(open_session, own_rights=True)
         self._outlet = _Outlet(self)
         self._views = 0  # cells that show it
@@ -71,6 +80,17 @@ class SceneWidget(anywidget.AnyWidget):
     def state(self) -> dict[str, Any]:
         """Return the state of the view as JSON types: camera, look, colours, selection, frame."""
         return self._host.call(lambda session: session.state())
+
+    def _repr_mimebundle_(self, **named: Any) -> Any:
+        """Return the view, with a picture for where there is no page or no widgets."""
+        found = super()._repr_mimebundle_(**named)
+        try:
+            picture = self._host.picture(FIRST_PICTURE)
+        except UserError:  # it was closed
+            return found
+        if found is not None and picture is not None:
+            found[0]["image/png"] = b64encode(still(picture)).decode()
+        return found
 
     def close(self) -> None:
         """Remove the view, end its threads and free their memory."""

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
+from base64 import b64decode, b64encode
 from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from PIL import Image
 
 pytest.importorskip("anywidget", reason="the extra notebook is missing")
 
@@ -77,6 +79,17 @@ def test_a_page_gets_the_state_and_pictures(widget: SceneWidget, sent: Sent) -> 
     take(widget, type="close")
 
 
+def test_where_there_are_no_widgets_a_picture_is_shown(
+    widget: SceneWidget, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("raytracer.browser.encoding.STILL_PIXELS", 12_000)
+    data, _ = widget._repr_mimebundle_()
+    assert data["application/vnd.jupyter.widget-view+json"]["model_id"] == widget.view_id
+    with Image.open(BytesIO(b64decode(data["image/png"]))) as image:
+        assert image.format == "PNG"
+        assert image.size == (216, 54)  # of 800 x 200
+
+
 def test_another_cell_drives_the_view(widget: SceneWidget) -> None:
     before = widget.camera
     assert widget.do("orbit", 0.5, 0.0) is None
@@ -95,8 +108,8 @@ def test_the_module_has_all_that_the_page_has(widget: SceneWidget) -> None:
     from raytracer.browser.client import script, style
 
     module = str(widget._esm)
-    assert module == script("widget.js")
-    assert "export default { render }" in module
+    assert module == script("notebook.js", "widget.js")
+    assert module.count("export default") == 1
     assert "WebSocket" not in module
     assert str(widget._css) == style()
 
@@ -121,7 +134,9 @@ window.fromKernel = (message, data) => {{
   const buffers = bytes.map(kinds[count++ % kinds.length]);
   for (const act of model.listeners["msg:custom"] || []) act(message, buffers);
 }};
-window.end = widget.render({{ model, el: document.getElementById("cell") }});
+const made = widget();
+made.initialize({{ model }}); // outside of JupyterLab there is no file to keep
+window.end = made.render({{ model, el: document.getElementById("cell") }});
 """
 
 
@@ -160,12 +175,16 @@ def test_a_cell_shows_the_view_and_takes_the_mouse(
     page.mouse.up()
     relay(f"{moved} && {root}.raytracerView.header.finished")
     assert widget.camera.position != before.position
-    heard = page.evaluate(
-        "() => new Promise((done) => { document.onkeydown = () => done(true);"
-        f"{root}.querySelector('.rt-stage').dispatchEvent("
-        "new KeyboardEvent('keydown', { key: 'x', bubbles: true })); done(false); })"
-    )
-    assert not heard, "shortcuts of the notebook are not those of the view"
+    kept = page.evaluate(f"{root}.raytracerView.picture.still(12000)")
+    with Image.open(BytesIO(b64decode(kept["png"]))) as image:
+        assert 11_000 < image.width * image.height <= 12_000
+    assert [kept["width"], kept["height"]] == page.evaluate(f"{root}.raytracerView.full")
+    page.evaluate("() => { window.heard = []; document.onkeydown = (e) => heard.push(e.key); }")
+    page.focus("#cell .rt-stage")
+    for key in ("d", "Control+z", "Control+s", "Shift+Enter", "Escape"):
+        page.keyboard.press(key)
+    assert page.evaluate("heard") == ["s", "Enter", "Escape"], "those of the notebook, and no other"
+    assert page.evaluate("document.activeElement === document.body")  # after Escape
     page.evaluate(
         "() => { document.body.onclick = ({ target }) => {"
         " if (target.download) window.saved = [target.download, target.href]; }; }"

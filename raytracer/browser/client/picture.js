@@ -10,6 +10,7 @@ class Picture {
     this.shown = shown;
     this.next = null;
     this.busy = false;
+    this.drawn = false;
   }
 
   receive(header, bytes) {
@@ -45,6 +46,7 @@ class Picture {
     this.context.imageSmoothingQuality = "medium";
     this.context.globalCompositeOperation = "copy";
     this.context.drawImage(bitmap, 0, 0, width, height);
+    this.drawn = true;
     this.drawRings(header.rings);
   }
 
@@ -57,5 +59,19 @@ class Picture {
         this.ring.append(svg("polygon", { class: name, points }));
       }
     }
+  }
+
+  // What is shown as a PNG in base64 of at most so many pixels, with its size on the screen; null
+  // before the first picture.
+  still(most) {
+    const { width, height } = this.canvas;
+    if (!this.drawn) return null;
+    const scale = Math.min(1, Math.sqrt(most / (width * height)));
+    const [across, down] = [width, height].map((side) => Math.max(1, Math.floor(scale * side)));
+    const copy = element("canvas", "", null, { width: across, height: down });
+    copy.getContext("2d").drawImage(this.canvas, 0, 0, across, down);
+    const png = copy.toDataURL("image/png").split(",")[1];
+    const density = window.devicePixelRatio || 1;
+    return { png, width: Math.round(width / density), height: Math.round(height / density) };
   }
 }

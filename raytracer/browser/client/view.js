@@ -186,6 +186,13 @@ class View {
     else if (action !== "close") this.act(action, amount);
   }
 
+  // Whether Escape has something to cancel.
+  get cancels() {
+    const { saving, picks, selection } = this.state || { saving: null, picks: [], selection: {} };
+    const selects = selection.count || selection.condition;
+    return Boolean(!this.help.hidden || saving !== null || picks.length || selects);
+  }
+
   measure(entry) {
     this.density = window.devicePixelRatio || 1;
     const plain = [this.stage.clientWidth, this.stage.clientHeight].map((side) => side * this.density);

@@ -17,15 +17,49 @@ function bytesOf(buffer) {
   return new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.byteLength);
 }
 
+// Whether a key is the notebook's: it saves, runs the cell, opens the palette of commands, or leaves
+// a view that has nothing to cancel; of keys with Alt the view has none. All others are the view's,
+// also those that do nothing in it, because most letters change the cells of a notebook.
+function isOfNotebook(event, view) {
+  const control = event.ctrlKey || event.metaKey;
+  if (event.altKey) return true;
+  if (event.key === "Enter") return control || event.shiftKey;
+  if (event.key === "Escape") return event.target === view.stage && !view.cancels;
+  const key = event.key.toLowerCase();
+  return control && (key === "s" || (key === "c" && event.shiftKey));
+}
+
+// Gives the notebook its keys, and keeps from it those of the view; returns how to end that.
+function shareKeys(root, view) {
+  const take = (event) => {
+    if (!root.contains(event.target)) return;
+    const given = isOfNotebook(event, view);
+    // JupyterLab takes keys at the document, before the view, unless this attribute is there.
+    root.toggleAttribute("data-lm-suppress-shortcuts", !given);
+    if (given && event.key === "Escape") focusCell(root);
+  };
+  window.addEventListener("keydown", take, true);
+  // Others take keys that nobody stops.
+  root.addEventListener("keydown", (event) => {
+    if (root.hasAttribute("data-lm-suppress-shortcuts")) event.stopPropagation();
+  });
+  return () => window.removeEventListener("keydown", take, true);
+}
+
+// The keyboard goes to the cell, as by Escape in its text.
+function focusCell(root) {
+  const cell = root.closest("[tabindex]");
+  if (cell) cell.focus({ preventScroll: true });
+  else document.activeElement.blur();
+}
+
 function render({ model, el }) {
   const comm = new Comm(model);
-  const root = element("div", "", el);
+  const root = element("div", "rt-cell", el);
   root.style.height = `${model.get("height")}px`;
-  // Keys of the view are no shortcuts of the notebook: of JupyterLab, and of others.
-  root.dataset.lmSuppressShortcuts = "true";
-  root.addEventListener("keydown", (event) => event.stopPropagation());
   const view = new View(root, comm);
   root.raytracerView = view; // for measurements
+  const shareNoMore = shareKeys(root, view);
   const take = (message, buffers) => {
     view.receive(message, buffers && buffers.length ? bytesOf(buffers[0]) : null);
   };
@@ -34,13 +68,32 @@ function render({ model, el }) {
   model.on("change:height", resize);
   comm.send({ type: "open" });
   view.connected(true);
-  return () => {
+  const close = () => {
     model.off("msg:custom", take);
     model.off("change:height", resize);
+    shareNoMore();
     comm.send({ type: "close" });
     comm.closed = true;
     view.close();
   };
+  return { view, close };
 }
 
-export default { render };
+// Called once for each model, which may have views in several cells.
+export default () => {
+  let view = null; // the last one
+  return {
+    initialize({ model }) {
+      const context = model.widget_manager?.context;
+      if (!context?.saveState) return undefined; // only JupyterLab has it
+      const picture = () => view && view.picture.still(model.get("still_pixels"));
+      const file = new NotebookFile(context, model.get("view_id"), picture);
+      return () => file.close();
+    },
+    render(place) {
+      const shown = render(place);
+      view = shown.view;
+      return shown.close;
+    },
+  };
+};

@@ -1,0 +1,263 @@
+"""A newcomer's first minutes with `raytracer.show` in a real JupyterLab, and its file."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import secrets
+import subprocess
+import sys
+import time
+import urllib.request
+from base64 import b64decode
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from PIL import Image
+
+from raytracer.browser.server import bound
+from support.display import missing
+from support.newcomer import CONTRAST, SCENES, contrast, left_behind
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+pytestmark = pytest.mark.newcomer
+
+PATIENCE = 60.0  # seconds after which something hangs, also on a busy machine
+MAX_BYTES = 1_000_000  # of a notebook with one view
+CELLS = (
+    f"import raytracer\nview = raytracer.show({str(SCENES / 'three_balls.toml')!r}, backend='cpu', "
+    "samples=4, height=300)\nview",
+    "view.close()",
+)
+CELL = ".jp-Notebook .jp-Cell"
+VIEW = "document.querySelector('.rt-view')"
+FINISHED_NUMBER = (
+    f"(({{ finished, number }}) => (finished ? number : 0))({VIEW}.raytracerView.header)"
+)
+FINISHED = ".rt-view[data-finished=true]"
+
+
+class Lab:
+    """A running JupyterLab, for a user without settings of Jupyter.
+
+    folder: of notebooks, settings and log.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder, self._token = folder, secrets.token_hex(16)
+        own = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR")
+        self.environment = os.environ | {name: str(folder / name) for name in own}
+        with bound(0) as free:
+            port = free.getsockname()[1]
+        self._address = f"http://127.0.0.1:{port}"
+        command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root",
+                   f"--port={port}", f"--ServerApp.root_dir={folder}",
+                   f"--IdentityProvider.token={self._token}"]  # fmt: skip
+        with (folder / "lab.log").open("w") as log:
+            self.process = subprocess.Popen(
+                command, cwd=folder, env=self.environment, stdout=log, stderr=log
+            )
+
+    def ask(self, path: str, method: str = "GET") -> Any:
+        """Use the interface for programs."""
+        headers = {"Authorization": f"token {self._token}"}
+        request = urllib.request.Request(f"{self._address}/api{path}", None, headers, method=method)
+        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+            return json.loads(answer.read() or "null")
+
+    def wait(self) -> None:
+        """Wait until it answers."""
+        end = time.monotonic() + PATIENCE
+        while True:
+            try:
+                self.ask("")
+                return
+            except OSError:
+                assert time.monotonic() < end, (self._folder / "lab.log").read_text()
+                time.sleep(0.2)
+
+    def end_kernels(self) -> None:
+        """End all kernels."""
+        for session in self.ask("/sessions"):
+            self.ask(f"/sessions/{session['id']}", "DELETE")
+
+    def written(self, name: str) -> Path:
+        """A notebook of `CELLS`."""
+        cells: list[dict[str, Any]] = [
+            {"cell_type": "code", "id": f"cell-{k}", "metadata": {}, "execution_count": None,
+             "outputs": [], "source": source}
+            for k, source in enumerate(CELLS)
+        ]  # fmt: skip
+        kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+        about = {"metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}
+        path = self._folder / f"{name}.ipynb"
+        path.write_text(json.dumps({"cells": cells, **about}))
+        return path
+
+    def page(self, path: Path) -> str:
+        """The address of a notebook, in a workspace of its own."""
+        place = f"{self._address}/lab/workspaces/{path.stem}/tree/{path.name}"
+        return f"{place}?reset&token={self._token}"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    """A JupyterLab for all tests of the file."""
+    missing("" if importlib.util.find_spec("jupyterlab") else "JupyterLab is not installed")
+    running = Lab(tmp_path_factory.mktemp("lab"))
+    try:
+        running.wait()
+        yield running
+    finally:
+        running.process.terminate()
+        running.process.wait(PATIENCE)
+
+
+@contextmanager
+def opened(chromium: Browser, address: str, folder: Path) -> Iterator[Page]:
+    """The notebook in JupyterLab with an idle kernel, without errors of the page."""
+    page = chromium.new_page(viewport={"width": 1400, "height": 900})
+    page.set_default_timeout(1e3 * PATIENCE)
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    with left_behind(lambda path: page.screenshot(path=path), folder):
+        page.goto(address)
+        wait_idle(page)
+        yield page
+        assert errors == []
+    page.close()
+
+
+def wait_idle(page: Page) -> None:
+    """Wait until the kernel is connected."""
+    page.locator(CELL).first.wait_for()
+    page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status=idle]")
+    page.wait_for_timeout(1000)  # JupyterLab loses a command while it is connecting
+
+
+def run(page: Page, number: int) -> None:
+    """Run a cell as its user does."""
+    page.locator(CELL).nth(number).locator(".cm-content").click()
+    page.keyboard.press("Shift+Enter")
+
+
+def turn(page: Page) -> None:
+    """Drag the picture, and wait for the new one; the view has the keys then."""
+    box = page.locator(".rt-stage").bounding_box()
+    assert box is not None
+    before = page.evaluate(f"{VIEW}.raytracerView.header.number")
+    page.mouse.move(box["x"] + 200, box["y"] + 150)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 260, box["y"] + 150, steps=3)
+    page.mouse.up()
+    number = before
+    while number in (before, 0) or number != page.evaluate(FINISHED_NUMBER):
+        number = page.evaluate(FINISHED_NUMBER)
+        page.wait_for_timeout(300)  # in which the last movement arrives
+
+
+def save(page: Page, path: Path) -> list[dict[str, Any]]:
+    """Press Ctrl+S, and give the outputs of the first cell when the file is new."""
+    before = path.stat().st_mtime_ns
+    page.keyboard.press("Control+s")
+    end = time.monotonic() + PATIENCE
+    while path.stat().st_mtime_ns == before:
+        assert time.monotonic() < end, "Ctrl+S saved nothing"
+        page.wait_for_timeout(100)
+    page.wait_for_function("() => !document.querySelector('.jp-mod-dirty')")
+    assert path.stat().st_size < MAX_BYTES
+    outputs: list[dict[str, Any]] = json.loads(path.read_text())["cells"][0]["outputs"]
+    return outputs
+
+
+def pixels(png: str) -> NDArray[np.uint8]:
+    """The pixels of a PNG in base64."""
+    with Image.open(BytesIO(b64decode(png))) as image:
+        return np.asarray(image.convert("RGB"))
+
+
+def shown(page: Page) -> NDArray[np.uint8]:
+    """The pixels that the view shows."""
+    url = page.evaluate(f"{VIEW}.raytracerView.picture.canvas.toDataURL('image/png')")
+    return pixels(url.partition(",")[2])
+
+
+def test_a_notebook_keeps_what_was_seen_last(
+    chromium: Browser, server: Lab, tmp_path: Path
+) -> None:
+    path = server.written("file")
+    with opened(chromium, server.page(path), tmp_path) as page:
+        run(page, 0)
+        page.wait_for_selector(FINISHED)
+        turn(page)
+        page.evaluate(f"{VIEW}.isTheSame = true")
+        (output,) = save(page, path)
+        assert output["data"].keys() == {"image/png", "text/plain"}
+        np.testing.assert_array_equal(pixels(output["data"]["image/png"]), shown(page))
+        assert page.evaluate(f"{VIEW}.isTheSame && {VIEW}.contains(document.activeElement)")
+
+        page.reload()  # the kernel has the view
+        wait_idle(page)
+        page.wait_for_selector(FINISHED)
+        turn(page)
+        (output,) = save(page, path)
+        png = output["data"]["image/png"]
+        last = shown(page)
+        np.testing.assert_array_equal(pixels(png), last)
+
+    command = [sys.executable, "-m", "jupyter", "nbconvert", "--to", "html", str(path)]
+    subprocess.run(command, env=server.environment, capture_output=True, check=True)
+    with left_behind(lambda shot: page.screenshot(path=shot), tmp_path):
+        page = chromium.new_page()
+        page.goto(path.with_suffix(".html").as_uri())
+        with Image.open(BytesIO(page.locator("img").screenshot())) as image:
+            assert contrast(np.asarray(image)) > CONTRAST
+        page.close()
+
+    server.end_kernels()
+    with opened(chromium, server.page(path), tmp_path) as page:
+        picture = page.locator(f"{CELL} img")
+        picture.wait_for()
+        assert picture.get_attribute("src") == f"data:image/png;base64,{png}"
+        assert page.locator("text=Error displaying widget").count() == 0
+        run(page, 0)
+        page.wait_for_selector(FINISHED)
+        run(page, 1)
+        picture.wait_for()
+        assert page.locator(".rt-view").count() == 0
+        (output,) = save(page, path)
+        assert output["data"].keys() == {"image/png", "text/plain"}
+
+
+def test_the_view_and_the_notebook_have_their_own_keys(
+    chromium: Browser, server: Lab, tmp_path: Path
+) -> None:
+    with opened(chromium, server.page(server.written("keys")), tmp_path) as page:
+        cells = page.locator(CELL)
+        run(page, 0)
+        page.wait_for_selector(FINISHED)
+        page.locator(".rt-stage").click()
+        page.wait_for_function(f"{VIEW}.raytracerView.state.picks.length")
+        page.keyboard.press("Escape")
+        page.wait_for_function(f"!{VIEW}.raytracerView.state.picks.length")
+        for key in "ddabx":  # which delete, insert and cut cells
+            page.keyboard.press(key)
+        page.wait_for_timeout(500)
+        assert cells.count() == len(CELLS)
+        page.keyboard.press("Escape")
+        page.keyboard.press("b")
+        cells.nth(len(CELLS)).wait_for()
+
+        turn(page)
+        page.keyboard.press("Control+Enter")
+        page.wait_for_selector(f"{CELL} >> text=[2]:")
+        page.wait_for_selector(FINISHED)
