@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import re
 import secrets
 import subprocess
 import sys
@@ -141,13 +142,19 @@ def wait_idle(page: Page) -> None:
     """Wait until the kernel is connected."""
     page.locator(CELL).first.wait_for()
     page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status=idle]")
-    page.wait_for_timeout(1000)  # JupyterLab loses a command while it is connecting
 
 
 def run(page: Page, number: int) -> None:
-    """Run a cell as its user does."""
-    page.locator(CELL).nth(number).locator(".cm-content").click()
-    page.keyboard.press("Shift+Enter")
+    """Run a cell as its user does: again if JupyterLab forgets it while its kernel connects."""
+    cell, end = page.locator(CELL).nth(number), time.monotonic() + PATIENCE
+    prompt = "[ ]:"
+    while not re.fullmatch(r"\[\d+\]:", prompt):
+        assert time.monotonic() < end, "the cell does not run"
+        if prompt != "[*]:":
+            cell.locator(".cm-content").click()
+            page.keyboard.press("Shift+Enter")
+        page.wait_for_timeout(500)
+        prompt = cell.locator(".jp-InputPrompt").inner_text()
 
 
 def turn(page: Page) -> None:
