@@ -280,7 +280,7 @@ class SimulationBox(Defined):
         metadata=define(
             ColorValue(),
             "Colour of the edges.",
-            default_text="dark grey; of lines black or white, in contrast to the background",
+            default_text="grey; of lines black or white; in contrast to the background",
         ),
     )
     style: str = field(

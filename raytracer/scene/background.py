@@ -63,6 +63,20 @@ class Background(Defined):
         if self.up is not None and hypot(*self.up) == 0.0:
             raise SceneError("background.up: has no length; say which way is up")
 
+    @classmethod
+    def of_particles(cls) -> Background:
+        """Return the background of particles that come without a scene.
+
+        White atoms and the light end of a colour map are seen on it, and so are carbon and the dark
+        end; a picture for paper says `white`.
+        """
+        return cls(bottom="#30363f", top="#5a6472")
+
+    @property
+    def is_dark(self) -> bool:
+        """Whether grey lines have to be light on it."""
+        return not self.transparent and sum(map(sum, self.edges())) < 3.0
+
     def edges(self) -> tuple[RGB, RGB]:
         """Return the sRGB colours of the lower and of the upper edge."""
         if self.transparent:

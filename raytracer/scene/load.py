@@ -120,9 +120,9 @@ def load(
 
     Args:
         path: a scene file (.toml, .json), or a particle file (.npz, .csv, .xyz, .lammpstrj, ...;
-            the guide lists all), which is shown by a fitted camera, with the look soft, atoms with
-            the colours of elements. A pattern as in `snap_*.h5` or `frame_%04d.xyz`, or a folder
-            of such files, names a series of files with a frame each.
+            the guide lists all), which is shown by a fitted camera, with the look soft, on grey,
+            atoms with the colours of elements. A pattern as in `snap_*.h5` or `frame_%04d.xyz`, or
+            a folder of such files, names a series of files with a frame each.
         frame: of a trajectory, from 0, or from -1 backwards; in a scene file, of each data file
             that holds several frames, before what the scene file says. None is the first one.
         columns: names of columns that will be needed: they are read at once with the spheres,
@@ -174,6 +174,7 @@ def load(
             spheres=(spheres,),
             shape=_shape_of(spheres) if data.are_ellipsoids else None,
             render=RenderSettings.of_particles(),
+            background=Background.of_particles(),
             camera=None if up is None else Camera(up=up),
             title=stem(target),
             source=file.source,

@@ -266,7 +266,7 @@ class Scene:
         frame: int | None = None,
         **scene: Any,
     ) -> Scene:
-        """Return a scene of an object of another package, with a fitted camera and the look soft.
+        """Return a scene of an object of another package: a fitted camera, the look soft, on grey.
 
         Positions, radii, colours and elements are found as in a particle file. Arrays are used
         without a copy where the package gives its own; no package is imported.
@@ -298,6 +298,7 @@ class Scene:
         data = particles_of(particles, arrays, labels, frame)
         spheres = SphereSet.of_particles(data, radius, color, material=material)
         scene.setdefault("render", RenderSettings.of_particles())
+        scene.setdefault("background", Background.of_particles())
         up = up_of_data(data.box, data.gravity)
         scene.setdefault("camera", None if up is None else Camera(up=up))
         return cls(spheres=(spheres,), **scene)

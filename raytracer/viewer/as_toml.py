@@ -85,7 +85,7 @@ def view_tables(
     ):
         background = replace(background, up=up)  # it must not follow the new camera
     if background != scene.background:
-        parts.append(_background(background))
+        parts.append(background_table(background))
     if edits.shadow_catcher is not None and scene.ground is not None:
         ground = edits.applied_to(scene).ground
         parts.append(_table("[ground]", vars(ground)))
@@ -121,7 +121,8 @@ def _light(light: Light) -> str:
     return _table("[[lights]]", {"type": light.type} | vars(light))
 
 
-def _background(background: Background) -> str:
+def background_table(background: Background) -> str:
+    """Return the table `[background]`."""
     return _table("[background]", {k: v for k, v in vars(background).items() if v})
 
 

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from raytracer.scene.lights import DirectionalLight
-from raytracer.viewer.edits import BACKGROUND_NAMES, BACKGROUNDS
 
 if TYPE_CHECKING:
     from raytracer.film.tone_settings import ToneSettings
@@ -60,14 +59,16 @@ def tone_options(tone: ToneSettings, scenes: ToneSettings) -> str:
 def particle_options(scene: Scene, edits: Edits) -> list[str]:
     """Background, ground and light as options, for particle files, which have no tables of them.
 
-    A gradient behind the particles, and lights beside the first, have none.
+    A gradient has none, that of files without a scene is the default; nor have lights beside the
+    first.
     """
     words = []
-    if own := BACKGROUNDS[edits.background]:
-        if own.transparent:
-            words.append("--transparent")
-        elif own.color is not None:
-            words += ["--background", BACKGROUND_NAMES[edits.background]]
+    background = edits.applied_to(scene).background
+    if background.transparent:
+        words.append("--transparent")
+    elif background.top is None:
+        color = background.color or "white"
+        words += ["--background", color if isinstance(color, str) else _numbers(color)]
     if edits.shadow_catcher is not None and scene.ground is not None:
         words.append("--shadow-catcher" if edits.shadow_catcher else "--no-shadow-catcher")
     if edits.lights and isinstance(edits.lights[0], DirectionalLight):

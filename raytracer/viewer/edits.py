@@ -26,7 +26,7 @@ BACKGROUNDS = (
     None,  # the scene's own
     Background("white"),
     Background("black"),
-    Background(bottom="#20242c", top="#5a6472"),
+    Background.of_particles(),
     Background(transparent=True),
 )
 """The backgrounds of the preview, in the order of its key."""

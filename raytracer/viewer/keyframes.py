@@ -209,8 +209,10 @@ class CameraKeys:
         if condition := conditions(viewer.data.content.hidden):
             spheres["select"] = toml_text.quoted(condition)
         rows = "".join(f"{key} = {value}\n" for key, value in spheres.items())
-        look = toml_text.quoted(viewer.edits.look_of(viewer.loaded_scene.scene))
-        return f"[render]\nlook = {look}\n\n[[spheres]]\n{rows}\n{self.tables()}"
+        scene = viewer.loaded_scene.scene
+        look = toml_text.quoted(viewer.edits.look_of(scene))
+        background = as_toml.background_table(viewer.edits.applied_to(scene).background)
+        return f"[render]\nlook = {look}\n\n{background}\n[[spheres]]\n{rows}\n{self.tables()}"
 
     def _scene_text(self, source: Path, target: Path) -> str:
         """Return the text of a scene file with other tables of camera and animation."""

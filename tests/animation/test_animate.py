@@ -262,7 +262,10 @@ def test_an_array_of_frames_and_looks_that_are_held() -> None:
     alone = raytracer.Scene.from_object(series[0]).spheres[0].radius
     camera = images[1].camera
     scene = raytracer.Scene.from_arrays(series[1], alone)
-    wanted = raytracer.render(scene, camera=camera, look="soft", ao_samples=4, **SMALL)
+    grey = raytracer.Background.of_particles()
+    wanted = raytracer.render(
+        scene, camera=camera, look="soft", ao_samples=4, background=grey, **SMALL
+    )
     np.testing.assert_array_equal(images[1].to_uint8(), wanted.to_uint8())
 
 

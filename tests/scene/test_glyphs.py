@@ -149,6 +149,14 @@ def test_a_box_is_twelve_rods_between_its_corners() -> None:
     assert rods.radius == 0.05
 
 
+@pytest.mark.parametrize("background", ["white", "#000000", "#30363f"])
+def test_a_box_contrasts_with_the_background(background: str) -> None:
+    seen = replace(scene(), background=raytracer.Background(background))
+    (rods,) = named(made(seen, {"box": {"edges": TRICLINIC}}), "box")
+    behind = np.array(seen.background.edges()[0])
+    assert np.abs(np.asarray(rods.start.color, float) - behind).min() > 0.3
+
+
 def test_lines_of_a_box_are_no_rods() -> None:
     box = {"edges": TRICLINIC, "style": "lines"}
     assert not made(scene(), {"box": box}).capsules

@@ -78,7 +78,7 @@ def test_images_by_scene_file_option_and_argument_are_the_same(tmp_path: Path) -
         '[render]\nlook = "soft"\nao_samples = 4'
     )
     write(tmp_path / "a.toml", f'{scene}\n[camera]\nup = "z"\n')
-    small: Any = {"width": 48, "height": 32, "samples": 1}
+    small: Any = {"width": 48, "height": 32, "samples": 1, "background": "white"}
     files = raytracer.render(tmp_path / "a.toml", **small).array
     image = raytracer.render(path, wrap=True, replicate="2x2x1", **small)
     arguments, film = image.array, image.film.sums
@@ -86,6 +86,7 @@ def test_images_by_scene_file_option_and_argument_are_the_same(tmp_path: Path) -
     assert not np.array_equal(files, raytracer.render(path, **small).array)
     target = tmp_path / "a.npz"
     options = ["--wrap", "--replicate", "2,2,1", "--size", "48x32", "--samples", "1", "-q"]
+    options += ["--background", "white"]
     picture = str(tmp_path / "a.png")
     assert main(["render", str(path), *options, "-o", picture, "--film", str(target)]) == 0
     assert np.array_equal(raytracer.Film.load(target).sums, film)

@@ -188,6 +188,7 @@ OF_DATA: dict[str, list[Step]] = {
     "faded": [("select", "type == 'O'"), ("fade-rest",)],
     "slice": [("slice", "x", 0.4)],
     "solids": [("set-style", "ball-and-stick"), ("toggle-box",), ("set-arrows", "velo")],
+    "bonds": [("set-style", "licorice"), ("toggle-bonds",), ("toggle-box",), ("toggle-box",)],
     "no arrows": [("set-arrows", "velo"), ("set-arrows", "")],
     "frame": [("step", 1)],
     "background": [("set-background", "black"), ("orbit", 0.3, 0.2)],
@@ -206,6 +207,19 @@ def test_a_file_of_particles_takes_the_camera_and_the_command(
         for step in OF_DATA[steps]:
             session.do(*step)
             settled(session)
+        seen = saved(session, tmp_path / "seen.png")
+        text = session.viewer.camera_toml()
+    (tmp_path / "view.toml").write_text(text)
+    assert_same_picture(rendered(command_of(text, path), tmp_path, monkeypatch), seen)
+
+
+@pytest.mark.parametrize("background", ["white", "#203040", (1.0, 0.5, 0.0)])
+def test_the_background_of_the_call_is_in_the_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, background: Any
+) -> None:
+    path = write_atoms(tmp_path / "run.xyz")
+    with opened(path, background=background) as session:
+        settled(session)
         seen = saved(session, tmp_path / "seen.png")
         text = session.viewer.camera_toml()
     (tmp_path / "view.toml").write_text(text)

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 EDGE = 1.0 / 600.0
 """Radius of an edge of the box, as a part of the box's diagonal."""
 
-COLOR = "#505050"
-"""Colour of edges."""
+COLOR, LIGHT_COLOR = "#505050", "#b8b8b8"
+"""Colour of edges, and that on a dark background."""
 
 AXIS = 0.25
 """Length of an axis, as a part of the shortest edge of the box, or of the scene's extent."""
@@ -48,7 +48,8 @@ def box_shapes(scene: Scene, wanted: SimulationBox) -> list[CapsuleSet]:
     ends = segments(np.array(box.origin, np.float64), edges)
     radius = wanted.radius or EDGE * _diagonal(edges)
     starts, stops = (np.array(side) for side in zip(*ends, strict=True))
-    return [CapsuleSet(starts, stops, radius, wanted.color or COLOR)]
+    color = wanted.color or (LIGHT_COLOR if scene.background.is_dark else COLOR)
+    return [CapsuleSet(starts, stops, radius, color)]
 
 
 class PlacedAxes(NamedTuple):

@@ -50,6 +50,7 @@ def test_file_argument_and_option_say_the_same(table: Path, tmp_path: Path) -> N
     assert opacity(scene) == [0.5, 0.625, 0.375, 0.5]
     small: Any = {"width": 48, "height": 32, "samples": 2}
     said: dict[str, Any] = {"select": "x < 2", "rest": 0.5, "opacity": "0.5 + share / 2"}
+    said["background"] = "white"
     image = raytracer.render(table, **small, **said)
     assert np.array_equal(raytracer.render(scene, **small).array, image.array)
     options = [f"--{name}={value}" for name, value in said.items()]

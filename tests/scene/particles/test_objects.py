@@ -254,7 +254,7 @@ def test_pictures_of_objects() -> None:
     """Render and scene say the same of an object as of its arrays."""
     colors = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0]], np.float32)
     table = {"position": POINTS, "radius": SPEEDS + 1.0, "color": colors}
-    size: Any = {"width": 24, "height": 16, "samples": 1, "backend": "cpu"}
+    size: Any = {"width": 24, "height": 16, "samples": 1, "backend": "cpu", "background": "white"}
     arrays = raytracer.Scene.from_arrays(POINTS, SPEEDS + 1.0, colors)
     expected = raytracer.render(arrays, look="soft", ao_samples=4, **size)
     np.testing.assert_array_equal(raytracer.render(table, **size).array, expected.array)
