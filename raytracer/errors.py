@@ -77,6 +77,12 @@ class DisplayError(UserError):
     """A window cannot be opened, or OpenGL cannot draw it."""
 
 
+class ClosedError(UserError):
+    """A window was closed before there was anything to show; no mistake."""
+
+    exit_code = 0
+
+
 class MemoryNeedError(UserError):
     """More memory is needed than is free."""
 

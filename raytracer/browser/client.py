@@ -9,7 +9,16 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
-VIEW = ("elements.js", "picture.js", "pointer.js", "keys.js", "panel.js", "timeline.js", "view.js")
+VIEW = (
+    "elements.js",
+    "picture.js",
+    "menu.js",
+    "pointer.js",
+    "keys.js",
+    "panel.js",
+    "timeline.js",
+    "view.js",
+)
 """Parts of the view, in their order: each uses those before it."""
 
 

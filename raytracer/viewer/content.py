@@ -29,9 +29,6 @@ if TYPE_CHECKING:
 AXES = "xyz"
 """Names of the axes of a scene."""
 
-HIGHLIGHT = (255, 64, 48)
-"""Colour of selected particles, sRGB in 0..255."""
-
 KEPT_SIDES = ("below", "above")
 """Which part of a slice is shown: what is below its place on the axis, or above."""
 
@@ -204,12 +201,14 @@ class Applied:
     Args:
         scene: what is shown.
         numbers: of the particles that are shown, int64 (M,), ascending; None are all.
-        selected: number of marked particles, hidden ones included.
+        selected: number of selected particles, hidden ones included.
+        marked: which of the particles that are shown are selected, bool (M,); None: none are.
     """
 
     scene: Scene
     numbers: Numbers | None = None
     selected: int = 0
+    marked: Mask | None = None
 
 
 def apply(content: Content, scene: Scene) -> Applied:
@@ -227,8 +226,6 @@ def apply(content: Content, scene: Scene) -> Applied:
     shown_scene = _colored(content, scene)
     selected = None if content.selection is None else content.selection.mask(scene)
     sets = list(shown_scene.spheres)
-    if selected is not None:
-        sets = _in_sets(_marked, sets, selected)
     for chosen, rest, opacity in content.faded:
         sets = _in_sets(partial(_faded, opacity), sets, chosen.mask(scene) ^ rest)
     clip, numbers = shown_scene.clip, None
@@ -245,12 +242,13 @@ def apply(content: Content, scene: Scene) -> Applied:
             shown_scene = with_bonds(replace(shown_scene, spheres=tuple(sets)))
             sets = list(shown_scene.spheres)
     count = 0 if selected is None else int(np.count_nonzero(selected))
+    marked = selected if selected is None or numbers is None else selected[numbers]
     changed = replace(shown_scene, spheres=tuple(sets), clip=clip)
     if any(each.made_for for each in (*changed.capsules, *changed.cones, *changed.ellipsoids)):
         from raytracer.scene.glyphs.make import without_glyphs
 
         changed = without_glyphs(changed)  # made again of the particles that are shown
-    return Applied(changed, numbers, count)
+    return Applied(changed, numbers, count, marked)
 
 
 def _fulfils(spheres: SphereSet, condition: str) -> Mask:
@@ -367,27 +365,3 @@ def _taken(spheres: SphereSet, mask: Mask) -> SphereSet:
     import numpy as np
 
     return spheres if mask.all() else spheres.taken(np.flatnonzero(mask))
-
-
-def _marked(spheres: SphereSet, mask: Mask) -> SphereSet:
-    """Return a set in which the selected particles have the colour of a selection."""
-    import numpy as np
-
-    from raytracer.scene.colors import srgb_to_linear
-
-    if not mask.any():
-        return spheres
-    marked = copy(spheres)
-    color: Any = np.array(HIGHLIGHT, np.uint8)
-    if spheres.color.dtype.kind != "u":
-        color = color / 255.0
-        if spheres.color_space == "linear":
-            color = srgb_to_linear(color)
-    color = np.asarray(color, spheres.color.dtype)[: spheres.color.shape[1]]
-    if spheres.color_id is None and len(spheres.color) > 1:
-        marked.color = np.where(mask[:, None], color, spheres.color)
-        return marked
-    ids = np.zeros(spheres.count, np.int32) if spheres.color_id is None else spheres.color_id
-    marked.color = np.concatenate([spheres.color, color[None]])
-    marked.color_id = np.where(mask, np.int32(len(spheres.color)), ids)
-    return marked

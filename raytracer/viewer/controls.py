@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 MOVE, GO, PICK = "Turn and move", "Views", "Pick"
-DATA, SHOW, TIME = "Colours", "Select and hide", "Time line"
+DATA, SHOW, TIME = "Colours and bonds", "Select and hide", "Time line"
 LOOK, EXPOSE, KEEP, WINDOW = "Light and surface", "Exposure", "Keep", "Window"
 GROUPS = (MOVE, GO, PICK, DATA, SHOW, TIME, LOOK, EXPOSE, KEEP, WINDOW)
 """Headings of the help, in their order."""
@@ -115,6 +115,8 @@ CONTROLS = (
               shown="1 to 9") for n in range(1, 10)),
     *(Control(GO, (f"CTRL+_{n}",), "keep_view", _help_of("keep the view", n), (str(n),),
               shown="Ctrl 1 to 9") for n in range(1, 10)),
+    Control(PICK, ("SHIFT+F10", "MENU"), "open_menu", "menu of what can be done here",
+            shown="Right click"),
     Control(PICK, ("G",), "fit_picked", "go to the picked sphere"),
     Control(PICK, ("SHIFT+O",), "focus_picked", "focus on it through a lens; again: all is sharp"),
     Control(PICK, ("CTRL+PAGEUP",), "change_aperture", "open the lens", (1.25,),
@@ -131,6 +133,10 @@ CONTROLS = (
     Control(DATA, ("U",), "next_range", "range: all values, 98 %, 90 %"),
     Control(DATA, ("CTRL+U",), "ask_range", "type a range"),
     Control(DATA, ("SHIFT+U",), "toggle_legend", "legend"),
+    Control(DATA, ("SHIFT+S",), "next_style", "style of atoms and bonds; Ctrl: back", (1,)),
+    Control(DATA, ("CTRL+SHIFT+S",), "next_style", "", (-1,), shown="Shift S"),
+    Control(DATA, ("CTRL+B",), "toggle_bonds", "bonds"),
+    Control(DATA, ("SHIFT+I",), "toggle_box", "simulation box"),
     Control(SHOW, ("SLASH", "NUM_DIVIDE"), "ask_selection", "type a condition", shown="/"),
     Control(SHOW, ("CTRL+I",), "invert_selection", "invert the selection"),
     Control(SHOW, ("D",), "hide_selected", "hide the selected"),

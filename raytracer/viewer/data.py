@@ -243,6 +243,21 @@ class DataView:
             BONDS.checked(which, "set-bonds", UserError)
         self._solid("bonds", which)
 
+    @action(undo=True)
+    def toggle_bonds(self) -> None:
+        """Show bonds, those of the file or else by distance, or hide them."""
+        hides = self.has_bonds
+        self._solid("bonds", "none" if hides else "auto")
+        self._viewer.notify("no bonds" if hides else "bonds")
+
+    @property
+    def has_bonds(self) -> bool:
+        """Whether bonds are shown."""
+        asked = self.style.get("bonds")
+        if asked is not None:
+            return bool(asked != "none")
+        return any(each.are_bonds for each in self._viewer.loaded_scene.scene.capsules)
+
     def _solid(self, name: str, value: str | None) -> None:
         style = {key: each for key, each in self.style.items() if key != name}
         self.show(replace(self.content, style=style if value is None else {**style, name: value}))
@@ -370,6 +385,9 @@ class DataView:
     @action(undo=True)
     def toggle_box(self) -> None:
         """Show or hide the simulation box."""
+        if not self.has_box and not self.knows_box:
+            self._viewer.notify("the file states no simulation box")
+            return
         self.show(replace(self.content, box=not self.has_box))
 
     @property
@@ -379,6 +397,13 @@ class DataView:
             return self.content.box
         plan = self._viewer.loaded_scene.job.plan
         return plan is not None and plan.annotations.box is not None
+
+    @property
+    def knows_box(self) -> bool:
+        """Whether there is a simulation box to show."""
+        from raytracer.scene.simulation_box import box_of_file
+
+        return self.has_box or any(box_of_file(each) is not None for each in self._plain.spheres)
 
     def _restyle(self, name: str, value: str | None) -> None:
         if not self.style.get("color_by"):

@@ -64,16 +64,12 @@ def rows(viewer: Viewer) -> list[Row]:
         Row("hidden", f"{data.hidden:,}", "D", ("hide-selected",)),
         Row("selected", f"{data.selected:,}", "/", ("ask-selection",)),
         Row("slice", _slice(viewer), "W", ("next-slice",)),
-        Row(
-            "style",
-            _short(style.get("style") or "the scene's"),
-            "",
-            ("next-style", 1),
-            ("next-style", -1),
-        ),
+        Row("style", _short(style.get("style") or "the scene's"), "Shift S", ("next-style", 1),
+            ("next-style", -1)),
+        Row("bonds", _bonds(data), "Ctrl B", ("toggle-bonds",)),
         *_glyphs(data),
-        Row("box", "shown" if data.has_box else "hidden", "", ("toggle-box",)),
-    ]
+        Row("box", _box(data), "Shift I", ("toggle-box",)),
+    ]  # fmt: skip
     scene = viewer.loaded_scene.scene
     background = BACKGROUND_NAMES[viewer.edits.background]
     found += [
@@ -119,6 +115,21 @@ def _glyphs(data: DataView) -> list[Row]:
         for name, (value, values) in choices.items()
         if len(values) > 1 or name == "arrows"
     ]
+
+
+def _bonds(data: DataView) -> str:
+    """Return which bonds are shown."""
+    asked = data.style.get("bonds")
+    if asked in (None, "auto", "none"):
+        return "shown" if data.has_bonds else "none"
+    return _short(str(asked))
+
+
+def _box(data: DataView) -> str:
+    """Return whether the simulation box is shown."""
+    if not data.knows_box:
+        return "none in the file"
+    return "shown" if data.has_box else "hidden"
 
 
 def text(rows: list[Row]) -> str:

@@ -12,6 +12,9 @@ from raytracer.viewer.content import center_of
 from raytracer.viewer.outline import outline, widened
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from raytracer.viewer.bars import Bar
     from raytracer.viewer.viewer import Viewer
 
@@ -111,6 +114,27 @@ class Bars:
                     y=round(y), anchor_x=side, anchor_y="center", batch=self._batch, group=group,
                 )
             )  # fmt: skip
+
+
+class MarksLayer:
+    """Draws the rims of selected particles over a picture."""
+
+    def __init__(self) -> None:
+        self._marks: NDArray[np.uint8] | None = None  # of the sprite
+        self._sprite: Any = None
+
+    def draw(self, marks: NDArray[np.uint8] | None, window: tuple[int, int]) -> None:
+        """Draw a layer, uint8 (h, w, 4), stretched to the window; window: in pixels."""
+        if marks is None:
+            return
+        if self._marks is not marks:
+            self._marks = marks
+            height, width = marks.shape[:2]
+            image = pyglet.image.ImageData(width, height, "RGBA", marks.tobytes(), -4 * width)
+            self._sprite = pyglet.sprite.Sprite(image)
+        height, width = marks.shape[:2]
+        self._sprite.scale_x, self._sprite.scale_y = window[0] / width, window[1] / height
+        self._sprite.draw()
 
 
 def draw_picks(viewer: Viewer, window: tuple[int, int]) -> None:

@@ -11,13 +11,14 @@ from threading import Condition, RLock, Thread
 from typing import TYPE_CHECKING, Any, cast
 
 from raytracer.arguments import is_a
-from raytracer.errors import UserError
+from raytracer.errors import UserError, shown
 from raytracer.files.access import is_path, path_of
 from raytracer.scene.coloring import SETTINGS
 from raytracer.scene.held import Held, holding
 from raytracer.viewer.content import Chosen, Content, apply
 from raytracer.viewer.loaded_scene import LoadedScene
-from raytracer.viewer.messages import Counted, Opened, Refused, Shown
+from raytracer.viewer.marks import marked
+from raytracer.viewer.messages import Counted, Opened, Refused, Shown, Staged
 from raytracer.warning import collected
 
 if TYPE_CHECKING:
@@ -182,6 +183,9 @@ class Frames:
             applied.scene, content.glyphs(applied.scene), like.job.device, self._threads, step,
             annotations=self._drawn(content),
         )  # fmt: skip
+        selection = applied.marked
+        if selection is not None:
+            selection = marked(loaded.scene, applied.scene.spheres, selection)
         scene = like.job.about["scene"] | {"digest": loaded.job.digest}
         job = replace(
             loaded.job, about=loaded.job.about | {"scene": scene}, inputs=like.job.inputs,
@@ -189,7 +193,7 @@ class Frames:
         )  # fmt: skip
         return replace(
             loaded, path=like.path, content=content, numbers=applied.numbers, plain=plain,
-            selected=applied.selected, job=job,
+            selected=applied.selected, marked=selection, job=job,
         )  # fmt: skip
 
     def _loaded(self, frame: int | None) -> Scene:
@@ -248,6 +252,15 @@ class Frames:
         from raytracer.trajectory.source import source_of
 
         return source_of(self.source, self.format, self.topology)
+
+
+def loading_text(name: str, stage: str, since: str = "") -> str:
+    """Return what is said while a file is loaded."""
+    return f"Loading {shown(name)} ...\n{stage}{since}"
+
+
+class _StoppedError(Exception):
+    """The thread has to end."""
 
 
 class FrameLoader:
@@ -345,8 +358,16 @@ class FrameLoader:
 
     def _opened(self, path: Path, like: LoadedScene) -> Message | None:
         frames = self.frames.of_path(path)
+
+        def step(stage: str) -> None:
+            if self._stopped:
+                raise _StoppedError
+            self._post(Staged(loading_text(path.name, stage)))
+
         try:
-            loaded = frames.first(like.job.device)
+            loaded = frames.first(like.job.device, step)
+        except _StoppedError:
+            return None
         except UserError as error:
             return Refused(str(error))
         except Exception as error:  # a traceback in the terminal would be overlooked

@@ -68,6 +68,7 @@ class LoadedScene:
         plain: the frame with its own colours and all particles; None: `scene` is that.
         numbers: of the spheres among all particles, int64 (N,); None: they are all.
         selected: number of selected particles.
+        marked: which primitives are selected, and False for none, bool (M + 1,); None: none is.
     """
 
     scene: Scene
@@ -80,6 +81,7 @@ class LoadedScene:
     plain: Scene | None = None
     numbers: NDArray[np.int64] | None = None
     selected: int = 0
+    marked: NDArray[np.bool_] | None = None
     # Edits, size, number of large spheres shown, and packed scene of the latest view: moving the
     # camera changes little of it.
     _cached: tuple[Edits, tuple[int, int], int, SceneBuffers] | None = None

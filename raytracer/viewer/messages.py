@@ -8,6 +8,9 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from raytracer.buffers import SceneBuffers
     from raytracer.film.tone_settings import ToneSettings
     from raytracer.scene.describe import SphereInfo
@@ -58,6 +61,7 @@ class Frame:
         rate: camera rays per second.
         seconds: of rendering and tone mapping.
         draft: whether its samples are not those of the finished picture; see `ProgressiveFilm`.
+        marks: the rims of selected particles, uint8 (h, w, 4), over the picture; None without any.
     """
 
     request: RenderRequest
@@ -67,6 +71,7 @@ class Frame:
     rate: float
     seconds: float
     draft: bool = False
+    marks: NDArray[np.uint8] | None = None
 
     @property
     def transparent(self) -> bool:
@@ -90,6 +95,7 @@ class Picked:
         go: whether to centre it.
         point: the point that was hit, scene units; None without a click.
         add: whether the picks before stay.
+        menu: whether the menu is asked for.
     """
 
     loaded_scene: LoadedScene
@@ -97,6 +103,7 @@ class Picked:
     go: bool = False
     point: tuple[float, float, float] | None = None
     add: bool = False
+    menu: bool = False
 
 
 @dataclass(frozen=True)
@@ -157,6 +164,13 @@ class Opened:
 
 
 @dataclass(frozen=True)
+class Staged:
+    """A stage of loading another file begins; text: what is said of it."""
+
+    text: str
+
+
+@dataclass(frozen=True)
 class Counted:
     """The number of frames."""
 
@@ -170,4 +184,16 @@ class Broken:
     sentence: str
 
 
-Message = Picked | Metered | Saved | Refused | Failed | Loaded | Shown | Opened | Counted | Broken
+Message = (
+    Picked
+    | Metered
+    | Saved
+    | Refused
+    | Failed
+    | Loaded
+    | Shown
+    | Opened
+    | Staged
+    | Counted
+    | Broken
+)

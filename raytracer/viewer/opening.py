@@ -70,6 +70,14 @@ def open_window(size: tuple[int, int], title: str, offscreen: bool) -> PreviewWi
         raise DisplayError(_no_opengl(error, offscreen)) from error
 
 
+def resize(window: PreviewWindow, size: tuple[int, int]) -> None:
+    """Give a window another size, reduced to fit the screen; size: width and height in pixels."""
+    screen = window.display.get_default_screen()
+    size = fitting(size, (screen.width, screen.height))
+    if size != window.get_size():
+        window.set_size(*size)
+
+
 def fitting(size: tuple[int, int], screen: tuple[int, int]) -> tuple[int, int]:
     """Return the largest size of a window with the picture's aspect that fits the screen."""
     factor = min(1.0, *(MARGIN * s / w for s, w in zip(screen, size, strict=True)))

@@ -45,6 +45,7 @@ class Panel:
         ink: colour of the text.
         wraps: whether long lines are broken, even within a word, before the font is reduced.
         heads: lines that are headings, in a colour of their own.
+        sheet: colour of the rectangle.
 
     Attributes:
         paper: the rectangle that the latest call covered; None if it drew nothing.
@@ -57,7 +58,9 @@ class Panel:
         ink: Color = INK,
         wraps: bool = False,
         heads: tuple[str, ...] = (),
+        sheet: Color = PAPER,
     ) -> None:
+        self._sheet_color = sheet
         self._place, self._dpi, self._ink, self._wraps = place, dpi, ink, wraps
         self._heads = heads
         self._head_label: pyglet.text.Label | None = None
@@ -136,7 +139,7 @@ class Panel:
     def _set(self, text: str, points: float) -> None:
         if self._label is None:
             self._label = self._labelled(text, points, self._ink)
-            self._sheet = pyglet.shapes.Rectangle(0, 0, 1, 1, color=PAPER)
+            self._sheet = pyglet.shapes.Rectangle(0, 0, 1, 1, color=self._sheet_color)
             return
         self._label.text = text
         if self._label.font_size != points:
@@ -185,6 +188,10 @@ class Overlay:
             self._draw_corners(status if viewer.overlay else [], picked, room)
         self._draw_data(viewer, room)
         self._draw_help(viewer, room)
+
+    def draw_alone(self, text: str, window: tuple[int, int]) -> None:
+        """Draw a text in the middle of a window that has nothing else to show."""
+        self._help.draw(text, Box(0, 0, *window))
 
     def _draw_data(self, viewer: Viewer, room: Box) -> None:
         """Draw the panel of colours and selection at the lower left, if it is wanted."""
@@ -262,7 +269,8 @@ def _message(viewer: Viewer) -> str:
     """Return the prompt, or the current message and the progress of a save job."""
     if viewer.prompt is not None and viewer.question is not None:
         return viewer.question.lines(viewer.prompt)
-    lines = [viewer.notice] if viewer.notice and not viewer.help else []
+    lines = [viewer.loading] if viewer.loading else []
+    lines += [viewer.notice] if viewer.notice and not viewer.help else []
     if save_job := viewer.worker.save_job:
         if viewer.closes_after_save:
             lines.append(f"{save_job.path}: {save_job.fraction:.0%}, then the window closes")

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from raytracer.arguments import function, truth, whole
-from raytracer.errors import UserError
+from raytracer.errors import ClosedError, UserError, shown
 from raytracer.fields import check_names, takes
 from raytracer.files import output
-from raytracer.files.access import is_path, path_of
+from raytracer.files.access import is_path, opened, path_of
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.pipeline import motion_of, take_style
 from raytracer.resources import thread_count
@@ -23,6 +23,7 @@ from raytracer.settings import RenderSettings
 from raytracer.viewer import opening
 from raytracer.viewer.frames import Frames
 from raytracer.viewer.loaded_scene import require_file
+from raytracer.viewer.loading import Loading
 from raytracer.viewer.messages import Saved
 from raytracer.viewer.watch import CHECK_INTERVAL, stamps
 from raytracer.warning import warn
@@ -45,6 +46,10 @@ if TYPE_CHECKING:
     from raytracer.viewer.offscreen import Player
     from raytracer.viewer.session import Session
     from raytracer.viewer.window import PreviewWindow
+
+
+SHORT_FILE = 1 << 16
+"""Bytes of a scene file that is read for the size of a window before the scene is loaded."""
 
 
 @dataclass(frozen=True)
@@ -161,7 +166,8 @@ def preview(
         The last camera, and measurements of an offscreen run.
 
     Raises:
-        UserError: the scene or an argument cannot be shown, or there is no display.
+        UserError: the scene or an argument cannot be shown, there is no display, or the window was
+            closed before the scene was loaded.
     """
     check_names(preview, view_settings)
     for name, value in (("watch", watch), ("adaptive", adaptive), ("interop", interop)):
@@ -198,20 +204,23 @@ def preview(
         stamps(file, topology) if file is not None else None
     )  # changes during the first load count
     frames = Frames(scene, overrides, threads, annotations, frame, format, motion, topology)
-    loaded_scene = frames.first(backend, notice, outputs)
-    if notice is not None:
-        notice("")  # from here on the window shows the progress
-    for sentence in loaded_scene.job.warnings:
-        warn(sentence)  # in the terminal too, because messages of the window disappear
-    settings = loaded_scene.job.settings
     with ExitStack() as undo:
-        undo.callback(loaded_scene.close)
-        window = opening.open_window(
-            (settings.width, settings.height),
-            f"{loaded_scene.name} - raytracer",
-            offscreen is not None,
-        )
-        undo.callback(window.close)
+        if offscreen is not None:
+            loaded_scene = frames.first(backend, notice, outputs)
+            undo.callback(loaded_scene.close)
+            window = opening.open_window(_size_of(loaded_scene), loaded_scene.name, True)
+            undo.callback(window.close)
+        else:
+            window = opening.open_window(
+                _stated_size(scene, width, height), f"{_name_of(scene)} - raytracer", False
+            )
+            undo.callback(window.close)
+            loaded_scene = _loaded_in(window, frames, backend, notice, outputs)
+            undo.callback(loaded_scene.close)
+        if notice is not None:
+            notice("")  # from here on the window shows the progress
+        for sentence in loaded_scene.job.warnings:
+            warn(sentence)  # in the terminal too, because messages of the window disappear
         initial = ToneSettings.of(tone, loaded_scene.job.tone)
         from raytracer.viewer.presenters import presenter
         from raytracer.viewer.session import Session
@@ -230,6 +239,65 @@ def preview(
         return _WindowRun(window, session).run(offscreen, target)
     finally:
         window.close()
+
+
+def _loaded_in(
+    window: PreviewWindow,
+    frames: Frames,
+    backend: str,
+    notice: Notice | None,
+    outputs: output.OutputSet,
+) -> LoadedScene:
+    """Load the first frame while a window says so; then it has the size of the picture.
+
+    Raises:
+        UserError: the scene cannot be shown.
+        ClosedError: the window was closed.
+    """
+    size, name, loaded_scene = window.get_size(), _name_of(frames.source), None
+    with Loading(window, name, notice) as stage:
+        loaded_scene = frames.first(backend, stage, outputs)
+    if loaded_scene is None or window.wants_to_close:
+        if loaded_scene is not None:
+            loaded_scene.close()
+        raise ClosedError(f"the window was closed before {name} was loaded")
+    if window.get_size() == size:  # else somebody has chosen another one
+        opening.resize(window, _size_of(loaded_scene))
+    return loaded_scene
+
+
+def _name_of(scene: object) -> str:
+    """Return what a window calls a scene that is not loaded yet."""
+    from raytracer.scene.scene import Scene
+
+    name = scene.name if isinstance(scene, Path) else ""
+    return shown(name or (scene.title if isinstance(scene, Scene) else "") or "scene")
+
+
+def _size_of(loaded_scene: LoadedScene) -> tuple[int, int]:
+    """Return width and height of the picture in pixels."""
+    return loaded_scene.job.settings.width, loaded_scene.job.settings.height
+
+
+def _stated_size(scene: object, width: int | None, height: int | None) -> tuple[int, int]:
+    """Return the size that a picture will most likely have: a long scene file is not read for it.
+
+    Args:
+        scene: a scene, the path of a file, or another object.
+        width, height: as the call states them, or None.
+    """
+    from raytracer.scene.load import is_scene, read_table, scene_suffix
+    from raytracer.scene.scene import Scene
+
+    settings = scene.render if isinstance(scene, Scene) else RenderSettings()
+    if isinstance(scene, Path) and is_scene(scene):
+        with suppress(UserError, OSError):  # what is wrong is said when it is loaded
+            with opened(scene) as file:
+                table = read_table(file, scene_suffix(file)) if file.size <= SHORT_FILE else {}
+            said = table.get("render") if isinstance(table, dict) else None
+            if isinstance(said, dict):
+                settings = settings.override(**{n: said.get(n) for n in ("width", "height")})
+    return width or settings.width, height or settings.height
 
 
 class _WindowRun:

@@ -29,6 +29,7 @@ from raytracer.viewer.copier import Copier
 from raytracer.viewer.data import MAPS
 from raytracer.viewer.frames import Frames
 from raytracer.viewer.loaded_scene import LoadedScene, require_file
+from raytracer.viewer.marks import drawn_over
 from raytracer.viewer.messages import Loaded, Opened, Shown
 from raytracer.viewer.timeline import LOOPS
 from raytracer.viewer.viewer import Viewer, all_actions
@@ -291,7 +292,7 @@ class Session:
         """Return a frame as a picture of its own, and give the frame back."""
         if self._copier is None:
             self._copier = Copier(frame.request.loaded_scene.job.device)
-        pixels = self._copier.copied(frame.picture)
+        pixels = drawn_over(self._copier.copied(frame.picture), frame.marks)
         before, self.viewer.frame = self.viewer.frame, frame
         self.worker.release(before)
         self._pictures += 1
@@ -353,6 +354,9 @@ class Session:
             "measure": ", ".join(data.measures()),
             "views": [*VIEWS, *viewer.views.names],
             "keyframes": viewer.keys.count,
+            "menu": {
+                "number": viewer.menu.number, "items": [e.about() for e in viewer.menu.items]
+            },
             "can_undo": viewer.history.can_undo,
             "can_redo": viewer.history.can_redo,
             "saving": save_job.fraction if save_job is not None else None,
@@ -386,6 +390,7 @@ class Session:
             "style": data.style.get("style"),
             "styles": list(STYLES),
             "bonds": data.style.get("bonds"),
+            "has_bonds": data.has_bonds,
             "arrows": data.arrows,
             "vectors": data.vectors,
             "trails": data.trails,
@@ -395,6 +400,7 @@ class Session:
             "shape": data.shape,
             "shapes": data.shapes,
             "box": data.has_box,
+            "knows_box": data.knows_box,
         }
 
     def _slice(self) -> dict[str, Any] | None:

@@ -19,8 +19,9 @@ PLAIN, TECHNICAL = 1, 2
 def status(window: PreviewWindow) -> list[str]:
     """Return the lines of the status text: scene, progress, tone; device and rates if TECHNICAL."""
     viewer = window.viewer
-    count = viewer.loaded_scene.buffers.count
-    lines = [f"{viewer.loaded_scene.name}   {counted(count, 'sphere')}"]
+    counts = viewer.loaded_scene.scene.counts()
+    there = ", ".join(counted(count, noun) for noun, count in counts.items())
+    lines = [f"{viewer.loaded_scene.name}   {there}"]
     frame = viewer.frame
     if frame is not None:
         lines.append(_progress(frame))

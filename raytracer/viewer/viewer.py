@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from raytracer.arguments import one_of
-from raytracer.errors import SceneError, UserError, shown
+from raytracer.errors import SceneError, UserError
 from raytracer.film.tone_settings import CURVES, MAX_STOPS, ToneSettings
 from raytracer.layout import code
 from raytracer.scene.camera import Camera
@@ -22,9 +22,10 @@ from raytracer.scene.load import is_scene
 from raytracer.viewer import actions, as_toml, command_line, edits, view
 from raytracer.viewer.actions import action
 from raytracer.viewer.data import DataView
-from raytracer.viewer.frames import FrameLoader, Frames
+from raytracer.viewer.frames import FrameLoader, Frames, loading_text
 from raytracer.viewer.history import History
 from raytracer.viewer.keyframes import CameraKeys
+from raytracer.viewer.menu import Menu
 from raytracer.viewer.messages import (
     Broken,
     Counted,
@@ -39,6 +40,7 @@ from raytracer.viewer.messages import (
     RenderRequest,
     Saved,
     Shown,
+    Staged,
 )
 from raytracer.viewer.named_views import NamedViews
 from raytracer.viewer.outputs import Outputs
@@ -99,6 +101,7 @@ class Viewer:
         views: named views.
         questions: what is asked about the data.
         outputs: where actions write files.
+        menu: what can be done at a place.
 
     Raises:
         SceneError: the scene cannot be packed.
@@ -127,6 +130,7 @@ class Viewer:
         self.help, self.help_pages = 0, 1  # the page shown, 0 for none; number of pages
         self.prompt: str | None = None  # text typed as an answer to `question`
         self.question: Question | None = None
+        self.loading = ""  # what is said while another file is loaded
         self.reload_error = ""  # why the changed file is not shown
         self.frame: Frame | None = None  # on the screen
         self.failure: BaseException | None = None  # of the render thread
@@ -140,6 +144,7 @@ class Viewer:
         self.views = NamedViews(self)
         self.questions = DataQuestions(self)
         self.outputs = Outputs()
+        self.menu = Menu(self)
         self.on_opened: Callable[[Path], None] = lambda path: None  # called with another file
         self._say = say
         self._notice = "", 0.0  # text, and when it ends
@@ -351,6 +356,17 @@ class Viewer:
         else:
             sphere = self.loaded_scene.sphere(self.picked.id)
             self._turn(view.to_sphere(self.view, *sphere))
+
+    @action(undo=True)
+    def turn_about_picked(self) -> None:
+        """Turn about the picked sphere from now on; of a giant, the point that was hit."""
+        if self.picked is None:
+            self.notify("click a sphere first")
+            return
+        sphere = self.loaded_scene.sphere(self.picked.id)
+        pivot = self.hit_place() if self.giant_picked else sphere[0]
+        self._set_view(view.with_pivot(self.view, pivot))
+        self.notify("the camera turns about it")
 
     @action(undo=True)
     def focus_picked(self) -> None:
@@ -633,8 +649,9 @@ class Viewer:
 
     @action()
     def pick(
-        self, x: int, y: int, go: bool = False, add: bool = False, reach: int = PICK_RADIUS
-    ) -> None:
+        self, x: int, y: int, go: bool = False, add: bool = False, reach: int = PICK_RADIUS,
+        menu: bool = False,
+    ) -> None:  # fmt: skip
         """Pick the sphere at a pixel, or the nearest one; the answer is a message.
 
         Args:
@@ -643,6 +660,7 @@ class Viewer:
             go: centre the sphere too.
             add: keep the picks before.
             reach: pixels by which the click may miss.
+            menu: open the menu there; where there is no sphere, the picks before stay.
         """
         width, height = self.size
         if not (0 <= x < width and 0 <= y < height):
@@ -650,7 +668,7 @@ class Viewer:
         scene, buffers = self.loaded_scene, self._buffers
 
         def task() -> Callable[[], Message]:
-            return partial(_picked, scene, scene.hit(buffers, x, y, reach), go, add)
+            return partial(_picked, scene, scene.hit(buffers, x, y, reach), go, add, menu)
 
         self.worker.run_task(task)
 
@@ -685,13 +703,17 @@ class Viewer:
         if message.loaded_scene is not self.loaded_scene:
             self._pick_elsewhere(message)
             return
+        if message.menu and message.sphere is None:
+            self.menu.show(self.menu.place, None)
+            return
         if message.add and message.sphere is None:
             self.notify("there is no sphere here")
             return
         before, self.picked, self.hit_point = self.picked, message.sphere, message.point
         if self.picked is not None:
             number = message.loaded_scene.number_of(self.picked.id)
-            self.data.picked(number, replace(self.picked, id=number).lines(), message.add)
+            add = message.add or (message.menu and number in self.data.picks)
+            self.data.picked(number, replace(self.picked, id=number).lines(), add)
         else:
             self.data.picks = []
         if self.picked is None:
@@ -699,6 +721,8 @@ class Viewer:
             self.notify(f"there is no sphere here{ended}")
         elif message.go:
             self.fit_picked()
+        if message.menu:
+            self.menu.show(self.menu.place, self.picked)
 
     def _pick_elsewhere(self, message: Picked) -> None:
         """Take a pick of a scene that was replaced since by other colours of the same frame."""
@@ -872,6 +896,7 @@ class Viewer:
             self.closing |= self.closes_after_save
         elif isinstance(message, Refused):
             self._exposure_steps = None
+            self.loading = ""
             if message.content is not None:
                 self.data.refused(message.content)
             self.closes_after_save &= self.worker.save_job is not None  # else nobody could read it
@@ -882,6 +907,8 @@ class Viewer:
             self._show_content(message)
         elif isinstance(message, Opened):
             self._show_opened(message)
+        elif isinstance(message, Staged):
+            self.loading = message.text
         elif isinstance(message, Counted):
             self.time.receive_count(message.count)
         elif isinstance(message, Broken):
@@ -893,7 +920,7 @@ class Viewer:
     @action()
     def open(self, path: Path) -> None:
         """Show another scene or particle file."""
-        self.notify(f"opening {shown(path.name)}")
+        self.loading = loading_text(path.name, "")
         self.loader.open(path, self.loaded_scene)
 
     def _show_opened(self, message: Opened) -> None:
@@ -902,10 +929,12 @@ class Viewer:
         self.samples = message.loaded_scene.job.settings.samples
         self.tone = self._initial_tone = message.loaded_scene.job.tone
         self.picked, self.reload_error, self._notice = None, "", ("", 0.0)
+        self.loading = ""
         self.edits, self.turning = edits.Edits(), False
         self.data = DataView(self, message.loaded_scene.content)
         self.time, self.history = TimeLine(self), History(self)
         self.keys, self.views = CameraKeys(self), NamedViews(self)
+        self.menu.leave_menu()
         self.view = self._initial_view()
         self._submit(self._pack())
         self.loader.count()
@@ -915,7 +944,10 @@ class Viewer:
     def _show_content(self, message: Shown) -> None:
         """Show another frame, or other particles or colours of it; the camera stays."""
         old, self.loaded_scene = self.loaded_scene, message.loaded_scene
-        self.view = view.rebased(self.view, old.buffers, message.loaded_scene.buffers)
+        if self.view.fits_all and old.content.box != message.content.box:
+            self.view = self._showing_all(self.view)
+        else:
+            self.view = view.rebased(self.view, old.buffers, message.loaded_scene.buffers)
         # the table of materials may be another
         self.edits = replace(self.edits, shininess={}, priority={})
         self.data.follow(old, message.loaded_scene)
@@ -987,12 +1019,12 @@ def all_actions() -> dict[str, actions.Action]:
     """Return all actions by name."""
     return actions.actions_of(
         {"": Viewer, "data": DataView, "time": TimeLine, "views": NamedViews, "keys": CameraKeys,
-         "history": History, "questions": DataQuestions}
+         "history": History, "questions": DataQuestions, "menu": Menu}
     )  # fmt: skip
 
 
-def _picked(loaded_scene: LoadedScene, hit: Hit | None, go: bool, add: bool) -> Picked:
+def _picked(loaded_scene: LoadedScene, hit: Hit | None, go: bool, add: bool, menu: bool) -> Picked:
     """Look up a sphere; it may take long, because a large file may be read to its row."""
     if hit is None:
-        return Picked(loaded_scene, None, go, add=add)
-    return Picked(loaded_scene, describe(loaded_scene.scene, hit.id), go, hit.point, add)
+        return Picked(loaded_scene, None, go, add=add, menu=menu)
+    return Picked(loaded_scene, describe(loaded_scene.scene, hit.id), go, hit.point, add, menu)

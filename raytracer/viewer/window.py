@@ -18,9 +18,10 @@ from raytracer.viewer.bars import Bar, bars
 from raytracer.viewer.canvas import fence
 from raytracer.viewer.clicks import Clicks
 from raytracer.viewer.controls import Control, find
-from raytracer.viewer.drawn import draw_box
+from raytracer.viewer.drawn import MarksLayer, draw_box
 from raytracer.viewer.fixed import FixedLayer
 from raytracer.viewer.keys import TAP, HeldKeys
+from raytracer.viewer.menu_panel import MenuPanel
 from raytracer.viewer.overlay import Overlay
 from raytracer.viewer.status import frame_rate, status
 from raytracer.viewer.surface import Surface
@@ -34,6 +35,10 @@ if TYPE_CHECKING:
 CLICK_TOLERANCE = 4.0  # pixels at 96 dots per inch: largest movement of a click
 STATUS_INTERVAL = 0.2  # seconds between two updates of the status text
 SCROLL = 0.12  # e-foldings of distance per step of the wheel
+MODIFIERS = (key.LSHIFT, key.RSHIFT, key.LCTRL, key.RCTRL, key.LALT, key.RALT)
+LATER = ("on_mouse", "on_text", "on_key_release", "on_file_drop")
+"""Starts of the names of events that a window ignores until it is attached."""
+
 MAX_TIMES = 1000  # times of frames; more than a second has
 
 
@@ -48,6 +53,8 @@ class PreviewWindow(Surface):
 
     def __init__(self, size: tuple[int, int], title: str, config: Any, offscreen: bool) -> None:
         self._attached = False
+        self.wants_to_close = False  # before it is attached
+        self._said: str | None = None  # while it loads
         self._waiting = False  # whether `on_render` is queued
         self._fading = False  # whether the end of a message is scheduled
         super().__init__(size, title, config, offscreen)
@@ -62,14 +69,38 @@ class PreviewWindow(Surface):
     def _set_density(self, dpi: int) -> None:
         self._dpi = dpi
         self._overlay = Overlay(dpi)
-        self._clicks = Clicks(CLICK_TOLERANCE * dpi / 96)
-        self._fixed = FixedLayer()
+        self._clicks, self._right_clicks = (Clicks(CLICK_TOLERANCE * dpi / 96) for _ in range(2))
+        self._menu = MenuPanel(dpi, self.viewer.menu if self._attached else None)
+        self._fixed, self._marks = FixedLayer(), MarksLayer()
         self._held_bar = ""  # kind of the bar whose knob is dragged
         self._box: tuple[float, float, float, float] | None = None  # of a selection, pixels
+
+    def dispatch_event(self, name: str, *arguments: Any) -> Any:
+        """Handle an event; before the window is attached, only those of the window itself."""
+        if self._attached or not name.startswith(LATER):
+            return super().dispatch_event(name, *arguments)
+        return False
+
+    def wait_with(self, text: str) -> None:
+        """Handle events and show a text, before the window is attached.
+
+        Meanwhile it can be closed, moved and resized.
+        """
+        if gl.current_context is not self.context:
+            self.switch_to()
+        self.dispatch_events()
+        if text == self._said or self.context is None:
+            return
+        self._said = text
+        self._use_pixels()
+        self.picture_canvas.draw(self.get_framebuffer_size())
+        self._overlay.draw_alone(text, self.get_framebuffer_size())
+        self.flip()
 
     def attach(self, viewer: Viewer, presenter: Presenter) -> None:
         """Show the frames of a viewer through a presenter."""
         self.viewer, self.presenter = viewer, presenter
+        self._menu.menu = viewer.menu
         # OpenGL must finish before the next kernel is launched, and before a time is taken.
         self._fenced = self._offscreen or viewer.loaded_scene.job.device.shares_display
         self._attached = True
@@ -155,12 +186,15 @@ class PreviewWindow(Surface):
     def _draw(self) -> None:
         size = self.get_framebuffer_size()
         self.picture_canvas.draw(size)
+        if self.viewer.frame is not None:
+            self._marks.draw(self.viewer.frame.marks, size)
         self._fixed.draw(self.viewer.frame)
         if not self._hides_text or self.viewer.help or self.viewer.picked:
             self._overlay.draw(self.viewer, self._status_lines(), size)
             self._fade_later()
         if self._box is not None:
             draw_box(self._box)
+        self._menu.draw(size)
 
     def _status_lines(self) -> list[str]:
         """Return the status text; it is not updated for each frame, because layout is slow."""
@@ -199,6 +233,7 @@ class PreviewWindow(Surface):
 
     def on_resize(self, width: int, height: int) -> None:
         """Render at a new size."""
+        self._said = None
         if self._attached:
             self._use_pixels()
             self.viewer.resize(*self.get_framebuffer_size())
@@ -212,16 +247,27 @@ class PreviewWindow(Surface):
 
     def on_expose(self) -> None:
         """Redraw what another window covered."""
+        self._said = None
         if self._attached:
             self.paint()
 
     def on_close(self) -> None:
-        """End the preview, after a save job if there is one."""
-        self.viewer.close()
-        self.paint()
+        """End the preview, after a save job if there is one; or loading."""
+        self.wants_to_close = True
+        if self._attached:
+            self.viewer.close()
+            self.paint()
 
     def on_key_press(self, symbol: int, modifiers: int) -> None:
         """Run the action of a key, or type into the prompt."""
+        if not self._attached:
+            control = find(_name(symbol, modifiers))
+            self.wants_to_close |= control is not None and control.action == "close"
+            return
+        if self._menu.rows and self._press_in_menu(symbol):
+            self._has_acted = True
+            self.paint()
+            return
         control = find(_name(symbol, modifiers))
         if self.viewer.prompt is not None and not _closes(control, modifiers):
             self._edit_prompt(symbol)
@@ -232,6 +278,30 @@ class PreviewWindow(Surface):
             self._act(control)
             self._status_due = 0.0  # the action may change the status text
         self.paint()
+
+    def _press_in_menu(self, symbol: int) -> bool:
+        """Handle a key while the menu is open; returns whether it is one of the menu's.
+
+        Others close it and do what they do without it.
+        """
+        if symbol in (key.UP, key.DOWN):
+            self._menu.step(1 if symbol == key.DOWN else -1)
+        elif symbol in (key.RETURN, key.ENTER, key.NUM_ENTER, key.RIGHT, key.SPACE):
+            self._take_row()
+        elif symbol in (key.ESCAPE, key.LEFT):
+            self._menu.back()
+        else:
+            if symbol not in MODIFIERS:
+                self.viewer.menu.leave_menu()
+            return False
+        return True
+
+    def _take_row(self) -> None:
+        """Run the action of the chosen row of the menu."""
+        item = self._menu.take()
+        if item is not None:
+            self._run(item.action, **(item.values or {}))
+            self._status_due = 0.0
 
     def on_key_release(self, symbol: int, modifiers: int) -> None:
         """Handle a key that goes up."""
@@ -266,16 +336,39 @@ class PreviewWindow(Surface):
     def on_mouse_press(self, x: float, y: float, button: int, modifiers: int) -> None:
         """Start a click or a drag."""
         self._held_bar, self._box = "", None
+        place = self._pixels(x, y)
+        if self._press_menu(*place, button):
+            self._clicks.cancel()
+            self._right_clicks.cancel()
+            self.paint()
+            return
         if button != mouse.LEFT:
             self._clicks.cancel()
+            if button == mouse.RIGHT:
+                self._right_clicks.press(x, y)
             return
-        place = self._pixels(x, y)
         if self._press_panel(*place):
             self._clicks.cancel()
             return
         self._clicks.press(x, y)
         if modifiers & key.MOD_ACCEL and modifiers & key.MOD_SHIFT:
             self._box = (*place, *place)
+
+    def _press_menu(self, x: float, y: float, button: int) -> bool:
+        """Take a row of the menu, or close it; returns whether the click was for it."""
+        if not self._menu.rows:
+            return False
+        if self._menu.row_at(x, y) is not None:
+            self._menu.point(x, y)
+            self._take_row()
+            return True
+        self.viewer.menu.leave_menu()
+        return button == mouse.LEFT
+
+    def on_mouse_motion(self, x: float, y: float, dx: float, dy: float) -> None:
+        """Choose the row of the menu under the mouse."""
+        if self._menu.rows and self._menu.point(*self._pixels(x, y)):
+            self.paint()
 
     def _pixels(self, x: float, y: float) -> tuple[float, float]:
         """Return a place of the mouse in pixels from the lower left."""
@@ -339,6 +432,8 @@ class PreviewWindow(Surface):
             return
         if buttons & mouse.LEFT and not self._clicks.dragged(x, y):
             return
+        if buttons & mouse.RIGHT and not self._right_clicks.dragged(x, y):
+            return
         right, up = dx / self.height, dy / self.height
         if buttons & mouse.LEFT and modifiers & key.MOD_ACCEL:
             self.viewer.do("turn-light", right * pi, up * pi)
@@ -348,19 +443,23 @@ class PreviewWindow(Surface):
             self.viewer.do("pan", -right, -up)
 
     def on_mouse_release(self, x: float, y: float, button: int, modifiers: int) -> None:
-        """Pick the clicked sphere; a double click centres it too."""
+        """Pick the clicked sphere; a double click centres it too. The right button: the menu."""
         box, self._box, self._held_bar = self._box, None, ""
         if box is not None and self._clicks.dragged(x, y):
             self._select(box)
             return
-        count = self._clicks.release(x, y, perf_counter()) if button == mouse.LEFT else 0
+        clicks = {mouse.LEFT: self._clicks, mouse.RIGHT: self._right_clicks}.get(button)
+        count = clicks.release(x, y, perf_counter()) if clicks is not None else 0
         if not count:
             return
         width, height = self.get_framebuffer_size()
         column, row = int(x * width / self.width), int(y * height / self.height)
-        reach = round(PICK_RADIUS * self._dpi / 96)
+        place, reach = (column, height - 1 - row), round(PICK_RADIUS * self._dpi / 96)
+        if button == mouse.RIGHT:
+            self.viewer.do("open-menu", *place, reach=reach)
+            return
         more = bool(modifiers & key.MOD_SHIFT)
-        self.viewer.do("pick", column, height - 1 - row, go=count == 2, add=more, reach=reach)
+        self.viewer.do("pick", *place, go=count == 2, add=more, reach=reach)
 
     def _select(self, box: tuple[float, float, float, float]) -> None:
         """Select what is in a box of the window."""
@@ -403,8 +502,12 @@ class PreviewWindow(Surface):
             self.viewer.cancel()
 
     def _act(self, control: Control) -> None:
-        result = self._do(control.action, *control.amount)
-        if control.action == "print_camera":
+        self._run(control.action, *control.amount)
+
+    def _run(self, name: str, /, *values: Any, **named: Any) -> None:
+        """Run an action, and do what a window does with its result."""
+        result = self._do(name, *values, **named)
+        if isinstance(result, str):
             with suppress(Exception):  # some displays have no clipboard; the text was printed too
                 self.set_clipboard_text(result)
         if self.fullscreen != self.viewer.full_screen:
@@ -414,10 +517,10 @@ class PreviewWindow(Surface):
     def _act_for(self, control: Control, seconds: float) -> None:
         self._do(control.action, *(seconds * float(each or 0.0) for each in control.amount))
 
-    def _do(self, name: str, *values: Any) -> Any:
+    def _do(self, name: str, /, *values: Any, **named: Any) -> Any:
         """Run an action; what is wrong is shown as a message."""
         try:
-            return self.viewer.do(name, *values)
+            return self.viewer.do(name, *values, **named)
         except UserError as error:
             self.viewer.notify(str(error))
             return None

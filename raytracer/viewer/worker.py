@@ -13,12 +13,17 @@ from threading import Condition, Thread
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from raytracer.annotations.surface import COARSEST
 from raytracer.errors import UserError
+from raytracer.viewer.marks import layer_size, rims
 from raytracer.viewer.messages import Failed, Frame, Message, Metered, Refused, RenderRequest
 from raytracer.viewer.progressive_film import ProgressiveFilm, Superseded
 from raytracer.viewer.resolution import ResolutionController, next_size
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from raytracer.viewer.loaded_scene import LoadedScene
     from raytracer.viewer.save_job import SaveJob
 
@@ -75,6 +80,7 @@ class Worker:
         self._free_pictures: list[Any] = []
         self._current: RenderRequest | None = None  # that the film is for
         self._film = ProgressiveFilm()
+        self._rims: tuple[Any, NDArray[np.uint8] | None] | None = None  # of buffers, size, fineness
         self._saved_last = False  # whether the latest idle pass was for the save job
         self._idle_from = 0.0  # time at which idle rendering may start
         self._published = 0.0  # time of the latest frame
@@ -259,6 +265,7 @@ class Worker:
     def _close_scenes_before(self, loaded_scene: LoadedScene) -> None:
         """Free the memory of the scenes that this one replaces, and cancel their save job."""
         self._film.drop()
+        self._rims = None
         with self._changed:
             count = self._loaded_scenes.index(loaded_scene)
             replaced = self._loaded_scenes[:count]
@@ -322,13 +329,29 @@ class Worker:
             job.plan.draw_fixed(picture.pixels, request.buffers.view, job.space)
         seconds = perf_counter() - start if start else 0.0
         size, draft = self._film.size, self._film.draft
-        frame = Frame(request, picture, size, film.samples, rate, seconds, draft)
+        marks = self._marks(request)
+        frame = Frame(request, picture, size, film.samples, rate, seconds, draft, marks)
         with self._changed:
             if self._ready is not None:
                 self._free_pictures.append(self._ready.picture)
             self._ready, self._presented = frame, False
         self._published = perf_counter()
         self._wake()
+
+    def _marks(self, request: RenderRequest) -> NDArray[np.uint8] | None:
+        """Return the rims of selected particles over the film: coarse ones until it is finished."""
+        fine = COARSEST if self._film.finished(request) else 1
+        size = self._film.size if fine > 1 else layer_size(self._film.size)
+        key = request.buffers, size, fine
+
+        def check() -> None:  # a draft is shown whatever follows it
+            wanted = self._request
+            if fine > 1 and wanted is not None and wanted.buffers is not request.buffers:
+                raise Superseded
+
+        if self._rims is None or self._rims[0] != key:
+            self._rims = key, rims(request, size, fine, check)
+        return self._rims[1]
 
     def _perform(self, task: Task) -> None:
         """Run a task; post its message, or run what it returns in the background."""

@@ -119,7 +119,8 @@ class Host:
         return {
             "number": time.number, "count": time.count, "playing": time.playing,
             "speed": time.speed, "loop": time.loop, "style": dict(data.style),
-            "legend": data.has_legend, "selected": data.selected, "hidden": data.hidden,
+            "legend": data.has_legend, "box": data.has_box, "menu": bool(viewer.menu.items),
+            "selected": data.selected, "hidden": data.hidden,
             "slice": data.content.slice, "faded": len(data.content.faded),
             "picks": list(data.picks), "panel": viewer.panel,
             "full_screen": viewer.full_screen, "views": viewer.views.names,
@@ -175,6 +176,7 @@ class Host:
         viewer._notice = "", 0.0
         viewer.data.picks, viewer.panel = [], False
         viewer.time.playing = False
+        viewer.menu.leave_menu()
         first = replace(
             viewer.data.content,
             style={},
@@ -183,6 +185,7 @@ class Host:
             slice=None,
             selection=None,
             legend=None,
+            box=None,
         )
         if first != viewer.data.content:
             viewer.data.show(first)
@@ -224,6 +227,13 @@ class Host:
         self.shot(text=True)
         boxes = self._window._overlay.papers
         return [(box.x, box.y, box.width, box.height) for box in boxes]
+
+    def menu(self) -> tuple[list[str], tuple[int, int, int, int]]:
+        """The labels of the open menu, and left, bottom, width and height in pixels."""
+        self.shot(text=True)
+        panel = self._window._menu
+        box = panel._panel.paper
+        return [row.label for row in panel.rows], (box.x, box.y, box.width, box.height)
 
     def over_draft(self) -> NDArray[np.uint8]:
         """What is drawn over a white draft, whose own picture has no legend."""

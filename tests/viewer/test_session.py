@@ -310,9 +310,10 @@ def test_what_is_hidden_sliced_and_marked_is_what_numpy_says(session: Session) -
     session.do("show-all")
     session.do("select", "x > 50")
     assert until(session, "selection") == {"count": np.count_nonzero(x > 50), "condition": "x > 50"}
-    color = session.viewer.loaded_scene.scene.spheres[0].color
-    marked = (color == np.array([255, 64, 48]) / 255.0).all(axis=1)
-    assert np.array_equal(marked, x > 50)
+    marked = session.viewer.loaded_scene.marked
+    assert marked is not None
+    assert np.array_equal(marked[:-1], x > 50)
+    assert not marked[-1]
     session.do("hide-selected")
     until(session, "hidden")
     shown = session.viewer.loaded_scene
@@ -510,6 +511,7 @@ def test_another_file_is_opened_with_its_own_camera(tmp_path: Path) -> None:
         session.do("color-by", "x")
         session.do("keyframe")
         session.do("open", str(write_frames(tmp_path / "run.xyz", 3)))
+        assert session.viewer.loading.startswith("Loading run.xyz ...")
         wait_for(lambda: until(session, "name") == "run.xyz", "the file")
         wait_for(lambda: until(session, "frame", "count") == 3)
         state = session.state()
@@ -519,6 +521,7 @@ def test_another_file_is_opened_with_its_own_camera(tmp_path: Path) -> None:
             assert np.allclose(state["camera"]["position"], other.state()["camera"]["position"])
         session.do("open", str(tmp_path / "nothing.xyz"))
         wait_for(lambda: "there is no such file" in until(session, "notice"), "a sentence")
+        assert session.viewer.loading == ""
         assert session.state()["name"] == "run.xyz"
 
 
@@ -590,7 +593,7 @@ def test_styles_bonds_and_arrows_are_actions() -> None:
         assert counts("color-by", "speed")["capsule"] == 208
         assert session.state()["solids"] | {"styles": []} == {
             "style": "wire", "styles": [], "bonds": "1.1", "arrows": "velocity",
-            "vectors": ["velocity"], "box": False,
+            "has_bonds": True, "vectors": ["velocity"], "box": False, "knows_box": False,
             "trails": "", "trail_lengths": [""], "contacts": "",
             "kinds_of_contacts": ["", "touch"], "shape": "", "shapes": [""],
         }  # fmt: skip

@@ -60,7 +60,8 @@ def test_no_frames_a_second() -> None:
 def window(frame: Frame | None, tone: ToneSettings | None = None) -> Any:
     """What `status` reads of one."""
     job = SimpleNamespace(about={"backend": {"name": "cpu", "device": "Test Processor"}})
-    loaded_scene = SimpleNamespace(name="a.toml", buffers=SimpleNamespace(count=12345), job=job)
+    scene = SimpleNamespace(counts=lambda: {"sphere": 12345, "capsule": 2})
+    loaded_scene = SimpleNamespace(name="a.toml", scene=scene, job=job)
     tone = tone or ToneSettings()
     viewer = SimpleNamespace(loaded_scene=loaded_scene, frame=frame, tone=tone, overlay=PLAIN)
     presenter = SimpleNamespace(label="texture upload")
@@ -83,7 +84,7 @@ def frame(samples: int, size: tuple[int, int] = (64, 48), rate: float = 2.5e6) -
 
 
 def test_status_says_what_is_shown() -> None:
-    assert status(window(None)) == ["a.toml   12,345 spheres", "H for help"]
+    assert status(window(None)) == ["a.toml   12,345 spheres, 2 capsules", "H for help"]
     assert status(window(frame(1, (32, 24))))[1] == "quick draft, samples follow"
     assert status(window(replace(frame(1), draft=True)))[1] == "quick draft, samples follow"
     assert status(window(frame(3)))[1] == "3 of 16 samples per pixel"

@@ -14,6 +14,7 @@ from support.display import Display
 from support.remote import Remote
 
 FRAMES = 4
+BOX = 'Lattice="9 0 0 0 9 0 0 0 9"'
 WIDTH, HEIGHT = 480, 320
 SKIPPED = tuple(str(n) for n in range(2, 10))
 """Digits whose keys are made together with that of 1."""
@@ -25,6 +26,7 @@ def trajectory(display: Display, tmp_path_factory: pytest.TempPathFactory) -> It
     folder = tmp_path_factory.mktemp("data")
     (folder / "run.xyz").write_text("".join(frame(number) for number in range(FRAMES)))
     options = ["--backend", "cpu", "--size", f"{WIDTH}x{HEIGHT}", "--samples", "1"]
+    options += ["--background", "white"]
     remote = Remote(["preview", "run.xyz", *options], folder, display.environment)
     try:
         remote.until(lambda s: s.shown["count"] == FRAMES, "the number of frames")
@@ -40,7 +42,7 @@ def frame(number: int) -> str:
         angle = place * np.pi / 2
         x, y = 2.0 * np.cos(angle) * (1 + number), 2.0 * np.sin(angle) * (1 + number)
         rows.append(f"Ar {x:.4f} {y:.4f} {0.1 * number:.4f} {mass}")
-    return "\n".join(["5", "Properties=species:S:1:pos:R:3:mass:R:1", *rows]) + "\n"
+    return "\n".join(["5", f"{BOX} Properties=species:S:1:pos:R:3:mass:R:1", *rows]) + "\n"
 
 
 @pytest.fixture
@@ -115,7 +117,7 @@ def test_a_row_of_the_panel_is_clicked(window: Remote) -> None:
     left, bottom, _, height = next(
         paper for paper in window.ask("papers") if paper[1] < HEIGHT // 2 and paper[3] > 100
     )
-    rows = 13
+    rows = 15
     window.ask("click", left + 40, bottom + height - 1.5 * height / rows)
     window.until(lambda s: s.shown["style"].get("color_by") == "mass", "the next column")
 

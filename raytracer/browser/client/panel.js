@@ -74,6 +74,8 @@ class Panel {
     const part = this.section("Bonds and arrows");
     this.choice(part, "Style", "set-style", "name",
       ({ solids }) => [solids.style, solids.styles], "the scene's");
+    const bonds = this.row(part, "");
+    this.toggle(bonds, "toggle-bonds", "show bonds", (state) => state.solids.has_bonds);
     this.text(part, "Bonds", "set-bonds", "which", "auto, none, 2.4 or Si-O=2",
       ({ solids }) => String(solids.bonds ?? ""));
     this.choice(part, "Arrows", "set-arrows", "vector",
@@ -86,6 +88,7 @@ class Panel {
       ({ solids }) => [solids.shape, solids.shapes]);
     const box = this.row(part, "Box");
     this.toggle(box, "toggle-box", "show the box", (state) => state.solids.box);
+    this.fields.push(({ solids }) => { box.hidden = !solids.knows_box; });
   }
 
   makeSelection() {

@@ -1,0 +1,99 @@
+"""Loading: a window says what is loaded, and answers, while its scene is loaded in the same thread.
+
+A second thread asks the first one, ten times a second, to look after the window, as a signal would:
+Python code and the compiled parts do so between two steps, as they do after Ctrl-C. So closing the
+window ends loading at once, and nothing else has to be safe for threads.
+"""
+
+from __future__ import annotations
+
+import _thread
+import signal
+from threading import Event, Thread, current_thread, main_thread
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from raytracer.viewer.frames import loading_text
+
+if TYPE_CHECKING:
+    from types import FrameType, TracebackType
+    from typing import Self
+
+    from raytracer.pipeline import Notice
+    from raytracer.viewer.window import PreviewWindow
+
+INTERVAL = 0.1
+"""Seconds between two looks at the window."""
+
+SIGNAL = signal.SIGURG
+"""The signal as which the main thread is asked; a system sends it to nobody who did not ask for it.
+None is sent here: it would interrupt the reading of files."""
+
+
+class _Closed(KeyboardInterrupt):
+    """The window was closed: loading ends as after Ctrl-C.
+
+    Attributes:
+        number: of the signal that raises it again where it is lost in a callback; see `process`.
+    """
+
+    number = SIGNAL
+
+
+class Loading:
+    """Shows what is loaded in a window, in a `with` block, and is called with each stage.
+
+    The block ends early if the window wants to be closed.
+
+    Args:
+        window: not attached yet.
+        name: of the scene.
+        notice: called with each stage too.
+    """
+
+    def __init__(self, window: PreviewWindow, name: str, notice: Notice | None) -> None:
+        self._window, self._name, self._notice = window, name, notice
+        self._stage, self._start = "", perf_counter()
+        self._ended, self._looks = Event(), False
+        self._thread = Thread(target=self._ask, name="loading", daemon=True)
+        self._before: Any = None
+
+    def __call__(self, stage: str) -> None:
+        self._stage = stage
+        if self._notice is not None:
+            self._notice(stage)
+        self._look()
+
+    def __enter__(self) -> Self:
+        self._look()
+        if current_thread() is main_thread():  # in another one, only the stages look
+            self._before = signal.signal(SIGNAL, self._look)
+            self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
+    ) -> bool:
+        self._ended.set()
+        if self._thread.ident is not None:
+            self._thread.join()
+            signal.signal(SIGNAL, self._before)
+        return isinstance(error, _Closed)
+
+    def _ask(self) -> None:
+        while not self._ended.wait(INTERVAL):
+            _thread.interrupt_main(SIGNAL)
+
+    def _look(self, _number: int = 0, _frame: FrameType | None = None) -> None:
+        """Handle the events of the window and draw it."""
+        if self._ended.is_set() or self._looks:
+            return
+        self._looks = True
+        try:
+            seconds = int(perf_counter() - self._start)
+            since = f", {seconds} s" if seconds else ""
+            self._window.wait_with(loading_text(self._name, self._stage, since))
+        finally:
+            self._looks = False
+        if self._window.wants_to_close:
+            raise _Closed

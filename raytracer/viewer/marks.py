@@ -1,0 +1,118 @@
+"""Marks of the selected particles: a rim around each that is seen, in a layer over the picture.
+
+A colour would be taken for that of an element or of a value, and would hide what it stands for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from raytracer.annotations.outline import coverage
+from raytracer.annotations.projection import Projection
+from raytracer.annotations.surface import NONE, strips
+from raytracer.scene.annotations import Outline
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from raytracer.scene.scene import Scene, SphereSet
+    from raytracer.viewer.messages import RenderRequest
+
+RIM = (255, 0, 255)
+"""Colour of the line, sRGB: magenta, between two dark edges that part it from any other colour."""
+
+WIDTH, EDGES = 2.0, 4.5
+"""Widths of the line without and with its edges, in pixels of the whole picture."""
+
+MOST_PIXELS = 1 << 18
+"""Pixels of the layer over a draft; a larger one would delay the next draft."""
+
+
+def marked(
+    scene: Scene, particles: Sequence[SphereSet], mask: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """Return which primitives of a scene are selected, and False for no primitive: bool (M + 1,).
+
+    Args:
+        scene: as it is packed: spheres, capsules, cones, ellipsoids.
+        particles: its sets of particles, of which `scene` may show some as ellipsoids.
+        mask: which of these are selected, bool (N,).
+    """
+    spheres, ellipsoids = [mask], []
+    if scene.count != len(mask):  # what has axes is no sphere
+        from raytracer.scene.glyphs.ellipsoids import has_axes
+
+        parts = np.split(mask, np.cumsum([each.count for each in particles])[:-1])
+        is_round = [
+            scene.shape is None or not has_axes(each.columns, scene.shape) for each in particles
+        ]
+        pairs = list(zip(parts, is_round, strict=True))
+        spheres = [part for part, is_sphere in pairs if is_sphere and scene.spheres]
+        ellipsoids = [part for part, is_sphere in pairs if not is_sphere]
+    found = np.zeros(scene.count + scene.solid_count + 1, np.bool_)
+    for part, first in ((spheres, 0), (ellipsoids, len(found) - 1 - sum(map(len, ellipsoids)))):
+        for each in part:
+            found[first : first + len(each)] = each
+            first += len(each)
+    return found
+
+
+def rims(
+    request: RenderRequest, size: tuple[int, int], fine: int, check: Callable[[], None]
+) -> NDArray[np.uint8] | None:
+    """Return the rims over a picture, uint8 (h, w, 4), straight alpha; None if nothing is selected.
+
+    Args:
+        request: of the picture.
+        size: width and height of the layer in pixels.
+        fine: rays per pixel and axis.
+        check: called between strips; it may raise.
+    """
+    loaded = request.loaded_scene
+    if loaded.marked is None:
+        return None
+    view = request.buffers.view.with_size(*size)
+    projection = Projection.of(view, *loaded.job.space)
+    factor = size[0] / request.size[0]
+    wide, line = (
+        Outline(width=max(points * factor, least)) for points, least in ((EDGES, 2.0), (WIDTH, 1.0))
+    )
+    layer = np.zeros((size[1], size[0], 4), np.uint8)
+    hits = loaded.job.scene.first_hits
+    for strip in strips(hits, view, projection, (0, 0, *size), fine, 1.0 + wide.width / 2.0):
+        check()
+        ids = strip.id
+        chosen = loaded.marked[np.minimum(ids, len(loaded.marked) - 1)]
+        only = strip._replace(id=np.where(chosen, ids, np.uint32(NONE)))
+        alpha = coverage(only, wide, projection.scale)
+        part = np.divide(coverage(only, line, projection.scale), alpha, where=alpha > 0.0,
+                         out=np.zeros_like(alpha))  # fmt: skip
+        rows = layer[strip.y0 : strip.y1]
+        rows[..., :3] = np.minimum(part, 1.0)[..., None] * RIM
+        rows[..., 3] = alpha * 255.0
+    return layer
+
+
+def layer_size(size: tuple[int, int]) -> tuple[int, int]:
+    """Return the size of a layer over a draft, at most `MOST_PIXELS`."""
+    factor = min((MOST_PIXELS / (size[0] * size[1])) ** 0.5, 1.0)
+    width, height = (max(round(side * factor), 1) for side in size)
+    return width, height
+
+
+def drawn_over(pixels: NDArray[np.uint8], layer: NDArray[np.uint8] | None) -> NDArray[np.uint8]:
+    """Return a picture with a layer over it, both uint8 (h, w, 4) with straight alpha.
+
+    A layer of another size is stretched.
+    """
+    if layer is None:
+        return pixels
+    from PIL import Image
+
+    picture, over = Image.fromarray(pixels), Image.fromarray(layer)
+    if over.size != picture.size:
+        over = over.resize(picture.size, Image.Resampling.BILINEAR)
+    return np.asarray(Image.alpha_composite(picture, over))

@@ -1,0 +1,144 @@
+"""Menu of a window: its rows, which of them is chosen, and where they are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyglet import shapes
+
+from raytracer.viewer.drawn import BOX, PAPER
+from raytracer.viewer.menu import Item
+from raytracer.viewer.overlay import POINTS, Box, Panel, borders, letter
+
+if TYPE_CHECKING:
+    from raytracer.viewer.menu import Menu
+
+BACK = Item("‹ back", "back")
+"""The first row of a menu within the menu."""
+
+
+class MenuPanel:
+    """Draws the menu, in which one row is chosen by the mouse or by keys.
+
+    Args:
+        dpi: of the window.
+        menu: the menu; None before there is one.
+    """
+
+    def __init__(self, dpi: int, menu: Menu | None = None) -> None:
+        self._dpi, self.menu = dpi, menu
+        self._panel = Panel((0.0, 1.0), dpi, sheet=(*PAPER[:3], 240))
+        self._number = 0  # of the menu to which what follows belongs
+        self._within: Item | None = None  # whose own menu is open
+        self._chosen: int | None = None
+        self._first = self._shown = 0  # first row that has room, and how many have
+
+    @property
+    def rows(self) -> list[Item]:
+        """The rows of the open menu; none if it is closed."""
+        if self.menu is None:
+            return []
+        if self._number != self.menu.number:
+            self._number, self._within = self.menu.number, None
+            self._chosen, self._first = None, 0
+        if not self.menu.items or self._within is None:
+            return list(self.menu.items)
+        return [BACK, *self._within.items]
+
+    def draw(self, window: tuple[int, int]) -> None:
+        """Draw it beside its place, within the window; window: width and height in pixels."""
+        rows = self.rows
+        if self.menu is None or not rows:
+            self._panel.draw("", Box(0, 0, *window))
+            return
+        margin, pad = borders(self._dpi)
+        high = letter(self._dpi, POINTS)[1]
+        self._shown = max(min(int((window[1] - 2 * (margin + pad)) / high), len(rows)), 1)
+        if self._chosen is not None:
+            self._first = min(max(self._first, self._chosen + 1 - self._shown), self._chosen)
+        self._first = min(self._first, len(rows) - self._shown)
+        lines = _lines(rows)[self._first : self._first + self._shown]
+        wide = len(lines[0]) * letter(self._dpi, POINTS)[0] + 2 * pad
+        tall = self._shown * high + 2 * pad
+        x, y = self.menu.place
+        left = round(max(min(x, window[0] - wide - margin), 0) - margin)
+        top = round(min(max(window[1] - y, tall + margin), window[1]) + margin)
+        room = Box(left, 0, round(wide + 2 * margin) + 2, top)
+        self._panel.draw("\n".join(lines), room)
+        self._draw_choice()
+
+    def _draw_choice(self) -> None:
+        paper = self._panel.paper
+        if self._chosen is None or paper is None:
+            return
+        pad = borders(self._dpi)[1]
+        high = (paper.height - 2 * pad) / self._shown
+        bottom = paper.y + paper.height - pad - (self._chosen - self._first + 1) * high
+        shapes.Rectangle(paper.x, bottom, paper.width, high, color=(*BOX[:3], 90)).draw()
+
+    def row_at(self, x: float, y: float) -> int | None:
+        """Return the row at a point, in pixels from the lower left; -1 for a border, None beside.
+
+        Args:
+            x, y: the point.
+        """
+        paper = self._panel.paper
+        if not self.rows or paper is None:
+            return None
+        if not (paper.x <= x <= paper.x + paper.width and paper.y <= y <= paper.y + paper.height):
+            return None
+        pad = borders(self._dpi)[1]
+        place = (paper.y + paper.height - pad - y) * self._shown / (paper.height - 2 * pad)
+        return self._first + int(place) if 0 <= place < self._shown else -1
+
+    def point(self, x: float, y: float) -> bool:
+        """Choose the row under the mouse; returns whether the choice has changed."""
+        row = self.row_at(x, y)
+        found = row if row is not None and row >= 0 and self.rows[row].is_active else None
+        changed = found != self._chosen
+        self._chosen = found
+        return changed
+
+    def step(self, count: int) -> None:
+        """Choose the next row that can be taken, or the one before."""
+        active = [row for row, item in enumerate(self.rows) if item.is_active]
+        if self._chosen in active:
+            self._chosen = active[(active.index(self._chosen) + count) % len(active)]
+        elif active:
+            self._chosen = active[0 if count > 0 else -1]
+
+    def take(self) -> Item | None:
+        """Take the chosen row: open its own menu, go back, or return an action; closes then."""
+        item = None if self._chosen is None else self.rows[self._chosen]
+        if item is None or not item.is_active:
+            return None
+        if item is BACK:
+            self.back()
+            return None
+        if item.items:
+            self._within, self._chosen, self._first = item, None, 0
+            return None
+        self._leave()
+        return item
+
+    def back(self) -> None:
+        """Leave the menu within the menu, or close the menu."""
+        within, self._within, self._first = self._within, None, 0
+        if within is None:
+            self._leave()
+        else:
+            self._chosen = self.rows.index(within)
+
+    def _leave(self) -> None:
+        if self.menu is not None:
+            self.menu.leave_menu()
+
+
+def _lines(rows: list[Item]) -> list[str]:
+    """Return rows as lines of the same length: mark, label, key."""
+    keys = ["›" if item.items else item.key for item in rows]
+    wide, right = max(len(item.label) for item in rows), max(map(len, keys))
+    return [
+        f"{'•' if item.chosen else ' '} {item.label:<{wide}}  {key:>{right}} "
+        for item, key in zip(rows, keys, strict=True)
+    ]

@@ -1,0 +1,124 @@
+"""A window while its file is loaded: it is there, says so, and can be closed; real commands."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from time import monotonic, sleep
+
+import pytest
+
+from support.display import LIMIT, Display
+from test_interrupt import PATIENCE
+
+ATOMS = 3_000_000
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a file that takes seconds to load, and broken ones."""
+    tmp_path = tmp_path_factory.mktemp("loading")
+    (tmp_path / "many.xyz").write_text(f"{ATOMS}\nmany\n" + "C 1.0 2.0 3.0\n" * ATOMS)
+    (tmp_path / "broken.xyz").write_text("3\nbroken\nC 0 0 0\nC 1 0 0\nC 1 one 0\n")
+    (tmp_path / "broken.toml").write_text("render = 3\n")
+    (tmp_path / "broken.json").write_text("[1, 2]")
+    return tmp_path
+
+
+class Running:
+    """A preview that was started by its command."""
+
+    def __init__(self, display: Display, folder: Path, *words: str) -> None:
+        command = [sys.executable, "-m", "raytracer", "preview", *words, "--backend", "cpu"]
+        self._display = display
+        self.process = subprocess.Popen(
+            command, cwd=folder, env=display.environment, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+
+    def window(self) -> str:
+        """X's name of its window, as soon as that is on the screen."""
+        words = ["xdotool", "search", "--onlyvisible", "--name", "raytracer"]
+        end = monotonic() + LIMIT
+        while monotonic() < end and self.process.poll() is None:
+            done = subprocess.run(
+                words, env=self._display.environment, capture_output=True, text=True, check=False
+            )
+            if found := done.stdout.split():
+                return found[0]
+            sleep(0.02)
+        raise AssertionError(f"there is no window: {self.process.communicate()}")
+
+    def ends(self) -> tuple[int, str]:
+        """Its exit code, and what it said on standard error."""
+        _, said = self.process.communicate(timeout=PATIENCE)
+        return self.process.returncode, said
+
+
+@pytest.fixture
+def run(display: Display, folder: Path) -> Iterator[list[Running]]:
+    """Previews that are ended after the test."""
+    running: list[Running] = []
+    yield running
+    for each in running:
+        each.process.kill()
+        each.process.communicate()
+
+
+def test_it_says_what_it_loads_and_is_closed_by_its_key(
+    display: Display, folder: Path, run: list[Running]
+) -> None:
+    run.append(Running(display, folder, "many.xyz"))
+    window = run[0].window()
+    end = monotonic() + LIMIT
+    while display.pixels((1280, 720)).max() < 200:  # of the text
+        assert monotonic() < end
+        sleep(0.02)
+    assert display.pixels((600, 300)).max() < 60, "the text is in the middle, and nothing else"
+    display.xdotool("windowsize", window, 700, 500, "windowfocus", window, "key", "q")
+    code, said = run[0].ends()
+    assert code == 0
+    assert said == "raytracer: the window was closed before many.xyz was loaded\n"
+
+
+def test_ctrl_c_ends_it_at_once(display: Display, folder: Path, run: list[Running]) -> None:
+    import signal
+
+    from raytracer.cli import INTERRUPTED
+
+    run.append(Running(display, folder, "many.xyz"))
+    run[0].window()
+    run[0].process.send_signal(signal.SIGINT)
+    code, said = run[0].ends()
+    assert code == INTERRUPTED, said
+    assert "Traceback" not in said
+
+
+@pytest.mark.parametrize("ending", ["xyz", "toml", "json"])
+def test_a_broken_file_has_one_sentence(
+    display: Display, folder: Path, run: list[Running], ending: str
+) -> None:
+    run.append(Running(display, folder, f"broken.{ending}"))
+    code, said = run[0].ends()
+    assert code == 2
+    assert said.startswith(f"raytracer: broken.{ending}:")
+    assert said.count("\n") == 1
+
+
+def test_the_window_of_a_scene_file_has_its_size(
+    display: Display, folder: Path, run: list[Running]
+) -> None:
+    """A long file is read for that after the window is open, which is resized."""
+    for name, more in (("short", ""), ("long", "# " + "x" * 100_000)):
+        text = "[render]\nwidth = 300\nheight = 200\n[[spheres]]\ncenters = [[0, 0, 0]]\n"
+        (folder / f"{name}.toml").write_text(f"{text}radius = 1.0\n{more}\n")
+        run.append(Running(display, folder, f"{name}.toml"))
+        window, end = run[-1].window(), monotonic() + LIMIT
+        while "300x200" not in display.xdotool("getwindowgeometry", window):
+            assert monotonic() < end, display.xdotool("getwindowgeometry", window)
+            sleep(0.02)
+        sleep(0.3)
+        display.xdotool("windowfocus", window, "key", "q")
+        assert run[-1].ends()[0] == 0
