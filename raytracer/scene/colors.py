@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from raytracer.arguments import as_float, is_a, plain
-from raytracer.errors import SceneError, nearest, shown, shown_value
+from raytracer.errors import SceneError, UserError, nearest, shown, shown_value
 from raytracer.warning import warn
 
 if TYPE_CHECKING:
@@ -37,9 +37,9 @@ def parse_color(value: Any) -> RGB:
 
     Args:
         value: "#rgb", "#rrggbb", a name of CSS or matplotlib ("crimson", "tab:blue", "C0", "k"),
-            a grey from "0" (black) to "1" (white), "rgb(255, 128, 0)", "1, 0.5, 0", or three
-            numbers in 0..1. A fourth number or
-            pair of digits is the alpha; below 1 it is ignored, with a warning.
+            a grey from "0" (black) to "1" (white), "rgb(255, 128, 0)", "1, 0.5, 0", three numbers
+            in 0..1, or an array of uint8. A fourth number or pair of digits is the alpha; below 1
+            it is ignored, with a warning.
 
     Raises:
         SceneError: the value is no colour.
@@ -49,7 +49,8 @@ def parse_color(value: Any) -> RGB:
         own = own.strip()
         return _parse_known(own) if len(own) == _HEXADECIMAL else _parse_text(own)
     try:
-        parts = [as_float(plain(v)) for v in islice(own, 5) if not is_a(v, (str, bool))]
+        top = 255.0 if str(getattr(own, "dtype", "")) == "uint8" else 1.0
+        parts = [as_float(plain(v)) / top for v in islice(own, 5) if not is_a(v, (str, bool))]
         complete = len(parts) == len(own) and len(parts) in (3, 4)
     except Exception:  # whatever a foreign object raises
         complete = False
@@ -59,10 +60,17 @@ def parse_color(value: Any) -> RGB:
             "write '#rrggbb', a colour name of CSS or matplotlib, or three numbers from 0 to 1"
         )
     if not all(0.0 <= v <= 1.0 for v in parts):
-        raise SceneError(f"{shown_value(value)} is not a colour; its numbers go from 0 to 1")
+        raise SceneError(f"{shown_value(value)} is not a colour; {out_of_range(parts)}")
     if parts[3:] and parts[3] < 1.0:
         warn(f"the alpha of the colour {shown_value(value)} is ignored; {OPACITY}")
     return (parts[0], parts[1], parts[2])
+
+
+def out_of_range(parts: Sequence[float]) -> str:
+    """Return what to say of numbers of a colour that do not go from 0 to 1, and the way out."""
+    wholes = [round(part) for part in parts[:3] if part % 1 == 0 and 0 <= part <= 255]
+    way = f"; bytes are written 'rgb({', '.join(map(str, wholes))})'" if len(wholes) == 3 else ""
+    return f"its numbers go from 0 to 1{way}"
 
 
 @lru_cache(1024)
@@ -113,6 +121,48 @@ def _parse_text(text: str) -> RGB:
     near = nearest(text, known())  # of all names the list would be long
     hint = f"did you mean '{near}'?" if near else "write '#rrggbb', or a name of CSS or matplotlib"
     raise SceneError(f"there is no colour named '{shown(text)}'; {hint}")
+
+
+def color_numbers(
+    values: NDArray[Any], wrong: Callable[[str], UserError]
+) -> NDArray[np.uint8] | NDArray[np.floating[Any]]:
+    """Return what the numbers of an array or of a file's columns mean, as uint8 or in 0..1.
+
+    uint8 are bytes. Other numbers go from 0 to 1, so that the integer 1 is full; if one of them is
+    above 1, all are bytes, and whole. Numbers of lists, which people write, are never bytes.
+
+    Args:
+        values: (K, 3 or 4).
+        wrong: returns the error for a problem.
+
+    Raises:
+        UserError: a number is below 0, above 255, or above 1 beside fractions.
+    """
+    import numpy as np
+
+    from raytracer.scene.arrays import blocks
+
+    if values.dtype == np.uint8 or not values.size:
+        return values
+    of_integers = values.dtype.kind in "iu"
+    most = np.nanmax(values)
+    if (of_integers or most > 1) and (np.nanmin(values) < 0 or most > 255):
+        raise wrong("colours go from 0 to 1, or in whole numbers from 0 to 255")
+    if of_integers:
+        codes = values.astype(np.uint8)
+        return codes * np.uint8(255) if most <= 1 else codes
+    if not most > 1:
+        return values
+    for rows in blocks(len(values)):
+        fractions = (values[rows] % 1 > 0).any(axis=1)
+        if fractions.any():
+            row = rows.start + int(np.argmax(fractions))
+            shown_row = ", ".join(f"{part:g}" for part in values[row])
+            raise wrong(
+                f"colour {row} is ({shown_row}), and another number is above 1: colours go from 0 "
+                "to 1, or in whole numbers from 0 to 255"
+            )
+    return values / 255.0
 
 
 def srgb_to_linear(values: Any) -> NDArray[np.float64]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +29,13 @@ from raytracer.scene.arrays import (
 )
 from raytracer.scene.background import Background
 from raytracer.scene.camera import Camera
-from raytracer.scene.colors import COLOR_SPACES, DEFAULT_COLOR, parse_color
+from raytracer.scene.colors import (
+    COLOR_SPACES,
+    DEFAULT_COLOR,
+    color_numbers,
+    out_of_range,
+    parse_color,
+)
 from raytracer.scene.ground import Ground
 from raytracer.scene.lights import (
     LIGHTS,
@@ -229,7 +236,7 @@ class Scene:
         Args:
             centers: (N, 3), scene units; float32 and float64 are used without a copy.
             radius: one radius or (N,), scene units; None is half of the mean spacing.
-            colors: one colour, or (N, 3) as uint8 in 0..255 or floating point in 0..1, or N names,
+            colors: one colour, or (N, 3) as uint8 in 0..255 or numbers in 0..1, or N names,
                 or a palette (K, 3) for `color_id`; None is light grey. An alpha, (N, 4), is
                 taken too and ignored, with a warning where it is below 1.
             color_id: integers (N,) into the palette `colors`.
@@ -505,9 +512,10 @@ class SphereSet:
         radius: one radius or (N,), own units; None is half of the mean spacing of the centres
             (`spacing.mean_spacing`).
         color: one colour ("#rrggbb", a name of CSS or matplotlib, three numbers in 0..1); or N
-            colours as uint8 in 0..255 or floating point in 0..1, (N, 3); or N colour names; or a
-            palette (K, 3) for `color_id`. None is light grey. RGBA, (N, 4), as colour maps give
-            it, is taken too: the alpha is the opacity, unless `opacity` says another.
+            colours as uint8 in 0..255 or numbers in 0..1, (N, 3), where integers with one above 1
+            are bytes too; or N colour names; or a palette (K, 3) for `color_id`. None is light
+            grey. RGBA, (N, 4), as colour maps give it, is taken too: the alpha is the opacity,
+            unless `opacity` says another.
         color_id: integers (N,) into the palette.
         color_space: "srgb" or "linear": what the numbers of `color` are.
         material: a `Material`, a `Principled`, or a name: of one of the scene's, or ready-made
@@ -1087,7 +1095,7 @@ def _one(color: Any, color_space: str, where: Where) -> NDArray[Any]:
     import numpy as np
 
     if not is_a(color, str):
-        row = as_array(color, "color", where)
+        row = color if is_a(color, np.ndarray) else floats(color, "color", where)
         if row.shape not in ((3,), (4,)):
             raise where.wrong("color", f"has shape {row.shape}; one colour has three numbers")
         return _rows(row[None], color_space, where)
@@ -1108,12 +1116,8 @@ def _rows(color: Any, color_space: str, where: Where) -> NDArray[Any]:
         array = array.reshape(0, 3)
     if array.ndim != 2 or array.shape[1] not in (3, 4):
         raise where.wrong("color", f"has shape {array.shape}; colours are (N, 3)")
-    if array.dtype == np.uint8:
-        return array
-    if array.dtype.kind in "iu" and is_a(color, np.ndarray):
-        if array.size and (array.min() < 0 or array.max() > 255):
-            raise where.wrong("color", "holds integers outside 0..255")
-        return array.astype(np.uint8)
+    if array.dtype.kind in "iu":  # of an array: those of lists are floats by now
+        return color_numbers(array, partial(where.wrong, "color"))
     array = floats(array, "color", where)
     bad = first_not_finite(array)
     if bad is not None:
@@ -1126,8 +1130,8 @@ def _rows(color: Any, color_space: str, where: Where) -> NDArray[Any]:
             shown = ", ".join(f"{v:g}" for v in block[first])
             raise where.wrong(
                 "color",
-                f"colour {rows.start + first} is ({shown}); numbers go from 0 to 1 "
-                "(or 0 to 255 as uint8)",
+                f"colour {rows.start + first} is ({shown}); {out_of_range(block[first].tolist())}, "
+                "and in arrays of uint8 from 0 to 255",
             )
     return array
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from raytracer.errors import DataFileError, shown
 from raytracer.files.access import opened
+from raytracer.scene.colors import color_numbers
+from raytracer.scene.particles.columns import wrong_colors
 
 if TYPE_CHECKING:
     import numpy as np
@@ -63,8 +65,8 @@ def arrays_of(path: Path, kind: str) -> dict[str, NDArray[np.generic]]:
         if any(value.dtype.kind not in "fiu" for value in values):
             raise DataFileError(f"{path}: {shown(names[0])} holds something other than numbers")
         arrays[key] = values[0] if len(values) == 1 else np.stack(values, axis=1)
-        if key in COLORS and arrays[key].size and arrays[key].max() > 1:
-            arrays[key] = arrays[key] / 255.0
+        if key in COLORS:
+            arrays[key] = color_numbers(arrays[key], wrong_colors(str(path), ", ".join(names)))
     return arrays
 
 

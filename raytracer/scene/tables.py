@@ -104,7 +104,8 @@ ARRAYS = Table(
         ),
         "colors": _key(
             Text(),
-            "Array of an .npz, (N, 3), uint8 or 0..1, or column of a .csv or extended .xyz.",
+            "Array of an .npz, (N, 3), uint8 or 0..1, or column of a .csv or extended .xyz. "
+            "Integers are bytes if one is above 1.",
             "`colors`, `color`",
         ),
         "x": _key(Text(), "Column of x coordinates of a .csv.", "`x`"),

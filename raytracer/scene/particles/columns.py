@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from raytracer.errors import DataFileError, shown, suggestion
 from raytracer.scene.arrays import blocks, distinct
+from raytracer.scene.colors import color_numbers
 from raytracer.scene.particles import naming
 from raytracer.scene.particles.labels import Labels
 from raytracer.scene.particles.source import (
@@ -57,9 +58,8 @@ class ColumnSource(ParticleSource):
         if "color" in values:
             _set_color(result, values["color"], columns[parts["color"]], parts["color"])
         elif "r" in values:
-            result.color = scaled_colors(
-                stacked([values[c] for c in "rgb"]), self.name, "columns r, g, b"
-            )
+            rows = stacked([values[c] for c in "rgb"])
+            result.color = color_numbers(rows, wrong_colors(self.name, "columns r, g, b"))
         if "label" in values:
             result.labels = self.labels(parts["label"], values["label"])
         size = parts.get("radius") or parts.get("diameter") or "radius"
@@ -231,24 +231,14 @@ def _type_ids(values: NDArray[Any]) -> tuple[list[str], NDArray[Any]]:
     return names, ids
 
 
-def scaled_colors(values: NDArray[Any], source: str, what: str) -> NDArray[Any]:
-    """Return colours in 0..1, or uint8.
+def wrong_colors(source: str, what: str) -> Callable[[str], DataFileError]:
+    """Return the function that makes an error of a problem with colours.
 
     Args:
-        values: (N, 3), 0..1 or 0..255.
-        source: the file, for messages.
-        what: the columns, for messages.
-
-    Raises:
-        DataFileError: a number is below 0 or above 255.
+        source: the file.
+        what: the columns that hold them.
     """
-    import numpy as np
-
-    if values.dtype == np.uint8 or len(values) == 0 or not np.nanmax(values) > 1.0:
-        return values
-    if np.nanmax(values) > 255.0 or np.nanmin(values) < 0.0:
-        raise DataFileError(f"{source}: {what}: colours go from 0 to 1 or from 0 to 255")
-    return values / 255.0
+    return lambda problem: DataFileError(f"{source}: {what}: {problem}")
 
 
 def _set_color(result: Particles, values: NDArray[Any], column: Column, name: str) -> None:
@@ -258,7 +248,7 @@ def _set_color(result: Particles, values: NDArray[Any], column: Column, name: st
 
         result.color, result.color_id = text_palette(values, result.source, name, 1)
     else:
-        result.color = scaled_colors(values, result.source, f"'{shown(name)}'")
+        result.color = color_numbers(values, wrong_colors(result.source, f"'{shown(name)}'"))
 
 
 def _centers(values: Mapping[str, NDArray[Any]]) -> NDArray[Any]:

@@ -14,9 +14,9 @@ from raytracer.errors import DataFileError, shown, suggestion
 from raytracer.files.access import OpenFile
 from raytracer.memory import has_room, require_room
 from raytracer.scene.arrays import distinct
-from raytracer.scene.colors import OPACITY
+from raytracer.scene.colors import OPACITY, color_numbers
 from raytracer.scene.particles import naming
-from raytracer.scene.particles.columns import ATOMIC_NUMBERS, LABELS, TYPES
+from raytracer.scene.particles.columns import ATOMIC_NUMBERS, LABELS, TYPES, wrong_colors
 from raytracer.scene.particles.labels import Labels
 from raytracer.scene.particles.lines import aside, count_lines, pick_line
 from raytracer.scene.particles.source import Column, Notes, Particles, ParticleSource, Value
@@ -114,7 +114,7 @@ class Source(ParticleSource):
     def particles(self, names: Mapping[str, str]) -> Particles:
         """Return the spheres of the table.
 
-        Colours are 0..1, or 0..255 if any of their numbers is above 1; or one column of texts.
+        Colours are numbers, see `color_numbers`, or one column of texts.
         """
         source, layout = self.name, self.layout
         chosen, notes = _choose(layout, names, source)
@@ -137,7 +137,8 @@ class Source(ParticleSource):
         if text is not None:
             result.color, result.color_id = text_palette(words[0], source, text, layout.skip + 1)
         elif "r" in columns:
-            result.color = _colors(numbers[:, len(own) - 3 : len(own)], source)
+            rows = numbers[:, len(own) - 3 : len(own)]
+            result.color = color_numbers(rows, wrong_colors(source, "columns r, g, b"))
         if "label" in chosen:
             result.labels = self._labels(chosen["label"], words[-1])
         size = chosen.get("radius") or chosen.get("diameter") or "radius"
@@ -362,17 +363,6 @@ def _no_column(name: str, layout: TableLayout, source: str) -> DataFileError:
         return DataFileError(f"{source}: line {layout.line} holds numbers; {HEADER}")
     hint = suggestion(name, layout.columns)
     return DataFileError(f"{source}: there is no column '{shown(name)}'; {hint}")
-
-
-def _colors(values: NDArray[np.float64], source: str) -> NDArray[np.float64]:
-    """Return colours in 0..1."""
-    import numpy as np
-
-    if len(values) == 0 or not np.nanmax(values) > 1.0:
-        return values
-    if np.nanmax(values) > 255.0 or np.nanmin(values) < 0.0:
-        raise DataFileError(f"{source}: columns r, g, b: colours go from 0 to 1 or from 0 to 255")
-    return values / 255.0
 
 
 def _named(columns: list[str], values: Iterable[Value]) -> Iterator[tuple[str, Value]]:

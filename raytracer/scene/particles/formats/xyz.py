@@ -16,9 +16,16 @@ from raytracer.errors import DataFileError, shown, suggestion
 from raytracer.files.access import OpenFile
 from raytracer.memory import require_room
 from raytracer.scene.arrays import distinct
+from raytracer.scene.colors import color_numbers
 from raytracer.scene.elements import table as table_of_elements
 from raytracer.scene.particles import naming
-from raytracer.scene.particles.columns import ATOMIC_NUMBERS, LABELS, SPECIES, TYPES
+from raytracer.scene.particles.columns import (
+    ATOMIC_NUMBERS,
+    LABELS,
+    SPECIES,
+    TYPES,
+    wrong_colors,
+)
 from raytracer.scene.particles.integers import whole
 from raytracer.scene.particles.labels import Labels
 from raytracer.scene.particles.lines import aside, has_ink, has_lines, pick_line
@@ -245,7 +252,9 @@ def _set_color(result: Particles, values: NDArray[Any], name: str, column: Prope
     if column.kind == "S" and column.width == 1:
         result.color, result.color_id = text_palette(values, result.source, name, 3)
     else:
-        result.color = _colors(values, column, result.source)
+        if column.width != 3:  # also of texts
+            raise DataFileError(f"{result.source}: line 2: Properties: a colour has three columns")
+        result.color = color_numbers(values, wrong_colors(result.source, f"'{shown(name)}'"))
 
 
 def _choose(
@@ -490,13 +499,6 @@ def _regular(
 def _by_name(table: NDArray[Any]) -> dict[str, NDArray[Any]]:
     """Return the fields of records."""
     return {name: table[name] for name in table.dtype.names or ()}
-
-
-def _colors(values: NDArray[Any], column: Property, source: str) -> NDArray[Any]:
-    """Return colours in 0..1 from reals in 0..1 or integers in 0..255."""
-    if column.width != 3:  # also of texts
-        raise DataFileError(f"{source}: line 2: Properties: a colour has three columns")
-    return values / 255.0 if column.kind == "I" else values
 
 
 def _typed(word: str, kind: str) -> str | int | float | bool:
