@@ -62,19 +62,23 @@ class ExrHeader:
         return self.row * self.height + 2 * block + min(block, size)
 
 
-def check(file: OpenFile) -> ExrHeader:
+def check(file: OpenFile, tiles: bool = False) -> ExrHeader:
     """Read the header of an OpenEXR file.
+
+    Args:
+        file: the file.
+        tiles: whether it may be one of tiles, as other programs write them.
 
     Raises:
         DataFileError: it is no OpenEXR file of rows, or its header contradicts the file.
     """
     with reading(file.source, "OpenEXR"):
-        header = _read(file)
+        header = _read(file, _TILED if tiles else 0)
         pixels = header.row * header.height
         rows = _ROWS[header.compression]
         blocks = -(-header.height // rows)
         # Each block has an entry in the table and a header.
-        if blocks * 16 > file.size or pixels > file.size * 4096:
+        if (blocks * 16 > file.size and not tiles) or pixels > file.size * 4096:
             raise DataFileError(
                 f"{file.source}: is cut short: {file.size:,} bytes are too few for the "
                 f"{header.width}x{header.height} pixels that it says"
@@ -82,14 +86,18 @@ def check(file: OpenFile) -> ExrHeader:
     return header
 
 
-def _read(file: OpenFile) -> ExrHeader:
+def _read(file: OpenFile, allowed: int) -> ExrHeader:
     stream = file.file
     stream.seek(0)
     if stream.read(4) != MAGIC:
         raise DataFileError(f"{file.source}: is not an OpenEXR file")
     (version,) = struct.unpack("<I", copy_limited(stream, 4, file.source))
-    if version & 0xFF != 2 or version & (_TILED | _DEEP | _MULTIPART) or version >> 13:
-        raise DataFileError(f"{file.source}: is an OpenEXR file of another program, not a film")
+    if version & 0xFF != 2 or version & (_TILED | _DEEP | _MULTIPART) & ~allowed or version >> 13:
+        raise DataFileError(
+            f"{file.source}: is an OpenEXR file of several parts, or deep: save it as one image"
+            if allowed
+            else f"{file.source}: is an OpenEXR file of another program, not a film"
+        )
     values = _attributes(stream.read(min(file.size, HEADER_BYTES)), file.source)
     try:
         (compression,) = values["compression"]

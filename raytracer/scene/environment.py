@@ -86,6 +86,8 @@ class Environment(Defined):
     def equirectangular(self) -> NDArray[np.float32]:
         """Return the radiance, linear RGB, float32 (h, w, 3): row 0 is the zenith.
 
+        A grey image has one channel.
+
         Raises:
             UserError: the image cannot be read.
         """
@@ -94,8 +96,11 @@ class Environment(Defined):
         if self.image is not None:
             from raytracer.scene.environment_image import read_radiance
 
-            rows: Any = read_radiance(Path(self.image))
-        elif self.color is not None:
+            image = read_radiance(Path(self.image))
+            image *= self.intensity
+            return image
+        rows: Any
+        if self.color is not None:
             rows = np.array([[srgb_to_linear(parse_color(self.color))]])
         else:
             edges = (self.top, self.bottom)

@@ -1,11 +1,19 @@
-"""Images of environments: files to linear radiance."""
+"""Images of environments: files to linear radiance.
+
+The header says the size. It is compared with the bytes of the file and with the free memory before
+a library decodes the pixels.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from raytracer.errors import UserError
+from raytracer.errors import DataFileError, UserError
+from raytracer.files.access import OpenFile, opened, printed, reading
+from raytracer.memory import require_room
 
 if TYPE_CHECKING:
     import numpy as np
@@ -13,12 +21,35 @@ if TYPE_CHECKING:
 
 ENDINGS = (".exr", ".hdr", ".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp")
 
+FORMATS = ("PNG", "JPEG", "TIFF", "WEBP")
+"""What Pillow reads here; of others it knows, one calls a program."""
+
+MOST_PIXELS = 2 * 89_478_485
+"""Most pixels of an image: those above which Pillow takes it for a decompression bomb."""
+
+RATIO = 1100
+"""Largest ratio of sizes that deflate reaches, which is 1,032, and what small files have."""
+
+TEXEL = 12
+"""Bytes of a pixel as linear RGB, float32."""
+
+CODES = 3
+"""Bytes of a pixel in sRGB."""
+
+BLOCK_ROWS = 64
+"""Rows that are checked at a time."""
+
+_HDR_HEADER = 1 << 16
+_HDR_SIZE = re.compile(rb"\n\n-Y (\d{1,9}) \+X (\d{1,9})\n")
+
 
 def read_radiance(path: Path) -> NDArray[np.float32]:
-    """Return an image as linear RGB, float32 (h, w, 3), row 0 on top.
+    """Return an image as linear RGB, float32 (h, w, 3), row 0 on top; (h, w, 1) of a grey one.
 
     Raises:
-        UserError: no such file, no image, or a package that is missing.
+        UserError: no such file, no image, one that says more pixels than it has, or a package that
+            is missing.
+        MemoryNeedError: it does not fit.
     """
     import numpy as np
 
@@ -28,43 +59,76 @@ def read_radiance(path: Path) -> NDArray[np.float32]:
             f"{path}: environment.image: '{ending}' is no kind of image that is read here; give "
             f"one of {', '.join(ENDINGS)}"
         )
-    if not path.is_file():
-        raise UserError(f"{path}: environment.image: there is no such file")
-    try:
-        pixels = _readers(ending)(path)
-    except UserError:
-        raise
-    except Exception as error:  # whatever the library raises for a broken file
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise UserError(f"{path}: environment.image: is no image: {reason}") from None
-    if pixels.ndim == 2:
-        pixels = np.repeat(pixels[..., None], 3, axis=2)
-    if pixels.ndim != 3 or pixels.shape[2] < 3 or not pixels.size:
-        raise UserError(f"{path}: environment.image: has no three channels of colour")
-    pixels = np.ascontiguousarray(pixels[..., :3], np.float32)
-    if not np.isfinite(pixels).all() or pixels.min() < 0.0:
-        pixels = np.nan_to_num(np.maximum(pixels, 0.0), nan=0.0, posinf=65504.0)
-    result: NDArray[np.float32] = pixels
+    with opened(path, f"{path}: environment.image") as file:
+        with reading(file.source, ending), printed():
+            pixels = _reader(ending)(file)
+        if pixels.ndim == 2:
+            pixels = pixels[..., None]
+        if pixels.ndim != 3 or pixels.shape[2] not in (1, 3, 4) or not pixels.size:
+            raise DataFileError(f"{file.source}: has no three channels of colour")
+    result: NDArray[np.float32] = np.ascontiguousarray(pixels[..., :3], np.float32)
+    for top in range(0, len(result), BLOCK_ROWS):
+        block = result[top : top + BLOCK_ROWS]
+        if not np.isfinite(block).all() or block.min() < 0.0:
+            np.maximum(block, 0.0, out=block)
+            np.nan_to_num(block, copy=False, nan=0.0, posinf=65504.0)
     return result
 
 
-def _readers(ending: str) -> Any:
+def _reader(ending: str) -> Callable[[OpenFile], Any]:
     """Return the function that reads files of an ending."""
-    return {".exr": _read_exr, ".hdr": _read_hdr}.get(ending, _read_srgb)
+    return {".exr": _read_exr, ".hdr": _read_hdr}.get(ending, _read_picture)
 
 
-def _read_exr(path: Path) -> Any:
+def _require(file: OpenFile, width: int, height: int, least: int, need: int) -> None:
+    """Refuse an image by its header.
+
+    Args:
+        file: the image.
+        width, height: that it says.
+        least: bytes that a file with so many pixels has.
+        need: bytes of memory while it is decoded.
+
+    Raises:
+        DataFileError: it is too large, or has fewer bytes.
+        MemoryNeedError: it does not fit.
+    """
+    if width * height > MOST_PIXELS:
+        raise _too_large(file, f"{width}x{height} pixels")
+    if least > file.size:
+        raise DataFileError(
+            f"{file.source}: is damaged: {file.size:,} bytes are too few for the {width}x{height} "
+            "pixels that it says"
+        )
+    require_room(file.source, need, remedy="make it smaller")
+
+
+def _too_large(file: OpenFile, pixels: str) -> DataFileError:
+    return DataFileError(
+        f"{file.source}: has {pixels}, and an environment has at most {MOST_PIXELS:,}: make it "
+        "smaller"
+    )
+
+
+def _read_exr(file: OpenFile) -> Any:
     """Read the colour of an OpenEXR file."""
     import numpy as np
+
+    from raytracer.film import exr_header
 
     try:
         import OpenEXR
     except ImportError:
         raise UserError(
-            f"{path}: reading .exr needs OpenEXR: pip install 'raytracer[exr]'"
+            f"{file.path}: reading .exr needs OpenEXR: pip install 'raytracer[exr]'"
         ) from None
-    with OpenEXR.File(str(path)) as file:
-        channels = file.channels()
+    header = exr_header.check(file, tiles=True)
+    need = header.reading(file.size)
+    if header.channels != dict.fromkeys("RGB", 4):  # as they are wanted
+        need += TEXEL * header.width * header.height
+    _require(file, header.width, header.height, 0, need)
+    with OpenEXR.File(file.name) as image:
+        channels = image.channels()
         for name in ("RGB", "RGBA"):
             if name in channels:
                 return channels[name].pixels
@@ -73,27 +137,60 @@ def _read_exr(path: Path) -> Any:
         return channels["Y"].pixels
 
 
-def _read_hdr(path: Path) -> Any:
+def _read_hdr(file: OpenFile) -> NDArray[Any]:
     """Read a Radiance file."""
     try:
         from imagecodecs import rgbe_decode
     except ImportError:
         raise UserError(
-            f"{path}: reading .hdr needs imagecodecs: pip install 'raytracer[hdr]'"
+            f"{file.path}: reading .hdr needs imagecodecs: pip install 'raytracer[hdr]'"
         ) from None
-    return rgbe_decode(path.read_bytes())
+    found = _HDR_SIZE.search(file.file.read(_HDR_HEADER))
+    if found is None:
+        raise DataFileError(f"{file.source}: has no header of a Radiance file, with -Y and +X")
+    height, width = map(int, found.groups())
+    # A row has a mark of 4 bytes, and for each channel runs of at most 127 pixels in 2 bytes.
+    least = height * min(4 + 8 * -(-width // 127), 4 * width)
+    _require(file, width, height, least, TEXEL * width * height + file.size)
+    pixels: NDArray[Any] = rgbe_decode(file.read(file.size))
+    return pixels
 
 
-def _read_srgb(path: Path) -> Any:
+def _read_picture(file: OpenFile) -> NDArray[np.float32]:
     """Read a picture of 8 bits, or a grey one of 16, in sRGB; floats are linear."""
     import numpy as np
-    from PIL import Image
 
-    with Image.open(path) as image:
-        if image.mode == "F":  # numbers, not codes
-            return np.asarray(image, np.float64)
-        if image.mode in ("I;16", "I"):
-            codes = np.clip(np.asarray(image, np.float64) / 65535.0, 0.0, 1.0)
-        else:
-            codes = np.asarray(image.convert("RGB"), np.float64) / 255.0
-    return np.where(codes <= 0.04045, codes / 12.92, ((codes + 0.055) / 1.055) ** 2.4)
+    from raytracer.scene.colors import linear_rgb, srgb_to_linear
+
+    codes: NDArray[Any] = _codes(file)
+    if codes.dtype.kind == "f":
+        return codes
+    if codes.dtype == np.uint8:
+        linear: NDArray[np.float32] = linear_rgb(codes.reshape(-1, CODES)).reshape(codes.shape)
+        return linear
+    grey: NDArray[np.float32]
+    grey = srgb_to_linear(np.arange(1 << 16) / 65535.0).astype(np.float32)[codes]
+    return grey
+
+
+def _codes(file: OpenFile) -> Any:
+    """Return what a picture stores: uint8 (h, w, 3), uint16 (h, w), or linear float32 (h, w)."""
+    import numpy as np
+    from PIL import Image, UnidentifiedImageError
+
+    file.file.seek(0)
+    try:
+        opened_image = Image.open(file.file, formats=FORMATS)
+    except UnidentifiedImageError:
+        raise DataFileError(f"{file.source}: is damaged, or no PNG, JPEG, TIFF or WebP") from None
+    except Image.DecompressionBombError:
+        raise _too_large(file, "more pixels") from None
+    with opened_image as image:
+        width, height = image.size
+        least = CODES * width * height // RATIO if image.format == "PNG" else 0
+        _require(file, width, height, least, (TEXEL + CODES) * width * height)
+        if image.mode == "F":
+            return np.array(image, np.float32)
+        if image.mode in ("I;16", "I;16B", "I"):
+            return np.clip(np.asarray(image), 0, 65535).astype(np.uint16)
+        return np.asarray(image if image.mode == "RGB" else image.convert("RGB"))

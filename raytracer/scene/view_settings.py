@@ -13,6 +13,7 @@ from raytracer.arguments import is_a
 from raytracer.errors import SceneError, UserError
 from raytracer.field_types import Axis, Choice, Kind, NumberOr, Text, Truth, Vector3, Words
 from raytracer.fields import Defined, check_fields, define
+from raytracer.files.access import require_file
 from raytracer.scene.arrays import quiet
 from raytracer.scene.colors import parse_color
 from raytracer.scene.ground import BELOW, Ground
@@ -425,8 +426,7 @@ class ViewSettings(Defined):
                 f"environment: {name!r} is neither a colour nor the file of an image "
                 f"({', '.join(ENDINGS)})"
             )
-        if not Path(name).is_file():
-            raise UserError(f"environment: {name}: there is no such file")
+        require_file(name, f"environment: {name}", UserError)
         return Around(image=name)
 
     def _clip(self) -> Clip:

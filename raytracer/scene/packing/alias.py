@@ -28,11 +28,15 @@ def alias_table(share: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArra
     threshold, alias = np.ones(len(share)), np.arange(len(share))
     if not len(light) or not len(heavy):
         return threshold, alias
-    lacking, spare = np.cumsum(1.0 - part[light]), np.cumsum(part[heavy] - 1.0)
+    threshold[light] = part[light]
+    before, spare = 1.0 - part[light], np.cumsum(part[heavy] - 1.0)
+    del part
+    lacking = np.cumsum(before)
     # A light entry takes all that it lacks of the heavy one that still had something before it.
-    before = lacking - (1.0 - part[light])
+    np.subtract(lacking, before, out=before)
     giver = np.minimum(np.searchsorted(spare, before, side="right"), len(heavy) - 1)
-    threshold[light], alias[light] = part[light], heavy[giver]
+    alias[light] = heavy[giver]
+    del giver
     # A heavy one that gave more than it had takes the rest of the next.
     last = np.searchsorted(before, spare, side="left") - 1  # light entry that began to take of it
     given = np.where(last >= 0, lacking[np.maximum(last, 0)], 0.0)

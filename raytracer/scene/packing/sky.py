@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import cos, hypot, radians, sin
 from typing import TYPE_CHECKING, Any
 
 from raytracer.errors import UserError
 from raytracer.layout import dtype
+from raytracer.memory import require_room
 from raytracer.scene.packing.alias import alias_table
 
 if TYPE_CHECKING:
@@ -21,6 +23,12 @@ LARGEST = 1024
 
 EVEN = 3.0
 """Largest luminance over the mean one up to which a sky counts as even: paths find its light."""
+
+BLOCK_ROWS = 64
+"""Rows of the map that are computed at a time."""
+
+MAP = 96
+"""Bytes of memory for a texel of the map while it is made; it has 32 afterwards."""
 
 PER_TEXEL = 2
 """Points of the image, along each side of a texel, whose mean it takes."""
@@ -42,21 +50,26 @@ def pack_sky(environment: Environment, up: Vector) -> tuple[NDArray[np.void], di
     if not np.isfinite(image).all():
         raise UserError("environment.intensity: is too bright for 32-bit numbers; give less")
     size = side_of(image)
+    require_room("environment", MAP * size**2, "to be sampled")
     radiance, weight = octahedral(image, size)
-    texels = np.zeros(size * size, dtype("SkyTexel"))
-    texels["radiance"] = radiance.reshape(-1, 3)
+    light = _light_on_ground(radiance if size >= 64 else octahedral(image, 64)[0])
+    del image
     total = float(weight.sum())
     share = weight.ravel() / total if total > 0.0 else np.full(size * size, 1.0 / size**2)
-    texels["share"] = share * size**2
-    texels["threshold"], texels["alias"] = alias_table(share)
+    del weight
     fields = {
         "sky_x": sky_x(up, environment.rotation),
         "sky_size": size,
         "sky_visible": int(environment.visible),
         "sky_shadow": int(environment.shadow),
         "sky_even": int(is_even(share.reshape(size, size))),
-        "sky_light": _light_on_ground(radiance if size >= 64 else octahedral(image, 64)[0]),
+        "sky_light": light,
     }
+    threshold, alias = alias_table(share)
+    texels = np.zeros(size * size, dtype("SkyTexel"))
+    texels["radiance"] = radiance.reshape(-1, 3)
+    texels["share"] = share * size**2
+    texels["threshold"], texels["alias"] = threshold, alias
     return texels, fields
 
 
@@ -68,9 +81,9 @@ def is_even(share: NDArray[np.float64]) -> bool:
     """
     import numpy as np
 
-    middles = (np.arange(len(share)) + 0.5) / len(share)
-    _, distance = directions(*np.meshgrid(middles, middles))
-    angle = distance**-3.0
+    angle = np.concatenate(
+        [_directions(len(share), rows)[1] ** -3.0 for rows in _blocks(len(share))]
+    )
     return bool((share * angle.sum() / angle).max() <= EVEN)
 
 
@@ -82,10 +95,13 @@ def _light_on_ground(radiance: NDArray[np.float32]) -> float:
     """
     import numpy as np
 
-    middles = (np.arange(len(radiance)) + 0.5) / len(radiance)
-    direction, distance = directions(*np.meshgrid(middles, middles))
-    angle = distance**-3.0
-    share = angle * np.maximum(direction[..., 2], 0.0) / angle.sum()  # of the sphere
+    size = len(radiance)
+    angle, up = np.empty((size, size)), np.empty((size, size))
+    for rows in _blocks(size):
+        direction, distance = _directions(size, rows)
+        angle[rows] = distance**-3.0
+        up[rows] = np.maximum(direction[..., 2], 0.0)
+    share = angle * up / angle.sum()  # of the sphere
     return float((radiance.sum(axis=-1) * share).sum() * 4.0)
 
 
@@ -114,22 +130,45 @@ def octahedral(image: NDArray[np.float32], size: int) -> tuple[Any, NDArray[np.f
     """
     import numpy as np
 
-    radiance = np.zeros((size, size, 3), np.float64)
-    for row in range(PER_TEXEL):
-        for column in range(PER_TEXEL):
-            across, down = ((part + 0.5) / PER_TEXEL for part in (column, row))
-            u, v = np.meshgrid((np.arange(size) + across) / size, (np.arange(size) + down) / size)
-            direction, distance = directions(u, v)
-            radiance += look_up(image, direction)
-    radiance /= PER_TEXEL**2
+    radiance = np.empty((size, size, 3), np.float32)
+    luminance = np.empty((size, size))
+    for rows in _blocks(size):
+        mean = np.zeros((rows.stop - rows.start, size, 3))
+        for row in range(PER_TEXEL):
+            for column in range(PER_TEXEL):
+                across, down = ((part + 0.5) / PER_TEXEL for part in (column, row))
+                mean += look_up(image, _directions(size, rows, across, down)[0])
+        mean /= PER_TEXEL**2
+        radiance[rows] = mean
+        luminance[rows] = mean @ np.array([0.2126, 0.7152, 0.0722])
     # What is drawn is interpolated between the middles of texels: the mean over a texel takes an
     # eighth of each neighbour.
-    light = np.pad(radiance @ np.array([0.2126, 0.7152, 0.0722]), 1, mode="edge")
+    light = np.pad(luminance, 1, mode="edge")
     light = (light[:-2] + 6.0 * light[1:-1] + light[2:]) / 8.0
     light = (light[:, :-2] + 6.0 * light[:, 1:-1] + light[:, 2:]) / 8.0
-    middles = (np.arange(size) + 0.5) / size
-    _, distance = directions(*np.meshgrid(middles, middles))
-    return radiance.astype(np.float32), light / distance**3
+    for rows in _blocks(size):
+        light[rows] /= _directions(size, rows)[1] ** 3
+    return radiance, light
+
+
+def _blocks(size: int) -> Iterator[slice]:
+    """Yield the rows of a map, some at a time, so that what is computed of them stays small."""
+    for start in range(0, size, BLOCK_ROWS):
+        yield slice(start, min(start + BLOCK_ROWS, size))
+
+
+def _directions(size: int, rows: slice, across: float = 0.5, down: float = 0.5) -> tuple[Any, Any]:
+    """Return what `directions` does for a point of each texel of some rows.
+
+    Args:
+        size: texels of a side.
+        rows: of the map.
+        across, down: the point, in texels.
+    """
+    import numpy as np
+
+    u = (np.arange(size) + across) / size
+    return directions(*np.meshgrid(u, (np.arange(rows.start, rows.stop) + down) / size))
 
 
 def directions(u: NDArray[np.float64], v: NDArray[np.float64]) -> tuple[Any, Any]:
