@@ -14,6 +14,7 @@ import click
 from raytracer._version import __version__
 from raytracer.commands.group import Group, UnknownCommandError
 from raytracer.errors import MemoryNeedError, RaytracerError, UserError, fitted, shown
+from raytracer.files import inputs
 from raytracer.process import Terminated
 from raytracer.resources import NO_THREADS, is_lack_of_memory, is_lack_of_threads
 from raytracer.warning import passed_to, warn
@@ -112,6 +113,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     args = list(sys.argv[1:] if arguments is None else arguments)
     # A group in standard input, "-:PartType0", is no option.
     args = [f"./{word}" if word.startswith("-:") else word for word in args]
+    inputs.forget()
     try:
         _require_words(args)
         with passed_to(_print_warning):

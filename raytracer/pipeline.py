@@ -48,7 +48,6 @@ if TYPE_CHECKING:
     from raytracer.buffers import SceneBuffers
     from raytracer.drawing.overlay import Overlay
     from raytracer.farm.tiles import TileCrew
-    from raytracer.files.output import OutputSet
     from raytracer.scene.annotations import Annotations
     from raytracer.scene.camera import Camera
     from raytracer.scene.coloring.style import StyleOverrides, StyleSettings
@@ -197,7 +196,6 @@ def prepare(
     notice: Notice | None = None,
     keep: bool = False,
     memory_of: memory.Output | None = None,
-    outputs: OutputSet | None = None,
     annotations: Annotations | Mapping[str, Any] | None = None,
     values: Mapping[str, Any] | None = None,
     hashed: bool = True,
@@ -218,7 +216,6 @@ def prepare(
         notice: called with a description of each stage when it begins.
         keep: keep scene and buffers with the job, for a camera that moves.
         memory_of: the outputs of the render, for the estimate of memory.
-        outputs: files that will be written; the files of the scene must not be among them.
         annotations: what is drawn over pictures, or changes of what the scene says.
         values: what the texts of annotations may name in braces beside the values of the scene.
         hashed: whether films and pictures say by a digest what they are of; without one, samples
@@ -253,9 +250,6 @@ def prepare(
             loaded = _loaded(scene, frame, columns, format, topology)
         else:
             loaded = motion.load(scene, frame, columns)
-        inputs = _inputs(scene, loaded)
-        if outputs is not None:
-            outputs.reads(*inputs)
         release = bool(columns) and is_path(scene)
         wanted = wanted_annotations(loaded, annotations)
         loaded, settings = dressed(loaded, style, changes, release, wanted)
@@ -311,7 +305,7 @@ def prepare(
     space = buffers.center, buffers.scale
     job = Job(
         settings, device, on_device, buffers.view, threads, stage.timings, sizes, metadata, space,
-        camera, kept, inputs, tone=tone, plan=plan,
+        camera, kept, tone=tone, plan=plan,
     )  # fmt: skip
     del buffers, tree  # the device and the job hold the arrays that they need
     with naming(source):
@@ -335,7 +329,6 @@ class Job:
         space: centre, float64 (3,), and scale of render space, in scene units.
         camera: of the pictures, fitted; None where a window has changed it.
         kept: the scene and its buffers, if `prepare` was asked to keep them.
-        inputs: the scene file and its data files, which no output may overwrite.
         warnings: of loading and packing, if the caller of `prepare` collected them.
         frames: seconds of each frame that `render` rendered.
         noise: of the last picture, as `raytracer.film.noise` defines it; None if not measured.
@@ -355,7 +348,6 @@ class Job:
     space: tuple[NDArray[np.float64], float]
     camera: Camera | None = None
     kept: tuple[Scene, SceneBuffers] | None = None
-    inputs: tuple[Path, ...] = ()
     warnings: list[str] = field(default_factory=list)
     frames: list[float] = field(default_factory=list)
     noise: float | None = None
@@ -532,7 +524,6 @@ class Job:
         if "samples" in film.aovs:
             self.find_aovs(film, ("samples",))
         film.metadata = self.about | {"digest": self.digest, "transparent": self.transparent}
-        film.inputs = self.inputs
 
     @property
     def transparent(self) -> bool:
@@ -923,17 +914,6 @@ def plan_of(
 
     with naming(scene.source):
         return from_scene.plan_of(scene, settings, wanted, values)
-
-
-def _inputs(source: object, scene: Scene) -> tuple[Path, ...]:
-    """Return the files of a scene: its own and those of its sets and contacts, absolute."""
-    own = [Path(source).absolute()] if is_path(source) else []
-    files = [spheres.file for spheres in scene.spheres if spheres.file]
-    atoms = (file.topology for file in files if file.topology is not None)
-    others = [solids.file for solids in scene.solids if solids.file]
-    if scene.contacts is not None and scene.contacts.file is not None:
-        others.append(Path(scene.contacts.file))
-    return (*own, *(file.path for file in files), *atoms, *(file.absolute() for file in others))
 
 
 def _need(

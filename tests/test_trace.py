@@ -28,7 +28,7 @@ def test_a_scene_passes_through_few_modules() -> None:
     assert with_data <= 14
     assert int(units.split()[3]) <= 8
     assert passing <= 6
-    assert entered <= 49
+    assert entered <= 50
     rows = {line.split()[1]: line for line in lines[1:]}
     assert "file" in rows["scene.load"]
     assert "image" in rows["film.png"]

@@ -168,7 +168,7 @@ class Animation:
             if farm is None:
                 self._plan.source.sent()
                 job.plan = replace(job.plan, threads=0)  # each worker has its share
-        with output.claimed(target):
+        with output.claimed(target), job.outputs:
             job.run(self)
         return target
 
@@ -305,6 +305,7 @@ class _Job:
         self.plan, self.target, self.resume, self.progress = plan, target, resume, progress
         self.digest = _digest(plan)
         self.done = 0
+        self.outputs = output.OutputSet()
 
     @property
     def keeper(self) -> Keeper:
@@ -405,12 +406,10 @@ class _Movie(_Job):
     ) -> None:
         super().__init__(plan, target, resume, progress)
         check_movie(target, plan.settings.codec, bool(plan.overrides.get("transparent")))
-        files = output.OutputSet()
-        files.reads(*plan.source.files())
-        output.check_file(files.writes(target, "the movie"))
+        output.check_file(self.outputs.writes(target, "the movie"))
         self.poster = poster_of(target) if poster else None
         if self.poster is not None:
-            output.check_picture(files.writes(self.poster, "the poster"))
+            output.check_picture(self.outputs.writes(self.poster, "the poster"))
         self.is_picture = target.suffix.lower() in PICTURES
         self._known = plan.source.signature() is not None
         self._video: MovieWriter | None = None
@@ -510,6 +509,8 @@ class _Pictures(_Job):
             film_file.check_target(target.with_name("0.exr"), False)
         self.pictures = NumberedPictures(target, self.digest, len(plan.shots))
         output.check_file(self.pictures.path(0))
+        for shot in plan.shots:
+            self.outputs.writes(self.pictures.path(shot.index), "the pictures")
 
     @property
     def keeper(self) -> NumberedPictures:

@@ -93,7 +93,7 @@ def _metadata(path: Path, is_film: bool) -> dict[str, Any]:
     if is_film:
         from raytracer.film import film_file
 
-        return film_file.read_metadata(path)
+        return film_file.read_metadata(path, is_input=False)
     from raytracer.film import png
 
-    return png.read_metadata(path) or {}
+    return png.read_metadata(path, is_input=False) or {}

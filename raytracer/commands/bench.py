@@ -5,12 +5,15 @@ from __future__ import annotations
 import shlex
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from raytracer.commands.options import SettingsCommand, force_option
 from raytracer.resources import require_start
+
+if TYPE_CHECKING:
+    from raytracer.benchmark.record import Record
 
 CHOICE = click.Choice
 EXAMPLES = """Check and time kernels, and NumPy where there is no GPU.
@@ -134,17 +137,23 @@ def bench(ops: tuple[str, ...], **options: Any) -> int:
 
 def _timed(ops: tuple[str, ...], options: dict[str, Any]) -> int:
     """Run, print, save, plot and compare."""
-    from raytracer.benchmark import compare, plot, report
-    from raytracer.benchmark.run import bench as run
+    from raytracer.benchmark import compare, plot
     from raytracer.files import output
 
     old = compare.read(options["compare"]) if options["compare"] else None
-    outputs = output.OutputSet(options["force"])
-    outputs.reads(*(options[name] for name in ("compare", "with_file") if options[name]))
-    if options["save"]:
-        output.check_file(outputs.writes(options["save"], "--save"))
-    if options["plot"]:
-        plot.check(outputs.writes(options["plot"], "--plot"))
+    with output.OutputSet(options["force"]) as outputs:
+        if options["save"]:
+            output.check_file(outputs.writes(options["save"], "--save"))
+        if options["plot"]:
+            plot.check(outputs.writes(options["plot"], "--plot"))
+        record = _record(ops, options)
+    return _shown(record, options, old)
+
+
+def _record(ops: tuple[str, ...], options: dict[str, Any]) -> Record:
+    """Run the benchmarks."""
+    from raytracer.benchmark.run import bench as run
+
     record = run(
         *ops,
         variant=options["variant"],
@@ -166,6 +175,14 @@ def _timed(ops: tuple[str, ...], options: dict[str, Any]) -> int:
     if sys.stderr.isatty():
         print("\r\033[K", end="", file=sys.stderr, flush=True)
     record["command"] = _command()
+    return record
+
+
+def _shown(record: Record, options: dict[str, Any], old: Record | None) -> int:
+    """Print, save, plot and compare a record; returns the exit code."""
+    from raytracer.benchmark import compare, plot, report
+    from raytracer.files import output
+
     click.echo(report.text(record, options["form"]), nl=False)
     if options["save"]:  # before the plot, which may fail
         output.write(options["save"], report.text(record, "json"))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from raytracer.errors import UserError, escaped
 from raytracer.files.access import STANDARD_INPUT, is_file
+from raytracer.files.inputs import input_at
 from raytracer.film.film import non_finite_pixels
 from raytracer.film.png import is_foreign, read_metadata
 from raytracer.pipeline import scene_about
@@ -74,7 +75,9 @@ def stem_of(source: str | Path) -> str:
 def _is_of(path: Path, scene: Path | None, options: str) -> bool:
     """Whether a file is a picture of a run with these options, and of the scene; None is any."""
     try:
-        about = None if not is_file(path) or is_foreign(path) else read_metadata(path)
+        if input_at(path) is not None or not is_file(path) or is_foreign(path):
+            return False
+        about = read_metadata(path, is_input=False)
         if about is None or about.get(OPTIONS) != options:
             return False
         if scene is None:

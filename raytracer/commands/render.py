@@ -274,7 +274,7 @@ class Task(NamedTuple):
         """Check options and output files before anything is loaded.
 
         Args:
-            outputs: all files are added to it but those that the scene names.
+            outputs: all files are added to it.
 
         Returns:
             The path of the picture.
@@ -314,10 +314,9 @@ class Task(NamedTuple):
             if self.output
             else default_picture(self.scene, self.frame, self.path, self.options)
         )
-        outputs.reads(self.path, *([self.resume] if self.resume else []))
         if self.film:
             outputs.writes(self.film, "--film", replaces=self.resume)
-            film_file.check_target(self.film, self.half)
+            film_file.check_target(self.film, self.half, self.resume)
         if self.legend_file:
             from raytracer.film.image import check_legend
 
@@ -363,14 +362,11 @@ class Task(NamedTuple):
             carried=tuple(resumed.aovs) if resumed else (),
         )
 
-    def prepare(
-        self, crop: Crop | None, outputs: OutputSet | None = None, resumed: Film | None = None
-    ) -> Job:
+    def prepare(self, crop: Crop | None, resumed: Film | None = None) -> Job:
         """Load, pack and upload the scene; its warnings are printed, or kept for the JSON.
 
         Args:
             crop: pixels to render; None renders all.
-            outputs: files that will be written, none of which the scene may be made of.
             resumed: the film to add to.
         """
         from raytracer.pipeline import motion_of, prepare
@@ -389,7 +385,6 @@ class Task(NamedTuple):
                 crop=crop,
                 threads=self.threads,
                 notice=line,
-                outputs=outputs,
                 memory_of=self.memory(resumed),
                 annotations=self.annotations,
                 keep=self.helped,
@@ -408,11 +403,18 @@ class Task(NamedTuple):
 
 def run(task: Task) -> None:
     """Render, write the files, print a summary."""
+    from raytracer.files.output import OutputSet
+
+    with OutputSet() as outputs:
+        _run(task, outputs)
+
+
+def _run(task: Task, outputs: OutputSet) -> None:
+    """Do what `run` does; outputs: takes the files that are written, none of which is read."""
     from pathlib import Path
 
     from raytracer.commands.picture import OPTIONS, check_target, record, warn_of_non_finite
     from raytracer.commands.report import print_json, print_lines
-    from raytracer.files.output import OutputSet
     from raytracer.film import film_file
     from raytracer.film.film import check_bits
     from raytracer.film.tone_settings import ToneSettings
@@ -422,11 +424,10 @@ def run(task: Task) -> None:
 
     start = time.perf_counter()
     check_there(task.path, task.frame)
-    outputs = OutputSet()
     target = task.check(outputs)
     resumed = task.resumed()
     crop = task.crop or crop_of(resumed)
-    with task.prepare(crop, outputs, resumed) as job:
+    with task.prepare(crop, resumed) as job:
         if not task.output:
             job.about[OPTIONS] = task.options
         tone = ToneSettings.of(task.tone, job.tone)

@@ -258,7 +258,7 @@ def _contents_of(
         "title": scene.title,
         "caption": scene.caption,
         **{f"{noun}s": count for noun, count in counts.items()},
-        "files": _files(file, scene),
+        "files": _files(file),
         "data": _data(scene),
         "bounds": _bounds(buffers),
         "sets": [_sphere_set(index, scene) for index in range(len(scene.spheres))],
@@ -274,26 +274,19 @@ def _contents_of(
     }
 
 
-def _files(file: str, scene: Scene) -> list[dict[str, Any]]:
+def _files(file: str) -> list[dict[str, Any]]:
     """Return every file that was read, the scene or particle file first."""
-    from raytracer.files.access import is_file, path_of
+    from raytracer.files.access import path_of
+    from raytracer.files.inputs import noted
     from raytracer.scene.load import is_outside
     from raytracer.scene.particles.data_file import split_inner
 
-    own, _ = split_inner(path_of(file))
-    data = {each.file.path: each.file.size for each in scene.spheres if each.file is not None}
-    sizes = {own.absolute(): own.stat().st_size} | data if is_file(own) else data
-    for each in scene.spheres:
-        if each.file is not None and each.file.topology is not None:
-            sizes[each.file.topology] = each.file.topology.stat().st_size
-    for solids in scene.solids:
-        if solids.file is not None:
-            sizes[solids.file.absolute()] = solids.file.stat().st_size
+    own = split_inner(path_of(file))[0].absolute()
     rows: list[dict[str, Any]] = []
-    for path, size in sizes.items():
-        row: dict[str, Any] = {"file": str(path), "bytes": size}
-        if path != own.absolute() and is_outside(own.absolute().parent, path):
-            row["outside"] = str(path.resolve())
+    for each in noted():
+        row: dict[str, Any] = {"file": str(each.path), "bytes": each.size}
+        if each.path != own and is_outside(own.parent, each.path):
+            row["outside"] = str(each.path.resolve())
         rows.append(row)
     return rows
 

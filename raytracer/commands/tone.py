@@ -23,6 +23,7 @@ from raytracer.resources import require_start
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from raytracer.files.output import OutputSet
     from raytracer.film.film import Film
     from raytracer.film.image import Image
     from raytracer.film.tone_settings import ToneSettings
@@ -81,8 +82,11 @@ class Task(NamedTuple):
     as_json: bool
     quiet: bool
 
-    def targets(self) -> list[Path]:
+    def targets(self, outputs: OutputSet) -> list[Path]:
         """Check options and files; returns the path of each film's picture.
+
+        Args:
+            outputs: all files are added to it.
 
         Raises:
             UserError: options contradict each other, a file is not a film or cannot be written.
@@ -90,7 +94,6 @@ class Task(NamedTuple):
         from pathlib import Path
 
         from raytracer.commands.picture import check_target, default_picture
-        from raytracer.files.output import OutputSet
         from raytracer.film import film_file
         from raytracer.film.film import check_bits
 
@@ -113,8 +116,6 @@ class Task(NamedTuple):
         ]
         if len(set(names)) < len(names):
             raise UserError("two of the films have the same name: tone them one by one with -o")
-        outputs = OutputSet()
-        outputs.reads(*self.films)
         for name in names:
             outputs.writes(name, "the picture")
         if self.histogram:
@@ -167,6 +168,14 @@ class Task(NamedTuple):
 
 def run(task: Task) -> None:
     """Make the pictures and print a summary."""
+    from raytracer.files.output import OutputSet
+
+    with OutputSet() as outputs:
+        _run(task, task.targets(outputs))
+
+
+def _run(task: Task, targets: list[Path]) -> None:
+    """Do what `run` does."""
     from raytracer import memory
     from raytracer.commands.picture import (
         OPTIONS,
@@ -177,7 +186,6 @@ def run(task: Task) -> None:
     from raytracer.commands.report import print_json, print_lines
     from raytracer.resources import peak_memory
 
-    targets = task.targets()
     marks = [{} if task.output else {OPTIONS: task.options(name)} for name in task.films]
     task = task._replace(settings=task.tone_settings())
     bloom = task.settings.bloom > 0

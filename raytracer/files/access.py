@@ -15,7 +15,7 @@ import select
 import stat
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from io import BufferedReader
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeGuard, TypeVar
@@ -30,6 +30,7 @@ from raytracer.errors import (
     shown,
     shown_value,
 )
+from raytracer.files import inputs
 from raytracer.memory import size_text
 from raytracer.resources import available_memory, is_lack_of_memory, is_lack_of_threads
 
@@ -196,8 +197,11 @@ def opened(
     source: str | None = None,
     error: type[UserError] = DataFileError,
     standard_input: bool = False,
+    is_input: bool = True,
 ) -> Iterator[OpenFile]:
     """Open a regular file for reading, or refuse it with one sentence.
+
+    The file is noted as an input, which no output replaces.
 
     Args:
         path: of the file.
@@ -205,6 +209,7 @@ def opened(
         error: class of the errors.
         standard_input: whether `-` is standard input: if a user names the file, not if a scene
             does.
+        is_input: False of a picture that is looked at because it may be replaced.
 
     Yields:
         The open file.
@@ -212,6 +217,7 @@ def opened(
     Raises:
         UserError: of the class `error`: there is no such file, it may not be read, it is a folder,
             a pipe, a socket or a device.
+        OutputError: it is a file that the command is to write.
     """
     path = Path(path)
     if standard_input and path == STANDARD_INPUT:
@@ -220,12 +226,14 @@ def opened(
         return
     source = str(path) if source is None else source
     with _descriptor(path, source, error) as stream:
+        if is_input:
+            inputs.note(os.fstat(stream.fileno()), path, source)
         yield OpenFile(stream, path, source)
 
 
 def require_file(path: str | Path, source: str, error: type[UserError] = DataFileError) -> None:
     """Refuse a path that `opened` would refuse; arguments and errors are those of `opened`."""
-    with _descriptor(Path(path), source, error):
+    with opened(path, source, error):
         pass
 
 
@@ -317,6 +325,10 @@ def _spool(source: str, error: type[UserError]) -> BufferedReader:
 
     if sys.stdin is None:
         raise error(f"{source}: is closed")
+    with suppress(OSError, ValueError):  # it may be redirected from a file
+        status = os.fstat(sys.stdin.fileno())
+        if stat.S_ISREG(status.st_mode):
+            inputs.note(status, Path("/dev/stdin"), str(STANDARD_INPUT))
     limit = memory_share(1)
     total = 0
     try:

@@ -15,24 +15,21 @@ from pathlib import Path
 from typing import BinaryIO
 
 from raytracer.errors import BusyError, OutputError, WriteError
+from raytracer.files.inputs import Identity, Outputs, identity, input_at, note_own, overwrites
 from raytracer.files.temporary import Claim, Temporary, remove_all, remove_stale
 
 PICTURES = "renders"
 """The only folder that is created if it is missing; it was the default of earlier versions."""
-
-Identity = tuple[int, int] | str
-"""Device and inode of a file; of a path without a file, the path without symbolic links."""
 
 # Files that were renamed to their targets, each with its identity, and folders that were created.
 _renamed: list[tuple[Path, Identity]] = []
 _created_folders: list[Path] = []
 
 
-class OutputSet:
-    """The files that a command reads and writes, compared before the work starts.
+class OutputSet(Outputs):
+    """The files that a command writes, checked before the work starts.
 
-    Two names are the same file if they have the same device and inode, through symbolic and hard
-    links. A film may replace the one that it continues, because that has been read by then.
+    A film may replace the one that it continues, because that has been read by then.
 
     Args:
         force: False refuses outputs that exist. Commands that write texts and data take it from
@@ -40,19 +37,8 @@ class OutputSet:
     """
 
     def __init__(self, force: bool = True) -> None:
+        super().__init__()
         self._force = force
-        self._inputs: dict[Identity, str] = {}
-        self._outputs: dict[Identity, str] = {}
-
-    def reads(self, *paths: str | Path) -> None:
-        """Declare inputs. Raises OutputError for one that an output would overwrite."""
-        for path in paths:
-            # "-" is standard input, which may be redirected from a file.
-            stream = Path(path).name == "-" and not Path(path).exists()
-            key = identity("/dev/stdin" if stream else path)
-            if key in self._outputs:
-                raise OutputError(_overwrites(path, self._outputs[key]))
-            self._inputs.setdefault(key, str(path))
 
     def writes(self, path: str | Path, what: str, *, replaces: str | Path | None = None) -> Path:
         """Declare an output.
@@ -71,18 +57,17 @@ class OutputSet:
         from raytracer.files.access import is_file
 
         path = _path(path)
-        key = identity(path)
-        if key in self._inputs and (replaces is None or key != identity(replaces)):
-            raise OutputError(_overwrites(self._inputs[key], what))
-        if key in self._outputs:
-            raise OutputError(
-                f"{path}: is written by {self._outputs[key]} and by {what}: give two names"
-            )
+        key, own = identity(path), None if replaces is None else identity(replaces)
+        read = input_at(path)
+        if read is not None and key != own:
+            raise OutputError(overwrites(read, what))
+        if (other := self.owner(key)) is not None:
+            raise OutputError(f"{path}: is written by {other} and by {what}: give two names")
         if not self._force and is_file(path):
             raise OutputError(
                 f"{path}: exists already: give another name, or --force to replace it"
             )
-        self._outputs[key] = what
+        self.add(key, what, own)
         return path
 
 
@@ -142,17 +127,6 @@ class Batch:
         return WriteError(*(sentence for error in self._failed for sentence in error.sentences))
 
 
-def identity(path: str | Path) -> Identity:
-    """Return device and inode of a file; without a file, its path without symbolic links."""
-    try:
-        status = Path(path).stat()
-    except (OSError, ValueError):
-        with suppress(OSError, ValueError):
-            return os.path.realpath(path)
-        return str(path)
-    return status.st_dev, status.st_ino
-
-
 def check_picture(path: str | Path) -> Path:
     """Check that a PNG can be written to a path, before its content is rendered.
 
@@ -167,17 +141,21 @@ def check_picture(path: str | Path) -> Path:
     return check_file(path)
 
 
-def check_file(path: str | Path) -> Path:
+def check_file(path: str | Path, replaces: str | Path | None = None) -> Path:
     """Check that a file can be written to a path, and return the path.
 
     Temporary files of killed processes in its folder are removed.
+
+    Args:
+        path: of the file.
+        replaces: the only file that was read and may be replaced.
 
     Raises:
         OutputError: the file cannot be written.
     """
     path = _path(path)
     try:
-        target = _target(path)
+        target = _target(path, replaces)
         _make_folder(path, target.parent)
         remove_stale(target.parent)
         Temporary(target.parent).remove()
@@ -224,12 +202,15 @@ def write(path: str | Path, data: bytes | str, batch: Batch | None = None) -> Pa
 
 
 @contextmanager
-def replacing(path: str | Path, batch: Batch | None = None) -> Iterator[BinaryIO]:
+def replacing(
+    path: str | Path, batch: Batch | None = None, replaces: str | Path | None = None
+) -> Iterator[BinaryIO]:
     """Open a temporary file for the block to write, and rename it to `path` afterwards.
 
     Args:
         path: of the file.
         batch: rename the file together with others.
+        replaces: the only file that was read and may be replaced.
 
     Yields:
         The open file; its `name` is the temporary path, for libraries that open files by name.
@@ -240,7 +221,7 @@ def replacing(path: str | Path, batch: Batch | None = None) -> Iterator[BinaryIO
     path = _path(path)
     temporary = None
     try:
-        target = _target(path)
+        target = _target(path, replaces)
         temporary = _temporary(target)
         with _opened(temporary) as file:  # closed before the rename: closing may report a full disk
             yield file
@@ -306,6 +287,7 @@ def _opened(temporary: Temporary) -> BinaryIO:
 def _rename(temporary: Temporary, target: Path, name: Path) -> None:
     # Recorded before the rename: `written` compares identities, so Ctrl-C between does no harm.
     _renamed.append((name, temporary.identity()))
+    note_own(temporary.identity())
     try:
         temporary.replace(target)
     finally:
@@ -316,15 +298,15 @@ def _unwritten(path: Path, error: OSError) -> WriteError:
     return WriteError(f"{path}: cannot be written ({error.strerror or error})")
 
 
-def _overwrites(path: str | Path, what: str) -> str:
-    return f"{path}: is read by this command and would be overwritten by {what}: give another name"
-
-
-def _target(path: Path) -> Path:
+def _target(path: Path, replaces: str | Path | None) -> Path:
     """Return the file that is replaced, with symbolic links followed.
 
+    Args:
+        path: of the output.
+        replaces: the only file that was read and may be replaced.
+
     Raises:
-        OutputError: it is no regular file, or is write-protected.
+        OutputError: it is no regular file, is write-protected, or was read.
         OSError: the path is invalid.
     """
     try:
@@ -348,6 +330,9 @@ def _target(path: Path) -> Path:
         raise OutputError(f"{path}: is a device, a pipe or a socket: give the name of a file")
     if not os.access(target, os.W_OK):
         raise OutputError(f"{path}: is write-protected: give another name, or change its mode")
+    read = input_at(target)
+    if read is not None and (replaces is None or identity(replaces) != identity(target)):
+        raise OutputError(overwrites(read, str(path)))
     return target
 
 

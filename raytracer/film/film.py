@@ -66,9 +66,8 @@ class Film:
             `id` (number of the sphere, 2**32 - 1 without a hit) and `samples`.
         metadata: version, scene, settings, device and date of the render, as JSON types; `digest`
             is the hash of scene, camera and settings.
-        inputs: the scene file and its data files, which `save` does not overwrite.
         backdrop: the background in the sums; None if it is transparent.
-        source: the file it was loaded from, for messages.
+        source: the file it was loaded from, which `save` may replace; for messages too.
         counts: uint32 (h, w), the samples of each pixel; None if all have `samples`.
     """
 
@@ -80,7 +79,6 @@ class Film:
     height: int
     aovs: dict[str, NDArray[Any]] = field(default_factory=dict)
     metadata: dict[str, Any] = field(default_factory=dict)
-    inputs: tuple[Path, ...] = field(default=(), repr=False, compare=False)
     backdrop: Backdrop | None = None
     source: str = field(default="", repr=False, compare=False)
     counts: NDArray[np.uint32] | None = None
@@ -207,7 +205,6 @@ class Film:
             self.height,
             dict(self.aovs),
             dict(self.metadata),
-            self.inputs,
             self.backdrop,
             self.source,
             None if self.counts is None else self.counts.copy(),

@@ -65,12 +65,13 @@ class StoredFilm(NamedTuple):
     counts: NDArray[Any] | None = None
 
 
-def check_target(path: str | Path, half: bool = False) -> Path:
+def check_target(path: str | Path, half: bool = False, replaces: str | Path | None = None) -> Path:
     """Check that a film can be written to a path, before it is rendered.
 
     Args:
         path: of the file.
         half: whether it is to have 16-bit floats.
+        replaces: the film that it continues, which it may replace.
 
     Returns:
         The path.
@@ -87,7 +88,7 @@ def check_target(path: str | Path, half: bool = False) -> Path:
         raise UserError(f"{path}: 16-bit floats are for .exr: leave out half, or write .exr")
     if path.suffix.lower() == ".exr":
         _require_openexr(path)
-    return output.check_file(path)
+    return output.check_file(path, replaces)
 
 
 def require_space(film: Film, path: str | Path, aovs: Sequence[str] = ()) -> None:
@@ -114,9 +115,7 @@ def save(
     film.require_whole()
     _require_aovs(film)
     about = _about(film, half)
-    files = output.OutputSet()
-    files.reads(*film.inputs)
-    path = check_target(files.writes(path, "the film"), half)
+    path = check_target(path, half, film.source or None)
     if path.suffix.lower() == ".npz":
         _save_npz(film, about, path, batch)
     else:
@@ -282,7 +281,7 @@ def _save_npz(film: Film, about: str, path: Path, batch: output.Batch | None) ->
     arrays: dict[str, Any] = {f"aov_{name}": array for name, array in film.aovs.items()}
     if film.counts is not None:
         arrays["counts"] = film.counts
-    with output.replacing(path, batch) as file:
+    with output.replacing(path, batch, film.source or None) as file:
         np.savez(file, film=np.array(about), sums=film.sums, **arrays)
 
 
@@ -347,22 +346,26 @@ def _save_exr(film: Film, about: str, path: Path, half: bool, batch: output.Batc
         "dataWindow": tuple(np.array(end, np.int32) for end in corner),
         "raytracer": about,
     }
-    with output.replacing(path, batch) as file:
+    with output.replacing(path, batch, film.source or None) as file:
         try:
             exr.File(header, channels).write(file.name)
         except RuntimeError as error:
             raise OSError(str(error).replace(file.name, str(path))) from error
 
 
-def read_metadata(path: str | Path) -> dict[str, Any]:
+def read_metadata(path: str | Path, is_input: bool = True) -> dict[str, Any]:
     """Return the metadata of a film, without its pixels; {} if it has none, or is no film.
+
+    Args:
+        path: of the file.
+        is_input: False if it may be replaced; see `access.opened`.
 
     Raises:
         UserError: it cannot be read, or OpenEXR is not installed.
     """
     from raytracer.film import exr_header
 
-    with opened(path, error=DataFileError) as file:
+    with opened(path, error=DataFileError, is_input=is_input) as file:
         if file.path.suffix.lower() == ".npz":
             return _npz_metadata(file)
         exr = _require_openexr(file.path)

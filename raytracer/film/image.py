@@ -208,9 +208,7 @@ class Image:
             UserError: another number of bits, or dither with 16.
         """
         check_bits(bits, self.settings)
-        files = output.OutputSet()
-        files.reads(*self.film.inputs)
-        target = output.check_file(files.writes(path, "the picture"))
+        target = output.check_file(path)
         kind = None
         if not is_plain_png(target, quality):
             from raytracer.film import formats

@@ -232,15 +232,19 @@ def _joined_adler(first: int, second: int, length: int) -> int:
     return (sums % _ADLER) << 16 | (low + (second & 0xFFFF) - 1) % _ADLER
 
 
-def read_metadata(path: Path) -> dict[str, Any] | None:
+def read_metadata(path: Path, is_input: bool = True) -> dict[str, Any] | None:
     """Return the metadata of a picture; None if the file has none.
 
     Only the headers of the other chunks are read.
 
+    Args:
+        path: of the picture.
+        is_input: False if it may be replaced; see `access.opened`.
+
     Raises:
         DataFileError: the file cannot be read, is no PNG, or is damaged.
     """
-    with opened(path, standard_input=True) as file:
+    with opened(path, standard_input=True, is_input=is_input) as file:
         if file.file.read(len(SIGNATURE)) != SIGNATURE:
             if (text := _description(file.file)) is not None:
                 return parse_json(text, file.source, "its metadata")
@@ -299,7 +303,7 @@ def is_foreign(path: Path) -> bool:
     Raises:
         DataFileError: the file cannot be read.
     """
-    with opened(path) as file:
+    with opened(path, is_input=False) as file:
         head = file.file.read(_HEAD)
     return not head.startswith(SIGNATURE) or b"tEXtSoftware\0raytracer " not in head
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from raytracer.errors import OutputError, UserError, suggestion
 from raytracer.files import output
 from raytracer.files.access import path_of
-from raytracer.resources import scenes
 
 if TYPE_CHECKING:
     import numpy as np
@@ -96,11 +95,11 @@ def write(
     if target.suffix not in (".toml", ".npz", ".xyz"):
         raise OutputError(f"{target}: must end in .toml (scene and data), .npz or .xyz (data)")
     outputs = output.OutputSet(force)
-    outputs.reads(Path(str(scenes() / f"{name}.toml")))
     for file in _write.files(name, target):
         what = "the scene" if file.suffix == ".toml" else "its data"
         output.check_file(outputs.writes(file, what))
-    return _write.write(name, found, target, *chosen)
+    with outputs:
+        return _write.write(name, found, target, *chosen)
 
 
 def generator(name: str) -> Generator:

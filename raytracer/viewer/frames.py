@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from raytracer.backends.base import Device
-    from raytracer.files.output import OutputSet
     from raytracer.pipeline import Notice
     from raytracer.scene.annotations import Annotations
     from raytracer.scene.scene import Scene
@@ -98,12 +97,7 @@ class Frames:
         """Return the frames of another file."""
         return Frames(path, {}, self._threads)
 
-    def first(
-        self,
-        backend: str | Device,
-        notice: Notice | None = None,
-        outputs: OutputSet | None = None,
-    ) -> LoadedScene:
+    def first(self, backend: str | Device, notice: Notice | None = None) -> LoadedScene:
         """Load the first frame, as `raytracer render` does; arguments as for `LoadedScene.load`.
 
         Raises:
@@ -111,7 +105,7 @@ class Frames:
         """
         with self._lock, holding(self._held):
             loaded = LoadedScene.load(
-                self.source, self._given, backend, self._threads, notice, outputs, self.initial,
+                self.source, self._given, backend, self._threads, notice, self.initial,
                 self._annotations, self.format, self._motion, self.topology,
             )  # fmt: skip
         loaded.job.warnings = [each for each in loaded.job.warnings if MORE_FRAMES not in each]
@@ -188,7 +182,7 @@ class Frames:
             selection = marked(loaded.scene, applied.scene.spheres, selection)
         scene = like.job.about["scene"] | {"digest": loaded.job.digest}
         job = replace(
-            loaded.job, about=loaded.job.about | {"scene": scene}, inputs=like.job.inputs,
+            loaded.job, about=loaded.job.about | {"scene": scene},
             warnings=[*warnings, *loaded.job.warnings],
         )  # fmt: skip
         return replace(

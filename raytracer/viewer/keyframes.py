@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from raytracer.errors import UserError, counted, shown
 from raytracer.files import output, toml_text
+from raytracer.files.access import opened
 from raytracer.scene.load import is_scene
 from raytracer.viewer import as_toml
 from raytracer.viewer.actions import action
@@ -174,9 +175,7 @@ class CameraKeys:
         is_scene_file = is_scene(source)
         folder = source.parent if is_scene_file else Path()
         target = path or self._viewer.outputs.path(folder, f"{source.stem}-camera", ".toml")
-        files = output.OutputSet()
-        files.reads(*self._viewer.loaded_scene.job.inputs)
-        files.writes(target, "the scene")
+        output.check_file(target)
         text = (
             self._scene_text(source, target) if is_scene_file else self._data_text(source, target)
         )
@@ -220,7 +219,8 @@ class CameraKeys:
 
         if source.suffix.lower() != ".toml":
             raise UserError(f"{source}: keyframes go into a scene in TOML: convert it first")
-        text = source.read_text(encoding="utf-8-sig")
+        with opened(source) as file:
+            text = file.file.read().decode("utf-8-sig").replace("\r\n", "\n")
         text = f"{without_tables(text, REPLACED).rstrip()}\n\n{self.tables()}"
         try:
             tomllib.loads(text)

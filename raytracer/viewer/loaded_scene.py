@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
     from raytracer.backends.base import Device
     from raytracer.buffers import SceneBuffers
-    from raytracer.files.output import OutputSet
     from raytracer.scene.annotations import Annotations
     from raytracer.scene.packing.framing import Basis
     from raytracer.scene.scene import Scene
@@ -94,7 +93,6 @@ class LoadedScene:
         backend: str | Device,
         threads: int = 0,
         notice: Notice | None = None,
-        outputs: OutputSet | None = None,
         frame: int | None = None,
         annotations: Annotations | Mapping[str, Any] | None = None,
         format: str | None = None,  # noqa: A002
@@ -118,7 +116,6 @@ class LoadedScene:
                 notice=notice,
                 keep=True,
                 memory_of=Output(window=True),
-                outputs=outputs,
                 annotations=annotations,
             )
         job.warnings = warnings

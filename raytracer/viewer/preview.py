@@ -184,8 +184,6 @@ def preview(
         scene = path_of(scene, "scene")
     file = require_file(scene) if watch else None
     outputs = output.OutputSet()
-    if isinstance(scene, Path):
-        outputs.reads(scene)
     target = None
     if screenshot is not None:
         target = output.check_picture(outputs.writes(screenshot, "the screenshot"))
@@ -204,9 +202,9 @@ def preview(
         stamps(file, topology) if file is not None else None
     )  # changes during the first load count
     frames = Frames(scene, overrides, threads, annotations, frame, format, motion, topology)
-    with ExitStack() as undo:
+    with outputs, ExitStack() as undo:
         if offscreen is not None:
-            loaded_scene = frames.first(backend, notice, outputs)
+            loaded_scene = frames.first(backend, notice)
             undo.callback(loaded_scene.close)
             window = opening.open_window(_size_of(loaded_scene), loaded_scene.name, True)
             undo.callback(window.close)
@@ -215,7 +213,7 @@ def preview(
                 _stated_size(scene, width, height), f"{_name_of(scene)} - raytracer", False
             )
             undo.callback(window.close)
-            loaded_scene = _loaded_in(window, frames, backend, notice, outputs)
+            loaded_scene = _loaded_in(window, frames, backend, notice)
             undo.callback(loaded_scene.close)
         if notice is not None:
             notice("")  # from here on the window shows the progress
@@ -242,11 +240,7 @@ def preview(
 
 
 def _loaded_in(
-    window: PreviewWindow,
-    frames: Frames,
-    backend: str,
-    notice: Notice | None,
-    outputs: output.OutputSet,
+    window: PreviewWindow, frames: Frames, backend: str, notice: Notice | None
 ) -> LoadedScene:
     """Load the first frame while a window says so; then it has the size of the picture.
 
@@ -256,7 +250,7 @@ def _loaded_in(
     """
     size, name, loaded_scene = window.get_size(), _name_of(frames.source), None
     with Loading(window, name, notice) as stage:
-        loaded_scene = frames.first(backend, stage, outputs)
+        loaded_scene = frames.first(backend, stage)
     if loaded_scene is None or window.wants_to_close:
         if loaded_scene is not None:
             loaded_scene.close()

@@ -41,9 +41,7 @@ class SaveJob:
 
     def __init__(self, request: RenderRequest, path: Path, view: str = "") -> None:
         self._view = view
-        files = output.OutputSet()
-        files.reads(*request.loaded_scene.job.inputs)
-        self.path = output.check_picture(files.writes(path, "the picture"))
+        self.path = output.check_picture(path)
         self.loaded_scene = request.loaded_scene
         self.fraction = 0.0
         self._request = request

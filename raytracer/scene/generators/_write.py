@@ -12,6 +12,7 @@ import numpy as np
 from numpy.lib import format as npy
 
 from raytracer.files import output, toml_text
+from raytracer.files.access import opened
 from raytracer.resources import scenes
 from raytracer.scene.generators._base import Generator, Part
 
@@ -105,7 +106,8 @@ def write_xyz(
 
 
 def _example(name: str) -> str:
-    return (scenes() / f"{name}.toml").read_text(encoding="utf-8")
+    with opened(str(scenes() / f"{name}.toml")) as file:
+        return file.file.read().decode()
 
 
 def _scene(name: str, found: Generator, data: Path, count: int, seed: int) -> str:

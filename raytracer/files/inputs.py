@@ -1,0 +1,150 @@
+"""The files that this process has read: no output replaces one of them.
+
+`access` notes each file that it opens, and `output` asks before it replaces one, so that no kind of
+input can be forgotten. Two names are the same file if they have the same device and inode, through
+symbolic and hard links. A command says what it is to write before it reads anything, and such a
+file is not read.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple, Self
+
+from raytracer.errors import OutputError
+
+Identity = tuple[int, int] | str
+"""Device and inode of a file; of a path without a file, the path without symbolic links."""
+
+
+class Input(NamedTuple):
+    """A file as it was when it was read.
+
+    Args:
+        name: what messages call it.
+        path: absolute.
+        size: bytes.
+        modified: time of the last change, nanoseconds.
+    """
+
+    name: str
+    path: Path
+    size: int
+    modified: int
+
+
+class Outputs:
+    """Files that are to be written; a context manager, in which none of them is read."""
+
+    def __init__(self) -> None:
+        self._written: dict[Identity, tuple[str, Identity | None]] = {}
+
+    def __enter__(self) -> Self:
+        _outputs.append(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        _outputs.remove(self)
+
+    def add(self, key: Identity, what: str, replaces: Identity | None) -> None:
+        """Add a file.
+
+        Args:
+            key: its identity.
+            what: the option or the kind of file, for messages.
+            replaces: the only input that may be read and replaced.
+        """
+        self._written[key] = what, replaces
+
+    def owner(self, key: Identity) -> str | None:
+        """Return what a file is to be, or None if it is not written."""
+        return self._written[key][0] if key in self._written else None
+
+    def refuse(self, key: Identity, name: str) -> None:
+        """Refuse to read a file that is to be written. Raises OutputError."""
+        what, replaces = self._written.get(key, ("", key))
+        if key != replaces:
+            raise OutputError(overwrites(name, what))
+
+
+# By identity, and by each path under which it was opened.
+_inputs: dict[Identity, dict[Path, Input]] = {}
+_own: set[Identity] = set()
+_outputs: list[Outputs] = []
+
+
+def note(status: os.stat_result, path: Path, name: str) -> None:
+    """Note that a file is read.
+
+    Args:
+        status: of the open file.
+        path: of the file.
+        name: what messages call it.
+
+    Raises:
+        OutputError: it is to be written.
+    """
+    key = status.st_dev, status.st_ino
+    for outputs in _outputs:
+        outputs.refuse(key, name)
+    if key not in _own:
+        found = Input(name, path.absolute(), status.st_size, status.st_mtime_ns)
+        _inputs.setdefault(key, {}).setdefault(found.path, found)
+
+
+def noted() -> list[Input]:
+    """Return the files that were read, in the order in which they were opened first."""
+    return [each for names in _inputs.values() for each in names.values()]
+
+
+def input_at(path: str | Path) -> str | None:
+    """Return what messages call the file at a path if it was read, or None.
+
+    The number of a file that was removed may belong to another one by now.
+    """
+    try:
+        status = Path(path).stat()
+    except (OSError, ValueError):
+        return None
+    key = status.st_dev, status.st_ino
+    stamp = status.st_size, status.st_mtime_ns
+    for each in _inputs.get(key, {}).values():
+        if stamp == (each.size, each.modified) or identity(each.path) == key:
+            return each.name
+    return None
+
+
+def note_own(key: tuple[int, int]) -> None:
+    """Note that this process has written a file, which it may replace though it reads it."""
+    _own.add(key)
+    _inputs.pop(key, None)
+
+
+def forget() -> None:
+    """Forget all files, at the start of a command."""
+    _inputs.clear()
+    _own.clear()
+
+
+def identity(path: str | Path) -> Identity:
+    """Return device and inode of a file; without a file, its path without symbolic links."""
+    try:
+        status = Path(path).stat()
+    except (OSError, ValueError):
+        with suppress(OSError, ValueError):
+            return os.path.realpath(path)
+        return str(path)
+    return status.st_dev, status.st_ino
+
+
+def overwrites(name: str, what: str) -> str:
+    """Return the sentence that an output would replace an input.
+
+    Args:
+        name: of the input.
+        what: the output: its option, its kind or its name.
+    """
+    by = "" if what == name else f" by {what}"
+    return f"{name}: is read by this command and would be overwritten{by}: give another name"

@@ -1,0 +1,230 @@
+"""Inputs: no output replaces a file that was read, whatever kind of input it is."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import raytracer
+from raytracer.errors import OutputError
+from raytracer.files import inputs
+from raytracer.film.film import Film
+
+PACKAGE = Path(raytracer.__file__).parent
+
+SMALL = "--width 8 --height 6 --samples 1 --backend cpu"
+BALL = "[[spheres]]\ncenters = [[0, 0, 0]]\nradius = 1\n"
+TURN = f"{SMALL} --turntable 1s --fps 3"
+
+SCENES = {
+    "ball.toml": BALL,
+    "sky.toml": f'[environment]\nimage = "sky.png"\n{BALL}',
+    "touches.toml": '[contacts]\nfile = "contacts.csv"\n[[spheres]]\nfile = "stars.npz"\n',
+    "capsules.toml": '[[capsules]]\nfile = "rods.csv"\nradius = 0.1\n',
+    "set.toml": '[[spheres]]\nfile = "moving.xyz"\ntopology = "atoms.xyz"\nframe = 1\n',
+}
+FRAME = "2\n\nC 0 0 0\nO 0 0 1\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with an input of each kind; NAME.png leads to most of them, as link-NAME.png."""
+    for name, text in SCENES.items():
+        (tmp_path / name).write_text(text)
+    np.savez(tmp_path / "stars.npz", centers=np.eye(3), id=np.arange(3))
+    (tmp_path / "contacts.csv").write_text("id1,id2,force\n0,1,2\n")
+    (tmp_path / "rods.csv").write_text("x1,y1,z1,x2,y2,z2\n0,0,0,1,1,1\n")
+    (tmp_path / "atoms.xyz").write_text(FRAME)
+    (tmp_path / "moving.xyz").write_text(FRAME * 3)
+    for number in range(3):
+        (tmp_path / f"snap_{number}.xyz").write_text(FRAME)
+    (tmp_path / "frames").mkdir()
+    for name in ("sky.png", "frames/1.png"):
+        Image.new("RGB", (8, 4), "white").save(tmp_path / name)
+    words = f"render ball.toml {SMALL} -q -o camera.png --film film.npz"
+    assert command(tmp_path, words).returncode == 0
+    for path in sorted(tmp_path.iterdir()):
+        if path.is_file() and path.name != "sky.png":
+            (tmp_path / f"link-{path.stem}.png").symlink_to(path.name)
+    (tmp_path / "hard.png").hardlink_to(tmp_path / "sky.png")
+    (tmp_path / "hard.gif").hardlink_to(tmp_path / "sky.png")
+    return tmp_path
+
+
+def command(
+    folder: Path, words: str, stdin: Path | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run the command as a process."""
+    line = [sys.executable, "-m", "raytracer", *words.split()]
+    with (stdin or Path("/dev/null")).open("rb") as file:
+        return subprocess.run(
+            line, cwd=folder, stdin=file, capture_output=True, text=True, check=False
+        )
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """All files by name."""
+    return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        f"render ball.toml {SMALL} --environment sky.png -o sky.png",
+        f"render ball.toml {SMALL} --environment sky.png --integrator path -o hard.png",
+        f"render ball.toml {SMALL} --environment sky.png -o x.png --legend-file hard.png",
+        f"render ball.toml {SMALL} --environment sky.png --progressive -o sky.png",
+        f"render sky.toml {SMALL} -o sky.png",
+        f"render sky.toml {SMALL} -o hard.png",
+        f"render sky.toml {SMALL} -o frames/../sky.png",
+        f"render ball.toml {SMALL} --camera camera.png -o camera.png",
+        f"render ball.toml {SMALL} --camera camera.png -o link-camera.png",
+        f"render ball.toml {SMALL} -o link-ball.png",
+        f"render touches.toml {SMALL} -o link-contacts.png",
+        f"render capsules.toml {SMALL} -o link-rods.png",
+        f"render set.toml {SMALL} -o link-atoms.png",
+        f"render moving.xyz {SMALL} --topology atoms.xyz --frame 1 -o link-atoms.png",
+        f"render moving.xyz {SMALL} --frame 1 -o link-moving.png",
+        f"render snap_*.xyz {SMALL} --frame 1 -o link-snap_1.png",
+        f"render ball.toml {SMALL} --resume film.npz -o link-film.png",
+        f"render sky.toml {SMALL} --workers 1 -o sky.png",
+        "tone film.npz -o link-film.png",
+        f"animate sky.toml {TURN} -o hard.gif",
+        f"animate ball.toml {TURN} --environment sky.png -o hard.gif",
+        f"animate ball.toml {TURN} --environment frames/1.png -o frames/#.png",
+        f"animate ball.toml {TURN} --environment frames/1.png -o frames/#.png --workers 1",
+        f"animate snap_*.xyz {SMALL} -o link-snap_#.png",
+        "scene generate crystal -o ball.toml",
+    ],
+)
+def test_no_output_replaces_an_input(words: str, folder: Path) -> None:
+    before = contents(folder)
+    done = command(folder, words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.count("\n") == 1
+    assert "exists already" in done.stderr or "would be overwritten" in done.stderr
+    assert contents(folder) == before
+
+
+def test_standard_input_may_be_an_output_too(folder: Path) -> None:
+    before = contents(folder)
+    done = command(folder, f"render - {SMALL} -o link-atoms.png", folder / "atoms.xyz")
+    assert done.returncode == 2
+    assert "-: is read by this command and would be overwritten by the picture" in done.stderr
+    assert contents(folder) == before
+
+
+def test_what_may_be_replaced(folder: Path) -> None:
+    for words in (
+        f"render ball.toml {SMALL} --resume film.npz --film film.npz -o x.png",
+        f"render ball.toml {SMALL} --resume film.npz --film film.npz -o x.png",
+        f"render ball.toml {SMALL} --camera x.png -o y.png",
+        f"animate ball.toml {TURN} -o frames/#.png",
+        f"animate ball.toml {TURN} -o frames/#.png --fresh",
+        f"render ball.toml {SMALL}",
+        f"render ball.toml {SMALL}",
+        f"render ball.toml {SMALL} --camera ball.png",
+        "tone film.npz",
+        "tone film.npz",
+        "scene generate crystal --count 10 -o ball.toml --force",
+        "scene generate crystal --count 20 -o ball.toml --force",
+    ):
+        done = command(folder, words)
+        assert done.returncode == 0, done.stderr
+    assert Film.load(folder / "film.npz").samples == 3
+    assert sorted(path.name for path in folder.glob("ball*.png")) == ["ball-2.png", "ball.png"]
+
+
+def test_a_default_name_is_never_that_of_an_input(folder: Path) -> None:
+    words = f"render ball.toml {SMALL} --camera ball-2.png"
+    assert command(folder, f"render ball.toml {SMALL} -o ball.png").returncode == 0
+    assert command(folder, f"render ball.toml {SMALL} -o ball-2.png").returncode == 0
+    before = contents(folder)["ball-2.png"]
+    for _ in range(2):
+        done = command(folder, words)
+        assert done.returncode == 0, done.stderr
+    assert contents(folder)["ball-2.png"] == before
+
+
+def test_python_remembers_what_it_has_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    around = raytracer.Environment(image="sky.png")
+    image = raytracer.render("ball.toml", width=8, height=6, samples=1, environment=around)
+    before = contents(folder)
+    for name in ("sky.png", "hard.png", "link-ball.png"):
+        with pytest.raises(OutputError, match="is read by this command and would be overwritten"):
+            image.save(name)
+    assert contents(folder) == before
+    (folder / "sky.png").unlink()
+    (folder / "hard.png").unlink()
+    (folder / "hard.gif").unlink()
+    image.save("sky.png")  # a new file, whatever number it got
+    raytracer.render("ball.toml", width=8, height=6, samples=1, environment=around).save("sky.png")
+
+
+def test_the_number_of_a_removed_file_may_belong_to_another(tmp_path: Path) -> None:
+    old, new = tmp_path / "old", tmp_path / "new"
+    old.write_bytes(b"old")
+    status = old.stat()
+    inputs.note(status, old, "old")
+    assert inputs.input_at(old) == "old"
+    old.write_bytes(b"longer")  # a changed input is one
+    assert inputs.input_at(old) == "old"
+    old.rename(new)
+    assert inputs.input_at(new) is None
+    inputs.forget()
+    assert inputs.input_at(old) is None
+
+
+OPENING = {"open", "read_text", "read_bytes", "load", "fromfile", "memmap", "genfromtxt"}
+
+ALLOWED = {
+    ("drawing/fonts.py", "truetype"),  # the font of the package
+    ("scene/coloring/maps.py", "load"),  # the colour maps of the package
+    ("scene/particles/frame_index.py", "read_bytes"),  # of the cache folder
+    ("scene/particles/compressed.py", "open"),  # an open file
+    ("film/formats.py", "open"),  # an open file
+    ("browser/client.py", "read_text"),  # the page of the package
+    ("browser/host.py", "read_bytes"),  # the picture that it has just written
+}
+"""What opens a file by its name and not through `access.opened`, with the reason."""
+
+
+def test_every_input_is_opened_by_the_one_function() -> None:
+    """What takes an open file, or its name from `OpenFile.name`, does not count."""
+    found = set()
+    for part in ("annotations", "drawing", "film", "scene", "trajectory", "viewer", "browser",
+                 "commands"):  # fmt: skip
+        for path in (PACKAGE / part).rglob("*.py"):
+            for call in ast.walk(ast.parse(path.read_text())):
+                if isinstance(call, ast.Call) and opens_by_name(call):
+                    name = call.func.attr if isinstance(call.func, ast.Attribute) else "open"
+                    found.add((str(path.relative_to(PACKAGE)), name))
+    assert found <= ALLOWED
+
+
+def opens_by_name(call: ast.Call) -> bool:
+    """Whether a call may open a file by a name that is not that of an open file."""
+    function, text = call.func, ast.unparse(call)
+    if isinstance(function, ast.Name):
+        return function.id == "open"
+    if not isinstance(function, ast.Attribute) or "file.name" in text or "file.file" in text:
+        return False
+    if function.attr in ("read_text", "read_bytes", "truetype"):
+        return True
+    owner = ast.unparse(function.value)
+    return function.attr in OPENING and owner in (
+        "np",
+        "Image",
+        "Pillow",
+        "io",
+        "os",
+        "Path",
+        "library",
+    )
