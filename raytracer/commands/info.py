@@ -20,6 +20,8 @@ from raytracer.commands.options import (
 from raytracer.errors import SceneError
 from raytracer.resources import require_start
 
+    from raytracer.files.access import OpenFile
+
 
 @click.command()
 @click.argument("file", type=FILE, metavar="FILE")
@@ -175,28 +177,13 @@ def of_movie(path: Path) -> dict[str, Any]:
         DataFileError: it is no movie, or PyAV is not installed.
     """
     from raytracer.animation.animate import posters_of
-    from raytracer.errors import DataFileError, UserError
+    from raytracer.errors import UserError
     from raytracer.files.access import opened
     from raytracer.film.png import read_metadata
-    from raytracer.scene.particles.loaded import library
+    from raytracer.scene.particles.isolated import call
 
     with opened(path) as file:
-        av = library("av", file.source, "video")
-        try:
-            with av.open(file.name) as container:
-                stream = container.streams.video[0]
-                seconds = None if container.duration is None else container.duration / 1e6
-                found: dict[str, Any] = {
-                    "movie": {
-                        "codec": stream.codec_context.name,
-                        "size": [stream.width, stream.height],
-                        "frames": stream.frames or None,
-                        "fps": float(stream.average_rate or 0) or None,
-                        "seconds": seconds,
-                    }
-                }
-        except Exception:  # of any kind, as for all libraries that read files
-            raise DataFileError(f"{file.source}: is no movie, or is damaged") from None
+        found = {"movie": call(file, about_movie, "movie")}
     for poster in posters_of(path):
         if poster.is_file():
             try:
@@ -204,6 +191,23 @@ def of_movie(path: Path) -> dict[str, Any]:
             except UserError:
                 return found
     return found
+
+
+def about_movie(file: OpenFile) -> dict[str, Any]:
+    """Return what a movie says of itself; in a process of its own."""
+    from raytracer.scene.particles.loaded import library
+
+    av = library("av", file.source, "video")
+    with av.open(file.name) as container:
+        stream = container.streams.video[0]
+        seconds = None if container.duration is None else container.duration / 1e6
+        return {
+            "codec": stream.codec_context.name,
+            "size": [stream.width, stream.height],
+            "frames": stream.frames or None,
+            "fps": float(stream.average_rate or 0) or None,
+            "seconds": seconds,
+        }
 
 
 def camera_of(metadata: dict[str, Any]) -> str:

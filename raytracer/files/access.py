@@ -231,6 +231,22 @@ def opened(
         yield OpenFile(stream, path, source)
 
 
+def reopened(descriptor: int, path: Path, source: str) -> OpenFile:
+    """Return a file that another process has opened, with a position of its own.
+
+    Args:
+        descriptor: of the file; it is closed.
+        path: of the file.
+        source: its name in messages.
+    """
+    try:
+        own = os.open(f"/dev/fd/{descriptor}", os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        own = os.dup(descriptor)
+    os.close(descriptor)
+    return OpenFile(BufferedReader(_Regular(own, source, DataFileError)), path, source)
+
+
 def require_file(path: str | Path, source: str, error: type[UserError] = DataFileError) -> None:
     """Refuse a path that `opened` would refuse; arguments and errors are those of `opened`."""
     with opened(path, source, error):

@@ -120,6 +120,22 @@ def test_standard_input_may_be_an_output_too(folder: Path) -> None:
     assert contents(folder) == before
 
 
+def test_files_that_a_library_reads_are_inputs_too(folder: Path) -> None:
+    h5py = pytest.importorskip("h5py")
+    for number in range(2):
+        with h5py.File(folder / f"snap.{number}.hdf5", "w") as file:
+            file["PartType0/Coordinates"] = np.eye(3)
+            file.create_group("Header").attrs["NumFilesPerSnapshot"] = 2
+        (folder / f"snap-{number}.png").symlink_to(f"snap.{number}.hdf5")
+    before = contents(folder)
+    for number in range(2):
+        done = command(folder, f"render snap.0.hdf5 {SMALL} -o snap-{number}.png")
+        assert done.returncode == 2
+        assert "would be overwritten by the picture" in done.stderr
+        assert done.stderr.count("\n") == 1
+    assert contents(folder) == before
+
+
 def test_what_may_be_replaced(folder: Path) -> None:
     for words in (
         f"render ball.toml {SMALL} --resume film.npz --film film.npz -o x.png",

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+is_isolated = False
+"""Whether this is a process of `isolated`, which alone imports libraries that read files."""
+
+
 class LoadedSource(ColumnSource):
     """A source whose columns are all read at once, when the first of them is needed."""
 
@@ -44,7 +48,7 @@ class LoadedSource(ColumnSource):
 
 
 def library(module: str, source: str, extra: str) -> Any:
-    """Import a library that reads a format.
+    """Import a library that reads a format, in a process of `isolated`.
 
     Args:
         module: its name.
@@ -54,6 +58,8 @@ def library(module: str, source: str, extra: str) -> Any:
     Raises:
         DataFileError: it is not installed.
     """
+    if not is_isolated:
+        raise RuntimeError(f"{module} reads files in a process of its own: registry.LIBRARIES")
     try:
         return import_module(module)
     except ImportError:

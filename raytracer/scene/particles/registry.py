@@ -17,6 +17,18 @@ SNIFF_BYTES = 1 << 12
 """Bytes at the start of a file that are compared with signatures."""
 
 
+LIBRARIES = {
+    "arrow": "pyarrow",
+    "ase": "ase",
+    "chemfiles": "chemfiles",
+    "cif": "gemmi",
+    "gsd": "gsd",
+    "hdf5": "h5py",
+    "las": "laspy",
+    "mdanalysis": "MDAnalysis",
+}
+"""The library of each module in `formats/` that needs one: it reads in a process of its own."""
+
 MOST_SUFFIXES = 12
 """Most endings that a message lists."""
 
@@ -68,6 +80,10 @@ class Format(NamedTuple):
             raise DataFileError(
                 f"{file.source}: a path behind a colon is for HDF5; this is a {self.name} file"
             )
+        if self.module in LIBRARIES:
+            from raytracer.scene.particles.isolated import IsolatedSource  # late: few files need it
+
+            return IsolatedSource(file, self.module, inner or self.variant, self.name)
         module = import_module(f"raytracer.scene.particles.formats.{self.module}")
         source: Callable[[OpenFile, str], ParticleSource]
         source = getattr(module, "opened_source", None) or module.Source

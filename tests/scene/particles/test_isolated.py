@@ -1,30 +1,260 @@
-"""Libraries in a process of their own: one that hangs ends with a sentence."""
+"""Libraries that read files: each in a process of its own, which a damaged file cannot outlast."""
 
 from __future__ import annotations
 
+import ast
+import gc
+import os
+import signal
+import struct
+import subprocess
 import sys
+import time
+from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+import raytracer
 from raytracer.errors import DataFileError, UserError
 from raytracer.files.access import opened
-from raytracer.scene.particles import isolated
-from support.particle_files import write
+from raytracer.scene.particles import isolated, loaded
+from raytracer.scene.particles.read import read, source_of
+from raytracer.scene.particles.registry import FORMATS, LIBRARIES
+from support.particle_files import complaint, write
+
+PACKAGE = "raytracer.scene.particles"
+FOLDER = Path(raytracer.__file__).parent / "scene" / "particles"
+OURS = {"raytracer", "numpy", "typing_extensions"}
+
+SUFFIX = {each.module: each.suffixes[0] for each in reversed(FORMATS) if each.suffixes}
+"""The ending of a file that a module reads."""
+
+HANG = "while True: pass"
+CRASH = "import signal; os.kill(os.getpid(), signal.SIGSEGV)"
+NOISE = "print('noise'); os.write(2, b'noise'); raise ValueError('unreadable')"
+MISSING = "raise ImportError"
 
 
-def test_a_library_that_hangs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    hanging = write(tmp_path / "hang", "#!/bin/sh\nexec sleep 60\n")
-    hanging.chmod(0o700)
-    monkeypatch.setattr(sys, "executable", str(hanging))
-    monkeypatch.setenv(isolated.TIMEOUT_VARIABLE, "0.05")
-    path = write(tmp_path / "a.xtc", b"\0")
-    with (
-        opened(path) as file,
-        pytest.raises(DataFileError, match=r"a.xtc: took longer than .* RAYTRACER_READ_TIMEOUT"),
-    ):
-        isolated.parsed(file, "chemfiles", "XTC", "XTC")
+def imported(module: str, seen: set[str]) -> set[str]:
+    """The packages that a module of the readers imports, and those of the package that it uses."""
+    path = FOLDER.joinpath(*module.split(".")).with_suffix(".py")
+    if module in seen or not path.is_file():
+        return set()
+    seen.add(module)
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        names = []
+        if isinstance(node, ast.Import):
+            names = [each.name for each in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module is not None:
+            names = [node.module, *(f"{node.module}.{each.name}" for each in node.names)]
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "library":
+            names = [ast.literal_eval(node.args[0])]
+        for name in names:
+            found.add(name.partition(".")[0])
+            if name.startswith(f"{PACKAGE}."):
+                found |= imported(name.removeprefix(f"{PACKAGE}."), seen)
+    return found
+
+
+@pytest.mark.parametrize("module", sorted({each.module for each in FORMATS}))
+def test_readers_with_a_library_are_isolated(module: str) -> None:
+    """What a reader imports decides: one that is added with a library has to be listed."""
+    others = imported(f"formats.{module}", set()) - OURS - sys.stdlib_module_names
+    assert others == ({LIBRARIES[module]} if module in LIBRARIES else set())
+
+
+def test_a_library_is_not_imported_here() -> None:
+    assert not loaded.is_isolated
+    with pytest.raises(RuntimeError, match="in a process of its own"):
+        loaded.library("h5py", "a.h5", "hdf5")
+
+
+def fake(folder: Path, package: str, code: str) -> dict[str, str]:
+    """Make a package that notes its process and runs some code; return the environment with it."""
+    path = folder / "fake" / package
+    path.mkdir(parents=True)
+    mark = folder / "process"
+    (path / "__init__.py").write_text(
+        f"import os\nopen({str(mark)!r}, 'w').write(str(os.getpid()))\n{code}\n"
+    )
+    return {"PYTHONPATH": str(path.parent), isolated.TIMEOUT_VARIABLE: "1.5"}
+
+
+@pytest.fixture
+def fresh_workers() -> Iterator[None]:
+    """Workers of this test alone, which has an environment of its own."""
+    isolated._end_all()
+    yield
+    gc.collect()  # sources that an exception holds have not given theirs back
+    isolated._end_all()
+
+
+@pytest.mark.parametrize("module", sorted(LIBRARIES))
+def test_a_library_that_hangs_ends_with_a_sentence(module: str, tmp_path: Path) -> None:
+    """By the command: the library is imported in another process, which the kernel ends."""
+    path = write(tmp_path / f"a{SUFFIX[module]}", "?")
+    around = os.environ | fake(tmp_path, LIBRARIES[module], HANG)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "raytracer", "render", str(path), "-o", str(tmp_path / "a.png")],
+        env=around, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    out, said = process.communicate()
+    assert (process.returncode, out) == (2, "")
+    assert said.count("\n") == 1
+    assert f"a{SUFFIX[module]}: took longer than 2 s to be read as " in said
+    assert not (tmp_path / "a.png").exists()
+    worker = int((tmp_path / "process").read_text())
+    assert worker != process.pid
+    assert not Path(f"/proc/{worker}").exists()
+
+
+@pytest.mark.parametrize("module", sorted(LIBRARIES))
+@pytest.mark.parametrize(
+    ("code", "says"),
+    [
+        (CRASH, "is damaged, or no "),
+        (NOISE, "(unreadable)"),
+        (MISSING, "to be read: pip install 'raytracer["),
+    ],
+)
+def test_a_library_that_fails_ends_with_a_sentence(
+    module: str,
+    code: str,
+    says: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    fresh_workers: None,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    for name, value in fake(tmp_path, LIBRARIES[module], code).items():
+        monkeypatch.setenv(name, value)
+    said = complaint(write(tmp_path / f"a{SUFFIX[module]}", "?"))
+    assert says in said
+    assert f"a{SUFFIX[module]}: " in said
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_library_that_hangs_does_not_outlive_the_command(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.h5", "?")
+    around = os.environ | fake(tmp_path, "h5py", HANG)
+    command = [
+        sys.executable,
+        "-m",
+        "raytracer",
+        "render",
+        str(path),
+        "-o",
+        str(tmp_path / "a.png"),
+    ]
+    process = subprocess.Popen([*command, "--format", "h5"], env=around, stderr=subprocess.DEVNULL)
+    mark = tmp_path / "process"
+    while not (mark.exists() and mark.read_text()):
+        assert process.poll() is None
+        time.sleep(0.02)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    worker = Path("/proc", mark.read_text())
+    for _ in range(500):
+        if not worker.exists() or "Z" in (worker / "stat").read_text().split():
+            return
+        time.sleep(0.02)
+    raise AssertionError("the worker goes on")
+
+
+def las(version: int, few: int, many: int) -> bytes:
+    """The header of a LAS file without points, as long as another one of 450 bytes."""
+    head = bytearray(450)
+    size = 375 if version == 4 else 227
+    struct.pack_into("<4s20xBB", head, 0, b"LASF", 1, version)
+    struct.pack_into("<HIIBH", head, 94, size, 450, few, 0, 20)
+    struct.pack_into("<3d", head, 131, 1.0, 1.0, 1.0)
+    if version == 4:
+        struct.pack_into("<QI", head, 235, 450, many)
+    return bytes(head)
+
+
+@pytest.mark.parametrize(
+    ("version", "few", "many"),
+    [(2, 0xFFFFFFFF, 0), (2, 9, 0), (4, 0, 0xFFFFFFFF), (4, 4, 4)],
+)
+def test_records_that_a_las_file_does_not_have(
+    version: int, few: int, many: int, tmp_path: Path
+) -> None:
+    path = write(tmp_path / "a.las", las(version, few, many))
+    command = [
+        sys.executable,
+        "-m",
+        "raytracer",
+        "render",
+        str(path),
+        "-o",
+        str(tmp_path / "a.png"),
+    ]
+    done = subprocess.run(
+        [*command, "--format", "las"], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.returncode == 2
+    assert f"a.las: is damaged: its header says {few + many:,} records" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_arrays_are_those_of_the_library(tmp_path: Path) -> None:
+    h5py = pytest.importorskip("h5py")
+    rng = np.random.default_rng(5)
+    arrays: dict[str, Any] = {
+        "Coordinates": rng.normal(size=(40_000, 3)),
+        "Few": rng.integers(0, 9, 40_000).astype("i1"),
+        "Names": np.array([b"ab", b"c"] * 20_000),
+    }
+    path = tmp_path / "a.h5"
+    with h5py.File(path, "w") as file:
+        for name, array in arrays.items():
+            file.create_dataset(f"PartType0/{name}", data=array, compression="lzf")
+    with opened(path) as opened_file, source_of(opened_file) as source:
+        found = source.load(list(arrays))
+        assert (source.count, source.frames) == (40_000, 1)
+    for name, array in arrays.items():
+        np.testing.assert_array_equal(found[name], array)
+        assert found[name].flags.writeable
+    found["Coordinates"][:] = 0.0
+    np.testing.assert_array_equal(read(path).centers, arrays["Coordinates"])
+
+
+def test_a_worker_is_used_again_and_replaced(tmp_path: Path, fresh_workers: None) -> None:
+    h5py = pytest.importorskip("h5py")
+    path = tmp_path / "a.h5"
+    with h5py.File(path, "w") as file:
+        file["PartType0/Coordinates"] = np.eye(3)
+    read(path)
+    (worker,) = isolated._idle
+    read(path)
+    assert isolated._idle == [worker]
+    worker._connection.close()  # it ends by itself, as one that had nothing to do
+    read(path)
+    assert worker not in isolated._idle
+    (worker,) = isolated._idle
+    worker._process.kill()
+    worker._process.wait()
+    read(path)
+    assert worker not in isolated._idle
+
+
+def test_movies_are_looked_at_in_another_process(tmp_path: Path) -> None:
+    if find_spec("av") is None:
+        pytest.skip("the extra `video` is not installed")
+    path = write(tmp_path / "a.mp4", "?")
+    around = os.environ | fake(tmp_path, "av", HANG)
+    done = subprocess.run(
+        [sys.executable, "-m", "raytracer", "info", str(path)],
+        env=around, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert "a.mp4: took longer than 2 s to be read as movie" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -43,3 +273,10 @@ def test_odd_time_limits(monkeypatch: pytest.MonkeyPatch, text: Any) -> None:
     monkeypatch.setenv(isolated.TIMEOUT_VARIABLE, text)
     with pytest.raises(UserError, match=f"'{text}' is not a number of seconds"):
         isolated.time_limit(0)
+
+
+def test_a_file_is_refused_again_after_its_worker_has_ended(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.h5", b"\x89HDF\r\n\x1a\n" + bytes(100))
+    for _ in range(2):
+        with pytest.raises(DataFileError, match="is damaged, or no HDF5 file"):
+            read(path)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ import raytracer
 from raytracer import RaytracerWarning, load
 from raytracer.cli import main
 from raytracer.errors import UserError
+from raytracer.files import inputs
 from raytracer.files.access import opened
 from raytracer.pipeline import prepare
 from raytracer.scene.elements import find
@@ -309,10 +309,8 @@ def test_a_topology_in_python(tmp_path: Path, trajectory: Path) -> None:
     assert bonds is not None
     assert bonds.tolist() == [[0, 1], [0, 2]]
     assert scene.describe(4).values["name"] == "CU"
-    with prepare(
-        trajectory, {"color_by": "mass"}, topology=str(atoms), backend="cpu", frame=0
-    ) as job:
-        assert atoms.absolute() in job.inputs
+    with prepare(trajectory, {"color_by": "mass"}, topology=str(atoms), backend="cpu", frame=0):
+        assert inputs.input_at(atoms) is not None
     source = FileSource(trajectory, topology=atoms)
     assert source.count == 2
     assert source.load(1).spheres[0].columns["name"].tolist()[3:] == ["N", "CU", "CLA"]
@@ -638,21 +636,6 @@ def test_what_is_wrong_is_said(
         assert part in said
 
 
-@pytest.mark.parametrize(
-    ("library", "name"), [("gsd.fl", "a.gsd"), ("gemmi", "a.cif"), ("chemfiles", "a.xtc")]
-)
-def test_a_missing_library_is_named(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    library: str,
-    name: str,
-) -> None:
-    monkeypatch.setitem(sys.modules, library, None)
-    said = refusal(write(tmp_path / name, "?"), capsys)
-    assert f"needs {library[:9].split('.')[0]} to be read: pip install 'raytracer[md]'" in said
-
-
 def test_lines_of_digits_take_no_time(tmp_path: Path) -> None:
     """The pattern of a POSCAR would otherwise try every way to part them."""
     text = "a\n" + "1" * 400 + "\n" + ("1" * 1000 + "\n") * 3
@@ -696,12 +679,6 @@ def test_pqr(tmp_path: Path) -> None:
     np.testing.assert_array_equal(zero.radius, [find(name).radius for name in ("N", "C")])
     for text, said in ((PQR.replace("1.9080", "wide"), "line 3: 'ATOM"), ("REMARK\n", "no atoms")):
         assert said in complaint(write(tmp_path / "c.pqr", text))
-
-
-def test_a_missing_ase_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "ase", None)
-    path = write(tmp_path / "a.pwi", "&control\n/\n")
-    assert "needs ase to be read: pip install 'raytracer[ase]'" in complaint(path)
 
 
 @pytest.mark.parametrize(

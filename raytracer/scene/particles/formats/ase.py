@@ -1,7 +1,4 @@
-"""Formats that the library ASE reads (.traj, .cfg, .xsf, .cube, OUTCAR, ...): an image of them.
-
-ASE runs in a process of its own, as its readers of outputs are not made for damaged files.
-"""
+"""Formats that the library ASE reads (.traj, .cfg, .xsf, .cube, OUTCAR, ...): an image of them."""
 
 from __future__ import annotations
 
@@ -10,7 +7,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from raytracer.memory import require_room
-from raytracer.scene.particles.isolated import parsed
 from raytracer.scene.particles.loaded import LoadedSource, library
 from raytracer.scene.particles.source import Box
 
@@ -51,24 +47,26 @@ class Source(LoadedSource):
 
     @cached_property
     def _answer(self) -> dict[str, NDArray[Any]]:
-        """The arrays of the other process."""
+        """The arrays of the image."""
         library("ase", self.name, "ase")
         require_room(self.name, MEMORY * self.file.size)
-        return parsed(self.file, "ase", f"{self.variant}#{self.frame}", f"ASE {self.variant}")
+        return parse(self.file.name, self.variant, self.frame)
 
 
-def parse(path: str, variant: str) -> dict[str, NDArray[Any]]:
-    """Return an image of a file as arrays; for `isolated`.
+def parse(path: str, name: str, number: int) -> dict[str, NDArray[Any]]:
+    """Return an image of a file as arrays.
 
-    variant: the format and the number of the image, as in "traj#5".
+    Args:
+        path: of the file.
+        name: of the format in ASE.
+        number: of the image.
     """
     import numpy as np
     from ase.io import iread
 
-    name, _, number = variant.partition("#")
     chosen, frames = None, 0
     for image in _rows(path, name) if name in DATABASES else iread(path, ":", format=name):
-        chosen = image if frames == int(number) else chosen
+        chosen = image if frames == number else chosen
         frames += 1
     if chosen is None:
         raise ValueError("there are no atoms")

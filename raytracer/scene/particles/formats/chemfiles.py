@@ -1,7 +1,4 @@
-"""Formats that the library chemfiles reads (.xtc, .tng, .mol2, .sdf, ...): the first frame.
-
-chemfiles runs in a process of its own: some damaged files end the process that reads them.
-"""
+"""Formats that the library chemfiles reads (.xtc, .tng, .mol2, .sdf, ...): the first frame."""
 
 from __future__ import annotations
 
@@ -11,7 +8,6 @@ from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from raytracer.memory import require_room
-from raytracer.scene.particles.isolated import parsed
 from raytracer.scene.particles.loaded import LoadedSource, library
 from raytracer.scene.particles.source import Box, Moment, Particles, moment_of, no_atoms
 
@@ -106,26 +102,27 @@ class Source(LoadedSource):
 
     @cached_property
     def _answer(self) -> dict[str, NDArray[Any]]:
-        """The arrays of the other process."""
+        """The arrays of the frame."""
         library("chemfiles", self.name, "md")
         require_room(self.name, MEMORY * self._frame_bytes)
-        variant = f"{self.variant}#{self.frame}"
-        return parsed(self.file, "chemfiles", variant, self.variant)
+        return parse(self.file.name, self.variant, self.frame)
 
 
-def parse(path: str, variant: str) -> dict[str, NDArray[Any]]:
-    """Return a frame of a file as arrays; for `isolated`.
+def parse(path: str, name: str, number: int) -> dict[str, NDArray[Any]]:
+    """Return a frame of a file as arrays.
 
-    variant: the format and the number of the frame, as in "TNG#5".
+    Args:
+        path: of the file.
+        name: of the format in chemfiles.
+        number: of the frame.
     """
     import chemfiles
     import numpy as np
 
     chemfiles.set_warnings_callback(lambda _: None)
-    name, _, number = variant.partition("#")
     with chemfiles.Trajectory(path, "r", name) as trajectory:
         frames = trajectory.nsteps
-        frame = trajectory.read_step(int(number)) if int(number) else trajectory.read()
+        frame = trajectory.read_step(number) if number else trajectory.read()
     cell = frame.cell
     edges = np.array(cell.matrix).T if min(cell.lengths) > 0.0 else np.zeros((3, 3))
     found = {

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import struct
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from raytracer.errors import DataFileError
 from raytracer.memory import require_room
-from raytracer.scene.particles.isolated import parsed
 from raytracer.scene.particles.loaded import LoadedSource, library
 
 if TYPE_CHECKING:
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 POINT_MEMORY = 120
 """Bytes of memory for a point while the file is read."""
+
+HEAD = 247
+"""Bytes of the header up to the number of extended records, which LAS 1.4 has."""
 
 COLORS = ("red", "green", "blue")
 
@@ -28,9 +31,22 @@ class Source(LoadedSource):
     @cached_property
     def _header(self) -> Any:
         module = library("laspy", self.name, "las")
+        self._require_records()
         self.file.file.seek(0)
         with module.open(self.file.file, closefd=False) as reader:
             return reader.header
+
+    def _require_records(self) -> None:
+        """Refuse a file that says more records than it has: laspy makes as many as it says."""
+        self.file.file.seek(0)
+        head = self.file.file.read(HEAD).ljust(HEAD, b"\0")
+        (few,) = struct.unpack_from("<I", head, 100)
+        many = struct.unpack_from("<I", head, 243)[0] if head[24:26] >= b"\1\4" else 0
+        if 54 * few + 60 * many > self.file.size:
+            raise DataFileError(
+                f"{self.name}: is damaged: its header says {few + many:,} records, more than its "
+                f"{self.file.size:,} bytes hold"
+            )
 
     @property
     def count(self) -> int | None:
@@ -41,13 +57,11 @@ class Source(LoadedSource):
         if not header.are_points_compressed and count * header.point_format.size > self.file.size:
             raise DataFileError(f"{self.name}: is cut short")
         require_room(self.name, POINT_MEMORY * count)
-        if header.are_points_compressed:  # its library ends the process over damaged files
-            return parsed(self.file, "las", "", "LAZ")
-        return parse(self.file.name, "")
+        return parse(self.file.name)
 
 
-def parse(path: str, variant: str) -> dict[str, NDArray[Any]]:
-    """Return the points of a file as arrays; for `isolated`."""
+def parse(path: str) -> dict[str, NDArray[Any]]:
+    """Return the points of a file as arrays."""
     import laspy
     import numpy as np
 

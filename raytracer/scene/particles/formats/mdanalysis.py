@@ -1,7 +1,4 @@
-"""Formats that MDAnalysis reads (HISTORY of DL_POLY, .dms, .trc, .gms): a frame of them.
-
-MDAnalysis runs in a process of its own, as its readers are not made for damaged files.
-"""
+"""Formats that MDAnalysis reads (HISTORY of DL_POLY, .dms, .trc, .gms): a frame of them."""
 
 from __future__ import annotations
 
@@ -12,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from raytracer.memory import require_room
 from raytracer.scene.particles.cell import cell_box
-from raytracer.scene.particles.isolated import parsed
 from raytracer.scene.particles.loaded import LoadedSource, library
 from raytracer.scene.particles.source import Box, Moment, Particles, moment_of, no_atoms
 
@@ -67,17 +63,19 @@ class Source(LoadedSource):
 
     @cached_property
     def _answer(self) -> dict[str, NDArray[Any]]:
-        """The arrays of the other process."""
+        """The arrays of the frame."""
         library("MDAnalysis", self.name, "mdanalysis")
         require_room(self.name, MEMORY * self.file.size)
-        variant = f"{self.variant}#{self.frame}"
-        return parsed(self.file, "mdanalysis", variant, f"MDAnalysis {self.variant}")
+        return parse(self.file.name, self.variant, self.frame)
 
 
-def parse(path: str, variant: str) -> dict[str, NDArray[Any]]:
-    """Return a frame of a file as arrays; for `isolated`.
+def parse(path: str, name: str, number: int) -> dict[str, NDArray[Any]]:
+    """Return a frame of a file as arrays.
 
-    variant: the format and the number of the frame, as in "HISTORY#5".
+    Args:
+        path: of the file.
+        name: of the format in MDAnalysis.
+        number: of the frame.
     """
     import MDAnalysis
     import numpy as np
@@ -85,7 +83,6 @@ def parse(path: str, variant: str) -> dict[str, NDArray[Any]]:
 
     from raytracer.scene.particles.objects.mdanalysis import Source as UniverseSource
 
-    name, _, number = variant.partition("#")
     made: Any = MDAnalysis.Universe
     if name in COORDINATES_ALONE:
         with get_reader_for(path, format=name)(path) as reader:
@@ -94,8 +91,8 @@ def parse(path: str, variant: str) -> dict[str, NDArray[Any]]:
     else:
         universe = made(path, format=name, topology_format=name, to_guess=())
     source = UniverseSource(universe, name)
-    if int(number):
-        source.go_to(int(number))
+    if number:
+        source.go_to(number)
     time = source.time if name in TIMED else None
     box = source.box
     pairs = source.bonds

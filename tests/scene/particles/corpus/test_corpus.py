@@ -8,16 +8,12 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
-from raytracer.errors import DataFileError
-from raytracer.files.access import OpenFile, opened
+from raytracer.files.access import opened
 from raytracer.scene.elements import find
-from raytracer.scene.particles import isolated
-from raytracer.scene.particles.formats import ase, chemfiles, las, mdanalysis
 from raytracer.scene.particles.read import frame_count, read, source_of
 from raytracer.warning import RaytracerWarning
 from scene.particles.corpus import modules
@@ -28,23 +24,6 @@ assert modules  # which list the kinds
 
 LEAST = 75
 """Kinds of files, at least."""
-
-
-def _in_process(file: OpenFile, module: str, variant: str, what: str) -> Any:
-    """Stands for `isolated.parsed`: the same function, without a process, which takes 0.5 s."""
-    try:
-        return {"ase": ase, "chemfiles": chemfiles, "las": las, "mdanalysis": mdanalysis}[
-            module
-        ].parse(file.name, variant)
-    except Exception as problem:
-        raise DataFileError(f"{file.source}: {problem}") from problem
-
-
-@pytest.fixture(autouse=True)
-def here(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Read in this process."""
-    for module in (isolated, ase, chemfiles, las, mdanalysis):
-        monkeypatch.setattr(module, "parsed", _in_process)
 
 
 @pytest.mark.filterwarnings("ignore")
