@@ -30,6 +30,9 @@ MOST_PIXELS = 2 * 89_478_485
 RATIO = 1100
 """Largest ratio of sizes that deflate reaches, which is 1,032, and what small files have."""
 
+BITS = {"RGB": 24, "RGBA": 32, "LA": 16, "I;16": 16, "I;16B": 16, "I": 16}
+"""Bits of a pixel of a PNG by its mode in Pillow; those of others may have one."""
+
 TEXEL = 12
 """Bytes of a pixel as linear RGB, float32."""
 
@@ -187,7 +190,8 @@ def _codes(file: OpenFile) -> Any:
         raise _too_large(file, "more pixels") from None
     with opened_image as image:
         width, height = image.size
-        least = CODES * width * height // RATIO if image.format == "PNG" else 0
+        bits = BITS.get(image.mode, 1) if image.format == "PNG" else 0
+        least = bits * width * height // (8 * RATIO)
         _require(file, width, height, least, (TEXEL + CODES) * width * height)
         if image.mode == "F":
             return np.array(image, np.float32)

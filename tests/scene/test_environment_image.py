@@ -172,6 +172,12 @@ def test_pictures_of_all_modes_are_those_of_pillow(mode: str, tmp_path: Path) ->
     np.testing.assert_array_equal(read_radiance(path), linear.astype(np.float32))
 
 
+@pytest.mark.parametrize("mode", ["1", "L", "P", "LA", "RGB", "RGBA", "I;16"])
+def test_black_pictures_are_as_small_as_can_be(mode: str, tmp_path: Path) -> None:
+    Image.new(mode, (2000, 1000)).save(tmp_path / "a.png", compress_level=9)
+    assert not read_radiance(tmp_path / "a.png").any()
+
+
 def test_grey_pictures_of_16_bits_and_of_floats(tmp_path: Path) -> None:
     codes = np.arange(32, dtype=np.uint16).reshape(4, 8) * 2114
     Image.fromarray(codes).save(tmp_path / "a.png")

@@ -88,9 +88,14 @@ def fake(folder: Path, package: str, code: str) -> dict[str, str]:
 @pytest.fixture
 def fresh_workers() -> Iterator[None]:
     """Workers of this test alone, which has an environment of its own."""
-    isolated._end_all()
+    end_workers()
     yield
-    gc.collect()  # sources that an exception holds have not given theirs back
+    end_workers()
+
+
+def end_workers() -> None:
+    """End all workers, also those of sources that an exception holds."""
+    gc.collect()
     isolated._end_all()
 
 
