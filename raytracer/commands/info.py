@@ -6,7 +6,7 @@ What the command needs beyond its options is imported when it runs: its help tak
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -20,6 +20,7 @@ from raytracer.commands.options import (
 from raytracer.errors import SceneError
 from raytracer.resources import require_start
 
+if TYPE_CHECKING:
     from raytracer.files.access import OpenFile
 
 
