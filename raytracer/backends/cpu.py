@@ -204,7 +204,7 @@ class CpuDevice:
         self.budget = BUDGET
 
     def describe(self) -> dict[str, Any]:
-        """Return processor, instruction set and threads, and a hint where a build would be better."""
+        """Return processor, instruction set and threads; a hint where a build would be better."""
         isa, best = core().isas()[0], core().processor_isa()
         about = {"device": processor(), "isa": core().isa(), "threads": self.threads}
         if isa != best:
