@@ -700,11 +700,11 @@ class Viewer:
         return np.asarray(center + offset * (radius / max(float(np.linalg.norm(offset)), 1e-30)))
 
     def _receive_picked(self, message: Picked) -> None:
-        if message.loaded_scene is not self.loaded_scene:
-            self._pick_elsewhere(message)
-            return
         if message.menu and message.sphere is None:
             self.menu.show(self.menu.place, None)
+            return
+        if message.loaded_scene is not self.loaded_scene:
+            self._pick_elsewhere(message)
             return
         if message.add and message.sphere is None:
             self.notify("there is no sphere here")
@@ -726,13 +726,14 @@ class Viewer:
 
     def _pick_elsewhere(self, message: Picked) -> None:
         """Take a pick of a scene that was replaced since by other colours of the same frame."""
-        before, scene = message.loaded_scene, self.loaded_scene
-        if message.sphere is None or before.all_particles is not scene.all_particles:
-            return
-        number = scene.id_of(before.number_of(message.sphere.id))
-        if number is not None:
+        before, scene, number = message.loaded_scene, self.loaded_scene, None
+        if message.sphere is not None and before.all_particles is scene.all_particles:
+            number = scene.id_of(before.number_of(message.sphere.id))
+        if number is not None and message.sphere is not None:
             again = replace(message, loaded_scene=scene, sphere=replace(message.sphere, id=number))
             self._receive_picked(again)
+        elif message.menu:  # the sphere is gone, and who asked for the menu waits for it
+            self.menu.show(self.menu.place, None)
 
     # Printing and saving
 

@@ -182,3 +182,19 @@ def test_marks_are_those_of_ellipsoids_too(tmp_path: Path) -> None:
         assert loaded.scene.counts() == {"sphere": 0, "ellipsoid": 4}
         assert loaded.marked is not None
         assert loaded.marked.tolist() == [False, False, True, True, False]
+
+
+@pytest.mark.parametrize("place", [(32, 24), (0, 0)])
+def test_who_asks_for_a_menu_gets_one_also_of_a_scene_that_was_replaced(
+    place: tuple[int, int],
+) -> None:
+    from support.previews import balls, loaded_scene_of, viewer_of
+
+    viewer = viewer_of(loaded_scene_of(balls()))
+    viewer.do("open-menu", *place)
+    viewer.loaded_scene = loaded_scene_of(balls(seed=4))
+    (task,) = viewer.worker.tasks  # type: ignore[attr-defined]
+    viewer.receive(task())
+    assert viewer.menu.number == 1
+    assert viewer.menu.items
+    assert not viewer.data.picks, "what was there is gone"
