@@ -155,10 +155,10 @@ class CameraKeys:
 
     def stop(self) -> str:
         """End the movie that is rendered; returns a sentence about it, or ""."""
-        import subprocess
-
         if self._movie is None or self._movie.poll() is not None:
             return ""
+        import subprocess  # not before: at the end of Python, nothing can be imported
+
         self._movie.terminate()
         with suppress(subprocess.TimeoutExpired):
             self._movie.wait(STOP_SECONDS)
