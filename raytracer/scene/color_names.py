@@ -53,7 +53,9 @@ def digits_of(name: str) -> str | None:
     from PIL.ImageColor import colormap  # late: a tenth of the time of a small render
 
     css = colormap.get(name)
-    return None if css is None else str(css)
+    if isinstance(css, tuple):  # Pillow replaces the text of a name that it has looked up
+        return "#{:02x}{:02x}{:02x}".format(*css)
+    return css
 
 
 def known() -> list[str]:

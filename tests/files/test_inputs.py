@@ -207,7 +207,9 @@ ALLOWED = {
     ("scene/particles/compressed.py", "open"),  # an open file
     ("film/formats.py", "open"),  # an open file
     ("browser/client.py", "read_text"),  # the page of the package
-    ("browser/host.py", "read_bytes"),  # the picture that it has just written
+    ("browser/outputs.py", "read_bytes"),  # what it has just written
+    ("browser/outputs.py", "open"),  # a new file
+    ("browser/security.py", "open"),  # the token of the server, in a private file
 }
 """What opens a file by its name and not through `access.opened`, with the reason."""
 

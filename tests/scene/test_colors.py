@@ -88,6 +88,13 @@ def test_names_are_those_of_matplotlib() -> None:
         assert parse_color(name) == pytest.approx(colors.to_rgb(name), abs=0.5001 / 255), name
 
 
+def test_names_that_pillow_has_looked_up() -> None:
+    from PIL import ImageColor
+
+    assert ImageColor.getrgb("rosybrown") == (188, 143, 143)
+    assert parse_color("RosyBrown") == (188 / 255, 143 / 255, 143 / 255)
+
+
 def test_curve_of_the_standard() -> None:
     # Values from the definition: the linear part, the joint, the middle and the end.
     levels = np.array([0.0, 0.02, 0.04045, 0.5, 1.0])
