@@ -125,7 +125,7 @@ def test_movies_of_one_name_have_posters_of_their_own(
     assert "[camera]" in said  # of the first frame
     (tmp_path / "b.mp4").write_bytes(b"no movie")
     assert main(["info", str(tmp_path / "b.mp4")]) == 2
-    assert "b.mp4: is no movie, or is damaged" in capsys.readouterr().err
+    assert "b.mp4: is damaged, or no movie file (Invalid data" in capsys.readouterr().err
 
 
 def test_the_camera_sees_all_frames(trajectory: Path) -> None:

@@ -394,7 +394,7 @@ DATA: dict[str, tuple[str, bytes | str, list[str]]] = {
     ),
     "mesh": ("a.PVTU", "", ["files ending in '.pvtu' cannot", "pip install pyvista"]),
     "topology": ("a.top", "", ["atoms without coordinates", "TRAJECTORY"]),
-    "empty run input of GROMACS": ("a.tpr", "", ["is damaged, or no TPR file"]),
+    "empty run input of GROMACS": ("a.tpr", "", ["is damaged, or no GROMACS run input file"]),
     "packed": ("a.xyz.zip", "", ["unpack it first"]),
     "csv without blue": ("a.csv", "x,y,z,r,g\n1,2,3,0,0\n", ["no column 'b'"]),
     "csv with odd colours": ("a.csv", "x,y,z,r,g,b\n1,2,3,0,0,300\n", ["r, g, b: colours go"]),

@@ -441,7 +441,8 @@ class _Server:
         if isinstance(problem, Exception) and is_lack_of_memory(problem):
             return MemoryNeedError(f"{self._name}: {NO_MEMORY}")
         try:
-            text = str(problem).strip().partition("\n")[0]
+            said = getattr(problem, "strerror", None) or problem  # without number and name
+            text = str(said).strip().partition("\n")[0]
         except Exception:  # an exception that cannot be printed
             text = ""
         why = shown(text or type(problem).__name__, 160)

@@ -71,7 +71,7 @@ def register() -> None:
         "spheres  1",
         0,
     )
-    table("colours of both ranges", "x,y,z,r,g,b\n0,0,0,0.5,0.5,0.5\n1,1,1,255,0,0\n", "spheres", 0)
+    table("colours of both ranges", "x,y,z,r,g,b\n0,0,0,0.5,0.5,0.5\n1,1,1,255,0,0\n", "a.csv: col")
     table("colours that are nan", "x,y,z,r,g,b\n0,0,0,nan,0,0\n1,1,1,1,0,0\n", "a.csv")
     table("negative colours", "x,y,z,r,g,b\n0,0,0,-0.1,0,0\n1,1,1,1,0,0\n", "a.csv")
     table("decimal commas beside points", "x;y;z\n0,5;0.5;0\n1;1;1\n", "spheres  2", 0)
