@@ -223,9 +223,11 @@ class _Isolated:
         """Let others use the worker."""
         worker, self._worker = self._worker, None
         if worker is not None:
-            with suppress(OSError, ValueError):
+            try:
                 worker.tell(Question("close", (), 0.0))
                 _idle.append(worker)
+            except (OSError, ValueError):  # it has ended
+                worker.end(kill=True)
 
     def _failure(self, code: int) -> DataFileError:
         """Return the error about a worker that has ended."""
