@@ -73,8 +73,8 @@ def _depth() -> int:
     """Return the stack level for `warnings.warn` of the nearest caller outside of the package."""
     import sys
 
-    package = __name__.partition(".")[0]
+    own = (__name__.partition(".")[0], "contextlib")  # which calls what it decorates
     level, frame = 1, sys._getframe(1)  # the caller of this function is `warn`
-    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] == package:
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in own:
         level, frame = level + 1, frame.f_back
     return level

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import wraps
+from contextlib import contextmanager
 from itertools import islice
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from raytracer.arguments import is_a, plain
 from raytracer.errors import DataFileError, SceneError, UserError, shown_value
@@ -22,24 +22,16 @@ PARALLEL_ROWS = 1 << 18
 """Fewest rows for which starting threads pays."""
 
 
-Arguments = ParamSpec("Arguments")
-Result = TypeVar("Result")
-
-
-def quiet(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
-    """Let a function compute infinity and NaN without warnings of NumPy, in its own thread.
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Compute infinity and NaN without warnings of NumPy, in this thread. Decorates functions too.
 
     Data may hold any numbers. Who takes the results refuses infinity and NaN, or leaves them out.
     """
+    import numpy as np
 
-    @wraps(function)
-    def call(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
-        import numpy as np
-
-        with np.errstate(all="ignore"):
-            return function(*args, **kwargs)
-
-    return call
+    with np.errstate(all="ignore"):
+        yield
 
 
 def blocks(count: int) -> Iterator[slice]:
@@ -54,7 +46,7 @@ def each_block(count: int, work: Callable[[slice], None]) -> None:
     NumPy lets go of the interpreter inside its loops, so blocks overlap. Every block writes rows
     of its own, so that the result does not depend on the number of threads.
     """
-    work = quiet(work)
+    work = quiet()(work)
     if count < PARALLEL_ROWS:
         for rows in blocks(count):
             work(rows)

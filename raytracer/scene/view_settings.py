@@ -321,7 +321,7 @@ class ViewSettings(Defined):
     def __post_init__(self) -> None:
         check_fields(self, error=UserError)
 
-    @quiet
+    @quiet()
     def applied_to(self, scene: Scene) -> Scene:
         """Return the scene with these settings; without any, the scene itself.
 

@@ -26,7 +26,7 @@ MOST_SHOWN = 4
 """Most columns whose ranges a message about an empty selection tells."""
 
 
-@quiet
+@quiet()
 def styled_sets(
     sets: Sequence[SphereSet], styles: Sequence[SetStyle | None]
 ) -> tuple[list[SphereSet], list[ColorScale]]:
@@ -115,7 +115,7 @@ def _bonded(scene: Scene, sets: Sequence[SphereSet], bonds: Sequence[CapsuleSet]
     return replace(scene, spheres=sets, capsules=[*others, *bonds], color_scales=scales)
 
 
-@quiet
+@quiet()
 def bonded_sets(
     sets: Sequence[SphereSet], styles: Sequence[SetStyle | None]
 ) -> tuple[list[SphereSet], list[CapsuleSet]]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from raytracer.scene.scene import Scene, SphereSet
 
 
-@quiet
+@quiet()
 def with_glyphs(scene: Scene, annotations: Annotations | None = None) -> Scene:
     """Return a scene with the glyphs that it asks for; those that it has stay.
 

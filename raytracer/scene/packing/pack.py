@@ -89,7 +89,7 @@ def pack_with_camera(
         return _packed(scene, settings or scene.render, around)
 
 
-@quiet
+@quiet()
 def _packed(
     scene: Scene, settings: RenderSettings, around: Surroundings
 ) -> tuple[SceneBuffers, Camera]:
