@@ -80,14 +80,17 @@ class Format(NamedTuple):
             raise DataFileError(
                 f"{file.source}: a path behind a colon is for HDF5; this is a {self.name} file"
             )
+        found: ParticleSource
+        variant = inner or self.variant
         if self.module in LIBRARIES:
             from raytracer.scene.particles.isolated import IsolatedSource  # late: few files need it
 
-            return IsolatedSource(file, self.module, inner or self.variant, self.name)
-        module = import_module(f"raytracer.scene.particles.formats.{self.module}")
-        source: Callable[[OpenFile, str], ParticleSource]
-        source = getattr(module, "opened_source", None) or module.Source
-        found = source(file, inner or self.variant)
+            found = IsolatedSource(file, self.module, variant, self.name)
+        else:
+            module = import_module(f"raytracer.scene.particles.formats.{self.module}")
+            source: Callable[[OpenFile, str], ParticleSource]
+            source = getattr(module, "opened_source", None) or module.Source
+            found = source(file, variant)
         found.format = self.name
         return found
 
