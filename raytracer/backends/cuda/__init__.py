@@ -1,5 +1,4 @@
-"""NVIDIA GPUs as devices: kernels are compiled, loaded and launched.
+"""NVIDIA GPUs as devices: PyCUDA compiles, loads and launches the kernels.
 
-These modules are imported only when a GPU is searched for, and a binding of the driver by
-`driver.load` only.
+These modules are imported only when a GPU is searched for, and PyCUDA only inside functions.
 """

@@ -154,7 +154,7 @@ def kinds() -> list[variants.TileRequest]:
 
 def compile_everything(session: Session) -> None:
     """Compile the chosen tiles of all cases on all cores."""
-    if not compiler.version():
+    if compiler.find_nvcc() is None:
         return
     jobs = set()
     for case in cases():
