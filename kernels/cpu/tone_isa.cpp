@@ -1,7 +1,6 @@
 // Rows of a film, eight pixels at a time. Compiled once per instruction set (RT_ISA_*), each in a namespace of its own.
 #include "../film/tone_map.h"
 #include "../film/histogram.h"
-#include "../integrator/draft.h"
 #include "tone_rows.h"
 #include "wide.h"
 
@@ -82,25 +81,9 @@ RT_HD void store_codes(uint16_t* out, const PixelCodes<F8>& c, int n) {
   memcpy(out, both, 8 * (size_t)n);
 }
 
-// A row of a film in which a pixel has a part of the samples of its eight neighbours. buffer: two rows, and a pixel more
-static const float* smooth_row(const rt::ToneRows& w, int row, float* buffer) {
+template <class T> static void tone_map_row(const rt::ToneRows& w, const ToneMapping& d, int row, rt::RowHistogram& t) {
   const rt::ToneArgs& a = *w.args;
-  const int64_t floats = 4 * (int64_t)a.width;
-  const int y = w.first + row;
-  const float* own = w.sums + row * floats;
-  const float *above = y > 0 ? own - floats : own, *below = y + 1 < a.height ? own + floats : own;
-  const float beside = a.beside, norm = 1.0f / ((1.0f + 2.0f * beside) * (1.0f + 2.0f * beside));
-  float *__restrict column = buffer + 4, *__restrict out = buffer + 8 + floats;
-  for (int64_t i = 0; i < floats; ++i) column[i] = norm * fma_(beside, above[i] + below[i], own[i]);
-  for (int c = 0; c < 4; ++c) column[c - 4] = column[c], column[floats + c] = column[floats - 4 + c];
-  for (int64_t i = 0; i < floats; ++i) out[i] = fma_(beside, column[i - 4] + column[i + 4], column[i]);
-  return out;
-}
-
-template <class T>
-static void tone_map_row(const rt::ToneRows& w, const ToneMapping& d, int row, float* buffer, rt::RowHistogram& t) {
-  const rt::ToneArgs& a = *w.args;
-  const float* sums = buffer ? smooth_row(w, row, buffer) : w.sums + 4 * (int64_t)row * a.width;
+  const float* sums = w.sums + 4 * (int64_t)row * a.width;
   T* out = (T*)w.out + 4 * (int64_t)row * a.width;
   const U8 y((uint32_t)(a.y0 + w.first + row));
   alignas(32) uint32_t lane[8] = {0, 1, 2, 3, 4, 5, 6, 7};
@@ -120,33 +103,9 @@ void tone_map_rows(const rt::ToneRows& w, rt::RowHistogram& t) {
   ToneMapping d = tone_mapping(*w.args, w.exposure);
   for (int row = 0; row < w.count; ++row)
     if (w.args->bits == 8)
-      tone_map_row<uint8_t>(w, d, row, w.buffer, t);
+      tone_map_row<uint8_t>(w, d, row, t);
     else
-      tone_map_row<uint16_t>(w, d, row, w.buffer, t);
-}
-
-template <bool kTraced> static void clean_row(const rt::DraftRows& w, int y) {
-  const int64_t plane = draft_plane(w.width, w.height), stride = draft_stride(w.width);
-  for (int x = 0; x < w.width; x += kWide) {
-    const float* own = w.planes + draft_place(w.width, x, y);
-    const auto at = [=](int p, int dx, int dy) -> FW { return load<FW>(own + p * plane + dy * stride + dx); };
-    const int n = w.width - x < kWide ? w.width - x : kWide;
-    uint32_t found = bits(is_surface(at(kDraftDepth, 0, 0))) & ((1u << n) - 1u);
-    if (!found) continue;
-    const Vec3<FW> light = draft_ambient<FW, kTraced>(at);
-    alignas(64) float r[kWide], g[kWide], b[kWide];
-    store(r, light.x), store(g, light.y), store(b, light.z);
-    for (; found; found &= found - 1) {
-      const int i = __builtin_ctz(found);
-      float* sum = w.sums + 4 * ((int64_t)y * w.width + x + i);
-      sum[0] += r[i], sum[1] += g[i], sum[2] += b[i];
-    }
-  }
-}
-
-void clean_rows(const rt::DraftRows& w) {
-  for (int y = w.first; y < w.first + w.count; ++y)
-    traces_row((uint32_t)y) ? clean_row<true>(w, y) : clean_row<false>(w, y);
+      tone_map_row<uint16_t>(w, d, row, t);
 }
 
 }  // namespace RT_NS
