@@ -10,7 +10,7 @@ import pytest
 from PIL import Image as Pillow
 
 import raytracer
-from raytracer import Annotations, Axes, Outline, Scene, TextLabel
+from raytracer import Annotations, Axes, Camera, Outline, Scene, TextLabel
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.viewer import view as moves
 from raytracer.viewer.edits import Edits
@@ -20,6 +20,9 @@ from support.previews import balls, loaded_scene_of
 from support.workers import Window
 
 SIZE = (160, 120)
+CAMERA = Camera(position=(1.0, 2.0, 9.0), look_at=(0.0, 0.0, 0.0))
+"""A fitted one has not the same frame in the preview and in a picture."""
+
 DRAWN = Annotations(axes=Axes(), texts=[TextLabel("Title")])
 
 
@@ -40,6 +43,7 @@ def rendered(scene: Scene, annotations: Any, samples: int = 2) -> np.ndarray[Any
 
 def test_a_saved_picture_is_that_of_render(tmp_path: Path) -> None:
     scene = balls()
+    scene.camera = CAMERA
     scene.annotations = Annotations(axes=Axes(), outline=Outline(width=2.0))
     job = SaveJob(request_of(scene), tmp_path / "kept.png")
     while job.step(PART_SECONDS / 1e4) is None:
@@ -50,6 +54,7 @@ def test_a_saved_picture_is_that_of_render(tmp_path: Path) -> None:
 
 def test_a_window_at_rest_shows_what_lies_over_everything() -> None:
     scene = balls()
+    scene.camera = CAMERA
     scene.annotations = Annotations(axes=DRAWN.axes, texts=DRAWN.texts, outline=Outline())
     window = Window()
     try:
