@@ -68,7 +68,11 @@ class Loading:
         self._look()
         if current_thread() is main_thread():  # in another one, only the stages look
             self._before = signal.signal(SIGNAL, self._look)
-            self._thread.start()
+            try:
+                self._thread.start()
+            except BaseException:  # after Ctrl-C the block is not entered, and so not left either
+                self._ended.set()
+                raise
         return self
 
     def __exit__(
