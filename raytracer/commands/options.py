@@ -56,6 +56,23 @@ class FileName(StringParamType):
 
 FILE = FileName()
 
+COMMON_OF_VIEWS = (
+    "view",
+    "up",
+    "ortho",
+    "background",
+    "radius",
+    "color_by",
+    "map",
+    "select",
+    "style",
+    "size",
+    "samples",
+    "look",
+    "legend",
+)
+"""Options that matter to most who look at particles: those that a short help shows."""
+
 
 class BackendName(click.Choice[str]):
     """A backend by name, or a GPU by number: cuda:1."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from raytracer.commands.options import (
+    COMMON_OF_VIEWS,
     FILE,
     SettingsCommand,
     backend_option,
@@ -51,19 +52,7 @@ and the memory of replaced scenes and films has to be freed."""
         "frame",
         "backend",
         "watch",
-        "view",
-        "up",
-        "ortho",
-        "background",
-        "radius",
-        "color_by",
-        "map",
-        "select",
-        "style",
-        "size",
-        "samples",
-        "look",
-        "legend",
+        *COMMON_OF_VIEWS,
     ),
 )
 @click.argument("scene", type=FILE, metavar="SCENE|DATA")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from raytracer.commands.options import (
+    COMMON_OF_VIEWS,
     FILE,
     SettingsCommand,
     annotation_options,
@@ -85,19 +86,7 @@ def numbers(
         "output",
         "frame",
         "backend",
-        "view",
-        "up",
-        "ortho",
-        "background",
-        "radius",
-        "color_by",
-        "map",
-        "select",
-        "style",
-        "size",
-        "samples",
-        "look",
-        "legend",
+        *COMMON_OF_VIEWS,
         "exposure",
     ),
 )

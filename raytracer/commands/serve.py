@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from raytracer.commands.options import (
+    COMMON_OF_VIEWS,
     FILE,
     SettingsCommand,
     backend_option,
@@ -42,19 +43,7 @@ from raytracer.resources import require_start
         "port",
         "open_browser",
         "backend",
-        "view",
-        "up",
-        "ortho",
-        "background",
-        "radius",
-        "color_by",
-        "map",
-        "select",
-        "style",
-        "size",
-        "samples",
-        "look",
-        "legend",
+        *COMMON_OF_VIEWS,
     ),
 )
 @click.argument("scene", type=FILE, metavar="SCENE|DATA")
