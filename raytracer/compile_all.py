@@ -1,8 +1,8 @@
-"""Compiles every kernel, for checks and for machines without nvcc.
+"""Compiles every kernel, for checks and for machines without a compiler.
 
     python -m raytracer.compile_all [--arch sm_80 sm_90a compute_80] [--every-size] [-o FOLDER]
 
-Ends with 1 if a kernel does not compile and with 2 if nvcc is missing. A folder made with -o serves
+Ends with 1 if a kernel does not compile and with 2 without a compiler. A folder made with -o serves
 a machine of one of those architectures: name it in RAYTRACER_CUBINS there.
 
 With --record FILE, sources that have been compiled for all architectures before are compiled for
@@ -45,7 +45,7 @@ from raytracer.variants import (
 
 # sm_80 serves 8.6 and 8.9 too, sm_120 also 12.1; PTX (compute_80) serves devices of the future.
 ARCHITECTURES = ("sm_75", "sm_80", "sm_90a", "sm_100a", "sm_120", compiler.PTX)
-AT_ONCE = 2  # nvcc takes a core and up to a gigabyte for a large kernel
+AT_ONCE = 2  # a compiler takes a core and up to a gigabyte for a large kernel
 
 
 @dataclass(frozen=True)
@@ -84,8 +84,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"--complete: {', '.join(sorted(unknown))} is not in --arch", file=sys.stderr)
         return 2
     root: Path = options.kernels or kernels_root()
-    if compiler.find_nvcc() is None:
-        print("nvcc is missing: install the CUDA toolkit or set RAYTRACER_NVCC", file=sys.stderr)
+    if not compiler.version():
+        print(f"there is no compiler: {compiler.GET_COMPILER}", file=sys.stderr)
         return 2
     try:
         work = jobs(root, options.arch, options.every_size, options.complete)
@@ -200,7 +200,7 @@ def tile_macros(
         rows of any alignment. Of others the greatest width of each kind, whatever the number of
         parts, for one type and aligned rows; and one tile where proposals are timed, since the
         kernels are those of the rung before.
-        Without nvcc, a product takes the fastest of the tiles that are at hand.
+        Without a compiler, a product takes the fastest of the tiles that are at hand.
     """
     op = modules()[variant.op]
     every = is_called and every_size

@@ -1,10 +1,10 @@
-"""Adds compiled kernels to a wheel, for machines without nvcc.
+"""Adds compiled kernels to a wheel, for machines without a compiler.
 
     python -m raytracer.pack_wheel [WHEEL] [--arch sm_90a ...] [--every-size] [-o FOLDER]
 
 Without a wheel, the sources of the current folder are built first. The kernels are compiled from
 the sources in the wheel, and lie beside them: an installed package finds them there. Ends with 1 if
-a kernel does not compile and with 2 if the wheel or nvcc is missing.
+a kernel does not compile and with 2 if the wheel or a compiler is missing.
 """
 
 from __future__ import annotations

@@ -75,6 +75,27 @@ def cuda() -> str:
     return "cuda"
 
 
+@pytest.fixture(params=["nvcc", "NVRTC"])
+def cuda_compiler(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Each compiler of kernels in turn; one that is missing is skipped."""
+    from raytracer.backends.cuda import compile as compiling
+
+    if request.param == "NVRTC":
+        monkeypatch.setenv("RAYTRACER_NVCC", "none")
+    if not compiling.version().startswith(request.param):
+        pytest.skip(f"{request.param} is missing")
+    return str(request.param)
+
+
+@pytest.fixture
+def no_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hide both compilers of kernels."""
+    from raytracer.backends.cuda import nvrtc
+
+    monkeypatch.setenv("RAYTRACER_NVCC", "none")
+    monkeypatch.setattr(nvrtc, "release", lambda: "")
+
+
 @pytest.fixture(scope="session")
 def probes(
     pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory

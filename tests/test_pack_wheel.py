@@ -1,4 +1,4 @@
-"""Wheels with compiled kernels: what is added, and that loading takes it without nvcc."""
+"""Wheels with compiled kernels: what is added, and that loading takes it without a compiler."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 
 from raytracer import pack_wheel
 from raytracer.backends.cuda import compile as compiler
+from raytracer.backends.cuda import nvrtc
 
 KERNEL = """\
 // title: Fill
@@ -38,8 +39,8 @@ def wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-@pytest.mark.skipif(compiler.find_nvcc() is None, reason="nvcc is missing")
-def test_an_installed_wheel_needs_no_nvcc(
+@pytest.mark.usefixtures("cuda_compiler")
+def test_an_installed_wheel_needs_no_compiler(
     wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     output = tmp_path / "dist"
@@ -59,7 +60,8 @@ def test_an_installed_wheel_needs_no_nvcc(
         data = (tmp_path / "site" / name).read_bytes()
         digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
         assert f"{name},sha256={digest},{len(data)}" in record
-    monkeypatch.setenv("RAYTRACER_NVCC", "/nowhere/nvcc")
+    monkeypatch.setenv("RAYTRACER_NVCC", "none")
+    monkeypatch.setattr(nvrtc, "release", lambda: "")
     monkeypatch.setenv("RAYTRACER_CACHE", str(tmp_path / "empty"))
     root = tmp_path / "site/raytracer/kernels"
     source = root / "ladders/fill/01_plain.cu"
@@ -98,10 +100,10 @@ def test_a_wheel_without_its_list_of_files_is_refused(
     assert [each.name for each in tmp_path.iterdir()] == ["a.whl"]
 
 
-def test_without_nvcc_nothing_is_written(
-    wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.usefixtures("no_compiler")
+def test_without_a_compiler_nothing_is_written(
+    wheel: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv("RAYTRACER_NVCC", "/nowhere/nvcc")
     assert pack_wheel.main([str(wheel), "-o", str(tmp_path / "dist")]) == 2
-    assert "nvcc is missing" in capsys.readouterr().err
+    assert "there is no compiler" in capsys.readouterr().err
     assert not (tmp_path / "dist").exists()

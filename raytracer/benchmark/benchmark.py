@@ -90,7 +90,7 @@ class Machine:
     @contextmanager
     def session(self, tell: Tell) -> Iterator[Session]:
         """Open the GPU; measure its ceilings the first time."""
-        from raytracer.backends.cuda.context import translated
+        from raytracer.backends.cuda.check import translated
         from raytracer.benchmark import ceilings
         from raytracer.benchmark.cuda.session import Session
 

@@ -113,7 +113,7 @@ def _resources(
     share = occupancy(arch, threads, usage.registers, shared)
     return (
         f"{usage.registers} registers, {shared} bytes of shared memory, {usage.spilled} bytes "
-        f"spilled, theoretical occupancy {share:.0%} ({arch})"
+        f"spilled, theoretical occupancy {share:.0%} ({arch}, {cubin.compiler})"
     )
 
 

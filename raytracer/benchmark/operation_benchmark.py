@@ -86,7 +86,7 @@ class OperationBenchmark:
 
     def profile(self, options: BenchOptions) -> list[str]:
         """Launch each selected variant once between profiler marks; return their labels."""
-        from raytracer.backends.cuda.context import translated
+        from raytracer.backends.cuda.check import translated
         from raytracer.benchmark.cuda.kernel import RefusedError
         from raytracer.benchmark.cuda.session import Session
 
@@ -123,7 +123,7 @@ class OperationBenchmark:
         tell: Tell,
     ) -> list[Result]:
         """Time the best kernel for each of the sizes drawn at random beside the libraries."""
-        from raytracer.backends.cuda.context import translated
+        from raytracer.backends.cuda.check import translated
 
         op, results, loaded = self.op, list[Result](), runner.Kernels()
         drawn = draw(op, options.random_count, options.seed)
@@ -170,7 +170,7 @@ class OperationBenchmark:
         tell: Tell,
     ) -> Result:
         """Measure one size; if memory is insufficient, the result says so."""
-        from raytracer.backends.cuda.context import translated
+        from raytracer.backends.cuda.check import translated
 
         outcome = _result(plan.op, plan.axes, plan.dtype, options, [])
         outcome["input"] = plan.distribution

@@ -49,6 +49,8 @@ class Resources(TypedDict, total=False):
 
     kernel: str
     """Its label (render ladder)."""
+    compiler: str
+    """That made the machine code, with its release."""
     registers: int
     """Per thread."""
     shared: int
@@ -177,6 +179,8 @@ class Device(TypedDict, total=False):
     multiprocessors: int
     cuda_driver: str
     driver: str
+    binding: str
+    """Python binding of the driver, with its version."""
     l2_bytes: int
     ceilings: Ceilings
     data_sheet: DataSheet
@@ -267,7 +271,7 @@ class Record(TypedDict):
     device: Device
     why_no_gpu: str
     compiler: str
-    """Version of nvcc."""
+    """Version of nvcc or NVRTC, whichever compiles."""
     kernel_digest: str
     """Digest of all CUDA sources."""
     load_average: float

@@ -85,12 +85,25 @@ def cpu_line(record: Record) -> str:
     return f"{line}: {record['why_no_gpu']}" if record["why_no_gpu"] else f"{line}."
 
 
+def _compilers(result: Result) -> list[str]:
+    """Return a line for each compiler of kernels; names of kernels if there are several."""
+    made: dict[str, list[str]] = {}
+    for row in result["rows"]:
+        if compiler := row.get("resources", {}).get("compiler"):
+            made.setdefault(compiler, []).append(row["label"])
+    return [
+        f"{'kernels' if len(made) == 1 else ', '.join(labels)} compiled by {compiler}"
+        for compiler, labels in made.items()
+    ]
+
+
 def _remarks(result: Result) -> list[str]:
     lines = [
         f"{row['label']}: {row['status'].upper()}: {row['reason']}"
         for row in result["rows"]
         if row["status"] != "ok"
     ]
+    lines += _compilers(result)
     clock = result.get("clock") or {}
     if clock.get("sm_mhz"):
         lines.append(f"SM clock under load {clock['sm_mhz']} MHz, {clock.get('watts', '?')} W")

@@ -11,7 +11,7 @@ from typing import Literal
 from raytracer._version import __version__
 from raytracer.arguments import function, is_a, items, mapping, plain, real, text, truth, whole
 from raytracer.backends.cpu import processor
-from raytracer.backends.cuda.compile import find_nvcc, nvcc_version
+from raytracer.backends.cuda.compile import find_nvcc, nvcc_version, version
 from raytracer.backends.cuda.probe import why_not
 from raytracer.benchmark import ncu, registry
 from raytracer.benchmark.benchmark import Benchmark, Machine, Tell
@@ -165,7 +165,7 @@ def _record(machine: Machine, results: list[Result]) -> Record:
         "backend": machine.backend,
         "device": machine.device or {"device": processor()},
         "why_no_gpu": (why_not() or "") if machine.backend == "cpu" else "",
-        "compiler": nvcc_version(nvcc).splitlines()[-1] if nvcc else "none",
+        "compiler": nvcc_version(nvcc).splitlines()[-1] if nvcc else version() or "none",
         "kernel_digest": kernel_digest(),
         "load_average": load_average(),
         "versions": {

@@ -9,8 +9,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from raytracer.backends.cuda.check import translated
 from raytracer.backends.cuda.compile import NoCompilerError
-from raytracer.backends.cuda.context import translated
 from raytracer.benchmark import peers, record
 from raytracer.benchmark.cuda.guarded_memory import Memory
 from raytracer.benchmark.cuda.kernel import Enqueue, LoadedKernel, Matrix, RefusedError, SizeError

@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from raytracer.backends.cuda.context import translated
+from raytracer.backends.cuda.check import translated
 from raytracer.benchmark import nvml, timing
 from raytracer.benchmark.cuda.kernel import Enqueue
 from raytracer.benchmark.cuda.session import Session

@@ -55,7 +55,7 @@ class ThroughInterop:
         number: of the GPU, as CUDA counts.
 
     Raises:
-        ImportError: PyCUDA was built without OpenGL.
+        ImportError: cuda-bindings is missing.
         BackendError: the driver refuses the texture.
     """
 
@@ -163,6 +163,6 @@ def presenter(
     try:
         return InteropOrHost(canvas, size, number)
     except ImportError:
-        return ThroughHost("PyCUDA was built without OpenGL", number)
+        return ThroughHost("cuda-bindings is not installed", number)
     except RaytracerError:
         return ThroughHost("no interop: the driver refuses this window's OpenGL", number)

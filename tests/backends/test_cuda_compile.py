@@ -11,7 +11,7 @@ import pytest
 from raytracer import compile_all
 from raytracer.backends.cuda import cache as cubins
 from raytracer.backends.cuda import compile as compiler
-from raytracer.backends.cuda import own_files
+from raytracer.backends.cuda import nvrtc, own_files
 from raytracer.backends.cuda.cache import Cubin, CubinName
 from raytracer.backends.cuda.choose import PRODUCTION, every_variant
 from raytracer.backends.cuda.sources import digest, include_closure, kernels_root
@@ -19,7 +19,7 @@ from raytracer.benchmark.digests import kernel_digest
 from raytracer.errors import BackendError
 from raytracer.variants import products
 
-needs_nvcc = pytest.mark.skipif(compiler.find_nvcc() is None, reason="nvcc is missing")
+each_compiler = pytest.mark.usefixtures("cuda_compiler")
 
 KERNEL = """\
 // title: Fill
@@ -50,6 +50,12 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def source(tree: Path) -> Path:
     return tree / "ladders/fill" / "01_plain.cu"
+
+
+def hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hide both compilers."""
+    monkeypatch.setenv("RAYTRACER_NVCC", "none")
+    monkeypatch.setattr(nvrtc, "release", lambda: "")
 
 
 def silent(_: str) -> None:
@@ -117,6 +123,10 @@ def test_key_covers_headers_architecture_flags_and_environment(
     if compiler.find_nvcc():
         monkeypatch.setenv("NVCC_APPEND_FLAGS", "-Xptxas -O1")
         names.append(file())
+    monkeypatch.setenv("RAYTRACER_NVCC", "none")
+    for release in ("13.0.48", "13.0.88", ""):
+        monkeypatch.setattr(nvrtc, "release", lambda: release)  # noqa: B023
+        names.append(file())
     assert len(set(names)) == len(names)
 
 
@@ -146,29 +156,31 @@ def test_a_device_runs_code_of_its_generation_and_ptx(arch: str, others: list[st
     ("arch", "served"), [("sm_89", "sm_80"), ("sm_121", "sm_120"), ("sm_103", "compute_80"),
                          ("sm_130", "compute_80"), ("sm_90a", "compute_80"), ("sm_75", None)],
 )  # fmt: skip
-def test_shipped_code_of_another_architecture_serves_without_nvcc(
-    tree: Path, source: Path, monkeypatch: pytest.MonkeyPatch, arch: str, served: str | None
+@pytest.mark.usefixtures("no_compiler")
+def test_shipped_code_of_another_architecture_serves_without_a_compiler(
+    tree: Path, source: Path, arch: str, served: str | None
 ) -> None:
-    monkeypatch.setenv("RAYTRACER_NVCC", "/nowhere/nvcc")
     for each in ("sm_80", "sm_120", "compute_80"):
         name = compiler.cubin_name(source, each, tree)
         cubins.write(tree / "cubins", name, Cubin(each.encode(), "log"))
     assert compiler.is_available(source, arch, tree) == (served is not None)
     if served is not None:
         assert compiler.load(source, arch, tree, silent).code.decode() == served
-    with pytest.raises(BackendError, match="nvcc is missing"):
+    with pytest.raises(BackendError, match="no compiler: `pip install"):
         compiler.load(source, arch, tree, silent, shipped=False)
 
 
-@needs_nvcc
+@each_compiler
 def test_ptx_is_text_that_ends_with_a_zero(tree: Path, source: Path) -> None:
     ptx = compiler.compile_source(source, compiler.PTX, tree).code
     assert b".target sm_80" in ptx
     assert ptx.endswith(b"\0")
 
 
-@needs_nvcc
-def test_nvcc_that_is_too_old_for_the_gpu_leaves_the_shipped_code(tree: Path, source: Path) -> None:
+@each_compiler
+def test_compiler_that_is_too_old_for_the_gpu_leaves_the_shipped_code(
+    tree: Path, source: Path
+) -> None:
     name = compiler.cubin_name(source, compiler.PTX, tree)
     cubins.write(tree / "cubins", name, Cubin(b"ptx", "log"))
     assert compiler.load(source, "sm_990", tree, silent).code == b"ptx"
@@ -201,10 +213,10 @@ NAME = CubinName("fill-01_plain", "sm_80", "0123", "abcd")
 
 
 def test_cache_gives_back_what_was_written(tmp_path: Path) -> None:
-    path = cubins.write(tmp_path, NAME, Cubin(b"\x7fELF code", "a log"))
+    path = cubins.write(tmp_path, NAME, Cubin(b"\x7fELF code", "a log", compiler="nvcc 13"))
     assert path == tmp_path / "fill-01_plain.sm_80.0123.abcd.cubin"
     assert path.read_bytes().startswith(b"\x7fELF code")
-    assert cubins.read(path) == Cubin(b"\x7fELF code", "a log", path)
+    assert cubins.read(path) == Cubin(b"\x7fELF code", "a log", path, "nvcc 13")
     assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
 
 
@@ -226,7 +238,19 @@ def test_cache_refuses_a_truncated_or_missing_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "note", [b"", b"{", b"[]", b"{}", b'{"log": 1}', b"\xff", b"null", b"[" * 100_000, None]
+    "note",
+    [
+        b"",
+        b"{",
+        b"[]",
+        b"{}",
+        b'{"log": 1, "compiler": ""}',
+        b"\xff",
+        b"null",
+        b"[" * 100_000,
+        b'{"log": "", "compiler": 1}',
+        None,
+    ],
 )
 def test_cache_refuses_a_wrong_note(tmp_path: Path, note: bytes | None) -> None:
     path = tmp_path / NAME.file
@@ -301,12 +325,10 @@ def test_interrupted_write_leaves_the_old_file_and_no_rubbish(
     assert kept.code == b"old"
 
 
-def test_shipped_cubin_serves_a_machine_without_nvcc(
-    tree: Path, source: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("RAYTRACER_NVCC", "/nowhere/nvcc")
+@pytest.mark.usefixtures("no_compiler")
+def test_shipped_cubin_serves_a_machine_without_a_compiler(tree: Path, source: Path) -> None:
     assert not compiler.is_available(source, "sm_80", tree)
-    with pytest.raises(BackendError, match="nvcc is missing"):
+    with pytest.raises(BackendError, match="no compiler: `pip install"):
         compiler.load(source, "sm_80", tree, silent)
     name = compiler.cubin_name(source, "sm_80", tree)
     elsewhere = CubinName(name.stem, name.arch, name.source_key, "another")
@@ -317,13 +339,14 @@ def test_shipped_cubin_serves_a_machine_without_nvcc(
     assert not compiler.is_available(source, "sm_80", tree)
 
 
-@needs_nvcc
+@each_compiler
 def test_compiled_once_then_served_then_mended(tree: Path, source: Path) -> None:
     told: list[str] = []
     first = compiler.load(source, "sm_80", tree, told.append)
     again = compiler.load(source, "sm_80", tree, told.append)
     assert len(told) == 1
-    assert "fill-01_plain" in told[0]
+    assert f"fill-01_plain for sm_80 by {compiler.version()} (once" in told[0]
+    assert first.compiler == compiler.version()
     assert first == again
     assert first.code.startswith(b"\x7fELF")
     assert first.path is not None
@@ -332,7 +355,7 @@ def test_compiled_once_then_served_then_mended(tree: Path, source: Path) -> None
     assert len(told) == 2
 
 
-@needs_nvcc
+@each_compiler
 def test_cache_that_cannot_be_written_is_said_and_endured(
     tree: Path, source: Path, tmp_path: Path
 ) -> None:
@@ -342,7 +365,7 @@ def test_cache_that_cannot_be_written_is_said_and_endured(
     assert "RAYTRACER_CACHE" in told[-1]
 
 
-@needs_nvcc
+@each_compiler
 def test_compile_all_keeps_cubins_where_another_machine_finds_them(
     tree: Path,
     tmp_path: Path,
@@ -362,14 +385,14 @@ def test_compile_all_keeps_cubins_where_another_machine_finds_them(
     assert re.search(
         r": fill \d+ registers, 0 bytes shared, 0 bytes spilled, in \d+\.\d s$", lines[0]
     )
-    monkeypatch.setenv("RAYTRACER_NVCC", "/nowhere/nvcc")
+    hidden(monkeypatch)
     monkeypatch.setenv("RAYTRACER_CACHE", str(tmp_path / "empty"))
     monkeypatch.setenv("RAYTRACER_CUBINS", str(folder))
     source = tree / "ladders/fill" / "02_hopper.cu"
     assert compiler.load(source, "sm_90a", tree, silent).code.startswith(b"\x7fELF")
 
 
-@needs_nvcc
+@each_compiler
 def test_compile_all_fails_with_the_compilers_words(
     tree: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -378,8 +401,8 @@ def test_compile_all_fails_with_the_compilers_words(
     assert 'identifier "undeclared_name" is undefined' in capsys.readouterr().err
 
 
-@needs_nvcc
-def test_architecture_that_nvcc_does_not_know_is_said(tree: Path, source: Path) -> None:
+@each_compiler
+def test_architecture_that_a_compiler_does_not_know_is_said(tree: Path, source: Path) -> None:
     with pytest.raises(compiler.CompileError, match="cannot compile for sm_10: it is too old"):
         compiler.compile_source(source, "sm_10", tree)
 
@@ -400,7 +423,7 @@ def test_only_architectures_that_are_compiled_can_be_complete(
     assert "--complete: sm_80 is not in --arch" in capsys.readouterr().err
 
 
-@needs_nvcc
+@each_compiler
 def test_unchanged_sources_are_compiled_for_one_architecture(
     tree: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -421,12 +444,10 @@ def test_unchanged_sources_are_compiled_for_one_architecture(
     assert compiled() == "2 of 2 kernels compiled"
 
 
-def test_compile_all_without_nvcc_or_kernels(
-    tree: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("RAYTRACER_NVCC", "/nowhere/nvcc")
+@pytest.mark.usefixtures("no_compiler")
+def test_compile_all_without_a_compiler(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert compile_all.main(["--kernels", str(tree)]) == 2
-    assert "nvcc is missing" in capsys.readouterr().err
+    assert "there is no compiler: `pip install" in capsys.readouterr().err
     assert [job.label for job in compile_all.jobs(tree, ["sm_75", "sm_120"])] == [
         "kernels/ladders/fill/01_plain.cu sm_120"
     ]

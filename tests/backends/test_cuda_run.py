@@ -13,6 +13,7 @@ import pytest
 from raytracer import Camera, Ground, RenderSettings, Scene, SphereSet, layout
 from raytracer.backends.cpu import CpuDevice
 from raytracer.backends.cuda import context, kernel, run, transfer
+from raytracer.backends.cuda import driver as binding
 from raytracer.backends.cuda import scene as scene_module
 from raytracer.backends.cuda.bands import CudaBands
 from raytracer.backends.cuda.cache import Cubin
@@ -67,7 +68,7 @@ def driver(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeDriver]:
     sizes |= {"c_lights": sizes["c_lights"] * 4, "c_materials": sizes["c_materials"] * 4}
     fake = FakeDriver(sizes | {"c_spheres": 1024, "layout_table": table.nbytes}, add_samples)
     fake.view(*fake.symbols["layout_table"])[:] = table.view(np.uint8)
-    monkeypatch.setattr(context, "load_driver", lambda: fake)
+    monkeypatch.setattr(binding, "load", lambda: fake)
     monkeypatch.setattr(run, "why_not", lambda _: None)
     monkeypatch.setattr(scene_module, "production", lambda *_: KERNEL)
     monkeypatch.setattr(kernel, "production", lambda *_: KERNEL)

@@ -142,6 +142,17 @@ def record(median: float = 1e-3, **more: Any) -> Any:
     } | more  # fmt: skip
 
 
+def test_report_says_which_compiler_made_a_kernel() -> None:
+    made = record()
+    rows = made["results"][0]["rows"]
+    rows[0]["resources"] = {"compiler": "NVRTC 13.0.88"}
+    assert "\nkernels compiled by NVRTC 13.0.88\n" in report.text(made, "table")
+    rows[1]["resources"] = {"compiler": "nvcc 13.0.88"}
+    text = report.text(made, "table")
+    for row, compiler in zip(rows, ("NVRTC", "nvcc"), strict=False):
+        assert f"\n{row['label']} compiled by {compiler} 13.0.88\n" in text
+
+
 def test_comparison_of_records() -> None:
     changes = compare.compare(record(1e-3), record(1.2e-3))
     assert [change.verdict for change in changes] == ["SLOWER"] * 3

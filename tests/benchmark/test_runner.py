@@ -11,6 +11,7 @@ import pytest
 
 from raytracer import ops as functions
 from raytracer.backends.cuda import context, transfer
+from raytracer.backends.cuda import driver as binding
 from raytracer.backends.cuda.cache import Cubin
 from raytracer.benchmark import operations as ops
 from raytracer.benchmark.cuda import kernel as bench_kernel
@@ -56,10 +57,11 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Compute], Ben
 
     def make(compute: Compute) -> BenchDriver:
         driver = BenchDriver(compute)
-        monkeypatch.setattr(context, "load_driver", lambda: driver)
+        monkeypatch.setattr(binding, "load", lambda: driver)
         monkeypatch.setattr(device, "why_not", lambda _: None)
         monkeypatch.setattr(device, "SCRATCH", 4096)
-        monkeypatch.setattr(bench_kernel.compiler, "load", lambda *_, **__: Cubin(b"", LOG))  # type: ignore[attr-defined]
+        cubin = Cubin(b"", LOG, compiler="nvcc 13.0.88")
+        monkeypatch.setattr(bench_kernel.compiler, "load", lambda *_, **__: cubin)  # type: ignore[attr-defined]
         for cached in caches:
             cached.cache_clear()
         return driver
@@ -97,7 +99,12 @@ def test_a_right_kernel_is_timed(
     assert found["status"] == "ok"
     assert found["time"]["count"] >= 10
     assert found["time"]["median"] > 0
-    assert found["resources"] == {"registers": 40, "shared": 0, "spilled": 24}
+    assert found["resources"] == {
+        "compiler": "nvcc 13.0.88",
+        "registers": 40,
+        "shared": 0,
+        "spilled": 24,
+    }
 
 
 @pytest.mark.parametrize(

@@ -26,13 +26,12 @@ def example(folder: Path) -> Path:
     return path
 
 
+@pytest.mark.usefixtures("cuda_compiler")
 def test_example_is_a_variant_that_compiles(tmp_path: Path) -> None:
     root = tmp_path / "kernels"
     variant = adopt(ops.find("vecadd"), example(tmp_path), root)
     assert variant.title == "pairs"
     assert variant.launch({"n": 1025}, 132).grid == (3, 1, 1)
-    if compiler.find_nvcc() is None:
-        pytest.skip("nvcc is not installed")
     cubin = compiler.compile_source(Path(str(variant.path)), "sm_80", root)
     assert "vecadd" in cubin.log
 

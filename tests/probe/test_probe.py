@@ -9,7 +9,6 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from raytracer.backends.cuda.compile import find_nvcc
 from support.probe import SOURCES, Probe, cubin, functions, listed
 
 
@@ -29,7 +28,7 @@ def test_functions_have_the_numbers_of_their_list(probes: Callable[[str], Probe]
     assert probes("portable")("sphere_chord", np.ones((5, 7))).shape == (5, 2)
 
 
-@pytest.mark.skipif(find_nvcc() is None, reason="nvcc is missing")
+@pytest.mark.usefixtures("cuda_compiler")
 def test_it_compiles_for_gpus() -> None:
     code = cubin("sm_80")
     for name in functions():

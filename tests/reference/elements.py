@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from raytracer import compile_all
-from raytracer.backends.cuda.context import translated
+from raytracer.backends.cuda.check import translated
 from raytracer.backends.cuda.sources import kernels_root
 from raytracer.benchmark import ceilings, operations, runner
 from raytracer.benchmark.cuda.random_pool import RandomPool

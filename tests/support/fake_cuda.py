@@ -1,4 +1,4 @@
-"""A stand-in for pycuda.driver on the host: enough to run the CUDA backend's own logic anywhere.
+"""A stand-in for a binding of the driver: enough to run the CUDA backend's own logic anywhere.
 
 Device memory is one array; a launch calls a Python function. Everything that a driver would refuse
 without a current context fails an assertion here.
@@ -20,7 +20,7 @@ Kernel = Callable[["FakeDriver", tuple[int, ...], tuple[int, ...], bytes], None]
 
 
 class FakeDriver:
-    """The calls of pycuda.driver that the backend makes.
+    """The calls of a binding that the backend makes.
 
     symbols: size in bytes of each global of the module. kernel: what a launch does.
     memory: bytes of device memory.

@@ -217,14 +217,15 @@ def cuda() -> Probe:
         out = np.full((outputs, count), np.nan, np.float32)
         with context.active() as driver:
             memory = [driver.mem_alloc(max(a.nbytes, 4)) for a in (rows, out, uniform)]
-            driver.memcpy_htod(memory[0], rows.tobytes())
-            driver.memcpy_htod(memory[2], uniform.tobytes())
+            rows_at, out_at, uniform_at = map(int, memory)
+            driver.memcpy_htod(rows_at, rows.tobytes())
+            driver.memcpy_htod(uniform_at, uniform.tobytes())
             entry = module.get_function(f"scalar_{name}")
             entry.prepare("PPqP")
-            rows_at, out_at, uniform_at = map(int, memory)
-            grid = -(-count // 128), 1
-            entry.prepared_call(grid, (128, 1, 1), rows_at, out_at, count, uniform_at)
-            driver.memcpy_dtoh(out, memory[1])
+            grid, stream = (-(-count // 128), 1, 1), driver.Stream(0)
+            entry.prepared_async_call(grid, (128, 1, 1), stream, rows_at, out_at, count, uniform_at)
+            stream.synchronize()
+            driver.memcpy_dtoh(out, out_at)
             for each in memory:
                 each.free()
         return out

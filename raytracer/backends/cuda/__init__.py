@@ -1,4 +1,5 @@
-"""NVIDIA GPUs as devices: PyCUDA compiles, loads and launches the kernels.
+"""NVIDIA GPUs as devices: kernels are compiled, loaded and launched.
 
-These modules are imported only when a GPU is searched for, and PyCUDA only inside functions.
+These modules are imported only when a GPU is searched for, and a binding of the driver by
+`driver.load` only.
 """

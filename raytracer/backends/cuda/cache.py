@@ -57,11 +57,13 @@ class Cubin:
 
     code: what the driver loads. log: what the assembler said of registers and spills.
     path: the file it was read from; None when it was compiled and could not be kept.
+    compiler: that made it, with its release.
     """
 
     code: bytes
     log: str
     path: Path | None = None
+    compiler: str = ""
 
 
 def cache_folder() -> Path:
@@ -107,10 +109,13 @@ def read(path: Path, shipped: bool = False) -> Cubin | None:
         return None
     note_begin = end - _LENGTH_BYTES - int.from_bytes(data[end - _LENGTH_BYTES : end], "little")
     try:
-        log = json.loads(data[max(note_begin, 0) : end - _LENGTH_BYTES])["log"]
+        note = json.loads(data[max(note_begin, 0) : end - _LENGTH_BYTES])
+        log, compiler = note["log"], note["compiler"]
     except (ValueError, LookupError, TypeError, RecursionError):
         return None
-    return Cubin(data[:note_begin], log, path) if note_begin >= 0 and isinstance(log, str) else None
+    if note_begin < 0 or not isinstance(log, str) or not isinstance(compiler, str):
+        return None
+    return Cubin(data[:note_begin], log, path, compiler)
 
 
 def write(folder: Path, name: CubinName, cubin: Cubin) -> Path:
@@ -119,7 +124,7 @@ def write(folder: Path, name: CubinName, cubin: Cubin) -> Path:
     Raises OSError.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    note = json.dumps({"log": cubin.log}).encode()
+    note = json.dumps({"log": cubin.log, "compiler": cubin.compiler}).encode()
     body = cubin.code + note + len(note).to_bytes(_LENGTH_BYTES, "little")
     store(folder / name.file, body + _digest(body) + _MARK)
     return folder / name.file

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 from raytracer.errors import BackendError, MemoryNeedError, RaytracerError
 
@@ -37,13 +38,24 @@ _MEANINGS = (
     ("busy or unavailable", "another program holds the GPU for itself: stop it and try again"),
     ("uncorrectable", "the GPU's memory has a fault: reboot, and have the card looked at"),
     ("device is lost", "the GPU fell off the bus: reboot, and check its power and cooling"),
-    ("insufficient for", "the NVIDIA driver is older than the CUDA version of PyCUDA: update it"),
+    ("insufficient for", "the NVIDIA driver is too old for this CUDA: update it"),
 )
 
 
-def explain(error: Exception) -> RaytracerError:
-    """Return the error with a remedy for an exception of PyCUDA."""
-    text = " ".join(str(error).split())
+@contextmanager
+def translated(driver: Any) -> Iterator[None]:
+    """Translate exceptions of PyCUDA into those of `errors`; other bindings raise these."""
+    try:
+        yield
+    except driver.Error as error:
+        if isinstance(error, RaytracerError):
+            raise
+        raise explain(str(error)) from error
+
+
+def explain(said: str) -> RaytracerError:
+    """Return an error with a remedy for what the driver said."""
+    text = " ".join(said.split())
     if "out of memory" in text:
         return MemoryNeedError(
             f"the GPU's memory is full ({text}): stop other programs that use it, render fewer "

@@ -1,6 +1,7 @@
 """From a .cu file to machine code for one architecture, through the cubin cache.
 
-nvcc is run directly rather than through PyCUDA's `compile`: that function needs the driver library
+nvcc compiles where there is one, else NVRTC; the production kernels have the same registers with
+both. nvcc is run directly, not through PyCUDA's `compile`: that function needs the driver library
 even to compile, so that neither a machine without a GPU nor the checks could use it; it runs the
 preprocessor to compute its key, and it hides what the assembler says of registers and spills.
 """
@@ -8,6 +9,7 @@ preprocessor to compute its key, and it hides what the assembler says of registe
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -18,8 +20,9 @@ from functools import cache
 from pathlib import Path
 
 from raytracer.backends.cuda import cache as cubins
-from raytracer.backends.cuda import own_files
+from raytracer.backends.cuda import nvrtc, own_files
 from raytracer.backends.cuda.cache import Cubin, CubinName
+from raytracer.backends.cuda.driver import GET
 from raytracer.backends.cuda.sources import digest, include_closure, kernels_root
 from raytracer.errors import BackendError
 from raytracer.variants import flags_of
@@ -32,20 +35,21 @@ FLAGS = ("-std=c++17", "-O3", "-lineinfo")
 # Variables that change what nvcc makes of the same command line.
 ENVIRONMENT = ("NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "NVCC_CCBIN")
 PTX = "compute_80"  # what is shipped for devices newer than any code that is shipped
-_FOLDERS = ("CUDA_HOME", "CUDA_PATH", "CUDA_ROOT")
+GET_COMPILER = f"{GET}; or install the CUDA toolkit, or point RAYTRACER_NVCC at its nvcc"
+_RELEASE = re.compile(r"\bV(\d+\.\d+\.\d+)")  # in what `nvcc --version` prints
 
 Notify = Callable[[str], None]
 Macros = Mapping[str, str]
 
 
 class CompileError(BackendError):
-    """nvcc refused a kernel; the message holds what it said."""
+    """The compiler refused a kernel; the message holds what it said."""
 
     most_sentences = 1000
 
 
 class NoCompilerError(BackendError):
-    """There is neither machine code of a kernel nor nvcc."""
+    """There is neither machine code of a kernel nor a compiler."""
 
 
 def architecture(capability: tuple[int, int]) -> str:
@@ -74,7 +78,7 @@ def find_nvcc() -> Path | None:
     if chosen := os.environ.get("RAYTRACER_NVCC"):
         found = shutil.which(chosen)
         return Path(found) if found else None
-    folders = [os.environ[name] for name in _FOLDERS if os.environ.get(name)]
+    folders = [os.environ[name] for name in nvrtc.TOOLKITS if os.environ.get(name)]
     for folder in [None, *(f"{folder}/bin" for folder in folders), "/usr/local/cuda/bin"]:
         if found := shutil.which("nvcc", path=folder):
             return Path(found)
@@ -92,6 +96,27 @@ def _version_of(nvcc: Path, _modified: int) -> str:
     if done.returncode != 0:
         raise BackendError(f"{nvcc} --version fails: {(done.stderr or done.stdout).strip()}")
     return done.stdout.strip()
+
+
+def version() -> str:
+    """The compiler in use and its release, like "nvcc 13.0.88" or "NVRTC 13.0.88"; "" of none."""
+    if nvcc := find_nvcc():
+        found = _RELEASE.search(nvcc_version(nvcc))
+        return f"nvcc {found[1]}" if found else "nvcc"
+    return f"NVRTC {nvrtc.release()}" if nvrtc.release() else ""
+
+
+def cuda_version() -> int:
+    """The major version of CUDA that the compiler in use belongs to; 0 of none."""
+    found = re.search(r"(\d+)\.", version())
+    return int(found[1]) if found else 0
+
+
+def _identity() -> tuple[str, ...]:
+    """What the same kernel and options depend on; () without a compiler."""
+    if nvcc := find_nvcc():
+        return nvcc_version(nvcc), *map(_variable, ENVIRONMENT)
+    return nvrtc.identity() if version() else ()
 
 
 def flags(source: Path, root: Path, macros: Macros | None = None) -> tuple[str, ...]:
@@ -112,13 +137,12 @@ def cubin_name(
     macros: what it is compiled with, by name.
     """
     root = root or kernels_root()
-    nvcc = find_nvcc()
-    compiler = digest({}, nvcc_version(nvcc), *map(_variable, ENVIRONMENT))[:8] if nvcc else ""
+    identity = _identity()
     return CubinName(
         stem=f"{source.parent.name}-{source.stem}",
         arch=arch,
         source_key=digest(include_closure(source, root), arch, *flags(source, root, macros)),
-        compiler_key=compiler,
+        compiler_key=digest({}, *identity)[:8] if identity else "",
     )
 
 
@@ -126,8 +150,14 @@ def is_available(
     source: Path, arch: str, root: Path | None = None, macros: Macros | None = None
 ) -> bool:
     """Whether machine code for `arch` is at hand or can be made."""
-    root = root or kernels_root()
-    return find_nvcc() is not None or _ready_made(source, arch, root, macros) is not None
+    return bool(version()) or is_at_hand(source, arch, root, macros)
+
+
+def is_at_hand(
+    source: Path, arch: str, root: Path | None = None, macros: Macros | None = None
+) -> bool:
+    """Whether machine code that runs on a device of `arch` was compiled before."""
+    return _ready_made(source, arch, root or kernels_root(), macros) is not None
 
 
 def load(
@@ -144,7 +174,8 @@ def load(
     notify: gets one line before a compilation; by default it goes to standard error.
     shipped: whether a cubin that came with the package will do.
     macros: names and values of macros to compile with; other values, another cubin.
-    Raises CompileError with nvcc's message, NoCompilerError if there is neither cubin nor nvcc.
+    Raises CompileError with the compiler's message, NoCompilerError if there is neither cubin nor
+    compiler.
     """
     root = root or kernels_root()
     name = cubin_name(source, arch, root, macros)
@@ -153,8 +184,8 @@ def load(
     if notify is None:
         notify = _to_stderr
     try:
-        if find_nvcc() is not None:
-            notify(f"compiling {name.stem} for {arch} (once; the result is kept)")
+        if made_by := version():
+            notify(f"compiling {name.stem} for {arch} by {made_by} (once; the result is kept)")
         cubin = compile_source(source, arch, root, macros)
     except BackendError:
         if shipped and (other := _ready_made(source, arch, root, macros)):
@@ -178,42 +209,57 @@ def _ready_made(source: Path, arch: str, root: Path, macros: Macros | None) -> C
 def compile_source(
     source: Path, arch: str, root: Path | None = None, macros: Macros | None = None
 ) -> Cubin:
-    """Run nvcc, whatever the cache holds; raises as `load` does."""
+    """Run the compiler, whatever the cache holds; raises as `load` does."""
     root = root or kernels_root()
-    nvcc = find_nvcc()
-    if nvcc is None:
+    made_by = version()
+    if not made_by:
         raise NoCompilerError(
-            f"there is no cubin of {source.name} for {arch} and nvcc is missing: install the CUDA "
-            "toolkit, or point RAYTRACER_NVCC at its nvcc"
+            f"there is no cubin of {source.name} for {arch} and no compiler: {GET_COMPILER}"
         )
+    options = [*flags(source, root, macros), "-I", str(root)]
+    nvcc = find_nvcc()
+    code, log = _by_nvcc(nvcc, source, arch, options) if nvcc else _by_nvrtc(source, arch, options)
+    return Cubin(code, _steady(log), compiler=made_by)
+
+
+def _by_nvcc(nvcc: Path, source: Path, arch: str, options: list[str]) -> tuple[bytes, str]:
+    """Machine code and log."""
     with tempfile.TemporaryDirectory(prefix="raytracer-") as folder:
         output = Path(folder, "kernel.cubin")
         kind = "-ptx" if arch.startswith("compute_") else "-cubin"
-        target = [kind, f"-arch={arch}", "-o", str(output), str(source)]
-        options = [*flags(source, root, macros), "-Xptxas", "-v", "-I", str(root)]
+        target = [kind, f"-arch={arch}", "-Xptxas", "-v", "-o", str(output), str(source)]
         command = [str(nvcc), *options, *target]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
-        log = _steady(f"{done.stdout}{done.stderr}")
+        log = f"{done.stdout}{done.stderr}"
         if done.returncode != 0 or not output.is_file():
-            raise CompileError(*_explain(source, arch, log).splitlines())
+            raise CompileError(*_explain("nvcc", source, arch, log).splitlines())
         code = output.read_bytes()
-        return Cubin(code + b"\0" if kind == "-ptx" else code, log)  # PTX is text for the driver
+        return code + b"\0" if kind == "-ptx" else code, log  # PTX is text for the driver
+
+
+def _by_nvrtc(source: Path, arch: str, options: list[str]) -> tuple[bytes, str]:
+    """Machine code and log."""
+    try:
+        known = [each for each in options if each != "-O3"]  # which is its default
+        return nvrtc.compile_text(source.read_bytes(), str(source), arch, known)
+    except nvrtc.RefusedError as error:
+        raise CompileError(*_explain("NVRTC", source, arch, str(error)).splitlines()) from error
 
 
 def _steady(log: str) -> str:
-    """What nvcc said without the times it took: the same sources give the same file."""
+    """What the compiler said without the times it took: the same sources give the same file."""
     return "\n".join(line for line in log.splitlines() if "Compile time" not in line)
 
 
-def _explain(source: Path, arch: str, log: str) -> str:
-    if "Unsupported gpu architecture" in log:
+def _explain(compiler: str, source: Path, arch: str, log: str) -> str:
+    if "Unsupported gpu architecture" in log or "--gpu-architecture" in log:
         return (
-            f"this nvcc cannot compile for {arch}: it is too old or too new for the GPU; "
-            "install a CUDA toolkit that supports it"
+            f"this {compiler} cannot compile for {arch}: it is too old or too new for the GPU; "
+            "take a release of CUDA that supports it"
         )
     if "Cannot find compiler" in log or "Failed to preprocess host compiler" in log:
         return f"nvcc needs a C++ compiler and finds none: install g++ or set NVCC_CCBIN\n{log}"
-    return f"nvcc cannot compile {source.parent.name}/{source.name} for {arch}:\n{log}"
+    return f"{compiler} cannot compile {source.parent.name}/{source.name} for {arch}:\n{log}"
 
 
 def _variable(name: str) -> str:

@@ -13,7 +13,8 @@ from functools import cache
 from threading import RLock
 from typing import Any
 
-from raytracer.backends.cuda.check import explain
+from raytracer.backends.cuda import driver as binding
+from raytracer.backends.cuda.check import translated
 from raytracer.errors import RaytracerError
 
 
@@ -25,7 +26,7 @@ class PrimaryContext:
 
         Raises BackendError where the device cannot be used.
         """
-        self.driver = load_driver()
+        self.driver = binding.load()
         # Held while kernels are launched and waited for: constant memory belongs to one render.
         self.lock = RLock()
         with translated(self.driver):
@@ -37,9 +38,9 @@ class PrimaryContext:
 
     @contextmanager
     def active(self) -> Iterator[Any]:
-        """Make the context current for this thread, and put back what was; gives pycuda.driver.
+        """Make the context current for this thread, and put back what was; gives the binding.
 
-        PyCUDA's exceptions leave it as BackendError or MemoryNeedError.
+        Exceptions of the driver leave it as BackendError or MemoryNeedError.
         """
         with translated(self.driver):
             self._context.push()
@@ -59,25 +60,6 @@ class PrimaryContext:
 def primary_context(ordinal: int) -> PrimaryContext:
     """Return the context of a device by its number, one for all callers."""
     return PrimaryContext(ordinal)
-
-
-@cache
-def load_driver() -> Any:
-    """pycuda.driver, initialised; raises BackendError if CUDA cannot be initialised."""
-    import pycuda.driver as driver
-
-    with translated(driver):
-        driver.init()
-    return driver
-
-
-@contextmanager
-def translated(driver: Any) -> Iterator[None]:
-    """Translate exceptions of PyCUDA into those of `errors`."""
-    try:
-        yield
-    except driver.Error as error:
-        raise explain(error) from error
 
 
 def release(context: PrimaryContext, allocations: dict[str, Any]) -> None:

@@ -62,7 +62,7 @@ class FirstHits:
         try:
             arguments = arguments.copy()
             arguments["film"] = int(memory)
-            grid = blocks(int(arguments["tile_end"][0]), self._pass.kernel.threads), 1
+            grid = blocks(int(arguments["tile_end"][0]), self._pass.kernel.threads), 1, 1
             self._pass.launch(grid, arguments, self._copies.stream)
             self._copies.to_host(int(memory), found)
         finally:

@@ -57,8 +57,7 @@ def compile_production(ordinal: int) -> None:
     from concurrent.futures import ThreadPoolExecutor
 
     arch = compiler.architecture(primary_context(ordinal).device.compute_capability())
-    if nvcc := compiler.find_nvcc():
-        compiler.nvcc_version(nvcc)  # asked for once, not by every thread
+    compiler.version()  # asked for once, not by every thread
     jobs = [(production(name), missing) for name in PRODUCTION for missing in every_variant(name)]
     with ThreadPoolExecutor(min(len(jobs), thread_count())) as pool:
         list(pool.map(lambda job: _cubin(job[0], job[1], arch), jobs))
@@ -99,6 +98,7 @@ class RenderKernel:
         self._written: dict[int, bytes] = {}  # constant memory by address
         cubin, self.missing = _cubin(kernel, missing, self.arch)
         # Asking the driver for a symbol that is not there is an error of its own.
+        self._compiler = cubin.compiler
         self._lists_spheres = SPHERES.encode() in cubin.code
         with self._context.active() as driver:
             self._module = driver.module_from_buffer(cubin.code)
@@ -113,6 +113,7 @@ class RenderKernel:
         with self._context.active():
             return {
                 "kernel": self.kernel.label,
+                "compiler": self._compiler,
                 "registers": int(self._function.num_regs),
                 "local_bytes": int(self._function.local_size_bytes),
                 "shared_bytes": int(self._function.shared_size_bytes),
@@ -152,7 +153,7 @@ class RenderKernel:
         """
         x, y, z = self.kernel.block
         start, end = self._events
-        grid = (blocks(piece.tiles, x * y * z), 1)
+        grid = (blocks(piece.tiles, x * y * z), 1, 1)
         start.record(self.stream)
         self._function.prepared_async_call(grid, (x, y, z), self.stream, arguments)
         end.record(self.stream)
@@ -174,7 +175,7 @@ class RenderKernel:
             stream.wait_for_event(start)
         for slices in zip(*bands, strict=True):
             for index, (arguments, piece) in enumerate(slices):
-                grid = (blocks(piece.tiles, x * y * z), 1)
+                grid = (blocks(piece.tiles, x * y * z), 1, 1)
                 stream = sides[index % len(sides)][0]
                 self._function.prepared_async_call(grid, (x, y, z), stream, arguments)
         for stream, done in sides:

@@ -21,7 +21,7 @@ class Pass:
         """Load the kernel, and compile it if necessary.
 
         Args:
-            driver: `pycuda.driver`.
+            driver: the binding.
             arch: of the device, for example "sm_90a".
             kernel: the kernel.
             entry: name of its function.
@@ -43,12 +43,12 @@ class Pass:
         self._function = self.module.get_function(entry)
         self._function.prepare([f"{layout.dtype(struct).itemsize}s"])
 
-    def launch(self, grid: tuple[int, ...], arguments: NDArray[np.void], stream: Any) -> None:
+    def launch(self, grid: tuple[int, int, int], arguments: NDArray[np.void], stream: Any) -> None:
         """Queue a launch.
 
         Args:
             grid: blocks in x, y and z.
             arguments: structured (1,), of the struct.
-            stream: of PyCUDA.
+            stream: of the binding.
         """
         self._function.prepared_async_call(grid, self.kernel.block, stream, arguments.tobytes())

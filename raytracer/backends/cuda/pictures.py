@@ -1,7 +1,7 @@
 """Pictures in device memory, and the two ways from there to a window.
 
 With interop the driver lends CUDA a texture of OpenGL's and the copy stays on the device. It needs
-PyCUDA built with OpenGL, and a window that the same GPU draws. By way of a pixel-buffer object
+cuda-bindings, and a window that the same GPU draws. By way of a pixel-buffer object
 OpenGL would copy once more, and some cards are slow at that: 0.7 ms of a 4K frame on an H200.
 """
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 CHANNELS = 4  # bytes a pixel
-GL_TEXTURE_2D = 0x0DE1  # OpenGL's number for the kind of the texture
 
 
 class DevicePicture:
@@ -67,16 +66,15 @@ class Interop:
 
         texture: OpenGL's name of it, RGBA8; its size must not change afterwards.
         ordinal: the device, as CUDA counts.
-        Raises ImportError if PyCUDA was built without OpenGL, BackendError if the driver refuses,
-        for instance because another GPU draws the window.
+        Raises ImportError if cuda-bindings is missing, BackendError if the driver refuses, for
+        instance because another GPU draws the window.
         """
-        import pycuda.gl
+        from raytracer.backends.cuda.bindings import Texture
 
         self._context = primary_context(ordinal)
         with self._context.active() as driver:
             self._stream = driver.Stream(NON_BLOCKING)
-            flags = pycuda.gl.graphics_map_flags.WRITE_DISCARD
-            self._image = pycuda.gl.RegisteredImage(texture, GL_TEXTURE_2D, flags)
+            self._texture = Texture(texture)
 
     def copy(self, picture: DevicePicture) -> None:
         """Queue the copy of a picture; what OpenGL does with the texture afterwards waits for it.
@@ -84,22 +82,13 @@ class Interop:
         picture: of the texture's size; it may be painted again when OpenGL has drawn the texture.
         """
         width, height = picture.size
-        with self._context.active() as driver:
-            mapping = self._image.map(self._stream)
-            try:
-                copy = driver.Memcpy2D()
-                copy.set_src_device(picture.address)
-                copy.set_dst_array(mapping.array(0, 0))
-                copy.src_pitch = copy.width_in_bytes = CHANNELS * width
-                copy.height = height
-                copy(self._stream)
-            finally:
-                mapping.unmap(self._stream)
+        with self._context.active():
+            self._texture.fill(picture.address, CHANNELS * width, height, self._stream)
 
     def close(self) -> None:
         """Unregister the texture, before OpenGL deletes or resizes it."""
         with suppress(RaytracerError), self._context.active():
-            self._image.unregister()
+            self._texture.unregister()
 
 
 class PageLocked:

@@ -3,31 +3,24 @@
 from __future__ import annotations
 
 import ctypes
-import importlib
-import importlib.util
 import sys
 from pathlib import Path
 from typing import Any
 
+from raytracer.backends.cuda import driver
 from raytracer.errors import RaytracerError
-
-GET_PYCUDA = (
-    "`pip install 'raytracer[cuda]'` builds it, with a C++ compiler and the CUDA toolkit, which it "
-    "looks for beside the first nvcc on PATH; `conda install -c conda-forge pycuda cuda-nvcc "
-    "cxx-compiler` brings it ready-made, with what the kernels need"
-)
-GET_NVCC = "install the CUDA toolkit, or point RAYTRACER_NVCC at its nvcc"
 
 
 def why_not(device: int = 0) -> str | None:
     """Return what a device lacks to run kernels and how to get it; None if it lacks nothing.
 
-    Driver and GPU are checked first, because no package can supply them, then PyCUDA and nvcc.
+    Driver and GPU are checked first, because no package can supply them, then the Python binding
+    and the kernels.
 
     Args:
         device: number of the GPU.
     """
-    return _driver_missing(device) or _pycuda_missing() or _kernels_missing(device)
+    return _driver_missing(device) or _binding_missing() or _kernels_missing(device)
 
 
 def devices() -> list[dict[str, Any]]:
@@ -35,11 +28,9 @@ def devices() -> list[dict[str, Any]]:
 
     Memory is in bytes. The list is empty if CUDA cannot be used; `why_not` returns the reason.
     """
-    if _driver_missing(0) or _pycuda_missing():
+    if _driver_missing(0) or _binding_missing():
         return []
-    from raytracer.backends.cuda.context import load_driver
-
-    return [device_details(ordinal) for ordinal in range(load_driver().Device.count())]
+    return [device_details(ordinal) for ordinal in range(driver.load().Device.count())]
 
 
 def device_details(ordinal: int) -> dict[str, Any]:
@@ -60,11 +51,12 @@ def device_details(ordinal: int) -> dict[str, Any]:
         "multiprocessors": device.get_attribute(attribute.MULTIPROCESSOR_COUNT),
         "cuda_driver": _version(context.driver.get_driver_version()),
         "driver": _driver_release(),
+        "binding": driver.label(),
     }
 
 
 def _driver_missing(device: int) -> str | None:
-    """Return what the driver library lacks. PyCUDA is recommended only if there is a GPU."""
+    """Return what the driver library lacks. A binding is recommended only if there is a GPU."""
     library = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
     try:
         cuda = ctypes.CDLL(library)
@@ -87,30 +79,35 @@ def _status_text(cuda: Any, status: int) -> str:
     return f"CUDA error {status}"
 
 
-def _pycuda_missing() -> str | None:
-    if importlib.util.find_spec("pycuda") is None:
-        return f"PyCUDA is not installed: {GET_PYCUDA}"
+def _binding_missing() -> str | None:
     try:
-        importlib.import_module("pycuda.driver")
-    except ImportError as error:
-        return f"PyCUDA does not load ({error}): reinstall it for this driver and NumPy"
+        driver.load()
+    except RaytracerError as error:
+        return str(error)
     return None
 
 
 def _kernels_missing(device: int) -> str | None:
     """Return why the kernels of a device are neither compiled nor can be compiled, or None."""
+    from raytracer.backends.cuda import compile as compiler
     from raytracer.backends.cuda.check import check_supported
     from raytracer.backends.cuda.choose import PRODUCTION
-    from raytracer.backends.cuda.compile import architecture, is_available
-    from raytracer.backends.cuda.context import load_driver
     from raytracer.backends.cuda.kernel import production
 
     try:
-        arch = architecture(load_driver().Device(device).compute_capability())
+        arch = compiler.architecture(driver.load().Device(device).compute_capability())
+        made_for, has = compiler.cuda_version(), driver.load().get_driver_version() // 1000
         for kernel in map(production, PRODUCTION):
             check_supported(kernel, arch)
-            if not is_available(kernel.translation_unit, arch):
-                return f"nvcc is missing and no compiled kernel for {arch} is at hand: {GET_NVCC}"
+            if 0 < made_for <= has or compiler.is_at_hand(kernel.translation_unit, arch):
+                continue
+            if made_for:
+                return (
+                    f"{compiler.version()} is too new for the driver: update the driver, or take "
+                    "that of CUDA 12: `pip install 'raytracer[cuda12]'`, with RAYTRACER_NVCC=none"
+                )
+            get = compiler.GET_COMPILER
+            return f"there is neither a compiled kernel for {arch} nor a compiler: {get}"
     except RaytracerError as error:
         return str(error)
     return None

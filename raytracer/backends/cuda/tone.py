@@ -86,7 +86,7 @@ class ToneKernels:
             settings: exposure and tone curve.
             out_address: of the picture, uint8 or uint16 RGBA (height, width), row 0 on top,
                 aligned to a pixel.
-            stream: of PyCUDA; None takes the backend's own.
+            stream: of the binding; None takes the backend's own.
             bits: 8 or 16 per channel.
             place: as for `tone_arguments`.
             statistics: measure the film also if the exposure is not automatic, and count clipped
@@ -112,7 +112,7 @@ class ToneKernels:
         Args:
             entry: name of the pass.
             args: structured (1,), ToneArgs, with addresses.
-            stream: of PyCUDA; None takes the backend's own.
+            stream: of the binding; None takes the backend's own.
         """
         width, height = int(args["width"][0]), int(args["height"][0])
         key = entry, width, height

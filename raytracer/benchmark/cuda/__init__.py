@@ -1,4 +1,4 @@
 """The bench on one GPU: launches, timing, guarded arrays, graphs, tensor maps, libraries.
 
-These modules are imported when a GPU is used, and PyCUDA inside functions only.
+These modules are imported when a GPU is used, and bindings of the driver inside functions only.
 """

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Self
 
-from raytracer.backends.cuda.context import translated
+from raytracer.backends.cuda.check import translated
 from raytracer.backends.cuda.transfer import staging
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda import ptxas
-from raytracer.backends.cuda.context import translated
+from raytracer.backends.cuda.check import translated
 from raytracer.benchmark.cuda import tensor_map
 from raytracer.errors import RaytracerError
 
@@ -61,6 +61,7 @@ class LoadedKernel:
         source = variant.translation_unit
         cubin = compiler.load(source, session.arch, root, shipped=shipped, macros=macros)
         self.variant, self._session, self._log = variant, session, cubin.log
+        self._compiler = cubin.compiler
         with translated(session.driver):
             self._module = session.driver.module_from_buffer(cubin.code)
             self._functions = [self._entry(name) for name in variant.entries]
@@ -74,6 +75,7 @@ class LoadedKernel:
     def resources(self) -> Resources:
         """Return registers per thread, static shared memory (maximum of the steps) and spills."""
         return {
+            "compiler": self._compiler,
             "registers": max(int(each.num_regs) for each in self._functions),
             "shared": self._static(),
             "spilled": ptxas.usage(self._log).spilled,
@@ -105,7 +107,7 @@ class LoadedKernel:
     def fill_maps(self, matrices: Mapping[str, Matrix]) -> None:
         """Create the tensor maps of the header (`maps:`) in constant memory.
 
-        They are not kernel arguments, because PyCUDA packs arguments without the padding that
+        They are not kernel arguments, because launches pack arguments without the padding that
         their alignment requires.
 
         Args:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from raytracer.backends.cuda.context import translated
+from raytracer.backends.cuda.check import translated
 from raytracer.benchmark.cuda.guarded_memory import Memory, PlacedMemory, padded
 from raytracer.benchmark.operations.base import Axes, Indices, Op
 from raytracer.errors import MemoryNeedError

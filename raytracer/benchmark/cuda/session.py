@@ -8,10 +8,11 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from raytracer.backends.cuda import compile as compiler
-from raytracer.backends.cuda.context import primary_context, translated
+from raytracer.backends.cuda.check import translated
+from raytracer.backends.cuda.context import primary_context
+from raytracer.backends.cuda.driver import bindings
 from raytracer.backends.cuda.probe import device_details, why_not
 from raytracer.backends.cuda.transfer import staging
-from raytracer.benchmark.cuda.graph import Graph
 from raytracer.errors import BackendError
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ class Session:
             with suppress(self.driver.Error):
                 self._scratch.free()
             self._scratch = None
-        self._open.__exit__(kind, error, at)  # translates exceptions of PyCUDA
+        self._open.__exit__(kind, error, at)  # translates exceptions of the driver
 
     def describe(self) -> Device:
         """Return name, architecture, memory and driver of the GPU, for records."""
@@ -146,11 +147,19 @@ class Session:
             for _ in range(count):
                 launch()
 
-        with Graph(self.stream.handle, work) as graph:
-            graph.launch()
-            samples = [self.hot(graph.launch, 1, 1) / count for _ in range(times)]
-            self.wait()
+        graph = self.captured(work)
+        graph.launch()
+        samples = [self.hot(graph.launch, 1, 1) / count for _ in range(times)]
+        self.wait()
         return samples
+
+    def captured(self, work: Callable[[], Any]) -> Any:
+        """Return a graph of the work that a function queues, which is replayed by its `launch`.
+
+        Raises:
+            BackendError: the work cannot be captured, or cuda-bindings is missing.
+        """
+        return bindings().Graph(self.stream, work)
 
     @contextmanager
     def timer(
@@ -174,15 +183,14 @@ class Session:
                 launch()
 
         try:
-            graph = Graph(self.stream.handle, work) if batch > 2 else None
+            graph = self.captured(work) if batch > 2 else None
         except BackendError:  # work that cannot be captured
             graph = None
         if graph is None:
             yield lambda: [self.hot(launch, batch, 0 if batch < 3 else 1)]
             return
-        with graph:
-            yield lambda: [self.hot(graph.launch, 1, 1) / batch]
-            self.wait()
+        yield lambda: [self.hot(graph.launch, 1, 1) / batch]
+        self.wait()
 
     def short(self, launch: Enqueue) -> list[float]:
         """Return samples of a kernel that is shorter than the time of a launch."""

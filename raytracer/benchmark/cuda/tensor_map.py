@@ -1,19 +1,14 @@
 """Tensor maps: how the GPU's bulk copy engine (TMA) cuts boxes out of a matrix.
 
-The driver encodes them on the host; PyCUDA lacks the call, so it is made through ctypes, as
-documented for cuTensorMapEncodeTiled in the CUDA driver API.
+The driver encodes them on the host (CUDA driver API, cuTensorMapEncodeTiled).
 """
 
 from __future__ import annotations
 
-import ctypes
-from functools import cache
-from typing import Any
-
+from raytracer.backends.cuda.driver import bindings
 from raytracer.errors import BackendError
 
 BYTES = 128  # of a CUtensorMap
-ALIGNMENT = 64  # of the host memory that the driver writes it to
 PITCH = 16  # the bytes from row to row must be a multiple of this
 TYPES = {"uint8": 0, "uint16": 1, "int32": 3, "float16": 6, "float32": 7, "float64": 8}
 BFLOAT16 = 9
@@ -31,7 +26,6 @@ def encode(
     dtype: str,
     box: tuple[int, int],
     swizzle: int = 0,
-    library: Any = None,
     pitch: int | None = None,
 ) -> bytes:
     """The map of a row-major matrix, as the 128 bytes that a kernel takes by value.
@@ -40,10 +34,9 @@ def encode(
         "bfloat16". box: rows and columns that one copy brings, each at most 256; what lies outside
         of the matrix arrives as zeros and is not written. swizzle: 0, 32, 64 or 128; a row of the
         box then has at most that many bytes.
-    library: a driver library that tests bring.
     pitch: values from row to row; by default those of a row.
     Raises PitchError where rows are no multiple of 16 bytes, BackendError for what the driver
-    refuses.
+    refuses, and where cuda-bindings is missing.
     """
     import numpy as np
 
@@ -53,33 +46,14 @@ def encode(
     row_bytes = (cols if pitch is None else pitch) * size
     if row_bytes % PITCH:
         raise PitchError(f"TMA needs rows of a multiple of {PITCH} bytes; these have {row_bytes}")
-    buffer = ctypes.create_string_buffer(BYTES + ALIGNMENT)
-    address_in_buffer = -(-ctypes.addressof(buffer) // ALIGNMENT) * ALIGNMENT
-    status = (library or _library()).cuTensorMapEncodeTiled(
-        ctypes.c_void_p(address_in_buffer),
-        ctypes.c_int(kind),
-        ctypes.c_uint32(2),
-        ctypes.c_void_p(address),
-        (ctypes.c_uint64 * 2)(cols, rows),  # the fastest dimension first
-        (ctypes.c_uint64 * 1)(row_bytes),
-        (ctypes.c_uint32 * 2)(box[1], box[0]),
-        (ctypes.c_uint32 * 2)(1, 1),
-        ctypes.c_int(0),
-        ctypes.c_int(SWIZZLES[swizzle]),
-        ctypes.c_int(PROMOTION),
-        ctypes.c_int(0),
-    )
-    if status:
+    driver = bindings()
+    try:
+        made = driver.tensor_map(
+            kind, address, (cols, rows), row_bytes, box[::-1], SWIZZLES[swizzle], PROMOTION
+        )
+    except BackendError as error:
         raise BackendError(
             f"the driver refuses a tensor map of {rows} x {cols} {dtype} with boxes of {box[0]} x "
-            f"{box[1]} and swizzle {swizzle} (error {status})"
-        )
-    return ctypes.string_at(address_in_buffer, BYTES)
-
-
-@cache
-def _library() -> Any:
-    try:
-        return ctypes.CDLL("libcuda.so.1")
-    except OSError as error:
-        raise BackendError(f"the driver's library cannot be loaded ({error})") from error
+            f"{box[1]} and swizzle {swizzle} ({error})"
+        ) from error
+    return bytes(made)

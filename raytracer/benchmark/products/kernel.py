@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda import ptxas
-from raytracer.backends.cuda.context import translated
+from raytracer.backends.cuda.check import translated
+from raytracer.backends.cuda.driver import bindings
 from raytracer.backends.cuda.sources import include_closure, kernels_root
 from raytracer.benchmark.cuda import tensor_map
-from raytracer.benchmark.cuda.early_launch import EarlyLaunch
-from raytracer.benchmark.cuda.kernel import MAX_DYNAMIC_SHARED, Enqueue, RefusedError, SizeError
+from raytracer.benchmark.cuda.kernel import Enqueue, RefusedError, SizeError
 from raytracer.benchmark.products.choice import Choice, proposals
 from raytracer.benchmark.products.skinny import SkinnyTile
-from raytracer.benchmark.products.tile import TensorTile, tile_of
-from raytracer.errors import BackendError
+from raytracer.benchmark.products.tile import SimtTile, TensorTile, tile_of
 
 if TYPE_CHECKING:
+    from raytracer.backends.cuda.cache import Cubin
     from raytracer.benchmark.cuda.session import Session
     from raytracer.benchmark.products.layout import Operand, Problem
     from raytracer.benchmark.products.tile import AnyTile
@@ -27,15 +27,34 @@ if TYPE_CHECKING:
     from raytracer.errors import RaytracerError
     from raytracer.variants import Variant
 
-Loaded = tuple[Any, str, int, "EarlyLaunch | None"]  # module, log, first parameter
 BYTES = {2: "bfloat16", 4: "float32"}
 ALIGN_ENTRY = "align_operands"  # of a rung that takes any alignment
 ALIGN_BLOCKS, ALIGN_THREADS = 8, 256  # blocks of a multiprocessor
 SAMPLES, SAMPLE, MOST_LAUNCHES = 3, 200e-6, 24  # of a choice that is timed: graphs, seconds of one
 TENSOR_ARGS, ROWS_ARGS = 512, 40  # bytes of ProductArgs and RowsToAlign
-# An entry of .nv.info in a cubin: format and kind (EIATTR_KPARAM_INFO), length; then a number, the
-# position of the parameter, and its offset.
-PARAMETER_ENTRY, PARAMETER_FIELDS = b"\x04\x17\x0c\x00", struct.Struct("<IHH")
+
+
+@dataclass
+class Loaded:
+    """A tile on the device.
+
+    Attributes:
+        module: with the product, and where the rung has it the copy to aligned rows.
+        function: the product.
+        cubin: its machine code.
+        shared: bytes of dynamic shared memory that blocks may have: as many as any launch needs.
+    """
+
+    module: Any
+    function: Any
+    cubin: Cubin
+    shared: int = 0
+
+    def allow(self, shared: int) -> None:
+        """Let blocks have some bytes of shared memory; launches that were bound keep theirs."""
+        self.shared = max(self.shared, shared)
+        key = bindings().function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES
+        self.function.set_attribute(key, self.shared)
 
 
 class ProductKernel:
@@ -61,15 +80,15 @@ class ProductKernel:
         self.variant, self._session, self._root, self._shipped = variant, session, root, shipped
         self.copies = copies_operands(variant, root)
         self._loaded: dict[tuple[tuple[str, str], ...], Loaded] = {}
-        self._used = ""  # what the assembler said of the tile that was bound last
-        self._function: Any = None
+        self._used: Any = None  # the tile that was bound last
 
     def resources(self) -> Resources:
         """Return registers per thread, static shared memory and spills of the tile bound last."""
         return {
-            "registers": int(self._function.num_regs),
-            "shared": int(self._function.shared_size_bytes),
-            "spilled": ptxas.usage(self._used).spilled,
+            "compiler": self._used.cubin.compiler,
+            "registers": int(self._used.function.num_regs),
+            "shared": int(self._used.function.shared_size_bytes),
+            "spilled": ptxas.usage(self._used.cubin.log).spilled,
         }
 
     def choose(self, problem: Problem) -> Choice:
@@ -117,8 +136,8 @@ class ProductKernel:
         if not any(tile.possible and self._fits(tile) for tile in tiles):
             return SizeError("every tile needs more shared memory than this GPU has")
         return compiler.NoCompilerError(
-            f"no tile of {self.variant.path.name} is compiled for {self._session.arch} and nvcc is "
-            "missing: install the CUDA toolkit, or point RAYTRACER_NVCC at its nvcc"
+            f"no tile of {self.variant.path.name} is compiled for {self._session.arch}, and there "
+            f"is no compiler: {compiler.GET_COMPILER}"
         )
 
     def _timed(self, problem: Problem, choice: Choice) -> float:
@@ -138,13 +157,9 @@ class ProductKernel:
             MemoryNeedError: the scratch memory does not fit.
         """
         choice = choice or self.choose(problem)
-        module, self._used, offset, early = self._module(choice.tile.macros())
-        driver = self._session.driver
-        with translated(driver):
-            self._function = function = module.get_function(self.variant.op)
-            names = driver.function_attribute
-            key = getattr(names, "MAX_DYNAMIC_SHARED_SIZE_BYTES", None)
-            function.set_attribute(key or names(MAX_DYNAMIC_SHARED), choice.tile.shared)
+        self._used = tile = self._load(choice.tile.macros())
+        tile.allow(choice.tile.shared)
+        with translated(self._session.driver):
             held: list[Any] = []
             parts, flags = self._scratch(choice, held)
             steps: list[Enqueue] = []
@@ -153,51 +168,43 @@ class ProductKernel:
             elif isinstance(choice.tile, TensorTile):
                 aligned = problem.a.aligned, problem.b.aligned
                 copied = not aligned[0], not aligned[1]
-                problem = self._aligned(problem, copied, module, held, steps)
+                problem = self._aligned(problem, copied, tile.module, held, steps)
                 arguments = _tensor_arguments(problem, choice, choice.tile, parts, flags)
             else:
-                problem = self._aligned(problem, choice.tile.copied, module, held, steps)
+                problem = self._aligned(problem, choice.tile.copied, tile.module, held, steps)
                 arguments = _simt_arguments(problem, choice, parts, flags)
-        block, stream = (choice.tile.threads, 1, 1), self._session.stream
-        if early is not None:
-            sizes = choice.blocks, choice.tile.threads, choice.tile.shared
-            cluster = choice.tile.parts if isinstance(choice.tile, SkinnyTile) else 0
-            prepared = early.prepare(*sizes, arguments, choice.early, cluster)
-
-            def enqueue_early(_held: Any = held) -> None:
-                for step in steps:
-                    step()
-                prepared.launch(int(stream.handle))
-
-            return enqueue_early
-        arguments = bytes(offset) + arguments
-        function.prepare([f"{len(arguments)}s"])
+        sizes, stream = (
+            (choice.blocks, choice.tile.threads, choice.tile.shared),
+            self._session.stream,
+        )
+        cluster = choice.tile.parts if isinstance(choice.tile, SkinnyTile) else 0
+        launch = bindings().Launch(tile.function, sizes, arguments, choice.early, cluster)
 
         def enqueue(_held: Any = held) -> None:  # keeps the scratch memory alive
             for step in steps:
                 step()
-            function.prepared_async_call(
-                (choice.blocks, 1, 1), block, stream, arguments, shared_size=choice.tile.shared
-            )
+            launch.queue(stream)
 
         return enqueue
 
-    def early(self, tile: AnyTile) -> EarlyLaunch:
-        """Return the launch of a tile's kernel through the driver."""
-        early = self._module(tile.macros())[3]
-        if early is None:
-            raise BackendError(f"{self.variant.name} is not launched early")
-        return early
+    def clusters_at_once(self, tile: TensorTile | SimtTile) -> int:
+        """Return how many clusters of a tile run at once."""
+        loaded = self._load(tile.macros())
+        loaded.allow(tile.shared)
+        sizes = tile.parts * tile.cluster, tile.threads, tile.shared
+        return int(bindings().clusters_at_once(loaded.function, sizes))
 
-    def _module(self, macros: dict[str, str]) -> Loaded:
+    def _load(self, macros: dict[str, str]) -> Loaded:
+        """Return a tile, which is loaded through cuda-bindings: PyCUDA knows no clusters.
+
+        It also would pass the tensor maps of the arguments at a place of its own.
+        """
         key = tuple(sorted(macros.items()))
         if key not in self._loaded:
             source, arch = self.variant.translation_unit, self._session.arch
             cubin = compiler.load(source, arch, self._root, shipped=self._shipped, macros=macros)
-            with translated(self._session.driver):
-                module = self._session.driver.module_from_buffer(cubin.code)
-            early = EarlyLaunch(cubin.code, self.variant.op) if self.variant.start else None
-            self._loaded[key] = module, cubin.log, first_parameter(cubin.code), early
+            module = bindings().module_from_buffer(cubin.code)
+            self._loaded[key] = Loaded(module, module.get_function(self.variant.op), cubin)
         return self._loaded[key]
 
     def _scratch(self, choice: Choice, held: list[Any]) -> tuple[int, int]:
@@ -224,7 +231,7 @@ class ProductKernel:
             return problem
         try:
             function = module.get_function(ALIGN_ENTRY)
-        except self._session.driver.LogicError:
+        except bindings().LogicError:
             raise SizeError("the copy engine needs rows of a multiple of 16 bytes") from None
         moved, arguments = [], b""
         for operand, copy in zip((problem.a, problem.b), copied, strict=True):
@@ -254,22 +261,6 @@ def copies_operands(variant: Variant, root: Path | None = None) -> bool:
     """
     sources = include_closure(Path(str(variant.path)), root or kernels_root())
     return any(ALIGN_ENTRY.encode() in text for text in sources.values())
-
-
-def first_parameter(code: bytes) -> int:
-    """Return the offset of the first parameter of the product in a cubin.
-
-    Tensor maps are aligned to 64 or 128 bytes, by release of CUDA, in a constant bank in which
-    parameters begin elsewhere. PyCUDA passes all parameters as one block without this padding.
-    Other kernels of the cubin have none.
-    """
-    found, at = 0, code.find(PARAMETER_ENTRY)
-    while at >= 0 and at + len(PARAMETER_ENTRY) + PARAMETER_FIELDS.size <= len(code):
-        _, position, offset = PARAMETER_FIELDS.unpack_from(code, at + len(PARAMETER_ENTRY))
-        if position == 0 and offset < 128:
-            found = max(found, offset)
-        at = code.find(PARAMETER_ENTRY, at + 1)
-    return found
 
 
 def _rows_to_align(operand: Operand, target: Operand) -> bytes:

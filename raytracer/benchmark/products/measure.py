@@ -21,7 +21,6 @@ import numpy as np
 
 from raytracer import variants
 from raytracer.benchmark import cublaslt, operations, random_sizes
-from raytracer.benchmark.cuda.graph import Graph
 from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.operations.base import bfloat16_bits, from_bfloat16, relative_error
 from raytracer.benchmark.products.choice import Choice, candidates
@@ -100,10 +99,10 @@ class Bench:
             for _ in range(count):
                 launch()
 
-        with Graph(self.session.stream.handle, work) as graph:
-            graph.launch()
-            times = [self.session.hot(graph.launch, 1, 1) / count for _ in range(samples)]
-            self.session.wait()
+        graph = self.session.captured(work)
+        graph.launch()
+        times = [self.session.hot(graph.launch, 1, 1) / count for _ in range(samples)]
+        self.session.wait()
         return float(min(times))
 
     def choices(self, problem: Problem, most: int) -> list[Choice]:
@@ -137,9 +136,7 @@ def clusters(bench: Bench) -> dict[str, int]:
         tile = tile_of(request, problem)
         if tile.parts * tile.cluster > 1:
             try:
-                early = bench.kernel.early(tile)
-                size = tile.parts * tile.cluster
-                found[tile.label] = early.clusters(size, tile.threads, tile.shared)
+                found[tile.label] = bench.kernel.clusters_at_once(tile)
             except RaytracerError as error:
                 print(tile.label, error, file=sys.stderr)
     return found

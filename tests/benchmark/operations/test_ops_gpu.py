@@ -43,7 +43,7 @@ def compile_everything(arch: str) -> None:
                 for given in op.awkward if variant.admits(arch) else ():
                     macros = tuple(sorted(op.macros(op.resolve(given), dtype).items()))
                     jobs.add((Path(str(variant.path)), macros))
-    if compiler.find_nvcc() is None:
+    if not compiler.version():
         return
 
     def run(job: tuple[Path, tuple[tuple[str, str], ...]]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import struct
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -14,6 +13,7 @@ import pytest
 
 from raytracer import variants
 from raytracer.backends.cuda import compile as compiler
+from raytracer.backends.cuda.cache import Cubin
 from raytracer.benchmark.cuda import tensor_map
 from raytracer.benchmark.cuda.kernel import SizeError
 from raytracer.benchmark.operations import find
@@ -26,13 +26,14 @@ MAP = 128  # bytes
 
 
 class Driver:
-    """Stands for PyCUDA's driver module; notes launches."""
+    """Stands for the driver in both bindings; notes launches."""
 
     LogicError = KeyError
+    function_attribute = SimpleNamespace(MAX_DYNAMIC_SHARED_SIZE_BYTES=8)
 
     def __init__(self, entries: tuple[str, ...]) -> None:
         self.entries, self.launches, self.taken = entries, list[tuple[Any, ...]](), 0
-        self.function_attribute = SimpleNamespace(MAX_DYNAMIC_SHARED_SIZE_BYTES=8)
+        self.shared = list[int]()
 
     def module_from_buffer(self, _: bytes) -> Any:
         return SimpleNamespace(get_function=self.function)
@@ -40,9 +41,9 @@ class Driver:
     def function(self, name: str) -> Any:
         if name not in self.entries:
             raise KeyError(name)
-        made = SimpleNamespace(formats=[], num_regs=1, shared_size_bytes=0)
+        made = SimpleNamespace(name=name, formats=[], num_regs=1, shared_size_bytes=0)
         made.prepare = made.formats.extend
-        made.set_attribute = lambda *_: None
+        made.set_attribute = lambda key, value: self.shared.append(value)
 
         def launch(grid: Any, block: Any, _: Any, arguments: bytes, shared_size: int = 0) -> None:
             assert made.formats == [f"{len(arguments)}s"]
@@ -51,35 +52,30 @@ class Driver:
         made.prepared_async_call = launch
         return made
 
+    def Launch(  # noqa: N802
+        self,
+        function: Any,
+        sizes: tuple[int, int, int],
+        arguments: bytes,
+        early: bool,
+        cluster: int,
+    ) -> Any:
+        blocks, threads, shared = sizes
+        assert early in (False, True)
+        assert cluster == 0 or blocks % cluster == 0
+        launched = (function.name, (blocks, 1, 1), (threads, 1, 1), arguments, shared)
+        return SimpleNamespace(queue=lambda _: self.launches.append(launched))
+
+    def tensor_map(
+        self, _: int, address: int, extents: Any, row_bytes: int, box: Any, *__: int
+    ) -> bytes:
+        """A map holds its address, extents, pitch and box."""
+        return struct.pack("<6Q", address, *extents, row_bytes, *box).ljust(MAP, b"\0")
+
     def mem_alloc(self, size: int) -> int:
         self.taken += 1 << 30
         assert size > 0
         return self.taken
-
-
-class Early:
-    """Stands for a kernel that is launched early; notes launches like the driver."""
-
-    def __init__(self, driver: Driver, name: str) -> None:
-        self.driver, self.name = driver, name
-
-    def prepare(
-        self, blocks: int, threads: int, shared: int, arguments: bytes, early: bool, cluster: int
-    ) -> Any:
-        assert early in (False, True)
-        assert cluster == 0 or blocks % cluster == 0
-        launched = (self.name, (blocks, 1, 1), (threads, 1, 1), arguments, shared)
-        return SimpleNamespace(launch=lambda _: self.driver.launches.append(launched))
-
-
-class Maps:
-    """Stands for the driver library; a map holds its address, extents, pitch and box."""
-
-    def cuTensorMapEncodeTiled(self, place: Any, *asked: Any) -> int:  # noqa: N802
-        _, _, address, sizes, strides, box, *_ = asked
-        values = (address.value or 0, *sizes, *strides, *box)
-        ctypes.memmove(place.value, struct.pack("<6Q", *values).ljust(MAP, b"\0"), MAP)
-        return 0
 
 
 Bind = Callable[..., Driver]
@@ -115,8 +111,8 @@ def bind(monkeypatch: pytest.MonkeyPatch) -> Bind:
         cubin = SimpleNamespace(code=b"", log="")
         monkeypatch.setattr(compiler, "load", lambda *_, **__: cubin)
         monkeypatch.setattr(products, "translated", lambda _: nullcontext())
-        monkeypatch.setattr(tensor_map, "_library", Maps)
-        monkeypatch.setattr(products, "EarlyLaunch", lambda _, entry: Early(driver, entry))
+        monkeypatch.setattr(tensor_map, "bindings", lambda: driver)
+        monkeypatch.setattr(products, "bindings", lambda: driver)
         axes = dict(zip("mnk", size, strict=True))
         address = {"a": 1 << 20, "b": 1 << 21, "c": 1 << 22}
         problem = find(name).problem(axes, dtype, address.__getitem__)
@@ -172,13 +168,15 @@ def test_the_copy_engine_stores_only_whole_pieces_of_rows(
     assert struct.unpack_from("<i", arguments, 3 * MAP + 40 + 24) == (mapped,)
 
 
-def test_padding_before_tensor_maps_is_read_from_the_cubin() -> None:
-    def entry(position: int, offset: int) -> bytes:
-        return b"\x04\x17\x0c\x00" + struct.pack("<IHHI", 0, position, offset, 0)
-
-    assert products.first_parameter(b"") == 0
-    assert products.first_parameter(b"abc" + entry(0, 0) + entry(1, 0x28)) == 0
-    assert products.first_parameter(entry(1, 0x28) + entry(0, 0) + b"xyz" + entry(0, 0x70)) == 0x70
+def test_a_launch_with_less_shared_memory_leaves_room_for_those_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    driver = Driver(("matmul",))
+    tile = products.Loaded(None, driver.function("matmul"), Cubin(b"", ""))
+    monkeypatch.setattr(products, "bindings", lambda: driver)
+    for shared in (2000, 1000, 3000):
+        tile.allow(shared)
+    assert driver.shared == [2000, 2000, 3000]
 
 
 def test_rungs_without_copies_refuse_them(bind: Bind) -> None:
@@ -278,7 +276,7 @@ def square(size: int) -> Any:
     return find("matmul").problem({"m": size, "n": size, "k": size}, "float32", lambda _: 0)
 
 
-def test_without_nvcc_the_fastest_tile_at_hand_is_taken(
+def test_without_a_compiler_the_fastest_tile_at_hand_is_taken(
     bind: Bind, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     size, shipped = (1024, 1024, 1024), {"WARP_ROWS": "1", "WARP_COLS": "4"}

@@ -154,7 +154,7 @@ def kinds() -> list[variants.TileRequest]:
 
 def compile_everything(session: Session) -> None:
     """Compile the chosen tiles of all cases on all cores."""
-    if compiler.find_nvcc() is None:
+    if not compiler.version():
         return
     jobs = set()
     for case in cases():

@@ -1,0 +1,502 @@
+"""The driver through NVIDIA's cuda-bindings, with PyCUDA's names of what this package uses.
+
+At the end stands what PyCUDA lacks: graphs, launches with attributes, tensor maps, textures.
+As in PyCUDA, a context must be current, and what is allocated here is released in that context
+when nothing refers to it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+import weakref
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from cuda.bindings import driver as cu
+
+from raytracer.backends.cuda.check import explain
+from raytracer.errors import BackendError, RaytracerError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+GL_TEXTURE_2D = 0x0DE1  # OpenGL's number for the kind of a texture
+# Words before address and size of the parameters of a launch, and at the end (cuda.h).
+PARAMETERS, PARAMETERS_SIZE, PARAMETERS_END = 1, 2, 0
+
+
+Error = RaytracerError
+"""What calls raise: the messages are for users already."""
+
+
+class LogicError(BackendError):
+    """A module has no function or variable of a name."""
+
+
+class device_attribute:  # noqa: N801
+    """Attributes of devices."""
+
+    KERNEL_EXEC_TIMEOUT = cu.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_KERNEL_EXEC_TIMEOUT
+    L2_CACHE_SIZE = cu.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE
+    MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = (
+        cu.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
+    )
+    MULTIPROCESSOR_COUNT = cu.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT
+
+
+class function_attribute:  # noqa: N801
+    """Attributes of functions."""
+
+    LOCAL_SIZE_BYTES = cu.CUfunction_attribute.CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES
+    MAX_DYNAMIC_SHARED_SIZE_BYTES = (
+        cu.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+    )
+    NUM_REGS = cu.CUfunction_attribute.CU_FUNC_ATTRIBUTE_NUM_REGS
+    SHARED_SIZE_BYTES = cu.CUfunction_attribute.CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES
+
+
+def ask(call: Callable[..., tuple[Any, ...]], *arguments: Any) -> Any:
+    """Call the driver; return what it gives, a tuple of several values.
+
+    Raises:
+        LogicError: there is nothing of that name.
+        BackendError, MemoryNeedError: the driver refuses the call, or is too old to have it.
+    """
+    try:
+        status, *found = call(*arguments)
+    except RuntimeError as error:
+        raise explain(f"{call.__name__} is missing: {error}") from error
+    if status:
+        _, text = cu.cuGetErrorString(status)
+        said = f"{call.__name__} failed: {text.decode() if text else status}"
+        if status == cu.CUresult.CUDA_ERROR_NOT_FOUND:
+            raise LogicError(said)
+        raise explain(said)
+    return found[0] if len(found) == 1 else tuple(found)
+
+
+# device and context
+
+
+def init() -> None:
+    """Initialise the driver."""
+    ask(cu.cuInit, 0)
+
+
+def get_driver_version() -> int:
+    """Return the version of CUDA that the driver has, 13000 for 13.0."""
+    return int(ask(cu.cuDriverGetVersion))
+
+
+class Device:
+    """A GPU by number."""
+
+    def __init__(self, ordinal: int) -> None:
+        self._device = ask(cu.cuDeviceGet, ordinal)
+
+    @staticmethod
+    def count() -> int:
+        """Return the number of GPUs."""
+        return int(ask(cu.cuDeviceGetCount))
+
+    def name(self) -> str:
+        """Return the name of the model."""
+        return _text(ask(cu.cuDeviceGetName, 256, self._device))
+
+    def pci_bus_id(self) -> str:
+        """Return the address, like "0000:3B:00.0"."""
+        return _text(ask(cu.cuDeviceGetPCIBusId, 32, self._device))
+
+    def compute_capability(self) -> tuple[int, int]:
+        """Return major and minor number."""
+        names = cu.CUdevice_attribute
+        return (
+            self.get_attribute(names.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
+            self.get_attribute(names.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR),
+        )
+
+    def get_attribute(self, attribute: Any) -> int:
+        """Return one of `device_attribute`."""
+        return int(ask(cu.cuDeviceGetAttribute, attribute, self._device))
+
+    def retain_primary_context(self) -> Context:
+        """Return the primary context, which must be detached once."""
+        return Context(self._device)
+
+
+class Context:
+    """The primary context of a device."""
+
+    def __init__(self, device: Any) -> None:
+        self._device = device
+        self._context = ask(cu.cuDevicePrimaryCtxRetain, device)
+
+    def push(self) -> None:
+        """Make it current for this thread."""
+        ask(cu.cuCtxPushCurrent, self._context)
+
+    def pop(self) -> None:
+        """Make the context current that was before."""
+        ask(cu.cuCtxPopCurrent)
+
+    def detach(self) -> None:
+        """Release it."""
+        ask(cu.cuDevicePrimaryCtxRelease, self._device)
+
+
+def _own(owner: Any, destroy: Callable[..., Any], handle: Any) -> weakref.finalize[..., Any]:
+    """Destroy something in the context of now when `owner` is gone, but not as the process ends."""
+    end = weakref.finalize(owner, _destroy, ask(cu.cuCtxGetCurrent), destroy, handle)
+    end.atexit = False
+    return end
+
+
+def _destroy(context: Any, destroy: Callable[..., Any], handle: Any) -> None:
+    cu.cuCtxPushCurrent(context)  # a lost device has released everything already
+    destroy(handle)
+    cu.cuCtxPopCurrent()
+
+
+# memory
+
+
+def mem_get_info() -> tuple[int, int]:
+    """Return the bytes of device memory that are free, and all."""
+    free, total = ask(cu.cuMemGetInfo)
+    return int(free), int(total)
+
+
+class Allocation:
+    """Device memory; `int` gives its address."""
+
+    def __init__(self, size: int) -> None:
+        self._address = ask(cu.cuMemAlloc, size)
+        self._end = _own(self, cu.cuMemFree, self._address)
+
+    def __int__(self) -> int:
+        return int(self._address)
+
+    def free(self) -> None:
+        """Release it; may be called twice."""
+        if self._end.detach():
+            ask(cu.cuMemFree, self._address)
+
+
+mem_alloc = Allocation
+
+
+def pagelocked_empty(count: int, dtype: Any) -> NDArray[Any]:
+    """Return an array in page-locked memory of the host."""
+    import numpy as np
+
+    size = count * np.dtype(dtype).itemsize
+    address = ask(cu.cuMemHostAlloc, size, 0)
+    memory = (ctypes.c_ubyte * size).from_address(int(address))
+    _own(memory, cu.cuMemFreeHost, address)  # the array refers to `memory`
+    return np.frombuffer(memory, dtype)
+
+
+def memcpy_htod(address: int, source: Any) -> None:
+    """Copy a buffer to the device."""
+    ask(cu.cuMemcpyHtoD, address, source, memoryview(source).nbytes)
+
+
+def memcpy_dtoh(target: NDArray[Any], address: int) -> None:
+    """Copy from the device into a buffer."""
+    ask(cu.cuMemcpyDtoH, target, address, target.nbytes)
+
+
+def memcpy_htod_async(address: int, source: Any, stream: Any) -> None:
+    """Queue a copy to the device."""
+    ask(cu.cuMemcpyHtoDAsync, address, source, memoryview(source).nbytes, stream.handle)
+
+
+def memcpy_dtoh_async(target: NDArray[Any], address: int, stream: Any) -> None:
+    """Queue a copy from the device."""
+    ask(cu.cuMemcpyDtoHAsync, target, address, target.nbytes, stream.handle)
+
+
+def memcpy_dtod_async(target: int, source: int, size: int, stream: Any) -> None:
+    """Queue a copy on the device."""
+    ask(cu.cuMemcpyDtoDAsync, target, source, size, stream.handle)
+
+
+def memset_d32_async(address: int, word: int, count: int, stream: Any) -> None:
+    """Queue the filling of memory with a 32-bit word."""
+    ask(cu.cuMemsetD32Async, address, word, count, stream.handle)
+
+
+# streams and events
+
+
+class Stream:
+    """A queue of work."""
+
+    def __init__(self, flags: int) -> None:
+        self.handle = ask(cu.cuStreamCreate, flags)
+        _own(self, cu.cuStreamDestroy, self.handle)
+
+    def synchronize(self) -> None:
+        """Wait until the work is done."""
+        ask(cu.cuStreamSynchronize, self.handle)
+
+    def wait_for_event(self, event: Event) -> None:
+        """Let later work wait for an event."""
+        ask(cu.cuStreamWaitEvent, self.handle, event.handle, 0)
+
+
+class Event:
+    """A mark in a queue, with its time."""
+
+    def __init__(self) -> None:
+        self.handle = ask(cu.cuEventCreate, 0)
+        _own(self, cu.cuEventDestroy, self.handle)
+
+    def record(self, stream: Stream) -> None:
+        """Put the mark at the end of a queue."""
+        ask(cu.cuEventRecord, self.handle, stream.handle)
+
+    def synchronize(self) -> None:
+        """Wait for the work before the mark."""
+        ask(cu.cuEventSynchronize, self.handle)
+
+    def time_since(self, start: Event) -> float:
+        """Return milliseconds since another event."""
+        return float(ask(cu.cuEventElapsedTime, start.handle, self.handle))
+
+
+# modules and launches
+
+
+class Module:
+    """Machine code, loaded."""
+
+    def __init__(self, code: bytes) -> None:
+        self.handle = ask(cu.cuModuleLoadData, code)
+        _own(self, cu.cuModuleUnload, self.handle)
+
+    def get_function(self, name: str) -> Function:
+        """Return a kernel; raise LogicError if there is none of this name."""
+        return Function(self, name)
+
+    def get_global(self, name: str) -> tuple[int, int]:
+        """Return address and bytes of a variable; raise LogicError if there is none."""
+        address, size = ask(cu.cuModuleGetGlobal, self.handle, name.encode())
+        return int(address), int(size)
+
+
+module_from_buffer = Module
+
+
+class Function:
+    """A kernel of a module. One thread at a time may launch it."""
+
+    def __init__(self, module: Module, name: str) -> None:
+        self._module = module  # stays loaded
+        self.handle = ask(cu.cuModuleGetFunction, module.handle, name.encode())
+
+    def _get(self, attribute: Any) -> int:
+        return int(ask(cu.cuFuncGetAttribute, attribute, self.handle))
+
+    @property
+    def num_regs(self) -> int:
+        """Registers of a thread."""
+        return self._get(function_attribute.NUM_REGS)
+
+    @property
+    def local_size_bytes(self) -> int:
+        """Local memory of a thread."""
+        return self._get(function_attribute.LOCAL_SIZE_BYTES)
+
+    @property
+    def shared_size_bytes(self) -> int:
+        """Static shared memory of a block."""
+        return self._get(function_attribute.SHARED_SIZE_BYTES)
+
+    def set_attribute(self, attribute: Any, value: int) -> None:
+        """Set one of `function_attribute`."""
+        ask(cu.cuFuncSetAttribute, self.handle, attribute, value)
+
+    def prepare(self, formats: Sequence[str]) -> None:
+        """Set the types of the parameters, in the letters of `struct`, before launches.
+
+        The driver takes all of them from one block of memory, which is kept.
+        """
+        self._layout = struct.Struct("".join(formats))
+        self._block = ctypes.create_string_buffer(self._layout.size)
+        self._size = ctypes.c_size_t(self._layout.size)
+        place, size = ctypes.addressof(self._block), ctypes.addressof(self._size)
+        self._words = (ctypes.c_void_p * 5)(
+            PARAMETERS, place, PARAMETERS_SIZE, size, PARAMETERS_END
+        )  # fmt: skip
+        self._extra = ctypes.addressof(self._words)
+
+    def prepared_async_call(
+        self,
+        grid: tuple[int, int, int],
+        block: tuple[int, int, int],
+        stream: Stream,
+        *arguments: Any,
+        shared_size: int = 0,
+    ) -> None:
+        """Queue a launch; the driver copies the parameters before it returns."""
+        self._layout.pack_into(self._block, 0, *arguments)
+        ask(
+            cu.cuLaunchKernel, self.handle, *grid, *block, shared_size, stream.handle, None,
+            self._extra,
+        )  # fmt: skip
+
+
+def start_profiler() -> None:
+    """Start what a profiler records."""
+    ask(cu.cuProfilerStart)
+
+
+def stop_profiler() -> None:
+    """End what a profiler records."""
+    ask(cu.cuProfilerStop)
+
+
+# what PyCUDA lacks; streams may be PyCUDA's
+
+
+class Graph:
+    """Work captured from a stream, which is replayed there."""
+
+    def __init__(self, stream: Any, work: Callable[[], Any]) -> None:
+        """Capture the work that a function queues on a stream."""
+        self._stream = stream.handle
+        # RELAXED does not restrict other threads.
+        mode = cu.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED
+        ask(cu.cuStreamBeginCapture, self._stream, mode)
+        try:
+            work()
+        except BaseException:
+            cu.cuStreamEndCapture(self._stream)  # a capturing stream would refuse all other work
+            raise
+        graph = ask(cu.cuStreamEndCapture, self._stream)
+        try:
+            self._ready = ask(cu.cuGraphInstantiate, graph, 0)
+        finally:
+            cu.cuGraphDestroy(graph)
+        _own(self, cu.cuGraphExecDestroy, self._ready)
+
+    def launch(self) -> None:
+        """Queue one replay."""
+        ask(cu.cuGraphLaunch, self._ready, self._stream)
+
+
+class Launch:
+    """A launch of a function with one parameter, a struct; may be queued any number of times."""
+
+    def __init__(self, function: Function, sizes: tuple[int, int, int], argument: bytes,
+                 early: bool = False, cluster: int = 0) -> None:  # fmt: skip
+        """Remember blocks, threads of a block, bytes of dynamic shared memory, and the struct.
+
+        early: whether it may start before the kernel ahead has ended (programmatic dependent
+            launch). cluster: blocks of a cluster; 0: as the kernel was compiled.
+        """
+        self._function = function
+        self._argument = ctypes.create_string_buffer(argument, len(argument))
+        self._pointers = (ctypes.c_void_p * 1)(ctypes.addressof(self._argument))
+        self._configuration = configuration(sizes, early, cluster)
+
+    def queue(self, stream: Any) -> None:
+        """Queue it on a stream."""
+        self._configuration.hStream = stream.handle
+        ask(
+            cu.cuLaunchKernelEx, self._configuration, self._function.handle,
+            ctypes.addressof(self._pointers), 0,
+        )  # fmt: skip
+
+
+def configuration(sizes: tuple[int, int, int], early: bool = False, cluster: int = 0) -> Any:
+    """Return the description of a launch; arguments as for `Launch`."""
+    made = cu.CUlaunchConfig()
+    made.gridDimX, made.blockDimX, made.sharedMemBytes = sizes
+    made.gridDimY = made.gridDimZ = made.blockDimY = made.blockDimZ = 1
+    names, attributes = cu.CUlaunchAttributeID, []
+    if early:
+        attributes.append(cu.CUlaunchAttribute())
+        attributes[-1].id = names.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
+        attributes[-1].value.programmaticStreamSerializationAllowed = 1
+    if cluster:
+        attributes.append(cu.CUlaunchAttribute())
+        attributes[-1].id = names.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
+        size = attributes[-1].value.clusterDim
+        size.x, size.y, size.z = cluster, 1, 1
+    made.attrs, made.numAttrs = attributes, len(attributes)
+    return made
+
+
+def clusters_at_once(function: Function, sizes: tuple[int, int, int]) -> int:
+    """Return how many clusters run at once; arguments as for `Launch`, blocks of one cluster."""
+    made = configuration(sizes, cluster=sizes[0])
+    return int(ask(cu.cuOccupancyMaxActiveClusters, function.handle, made))
+
+
+def tensor_map(
+    kind: int,
+    address: int,
+    extents: tuple[int, int],
+    row_bytes: int,
+    box: tuple[int, int],
+    swizzle: int,
+    promotion: int,
+) -> bytes:
+    """Return the map of a matrix.
+
+    Args:
+        kind: number of a CUtensorMapDataType.
+        address: on the device.
+        extents, box: of the matrix and of a copy, columns first.
+        row_bytes: bytes from row to row.
+        swizzle, promotion: numbers of a CUtensorMapSwizzle and a CUtensorMapL2promotion.
+    """
+    found = ask(
+        cu.cuTensorMapEncodeTiled,
+        cu.CUtensorMapDataType(kind),
+        len(extents),
+        address,
+        [cu.cuuint64_t(each) for each in extents],
+        [cu.cuuint64_t(row_bytes)],
+        [cu.cuuint32_t(each) for each in box],
+        [cu.cuuint32_t(1) for _ in box],
+        cu.CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_NONE,
+        cu.CUtensorMapSwizzle(swizzle),
+        cu.CUtensorMapL2promotion(promotion),
+        cu.CUtensorMapFloatOOBfill.CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
+    )
+    return struct.pack("<16Q", *map(int, found.opaque))
+
+
+class Texture:
+    """A texture of OpenGL, whose context is current; what OpenGL does with it waits for copies."""
+
+    def __init__(self, texture: int) -> None:
+        """Register it by OpenGL's name; its size must not change afterwards."""
+        flags = cu.CUgraphicsRegisterFlags.CU_GRAPHICS_REGISTER_FLAGS_WRITE_DISCARD
+        self._resource = ask(cu.cuGraphicsGLRegisterImage, texture, GL_TEXTURE_2D, int(flags))
+
+    def fill(self, address: int, row_bytes: int, rows: int, stream: Any) -> None:
+        """Queue a copy from device memory."""
+        ask(cu.cuGraphicsMapResources, 1, self._resource, stream.handle)
+        try:
+            copy = cu.CUDA_MEMCPY2D()
+            copy.srcMemoryType = cu.CUmemorytype.CU_MEMORYTYPE_DEVICE
+            copy.srcDevice, copy.srcPitch = cu.CUdeviceptr(address), row_bytes
+            copy.dstMemoryType = cu.CUmemorytype.CU_MEMORYTYPE_ARRAY
+            copy.dstArray = ask(cu.cuGraphicsSubResourceGetMappedArray, self._resource, 0, 0)
+            copy.WidthInBytes, copy.Height = row_bytes, rows
+            ask(cu.cuMemcpy2DAsync, copy, stream.handle)
+        finally:
+            ask(cu.cuGraphicsUnmapResources, 1, self._resource, stream.handle)
+
+    def unregister(self) -> None:
+        """Give it back, before OpenGL deletes or resizes it."""
+        ask(cu.cuGraphicsUnregisterResource, self._resource)
+
+
+def _text(found: bytes) -> str:
+    return found.split(b"\0")[0].decode()

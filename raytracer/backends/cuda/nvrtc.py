@@ -1,0 +1,130 @@
+"""NVRTC: NVIDIA's compiler for device code as a library, which needs no toolkit.
+
+It has no standard headers, and of CUDA's those that lie in a toolkit or in NVIDIA's wheels.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Sequence
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from raytracer.errors import BackendError
+
+TOOLKITS = ("CUDA_HOME", "CUDA_PATH", "CUDA_ROOT")
+"""Variables that name the folder of a CUDA toolkit."""
+
+HEADERS = {
+    # Of the driver's API, kernels use the type of tensor maps alone.
+    "cuda.h": "struct alignas(64) CUtensorMap { unsigned long long opaque[16]; };",
+    "stdint.h": """typedef signed char int8_t;
+typedef short int16_t;
+typedef int int32_t;
+typedef long long int64_t;
+typedef unsigned char uint8_t;
+typedef unsigned short uint16_t;
+typedef unsigned int uint32_t;
+typedef unsigned long long uint64_t;
+""",
+    "type_traits": """namespace std {
+template <bool, class T, class> struct conditional { using type = T; };
+template <class T, class F> struct conditional<false, T, F> { using type = F; };
+template <bool B, class T, class F> using conditional_t = typename conditional<B, T, F>::type;
+}
+""",
+}
+"""What kernels need of headers that NVRTC cannot read, by their names."""
+
+OPTIONS = (
+    # GCC's name, which NVRTC before 13.5 lacks, by the operator of its parser for that purpose.
+    "-D__builtin_offsetof(T, member)=__INTADDR__(&((T*)0)->member)",
+    "-default-device",  # constexpr functions may be called, as with nvcc
+    "--ptxas-options=-v",
+)
+_RELEASE = re.compile(r"\bV(\d+\.\d+\.\d+)")
+
+
+class RefusedError(BackendError):
+    """NVRTC refused a kernel; the message is its log."""
+
+    most_sentences = 1000
+
+
+@cache
+def release() -> str:
+    """Return the release, like "13.0.88"; "" if NVRTC is not installed."""
+    try:
+        text = compile_text(b"", "empty.cu", "compute_80", ())[0]
+    except (ImportError, RuntimeError, BackendError):
+        return ""
+    found = _RELEASE.search(text.decode(errors="replace"))  # in the head of its PTX
+    return found[1] if found else "of an unknown release"
+
+
+def compile_text(text: bytes, name: str, arch: str, options: Sequence[str]) -> tuple[bytes, str]:
+    """Return machine code and log; PTX of an architecture like "compute_80".
+
+    Args:
+        text: of the kernel.
+        name: of the file, for messages and line numbers.
+        arch: like "sm_90a".
+        options: of nvcc for device code.
+
+    Raises:
+        RefusedError: the kernel does not compile.
+    """
+    from cuda.bindings import nvrtc
+
+    contents, names = ([each.encode() for each in part] for part in zip(*_headers(), strict=True))
+    program = _ask(nvrtc.nvrtcCreateProgram, text, name.encode(), len(names), contents, names)
+    try:
+        words = [each.encode() for each in (*options, *OPTIONS, f"-arch={arch}", *_folders())]
+        (status,) = nvrtc.nvrtcCompileProgram(program, len(words), words)
+        log = _text(nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog, program)
+        said = log.rstrip(b"\0").decode(errors="replace")
+        if status:
+            raise RefusedError(*(said or str(status)).splitlines())
+        if arch.startswith("compute_"):
+            return _text(nvrtc.nvrtcGetPTXSize, nvrtc.nvrtcGetPTX, program), said
+        return _text(nvrtc.nvrtcGetCUBINSize, nvrtc.nvrtcGetCUBIN, program), said
+    finally:
+        nvrtc.nvrtcDestroyProgram(program)
+
+
+def identity() -> tuple[str, ...]:
+    """Return what the same kernel and options depend on, for the name of a cubin."""
+    return ("NVRTC", release(), *OPTIONS, *HEADERS.values(), *_folders())
+
+
+def _headers() -> list[tuple[str, str]]:
+    return [(text, name) for name, text in HEADERS.items()]
+
+
+@cache
+def _folders() -> tuple[str, ...]:
+    """Return the options for the folders with CUDA's headers: of wheels, then of a toolkit."""
+    spec = find_spec("nvidia")
+    wheels = [Path(each) for each in spec.submodule_search_locations or ()] if spec else []
+    found = [
+        *(folder for each in wheels for folder in sorted(each.glob("cu*/include"))),
+        *(Path(os.environ[name], "include") for name in TOOLKITS if os.environ.get(name)),
+        Path("/usr/local/cuda/include"),
+    ]
+    return tuple(f"-I{folder}" for folder in found if (folder / "cuda_bf16.h").is_file())
+
+
+def _text(size: Callable[..., Any], get: Callable[..., Any], program: Any) -> bytes:
+    room = b" " * int(_ask(size, program))  # written in place
+    _ask(get, program, room)
+    return room
+
+
+def _ask(call: Callable[..., tuple[Any, ...]], *arguments: Any) -> Any:
+    status, *found = call(*arguments)
+    if status:
+        raise BackendError(f"NVRTC: {call.__name__} failed: {status}")
+    return found[0] if found else None

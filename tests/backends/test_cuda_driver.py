@@ -1,0 +1,353 @@
+"""The bindings of the driver: which one is taken, and that both do the same."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from raytracer.backends.cuda import compile as compiler
+from raytracer.backends.cuda import driver
+from raytracer.backends.cuda.check import translated
+from raytracer.errors import BackendError, MemoryNeedError
+
+Installed = Callable[..., None]
+
+
+@pytest.fixture
+def installed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Installed]:
+    """Return a function that pretends that some bindings are installed, and some of them broken."""
+
+    def pretend(*names: str, broken: tuple[str, ...] = ()) -> None:
+        packages = {driver.PACKAGES[name] for name in names}
+        bad = {driver.MODULES[name] for name in broken}
+
+        def load(module: str) -> Any:
+            if module in bad:
+                raise ImportError("undefined symbol: cuSomething")
+            return SimpleNamespace(Error=OSError, init=lambda: None, name=module)
+
+        monkeypatch.setattr(driver, "find_spec", lambda name: name in packages or None)
+        monkeypatch.setattr(driver, "import_module", load)
+
+    monkeypatch.delenv(driver.VARIABLE, raising=False)
+    caches = driver.load, driver.chosen
+    for cached in caches:
+        cached.cache_clear()
+    yield pretend
+    monkeypatch.undo()
+    for cached in caches:
+        cached.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("names", "broken", "taken"),
+    [
+        (("pycuda", "cuda-bindings"), (), "pycuda"),
+        (("cuda-bindings",), (), "cuda-bindings"),
+        (("pycuda",), (), "pycuda"),
+        (("pycuda", "cuda-bindings"), ("pycuda",), "cuda-bindings"),
+    ],
+)
+def test_pycuda_is_taken_where_it_loads(
+    installed: Installed, names: tuple[str, ...], broken: tuple[str, ...], taken: str
+) -> None:
+    installed(*names, broken=broken)
+    assert driver.chosen() == taken
+    assert driver.load().name == driver.MODULES[taken]
+    assert driver.label().startswith(taken)
+
+
+def test_a_variable_chooses(installed: Installed, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(driver.VARIABLE, "cuda-bindings")
+    installed("pycuda", "cuda-bindings")
+    assert driver.chosen() == "cuda-bindings"
+
+
+@pytest.mark.parametrize(
+    ("names", "broken", "wanted", "words"),
+    [
+        ((), (), "", "a Python binding of the driver is not installed: `pip install 'raytracer"),
+        (
+            ("pycuda",),
+            (),
+            "cuda-bindings",
+            "^cuda-bindings is not installed, which RAYTRACER_CUDA_BINDING names: unset it; `pip",
+        ),
+        (("pycuda",), ("pycuda",), "", r"pycuda does not load \(undefined.*reinstall it; `pip"),
+        (("pycuda",), (), "cupy", "RAYTRACER_CUDA_BINDING is 'cupy': set it to pycuda or cuda-b"),
+    ],
+)
+def test_without_a_binding_it_is_a_sentence(
+    installed: Installed,
+    monkeypatch: pytest.MonkeyPatch,
+    names: tuple[str, ...],
+    broken: tuple[str, ...],
+    wanted: str,
+    words: str,
+) -> None:
+    monkeypatch.setenv(driver.VARIABLE, wanted)
+    installed(*names, broken=broken)
+    with pytest.raises(BackendError, match=words) as caught:
+        driver.load()
+    assert len(caught.value.sentences) == 1
+
+
+def test_what_pycuda_lacks_names_the_other_binding(
+    installed: Installed,
+) -> None:
+    installed("pycuda", broken=("cuda-bindings",))
+    with pytest.raises(BackendError, match=r"needs cuda-bindings.*raytracer"):
+        driver.bindings()
+
+
+class Calls:
+    """Functions of cuda-bindings that note what they are asked; those in `fail` refuse it."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, **gives: Any) -> None:
+        self.cu = pytest.importorskip("cuda.bindings.driver")
+        self.bindings = importlib.import_module(driver.MODULES["cuda-bindings"])
+        self.made: list[tuple[Any, ...]] = []
+        self.fail: dict[str, Any] = {}
+        always = {"cuCtxGetCurrent": 1, "cuCtxPushCurrent": None, "cuCtxPopCurrent": None}
+        for name, result in (always | gives).items():
+            monkeypatch.setattr(self.cu, name, self._function(name, result))
+
+    def _function(self, name: str, result: Any) -> Callable[..., tuple[Any, ...]]:
+        def call(*given: Any) -> tuple[Any, ...]:
+            if not name.startswith("cuCtx"):
+                self.made.append((name, *given))
+            if name in self.fail:
+                return (self.fail[name], result)
+            found = result(*given) if callable(result) else result
+            success = self.cu.CUresult.CUDA_SUCCESS
+            return (success,) if found is None else (success, found)
+
+        call.__name__ = name
+        return call
+
+    @property
+    def names(self) -> list[str]:
+        return [name for name, *_ in self.made]
+
+
+STREAM: Any = SimpleNamespace(handle=16)
+
+
+def test_arguments_of_a_launch_are_one_block_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    import ctypes
+
+    blocks = []
+
+    def launch(*given: Any) -> None:
+        words = (ctypes.c_void_p * 5).from_address(given[-1])
+        assert (words[0], words[2], words[4]) == (1, 2, None)
+        size = ctypes.c_size_t.from_address(words[3] or 0).value
+        blocks.append(ctypes.string_at(words[1] or 0, size))
+
+    gives = {"cuModuleLoadData": 5, "cuModuleGetFunction": 6, "cuModuleUnload": None}
+    calls = Calls(monkeypatch, cuLaunchKernel=launch, **gives)
+    function = calls.bindings.module_from_buffer(b"code").get_function("add")
+    function.prepare(["P", "i", "q", "5s"])
+    for address in (1 << 40, 3):
+        function.prepared_async_call((1, 2, 3), (32, 4, 1), STREAM, address, 7, -1, b"abcde",
+                                     shared_size=99)  # fmt: skip
+    assert calls.made[2][:-1] == ("cuLaunchKernel", 6, 1, 2, 3, 32, 4, 1, 99, 16, None)
+    assert blocks == [  # each value at a multiple of its size, as in C
+        address.to_bytes(8, "little") + b"\7\0\0\0\0\0\0\0" + b"\xff" * 8 + b"abcde"
+        for address in (1 << 40, 3)
+    ]
+
+
+@pytest.mark.parametrize(("early", "cluster"), [(False, 0), (True, 0), (False, 4), (True, 4)])
+def test_attributes_of_a_launch(monkeypatch: pytest.MonkeyPatch, early: bool, cluster: int) -> None:
+    import ctypes
+
+    def launch(configuration: Any, function: int, arguments: int, _: int) -> None:
+        sizes = [
+            getattr(configuration, f"{what}Dim{axis}")
+            for what in ("grid", "block")
+            for axis in "XYZ"
+        ]
+        assert (sizes, function) == ([32, 1, 1, 256, 1, 1], 6)
+        assert (configuration.sharedMemBytes, int(configuration.hStream)) == (2000, 16)
+        assert ctypes.string_at(ctypes.c_void_p.from_address(arguments).value or 0, 5) == b"abcde"
+        names = calls.cu.CUlaunchAttributeID
+        found = {each.id: each.value for each in configuration.attrs}
+        assert configuration.numAttrs == len(found) == early + (cluster > 0)
+        if early:
+            key = names.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
+            assert found[key].programmaticStreamSerializationAllowed == 1
+        if cluster:
+            size = found[names.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION].clusterDim
+            assert (size.x, size.y, size.z) == (4, 1, 1)
+
+    calls = Calls(monkeypatch, cuLaunchKernelEx=launch)
+    function: Any = SimpleNamespace(handle=6)
+    made = calls.bindings.Launch(function, (32, 256, 2000), b"abcde", early, cluster)
+    made.queue(STREAM)
+    made.queue(STREAM)
+    assert calls.names == ["cuLaunchKernelEx"] * 2
+
+
+GRAPH = {
+    "cuStreamBeginCapture": None,
+    "cuStreamEndCapture": 21,
+    "cuGraphInstantiate": 22,
+    "cuGraphLaunch": None,
+    "cuGraphDestroy": None,
+    "cuGraphExecDestroy": None,
+}
+
+
+def test_work_is_captured_once_and_replayed(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls, done = Calls(monkeypatch, **GRAPH), list[str]()
+    graph = calls.bindings.Graph(STREAM, lambda: done.append(calls.names[-1]))
+    graph.launch()
+    graph.launch()
+    del graph
+    assert done == ["cuStreamBeginCapture"]
+    assert calls.names == [
+        "cuStreamBeginCapture",
+        "cuStreamEndCapture",
+        "cuGraphInstantiate",
+        "cuGraphDestroy",
+        "cuGraphLaunch",
+        "cuGraphLaunch",
+        "cuGraphExecDestroy",
+    ]
+
+
+def test_capture_ends_when_the_work_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = Calls(monkeypatch, **GRAPH)
+    with pytest.raises(ZeroDivisionError):
+        calls.bindings.Graph(STREAM, lambda: 1 // 0)
+    assert calls.names == ["cuStreamBeginCapture", "cuStreamEndCapture"]
+
+
+@pytest.mark.parametrize("failing", ["cuStreamEndCapture", "cuGraphInstantiate"])
+def test_what_cannot_be_captured_is_said(monkeypatch: pytest.MonkeyPatch, failing: str) -> None:
+    calls = Calls(monkeypatch, cuGetErrorString=b"not permitted", **GRAPH)
+    calls.fail[failing] = calls.cu.CUresult.CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
+    with pytest.raises(BackendError, match=rf"CUDA failed: {failing} failed: not permitted;"):
+        calls.bindings.Graph(STREAM, lambda: None)
+    assert ("cuGraphDestroy" in calls.names) == (failing == "cuGraphInstantiate")
+
+
+def test_memory_is_released_once_in_its_context(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = Calls(monkeypatch, cuMemAlloc=4096, cuMemFree=None)
+    freed = calls.bindings.mem_alloc(10)
+    assert int(freed) == 4096
+    freed.free()
+    freed.free()
+    del freed
+    calls.bindings.mem_alloc(10)  # dropped
+    assert calls.names == ["cuMemAlloc", "cuMemFree"] * 2
+
+
+@pytest.fixture(params=list(driver.MODULES))
+def each(request: pytest.FixtureRequest, cuda: str) -> Iterator[Any]:
+    """Each binding in turn, with the context of the first GPU current."""
+    module = pytest.importorskip(driver.MODULES[request.param])
+    module.init()
+    context = module.Device(0).retain_primary_context()
+    context.push()
+    yield module
+    context.pop()
+    context.detach()
+
+
+KERNEL = """// title: Scale
+// idea: multiplies
+// block: 32
+// needs: sm_75+
+// source: none
+#include <stdint.h>
+__constant__ float c_factor;
+extern "C" __global__ void scale(float* out, const float* in, int32_t n, float more,
+                                 int64_t first) {
+  extern __shared__ float part[];
+  part[threadIdx.x] = in[blockIdx.x * 32 + threadIdx.x];
+  __syncthreads();
+  int64_t i = blockIdx.x * 32 + threadIdx.x;
+  if (i < n) out[first + i] = part[threadIdx.x] * c_factor + more;
+}
+"""
+
+
+@pytest.mark.gpu
+@pytest.mark.usefixtures("cuda_compiler")
+def test_copies_and_launches_on_a_gpu(each: Any, tmp_path: Path) -> None:
+    source = tmp_path / "scale.cu"
+    source.write_text(KERNEL)
+    arch = compiler.architecture(each.Device(0).compute_capability())
+    module = each.module_from_buffer(compiler.compile_source(source, arch, tmp_path).code)
+    stream, start, end = each.Stream(1), each.Event(), each.Event()
+    values = np.arange(64, dtype=np.float32)
+    given, out = each.mem_alloc(values.nbytes), each.mem_alloc(8 + values.nbytes)
+    locked = each.pagelocked_empty(values.nbytes, np.uint8)
+    locked[:] = values.view(np.uint8)
+    each.memcpy_htod_async(int(given), locked, stream)
+    each.memset_d32_async(int(out), 0x3F800000, 66, stream)
+    factor, size = module.get_global("c_factor")
+    assert size == 4
+    each.memcpy_htod_async(factor, np.float32(3).tobytes(), stream)
+    function = module.get_function("scale")
+    function.prepare(["P", "P", "i", "f", "q"])
+    start.record(stream)
+    function.prepared_async_call(
+        (2, 1, 1), (32, 1, 1), stream, int(out), int(given), 50, 0.5, 2, shared_size=128
+    )
+    end.record(stream)
+    end.synchronize()
+    assert end.time_since(start) > 0
+    assert function.num_regs > 0
+    found = np.empty(66, np.float32)
+    each.memcpy_dtoh(found, int(out))
+    np.testing.assert_array_equal(found[2:52], values[:50] * 3 + 0.5)
+    assert (np.delete(found, range(2, 52)) == 1).all()
+    with pytest.raises(each.LogicError):
+        module.get_function("nothing")
+    with pytest.raises(each.LogicError):
+        module.get_global("nothing")
+
+
+@pytest.mark.gpu
+def test_full_memory_is_a_sentence_on_a_gpu(each: Any) -> None:
+    with pytest.raises(MemoryNeedError, match="out of memory"), translated(each):
+        each.mem_alloc(each.mem_get_info()[1] * 2)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("binding", list(driver.MODULES))
+def test_both_bindings_render_the_same_picture(cuda: str, tmp_path: Path, binding: str) -> None:
+    """As the product is used: a process that takes the binding, and tells which."""
+    if not driver.is_installed(binding):
+        pytest.skip(f"{binding} is not installed")
+    chosen = {driver.VARIABLE: binding}
+    devices = run("devices", **chosen)
+    assert f"{binding} " in devices.split("binding", 1)[1].splitlines()[0]
+    pictures = []
+    for name, environment in (("own", chosen), ("any", {driver.VARIABLE: ""})):
+        path = tmp_path / f"{name}.png"
+        words = ("--width", "200", "--height", "120", "--samples", "3", "-o", str(path))
+        run("render", "weekend", "--backend", "cuda", *words, **environment)
+        pictures.append(path.read_bytes())
+    assert pictures[0] == pictures[1]
+
+
+def run(*words: str, **environment: str) -> str:
+    """Output of the command in a process of its own."""
+    command = [sys.executable, "-m", "raytracer", *words]
+    env = os.environ | environment
+    done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
