@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cache
+from math import exp
 from struct import Struct
 from typing import TYPE_CHECKING, Any, cast
 
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from raytracer.film.film import Backdrop, Crop
+
+LEAST_SPREAD = 0.01
+"""Least weight of a neighbouring pixel that is worth the time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,12 +35,16 @@ class View:
         frame: structured (1,), `Frame`: its parts are the film (size, crop), the sampler, the
             integrator, the environment (background, ambient light), and what the scene's tables
             hold.
+        draft: whether it is a draft whose ambient occlusion is filtered (`as_draft`).
+        beside: weight of the samples of a neighbouring pixel in a draft, beside 1 of a pixel's own.
     """
 
     camera: NDArray[np.void]
     lights: NDArray[np.void]
     materials: NDArray[np.void]
     frame: NDArray[np.void]
+    draft: bool = False
+    beside: float = 0.0
 
     @property
     def width(self) -> int:
@@ -154,6 +162,11 @@ class View:
         words = {number: word for word, number in enum("IntegratorKind").items()}
         return words[self._number("kind")]
 
+    @property
+    def occlusion_rays(self) -> int:
+        """Occlusion rays of a surface; 0 with other integrators than `ao`."""
+        return self._number("ao_samples") if self.integrator == "ao" else 0
+
     def with_size(self, width: int, height: int) -> View:
         """Return the whole picture at another size in pixels; the camera stays as it is."""
         return self._but(x0=0, y0=0, x1=width, y1=height, width=width, height=height)
@@ -183,6 +196,27 @@ class View:
     def through_centers(self) -> View:
         """Return the view with every sample through its pixel's centre (the point filter)."""
         return self._but(filter=code("FilterKind", "point"))
+
+    def as_draft(self, scale: float = 1.0) -> View:
+        """Return the view for a picture of one sample that is soon replaced.
+
+        Its ray goes through the pixel's centre. The ambient occlusion of a pixel is that of all
+        around it, of one ray in every second row. The filter, which spreads a pixel's samples over
+        its neighbours, is that of the view.
+
+        Args:
+            scale: its width divided by that of the full picture, for whose pixels the filter is.
+        """
+        view = replace(self.through_centers(), beside=self._spread(scale))
+        return replace(view._but(ao_samples=1), draft=True) if self.occlusion_rays else view
+
+    def _spread(self, scale: float) -> float:
+        """Return the filter one pixel from its middle, by that in it; 0 where it is narrow."""
+        (radius,) = self._values("filter_radius")
+        if self._number("filter") != code("FilterKind", "gaussian") or not radius:
+            return 0.0
+        weight = exp(-4.5 / (radius * scale) ** 2)  # it ends at three standard deviations
+        return weight if weight > LEAST_SPREAD else 0.0
 
     def with_depth(self, max_depth: int) -> View:
         """Return the view with another largest number of bounces."""
@@ -227,7 +261,7 @@ class View:
 
     def _but(self, **fields: Any) -> View:
         frame = _with_fields(self.frame.tobytes(), self.frame.dtype, fields)
-        return View(self.camera, self.lights, self.materials, frame)
+        return replace(self, frame=frame)
 
 
 def frame_of(**fields: Any) -> NDArray[np.void]:

@@ -54,7 +54,8 @@
   F(uint64_t, film, 1)                                                                            \
   F(int64_t, sphere_count, 1) F(int32_t, tile_begin, 1) F(int32_t, tile_end, 1)                   \
   F(int32_t, sample_begin, 1) F(int32_t, sample_count, 1) F(int32_t, tiles_x, 1) F(int32_t, pad, 1) \
-  F(uint64_t, opacity, 1) F(uint64_t, sky, 1)
+  F(uint64_t, opacity, 1) F(uint64_t, sky, 1)                                                     \
+  F(uint64_t, draft, 1) F(int32_t, unused, 2)  /* planes of a draft, or 0 */
 
 // A sphere too large for a float32 centre and radius, as geom/large_sphere.h tests it; prim: its leaf position
 #define RT_LARGESPHERE(F)                                                                         \
@@ -87,7 +88,7 @@
 
 // how a film becomes a picture, and where: the addresses are used on CUDA alone. exposure in stops
 #define RT_TONEARGS(F)                                                                            \
-  F(uint64_t, film, 1) F(uint64_t, out, 1)     /* float4 sums, row 0 on top; RGBA codes */        \
+  F(uint64_t, film, 1) F(uint64_t, out, 1)     /* float4 sums, row 0 on top; RGBA codes, or planes of a draft */ \
   F(uint64_t, histogram, 1) F(uint64_t, scratch, 1) /* histogram 0: nothing is counted */       \
   F(int32_t, width, 1) F(int32_t, height, 1)                                                      \
   F(int32_t, x0, 1) F(int32_t, y0, 1)          /* the film's place in the picture, for dither */  \
@@ -98,7 +99,7 @@
   F(float, meter_low, 1) F(float, meter_high, 1) /* percent */                                    \
   F(int32_t, stage, 1) F(int32_t, picture_height, 1) /* stage: of tone_passes; rows of the full picture */ \
   F(float, background_bottom, 3) F(int32_t, opaque, 1) /* what an opaque film's sums hold where nothing was hit */ \
-  F(float, background_top, 3) F(int32_t, pad, 1)
+  F(float, background_top, 3) F(float, beside, 1) /* weight of the samples of a pixel beside another, of drafts */
 
 // Statistics of a film: the histogram of film/histogram.h, sums and extremes.
 #define RT_FILMHISTOGRAM(F)                                                                      \
@@ -126,6 +127,9 @@ namespace rt {
 constexpr int32_t kWarpTileWidth = 8, kWarpTileHeight = 4;
 // bytes at ToneArgs::scratch; zero before the first launch
 constexpr int32_t kHistogramScratchBytes = 1 << 17;
+// Planes of float32 that a draft keeps of the surfaces in its pixels (integrator/draft.h), and pixels around them: more
+// than the filter, or a packet of camera rays, reaches beyond the picture
+constexpr int32_t kDraftPlanes = 8, kDraftMargin = 16;
 
 struct Camera {
   RT_CAMERA(RT_FIELD)
@@ -205,7 +209,7 @@ static_assert(sizeof(Camera) % 16 == 0 && sizeof(Light) % 16 == 0 && sizeof(Mate
 static_assert(sizeof(Integrator) % 16 == 0 && sizeof(Environment) % 16 == 0 && sizeof(Frame) % 16 == 0);
 static_assert(sizeof(Film) == 32 && sizeof(Sampler) == 32 && sizeof(SceneInfo) == 32);
 static_assert(sizeof(Clip) == 112 && sizeof(Media) == 96 && sizeof(Sky) == 32 && sizeof(SkyTexel) == 32 &&
-              sizeof(RenderArgs) == 112 && sizeof(Node) == 80);
+              sizeof(RenderArgs) == 128 && sizeof(Node) == 80);
 static_assert(sizeof(LargeSphere) == 32 && sizeof(Emitter) == 48 && sizeof(FirstHit) == 48 && sizeof(ToneArgs) == 128 &&
               sizeof(FilmHistogram) == 1072);
 }  // namespace rt

@@ -15,7 +15,7 @@
 #endif
 
 #define RT_ISA_ROW(name) \
-  Isa{#name, rt_##name::render_tile, rt_##name##_paths::render_tile, rt_##name::first_hit_row, rt_##name##_capsules::render_tile, rt_##name##_capsule_paths::render_tile, rt_##name##_capsules::first_hit_row, rt_##name::measure_rows, rt_##name::tone_map_rows}
+  Isa{#name, rt_##name::render_tile, rt_##name##_paths::render_tile, rt_##name::first_hit_row, rt_##name##_capsules::render_tile, rt_##name##_capsule_paths::render_tile, rt_##name##_capsules::first_hit_row, rt_##name::measure_rows, rt_##name::tone_map_rows, rt_##name::clean_rows}
 
 namespace rt {
 namespace {

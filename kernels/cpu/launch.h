@@ -16,6 +16,7 @@ struct Isa {
   void (*first_hits_capsules)(const SceneView&, FirstHit* row, int y);
   void (*measure)(const ToneRows&, RowHistogram&);
   void (*tone_map)(const ToneRows&, RowHistogram&);
+  void (*clean)(const DraftRows&);
 };
 
 // the sets compiled in that this CPU has, best first; `count` receives how many

@@ -1,6 +1,7 @@
 // Bindings only: NumPy arrays in, NumPy arrays out, the interpreter lock released in between.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -163,7 +164,7 @@ nb::dict enums() {
 #define RT_CONSTANTS(C)                                                                           \
   C(kToneBins) C(kBinUncovered) C(kBinNonFinite) C(kBinBlack) C(kFirstBin) C(kLastBin)            \
   C(kBinOffset) C(kWarpTileWidth) C(kWarpTileHeight) C(kHistogramScratchBytes) C(kMaxLargeSpheres)    \
-  C(kNoSphere) C(kOpaque) C(kMostClipPlanes)
+  C(kDraftPlanes) C(kDraftMargin) C(kNoSphere) C(kOpaque) C(kMostClipPlanes)
 #define RT_CONSTANT(name) numbers[#name] = rt::name;
 
 nb::dict constants() {
@@ -246,6 +247,13 @@ In<float, 2> kept_records(nb::handle array) {
   return kept.shape(1) == rt::kSolidFloats ? unchanging<float, 2>(array, "spheres") : kept;
 }
 
+void check_draft(const Out<float, 3>& planes, const Out<float, 3>& sums) {
+  check_aligned(planes.data());
+  if (planes.shape(0) != rt::kDraftPlanes || planes.shape(1) != sums.shape(0) + 2 * rt::kDraftMargin ||
+      planes.shape(2) != sums.shape(1) + 2 * rt::kDraftMargin || sums.shape(2) != 4)
+    throw nb::value_error("draft: not the planes of the film");
+}
+
 // The spheres of a scene, their tree and their looks, checked once, when a scene is made: arrays of Python's. What
 // is used as an index can no longer change then. A view (camera, lights, materials, frame) comes with each call
 // and is checked against them.
@@ -305,7 +313,7 @@ class Scene {
   }
 
   int64_t render(nb::object camera, nb::object lights, nb::object materials, nb::object frame, Out<float, 3> film,
-                 int64_t first_tile, double budget, int threads) {
+                 int64_t first_tile, double budget, int threads, std::optional<Out<float, 3>> draft) {
     Structs<rt::Camera> camera_view(camera);
     Structs<rt::Light> light(lights);
     Structs<rt::Material> material(materials);
@@ -316,6 +324,7 @@ class Scene {
     check_shape(frame_view.one().film, film, 4);
     if (first_tile < 0) throw nb::value_error("the first tile has number 0");
     scene.film = film.data();
+    if (draft) check_draft(*draft, film), scene.draft = draft->data();
     int64_t next = first_tile;
     interruptible([&](rt::Cancel* cancel) {
       scene.cancel = cancel;
@@ -404,6 +413,7 @@ void check_tone(const Structs<rt::ToneArgs>& args, const Out<uint8_t, 1>& histog
   if (a.width < 1 || a.height < 1) throw nb::value_error("a film has at least one pixel");
   if (a.bits != 8 && a.bits != 16) throw nb::value_error("bits must be 8 or 16");
   if (!std::isfinite(a.exposure)) throw nb::value_error("exposure: not a number of stops");
+  if (!(a.beside >= 0.0f && a.beside <= 1.0f)) throw nb::value_error("beside: not a weight from 0 to 1");
   if (!(a.white > 0.0f) || !std::isfinite(a.white)) throw nb::value_error("white: not a luminance above 0");
   if (!(0.0f <= a.meter_low && a.meter_low < a.meter_high && a.meter_high <= 100.0f))
     throw nb::value_error("meter_low, meter_high: not two percentiles");
@@ -433,6 +443,13 @@ void tone_map_film(In<float, 3> sums, nb::object arguments, Out<uint8_t, 1> hist
   void* to = out.data();
   interruptible([&](rt::Cancel* cancel) {
     rt::tone_map_film(sums.data(), *args.data(), *(rt::FilmHistogram*)histogram.data(), to, threads, cancel);
+  });
+}
+
+void clean_draft(Out<float, 3> planes, Out<float, 3> sums, int threads) {
+  check_draft(planes, sums);
+  interruptible([&](rt::Cancel* cancel) {
+    rt::clean_draft(planes.data(), sums.data(), (int32_t)sums.shape(1), (int32_t)sums.shape(0), threads, cancel);
   });
 }
 
@@ -571,9 +588,10 @@ NB_MODULE(_core, m) {
            "points outside of another.")
       .def_prop_ro("nbytes", &Scene::nbytes, "Bytes of all arrays.")
       .def("render", &Scene::render, "camera"_a, "lights"_a, "materials"_a, "frame"_a, "film"_a.noconvert(),
-           "first_tile"_a, "budget_seconds"_a, "threads"_a,
+           "first_tile"_a, "budget_seconds"_a, "threads"_a, "draft"_a.noconvert() = nb::none(),
            "Adds the frame's samples to film, float32 (h, w, 4), from first_tile on; returns the first tile not "
-           "rendered.")
+           "rendered. draft: planes float32 (8, h + 32, w + 32), zero at first, that keep the ambient light of surfaces "
+           "for clean_draft, with one ray a surface; None adds it.")
       .def("first_hits", &Scene::first_hits, "camera"_a, "frame"_a, "out"_a.noconvert(), "threads"_a,
            "What the rays through the pixels' centres meet first: FirstHit as uint8 (h, w, 48).");
   m.def("check_view", check_view, "camera"_a, "lights"_a.none(), "materials"_a.none(), "frame"_a, "spheres"_a,
@@ -595,6 +613,8 @@ NB_MODULE(_core, m) {
         "out"_a.noconvert(), "threads"_a,
         "Film sums float32 (h, w, 4) to code values, uint8 or uint16 (h, w, 4), straight alpha; counts into the "
         "FilmHistogram.");
+  m.def("clean_draft", clean_draft, "draft"_a.noconvert(), "sums"_a.noconvert(), "threads"_a,
+        "Adds the ambient light of a draft, filtered, to the film sums float32 (h, w, 4).");
   m.def("video_planes", video_planes, "pixels"_a.noconvert(), "out"_a.noconvert(),
         "A picture, uint8 (h, w, 3 or 4), to planes Y, U, V one after another, BT.709 4:2:0 in limited range, uint8 "
         "(3 H / 2, W) with h and w rounded up to even H and W.");

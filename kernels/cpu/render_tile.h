@@ -44,11 +44,21 @@ static void add_sample(rt::Scratch& k, int rays) {
     for (int i = 0; i < rays; i += kWide) store(k.sum[c] + i, load<FW>(k.sum[c] + i) + load<FW>(sample[c] + i));
 }
 
+// Pixels without a surface, to begin with; whole blocks, as their surfaces are kept.
+static void clear_draft(const rt::SceneView& s, const TileBlocks& blocks) {
+  for (int y = 0; y < blocks.down * kBlock; ++y) {
+    float* depth = draft_at(s, (uint32_t)blocks.rect.x0, (uint32_t)(blocks.rect.y0 + y)) +
+                   kDraftDepth * draft_plane(s.frame->film);
+    for (int x = 0; x < blocks.across * kBlock; ++x) depth[x] = kInfinity;
+  }
+}
+
 void render_tile(const rt::SceneView& s, rt::Scratch& k, rt::TileRect rect) {
   TileBlocks blocks(rect);
   const int rays = blocks.count() * kPacket;
   load_film(s, k, blocks);
   make_pixels(blocks, k);
+  if (is_draft(s)) clear_draft(s, blocks);
   for (int n = 0; n < s.frame->sampler.sample_count; ++n) {
     memset(k.r, 0, sizeof(float) * (size_t)rays);
     memset(k.g, 0, sizeof(float) * (size_t)rays);

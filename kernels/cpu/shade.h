@@ -203,9 +203,10 @@ inline void trace_sky(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w,
     }
     const Surface<FW> f = load_surfaces(s, p, hits);
     const UW self = leaving(p, f), slot = load<UW>(w.slot + at);
+    const uint32_t leave = hits & bits(traces_sky(s, p));
     for (int ray = 0; ray < rays; ++ray) {
-      const SkySample<FW> a = shade_sky(*s.frame, p, f, Vec3<FW>{FW(1.0f), FW(1.0f), FW(1.0f)}, ray);
-      uint32_t free = hits & bits(a.contributes);
+      const SkySample<FW> a = shade_sky(s, p, f, Vec3<FW>{FW(1.0f), FW(1.0f), FW(1.0f)}, ray);
+      uint32_t free = leave & bits(a.contributes);
       if (s.frame->scene.large_count && free)
         free &= ~bits(large_occluded<FW>(s.large, s.frame->scene.large_count, f.point.position, a.wi, self, distance,
                                          ray_filter<FW>(s, p.x, p.y, p.sample, f.point.position, a.wi, true)));
@@ -219,11 +220,30 @@ inline void trace_sky(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w,
     for (uint32_t left = *m; left; left &= left - 1, ++r) *m &= ~((uint32_t)(r->t < 0.0f) << __builtin_ctz(left));
 }
 
+// What a draft keeps of a vector of camera rays: four rays in a row of a quad are four pixels in a row.
+RT_HD void keep_surfaces(const rt::SceneView& s, const rt::Scratch& k, int at, const PathState<FW>& p,
+                         const Surface<FW>& f, Vec3<FW> ambient, uint32_t hits, uint32_t open) {
+  const FW depth = select(mask_from_bits<MW>(hits), draft_depth(s, p, f), FW(kInfinity));
+  const FW seen = select(mask_from_bits<MW>(open), FW(1.0f), FW(0.0f));
+  const Vec3<FW> n = f.point.normal;
+  const FW values[rt::kDraftPlanes] = {seen, depth, n.x, n.y, n.z, ambient.x, ambient.y, ambient.z};
+  alignas(64) float lane[rt::kDraftPlanes][kWide];
+  for (int plane = 0; plane < rt::kDraftPlanes; ++plane) store(lane[plane], values[plane]);
+  const int64_t planes_apart = draft_plane(s.frame->film);
+  for (int i = 0; i < kWide; i += 4) {
+    if (!(hits >> i & 15u)) continue;
+    float* to = draft_at(s, k.x[at + i], k.y[at + i]);
+    for (int plane = 0; plane < rt::kDraftPlanes; ++plane)
+      memcpy(to + plane * planes_apart, lane[plane] + i, 4 * sizeof(float));
+  }
+}
+
 // What the sky sends to the surfaces `hits` of a vector, after trace_sky for those from `begin` on.
-RT_HD void add_sky(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w, int at, int begin, Vec3<FW> ambient,
-                   uint32_t hits = ~0u) {
+RT_HD void add_sky(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w, int at, int begin, const PathState<FW>& p,
+                   const Surface<FW>& f, Vec3<FW> ambient, uint32_t hits) {
   const int rays = sky_rays(s.frame->integrator);
   const uint32_t* open = k.stream.open + (at - begin) / kWide * rays;
+  if (keeps_surface(s, p)) return keep_surfaces(s, k, at, p, f, ambient, hits, open[0]);
   for (int ray = 0; ray < rays; ++ray) add_radiance(k, w, at, hits & open[ray], sky_radiance(*s.frame, ambient));
 }
 
@@ -267,7 +287,7 @@ inline void shade_wave(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w
     Surface<FW> f = load_surfaces(s, p, hits);
     const Vec3<FW> ambient = shade_ambient(s.frame->environment, p, f);
     if (sky_rays(s.frame->integrator))
-      add_sky(s, k, w, at, sky_begin, ambient);
+      add_sky(s, k, w, at, sky_begin, p, f, ambient, hits);
     else
       add_radiance(k, w, at, hits, ambient);
     if ((k.queued += kWide) > rt::kShadowBatch) flush_shadows(s, k, w, begin, at), begin = at, k.queued = kWide;

@@ -163,7 +163,7 @@ inline void shade_wave(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w
     if (!paths) {
       const Vec3<FW> ambient = shade_path_ambient(frame, p, scattering);
       if (sky_rays(frame.integrator))
-        add_sky(s, k, w, at, sky_begin, ambient, hits);
+        add_sky(s, k, w, at, sky_begin, p, f, ambient, hits);
       else
         add_radiance(k, w, at, hits, ambient);
     }

@@ -19,7 +19,7 @@ RowHistogram empty() {
   return t;
 }
 
-int32_t rows_of_run(const ToneArgs& args) { return (int32_t)std::max<int64_t>(kRun / args.width, 1); }
+int32_t rows_of_run(int32_t width) { return (int32_t)std::max<int64_t>(kRun / width, 1); }
 
 int useful_threads(int64_t items, int threads) {
   return (int)std::min<int64_t>(std::max(threads, 1), std::max<int64_t>(items, 1));
@@ -28,7 +28,7 @@ int useful_threads(int64_t items, int threads) {
 }  // namespace
 
 void measure_film(const float* sums, const ToneArgs& args, FilmHistogram& histogram, int threads, Cancel* cancel) {
-  const int32_t rows = rows_of_run(args);
+  const int32_t rows = rows_of_run(args.width);
   const int64_t runs = (args.height + rows - 1) / rows;
   const auto measure = current_isa().measure;
   struct RunSums {
@@ -40,7 +40,7 @@ void measure_film(const float* sums, const ToneArgs& args, FilmHistogram& histog
     RowHistogram& t = of_thread[(size_t)thread];
     t.luminance = t.log2 = 0.0;
     const int32_t first = (int32_t)i * rows;
-    measure({sums + 4 * (int64_t)first * args.width, nullptr, &args, 0.0f, first, std::min(rows, args.height - first)},
+    measure({sums + 4 * (int64_t)first * args.width, nullptr, &args, 0.0f, first, std::min(rows, args.height - first), nullptr},
             t);
     sum[(size_t)i] = {t.luminance, t.log2};
   });
@@ -68,7 +68,7 @@ float metered_exposure_of(const ToneArgs& args, const FilmHistogram& histogram) 
 
 void tone_map_film(const float* sums, const ToneArgs& args, FilmHistogram& histogram, void* out, int threads,
                    Cancel* cancel) {
-  const int32_t rows = rows_of_run(args);
+  const int32_t rows = rows_of_run(args.width);
   const int64_t runs = (args.height + rows - 1) / rows;
   const int64_t row_bytes = 4 * (int64_t)args.width * (args.bits / 8);
   const auto tone_map = current_isa().tone_map;
@@ -76,13 +76,24 @@ void tone_map_film(const float* sums, const ToneArgs& args, FilmHistogram& histo
   std::vector<RowHistogram> of_thread((size_t)std::max(threads, 1), empty());
   ThreadPool(useful_threads(runs, threads), cancel).each(runs, [&](int64_t i, int thread) {
     const int32_t first = (int32_t)i * rows;
+    std::vector<float> buffer(args.beside > 0.0f ? 8 * (size_t)args.width + 16 : 0);
     tone_map({sums + 4 * (int64_t)first * args.width, (char*)out + first * row_bytes, &args, exposure, first,
-              std::min(rows, args.height - first)},
+              std::min(rows, args.height - first), buffer.empty() ? nullptr : buffer.data()},
              of_thread[(size_t)thread]);
   });
   histogram.clipped = histogram.black = 0;
   for (const RowHistogram& t : of_thread)
     histogram.clipped += (uint32_t)t.clipped, histogram.black += (uint32_t)t.black;
+}
+
+void clean_draft(const float* planes, float* sums, int32_t width, int32_t height, int threads, Cancel* cancel) {
+  const int32_t rows = 4 * rows_of_run(width);  // a small draft takes less time than the start of a thread
+  const int64_t runs = (height + rows - 1) / rows;
+  const auto clean = current_isa().clean;
+  ThreadPool(useful_threads(runs, threads), cancel).each(runs, [&](int64_t i, int) {
+    const int32_t first = (int32_t)i * rows;
+    clean({planes, sums, width, height, first, std::min(rows, height - first)});
+  });
 }
 
 }  // namespace rt

@@ -18,4 +18,7 @@ float metered_exposure_of(const ToneArgs& args, const FilmHistogram& histogram);
 void tone_map_film(const float* sums, const ToneArgs& args, FilmHistogram& histogram, void* out, int threads,
                    Cancel* cancel);
 
+// Adds the ambient light of a draft, of the planes that it kept, to its sums.
+void clean_draft(const float* planes, float* sums, int32_t width, int32_t height, int threads, Cancel* cancel);
+
 }  // namespace rt

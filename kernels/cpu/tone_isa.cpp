@@ -1,6 +1,7 @@
-// Rows of a film, eight pixels at a time. Compiled once per instruction set (RT_ISA_*), each in a namespace of its own.
+// Rows of a film: statistics eight pixels at a time, in their order, and pictures kWide. Compiled once per instruction set (RT_ISA_*), each in a namespace of its own.
 #include "../film/tone_map.h"
 #include "../film/histogram.h"
+#include "../integrator/draft.h"
 #include "tone_rows.h"
 #include "wide.h"
 
@@ -8,15 +9,16 @@ namespace RT_NS {
 
 static constexpr int kPixels = 8;
 
+template <class F>
 struct Pixels {
-  F8 r, g, b, a;
+  F r, g, b, a;
 };
 
-// `left` pixels or eight; those beyond are without light and coverage
-RT_HD Pixels load_pixels(const float* sums, int64_t left) {
-  Pixels p;
-  alignas(32) float padded[4 * kPixels] = {};
-  if (left < kPixels) {
+// `left` pixels, or as many as there are lanes; those beyond are without light and coverage
+template <class F> RT_HD Pixels<F> load_pixels(const float* sums, int64_t left) {
+  Pixels<F> p;
+  alignas(64) float padded[4 * Lanes<F>::count] = {};
+  if (left < Lanes<F>::count) {
     memcpy(padded, sums, sizeof(float) * 4 * (size_t)left);
     sums = padded;
   }
@@ -49,7 +51,7 @@ void measure_rows(const rt::ToneRows& w, rt::RowHistogram& t) {
         light = logs = F8(0.0f);
       }
       int n = width - at < kPixels ? (int)(width - at) : kPixels;
-      Pixels p = load_pixels(sums + 4 * at, n);
+      Pixels<F8> p = load_pixels<F8>(sums + 4 * at, n);
       FilmPixel<F8> s = {p.r, p.g, p.b, all ? F8((float)a.samples) : p.a};
       if (removes) s = without_background(a, s, y);
       PixelLight<F8> found = pixel_light(s.r, s.g, s.b, s.alpha);
@@ -68,30 +70,45 @@ void measure_rows(const rt::ToneRows& w, rt::RowHistogram& t) {
   for (int i = 0; i < 8; ++i) t.darkest = min_(t.darkest, low[i]), t.brightest = max_(t.brightest, high[i]);
 }
 
-RT_HD void store_codes(uint8_t* out, const PixelCodes<F8>& c, int n) {
-  alignas(32) uint32_t rgba[8];
+RT_HD void store_codes(uint8_t* out, const PixelCodes<FW>& c, int n) {
+  alignas(64) uint32_t rgba[kWide];
   store(rgba, c.r | (c.g << 8) | (c.b << 16) | (c.a << 24));
   memcpy(out, rgba, 4 * (size_t)n);
 }
 
-RT_HD void store_codes(uint16_t* out, const PixelCodes<F8>& c, int n) {
-  alignas(32) uint32_t rg[8], ba[8], both[16];
+RT_HD void store_codes(uint16_t* out, const PixelCodes<FW>& c, int n) {
+  alignas(64) uint32_t rg[kWide], ba[kWide], both[2 * kWide];
   store(rg, c.r | (c.g << 16)), store(ba, c.b | (c.a << 16));
-  for (int i = 0; i < 8; ++i) both[2 * i] = rg[i], both[2 * i + 1] = ba[i];
+  for (int i = 0; i < kWide; ++i) both[2 * i] = rg[i], both[2 * i + 1] = ba[i];
   memcpy(out, both, 8 * (size_t)n);
 }
 
-template <class T> static void tone_map_row(const rt::ToneRows& w, const ToneMapping& d, int row, rt::RowHistogram& t) {
+// A row of a film in which a pixel has a part of the samples of its eight neighbours. buffer: two rows, and a pixel more
+static const float* smooth_row(const rt::ToneRows& w, int row, float* buffer) {
   const rt::ToneArgs& a = *w.args;
-  const float* sums = w.sums + 4 * (int64_t)row * a.width;
+  const int64_t floats = 4 * (int64_t)a.width;
+  const int y = w.first + row;
+  const float* own = w.sums + row * floats;
+  const float *above = y > 0 ? own - floats : own, *below = y + 1 < a.height ? own + floats : own;
+  const float beside = a.beside, norm = 1.0f / ((1.0f + 2.0f * beside) * (1.0f + 2.0f * beside));
+  float *__restrict column = buffer + 4, *__restrict out = buffer + 8 + floats;
+  for (int64_t i = 0; i < floats; ++i) column[i] = norm * fma_(beside, above[i] + below[i], own[i]);
+  for (int c = 0; c < 4; ++c) column[c - 4] = column[c], column[floats + c] = column[floats - 4 + c];
+  for (int64_t i = 0; i < floats; ++i) out[i] = fma_(beside, column[i - 4] + column[i + 4], column[i]);
+  return out;
+}
+
+template <class T>
+static void tone_map_row(const rt::ToneRows& w, const ToneMapping& d, int row, float* buffer, rt::RowHistogram& t) {
+  const rt::ToneArgs& a = *w.args;
+  const float* sums = buffer ? smooth_row(w, row, buffer) : w.sums + 4 * (int64_t)row * a.width;
   T* out = (T*)w.out + 4 * (int64_t)row * a.width;
-  const U8 y((uint32_t)(a.y0 + w.first + row));
-  alignas(32) uint32_t lane[8] = {0, 1, 2, 3, 4, 5, 6, 7};
-  U8 x = load<U8>(lane) + U8((uint32_t)a.x0);
-  for (int at = 0; at < a.width; at += kPixels, x = x + U8(kPixels)) {
-    int n = a.width - at < kPixels ? a.width - at : kPixels;
-    Pixels p = load_pixels(sums + 4 * (int64_t)at, n);
-    PixelCodes<F8> c = tone_map_pixel(d, p.r, p.g, p.b, p.a, x, y);
+  const UW y((uint32_t)(a.y0 + w.first + row));
+  UW x = lane_iota() + UW((uint32_t)a.x0);
+  for (int at = 0; at < a.width; at += kWide, x = x + UW(kWide)) {
+    int n = a.width - at < kWide ? a.width - at : kWide;
+    Pixels<FW> p = load_pixels<FW>(sums + 4 * (int64_t)at, n);
+    PixelCodes<FW> c = tone_map_pixel(d, p.r, p.g, p.b, p.a, x, y);
     store_codes(out + 4 * (int64_t)at, c, n);
     const uint32_t inside = (1u << n) - 1u;
     t.clipped += (uint64_t)__builtin_popcount(bits(c.clipped) & inside);
@@ -103,9 +120,33 @@ void tone_map_rows(const rt::ToneRows& w, rt::RowHistogram& t) {
   ToneMapping d = tone_mapping(*w.args, w.exposure);
   for (int row = 0; row < w.count; ++row)
     if (w.args->bits == 8)
-      tone_map_row<uint8_t>(w, d, row, t);
+      tone_map_row<uint8_t>(w, d, row, w.buffer, t);
     else
-      tone_map_row<uint16_t>(w, d, row, t);
+      tone_map_row<uint16_t>(w, d, row, w.buffer, t);
+}
+
+template <bool kTraced> static void clean_row(const rt::DraftRows& w, int y) {
+  const int64_t plane = draft_plane(w.width, w.height), stride = draft_stride(w.width);
+  for (int x = 0; x < w.width; x += kWide) {
+    const float* own = w.planes + draft_place(w.width, x, y);
+    const auto at = [=](int p, int dx, int dy) -> FW { return load<FW>(own + p * plane + dy * stride + dx); };
+    const int n = w.width - x < kWide ? w.width - x : kWide;
+    uint32_t found = bits(is_surface(at(kDraftDepth, 0, 0))) & ((1u << n) - 1u);
+    if (!found) continue;
+    const Vec3<FW> light = draft_ambient<FW, kTraced>(at);
+    alignas(64) float r[kWide], g[kWide], b[kWide];
+    store(r, light.x), store(g, light.y), store(b, light.z);
+    for (; found; found &= found - 1) {
+      const int i = __builtin_ctz(found);
+      float* sum = w.sums + 4 * ((int64_t)y * w.width + x + i);
+      sum[0] += r[i], sum[1] += g[i], sum[2] += b[i];
+    }
+  }
+}
+
+void clean_rows(const rt::DraftRows& w) {
+  for (int y = w.first; y < w.first + w.count; ++y)
+    traces_row((uint32_t)y) ? clean_row<true>(w, y) : clean_row<false>(w, y);
 }
 
 }  // namespace RT_NS

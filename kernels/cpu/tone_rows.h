@@ -18,12 +18,21 @@ struct ToneRows {
   const ToneArgs* args;
   float exposure;         // stops
   int32_t first, count;   // rows of the film
+  float* buffer;          // 8 w + 16 floats for a film that is smoothed, or null
+};
+
+// Rows of a draft, to whose sums the filtered ambient light is added (integrator/draft.h).
+struct DraftRows {
+  const float* planes;
+  float* sums;  // of the whole film
+  int32_t width, height, first, count;
 };
 
 #define RT_TONE_ENTRIES(ns)                                                   \
   namespace ns {                                                              \
   void measure_rows(const rt::ToneRows&, rt::RowHistogram&);                      \
   void tone_map_rows(const rt::ToneRows&, rt::RowHistogram&);                      \
+  void clean_rows(const rt::DraftRows&);                                      \
   }
 
 }  // namespace rt

@@ -191,6 +191,14 @@ RT_HD uint32_t bytes_with(const uint8_t* p, uint32_t bit) {
 }
 RT_HD F16 gather(const float* base, U16 index) { return _mm512_i32gather_ps(index.v, base, 4); }
 RT_HD U16 gather(const int32_t* base, U16 index) { return _mm512_i32gather_epi32(index.v, base, 4); }
+// sixteen records of 16 bytes as four vectors
+RT_HD F16 join(F8 low, F8 high) { return _mm512_insertf32x8(_mm512_castps256_ps512(low.v), high.v, 1); }
+RT_HD void load_transposed(const float* p, F16& x, F16& y, F16& z, F16& w) {
+  F8 low[4], high[4];
+  load_transposed(p, low[0], low[1], low[2], low[3]);
+  load_transposed(p + 32, high[0], high[1], high[2], high[3]);
+  x = join(low[0], high[0]), y = join(low[1], high[1]), z = join(low[2], high[2]), w = join(low[3], high[3]);
+}
 template <> struct Lanes<F16> {
   using U = U16;
   using M = M16;

@@ -48,6 +48,7 @@ RT_DEVICE void render_tile(const rt::RenderArgs& args, const rt::SceneTables& s,
         thread_intersect_closest(tree.nodes, primitives.global, ray.origin, ray.direction, kNoPrim, t, prim, filter);
       __syncwarp();
     }
+    if (is_draft(s)) clear_draft(s, x, y);
     float4 l = trace_path(s, tree, path_start<float>(ray, prim, x, y, sample));
     sum = make_float4(sum.x + l.x, sum.y + l.y, sum.z + l.z, sum.w + l.w);
   }

@@ -31,7 +31,8 @@ RT_DEVICE rt::SceneTables scene_tables(const rt::RenderArgs& a, const rt::Camera
           (const rt::Emitter*)a.emitters,
           (const rt::SkyTexel*)a.sky,
           (const uint16_t*)a.opacity,
-          &frame};
+          &frame,
+          (float*)a.draft};
 }
 
 // This thread's pixel of a warp's tile; threads beyond the picture's edge go along with a pixel inside.
@@ -113,17 +114,35 @@ RT_DEVICE Vec3<float> add_lights(const rt::SceneTables& s, const Traversal& trav
   return radiance;
 }
 
-// What the sky sends to a surface, added to `radiance`.
+// A pixel of a draft without a surface, to begin with.
+RT_DEVICE void clear_draft(const rt::SceneTables& s, uint32_t x, uint32_t y) {
+  draft_at(s, x, y)[kDraftDepth * draft_plane(s.frame->film)] = kInfinity;
+}
+
+// What a draft keeps of a surface, before it is known whether its ray to the sky is open.
+RT_DEVICE_CALLED void keep_surface(const rt::SceneTables& s, const PathState<float>& p, const Surface<float>& f,
+                                   Vec3<float> ambient) {
+  const Vec3<float> n = f.point.normal;
+  const float values[rt::kDraftPlanes] = {0.0f, draft_depth(s, p, f), n.x, n.y, n.z, ambient.x, ambient.y, ambient.z};
+  float* to = draft_at(s, p.x, p.y);
+  for (int plane = 0; plane < rt::kDraftPlanes; ++plane) to[plane * draft_plane(s.frame->film)] = values[plane];
+}
+
+// What the sky sends to a surface, added to `radiance`, or kept for the filter of a draft.
 template <class Traversal>
 RT_DEVICE Vec3<float> add_sky(const rt::SceneTables& s, const Traversal& traversal, const PathState<float>& p,
                               const Surface<float>& f, Vec3<float> ambient, Vec3<float> radiance) {
   const rt::Integrator& integrator = s.frame->integrator;
+  if (keeps_surface(s, p)) keep_surface(s, p, f, ambient);
   for (int ray = 0; ray < sky_rays(integrator); ++ray) {
-    const SkySample<float> a = shade_sky(*s.frame, p, f, ambient, ray);
-    if (!a.contributes ||
+    const SkySample<float> a = shade_sky(s, p, f, ambient, ray);
+    if (!a.contributes || !traces_sky(s, p) ||
         path_occluded(s, traversal, p, f.point.position, a.wi, leaving(p, f), sky_distance(integrator)))
       continue;
-    radiance = radiance + a.radiance;
+    if (keeps_surface(s, p))
+      draft_at(s, p.x, p.y)[kDraftOpen] = 1.0f;
+    else
+      radiance = radiance + a.radiance;
   }
   return radiance;
 }

@@ -23,6 +23,7 @@ RT_DEVICE void render_pixel(const rt::RenderArgs& args, Traversal traversal, con
     float t = kInfinity;
     PathState<float> path = path_start<float>(ray, kNoPrim, x, y, sample);
     if (args.sphere_count > 0) path_intersect_closest(scene, traversal, path, kNoPrim, t);
+    if (is_draft(scene)) clear_draft(scene, x, y);
     float4 l = trace_path(scene, traversal, path);
     sum = make_float4(sum.x + l.x, sum.y + l.y, sum.z + l.z, sum.w + l.w);
   }

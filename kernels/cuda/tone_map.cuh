@@ -24,16 +24,33 @@ RT_DEVICE void add_counts(FilmHistogram& histogram, unsigned clipped, unsigned b
   if (thread == 1) atomicAdd(&histogram.black, sums[1]);
 }
 
+// The sums of a pixel, with a part of those of its eight neighbours.
+RT_DEVICE float4 smooth_sums(const ToneArgs& args, int x, int y) {
+  const float norm = 1.0f / ((1.0f + 2.0f * args.beside) * (1.0f + 2.0f * args.beside));
+  float4 sum = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+#pragma unroll 1  // few registers
+  for (int dy = -1; dy <= 1; ++dy)
+#pragma unroll 1
+    for (int dx = -1; dx <= 1; ++dx) {
+      const int at_x = min(max(x + dx, 0), args.width - 1), at_y = min(max(y + dy, 0), args.height - 1);
+      const float4 v = __ldg((const float4*)args.film + (size_t)at_y * args.width + at_x);
+      const float weight = norm * (dx ? args.beside : 1.0f) * (dy ? args.beside : 1.0f);
+      sum.x += weight * v.x, sum.y += weight * v.y, sum.z += weight * v.z, sum.w += weight * v.w;
+    }
+  return sum;
+}
+
 // Rows first, first - step, ... of one column, as far as they are in the film, with concurrent loads.
-template <class Code, int kRows>
+template <class Code, int kRows, bool kSmooth>
 RT_DEVICE void tone_map_rows(const ToneArgs& args, const ToneMapping& d, int x, int first, int step, unsigned& clipped,
                              unsigned& black) {
   float4 sums[kRows];
 #pragma unroll
   for (int k = 0; k < kRows; ++k) {
     int y = first - k * step;
-    sums[k] =
-        y >= 0 ? __ldcs((const float4*)args.film + (size_t)y * args.width + x) : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+    sums[k] = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+    if (y >= 0)
+      sums[k] = kSmooth ? smooth_sums(args, x, y) : __ldcs((const float4*)args.film + (size_t)y * args.width + x);
   }
 #pragma unroll
   for (int k = 0; k < kRows; ++k) {
@@ -47,7 +64,7 @@ RT_DEVICE void tone_map_rows(const ToneArgs& args, const ToneMapping& d, int x, 
 }
 
 // Code: type of the four codes of a pixel. The grid covers the width; its rows iterate from the bottom up.
-template <class Code, int kRows, int kCurve> RT_DEVICE void tone_map_block(const ToneArgs& args) {
+template <class Code, int kRows, int kCurve, bool kSmooth> RT_DEVICE void tone_map_block(const ToneArgs& args) {
   const FilmHistogram* histogram = (const FilmHistogram*)args.histogram;
   ToneMapping d = tone_mapping(args, args.automatic ? __ldg(&histogram->exposure) : args.exposure);
   d.curve = kCurve;  // compile-time constant
@@ -56,20 +73,20 @@ template <class Code, int kRows, int kCurve> RT_DEVICE void tone_map_block(const
   if (x < args.width)
     for (int y = args.height - 1 - (int)(blockIdx.y * rows * kRows + threadIdx.y); y >= 0;
          y -= gridDim.y * rows * kRows)
-      tone_map_rows<Code, kRows>(args, d, x, y, rows, clipped, black);
+      tone_map_rows<Code, kRows, kSmooth>(args, d, x, y, rows, clipped, black);
   if (histogram) add_counts(*(FilmHistogram*)args.histogram, clipped, black);
 }
 
-template <class Code, int kRows> RT_DEVICE void tone_map_any_curve(const ToneArgs& args) {
+template <class Code, int kRows, bool kSmooth> RT_DEVICE void tone_map_any_curve(const ToneArgs& args) {
   switch (args.curve) {
     case kCurveReinhard:
-      return tone_map_block<Code, kRows, kCurveReinhard>(args);
+      return tone_map_block<Code, kRows, kCurveReinhard, kSmooth>(args);
     case kCurveAces:
-      return tone_map_block<Code, kRows, kCurveAces>(args);
+      return tone_map_block<Code, kRows, kCurveAces, kSmooth>(args);
     case kCurveAgx:
-      return tone_map_block<Code, kRows, kCurveAgx>(args);
+      return tone_map_block<Code, kRows, kCurveAgx, kSmooth>(args);
     default:
-      return tone_map_block<Code, kRows, kCurveLinear>(args);
+      return tone_map_block<Code, kRows, kCurveLinear, kSmooth>(args);
   }
 }
 

@@ -14,19 +14,23 @@ RT_DEVICE Vec3<float> add_path_lights(const rt::SceneTables& s, const Traversal&
                                       Vec3<float> radiance) {
   const rt::Frame& frame = *s.frame;
   const int from_sky = traces_paths(frame.integrator) ? 0 : sky_rays(frame.integrator);
+  if (from_sky && keeps_surface(s, p)) keep_surface(s, p, f, ambient);
   for (int i = -from_sky; i < light_samples(frame, p.depth); ++i) {
     LitSample<float> a;
     if (i < 0) {
-      const SkySample<float> sky = shade_sky(frame, p, f, ambient, i + from_sky);
+      const SkySample<float> sky = shade_sky(s, p, f, ambient, i + from_sky);
       a = {f.point.position, {sky.wi, sky_distance(frame.integrator), 1.0f, 0.0f}, sky.contributes, sky.radiance};
     } else {
       a = shade_path_light(s, i, p, f, scattering);
     }
-    if (!a.contributes) continue;
+    if (!a.contributes || (i < 0 && !traces_sky(s, p))) continue;
     if ((i < 0 || casts_shadows(s, i)) &&
         path_occluded(s, traversal, p, a.origin, a.sample.wi, leaving(p, f), a.sample.distance))
       continue;
-    radiance = radiance + a.radiance;
+    if (i < 0 && keeps_surface(s, p))
+      draft_at(s, p.x, p.y)[kDraftOpen] = 1.0f;
+    else
+      radiance = radiance + a.radiance;
   }
   return radiance;
 }
@@ -137,7 +141,7 @@ RT_DEVICE_CALLED float4 trace_shadow(const rt::SceneTables& s, const Traversal& 
   }
   const Vec3<float> ambient = shade_path_ambient(frame, p, scattering);
   for (int ray = 0; ray < sky_rays(frame.integrator); ++ray) {
-    const SkySample<float> a = shade_sky(frame, p, f, ambient, ray);
+    const SkySample<float> a = shade_sky(s, p, f, ambient, ray);
     const bool blocked = path_occluded(s, traversal, p, f.point.position, a.wi, self, sky_distance(frame.integrator));
     catch_light<float>(caught, a.radiance, a.contributes, !blocked);
   }

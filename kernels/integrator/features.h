@@ -12,6 +12,9 @@
 #if !defined(RT_INTEGRATORS)  // other than `direct`
 #define RT_INTEGRATORS 1
 #endif
+#if !defined(RT_DRAFTS)  // pictures whose ambient occlusion is filtered (draft.h)
+#define RT_DRAFTS 1
+#endif
 // of kernels that trace paths
 #if !defined(RT_PATH_INTEGRATOR)  // `path`
 #define RT_PATH_INTEGRATOR 1

@@ -20,6 +20,7 @@ struct SceneTables {
   const SkyTexel* sky;      // Frame::sky.sky_size squared of them
   const uint16_t* opacity;  // of each surface, 65535: opaque; null: all are
   const Frame* frame;
+  float* draft;             // planes of a draft (draft.h) of Frame::film; null: the picture is none
 };
 
 }  // namespace rt

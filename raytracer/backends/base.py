@@ -85,6 +85,13 @@ class DeviceScene(Closeable, ABC):
         """Return the first hits; the id of the ground is the number of the spheres."""
 
 
+def draft_shape(film: Film) -> tuple[int, int, int]:
+    """Return the shape of the planes, float32, that a draft keeps of its surfaces."""
+    height, width = film.sums.shape[:2]
+    around = 2 * constant("kDraftMargin")
+    return constant("kDraftPlanes"), height + around, width + around
+
+
 class Picture(Protocol):
     """Memory for 8-bit pictures where the device develops them; it is used for many pictures."""
 
@@ -106,6 +113,7 @@ class DeviceFilm(Closeable, ABC):
 
     def __init__(self, host: Film) -> None:
         self.host = host
+        self._beside = 0.0  # of the view whose samples it has
 
     @property
     def samples(self) -> int:
@@ -145,7 +153,7 @@ class DeviceFilm(Closeable, ABC):
         own = view.for_film((self.host.width, self.host.height), self.host.crop, first, samples)
         seconds = self._expose(scene, own, progress)
         self.host.samples += samples
-        self.host.backdrop = view.backdrop
+        self.host.backdrop, self._beside = view.backdrop, view.beside
         return seconds
 
     @abstractmethod

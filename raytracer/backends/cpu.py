@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from raytracer import layout
 from raytracer._native import core
-from raytracer.backends.base import DeviceFilm, DeviceScene
+from raytracer.backends.base import DeviceFilm, DeviceScene, draft_shape
 from raytracer.buffers import build_bvh
 from raytracer.film.film import develop, measure_and_develop
 from raytracer.resources import thread_count
@@ -124,17 +124,24 @@ class CpuFilm(DeviceFilm):
         """Take a film over; its sums are used in place."""
         super().__init__(host)
         self._device = device
+        self._draft: NDArray[np.float32] | None = None
 
     def _expose(self, scene: DeviceScene, view: View, progress: ProgressCall | None) -> float:
         """Add the view's samples in passes; the sums do not depend on the cut."""
+        import numpy as np
+
         if not isinstance(scene, CpuScene):
             raise TypeError(f"a film of the CPU takes no {type(scene).__name__}")
         start = time.perf_counter()
+        if view.draft and self._draft is None:
+            self._draft = np.zeros(draft_shape(self.host), np.float32)
         first, total = view.first_sample, view.samples
         for done in range(0, total, SAMPLES_A_PASS):
             count = min(SAMPLES_A_PASS, total - done)
             step = view.with_samples(first + done, count)
             self._one_pass(scene, step, progress, done / total, count / total)
+        if view.draft:
+            core().clean_draft(self._draft, self.host.sums, self._device.threads)
         return time.perf_counter() - start
 
     def _one_pass(
@@ -148,10 +155,10 @@ class CpuFilm(DeviceFilm):
         """Render all tiles of one pass; Python handles signals between calls of the kernel."""
         tables = view.camera, view.lights, view.materials, view.frame
         tiles, threads = core().tile_count(view.frame), self._device.threads
-        tile = 0
+        tile, draft = 0, self._draft if view.draft else None
         while tile < tiles:
             budget = self._device.budget
-            tile = scene.arrays.render(*tables, self.host.sums, tile, budget, threads)
+            tile = scene.arrays.render(*tables, self.host.sums, tile, budget, threads, draft)
             if progress is not None:
                 progress(done + share * tile / tiles)
 
@@ -167,7 +174,9 @@ class CpuFilm(DeviceFilm):
         """Measure if the exposure is automatic, and develop."""
         height, width = self.host.sums.shape[:2]
         picture.resize(width, height)
-        develop(self.host, settings, 8, self._device.threads, out=picture.pixels)
+        develop(
+            self.host, settings, 8, self._device.threads, out=picture.pixels, beside=self._beside
+        )
 
     def clear(self) -> None:
         """Set the sums to zero."""

@@ -378,6 +378,7 @@ def tone_arguments(
     place: tuple[int, int] = (0, 0),
     backdrop: Backdrop | None = None,
     picture_height: int = 0,
+    beside: float = 0.0,
 ) -> NDArray[np.void]:
     """Return the arguments of the kernels, structured (1,), dtype ToneArgs, without addresses.
 
@@ -389,6 +390,7 @@ def tone_arguments(
         place: x and y of the film's first pixel in the full picture, which decide the dither.
         backdrop: the opaque background in the sums; None if it is transparent.
         picture_height: rows of the full picture, the extent of the background's gradient.
+        beside: weight of the samples of a neighbouring pixel, beside 1 of those of a pixel.
     """
     low, high = settings.meter_range
     values: dict[str, Any] = {
@@ -406,6 +408,7 @@ def tone_arguments(
         "meter_all": settings.meter == "all",
         "meter_low": low,
         "meter_high": high,
+        "beside": beside,
     }
     if backdrop is not None and samples > 0:
         values |= {
@@ -446,12 +449,14 @@ def measure(film: Film, settings: ToneSettings, threads: int = 0) -> NDArray[np.
     return histogram
 
 
-def film_arguments(film: Film, settings: ToneSettings, bits: int = 8) -> NDArray[np.void]:
+def film_arguments(
+    film: Film, settings: ToneSettings, bits: int = 8, beside: float = 0.0
+) -> NDArray[np.void]:
     """Return the arguments of the kernels for a film; see `tone_arguments`."""
     height, width = film.sums.shape[:2]
     place = film.x0, film.y0
     return tone_arguments(
-        (height, width), film.samples, settings, bits, place, film.backdrop, film.height
+        (height, width), film.samples, settings, bits, place, film.backdrop, film.height, beside
     )
 
 
@@ -462,6 +467,7 @@ def develop(
     threads: int = 0,
     histogram: NDArray[np.void] | None = None,
     out: Pixels | None = None,
+    beside: float = 0.0,
 ) -> Pixels:
     """Return a film as a picture.
 
@@ -473,6 +479,7 @@ def develop(
         histogram: of `measure`; its counts of clipped and black pixels are filled in. None
             measures the film if the exposure is automatic.
         out: C-contiguous memory for the picture; None allocates it.
+        beside: see `tone_arguments`.
 
     Returns:
         uint8 or uint16 (h, w, 4), sRGB with straight (not premultiplied) alpha.
@@ -487,7 +494,7 @@ def develop(
         histogram = measure(film, settings, threads) if settings.automatic else empty_histogram()
     if out is None:
         out = np.empty(film.sums.shape, np.uint8 if bits == 8 else np.uint16)
-    args = film_arguments(film, settings, bits)
+    args = film_arguments(film, settings, bits, beside)
     core().tone_map_film(film.sums, args, _bytes(histogram), out, thread_count(threads))
     return out
 

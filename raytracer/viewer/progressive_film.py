@@ -15,7 +15,7 @@ from raytracer.film.aovs import GUIDES
 from raytracer.film.film import Film
 
 if TYPE_CHECKING:
-    from raytracer.backends.base import DeviceFilm, Picture
+    from raytracer.backends.base import Device, DeviceFilm, Picture
     from raytracer.viewer.messages import RenderRequest, Size
 
 InterruptCheck = Callable[[float], None]
@@ -41,6 +41,7 @@ class ProgressiveFilm:
         self.size: Size = (0, 0)
         self.draft = False
         self.can_yield = False
+        self._device: Device | None = None  # of the film
         self._clean: Film | None = None  # without noise, until samples are added
 
     @property
@@ -65,10 +66,14 @@ class ProgressiveFilm:
 
     def restart(self, request: RenderRequest, size: Size, draft: bool) -> None:
         """Discard the samples and start at a size, in pixels."""
-        self.draft = draft and (not request.buffers.view.centered or size != request.size)
-        if self.film is None or self.size != size:
+        view = request.buffers.view
+        final = view.centered and not view.occlusion_rays and size == request.size
+        self.draft = draft and not final
+        device = request.loaded_scene.job.device
+        if self.film is None or (self.size, self._device) != (size, device):
             self.drop()
-            self.film, self.size = request.loaded_scene.job.film(Film.blank(*size)), size
+            self.film, self.size = device.film(Film.blank(*size)), size
+            self._device = device
         self.film.clear()
         self._clean = None
 
@@ -78,7 +83,7 @@ class ProgressiveFilm:
         self._clean = None
         view = request.buffers.view
         if self.draft:
-            view = view.through_centers()
+            view = view.as_draft(self.size[0] / request.size[0])
         scene = request.loaded_scene.job.scene
         scene.take_sky(request.buffers.sky)  # a look has one for paths
         self.film.add(scene, view, count, check)

@@ -46,6 +46,10 @@ MAX_PASS_SECONDS = 0.25
 MIN_IDLE_SAMPLES = 2
 """Fewest samples per pixel with which a filtered picture is nearer to the result than a draft."""
 
+MIN_IDLE_RAYS = 8
+"""Fewest occlusion rays per pixel with which it is nearer than a draft, whose occlusion is smooth:
+3 of a molecule, 6 of packed spheres (tests/reference/draft_noise.py)."""
+
 CPU_SLICE = 0.02
 """Seconds after which the CPU kernel returns, so that a pass can be interrupted."""
 
@@ -264,7 +268,6 @@ class Worker:
 
     def _close_scenes_before(self, loaded_scene: LoadedScene) -> None:
         """Free the memory of the scenes that this one replaces, and cancel their save job."""
-        self._film.drop()
         self._rims = None
         with self._changed:
             count = self._loaded_scenes.index(loaded_scene)
@@ -294,7 +297,7 @@ class Worker:
         check = partial(self._check_interrupt, start)
         film.add(request, count, check, backup=count * expected > MAX_PASS_SECONDS)
         self.resolution.learn(film.pixels, (perf_counter() - start) / count)
-        is_clean = film.draft or film.samples >= min(MIN_IDLE_SAMPLES, request.samples)
+        is_clean = film.draft or film.samples >= min(_fewest(request), request.samples)
         is_due = perf_counter() - self._published > IDLE_INTERVAL
         if is_clean and (is_due or count == 1 or film.finished(request)):
             self._publish(request, self._rate(count, start), start)
@@ -388,3 +391,9 @@ class Worker:
             if self._save_job is save_job:
                 self._save_job = None
         self.post(message)
+
+
+def _fewest(request: RenderRequest) -> int:
+    """Return the fewest samples per pixel that are shown in place of a draft."""
+    rays = request.buffers.view.occlusion_rays
+    return max(MIN_IDLE_SAMPLES, -(-MIN_IDLE_RAYS // rays)) if rays else MIN_IDLE_SAMPLES

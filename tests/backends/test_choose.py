@@ -96,7 +96,9 @@ def test_features_that_a_picture_does_not_need() -> None:
     materials["phong"]["mirror"] = 0
     assert choose.missing_features(large.with_depth(1)) == choose.FEATURES[1:]
     kind = layout.code("IntegratorKind", "ao")
-    assert choose.missing_features(View(camera, lights, materials, frame_of(kind=kind))) == ()
+    occluded = View(camera, lights, materials, frame_of(kind=kind, ao_samples=4))
+    assert choose.missing_features(occluded) == choose.DRAFTS
+    assert choose.missing_features(occluded.as_draft()) == ()
 
 
 def test_features_of_paths_that_a_picture_does_not_need() -> None:
@@ -195,14 +197,16 @@ def test_features_are_macros_of_the_kernels() -> None:
     ]
     source = "".join(header.read_text(encoding="utf-8") for header in headers)
     defined = re.findall(r"^#define (\w+) 1$", source, re.MULTILINE)
-    assert set(defined) == {*choose.FEATURES, *choose.PATH_FEATURES, "RT_FORMS"}
+    assert set(defined) == {
+        *choose.FEATURES, *choose.DRAFTS, *choose.PATH_FEATURES, "RT_FORMS"
+    }  # fmt: skip
     variants = [each for name in choose.PRODUCTION for each in choose.every_variant(name)]
     with_capsules = {*choose.ROUND_FEATURES, *choose.PATH_FEATURES}
     for name in choose.PRODUCTION:
         own = {choose.PATHS: choose.PATH_FEATURES, choose.CAPSULES: with_capsules}
-        known = own.get(name, choose.FEATURES)
+        known = own.get(name, {*choose.FEATURES, *choose.DRAFTS})
         assert all(set(missing) <= set(known) for missing in choose.every_variant(name))
-    assert len(variants) <= 23
+    assert len(variants) <= 26
     assert all(
         choose.variant_of(name, missing) in choose.every_variant(name)
         for name in (choose.LIST, choose.THREADS, choose.PACKETS)

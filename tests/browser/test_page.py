@@ -146,6 +146,20 @@ def test_drags_and_the_wheel_move_the_camera(page: Page, site: Site) -> None:
     assert page.evaluate("raytracerView.frames.filter(frame => frame.draft).length") > 0
 
 
+def test_a_mouse_that_is_held_at_rest_shows_the_finished_picture(page: Page) -> None:
+    def hold() -> None:
+        page.mouse.move(100, 100)
+        page.mouse.down()
+        page.mouse.move(140, 90)
+
+    finished(page, hold)
+    assert page.evaluate("raytracerView.header.samples") == SAMPLES
+    number = page.evaluate("raytracerView.header.number")
+    page.mouse.up()
+    page.wait_for_timeout(300)
+    assert page.evaluate("raytracerView.header.number") == number, "the release changes nothing"
+
+
 def test_double_click_picks_and_goes_there(page: Page, site: Site) -> None:
     for key in ("z", "f"):  # the first atom is in the middle then
         finished(page, lambda: page.keyboard.press(key))  # noqa: B023

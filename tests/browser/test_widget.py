@@ -181,8 +181,8 @@ def test_a_cell_shows_the_view_and_takes_the_mouse(
     page.mouse.move(200, 100)
     page.mouse.down()
     page.mouse.move(240, 100)
+    relay(f"{moved} && {root}.raytracerView.header.finished")  # while the button is down
     page.mouse.up()
-    relay(f"{moved} && {root}.raytracerView.header.finished")
     assert widget.camera.position != before.position
     kept = page.evaluate(f"{root}.raytracerView.picture.still(12000)")
     with Image.open(BytesIO(b64decode(kept["png"]))) as image:

@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+import raytracer
 from raytracer import Camera
 from raytracer.viewer.controls import MOUSE
 from reference.hit import closest_hit
 from support.display import Display
 from support.host import State
 from support.remote import Remote
-from support.window_scene import MASSES, SIZE, all_spheres
+from support.window_scene import MASSES, SAMPLES, SIZE, all_spheres
 
 Open = Callable[..., Remote]
 BUTTONS = {"left": 1, "middle": 2, "right": 3}
@@ -77,6 +78,23 @@ def pivot_at(state: State) -> NDArray[np.float64]:
     half = np.tan(np.radians(state.camera.vertical_fov) / 2) * (offset @ forward)
     place = np.array([offset @ right, -(offset @ up)]) / half * HEIGHT / 2
     return np.asarray(place + np.array([WIDTH, HEIGHT]) / 2)
+
+
+def test_a_mouse_that_is_held_at_rest_shows_the_finished_picture(
+    window: Remote, display: Display, scene: Path
+) -> None:
+    before = window.state
+    display.xdotool("windowfocus", before.xid, "mousemove", *FROM, "mousedown", 1)
+    display.xdotool("mousemove", *TO)
+    held = window.until(
+        lambda s: s.camera != before.camera and s.rest, "it while the button is down"
+    )
+    expected = raytracer.render(
+        scene, camera=held.camera, width=WIDTH, height=HEIGHT, samples=SAMPLES, backend="cpu"
+    ).to_uint8()
+    np.testing.assert_array_equal(window.shot(), expected[..., :3])
+    display.xdotool("mouseup", 1)
+    assert window.rest().camera == held.camera, "it was no click"
 
 
 def test_a_drag_turns_about_the_pivot(window: Remote, display: Display) -> None:

@@ -32,6 +32,9 @@ MIN_PACKET_RADIUS = 0.45
 FEATURES = ("RT_LARGE_SPHERES", "RT_MIRRORS", "RT_INTEGRATORS")
 """What kernels can be compiled without: macros of kernels/integrator/features.h."""
 
+DRAFTS = ("RT_DRAFTS",)
+"""Drafts with ambient occlusion: what they keep of surfaces takes registers."""
+
 WITHOUT_PATHS = ("RT_PATH_INTEGRATOR",)
 """Without `path`: for `direct` and `ao`."""
 
@@ -118,7 +121,7 @@ def missing_features(view: View) -> tuple[str, ...]:
     if view.needs_path_tracing:
         return _missing_with_paths(view)
     if view.integrator != "direct":
-        return ()  # other integrators have one variant: their rays take most of the time
+        return () if view.draft else DRAFTS  # with other integrators, rays take most of the time
     needed = (view.large_count > 0, view.mirrors, False)
     return tuple(name for name, is_needed in zip(FEATURES, needed, strict=True) if not is_needed)
 
@@ -161,7 +164,7 @@ def every_variant(kernel: str) -> list[tuple[str, ...]]:
         return list(PATH_VARIANTS)
     *others, integrators = FEATURES
     without = [chosen for n in range(len(others) + 1) for chosen in combinations(others, n)]
-    made = [(), *((*chosen, integrators) for chosen in without)]
+    made = [(), DRAFTS, *((*chosen, integrators) for chosen in without)]
     return [each for each in made if (kernel, each) not in UNMADE]
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from enum import Enum, auto
+from math import prod
 from typing import TYPE_CHECKING
 
-from raytracer.backends.base import DeviceFilm
+from raytracer.backends.base import DeviceFilm, draft_shape
 from raytracer.backends.cuda import launch
 from raytracer.backends.cuda.context import primary_context
 from raytracer.backends.cuda.memory import DeviceMemory
@@ -59,7 +60,11 @@ class CudaFilm(DeviceFilm):
             scene.fill(kernel, view)
             sums = self._on_device()
             try:
-                seconds = _launch_all(kernel, scene, view, sums, progress)
+                draft = self._planes() if view.draft else 0
+                seconds = _launch_all(kernel, scene, view, sums, progress, draft)
+                if draft:
+                    height, width = self.host.sums.shape[:2]
+                    tone_kernels(self._number).clean_draft(sums, draft, width, height)
             except BaseException:
                 self._leave()
                 raise
@@ -77,6 +82,16 @@ class CudaFilm(DeviceFilm):
             staging(self._number).to_device(self.host.sums, sums)
             self._newest = Newest.BOTH
         return sums
+
+    def _planes(self) -> int:
+        """Return the address of what a draft keeps of its surfaces; zero at first."""
+        planes = self._memory.address("draft")
+        if not planes:
+            size = 4 * prod(draft_shape(self.host))
+            planes = self._memory.allocate("draft", size)
+            stream = staging(self._number).stream
+            self._context.driver.memset_d32_async(planes, 0, size // 4, stream)
+        return planes
 
     def _leave(self) -> None:
         """Discard the device's sums, to which a part of the samples was added."""
@@ -138,7 +153,7 @@ class CudaFilm(DeviceFilm):
             address = picture.resize(width, height)
             kernels.develop(
                 sums, host.samples, width, height, settings, address, place=(host.x0, host.y0),
-                backdrop=host.backdrop, picture_height=host.height,
+                backdrop=host.backdrop, picture_height=host.height, beside=self._beside,
             )  # fmt: skip
             kernels.stream.synchronize()
 
@@ -167,10 +182,12 @@ def _launch_all(
     view: View,
     sums: int,
     progress: ProgressCall | None,
+    draft: int,
 ) -> float:
     """Render a picture launch by launch; Python takes signals between them."""
     picture = picture_of(view)
     arguments = scene.arguments(view, picture, sums)
+    arguments["draft"] = draft
     seconds, done = 0.0, 0
     for piece in launch.pieces(picture, scene.pacer):
         for name in ("tile_begin", "tile_end", "sample_begin", "sample_count"):

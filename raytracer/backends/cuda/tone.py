@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from raytracer.film.film import Backdrop
     from raytracer.film.tone_settings import ToneSettings
 
-ENTRIES = ("film_histogram", "tone")
-"""The passes, by the names of their kernels: histogram and picture."""
+ENTRIES = ("film_histogram", "tone", "clean_draft")
+"""The passes, by the names of their kernels: histogram, picture, ambient light of a draft."""
 
 
 class ToneKernels:
@@ -74,6 +74,7 @@ class ToneKernels:
         statistics: bool = False,
         backdrop: Backdrop | None = None,
         picture_height: int = 0,
+        beside: float = 0.0,
     ) -> None:
         """Queue the picture of a film.
 
@@ -91,20 +92,41 @@ class ToneKernels:
             place: as for `tone_arguments`.
             statistics: measure the film also if the exposure is not automatic, and count clipped
                 and black pixels, for `read_histogram`.
-            backdrop, picture_height: as for `tone_arguments`.
+            backdrop, picture_height, beside: as for `tone_arguments`; with `beside` 8 bits alone.
 
         Raises:
             UserError: another number of bits, or dither with 16.
         """
         check_bits(bits, settings)
         shape = height, width
-        args = tone_arguments(shape, samples, settings, bits, place, backdrop, picture_height)
+        args = tone_arguments(
+            shape, samples, settings, bits, place, backdrop, picture_height, beside
+        )
         args["film"], args["out"], args["scratch"] = film_address, out_address, self.scratch
         with_histogram = statistics or settings.automatic
         args["histogram"] = self.histogram if with_histogram else 0
         if with_histogram:
             self.launch("film_histogram", args, stream)
         self.launch("tone", args, stream)
+
+    def clean_draft(self, film_address: int, planes: int, width: int, height: int) -> None:
+        """Queue the filter of a draft's ambient light, which is added to the sums.
+
+        Args:
+            film_address: of the sums, as for `develop`.
+            planes: address of what the draft kept of its surfaces.
+            width, height: of the film in pixels.
+        """
+        import numpy as np
+
+        args = np.zeros(1, layout.dtype("ToneArgs"))
+        args["film"], args["out"], args["width"], args["height"] = (
+            film_address,
+            planes,
+            width,
+            height,
+        )
+        self.launch("clean_draft", args)
 
     def launch(self, entry: str, args: NDArray[np.void], stream: Any = None) -> None:
         """Queue one pass.

@@ -1,0 +1,146 @@
+"""Drafts: their ambient occlusion is filtered, on both devices; nothing else of them is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import raytracer
+from raytracer import _core
+from raytracer.film.film import Film
+from raytracer.settings import RenderSettings
+from raytracer.view import View
+from raytracer.viewer.loaded_scene import LoadedScene
+
+SIZE = 93, 61  # no multiple of a tile, a block, or the lanes of a vector
+SOFT = RenderSettings(look="soft")
+
+
+def packed(count: int = 600, **scene: Any) -> raytracer.Scene:
+    """Spheres that touch and hide each other."""
+    random = np.random.default_rng(5)
+    settings: dict[str, Any] = {"radius": 0.06, "colors": "peru", "render": SOFT} | scene
+    return raytracer.Scene.from_arrays(random.random((count, 3)), **settings)
+
+
+SCENES: dict[str, tuple[Any, dict[str, Any]]] = {
+    "spheres": (packed(), {}),
+    "orthographic": (packed(), {"ortho": True}),
+    "few": (packed(12, radius=0.3), {}),
+    "of a few pixels": (packed(5_000, radius=0.03), {}),
+    "ground": (packed(), {"ground": True}),
+    "bonds": (packed(), {"bonds": 0.1, "style": "ball-and-stick"}),
+    "faint": (packed(), {"opacity": 0.8}),
+    "wide lights": (packed(), {"look": "studio"}),
+}
+
+LIMITS = {"bonds": 0.7, "wide lights": 0.9, "faint": 1.0}
+"""Of the error beside that of one ray: sticks are thin; soft shadows, and whether a faint sphere is
+there, are not filtered."""
+
+
+class Sums:
+    """Films of a scene's own view.
+
+    Args:
+        name: of SCENES.
+        backend: "cpu" or "cuda".
+    """
+
+    def __init__(self, name: str, backend: str = "cpu", **overrides: Any) -> None:
+        scene, more = SCENES[name]
+        settings = {"width": SIZE[0], "height": SIZE[1], "ao_samples": 1} | more | overrides
+        self.loaded_scene = LoadedScene.load(scene, settings, backend, threads=2)
+        self.view = self.loaded_scene.buffers.view.with_size(*SIZE)
+
+    def of(self, view: View, samples: int = 1) -> NDArray[np.float64]:
+        """Return the mean of the samples of a view, linear RGB and coverage."""
+        job = self.loaded_scene.job
+        with job.film(Film.blank(*SIZE)) as film:
+            film.add(job.scene, view, samples)
+            return film.to_host().sums.astype(float) / samples
+
+    def draft(self) -> NDArray[np.float64]:
+        """Return the draft."""
+        return self.of(self.view.as_draft())
+
+
+@pytest.fixture
+def every_isa() -> Iterator[list[str]]:
+    """The instruction sets; the one in use is used again afterwards."""
+    before = _core.isa()
+    yield _core.isas()
+    _core.use_isa(before)
+
+
+def error(one: NDArray[np.float64], two: NDArray[np.float64]) -> float:
+    """Root mean square difference."""
+    return float(np.sqrt(np.square(one - two).mean()))
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_a_draft_is_nearer_to_the_mean_of_many_rays_than_one_ray(name: str) -> None:
+    sums = Sums(name)
+    centers = sums.view.through_centers()
+    truth = sums.of(centers, 64)
+    assert error(sums.draft(), truth) < LIMITS.get(name, 0.6) * error(sums.of(centers), truth)
+
+
+def test_where_all_of_the_sky_is_open_it_is_all_seen() -> None:
+    sums = Sums("few")
+    one = raytracer.Scene.from_arrays(np.zeros((1, 3)), radius=1.0, colors="peru", render=SOFT)
+    sums.loaded_scene = LoadedScene.load(one, {"width": SIZE[0], "height": SIZE[1]}, "cpu")
+    sums.view = sums.loaded_scene.buffers.view.with_size(*SIZE)
+    plain = sums.of(sums.view.through_centers(), 1)
+    np.testing.assert_allclose(sums.draft(), plain, rtol=2e-3)
+    assert plain[..., 3].sum() > 500
+
+
+@pytest.mark.parametrize("name", ["spheres", "bonds", "wide lights"])
+def test_a_draft_is_the_same_whatever_computes_it(name: str, every_isa: list[str]) -> None:
+    sums = Sums(name)
+    expected = sums.draft()
+    _core.set_tile(16)
+    assert sums.draft().tobytes() == expected.tobytes()
+    _core.set_tile(64)
+    for isa in every_isa:
+        _core.use_isa(isa)
+        np.testing.assert_allclose(sums.draft(), expected, rtol=1e-3, err_msg=isa)
+
+
+def test_a_film_after_a_draft_is_that_of_any_picture() -> None:
+    sums = Sums("spheres")
+    job = sums.loaded_scene.job
+    with job.film(Film.blank(*SIZE)) as film:
+        for _ in range(2):
+            film.clear()
+            film.add(job.scene, sums.view.as_draft(), 1)
+        film.clear()
+        film.add(job.scene, sums.view, 2)
+        assert (film.to_host().sums / 2).tobytes() == sums.of(sums.view, 2).astype("f4").tobytes()
+
+
+def test_without_ambient_occlusion_a_draft_is_one_sample_of_each_centre() -> None:
+    sums = Sums("spheres", integrator="direct")
+    assert not sums.view.as_draft().draft
+    assert sums.draft().tobytes() == sums.of(sums.view.through_centers()).tobytes()
+
+
+@pytest.mark.parametrize("shape", [(8, 61, 93), (7, 93, 125), (8, 93, 124), (8, 92, 125)])
+def test_planes_that_are_not_those_of_the_film_are_refused(shape: tuple[int, ...]) -> None:
+    with pytest.raises(ValueError, match="draft: not the planes of the film"):
+        _core.clean_draft(np.zeros(shape, np.float32), np.zeros((61, 93, 4), np.float32), 1)
+
+
+@pytest.mark.gpu
+@pytest.mark.usefixtures("cuda")
+@pytest.mark.parametrize("name", SCENES)
+def test_a_draft_of_a_gpu_is_that_of_the_cpu(name: str) -> None:
+    cpu, gpu = Sums(name).draft(), Sums(name, "cuda").draft()
+    apart = np.abs(cpu - gpu).max(-1)
+    assert apart.mean() < 1e-3
+    assert np.mean(apart > 0.02) < 0.01, "single rays meet other spheres at their edges"
