@@ -49,7 +49,7 @@ static void clear_draft(const rt::SceneView& s, const TileBlocks& blocks) {
   for (int y = 0; y < blocks.down * kBlock; ++y) {
     float* depth = draft_at(s, (uint32_t)blocks.rect.x0, (uint32_t)(blocks.rect.y0 + y)) +
                    kDraftDepth * draft_plane(s.frame->film);
-    for (int x = 0; x < blocks.across * kBlock; ++x) depth[x] = kInfinity;
+    for (int x = 0; x < blocks.across * kBlock; ++x) depth[x] = kNoSurface;
   }
 }
 

@@ -116,7 +116,7 @@ RT_DEVICE Vec3<float> add_lights(const rt::SceneTables& s, const Traversal& trav
 
 // A pixel of a draft without a surface, to begin with.
 RT_DEVICE void clear_draft(const rt::SceneTables& s, uint32_t x, uint32_t y) {
-  draft_at(s, x, y)[kDraftDepth * draft_plane(s.frame->film)] = kInfinity;
+  draft_at(s, x, y)[kDraftDepth * draft_plane(s.frame->film)] = kNoSurface;
 }
 
 // What a draft keeps of a surface, before it is known whether its ray to the sky is open.

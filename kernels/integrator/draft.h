@@ -10,13 +10,16 @@
 
 namespace RT_NS {
 
-// Whether the ray to the sky was open; depth in units of kDraftReach, kInfinity where there is no surface; normal; what the
+// Whether the ray to the sky was open; depth in units of kDraftReach, kNoSurface where there is none; normal; what the
 // surface shows of the whole sky. All are 0 beyond the film.
 enum DraftPlane : int { kDraftOpen, kDraftDepth, kDraftNormal, kDraftAmbient = kDraftNormal + 3 };
 
 // Pixels by which surfaces in neighbouring pixels differ in depth until they count half: spheres curve, and the gaps
 // between them are deeper.
 constexpr float kDraftReach = 8.0f;
+
+// Its square is a float with a quotient: quotient() is no division of infinities.
+constexpr float kNoSurface = 1e15f;
 
 // Weight of the belief that half of the sky is open, where no other surface is like that of a pixel.
 constexpr float kOpenPrior = 1e-3f;
@@ -38,7 +41,7 @@ template <class F, class At> RT_HD Vec3<F> draft_normal(const At& at, int dx, in
   return {at(kDraftNormal, dx, dy), at(kDraftNormal + 1, dx, dy), at(kDraftNormal + 2, dx, dy)};
 }
 
-template <class F> RT_HD MaskOf<F> is_surface(F depth) { return depth < F(kInfinity); }
+template <class F> RT_HD MaskOf<F> is_surface(F depth) { return depth < F(kNoSurface); }
 
 // The ambient light of a surface, in a row that rays leave or in one between.
 template <class F, bool kTraced, class At> RT_HD Vec3<F> draft_ambient(const At& at) {

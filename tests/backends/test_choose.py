@@ -112,8 +112,9 @@ def test_features_of_paths_that_a_picture_does_not_need() -> None:
         assert choose.missing_features(view) in choose.every_variant(choose.PATHS)
         return set(choose.missing_features(view))
 
-    rare, filters = {"RT_NESTED", "RT_SHADOW_CATCHER"}, {"RT_HIT_FILTERS"}
+    rare, filters = {"RT_NESTED", "RT_SHADOW_CATCHER"}, {"RT_HIT_FILTERS", *choose.DRAFTS}
     light, others = {"RT_ALL_MATERIALS", "RT_LAMPS"}, {"RT_LOCAL_INTEGRATORS"}
+    local = {"RT_PATH_INTEGRATOR", *choose.DRAFTS}
     assert missing() == rare | filters | light
     assert missing(sky_size=4) == missing(emitter_count=1) == rare | filters
     assert missing(clip_count=1) == missing(translucent=1) == others | rare | light
@@ -126,9 +127,24 @@ def test_features_of_paths_that_a_picture_does_not_need() -> None:
     direct = layout.code("IntegratorKind", "direct")
     assert missing(direct) == rare | filters
     assert missing(direct, nested=1) == set()
-    assert missing(direct, transparent_shadows=1) == {"RT_PATH_INTEGRATOR"} | rare
+    assert missing(direct, transparent_shadows=1) == local | rare
     materials["kind"] = 0
-    assert missing(direct, translucent=1) == {"RT_PATH_INTEGRATOR"} | rare | light
+    assert missing(direct, translucent=1) == local | rare | light
+
+
+@pytest.mark.parametrize("lamps", [0, 1])
+def test_drafts_with_paths_have_kernels_that_keep_surfaces(lamps: int) -> None:
+    camera, lights = np.zeros(1, layout.dtype("Camera")), np.zeros(0, layout.dtype("Light"))
+    kind = layout.code("IntegratorKind", "ao")
+    frame = frame_of(
+        kind=kind, material_count=1, ao_samples=4, translucent=1, emitter_count=lamps
+    )  # fmt: skip
+    draft = View(camera, lights, np.zeros(1, layout.dtype("Material")), frame).as_draft()
+    expected = () if lamps else choose.COMMON_DRAFTS
+    assert choose.missing_features(draft) == expected
+    assert choose.missing_with_capsules(draft, has_forms=False) == expected
+    assert expected in choose.every_variant(choose.PATHS)
+    assert expected in choose.every_variant(choose.CAPSULES)
 
 
 @pytest.mark.parametrize("integrator", ["direct", "ao", "path"])
@@ -204,9 +220,9 @@ def test_features_are_macros_of_the_kernels() -> None:
     with_capsules = {*choose.ROUND_FEATURES, *choose.PATH_FEATURES}
     for name in choose.PRODUCTION:
         own = {choose.PATHS: choose.PATH_FEATURES, choose.CAPSULES: with_capsules}
-        known = own.get(name, {*choose.FEATURES, *choose.DRAFTS})
-        assert all(set(missing) <= set(known) for missing in choose.every_variant(name))
-    assert len(variants) <= 26
+        known = {*own.get(name, choose.FEATURES), *choose.DRAFTS}
+        assert all(set(missing) <= known for missing in choose.every_variant(name))
+    assert len(variants) <= 28
     assert all(
         choose.variant_of(name, missing) in choose.every_variant(name)
         for name in (choose.LIST, choose.THREADS, choose.PACKETS)
@@ -313,7 +329,8 @@ def test_the_scenes_below_use_every_variant_that_traces_paths() -> None:
         else:
             used.add((choose.PATHS, choose.missing_features(buffers.view)))
     variants = {choose.PATHS: choose.PATH_VARIANTS[1:], choose.CAPSULES: choose.CAPSULE_VARIANTS}
-    assert used == {(name, missing) for name, every in variants.items() for missing in every}
+    every = {(name, missing) for name, sets in variants.items() for missing in sets}
+    assert used == {each for each in every if each[1] != choose.COMMON_DRAFTS}
 
 
 @pytest.mark.gpu

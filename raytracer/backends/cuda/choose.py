@@ -51,26 +51,31 @@ MATERIALS_AND_LAMPS = ("RT_ALL_MATERIALS", "RT_LAMPS")
 """Materials other than Phong's, spheres that send out light, images of the sky."""
 
 PATH_FEATURES = (*WITHOUT_PATHS, *WITHOUT_LOCAL, *RARE, *FILTERS, *MATERIALS_AND_LAMPS)
-"""What PATHS can be compiled without."""
+"""What PATHS can be compiled without, beside DRAFTS."""
+
+COMMON_DRAFTS = (*WITHOUT_PATHS, *RARE, *MATERIALS_AND_LAMPS)
+"""What kernels with paths for drafts are compiled without, unless the picture needs it."""
 
 PATH_VARIANTS = (
     (),
+    COMMON_DRAFTS,
     WITHOUT_LOCAL,
-    *(
-        (*integrator, *RARE, *light)
-        for integrator in (WITHOUT_LOCAL, WITHOUT_PATHS)
-        for light in ((), MATERIALS_AND_LAMPS)
-    ),
-    (*RARE, *FILTERS),
-    (*RARE, *FILTERS, *MATERIALS_AND_LAMPS),
+    *((*WITHOUT_LOCAL, *RARE, *light) for light in ((), MATERIALS_AND_LAMPS)),
+    *((*WITHOUT_PATHS, *DRAFTS, *RARE, *light) for light in ((), MATERIALS_AND_LAMPS)),
+    *((*DRAFTS, *RARE, *FILTERS, *light) for light in ((), MATERIALS_AND_LAMPS)),
 )
 """The sets of features that PATHS is compiled without."""
 
 CAPSULE_FEATURES = ("RT_INTEGRATORS", "RT_PATH_TRACING")
 """What CAPSULES can be compiled without: all but `direct` with Phong's materials."""
 
-CAPSULE_VARIANTS = ((*WITHOUT_LOCAL, *RARE), (*WITHOUT_PATHS, *RARE, *MATERIALS_AND_LAMPS))
-"""For pictures that need paths: with `path`, and with `direct` or `ao` and Phong's materials."""
+CAPSULE_VARIANTS = (
+    (*WITHOUT_LOCAL, *RARE),
+    (*WITHOUT_PATHS, *DRAFTS, *RARE, *MATERIALS_AND_LAMPS),
+    COMMON_DRAFTS,
+)
+"""For pictures that need paths: with `path`; with `direct` or `ao` and Phong's materials; and drafts
+of these."""
 
 ROUND_FEATURES = (*CAPSULE_FEATURES, "RT_FORMS", "RT_LARGE_SPHERES", "RT_MIRRORS")
 """What CAPSULES can be compiled without for atoms, bonds and lines: other forms than spheres and
@@ -134,9 +139,11 @@ def _missing_with_paths(view: View) -> tuple[str, ...]:
     if view.nests:
         return WITHOUT_LOCAL if is_path else ()
     light = () if view.has_principled or view.has_lamps else MATERIALS_AND_LAMPS
+    if view.draft:
+        return COMMON_DRAFTS if light else ()
     if view.hides or view.transparent_shadows:
-        return (*(WITHOUT_LOCAL if is_path else WITHOUT_PATHS), *RARE, *light)
-    return (*RARE, *FILTERS, *light)
+        return (*(WITHOUT_LOCAL if is_path else (*WITHOUT_PATHS, *DRAFTS)), *RARE, *light)
+    return (*DRAFTS, *RARE, *FILTERS, *light)
 
 
 def missing_with_capsules(view: View, has_forms: bool) -> tuple[str, ...]:
@@ -148,10 +155,12 @@ def missing_with_capsules(view: View, has_forms: bool) -> tuple[str, ...]:
     if view.needs_path_tracing or view.integrator != "direct":
         if view.nests or view.catches_shadows:
             return ()
-        with_paths, others = CAPSULE_VARIANTS
+        with_paths, others, drafts = CAPSULE_VARIANTS
         if view.integrator == "path":
             return with_paths
-        return () if view.has_principled or view.has_lamps else others
+        if view.has_principled or view.has_lamps:
+            return ()
+        return drafts if view.draft else others
     needs_more = has_forms or view.mirrors or view.large_count > 0
     return CAPSULE_FEATURES if needs_more else ROUND_FEATURES
 
