@@ -223,7 +223,7 @@ inline void trace_sky(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w,
 // What a draft keeps of a vector of camera rays: four rays in a row of a quad are four pixels in a row.
 RT_HD void keep_surfaces(const rt::SceneView& s, const rt::Scratch& k, int at, const PathState<FW>& p,
                          const Surface<FW>& f, Vec3<FW> ambient, uint32_t hits, uint32_t open) {
-  const FW depth = select(mask_from_bits<MW>(hits), draft_depth(s, p, f), FW(kInfinity));
+  const FW depth = select(mask_from_bits<MW>(hits), draft_depth(s, p, f), FW(kNoSurface));
   const FW seen = select(mask_from_bits<MW>(open), FW(1.0f), FW(0.0f));
   const Vec3<FW> n = f.point.normal;
   const FW values[rt::kDraftPlanes] = {seen, depth, n.x, n.y, n.z, ambient.x, ambient.y, ambient.z};
@@ -231,7 +231,10 @@ RT_HD void keep_surfaces(const rt::SceneView& s, const rt::Scratch& k, int at, c
   for (int plane = 0; plane < rt::kDraftPlanes; ++plane) store(lane[plane], values[plane]);
   const int64_t planes_apart = draft_plane(s.frame->film);
   for (int i = 0; i < kWide; i += 4) {
-    if (!(hits >> i & 15u)) continue;
+    const int64_t inside = (int64_t)s.frame->film.x1 - k.x[at + i];  // blocks reach beyond the film
+    if (!(hits >> i & 15u) || (int64_t)k.y[at + i] >= s.frame->film.y1) continue;
+    for (int j = 0; j < 4; ++j)
+      if (j >= inside) lane[kDraftDepth][i + j] = kNoSurface;
     float* to = draft_at(s, k.x[at + i], k.y[at + i]);
     for (int plane = 0; plane < rt::kDraftPlanes; ++plane)
       memcpy(to + plane * planes_apart, lane[plane] + i, 4 * sizeof(float));

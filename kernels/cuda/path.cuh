@@ -119,13 +119,16 @@ RT_DEVICE void clear_draft(const rt::SceneTables& s, uint32_t x, uint32_t y) {
   draft_at(s, x, y)[kDraftDepth * draft_plane(s.frame->film)] = kNoSurface;
 }
 
-// What a draft keeps of a surface, before it is known whether its ray to the sky is open.
-RT_DEVICE_CALLED void keep_surface(const rt::SceneTables& s, const PathState<float>& p, const Surface<float>& f,
-                                   Vec3<float> ambient) {
+// What a draft keeps of a surface; open: whether its ray to the sky was.
+RT_DEVICE void keep_surface(const rt::SceneTables& s, const PathState<float>& p, const Surface<float>& f,
+                            Vec3<float> ambient, bool open) {
   const Vec3<float> n = f.point.normal;
-  const float values[rt::kDraftPlanes] = {0.0f, draft_depth(s, p, f), n.x, n.y, n.z, ambient.x, ambient.y, ambient.z};
+  const float values[rt::kDraftPlanes] = {
+      open ? 1.0f : 0.0f, draft_depth(s, p, f), n.x, n.y, n.z, ambient.x, ambient.y, ambient.z};
   float* to = draft_at(s, p.x, p.y);
-  for (int plane = 0; plane < rt::kDraftPlanes; ++plane) to[plane * draft_plane(s.frame->film)] = values[plane];
+  const int64_t plane = draft_plane(s.frame->film);
+#pragma unroll
+  for (int i = 0; i < rt::kDraftPlanes; ++i) to[i * plane] = values[i];
 }
 
 // What the sky sends to a surface, added to `radiance`, or kept for the filter of a draft.
@@ -133,17 +136,18 @@ template <class Traversal>
 RT_DEVICE Vec3<float> add_sky(const rt::SceneTables& s, const Traversal& traversal, const PathState<float>& p,
                               const Surface<float>& f, Vec3<float> ambient, Vec3<float> radiance) {
   const rt::Integrator& integrator = s.frame->integrator;
-  if (keeps_surface(s, p)) keep_surface(s, p, f, ambient);
+  bool open = false;
   for (int ray = 0; ray < sky_rays(integrator); ++ray) {
     const SkySample<float> a = shade_sky(s, p, f, ambient, ray);
     if (!a.contributes || !traces_sky(s, p) ||
         path_occluded(s, traversal, p, f.point.position, a.wi, leaving(p, f), sky_distance(integrator)))
       continue;
     if (keeps_surface(s, p))
-      draft_at(s, p.x, p.y)[kDraftOpen] = 1.0f;
+      open = true;
     else
       radiance = radiance + a.radiance;
   }
+  if (keeps_surface(s, p)) keep_surface(s, p, f, ambient, open);
   return radiance;
 }
 

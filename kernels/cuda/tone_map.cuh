@@ -24,20 +24,32 @@ RT_DEVICE void add_counts(FilmHistogram& histogram, unsigned clipped, unsigned b
   if (thread == 1) atomicAdd(&histogram.black, sums[1]);
 }
 
-// The sums of a pixel, with a part of those of its eight neighbours.
-RT_DEVICE float4 smooth_sums(const ToneArgs& args, int x, int y) {
+RT_DEVICE float4 add_beside(float4 own, float4 one, float4 other, float beside) {
+  return make_float4(fmaf(beside, one.x + other.x, own.x), fmaf(beside, one.y + other.y, own.y),
+                     fmaf(beside, one.z + other.z, own.z), fmaf(beside, one.w + other.w, own.w));
+}
+
+// The sums of a pixel, with a part of those above and below.
+RT_DEVICE float4 smooth_column(const ToneArgs& args, int x, int y) {
+  const float4* film = (const float4*)args.film + x;
   const float norm = 1.0f / ((1.0f + 2.0f * args.beside) * (1.0f + 2.0f * args.beside));
-  float4 sum = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-#pragma unroll 1  // few registers
-  for (int dy = -1; dy <= 1; ++dy)
-#pragma unroll 1
-    for (int dx = -1; dx <= 1; ++dx) {
-      const int at_x = min(max(x + dx, 0), args.width - 1), at_y = min(max(y + dy, 0), args.height - 1);
-      const float4 v = __ldg((const float4*)args.film + (size_t)at_y * args.width + at_x);
-      const float weight = norm * (dx ? args.beside : 1.0f) * (dy ? args.beside : 1.0f);
-      sum.x += weight * v.x, sum.y += weight * v.y, sum.z += weight * v.z, sum.w += weight * v.w;
-    }
-  return sum;
+  const float4 v = add_beside(__ldg(film + (size_t)y * args.width), __ldg(film + (size_t)max(y - 1, 0) * args.width),
+                              __ldg(film + (size_t)min(y + 1, args.height - 1) * args.width), args.beside);
+  return make_float4(norm * v.x, norm * v.y, norm * v.z, norm * v.w);
+}
+
+// The same of all eight neighbours; a warp has pixels of one row.
+RT_DEVICE float4 smooth_sums(const ToneArgs& args, int x, int y) {
+  const int lane = x & 31, lanes = min(args.width - (x - lane), 32);
+  const unsigned warp = ~0u >> (32 - lanes);
+  const float4 own = smooth_column(args, x, y);
+  float4 left = make_float4(__shfl_up_sync(warp, own.x, 1), __shfl_up_sync(warp, own.y, 1),
+                            __shfl_up_sync(warp, own.z, 1), __shfl_up_sync(warp, own.w, 1));
+  float4 right = make_float4(__shfl_down_sync(warp, own.x, 1), __shfl_down_sync(warp, own.y, 1),
+                             __shfl_down_sync(warp, own.z, 1), __shfl_down_sync(warp, own.w, 1));
+  if (lane == 0) left = smooth_column(args, max(x - 1, 0), y);
+  if (lane == lanes - 1) right = smooth_column(args, min(x + 1, args.width - 1), y);
+  return add_beside(own, left, right, args.beside);
 }
 
 // Rows first, first - step, ... of one column, as far as they are in the film, with concurrent loads.

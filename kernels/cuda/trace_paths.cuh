@@ -14,7 +14,7 @@ RT_DEVICE Vec3<float> add_path_lights(const rt::SceneTables& s, const Traversal&
                                       Vec3<float> radiance) {
   const rt::Frame& frame = *s.frame;
   const int from_sky = traces_paths(frame.integrator) ? 0 : sky_rays(frame.integrator);
-  if (from_sky && keeps_surface(s, p)) keep_surface(s, p, f, ambient);
+  bool open = false;
   for (int i = -from_sky; i < light_samples(frame, p.depth); ++i) {
     LitSample<float> a;
     if (i < 0) {
@@ -28,10 +28,11 @@ RT_DEVICE Vec3<float> add_path_lights(const rt::SceneTables& s, const Traversal&
         path_occluded(s, traversal, p, a.origin, a.sample.wi, leaving(p, f), a.sample.distance))
       continue;
     if (i < 0 && keeps_surface(s, p))
-      draft_at(s, p.x, p.y)[kDraftOpen] = 1.0f;
+      open = true;
     else
       radiance = radiance + a.radiance;
   }
+  if (from_sky && keeps_surface(s, p)) keep_surface(s, p, f, ambient, open);
   return radiance;
 }
 
