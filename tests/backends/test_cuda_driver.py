@@ -377,7 +377,7 @@ def test_both_bindings_render_the_same_picture(cuda: str, tmp_path: Path, bindin
         with Pillow.open(path) as read:  # whose text has the time that it took
             pictures.append(np.asarray(read))
     assert pictures[0].any()
-    assert np.array_equal(*pictures)
+    assert np.array_equal(pictures[0], pictures[1])
 
 
 def run(*words: str, **environment: str) -> str:
