@@ -43,7 +43,7 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Installed]:
         monkeypatch.setattr(driver, "import_module", load)
 
     monkeypatch.delenv(driver.VARIABLE, raising=False)
-    caches = driver.load, driver.chosen
+    caches = driver.load, driver.chosen, driver.label
     for cached in caches:
         cached.cache_clear()
     yield pretend

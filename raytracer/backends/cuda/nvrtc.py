@@ -79,7 +79,7 @@ def compile_text(text: bytes, name: str, arch: str, options: Sequence[str]) -> t
     """
     from cuda.bindings import nvrtc
 
-    contents, names = ([each.encode() for each in part] for part in zip(*_headers(), strict=True))
+    names, contents = ([each.encode() for each in part] for part in (HEADERS, HEADERS.values()))
     program = _ask(nvrtc.nvrtcCreateProgram, text, name.encode(), len(names), contents, names)
     try:
         given = (*options, *OPTIONS, *_without_cache(), f"-arch={arch}", *_folders())
@@ -107,10 +107,6 @@ def _without_cache() -> tuple[str, ...]:
     from cuda.bindings import nvrtc
 
     return ("--no-cache",) if _ask(nvrtc.nvrtcVersion) >= (12, 9) else ()
-
-
-def _headers() -> list[tuple[str, str]]:
-    return [(text, name) for name, text in HEADERS.items()]
 
 
 @cache
