@@ -292,6 +292,8 @@ def prepare(
     with stage("upload", f"uploading {spheres} to the {device.name} backend"), naming(source):
         if free is not None:
             memory.require_device(replace(need, tree=tree.nbytes), free)
+        if made.window:
+            device.compile_ahead()
         on_device = device.scene(buffers, tree)
     sizes = {
         "buffers": buffers.nbytes,

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import raytracer
-from raytracer import pipeline, resources
+from raytracer import memory, pipeline, resources
 from raytracer.backends.cpu import SAMPLES_A_PASS, CpuDevice, CpuFilm
 from raytracer.backends.select import select
 from raytracer.buffers import build_bvh
@@ -233,6 +233,18 @@ def test_a_gpu_is_selected_by_its_number(monkeypatch: pytest.MonkeyPatch) -> Non
     assert [device.threads for device in chosen] == [3] * 4
     with pytest.raises(BackendError, match="cannot run here: there is no GPU 2"):
         select("cuda:2")
+
+
+@pytest.mark.parametrize("window", [False, True])
+def test_a_window_has_the_kernels_of_views_to_come(window: bool) -> None:
+    compiled: list[str] = []
+
+    class Device(CpuDevice):
+        def compile_ahead(self) -> None:
+            compiled.append("all")
+
+    with pipeline.prepare(scene(), backend=Device(2), memory_of=memory.Output(window=window)):
+        assert compiled == ["all"] * window
 
 
 def test_the_cpu_says_what_it_is() -> None:

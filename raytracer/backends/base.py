@@ -221,6 +221,9 @@ class Device(Protocol):
         `device` is its name. A device with its own memory adds `memory_free`, in bytes.
         """
 
+    def compile_ahead(self) -> None:
+        """Compile the kernels of all views, so that none to come waits for a compiler."""
+
     def build(self, buffers: SceneBuffers) -> Bvh:
         """Build the tree over the spheres of a scene."""
 

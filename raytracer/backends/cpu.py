@@ -223,6 +223,9 @@ class CpuDevice:
             )
         return about | ({"passed_over": self.passed_over} if self.passed_over else {})
 
+    def compile_ahead(self) -> None:
+        """Do nothing: kernels are compiled when the package is installed."""
+
     def build(self, buffers: SceneBuffers) -> Bvh:
         """Build the tree on all threads."""
         return build_bvh(buffers, self.threads)

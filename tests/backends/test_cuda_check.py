@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ctypes
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from raytracer.backends.cuda import probe
+from raytracer.backends.cuda import compile as compiler
+from raytracer.backends.cuda import driver, probe
 from raytracer.backends.cuda.check import check_layout, check_memory, explain, flatten
 from raytracer.errors import BackendError, MemoryNeedError
 
@@ -101,6 +103,19 @@ def test_missing_driver_comes_before_missing_packages(monkeypatch: pytest.Monkey
     monkeypatch.setattr(ctypes, "CDLL", missing)
     assert "no NVIDIA driver" in str(probe.why_not())
     assert probe.devices() == []
+
+
+@pytest.mark.parametrize(("version", "said"), [("NVRTC 13.0.88", "NVRTC 13.0.88"), ("", "none")])
+def test_devices_say_what_compiles(
+    monkeypatch: pytest.MonkeyPatch, version: str, said: str
+) -> None:
+    gpus = SimpleNamespace(Device=SimpleNamespace(count=lambda: 2))
+    monkeypatch.setattr(ctypes, "CDLL", lambda _: FakeCuda(2))
+    monkeypatch.setattr(driver, "load", lambda: gpus)
+    monkeypatch.setattr(probe, "device_details", lambda number: {"device": f"GPU {number}"})
+    monkeypatch.setattr(compiler, "version", lambda: version)
+    wanted = [{"device": f"GPU {number}", "compiler": said} for number in range(2)]
+    assert probe.devices() == wanted
 
 
 @pytest.mark.parametrize(

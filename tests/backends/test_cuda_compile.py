@@ -177,6 +177,19 @@ def test_ptx_is_text_that_ends_with_a_zero(tree: Path, source: Path) -> None:
     assert ptx.endswith(b"\0")
 
 
+def test_what_nvrtc_writes_goes_into_memory_of_its_own() -> None:
+    """Not into bytes: those with one value, as of an empty log, are shared by the process."""
+
+    def size(_: object) -> tuple[int, int]:
+        return 0, 1
+
+    def get(_: object, room: bytearray) -> tuple[int]:
+        room[:] = b"\0"
+        return (0,)
+
+    assert nvrtc._text(size, get, None) == b"\0"
+
+
 @each_compiler
 def test_compiler_that_is_too_old_for_the_gpu_leaves_the_shipped_code(
     tree: Path, source: Path

@@ -18,7 +18,7 @@ from raytracer.backends.cuda import scene as scene_module
 from raytracer.backends.cuda.bands import CudaBands
 from raytracer.backends.cuda.cache import Cubin
 from raytracer.backends.cuda.check import flatten
-from raytracer.backends.cuda.choose import FEATURES
+from raytracer.backends.cuda.choose import FEATURES, PRODUCTION, every_variant
 from raytracer.backends.cuda.film import CudaFilm
 from raytracer.backends.cuda.run import CudaDevice
 from raytracer.buffers import Bvh, SceneBuffers, build_bvh
@@ -93,12 +93,33 @@ def test_a_kernel_without_features_is_taken_where_it_is_at_hand(
         return Cubin(b"c_spheres", "")
 
     monkeypatch.setattr(kernel.compiler, "load", load)  # type: ignore[attr-defined]
-    kernel.compile_production.cache_clear()
     buffers, tree = scene()
     with CudaDevice().scene(buffers, tree) as made:
         taken = made.kernel(buffers.view)
         assert taken.missing == (FEATURES if is_at_hand else ())
         assert made.kernel(buffers.view) is taken
+
+
+def test_a_picture_compiles_its_kernel_and_a_window_those_of_all_views(
+    driver: FakeDriver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiled: list[tuple[str, ...]] = []
+
+    def load(*_: object, macros: dict[str, str] | None = None) -> Cubin:
+        compiled.append(tuple(macros or {}))
+        return Cubin(b"c_spheres", "")
+
+    monkeypatch.setattr(kernel.compiler, "load", load)  # type: ignore[attr-defined]
+    kernel.compile_production.cache_clear()
+    buffers, tree = scene()
+    device = CudaDevice()
+    with device.scene(buffers, tree):
+        assert compiled == [FEATURES]
+    compiled.clear()
+    for _ in range(2):
+        device.compile_ahead()
+    wanted = [missing for name in PRODUCTION for missing in every_variant(name)]
+    assert sorted(compiled) == sorted(wanted)
 
 
 def scene(lights: int = 1, count: int = COUNT) -> tuple[SceneBuffers, Bvh]:

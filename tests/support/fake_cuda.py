@@ -156,6 +156,7 @@ class FakeDriver:
         self, grid: tuple[int, ...], block: tuple[int, ...], _stream: Any, arguments: bytes
     ) -> None:
         assert self.depth
+        assert len(grid) == len(block) == 3
         if self.fail_launch:
             raise self.Error(f"cuLaunchKernel failed: {self.fail_launch}")
         self.launches += 1

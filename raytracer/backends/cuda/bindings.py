@@ -11,6 +11,7 @@ import ctypes
 import struct
 import weakref
 from collections.abc import Callable, Sequence
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from cuda.bindings import driver as cu
@@ -153,7 +154,8 @@ def _own(owner: Any, destroy: Callable[..., Any], handle: Any) -> weakref.finali
 
 
 def _destroy(context: Any, destroy: Callable[..., Any], handle: Any) -> None:
-    cu.cuCtxPushCurrent(context)  # a lost device has released everything already
+    if any(cu.cuCtxPushCurrent(context)):
+        return  # the context is gone, and with it all that was allocated there
     destroy(handle)
     cu.cuCtxPopCurrent()
 
@@ -290,11 +292,12 @@ module_from_buffer = Module
 
 
 class Function:
-    """A kernel of a module. One thread at a time may launch it."""
+    """A kernel of a module."""
 
     def __init__(self, module: Module, name: str) -> None:
         self._module = module  # stays loaded
         self.handle = ask(cu.cuModuleGetFunction, module.handle, name.encode())
+        self._lock = Lock()  # the driver reads the parameters without Python's own lock
 
     def _get(self, attribute: Any) -> int:
         return int(ask(cu.cuFuncGetAttribute, attribute, self.handle))
@@ -341,11 +344,12 @@ class Function:
         shared_size: int = 0,
     ) -> None:
         """Queue a launch; the driver copies the parameters before it returns."""
-        self._layout.pack_into(self._block, 0, *arguments)
-        ask(
-            cu.cuLaunchKernel, self.handle, *grid, *block, shared_size, stream.handle, None,
-            self._extra,
-        )  # fmt: skip
+        with self._lock:
+            self._layout.pack_into(self._block, 0, *arguments)
+            ask(
+                cu.cuLaunchKernel, self.handle, *grid, *block, shared_size, stream.handle, None,
+                self._extra,
+            )  # fmt: skip
 
 
 def start_profiler() -> None:
@@ -373,7 +377,10 @@ class Graph:
         try:
             work()
         except BaseException:
-            cu.cuStreamEndCapture(self._stream)  # a capturing stream would refuse all other work
+            # A capturing stream would refuse all other work.
+            status, begun = cu.cuStreamEndCapture(self._stream)
+            if not status:
+                cu.cuGraphDestroy(begun)
             raise
         graph = ask(cu.cuStreamEndCapture, self._stream)
         try:

@@ -67,6 +67,7 @@ def chosen() -> str:
     raise BackendError(f"a Python binding of the driver is not installed: {GET}")
 
 
+@cache
 def label() -> str:
     """Return name and version of the binding in use."""
     from importlib.metadata import PackageNotFoundError, version  # imports zipfile

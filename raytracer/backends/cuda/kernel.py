@@ -50,15 +50,13 @@ def production(name: str = PACKETS) -> Kernel:
 
 @cache
 def compile_production(ordinal: int) -> None:
-    """Compile the production kernels of a device that are not at hand yet, side by side, once.
-
-    Another view may need another one, and a window must not wait for a compiler then.
-    """
+    """Compile the production kernels of a device that are not at hand yet, side by side, once."""
     from concurrent.futures import ThreadPoolExecutor
 
     arch = compiler.architecture(primary_context(ordinal).device.compute_capability())
     compiler.version()  # asked for once, not by every thread
-    jobs = [(production(name), missing) for name in PRODUCTION for missing in every_variant(name)]
+    names = reversed(PRODUCTION)  # the longest first: they begin when the others do
+    jobs = [(production(name), missing) for name in names for missing in every_variant(name)]
     with ThreadPoolExecutor(min(len(jobs), thread_count())) as pool:
         list(pool.map(lambda job: _cubin(job[0], job[1], arch), jobs))
 

@@ -79,10 +79,11 @@ def compile_text(text: bytes, name: str, arch: str, options: Sequence[str]) -> t
     """
     from cuda.bindings import nvrtc
 
-    contents, names = ([each.encode() for each in part] for part in zip(*_headers(), strict=True))
+    names, contents = ([each.encode() for each in part] for part in (HEADERS, HEADERS.values()))
     program = _ask(nvrtc.nvrtcCreateProgram, text, name.encode(), len(names), contents, names)
     try:
-        words = [each.encode() for each in (*options, *OPTIONS, f"-arch={arch}", *_folders())]
+        given = (*options, *OPTIONS, *_without_cache(), f"-arch={arch}", *_folders())
+        words = [each.encode() for each in given]
         (status,) = nvrtc.nvrtcCompileProgram(program, len(words), words)
         log = _text(nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog, program)
         said = log.rstrip(b"\0").decode(errors="replace")
@@ -100,8 +101,12 @@ def identity() -> tuple[str, ...]:
     return ("NVRTC", release(), *OPTIONS, *HEADERS.values(), *_folders())
 
 
-def _headers() -> list[tuple[str, str]]:
-    return [(text, name) for name, text in HEADERS.items()]
+@cache
+def _without_cache() -> tuple[str, ...]:
+    """Return the option against the driver's cache: cubins are kept here, with their log."""
+    from cuda.bindings import nvrtc
+
+    return ("--no-cache",) if _ask(nvrtc.nvrtcVersion) >= (12, 9) else ()
 
 
 @cache
@@ -118,13 +123,14 @@ def _folders() -> tuple[str, ...]:
 
 
 def _text(size: Callable[..., Any], get: Callable[..., Any], program: Any) -> bytes:
-    room = b" " * int(_ask(size, program))  # written in place
+    # Written in place: never into bytes, of which those with one value are shared by the process.
+    room = bytearray(int(_ask(size, program)))
     _ask(get, program, room)
-    return room
+    return bytes(room)
 
 
 def _ask(call: Callable[..., tuple[Any, ...]], *arguments: Any) -> Any:
     status, *found = call(*arguments)
     if status:
         raise BackendError(f"NVRTC: {call.__name__} failed: {status}")
-    return found[0] if found else None
+    return found[0] if len(found) == 1 else tuple(found)

@@ -26,11 +26,15 @@ def why_not(device: int = 0) -> str | None:
 def devices() -> list[dict[str, Any]]:
     """Return name, compute capability, architecture, memory, processors and driver of each GPU.
 
-    Memory is in bytes. The list is empty if CUDA cannot be used; `why_not` returns the reason.
+    And the binding and the compiler in use. Memory is in bytes. The list is empty if CUDA cannot be
+    used; `why_not` returns the reason.
     """
+    from raytracer.backends.cuda.compile import version
+
     if _driver_missing(0) or _binding_missing():
         return []
-    return [device_details(ordinal) for ordinal in range(driver.load().Device.count())]
+    compiler = {"compiler": version() or "none"}
+    return [device_details(ordinal) | compiler for ordinal in range(driver.load().Device.count())]
 
 
 def device_details(ordinal: int) -> dict[str, Any]:

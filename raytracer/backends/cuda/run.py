@@ -62,6 +62,11 @@ class CudaDevice:
         """Return name, compute capability, memory and driver of the GPU."""
         return device_details(self.number)
 
+    def compile_ahead(self) -> None:
+        """Compile the kernels of all views that are not at hand, side by side."""
+        if self._kernel is None:
+            compile_production(self.number)
+
     def build(self, buffers: SceneBuffers) -> Bvh:
         """Build the tree on the cores of the host."""
         return build_bvh(buffers, self._threads)
@@ -74,8 +79,6 @@ class CudaDevice:
         """
         tree = self.build(buffers) if tree is None else tree
         scene = CudaScene(self.number, buffers, tree, self._kernel)
-        if self._kernel is None:
-            compile_production(self.number)
         scene.kernel(buffers.view)
         # The free memory is read after the kernel was loaded, because its code takes memory.
         film = _film_bytes(buffers.view)
