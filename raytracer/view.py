@@ -207,8 +207,10 @@ class View:
         Args:
             scale: its width divided by that of the full picture, for whose pixels the filter is.
         """
-        view = replace(self.through_centers(), beside=self._spread(scale))
-        return replace(view._but(ao_samples=1), draft=True) if self.occlusion_rays else view
+        fields = {"filter": code("FilterKind", "point")}
+        draft = self.occlusion_rays > 0
+        frame = self._frame_but(**fields, ao_samples=1) if draft else self._frame_but(**fields)
+        return replace(self, frame=frame, draft=draft, beside=self._spread(scale))
 
     def _spread(self, scale: float) -> float:
         """Return the filter one pixel from its middle, by that in it; 0 where it is narrow."""
@@ -260,8 +262,10 @@ class View:
         return form.unpack_from(cast(Any, self.frame), place)
 
     def _but(self, **fields: Any) -> View:
-        frame = _with_fields(self.frame.tobytes(), self.frame.dtype, fields)
-        return replace(self, frame=frame)
+        return replace(self, frame=self._frame_but(**fields))
+
+    def _frame_but(self, **fields: Any) -> NDArray[np.void]:
+        return _with_fields(self.frame.tobytes(), self.frame.dtype, fields)
 
 
 def frame_of(**fields: Any) -> NDArray[np.void]:

@@ -67,7 +67,7 @@ def test_half_the_distance_is_twice_the_radius() -> None:
 @pytest.mark.parametrize(("count", "kept"), [(0, 0), (1, 1), (512, 512), (513, 257), (99_999, 511)])
 def test_sample_covers_the_scene(count: int, kept: int) -> None:
     every = np.arange(4 * count, dtype=np.float32).reshape(count, 4)
-    some = choose.sample(every)
+    some = choose.Sample(every).spheres
     assert len(some) == kept
     assert count == 0 or (some[0] == every[0]).all()
     assert count == 0 or some[-1, 0] >= every[int(count * 0.99) - 1, 0]
@@ -76,12 +76,29 @@ def test_sample_covers_the_scene(count: int, kept: int) -> None:
 
 def test_kernel_by_count_tree_and_size() -> None:
     view, large, small = camera(0, 0.5), spheres((0, 0, -10, 1)), spheres((0, 0, -10, 0.001))
-    assert choose.kernel_for(0, 0, large[:0], view, 720) == choose.LIST
-    assert choose.kernel_for(choose.MAX_LISTED, 1, large, view, 720) == choose.LIST
-    assert choose.kernel_for(choose.MAX_LISTED + 1, 1, large, view, 720) == choose.THREADS
-    assert choose.kernel_for(1000, 50, large, view, 720) == choose.PACKETS
-    assert choose.kernel_for(1000, 50, small, view, 720) == choose.THREADS
-    assert choose.kernel_for(1000, 50, small[:0], view, 720) == choose.PACKETS
+
+    def kernel(count: int, nodes: int, some: Any) -> str:
+        return choose.kernel_for(count, nodes, choose.Sample(some), view, 720)
+
+    assert kernel(0, 0, large[:0]) == choose.LIST
+    assert kernel(choose.MAX_LISTED, 1, large) == choose.LIST
+    assert kernel(choose.MAX_LISTED + 1, 1, large) == choose.THREADS
+    assert kernel(1000, 50, large) == choose.PACKETS
+    assert kernel(1000, 50, small) == choose.THREADS
+    assert kernel(1000, 50, small[:0]) == choose.PACKETS
+    assert kernel(1000, 50, np.concatenate([small, large, large])) == choose.PACKETS
+
+
+@pytest.mark.parametrize("kind", [0, 1])
+def test_no_sphere_in_view_is_smaller_than_the_limit(kind: int) -> None:
+    rng = np.random.default_rng(6)
+    view = camera(kind, 0.5 if kind == 0 else 5.0)
+    for _ in range(100):
+        some = spheres(*np.column_stack([rng.normal(size=(9, 3)), rng.random(9)]))
+        some[:, :3] = some[:, :3] * rng.uniform(0, 5) + (0, 0, rng.uniform(-30, 0))
+        least = choose.Sample(some).least_radius(view, 720)
+        each = [choose.median_radius(one[None], view, 720) for one in some]
+        assert least <= min(each) * (1 + 1e-6)
 
 
 def test_features_that_a_picture_does_not_need() -> None:
@@ -404,7 +421,7 @@ def test_example_scenes_get_the_kernel_that_was_measured_best() -> None:
             continue  # a million spheres take long to make; the other is like plummer
         _, buffers, tree, _ = render_benchmark._prepared(name, render_benchmark.SIZE)
         label = choose.kernel_for(
-            buffers.count, len(tree.nodes), choose.sample(tree.spheres), buffers.camera, 720
+            buffers.count, len(tree.nodes), choose.Sample(tree.spheres), buffers.camera, 720
         )
         assert label == best.get(name, choose.PACKETS), name
 

@@ -7,7 +7,7 @@ measured on an H200 with random and example scenes (docs/kernels/figures.md, "Th
 from __future__ import annotations
 
 from itertools import combinations
-from math import inf, sqrt
+from math import dist, hypot, inf, sqrt
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -74,8 +74,8 @@ CAPSULE_VARIANTS = (
     (*WITHOUT_PATHS, *DRAFTS, *RARE, *MATERIALS_AND_LAMPS),
     COMMON_DRAFTS,
 )
-"""For pictures that need paths: with `path`; with `direct` or `ao` and Phong's materials; and drafts
-of these."""
+"""For pictures that need paths: with `path`; with `direct` or `ao` and Phong's materials; and
+drafts of these."""
 
 ROUND_FEATURES = (*CAPSULE_FEATURES, "RT_FORMS", "RT_LARGE_SPHERES", "RT_MIRRORS")
 """What CAPSULES can be compiled without for atoms, bonds and lines: other forms than spheres and
@@ -96,29 +96,55 @@ SAMPLED = 512  # spheres of which the median is taken
 PERSPECTIVE = 0  # Camera.kind
 
 
-def sample(spheres: NDArray[np.float32]) -> NDArray[np.float32]:
+class Sample:
     """Some spheres from all parts of the scene.
 
-    spheres: float32 (N, 4), centre and radius in leaf order, in which neighbours are close.
-    Returns float32 (at most 512, 4), a copy.
+    Args:
+        spheres: float32 (N, 4), centre and radius in leaf order, in which neighbours are close.
+
+    Attributes:
+        spheres: float32 (at most 512, 4), a copy.
     """
-    step = -(-len(spheres) // SAMPLED) or 1
-    return spheres[::step].copy()
+
+    def __init__(self, spheres: NDArray[np.float32]) -> None:
+        """Take them."""
+        import numpy as np
+
+        step = -(-len(spheres) // SAMPLED) or 1
+        self.spheres = spheres[::step].copy()
+        centers, radii = self.spheres[:, :3].astype(np.float64), self.spheres[:, 3]
+        middle = centers.mean(0) if len(centers) else np.zeros(3)
+        self._center: list[float] = middle.tolist()
+        self._reach = float(np.linalg.norm(centers - middle, axis=1).max(initial=0.0))
+        self._least = float(radii.min(initial=inf))
+
+    def least_radius(self, camera: NDArray[np.void], height: int) -> float:
+        """A lower limit of their radii in view, in pixels, without looking at each of them.
+
+        camera: structured (1,), dtype Camera. height: of the picture in pixels.
+        """
+        view: Any = camera[0]
+        extent = 1.0
+        if view["kind"] == PERSPECTIVE:
+            extent = dist(self._center, view["origin"].tolist()) + self._reach
+        half_height = hypot(*view["up"].tolist())
+        return self._least / extent * height / (2 * half_height) if extent else inf
 
 
-def kernel_for(
-    count: int, nodes: int, some: NDArray[np.float32], camera: NDArray[np.void], height: int
-) -> str:
+def kernel_for(count: int, nodes: int, some: Sample, camera: NDArray[np.void], height: int) -> str:
     """The name of the render kernel for a view.
 
-    count: spheres. nodes: of the tree. some: of the spheres, as `sample` gives them.
-    camera: structured (1,), dtype Camera. height: of the whole picture in pixels.
+    count: spheres. nodes: of the tree. some: of the spheres. camera: structured (1,), dtype Camera.
+    height: of the whole picture in pixels.
     """
     if count <= MAX_LISTED:
         return LIST
-    if nodes <= 1 or median_radius(some, camera, height) < MIN_PACKET_RADIUS:
+    if nodes <= 1:
         return THREADS
-    return PACKETS
+    if some.least_radius(camera, height) >= MIN_PACKET_RADIUS:
+        return PACKETS  # a window asks for every frame, and the median takes 30 us
+    is_small = median_radius(some.spheres, camera, height) < MIN_PACKET_RADIUS
+    return THREADS if is_small else PACKETS
 
 
 def missing_features(view: View) -> tuple[str, ...]:

@@ -11,10 +11,10 @@ from raytracer.backends.cuda import launch
 from raytracer.backends.cuda.choose import (
     CAPSULES,
     PATHS,
+    Sample,
     kernel_for,
     missing_features,
     missing_with_capsules,
-    sample,
     variant_of,
 )
 from raytracer.backends.cuda.context import primary_context
@@ -68,7 +68,7 @@ class CudaScene(DeviceScene):
         self._arrays = sphere_arrays(buffers, tree)
         self._lengths = lengths_of(buffers)
         self._node_count = len(tree.nodes)
-        self._sample = sample(tree.spheres)
+        self._sample = Sample(tree.spheres)
         self._kernel = kernel
         self._named: tuple[NDArray[np.void], int, str] | None = None  # camera, height, kernel
         self._context = primary_context(number)
