@@ -1,9 +1,11 @@
 """Compiles every kernel, for checks and for machines without a compiler.
 
     python -m raytracer.compile_all [--arch sm_80 sm_90a compute_80] [--every-size] [-o FOLDER]
+    python -m raytracer.compile_all --production [--arch sm_80 sm_90a compute_80] [-o FOLDER]
 
-Ends with 1 if a kernel does not compile and with 2 without a compiler. A folder made with -o serves
-a machine of one of those architectures: name it in RAYTRACER_CUBINS there.
+The second compiles what pictures need, without the kernels of the bench. Ends with 1 if a kernel
+does not compile and with 2 without a compiler. A folder made with -o serves a machine of one of
+those architectures: name it in RAYTRACER_CUBINS there.
 
 With --record FILE, sources that have been compiled for all architectures before are compiled for
 the first one alone; others for all, and FILE then has their digest.
@@ -88,7 +90,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"there is no compiler: {compiler.GET_COMPILER}", file=sys.stderr)
         return 2
     try:
-        work = jobs(root, options.arch, options.every_size, options.complete)
+        if options.production:
+            work = production_jobs(root, options.arch, options.complete)
+        else:
+            work = jobs(root, options.arch, options.every_size, options.complete)
     except RaytracerError as error:
         print(error, file=sys.stderr)
         return 1
@@ -127,12 +132,7 @@ def jobs(
     complete: architectures for which the kernels that render are compiled with all their
         features alone, which render every scene.
     """
-    made = [
-        Job(kernel, arch, tuple(sorted(macros_without(missing).items())))
-        for kernel in products(root)
-        for arch in architectures
-        for missing in _variants(kernel, arch in complete)
-    ]
+    made = production_jobs(root, architectures, complete)
     for op, arch in itertools.product(operations(root), architectures):
         variants = [each for each in discover(op, root) if each.admits(arch)]
         called = preferred_tiles(op, variants)
@@ -147,6 +147,19 @@ def jobs(
         made += [job for op in operations(root) for job in fastest(op, root, architectures)]
     made = list(dict.fromkeys(made))
     return [job for job in made if job.kernel.admits(job.arch)]
+
+
+def production_jobs(
+    root: Path, architectures: Sequence[str], complete: Sequence[str] = ()
+) -> list[Job]:
+    """The kernels that pictures need; arguments as for `jobs`."""
+    return [
+        Job(kernel, arch, tuple(sorted(macros_without(missing).items())))
+        for kernel in products(root)
+        for arch in architectures
+        if kernel.admits(arch)
+        for missing in _variants(kernel, arch in complete)
+    ]
 
 
 def macros_of(op: str) -> list[tuple[tuple[str, str], ...]]:
@@ -278,13 +291,15 @@ def _variants(kernel: Kernel, complete: bool) -> list[tuple[str, ...]]:
     return every_variant(kernel.name) if kernel.name in PRODUCTION and not complete else [()]
 
 
-def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="python -m raytracer.compile_all", description="Compile every kernel."
-    )
-    parser.add_argument("--arch", nargs="+", default=ARCHITECTURES, help="like sm_80 or sm_90a")
-    parser.add_argument(
+def add_choice(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say which kernels are compiled."""
+    parser.add_argument("--arch", nargs="+", default=ARCHITECTURES, help="like sm_90a, compute_80")
+    choice = parser.add_mutually_exclusive_group()
+    choice.add_argument(
         "--every-size", action="store_true", help="the fastest kernels of all other sizes too"
+    )
+    choice.add_argument(
+        "--production", action="store_true", help="the kernels that pictures need alone"
     )
     parser.add_argument(
         "--complete",
@@ -294,6 +309,13 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         help="architectures, of --arch, for which only the complete render kernels are compiled, "
         "without their faster variants",
     )
+
+
+def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m raytracer.compile_all", description="Compile every kernel."
+    )
+    add_choice(parser)
     parser.add_argument("-o", "--output", type=Path, help="folder that also gets the cubins")
     parser.add_argument(
         "--record",

@@ -1,6 +1,7 @@
 """Adds compiled kernels to a wheel, for machines without a compiler.
 
     python -m raytracer.pack_wheel [WHEEL] [--arch sm_90a ...] [--every-size] [-o FOLDER]
+    python -m raytracer.pack_wheel [WHEEL] --production
 
 Without a wheel, the sources of the current folder are built first. The kernels are compiled from
 the sources in the wheel, and lie beside them: an installed package finds them there. Ends with 1 if
@@ -43,6 +44,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         compiled = folder / "cubins"
         words = ["--kernels", str(kernels), "-o", str(compiled), "--arch", *options.arch]
         words += ["--every-size"] if options.every_size else []
+        words += ["--production"] if options.production else []
+        words += ["--complete", *options.complete] if options.complete else []
         if status := compile_all.main(words):
             return status
         options.output.mkdir(parents=True, exist_ok=True)
@@ -118,12 +121,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         prog="python -m raytracer.pack_wheel", description="Add compiled kernels to a wheel."
     )
     parser.add_argument("wheel", nargs="?", type=Path, help="by default, the current folder's")
-    parser.add_argument(
-        "--arch", nargs="+", default=compile_all.ARCHITECTURES, help="like sm_90a or compute_80"
-    )
-    parser.add_argument(
-        "--every-size", action="store_true", help="the fastest kernels of all other sizes too"
-    )
+    compile_all.add_choice(parser)
     parser.add_argument("-o", "--output", type=Path, default=Path("dist"), help="folder; dist")
     return parser.parse_args(arguments)
 

@@ -217,6 +217,18 @@ def test_every_variable_is_described() -> None:
     assert set(re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE)) == used
 
 
+def test_every_extra_that_is_named_can_be_installed() -> None:
+    """Messages and pages name extras in commands; pip only warns of one that is not there."""
+    sources = "".join(p.read_text(encoding="utf-8") for p in (ROOT / "raytracer").rglob("*.py"))
+    text = sources + "".join(map(text_of, PAGES))
+    named = re.findall(r"(?:raytracer|\.whl|[\"' ]\.)\[([a-z0-9,]+)\]", text)
+    project = tomllib.loads(text_of(ROOT / "pyproject.toml"))["project"]
+    assert {"preview", "cuda"} <= {name for names in named for name in names.split(",")}
+    assert {name for names in named for name in names.split(",")} <= {
+        *project["optional-dependencies"]
+    }
+
+
 @each_page
 def test_every_link_leads_somewhere(path: Path) -> None:
     for target in links(path):

@@ -72,6 +72,17 @@ def test_an_installed_wheel_needs_no_compiler(
         assert cubin.code.lstrip().startswith(start)
 
 
+@pytest.mark.usefixtures("cuda_compiler")
+def test_kernels_of_the_bench_can_be_left_out(wheel: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(wheel, "a") as archive:
+        archive.writestr("raytracer/kernels/cuda/fill.cu", KERNEL)
+    words = ["--production", "--arch", "sm_80", "-o", str(tmp_path / "dist")]
+    assert pack_wheel.main([str(wheel), *words]) == 0
+    with zipfile.ZipFile(tmp_path / "dist" / wheel.name) as archive:
+        added = [name for name in archive.namelist() if name.startswith(pack_wheel.CUBINS)]
+    assert [name.removeprefix(pack_wheel.CUBINS).split(".")[0] for name in added] == ["cuda-fill"]
+
+
 def test_files_that_are_no_wheel_are_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -429,6 +429,15 @@ def test_variants_of_some_architectures_can_be_left_out() -> None:
             assert any(job.macros == () for job in of_kernel)
 
 
+def test_production_kernels_are_those_of_pictures() -> None:
+    every = compile_all.jobs(kernels_root(), ["sm_75"])
+    made = compile_all.production_jobs(kernels_root(), ["sm_75"])
+    assert {job.kernel.name for job in made} == {kernel.name for kernel in products(kernels_root())}
+    assert set(made) < set(every)
+    bench = {job.kernel.translation_unit for job in set(every) - set(made)}
+    assert all("ladders" in path.parts for path in bench)
+
+
 def test_only_architectures_that_are_compiled_can_be_complete(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

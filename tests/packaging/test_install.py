@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
 import zipfile
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from support.alone import alone
+from raytracer import pack_wheel
+from raytracer.backends.cuda import compile as compiler
+from raytracer.backends.cuda.choose import PRODUCTION
+from raytracer.variants import products
+from support.packages import OWN, ROOT, STABLE, Installed, run
 
 pytestmark = pytest.mark.packaging
 
-ROOT = Path(__file__).resolve().parents[2]
 SHIPPED = {  # folder of the repository -> folder in the package
     "kernels": "raytracer/kernels",
     "scenes": "raytracer/scenes",
 }
+ISAS = ["avx512", "avx2", "portable"]  # the best one first
 # Scene data ships with every install, so it stays small; larger scenes are generated.
 MAX_WHEEL_BYTES = 20e6
 SCENE = """
@@ -36,74 +36,6 @@ LIST_KERNELS = """
 from raytracer import resources
 print(*sorted(path.name for path in resources.kernels().iterdir()))
 """
-
-
-def run(*command: str | Path, cwd: Path) -> str:
-    """Standard output of a command; its whole output is the message if it fails."""
-    done = subprocess.run(
-        [str(part) for part in command], cwd=cwd, text=True, capture_output=True, check=False
-    )
-    assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
-    return done.stdout
-
-
-@dataclass(frozen=True)
-class Installed:
-    """A clean environment with the package in it, and a folder far from the sources."""
-
-    bin: Path
-    elsewhere: Path
-
-    def raytracer(self, *arguments: str) -> str:
-        return run(self.bin / "raytracer", *arguments, cwd=self.elsewhere)
-
-    def python(self, code: str) -> str:
-        return run(self.bin / "python", "-c", code, cwd=self.elsewhere)
-
-
-def shared(factory: pytest.TempPathFactory) -> Path:
-    """A folder of all processes of pytest-xdist."""
-    base = factory.getbasetemp()
-    return base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
-
-
-def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:
-    """A folder that one process makes for all, since builds take minutes."""
-    folder = shared(factory) / name
-    with alone("packaging"):
-        if not (folder / "made").exists():
-            folder.mkdir(exist_ok=True)
-            make(folder)
-            (folder / "made").touch()
-    return folder
-
-
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel, built as pip does it for a user."""
-
-    def make(folder: Path) -> None:
-        run(sys.executable, "-m", "pip", "wheel", "--no-deps", "-w", folder, ROOT, cwd=folder)
-
-    (path,) = made_once(tmp_path_factory, "wheel", make).glob("*.whl")
-    return path
-
-
-@pytest.fixture(scope="module", params=["wheel", "editable"])
-def installed(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Installed:
-    """Both ways to install, with the dependencies that the package declares and no others."""
-    what: tuple[str | Path, ...] = ("-e", ROOT)
-    if request.param == "wheel":
-        what = (request.getfixturevalue("wheel"),)
-
-    def make(folder: Path) -> None:
-        run(sys.executable, "-m", "venv", folder / "venv", cwd=folder)
-        run(folder / "venv/bin/python", "-m", "pip", "install", *what, cwd=folder)
-
-    folder = made_once(tmp_path_factory, f"installed-{request.param}", make)
-    return Installed(folder / "venv/bin", tmp_path_factory.mktemp("elsewhere"))
 
 
 def sources(folder: str) -> set[str]:
@@ -126,6 +58,60 @@ def test_wheel_holds_types_licence_and_nothing_else(wheel: Path) -> None:
     assert [name for name in names if name.startswith("raytracer/_core.") and ".so" in name]
     assert {name.split("/")[0].split("-")[0] for name in names} == {"raytracer"}
     assert wheel.stat().st_size < MAX_WHEEL_BYTES
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="tags of other systems are those of the build")
+def test_wheel_is_for_other_machines_too(wheel: Path) -> None:
+    """auditwheel gives the tag by what the module needs, and would copy libraries beside it."""
+    assert "-manylinux_2_" in wheel.name
+    assert not [name for name in zipfile.ZipFile(wheel).namelist() if ".libs/" in name]
+
+
+def test_wheel_of_the_stable_abi_is_one(wheel: Path) -> None:
+    """From Python 3.12 on, one wheel serves all, and its module calls nothing else."""
+    tags = wheel.name.split("-")[2:4]
+    if tags != ["cp311", "cp311"]:
+        assert tags == ["cp312", "abi3"]
+        run(sys.executable, "-m", "abi3audit", "--strict", wheel, cwd=wheel.parent)
+
+
+@pytest.mark.parametrize(
+    ("system", "builds"),
+    [
+        ("linux", {f"cp3{n}-manylinux_{cpu}" for n in (11, 12) for cpu in ("x86_64", "aarch64")}),
+        ("macos", {"cp311-macosx_arm64", "cp312-macosx_arm64"}),
+    ],
+)
+def test_cibuildwheel_builds_for_every_system(system: str, builds: set[str]) -> None:
+    words = ("-m", "cibuildwheel", "--print-build-identifiers", "--platform", system)
+    assert set(run(sys.executable, *words, cwd=ROOT).split()) == builds
+
+
+@pytest.mark.parametrize("wheel", [OWN], indirect=True)
+def test_wheel_gets_the_kernels_that_pictures_need(
+    wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    """A device of a later architecture finds each of them without a compiler."""
+    if not compiler.version():
+        pytest.skip("a compiler for CUDA is missing")
+    words = ["--production", "--arch", "sm_80", "--complete", "sm_80", "-o", str(tmp_path)]
+    assert pack_wheel.main([str(wheel), *words]) == 0
+    with zipfile.ZipFile(tmp_path / wheel.name) as archive:
+        archive.extractall(tmp_path)
+    request.getfixturevalue("no_compiler")
+    monkeypatch.setenv("RAYTRACER_CACHE", str(tmp_path / "empty"))
+    root = tmp_path / "raytracer/kernels"
+    kernels = products(root)
+    assert {kernel.name for kernel in kernels} > set(PRODUCTION)
+    assert all(compiler.is_at_hand(each.translation_unit, "sm_86", root) for each in kernels)
+    assert len(list((root / "cubins").iterdir())) == len(kernels)
+
+
+@pytest.mark.parametrize("installed", [OWN, STABLE], indirect=True)
+def test_wheel_has_every_instruction_set(installed: Installed) -> None:
+    code = "from raytracer import _core; print(_core.processor_isa(), *_core.isas())"
+    best, *found = installed.python(code).split()
+    assert found == ISAS[ISAS.index(best) :]
 
 
 def test_version(installed: Installed) -> None:

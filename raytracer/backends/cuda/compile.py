@@ -30,8 +30,9 @@ from raytracer.variants.kernel import split_architecture
 
 # Of every kernel; a kernel's header adds its own. The product's have --fmad=false there, no fused
 # multiply-add but where a kernel writes one, and never --use_fast_math: the same numbers as on the
-# CPU are worth more than the few per cent.
-FLAGS = ("-std=c++17", "-O3", "-lineinfo")
+# CPU are worth more than the few per cent. For a profiler, NVCC_APPEND_FLAGS=-lineinfo adds the
+# lines of the sources: the instructions are the same, and the code is three times as large.
+FLAGS = ("-std=c++17", "-O3")
 # Variables that change what nvcc makes of the same command line.
 ENVIRONMENT = ("NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "NVCC_CCBIN")
 PTX = "compute_80"  # what is shipped for devices newer than any code that is shipped
