@@ -587,11 +587,12 @@ NB_MODULE(_core, m) {
            "index in one "
            "points outside of another.")
       .def_prop_ro("nbytes", &Scene::nbytes, "Bytes of all arrays.")
-      .def("render", &Scene::render, "camera"_a, "lights"_a, "materials"_a, "frame"_a, "film"_a.noconvert(),
-           "first_tile"_a, "budget_seconds"_a, "threads"_a, "draft"_a.noconvert() = nb::none(),
-           "Adds the frame's samples to film, float32 (h, w, 4), from first_tile on; returns the first tile not "
-           "rendered. draft: planes float32 (8, h + 32, w + 32), zero at first, that keep the ambient light of surfaces "
-           "for clean_draft, with one ray a surface; None adds it.")
+      .def(
+          "render", &Scene::render, "camera"_a, "lights"_a, "materials"_a, "frame"_a, "film"_a.noconvert(),
+          "first_tile"_a, "budget_seconds"_a, "threads"_a, "draft"_a.noconvert() = nb::none(),
+          "Adds the frame's samples to film, float32 (h, w, 4), from first_tile on; returns the first tile not "
+          "rendered. draft: planes float32 (8, h + 32, w + 32), zero at first, that keep the ambient light of surfaces "
+          "for clean_draft, with one ray a surface; None adds it.")
       .def("first_hits", &Scene::first_hits, "camera"_a, "frame"_a, "out"_a.noconvert(), "threads"_a,
            "What the rays through the pixels' centres meet first: FirstHit as uint8 (h, w, 48).");
   m.def("check_view", check_view, "camera"_a, "lights"_a.none(), "materials"_a.none(), "frame"_a, "spheres"_a,

@@ -40,7 +40,8 @@ void measure_film(const float* sums, const ToneArgs& args, FilmHistogram& histog
     RowHistogram& t = of_thread[(size_t)thread];
     t.luminance = t.log2 = 0.0;
     const int32_t first = (int32_t)i * rows;
-    measure({sums + 4 * (int64_t)first * args.width, nullptr, &args, 0.0f, first, std::min(rows, args.height - first), nullptr},
+    measure({sums + 4 * (int64_t)first * args.width, nullptr, &args, 0.0f, first, std::min(rows, args.height - first),
+             nullptr},
             t);
     sum[(size_t)i] = {t.luminance, t.log2};
   });

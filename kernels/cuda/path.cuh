@@ -123,8 +123,8 @@ RT_DEVICE void clear_draft(const rt::SceneTables& s, uint32_t x, uint32_t y) {
 RT_DEVICE void keep_surface(const rt::SceneTables& s, const PathState<float>& p, const Surface<float>& f,
                             Vec3<float> ambient, bool open) {
   const Vec3<float> n = f.point.normal;
-  const float values[rt::kDraftPlanes] = {
-      open ? 1.0f : 0.0f, draft_depth(s, p, f), n.x, n.y, n.z, ambient.x, ambient.y, ambient.z};
+  const float values[rt::kDraftPlanes] = {open ? 1.0f : 0.0f, draft_depth(s, p, f), n.x, n.y, n.z, ambient.x, ambient.y,
+                                          ambient.z};
   float* to = draft_at(s, p.x, p.y);
   const int64_t plane = draft_plane(s.frame->film);
 #pragma unroll

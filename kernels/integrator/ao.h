@@ -21,9 +21,7 @@ struct SkySample {
 };
 
 // Whether the sky's light on a surface of the path is kept for draft_ambient, and not added: a draft has one ray a surface.
-RT_HD bool is_draft(const rt::SceneTables& s) {
-  return RT_INTEGRATORS && RT_LOCAL_INTEGRATORS && RT_DRAFTS && s.draft;
-}
+RT_HD bool is_draft(const rt::SceneTables& s) { return RT_INTEGRATORS && RT_LOCAL_INTEGRATORS && RT_DRAFTS && s.draft; }
 template <class F> RT_HD bool keeps_surface(const rt::SceneTables& s, const PathState<F>& p) {
   return is_draft(s) && p.depth == 0;
 }
@@ -42,10 +40,9 @@ template <class F> RT_HD Sample2d<F> draft_point(UintOf<F> x, UintOf<F> y) {
 template <class F>
 RT_HD Vec3<F> sky_direction(const rt::SceneTables& s, const PathState<F>& p, Vec3<F> normal, int32_t ray) {
   const rt::Frame& frame = *s.frame;
-  const Sample2d<F> point =
-      keeps_surface(s, p)
-          ? draft_point<F>(p.x, p.y)
-          : sample_2d<F>(frame.sampler.seed, p.x, p.y, p.sample, (uint32_t)p.depth, kUseBsdf, (uint32_t)ray);
+  const Sample2d<F> point = keeps_surface(s, p) ? draft_point<F>(p.x, p.y)
+                                                : sample_2d<F>(frame.sampler.seed, p.x, p.y, p.sample,
+                                                               (uint32_t)p.depth, kUseBsdf, (uint32_t)ray);
   const SinCos<F> phi = sincos_turns((F((float)ray) + point.v) * F(1.0f / (float)frame.integrator.ao_samples));
   const F radius = F(2.0f) * sqrt_(max_(point.u - point.u * point.u, F(0.0f)));
   const Vec3<F> sum = normal + Vec3<F>{radius * phi.cos, fma_(F(-2.0f), point.u, F(1.0f)), radius * phi.sin};
@@ -59,8 +56,8 @@ template <class F> RT_HD Vec3<F> sky_radiance(const rt::Frame& frame, Vec3<F> am
 }
 
 // ray: 0 to ao_samples - 1; ambient: what the surface shows of the whole sky
-template <class F> RT_HD SkySample<F> shade_sky(const rt::SceneTables& s, const PathState<F>& p,
-                                                const Surface<F>& f, Vec3<F> ambient, int32_t ray) {
+template <class F> RT_HD SkySample<F> shade_sky(const rt::SceneTables& s, const PathState<F>& p, const Surface<F>& f,
+                                                Vec3<F> ambient, int32_t ray) {
   const rt::Integrator& integrator = s.frame->integrator;
   SkySample<F> a;
   a.wi = sky_direction(s, p, f.point.normal, ray);
@@ -78,7 +75,8 @@ template <class F> RT_HD MaskOf<F> traces_sky(const rt::SceneTables& s, const Pa
 // The depth of a surface as draft_ambient compares it: in sizes of a pixel there.
 template <class F> RT_HD F draft_depth(const rt::SceneTables& s, const PathState<F>& p, const Surface<F>& f) {
   const rt::Camera& camera = *s.camera;
-  const float pixel = 2.0f * sqrt_(dot(splat3<float>(camera.up), splat3<float>(camera.up))) / (float)s.frame->film.height;
+  const float pixel =
+      2.0f * sqrt_(dot(splat3<float>(camera.up), splat3<float>(camera.up))) / (float)s.frame->film.height;
   const F depth = max_(dot(f.point.position - p.ray.origin, p.ray.direction), F(1e-20f));
   if (camera.kind == kCameraOrthographic) return F(1.0f / (kDraftReach * pixel)) * depth;
   return F(0.6931472f / (kDraftReach * pixel)) * log2_(depth);  // a pixel grows with the depth

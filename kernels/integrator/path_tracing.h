@@ -174,7 +174,7 @@ template <class F> RT_HD Entry<F> enter(const rt::Frame& frame, const Surface<F>
   SurfacePoint<F> facing = f.point;  // its normal on the side of wi
   facing.normal = select(cosine < F(0.0f), F(-1.0f), F(1.0f)) * f.point.normal;
   const F t = inner_distance(frame, f, facing, wi);
-  return {inward & (t < F(kInfinity)), t};
+  return {MaskOf<F>(inward & (t < F(kInfinity))), t};
 }
 
 // The point from which a ray in direction wi starts: on the side of the surface to which it goes.

@@ -22,7 +22,7 @@ HALF = SIZE[0] // 2, SIZE[1] // 2
 SETTINGS = RenderSettings(width=64, height=48, samples=8)
 
 
-def error(one: NDArray[np.uint8], two: NDArray[np.uint8]) -> float:
+def error(one: NDArray[Any], two: NDArray[Any]) -> float:
     """Mean absolute difference, of 255."""
     return float(np.abs(one[..., :3].astype(float) - two[..., :3].astype(float)).mean())
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from os.path import normpath
 from pathlib import Path
 
 from raytracer.errors import BackendError
@@ -82,8 +83,8 @@ def _included(path: Path, contents: bytes, root: Path) -> list[Path]:
             )
         # As in the compiler, a quoted name is first searched beside the including file.
         folders = [path.parent, root] if quoted else [root]
-        places = [(folder / name[1].decode()).resolve() for folder in folders]
-        inside = [place for place in places if place.is_file() and place.is_relative_to(root)]
+        places = [Path(normpath(folder / name[1].decode())) for folder in folders]
+        inside = [place for place in places if place.is_relative_to(root) and place.is_file()]
         if inside:
             paths.append(inside[0])
         elif quoted:
