@@ -12,7 +12,7 @@ import pytest
 
 from raytracer import Camera, Ground, RenderSettings, Scene, SphereSet, layout
 from raytracer.backends.cpu import CpuDevice
-from raytracer.backends.cuda import context, kernel, run, transfer
+from raytracer.backends.cuda import context, kernel, run, tone, transfer
 from raytracer.backends.cuda import driver as binding
 from raytracer.backends.cuda import scene as scene_module
 from raytracer.backends.cuda.bands import CudaBands
@@ -74,6 +74,7 @@ def driver(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeDriver]:
     monkeypatch.setattr(kernel, "production", lambda *_: KERNEL)
     monkeypatch.setattr(kernel.compiler, "load", lambda *_, **__: Cubin(b"c_spheres", ""))  # type: ignore[attr-defined]
     monkeypatch.setattr(transfer, "CHUNK", 64)
+    monkeypatch.setattr(tone, "_compiled", set())
     caches = context.primary_context, transfer.staging, kernel.render_kernel
     for cached in caches:
         cached.cache_clear()
@@ -104,17 +105,23 @@ def test_a_picture_compiles_its_kernel_and_a_window_those_of_all_views(
     driver: FakeDriver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     compiled: list[tuple[str, ...]] = []
+    passes: list[str] = []
 
-    def load(*_: object, macros: dict[str, str] | None = None) -> Cubin:
-        compiled.append(tuple(macros or {}))
+    def load(source: Path, *_: object, macros: dict[str, str] | None = None) -> Cubin:
+        if source.stem in tone.PASSES:
+            passes.append(source.stem)
+        else:
+            compiled.append(tuple(macros or {}))
         return Cubin(b"c_spheres", "")
 
     monkeypatch.setattr(kernel.compiler, "load", load)  # type: ignore[attr-defined]
     kernel.compile_production.cache_clear()
     buffers, tree = scene()
     device = CudaDevice()
-    with device.scene(buffers, tree):
-        assert compiled == [FEATURES]
+    for _ in range(2):
+        with device.scene(buffers, tree):
+            assert compiled == [FEATURES]
+            assert sorted(passes) == sorted(tone.PASSES)
     compiled.clear()
     for _ in range(2):
         device.compile_ahead()

@@ -13,6 +13,7 @@ from raytracer.backends.cuda.kernel import compile_production
 from raytracer.backends.cuda.pictures import DevicePicture
 from raytracer.backends.cuda.probe import device_details, why_not
 from raytracer.backends.cuda.scene import CudaScene
+from raytracer.backends.cuda.tone import compiling_passes
 from raytracer.buffers import build_bvh
 from raytracer.errors import BackendError
 
@@ -79,7 +80,8 @@ class CudaDevice:
         """
         tree = self.build(buffers) if tree is None else tree
         scene = CudaScene(self.number, buffers, tree, self._kernel)
-        scene.kernel(buffers.view)
+        with compiling_passes(self.number):
+            scene.kernel(buffers.view)
         # The free memory is read after the kernel was loaded, because its code takes memory.
         film = _film_bytes(buffers.view)
         check_memory(scene.sizes() | {"film": film}, self._context.memory()[0], buffers.count)

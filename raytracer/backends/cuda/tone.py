@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import weakref
-from contextlib import suppress
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -23,8 +25,32 @@ if TYPE_CHECKING:
     from raytracer.film.film import Backdrop
     from raytracer.film.tone_settings import ToneSettings
 
-ENTRIES = ("film_histogram", "tone", "clean_draft")
-"""The passes, by the names of their kernels: histogram, picture, ambient light of a draft."""
+PASSES = ("film_histogram", "tone")
+"""The passes of every picture, by the names of their kernels: histogram and picture."""
+
+CLEAN_DRAFT = "clean_draft"
+"""The pass of drafts with ambient occlusion, loaded with the first of them."""
+
+
+_compiled: set[int] = set()  # devices whose passes were compiled or are being
+
+
+@contextmanager
+def compiling_passes(ordinal: int) -> Iterator[None]:
+    """Compile the passes of every picture while the block compiles its kernel.
+
+    This happens once in a process. An error is raised again where a pass is loaded.
+    """
+    if ordinal in _compiled:
+        yield
+        return
+    _compiled.add(ordinal)
+    arch = compiler.architecture(primary_context(ordinal).device.compute_capability())
+    compiler.version()  # asked for once, not by every thread
+    with ThreadPoolExecutor(len(PASSES)) as pool:
+        for name in PASSES:
+            pool.submit(compiler.load, product(name).translation_unit, arch)
+        yield
 
 
 class ToneKernels:
@@ -46,9 +72,9 @@ class ToneKernels:
         names = self._context.driver.device_attribute
         self.multiprocessors = int(device.get_attribute(names.MULTIPROCESSOR_COUNT))
         with self._context.active() as driver:
-            self.passes = {
-                name: Pass(driver, self.arch, product(name), name, "ToneArgs") for name in ENTRIES
-            }
+            self._passes: dict[str, Pass] = {}
+            for name in PASSES:
+                self._pass(name)
             self._grids: dict[tuple[str, int, int], tuple[int, int, int]] = {}
             scratch_bytes = layout.constant("kHistogramScratchBytes")
             sizes = layout.dtype("FilmHistogram").itemsize, scratch_bytes
@@ -126,7 +152,7 @@ class ToneKernels:
             width,
             height,
         )
-        self.launch("clean_draft", args)
+        self.launch(CLEAN_DRAFT, args)
 
     def launch(self, entry: str, args: NDArray[np.void], stream: Any = None) -> None:
         """Queue one pass.
@@ -141,9 +167,16 @@ class ToneKernels:
         grid = self._grids.get(key)
         if grid is None:  # its arithmetic takes 0.1 ms, as long as the kernel
             axes = {"width": width, "height": height, "n": width * height}
-            grid = self.passes[entry].kernel.launch(axes, self.multiprocessors).grid
+            grid = self._pass(entry).kernel.launch(axes, self.multiprocessors).grid
             self._grids[key] = grid
-        self.passes[entry].launch(grid, args, stream or self.stream)
+        self._pass(entry).launch(grid, args, stream or self.stream)
+
+    def _pass(self, name: str) -> Pass:
+        """Return a pass, which is loaded when it is asked for first."""
+        if name not in self._passes:
+            driver = self._context.driver
+            self._passes[name] = Pass(driver, self.arch, product(name), name, "ToneArgs")
+        return self._passes[name]
 
     def read_histogram(self, stream: Any = None) -> NDArray[np.void]:
         """Return the histogram of the last film, structured (1,); waits for `stream`."""
