@@ -101,6 +101,14 @@ def test_a_kernel_without_features_is_taken_where_it_is_at_hand(
         assert made.kernel(buffers.view) is taken
 
 
+@pytest.mark.parametrize("count", [0, 1, 2])
+def test_a_kernel_of_the_bench_reads_records_in_any_layout(driver: FakeDriver, count: int) -> None:
+    buffers, tree = scene()
+    columns = replace(tree, spheres=np.ascontiguousarray(tree.spheres[:count].T))
+    with CudaDevice(kernel=KERNEL).scene(buffers, columns) as made:
+        assert made.kernel(buffers.view).kernel is KERNEL
+
+
 def test_a_picture_compiles_its_kernel_and_a_window_those_of_all_views(
     driver: FakeDriver, monkeypatch: pytest.MonkeyPatch
 ) -> None:

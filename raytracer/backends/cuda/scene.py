@@ -68,7 +68,8 @@ class CudaScene(DeviceScene):
         self._arrays = sphere_arrays(buffers, tree)
         self._lengths = lengths_of(buffers)
         self._node_count = len(tree.nodes)
-        self._sample = Sample(tree.spheres)
+        # A kernel of the bench may lay records out otherwise, and chooses for itself.
+        self._sample = Sample(tree.spheres) if kernel is None else None
         self._kernel = kernel
         self._named: tuple[NDArray[np.void], int, str] | None = None  # camera, height, kernel
         self._context = primary_context(number)
@@ -147,6 +148,7 @@ class CudaScene(DeviceScene):
         if view.needs_path_tracing:
             return PATHS
         camera, height = view.camera, view.height
+        assert self._sample is not None
         if self._named is None or self._named[0] is not camera or self._named[1] != height:
             name = kernel_for(self.count, self._node_count, self._sample, camera, height)
             self._named = camera, height, name
