@@ -89,6 +89,17 @@ def row(driver: BenchDriver, **changes: Any) -> dict[str, Any]:
     return dict(found)
 
 
+def test_a_record_has_what_is_known_of_a_gpu(
+    machine: Callable[[Compute], BenchDriver], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """WSL has no /proc/driver/nvidia/version; a record with None is refused when it is read."""
+    details = {"device": "GPU", "driver": None, "memory_free": 5}
+    monkeypatch.setattr(device, "device_details", lambda _: details)
+    machine(right)
+    with Session() as session:
+        assert session.describe() == {"device": "GPU", "l2_bytes": session.l2_bytes}
+
+
 @pytest.mark.parametrize("mode", ["cold", "hot", "sustained"])
 def test_a_right_kernel_is_timed(
     machine: Callable[[Compute], BenchDriver], monkeypatch: pytest.MonkeyPatch, mode: str

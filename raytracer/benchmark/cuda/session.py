@@ -68,9 +68,9 @@ class Session:
         self._open.__exit__(kind, error, at)  # translates exceptions of the driver
 
     def describe(self) -> Device:
-        """Return name, architecture, memory and driver of the GPU, for records."""
+        """Return name, architecture, memory and driver of the GPU, for records, as far as known."""
         details = device_details(self.ordinal)
-        stable = {k: v for k, v in details.items() if k != "memory_free"}
+        stable = {k: v for k, v in details.items() if k != "memory_free" and v is not None}
         return cast("Device", stable | {"l2_bytes": self.l2_bytes})
 
     @property
