@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import importlib
 import os
 import subprocess
@@ -10,6 +11,7 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -291,12 +293,19 @@ def test_threads_launch_a_function_with_their_own_arguments(
 def each(request: pytest.FixtureRequest, cuda: str) -> Iterator[Any]:
     """Each binding in turn, with the context of the first GPU current."""
     module = pytest.importorskip(driver.MODULES[request.param])
-    module.init()
-    context = module.Device(0).retain_primary_context()
+    context = retained(module)
     context.push()
     yield module
     context.pop()
-    context.detach()
+
+
+@cache
+def retained(module: Any) -> Any:
+    """Return the primary context, which PyCUDA would leave current if it were released earlier."""
+    module.init()
+    context = module.Device(0).retain_primary_context()
+    atexit.register(context.detach)
+    return context
 
 
 KERNEL = """// title: Scale
