@@ -88,7 +88,10 @@ ELSEWHERE: dict[tuple[str, ...], str] = {
     ("format", "jpg", "jpeg", "ext", "type", "output_format"): (
         "the ending of the name says the format: '--output NAME.jpg'"
     ),
-    ("depth_of_field", "aperture", "dof", "motion_blur"): "the camera has no lens and no shutter",
+    ("depth_of_field", "dof", "lens", "f_number", "fstop"): (
+        "'--aperture' is the size of the lens, and '--focus X,Y,Z' a point that is in focus"
+    ),
+    ("motion_blur", "shutter"): "the camera has no shutter: moving particles are rendered sharp",
     ("output_dir", "outdir", "output_folder", "folder", "dir", "d"): (
         "name the file with '--output FOLDER/NAME.png'"
     ),
