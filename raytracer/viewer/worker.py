@@ -325,8 +325,10 @@ class Worker:
         picture = picture or job.device.picture()
         if (request.settings or job.settings).denoise and self._film.finished(request):
             self._film.develop_without_noise(request, picture)
-        else:  # bloom takes longer than a draft
-            tone = replace(request.tone, bloom=0.0) if self._film.draft else request.tone
+        else:
+            tone = request.tone
+            if self._film.draft and tone.bloom:  # it takes longer than a draft
+                tone = replace(tone, bloom=0.0)
             film.develop_into(tone, picture)
         if job.plan is not None and not self._film.draft and hasattr(picture, "pixels"):
             job.plan.draw_fixed(picture.pixels, request.buffers.view, job.space)
