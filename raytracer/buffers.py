@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 from raytracer._native import core
@@ -13,21 +14,12 @@ from raytracer.resources import thread_count
 from raytracer.view import View
 
 if TYPE_CHECKING:
-    from hashlib import blake2b
-
     import numpy as np
     from numpy.typing import NDArray
 
     Solids = tuple[
         NDArray[np.float32], NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]
     ]
-else:
-    try:
-        # `hashlib` has the same function, but loads OpenSSL first: 11 million instructions, 4% of
-        # a small render.
-        from _blake2 import blake2b
-    except ImportError:
-        from hashlib import blake2b
 
 ENDLESS = math.inf
 """Radius of the record of a ground: what is below it has no other end."""
@@ -35,29 +27,8 @@ ENDLESS = math.inf
 DIGEST_BLOCK = 1 << 23
 """Bytes of a leaf of the digest: large enough for threads to work without the GIL."""
 
-
-FLAT_FIELDS: tuple[Any, ...] = (
-    *((name, "i4") for name in ("width", "height", "x0", "y0", "x1", "y1")),
-    *((name, "i4") for name in ("sample_begin", "sample_count")),
-    *(("seed", "u4"), ("filter", "i4"), ("filter_radius", "f4"), ("max_depth", "i4")),
-    *((name, "i4") for name in ("light_count", "material_count", "shadows", "color_mode")),
-    *(("background_bottom", "f4", 3), ("background_kind", "i4")),
-    *(("background_top", "f4", 3), ("material_mode", "i4")),
-    *(("ambient", "f4", 3), ("large_count", "i4")),
-    *(("background_up", "f4", 3), ("pad", "f4")),
-)
-"""Fields of a Frame as the first films hashed them."""
-
-FIRST_PARAMETERS = 7
-"""Parameters of a material that the first films hashed."""
-
-MIRROR_COLOR = (5, 6, 7)
-"""Where `phong` has the colour of its mirror, which the first films lacked: it was white."""
-
-FLAT_LIGHT: tuple[Any, ...] = (
-    *(("vector", "f4", 3), ("kind", "i4"), ("color", "f4", 3), ("falloff", "i4")),
-)
-"""Fields of a Light as the first films hashed them."""
+DIGEST_VERSION = 2
+"""Of what a digest covers and how; only films with digests of this version can be resumed."""
 
 
 def _no_ids() -> NDArray[np.int32]:
@@ -281,7 +252,7 @@ class SceneBuffers:
     @property
     def nbytes(self) -> int:
         """Bytes of all arrays together."""
-        return sum(int(array.nbytes) for _, array in self._arrays())
+        return sum(getattr(getattr(self, each.name), "nbytes", 0) for each in fields(self))
 
     def check(self) -> SceneBuffers:
         """Check that kernels read inside of the arrays, and return the buffers.
@@ -331,7 +302,7 @@ class SceneBuffers:
         return self
 
     def digest(self) -> str:
-        """Return a hexadecimal hash of everything that makes the picture.
+        """Return `DIGEST_VERSION`, a hyphen and a hexadecimal hash of all that makes the picture.
 
         How many samples there are is left out: a film can get more of the same picture.
         The hash is a tree of two levels (blocks, then their hashes), so that blocks can be
@@ -339,7 +310,7 @@ class SceneBuffers:
         """
         root = blake2b(digest_size=16)
         blocks: list[memoryview] = []
-        for name, array in self.seen(self.view.with_samples(0, 0))._arrays():
+        for name, array in self.seen(self.view.with_samples(0, 0))._hashed():
             root.update(f"{name} {array.dtype.str} {array.shape};".encode())
             blocks.extend(_blocks(array))
         if sum(map(len, blocks)) <= DIGEST_BLOCK:
@@ -350,35 +321,21 @@ class SceneBuffers:
 
             with ThreadPoolExecutor(thread_count()) as pool:
                 root.update(b"".join(pool.map(_leaf, blocks)))
-        return root.hexdigest()
+        return f"{DIGEST_VERSION}-{root.hexdigest()}"
 
-    def _arrays(self) -> Iterator[tuple[str, NDArray[np.generic]]]:
-        """Yield the arrays by name, in the order in which they are hashed."""
+    def _hashed(self) -> Iterator[tuple[str, NDArray[np.generic]]]:
+        """Yield by name what is hashed: all arrays, but the emitters, which are made of others."""
         import numpy as np
 
-        for name in ("x", "y", "z", "radius", "color", "color_id", "material_id"):
-            yield name, getattr(self, name)
-        yield "camera", self.camera
-        yield from _light_arrays(self.lights)
-        yield from _material_arrays(self.materials)
-        yield "frame", _flat(self.frame)
-        yield from _later_fields(self.frame)
-        yield "center", self.center
-        yield "scale", np.array([self.scale])
-        if len(self.large) or len(self.large_id):  # else the hash is that of earlier versions
-            yield "large_id", self.large_id
-            yield "large", self.large
-        if len(self.opacity):
-            yield "opacity", self.opacity
-        if len(self.sky):
-            yield "sky", self.sky["radiance"]
-        if len(self.axis) or len(self.end_row):
-            yield "axis", self.axis
-            yield "end_row", self.end_row
-        if len(self.form):
-            yield "form", self.form
-        if len(self.shapes):
-            yield "shapes", self.shapes
+        for each in fields(self):
+            if each.name == "frame":  # field by field: what lies between them is undefined
+                for part in self.frame.dtype.names or ():
+                    for name in self.frame.dtype[part].names or ():
+                        yield f"{part}.{name}", self.frame[part][name]
+            elif each.name == "sky":  # the rest is computed of it
+                yield "sky", self.sky["radiance"]
+            elif each.name != "emitters":
+                yield each.name, np.atleast_1d(getattr(self, each.name))
 
 
 @dataclass(frozen=True)
@@ -417,68 +374,6 @@ def build_bvh(buffers: SceneBuffers, threads: int = 0) -> Bvh:
 
         spheres = np.concatenate([spheres, buffers.shapes])
     return Bvh(nodes, order, spheres)
-
-
-def _material_arrays(materials: NDArray[np.void]) -> Iterator[tuple[str, NDArray[np.generic]]]:
-    """Yield the fields that the first films hashed, and the others where one says something."""
-    import numpy as np
-
-    from raytracer.layout import code
-
-    first = np.zeros((len(materials), FIRST_PARAMETERS + 1), np.uint32)
-    words = materials.view(np.uint32).reshape(len(materials), -1).copy()
-    phong = words[:, -1] == code("MaterialKind", "phong")
-    words[np.ix_(phong, MIRROR_COLOR)] ^= np.float32(1.0).view(np.uint32)  # 0 where it is white
-    first[:, :-1], first[:, -1] = words[:, :FIRST_PARAMETERS], words[:, -1]  # the last is the kind
-    yield "materials", first.view(f"V{first.shape[1] * first.itemsize}")[:, 0]
-    if words[:, FIRST_PARAMETERS:-1].any():
-        yield "materials.later", words[:, FIRST_PARAMETERS:-1].copy()
-
-
-def _light_arrays(lights: NDArray[np.void]) -> Iterator[tuple[str, NDArray[np.generic]]]:
-    """Yield the fields that the first films hashed, and the others where one says something."""
-    import numpy as np
-
-    first = np.zeros(len(lights), list(FLAT_LIGHT))
-    for name in first.dtype.names or ():
-        first[name] = lights[name]
-    yield "lights", first
-    if lights["extent"].any() or not lights["shadow"].all():
-        for name in ("extent", "u", "v", "normal", "shadow"):
-            yield f"lights.{name}", np.ascontiguousarray(lights[name])
-
-
-def _flat(frame: NDArray[np.void]) -> NDArray[np.void]:
-    """Return the fields of a Frame as one record without parts, structured (1,).
-
-    Its order is that of the films that are there already: they know their scene by its hash.
-    """
-    import numpy as np
-
-    record = np.zeros(1, list(FLAT_FIELDS))
-    for name, value in _frame_fields(frame):
-        if name in (record.dtype.names or ()):
-            record[name] = value
-    return record
-
-
-def _later_fields(frame: NDArray[np.void]) -> Iterator[tuple[str, NDArray[np.generic]]]:
-    """Yield the fields of a Frame that are hashed nowhere else, unless they are zero.
-
-    A field that is added keeps the hash of films that are there already where 0 is what they have.
-    """
-    known = {field[0] for field in FLAT_FIELDS}
-    for name, value in _frame_fields(frame):
-        if name not in known and value.any():
-            yield name, value.copy()
-
-
-def _frame_fields(frame: NDArray[np.void]) -> Iterator[tuple[str, NDArray[np.generic]]]:
-    """Yield the fields of all parts of a Frame by name, without padding."""
-    for part in frame.dtype.names or ():
-        for name in frame.dtype[part].names or ():
-            if not name.startswith("pad"):
-                yield name, frame[part][name]
 
 
 def _check_array(name: str, array: NDArray[Any], dtype: Any, shape: tuple[int, ...]) -> None:

@@ -564,8 +564,14 @@ class Job:
 
     def check_film(self, film: Film) -> None:
         """Refuse a film with samples of another picture. Raises UserError."""
-        if film.samples == 0 or film.metadata.get("digest", self.digest) == self.digest:
+        found = film.metadata.get("digest", self.digest)
+        if film.samples == 0 or found == self.digest:
             return
+        if str(found).partition("-")[0] != self.digest.partition("-")[0]:
+            raise UserError(
+                "the film was rendered by another version of raytracer, and cannot be resumed by "
+                "this one: render it anew"
+            )
         here, there = in_force(self.about["settings"]), in_force(film.metadata.get("settings", {}))
         differs = [
             f"{name} is {there[name]} there and {here[name]} here"
@@ -573,8 +579,6 @@ class Job:
             if name != "samples" and name in there and there[name] != here[name]
         ]
         why = differs[0] if differs else "the scene or the camera has changed"
-        if film.is_of_old_format:
-            why = "an earlier version made it, with another shading"
         raise UserError(
             f"the film is of another picture ({why}): render with what made it, or start a new film"
         )

@@ -419,11 +419,11 @@ class Renderer:
             settings.width / settings.height,
         )
         view = retake(buffers, scene, settings, stand).view
-        state = hashlib.blake2b(job.digest.encode(), digest_size=16)
+        state = hashlib.blake2b(digest_size=16)
         for array in (view.camera, view.lights, view.frame):
             state.update(array.tobytes())
         shown = {name: value for name, value in vars(scene.camera).items() if value is not None}
-        own = job.about["scene"] | {"digest": state.hexdigest()}
+        own = job.about["scene"] | {"digest": f"{job.digest}-{state.hexdigest()}"}
         return replace(
             _labelled(job, shot, scene.camera), settings=settings, view=view, frames=[],
             camera=scene.camera,

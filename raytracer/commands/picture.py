@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from raytracer.errors import UserError, escaped
+from raytracer.errors import UserError
 from raytracer.files.access import STANDARD_INPUT, is_file
 from raytracer.files.inputs import input_at
 from raytracer.film.film import non_finite_pixels
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from raytracer.files.output import Batch
     from raytracer.film.film import Film
     from raytracer.film.image import Image
-    from raytracer.film.tone_settings import ToneSettings
 
 
 OPTIONS = "options"
@@ -126,17 +125,6 @@ def warn_of_non_finite(film: Film, quiet: bool) -> None:
         print(
             f"raytracer: {count:,} pixels hold a NaN or an infinity, the first of them {x},{y}: "
             f"they are left out of the statistics; replay it with --only {x},{y},SAMPLE",
-            file=sys.stderr,
-        )
-
-
-def warn_of_metering(name: str, film: Film, settings: ToneSettings, quiet: bool) -> None:
-    """Print a warning if the meter cannot tell covered pixels of a film from the background."""
-    if film.is_of_old_format and settings.automatic and settings.meter == "covered" and not quiet:
-        print(
-            f"raytracer: {escaped(name)}: was saved by an earlier version, which did not record "
-            "coverage, so the background is metered too: render it again, or give "
-            "--exposure STOPS",
             file=sys.stderr,
         )
 

@@ -180,7 +180,6 @@ def _run(task: Task, targets: list[Path]) -> None:
     from raytracer.commands.picture import (
         OPTIONS,
         record,
-        warn_of_metering,
         warn_of_non_finite,
     )
     from raytracer.commands.report import print_json, print_lines
@@ -207,7 +206,6 @@ def _run(task: Task, targets: list[Path]) -> None:
         records.append(files | record(image))
         if image.statistics.non_finite:
             warn_of_non_finite(image.film, task.quiet)
-        warn_of_metering(name, image.film, task.settings, task.quiet)
         if not (task.quiet or task.as_json):
             print_lines(_summary(image, target, task.stats))
         del film, image  # before the next one is loaded

@@ -148,14 +148,6 @@ class Film:
                 f"{self.sums.shape[:2]}, at most samples={self.samples:,}"
             )
 
-    @property
-    def is_of_old_format(self) -> bool:
-        """Whether an earlier version rendered the film, without a record of the hits.
-
-        Its background is opaque and counts as hit.
-        """
-        return self.backdrop is None and self.metadata.get("transparent") is False
-
     def mean(self) -> NDArray[np.float32]:
         """Return the linear picture, float32 (h, w, 4): RGB premultiplied by alpha, and alpha.
 

@@ -37,8 +37,7 @@ Color = tuple[float, float, float]
 FORMATS = (1, 2, 3)
 """3: as 2 or 1, by whether there is a backdrop, with the samples of each pixel.
 2: the sums hold an opaque background, and their fourth channel counts hits.
-1: the background is transparent, or (in earlier versions) opaque with a fourth channel that counts
-all samples."""
+1: the background is transparent."""
 
 SUFFIXES = (".npz", ".exr")
 ABOUT_BYTES = 1 << 24

@@ -90,7 +90,7 @@ def test_memory_that_is_used_again_and_frames_without_a_digest(trajectory: Path)
             digests.append(image.metadata["scene"]["digest"])
             renderer.release(image)
     assert len(films) == 1
-    assert len(digests[0]) == 32
+    assert digests[0]
     assert set(digests[1:]) == {""}
 
 

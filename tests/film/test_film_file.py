@@ -169,31 +169,13 @@ def test_what_was_hit_and_the_background_are_kept(tmp_path: Path, suffix: str) -
     assert more.backdrop == whole.backdrop
 
 
-def old_film(path: Path) -> Path:
-    """A film as version 0.1.0 wrote it first: coverage is full before an opaque background."""
+def test_a_film_of_another_version_is_shown_and_not_resumed(tmp_path: Path) -> None:
     film = raytracer.render(scene(), backend="cpu", samples=3).film
-    film.sums[..., 3] = 3.0
-    film.backdrop = None
-    film.metadata["digest"] = "of another layout"
-    return film.save(path)
-
-
-def test_a_film_of_an_earlier_version_is_shown_and_not_resumed(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    path = old_film(tmp_path / "old.npz")
-    found = Film.load(path)
-    picture = raytracer.render(scene(), backend="cpu", samples=3).film.tonemap()
-    assert np.array_equal(found.tonemap(), picture)
-    assert found.statistics().covered == found.statistics().pixels
-    with pytest.raises(UserError, match="an earlier version made it, with another shading"):
+    film.metadata["digest"] = film.metadata["digest"].partition("-")[2]  # as 0.1.0 wrote it first
+    found = Film.load(film.save(tmp_path / "old.npz"))
+    assert np.array_equal(found.tonemap(), film.tonemap())
+    with pytest.raises(UserError, match=r"old\.npz: .* another version of raytracer.*: render it"):
         raytracer.render(scene(), backend="cpu", samples=1, film=found)
-    assert main(["tone", str(path), "--exposure", "auto"]) == 0
-    assert "old.npz: was saved by an earlier version" in capsys.readouterr().err
-    for words in (["--exposure", "1"], ["--exposure", "auto", "--meter", "all"]):
-        assert main(["tone", str(path), *words]) == 0
-        assert capsys.readouterr().err == ""
 
 
 def test_files_that_are_no_films_are_one_sentence(tmp_path: Path) -> None:
