@@ -1,7 +1,6 @@
 """Checks of arguments of the Python interface.
 
-Each check returns the value in a built-in type, or raises a UserError that names the argument, for
-any object, also one whose methods raise.
+Each check returns the value in a built-in type, or raises a UserError that names the argument.
 """
 
 from __future__ import annotations
@@ -19,36 +18,6 @@ MOST_ITEMS = 1 << 20
 
 MOST = 2**63
 """Whole numbers are below this, because kernels and arrays count in 64 bits."""
-
-
-def is_a(value: object, kind: type | tuple[type, ...]) -> bool:
-    """Whether a value is of a class by its type; `isinstance` would use its `__class__`."""
-    return issubclass(type(value), kind)
-
-
-def plain(value: Any) -> Any:
-    """Return a text, number, list, tuple or dictionary of a subclass as Python's own type.
-
-    No method of the subclass is called. Other values are returned as they are.
-    """
-    if type(value) in _PLAIN:
-        return value
-    for kind, own in _OWN.items():
-        if is_a(value, kind):
-            return own(value)
-    return value
-
-
-_OWN: dict[type, Callable[[Any], Any]] = {
-    str: str.__str__,
-    int: int.__index__,
-    float: float.__float__,
-    list: list.copy,
-    tuple: lambda value: tuple.__getitem__(value, slice(None)),
-    dict: lambda value: dict(tuple(dict.items(value))),  # `dict.copy` calls `keys`
-}
-
-_PLAIN = {bool, *_OWN}
 
 
 def as_float(value: Any) -> float:
@@ -85,11 +54,10 @@ def real(
         UserError: it is no number or out of range.
     """
     try:
-        own = plain(value)
-        is_array = getattr(own, "ndim", 0) != 0
-        if is_array or is_truth(own) or is_a(own, (str, bytes, bytearray)):
+        is_array = getattr(value, "ndim", 0) != 0
+        if is_array or is_truth(value) or isinstance(value, (str, bytes, bytearray)):
             raise TypeError
-        number = as_float(own)
+        number = as_float(value)
     except Exception:  # whatever a foreign object raises
         raise error(f"{name}: {shown_value(value)} is not a number") from None
     if not (low < number if above else low <= number) or not number <= high or abs(number) == inf:
@@ -114,9 +82,9 @@ def whole(
         UserError: it is no whole number or out of range.
     """
     try:
-        if is_a(value, bool):
+        if isinstance(value, bool):
             raise TypeError
-        number = index(plain(value))
+        number = index(value)
     except Exception:
         raise error(f"{name}: {shown_value(value)} is not a whole number") from None
     if not low <= number <= high:
@@ -131,9 +99,9 @@ def truth(value: Any, name: str, error: type[UserError] = SceneError) -> bool:
         UserError: it is neither.
     """
     try:
-        if not is_a(value, int) and type(value).__module__ != "numpy":
+        if not isinstance(value, int) and type(value).__module__ != "numpy":
             raise TypeError
-        number = int(plain(value))
+        number = int(value)
     except Exception:
         number = -1
     if number not in (0, 1):
@@ -153,12 +121,12 @@ def one_of(
     Raises:
         UserError: it is none of them; the message names the nearest one.
     """
-    words, word = list(known), plain(value)
-    if not is_a(word, str):
+    words = list(known)
+    if not isinstance(value, str):
         raise error(f"{name}: {shown_value(value)} is no text; known are {', '.join(words)}")
-    if word not in words:
-        raise error(f"{name}: there is no {what} '{shown(word)}'; {suggestion(word, words)}")
-    return str(word)
+    if value not in words:
+        raise error(f"{name}: there is no {what} '{shown(value)}'; {suggestion(value, words)}")
+    return str.__str__(value)  # also of an enum of texts
 
 
 def vector(
@@ -175,11 +143,11 @@ def vector(
         UserError: it is not three finite numbers.
     """
     try:
-        numbers = [plain(v) for v in islice(plain(value), 4)]  # it may be infinite
+        numbers = list(islice(value, 4))  # it may be infinite
         parts = [] if any(map(is_truth, numbers)) else [as_float(v) for v in numbers]
     except Exception:  # whatever a foreign object raises
         parts = []
-    if len(parts) != 3 or is_a(value, (str, bytes, bytearray, set, dict)):
+    if len(parts) != 3 or isinstance(value, (str, bytes, bytearray, set, dict)):
         raise error(f"{name}: {shown_value(value)} is not three numbers")
     if not all(map(isfinite, parts)):
         raise error(f"{name}: {shown_value(value)} is not finite")
@@ -188,16 +156,16 @@ def vector(
 
 def text(value: Any, name: str, error: type[UserError] = SceneError) -> str:
     """Return a text. Raises UserError if it is none."""
-    if not is_a(value, str):
+    if not isinstance(value, str):
         raise error(f"{name}: {shown_value(value)} is no text")
-    return str(plain(value))
+    return str.__str__(value)  # also of an enum of texts
 
 
 def of_kind(
     value: Any, name: str, kind: type | tuple[type, ...], error: type[UserError] = SceneError
 ) -> Any:
     """Return an object of a class. Raises UserError if it is of another."""
-    if not is_a(value, kind):
+    if not isinstance(value, kind):
         kinds = kind if isinstance(kind, tuple) else (kind,)
         names = " or ".join(k.__name__ for k in kinds)
         raise error(f"{name}: got a {type_name(value)} where a {names} belongs")
@@ -211,9 +179,9 @@ def items(value: Any, name: str, error: type[UserError] = SceneError) -> list[An
         UserError: it has none.
     """
     try:
-        if is_a(value, (str, bytes, bytearray)):
+        if isinstance(value, (str, bytes, bytearray)):
             raise TypeError
-        result = list(islice(plain(value), MOST_ITEMS + 1))
+        result = list(islice(value, MOST_ITEMS + 1))
     except Exception:
         raise error(f"{name}: {shown_value(value)} is no list") from None
     if len(result) > MOST_ITEMS:  # perhaps infinite
@@ -223,15 +191,9 @@ def items(value: Any, name: str, error: type[UserError] = SceneError) -> list[An
 
 def mapping(value: Any, name: str, error: type[UserError] = SceneError) -> Mapping[str, Any]:
     """Return a dictionary with texts for keys. Raises UserError if it is none."""
-    try:
-        own = plain(value)
-        if not is_a(own, Mapping) or not all(is_a(key, str) for key in own):
-            raise TypeError
-        if type(own) is dict and all(type(key) is str for key in own):
-            return own
-        return {plain(key): own[key] for key in own}
-    except Exception:  # whatever a foreign object raises
-        raise error(f"{name}: {shown_value(value)} is no dictionary of names") from None
+    if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
+        raise error(f"{name}: {shown_value(value)} is no dictionary of names")
+    return value
 
 
 def function(

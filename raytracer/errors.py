@@ -172,17 +172,14 @@ def shown_value(value: object, most: int = TEXT_LETTERS) -> str:
     short.maxstring = short.maxother = short.maxlong = most
     short.maxlevel = 3
     try:
-        return shown(str.__str__(short.repr(value)), most)
+        return shown(short.repr(value), most)
     except Exception:  # whatever the `repr` of a foreign object does
         return f"<{type_name(value)}>"
 
 
 def type_name(value: object) -> str:
-    """Return the name of a value's class, whatever its metaclass does."""
-    try:
-        return shown(str.__str__(type(value).__name__))
-    except Exception:
-        return "object"
+    """Return the name of a value's class."""
+    return shown(type(value).__name__)
 
 
 def fitted(text: str) -> str:

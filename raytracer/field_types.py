@@ -13,11 +13,9 @@ from typing import Any
 from raytracer.arguments import (
     MOST,
     as_float,
-    is_a,
     is_truth,
     items,
     one_of,
-    plain,
     real,
     text,
     truth,
@@ -260,9 +258,8 @@ class Words(Kind):
         self.words = words
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> bool | str:
-        word = plain(value)
-        if is_a(word, str) and word in self.words:
-            return str(word)
+        if isinstance(value, str) and value in self.words:
+            return str.__str__(value)
         try:
             return truth(value, name, error)
         except UserError:
@@ -303,12 +300,11 @@ class NumberOr(Number):
         self.word, self.unit = word, unit
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
-        own = plain(value)
-        if is_a(own, str) and own == self.word:
+        if isinstance(value, str) and value == self.word:
             return self.word
         try:
             # of a text too, as the command line has it
-            number = nan if is_truth(own) else as_float(own)
+            number = nan if is_truth(value) else as_float(value)
         except Exception:  # whatever a foreign object raises
             number = nan
         if self.low <= number <= self.high and abs(number) != inf:
@@ -339,9 +335,8 @@ class Percentiles(Kind):
     """Two percentiles, the lower one first."""
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> tuple[float, float]:
-        own = plain(value)
-        said = is_a(own, str)  # on the command line
-        ends = [_number(end) for end in own.split(",")] if said else items(value, name, error)
+        said = isinstance(value, str)  # on the command line
+        ends = [_number(end) for end in value.split(",")] if said else items(value, name, error)
         if len(ends) != 2:
             raise error(f"{name}: {shown_value(value)} is not two percentiles, low and high")
         low, high = (real(end, name, error=error) for end in ends)
@@ -380,9 +375,8 @@ class Vector3(Kind):
     """Three finite numbers."""
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> tuple[float, float, float]:
-        own = plain(value)
-        if is_a(own, str) and own.count(",") == 2:  # on the command line
-            value = [_number(part) for part in own.split(",")]
+        if isinstance(value, str) and value.count(",") == 2:  # on the command line
+            value = [_number(part) for part in value.split(",")]
         return vector(value, name, error)
 
     def find_mistakes(self, value: Any, place: str, mistakes: Mistakes) -> None:
@@ -416,12 +410,11 @@ class Axis(Vector3):
         self.axes = axes
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> tuple[float, float, float]:
-        word = plain(value)
-        if not is_a(word, str):
+        if not isinstance(value, str):
             return vector(value, name, error)
-        if "," in word:  # on the command line
-            return vector([_number(part) for part in word.split(",")], name, error)
-        return self.axes[one_of(word, name, self.axes, "axis", error)]
+        if "," in value:  # on the command line
+            return vector([_number(part) for part in value.split(",")], name, error)
+        return self.axes[one_of(value, name, self.axes, "axis", error)]
 
     def find_mistakes(self, value: Any, place: str, mistakes: Mistakes) -> None:
         if type(value) is not str:
@@ -452,9 +445,8 @@ class AxisOr(Vector3):
         self.words, self.noun = words, noun
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
-        own = plain(value)
-        if is_a(own, str) and "," not in own:
-            return one_of(own, name, self.words, self.noun, error)
+        if isinstance(value, str) and "," not in value:
+            return one_of(value, name, self.words, self.noun, error)
         numbers = super().checked(value, name, error)
         if not any(numbers):
             raise error(f"{name}: has no length, so it is no direction")

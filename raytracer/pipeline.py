@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 from raytracer import memory
 from raytracer._version import __version__
-from raytracer.arguments import function, is_a, items, of_kind, real, text, whole
+from raytracer.arguments import function, items, of_kind, real, text, whole
 from raytracer.backends.select import select
 from raytracer.errors import SceneError, UserError, counted, naming
 from raytracer.fields import check_names, definitions, takes
@@ -701,7 +701,7 @@ def _require_rest(job: Job, need: memory.Need, on_host: bool) -> None:
 def _is_device(value: Any) -> bool:
     """Whether a value is the device of an earlier job."""
     try:
-        return hasattr(value, "max_spheres") and not is_a(value, type)
+        return hasattr(value, "max_spheres") and not isinstance(value, type)
     except Exception:  # whatever a foreign object raises
         return False
 
@@ -750,7 +750,9 @@ def take_style(changes: dict[str, Any]) -> StyleSettings | None:
 
 def columns_of(style: StyleSettings | None, changes: Mapping[str, Any]) -> list[str]:
     """Return the names of the columns that the settings of a call need."""
-    texts = [str(each) for name in ("radius", "opacity") if is_a(each := changes.get(name), str)]
+    texts = [
+        str(each) for name in ("radius", "opacity") if isinstance(each := changes.get(name), str)
+    ]
     glyphs = {name: changes[name] for name in ("arrows", "trails", "shape") if changes.get(name)}
     if style is None and not texts and not glyphs:
         return []
@@ -871,10 +873,10 @@ def _loaded(
         raise UserError(f"topology: {NO_TOPOLOGY}")
     from raytracer.scene.scene import Scene as SceneType
 
-    if is_a(scene, SceneType):
+    if isinstance(scene, SceneType):
         if frame is not None:
             raise UserError("frame: goes with the path of a file; this scene has no frames")
-        return cast(SceneType, scene)
+        return scene
     if scene is None:
         raise SceneError("scene: is None: give a raytracer.Scene, a path or particles")
     return SceneType.from_object(scene, frame=frame)
@@ -888,10 +890,10 @@ def wanted_annotations(
         return None
     from raytracer.scene.annotations import Annotations
 
-    if is_a(changes, Annotations):
-        return cast(Annotations, changes)
+    if isinstance(changes, Annotations):
+        return changes
     wanted = scene.annotations or Annotations()
-    return wanted if changes is None else wanted.changed(cast("Mapping[str, Any]", changes))
+    return wanted if changes is None else wanted.changed(changes)
 
 
 def wants_glyphs(scene: Scene, annotations: Annotations | None) -> bool:

@@ -278,14 +278,7 @@ def test_repeated_frames_are_one_picture_with_the_time_of_each() -> None:
     assert min(abs(fraction - 1 / 3) for fraction in fractions) < 1e-6
 
 
-def test_a_tone_that_is_none_is_refused_whatever_it_does() -> None:
-    """Also a text whose methods all raise, which `isinstance` would call."""
-
-    class Raising(str):
-        @property  # type: ignore[misc]
-        def __class__(self) -> Any:
-            raise RuntimeError("no such use")
-
-    for value in (Raising("agx"), 3, [1]):
+def test_a_tone_that_is_none_is_refused() -> None:
+    for value in ("agx", 3, [1]):
         with pytest.raises(raytracer.UserError, match=r"^tone: give ToneSettings or a dictionary"):
             render(tone=value)

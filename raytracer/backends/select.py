@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from raytracer.arguments import is_a, plain
 from raytracer.errors import BackendError, shown_value
 
 if TYPE_CHECKING:
@@ -29,9 +28,8 @@ def select(name: str = "auto", threads: int = 0) -> Device:
     """
     from raytracer.backends.cpu import CpuDevice
 
-    name = plain(name)
-    numbered = GPU.fullmatch(name) if is_a(name, str) else None
-    if not is_a(name, str) or (name not in NAMES and numbered is None):
+    numbered = GPU.fullmatch(name) if isinstance(name, str) else None
+    if not isinstance(name, str) or (name not in NAMES and numbered is None):
         raise BackendError(
             f"there is no backend {shown_value(name)}: choose one of {', '.join(NAMES)}, or a GPU "
             "by its number, as cuda:1"

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from raytracer._version import __version__
-from raytracer.arguments import function, is_a, items, mapping, plain, real, text, truth, whole
+from raytracer.arguments import function, items, mapping, real, text, truth, whole
 from raytracer.backends.cpu import processor
 from raytracer.backends.cuda.compile import find_nvcc, nvcc_version, version
 from raytracer.backends.cuda.probe import why_not
@@ -179,15 +179,14 @@ def _record(machine: Machine, results: list[Result]) -> Record:
 
 def _several(value: int | Sequence[int], name: str) -> list[int]:
     """Return one or several sizes as a list."""
-    several = [value] if is_a(value, (int, float)) else items(value, name, UserError)
-    plainly = [plain(v) for v in several]
-    numbers = [int(v) if is_a(v, float) and v.is_integer() else v for v in plainly]
+    several = [value] if isinstance(value, (int, float)) else items(value, name, UserError)
+    numbers = [int(v) if isinstance(v, float) and v.is_integer() else v for v in several]
     return [whole(number, name, error=UserError) for number in numbers]
 
 
 def _texts(value: str | Sequence[str], name: str) -> tuple[str, ...]:
     """Return one or several texts as a tuple."""
-    if is_a(value, str):
+    if isinstance(value, str):
         return (text(value, name, UserError),)
     return tuple(text(each, name, UserError) for each in items(value, name, UserError))
 

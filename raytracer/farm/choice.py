@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from raytracer.arguments import is_a, plain, whole
+from raytracer.arguments import whole
 from raytracer.errors import UserError, shown_value
 
 if TYPE_CHECKING:
@@ -28,8 +28,7 @@ def check_crew(workers: int | None, farm: str | None) -> None:
         return
     if workers is not None:
         raise UserError("workers: are those of this machine, and farm names another one: say one")
-    own = plain(farm)
-    if not is_a(own, str) or not ADDRESS.fullmatch(own):
+    if not isinstance(farm, str) or not ADDRESS.fullmatch(farm):
         raise UserError(
             f"farm: {shown_value(farm)} is not the address of a Dask scheduler, as "
             "tcp://node17:8786, which it prints when it starts"
@@ -53,7 +52,7 @@ def crew_of(workers: int | None, farm: str | None, backend: str, threads: int) -
     if farm is not None:
         from raytracer.farm.cluster import ClusterCrew
 
-        made: Crew = ClusterCrew(str(plain(farm)))
+        made: Crew = ClusterCrew(str(farm))
     else:
         from raytracer.farm.local import LocalCrew, places
 

@@ -20,7 +20,6 @@ from io import BufferedReader
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeGuard, TypeVar
 
-from raytracer.arguments import is_a, plain
 from raytracer.errors import (
     NO_MEMORY,
     DataFileError,
@@ -178,17 +177,17 @@ class OpenFile:
         )
 
 
-def path_of(path: object, name: str = "path") -> Path:
+def path_of(path: Any, name: str = "path") -> Path:
     """Return an argument as a path. Raises UserError if it is none."""
     try:
-        return Path(plain(os.fspath(plain(path))))
+        return Path(os.fspath(path))
     except Exception:  # whatever a foreign object raises
         raise UserError(f"{name}: {shown_value(path)} is not the path of a file") from None
 
 
 def is_path(value: object) -> TypeGuard[str | Path]:
     """Whether a value is a path: a text or a `Path`."""
-    return is_a(value, (str, Path))
+    return isinstance(value, (str, Path))
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from raytracer import layout
 from raytracer._native import core
-from raytracer.arguments import MOST, is_a, items, whole
+from raytracer.arguments import MOST, items, whole
 from raytracer.errors import UserError, counted, shown_value
 from raytracer.film.statistics import Statistics, merged, statistics_of
 from raytracer.film.tone_settings import ToneSettings
@@ -115,10 +115,8 @@ class Film:
         Raises:
             UserError: a field is not what a film needs; the message names it.
         """
-        if is_a(self.sums, np.ndarray):
-            self.sums = np.asarray(self.sums)  # no subclass
         shape: tuple[int, ...] = getattr(self.sums, "shape", ())
-        if not is_a(self.sums, np.ndarray) or (
+        if not isinstance(self.sums, np.ndarray) or (
             self.sums.dtype != np.float32 or len(shape) != 3 or shape[2] != 4 or not self.sums.size
         ):
             raise UserError(
@@ -141,7 +139,7 @@ class Film:
         counts = self.counts
         if counts is None:
             return
-        fits = is_a(counts, np.ndarray) and counts.dtype == np.uint32
+        fits = isinstance(counts, np.ndarray) and counts.dtype == np.uint32
         if not fits or counts.shape != self.sums.shape[:2] or counts.max() != self.samples:
             raise UserError(
                 f"counts: {shown_value(counts)} are not the samples of each pixel: they are uint32 "

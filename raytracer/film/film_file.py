@@ -165,7 +165,7 @@ def _about(film: Film, half: bool) -> str:
         about["backdrop"] = film.backdrop._asdict()
     try:
         return json.dumps(about)
-    except Exception:  # whatever the methods of a foreign object raise
+    except (TypeError, ValueError, RecursionError):
         raise UserError(
             f"metadata: {shown_value(film.metadata)} holds what JSON has not; use texts, numbers, "
             "lists and dictionaries"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
-from raytracer.arguments import is_a, mapping
+from raytracer.arguments import mapping
 from raytracer.errors import UserError, shown, suggestion, type_name
 from raytracer.field_types import Choice, Number, NumberOr, Percentiles, Words
 from raytracer.fields import Defined, check_fields, define, definitions
@@ -119,9 +119,9 @@ class ToneSettings(Defined):
         base = scenes or cls()
         if given is None:
             return base
-        if is_a(given, cls):
-            return cast(ToneSettings, given)
-        if not is_a(given, Mapping):
+        if isinstance(given, cls):
+            return given
+        if not isinstance(given, Mapping):
             raise UserError(f"tone: give ToneSettings or a dictionary, not a {type_name(given)}")
         changes, names = mapping(given, "tone", UserError), definitions(cls)
         for name in changes:

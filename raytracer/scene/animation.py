@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from raytracer.arguments import as_float, is_a, items, plain, real
+from raytracer.arguments import as_float, items, real
 from raytracer.errors import SceneError, UserError, shown, shown_value
 from raytracer.field_types import (
     Choice,
@@ -61,12 +61,11 @@ def parse_turn(value: Any, name: str, error: type[UserError]) -> Turn:
     Raises:
         UserError: of the class `error`.
     """
-    own = plain(value)
-    found = _TURN.fullmatch(own) if is_a(own, str) else None
+    found = _TURN.fullmatch(value) if isinstance(value, str) else None
     unit = (found[2] or "") if found else ""
-    if found is None and is_a(own, str):
+    if found is None and isinstance(value, str):
         raise error(
-            f"{name}: '{shown(str(own), 40)}' is neither seconds of a revolution, as 8s, nor "
+            f"{name}: '{shown(str(value), 40)}' is neither seconds of a revolution, as 8s, nor "
             "degrees over the animation, as 360"
         )
     number = real(
@@ -84,8 +83,7 @@ class TurnValue(Kind):
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> str | float:
         parse_turn(value, name, error)
-        own = plain(value)
-        return str(own) if is_a(own, str) else float(own)
+        return str.__str__(value) if isinstance(value, str) else float(value)
 
     def find_mistakes(self, value: Any, place: str, mistakes: Mistakes) -> None:
         if type(value) not in (int, float, str):
@@ -110,10 +108,9 @@ class AnglesValue(Kind):
     """Two angles in degrees."""
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> tuple[float, float]:
-        own = plain(value)
-        parts = own.split(",") if is_a(own, str) else items(value, name, error)
+        parts = value.split(",") if isinstance(value, str) else items(value, name, error)
         try:
-            one, other = (as_float(plain(part)) for part in parts)
+            one, other = (as_float(part) for part in parts)
         except (TypeError, ValueError):
             raise error(
                 f"{name}: {shown_value(value)} is not two angles in degrees, as 90,20"
@@ -144,12 +141,11 @@ class FollowValue(Kind):
     """The centre of all particles, or the number of one."""
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> str | int:
-        own = plain(value)
-        if is_a(own, str) and own == CENTER:
+        if isinstance(value, str) and value == CENTER:
             return CENTER
         try:
-            number = int(own) if not is_a(own, bool) else -1
-            number = number if float(own) == number else -1
+            number = int(value) if not isinstance(value, bool) else -1
+            number = number if float(value) == number else -1
         except Exception:  # whatever a foreign object raises
             number = -1
         if number < 0:
@@ -234,9 +230,9 @@ class KeyframesValue(Tables):
     def checked(self, value: Any, name: str, error: type[UserError]) -> tuple[Keyframe, ...]:
         made: list[Keyframe] = []
         for index, each in enumerate(items(value, name, error)):
-            if is_a(each, Keyframe):
+            if isinstance(each, Keyframe):
                 made.append(each)
-            elif is_a(each, dict):
+            elif isinstance(each, dict):
                 try:
                     made.append(Keyframe(**each))
                 except (SceneError, TypeError) as mistake:

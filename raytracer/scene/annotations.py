@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
-from raytracer.arguments import is_a, items, mapping, of_kind, plain, vector
+from raytracer.arguments import items, mapping, of_kind, vector
 from raytracer.errors import SceneError, UserError, shown, shown_value, suggestion
 from raytracer.field_types import Choice, Kind, Mistakes, Number, Schema, Text, Vector3
 from raytracer.fields import Defined, check_fields, define, definitions
@@ -56,8 +56,7 @@ class Edges(Kind):
     """Three vectors, the edges of a cell."""
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
-        own = plain(value)
-        rows = items(own if is_a(own, Sequence) else list(own), name, error)
+        rows = items(value if isinstance(value, Sequence) else list(value), name, error)
         if len(rows) != 3:
             raise error(f"{name}: needs three edges, has {len(rows)}")
         return tuple(vector(row, f"{name}[{index}]", error) for index, row in enumerate(rows))

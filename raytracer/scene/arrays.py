@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from raytracer.arguments import is_a, plain
 from raytracer.errors import DataFileError, SceneError, UserError, shown_value
 from raytracer.memory import require_room
 
@@ -105,8 +104,7 @@ def as_array(value: Any, part: str, where: Where) -> NDArray[Any]:
     if value is None:
         raise where.wrong(part, "is None; give an array of numbers")
     try:
-        own = plain(value)
-        return np.asarray(_finite(own, part, where) if _is_foreign(own) else own)
+        return np.asarray(_finite(value, part, where) if _is_foreign(value) else value)
     except UserError:
         raise
     except ValueError:
@@ -120,7 +118,7 @@ def _is_foreign(value: Any) -> bool:
     import numpy as np
 
     known = (list, tuple, str, bytes, bytearray, memoryview, np.ndarray, np.generic, Mapping)
-    if is_a(value, known) or any(hasattr(value, f"__array{end}__") for end in _PROTOCOLS):
+    if isinstance(value, known) or any(hasattr(value, f"__array{end}__") for end in _PROTOCOLS):
         return False
     try:
         memoryview(value)

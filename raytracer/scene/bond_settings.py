@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from raytracer.arguments import is_a, plain, text
+from raytracer.arguments import text
 from raytracer.errors import UserError, shown, suggestion
 from raytracer.field_types import Kind, Mistakes, Number, Schema
 
@@ -54,29 +54,28 @@ class BondsKind(Kind):
     number = Number(0.0, above=True)
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
-        own = plain(value)
-        if is_a(own, bool):
-            return "auto" if own else "none"
-        if is_a(own, Mapping):
+        if isinstance(value, bool):
+            return "auto" if value else "none"
+        if isinstance(value, Mapping):
             return {
                 text(pair, name, error): self.number.checked(longest, f"{name}.{pair}", error)
-                for pair, longest in own.items()
+                for pair, longest in value.items()
             }
-        if not is_a(own, str):
-            return self.number.checked(own, name, error)
-        if own in WORDS:
-            return own
+        if not isinstance(value, str):
+            return self.number.checked(value, name, error)
+        if value in WORDS:
+            return value
         try:
-            return self.number.checked(float(own), name, error)
+            return self.number.checked(float(value), name, error)
         except ValueError:
             pass
-        if "=" not in own:
+        if "=" not in value:
             raise error(
-                f"{name}: there is no '{shown(own)}'; give {', '.join(WORDS)}, the longest "
+                f"{name}: there is no '{shown(value)}'; give {', '.join(WORDS)}, the longest "
                 "distance, or distances by pairs of types, Si-O=2,O-H=1.2"
             )
         pairs = {}
-        for part in own.split(","):
+        for part in value.split(","):
             pair, _, longest = part.partition("=")
             try:
                 pairs[pair.strip()] = self.number.checked(float(longest), f"{name}.{pair}", error)

@@ -7,7 +7,6 @@ from copy import copy
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from raytracer._native import core
-from raytracer.arguments import is_a
 from raytracer.errors import SceneError, shown, shown_value, suggestion
 from raytracer.memory import require_room
 from raytracer.resources import thread_count
@@ -239,10 +238,10 @@ def _reaches(
     """Return the kind of each particle, int32 (N,), and the longest bonds of kinds, (K, K)."""
     import numpy as np
 
-    if is_a(wanted, Mapping):
-        return _by_pairs(spheres, wanted, said)  # type: ignore[arg-type]
-    if not is_a(wanted, str):
-        longest = np.array([[float(wanted)]])  # type: ignore[arg-type]
+    if isinstance(wanted, Mapping):
+        return _by_pairs(spheres, wanted, said)
+    if not isinstance(wanted, str):
+        longest = np.array([[float(wanted)]])
         return np.zeros(spheres.count, np.int32), longest
     radii = _element_radii(spheres, "covalent")
     steps, kinds = np.unique(np.rint(np.log(radii) * KINDS), return_inverse=True)
@@ -311,7 +310,7 @@ def _capsules(spheres: SphereSet, pairs: _Pairs, radius: float, said: Bonding) -
     radius = said.radius or radius
     scales: list[ColorScale] = []
     colored = None
-    if is_a(said.color, StyleSettings):
+    if isinstance(said.color, StyleSettings):
         colored, scale = _by_values(spheres, pairs, said)
         scales = [scale]
     thick: Any = radius
@@ -345,7 +344,7 @@ def _capsules(spheres: SphereSet, pairs: _Pairs, radius: float, said: Bonding) -
     made = spheres.joined(
         starts,
         ends,
-        thick if is_a(thick, float) else thick[order],
+        thick if isinstance(thick, float) else thick[order],
         opacity=_opacity(spheres, first, second),
         **looks,
     )
@@ -427,9 +426,9 @@ def _opacity(spheres: SphereSet, first: NDArray[np.int32], second: NDArray[np.in
     """Return the opacity of bonds: the lesser of those of the atoms at both ends."""
     import numpy as np
 
-    if spheres.opacity is None or is_a(spheres.opacity, float):
+    if spheres.opacity is None or isinstance(spheres.opacity, float):
         return spheres.opacity
-    return np.minimum(spheres.opacity[first], spheres.opacity[second])  # type: ignore[index]
+    return np.minimum(spheres.opacity[first], spheres.opacity[second])
 
 
 def _colors(

@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from raytracer.arguments import as_float, is_a, plain
+from raytracer.arguments import as_float
 from raytracer.errors import SceneError, UserError, nearest, shown, shown_value
 from raytracer.warning import warn
 
@@ -44,14 +44,13 @@ def parse_color(value: Any) -> RGB:
     Raises:
         SceneError: the value is no colour.
     """
-    own = plain(value)
-    if is_a(own, str):
-        own = own.strip()
-        return _parse_known(own) if len(own) == _HEXADECIMAL else _parse_text(own)
+    if isinstance(value, str):
+        value = value.strip()
+        return _parse_known(value) if len(value) == _HEXADECIMAL else _parse_text(value)
     try:
-        top = 255.0 if str(getattr(own, "dtype", "")) == "uint8" else 1.0
-        parts = [as_float(plain(v)) / top for v in islice(own, 5) if not is_a(v, (str, bool))]
-        complete = len(parts) == len(own) and len(parts) in (3, 4)
+        top = 255.0 if str(getattr(value, "dtype", "")) == "uint8" else 1.0
+        parts = [as_float(v) / top for v in islice(value, 5) if not isinstance(v, (str, bool))]
+        complete = len(parts) == len(value) and len(parts) in (3, 4)
     except Exception:  # whatever a foreign object raises
         complete = False
     if not complete:

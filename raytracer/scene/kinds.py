@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import Any
 
-from raytracer.arguments import is_a, text
+from raytracer.arguments import text
 from raytracer.errors import SceneError, UserError, shown, suggestion
 from raytracer.field_types import Kind, Mistakes, Number, Schema
 from raytracer.fields import Definition, definitions
@@ -222,7 +222,7 @@ class Expression(Number):
         super().__init__(0.0, above=True)
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
-        if not is_a(value, str):
+        if not isinstance(value, str):
             return super().checked(value, name, error)
         words = text(value, name, error)
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from raytracer.arguments import is_a, items, plain, whole
+from raytracer.arguments import items, whole
 from raytracer.errors import SceneError, UserError, shown_value
 from raytracer.field_types import Kind, Mistakes, Schema
 
@@ -32,11 +32,11 @@ class Counts(Kind):
     """Numbers of boxes along the three edges: three whole numbers, or one for all of them."""
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> tuple[int, int, int]:
-        own = plain(value)
-        if is_a(own, str):  # on the command line
+        own = value
+        if isinstance(own, str):  # on the command line
             own = _numbers(own.lower().replace("x", ",").split(","))
         try:
-            given = [own] if is_a(own, int) else list(items(own, name, error))
+            given = [own] if isinstance(own, int) else list(items(own, name, error))
         except UserError:
             given = []
         if len(given) not in (1, 3):

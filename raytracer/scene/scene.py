@@ -15,7 +15,7 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from raytracer.arguments import is_a, items, mapping, of_kind, plain, text, whole
+from raytracer.arguments import items, mapping, of_kind, text, whole
 from raytracer.errors import SceneError, counted, shown, shown_value, suggestion
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.scene.arrays import (
@@ -480,10 +480,11 @@ class Scene:
 
 def _parts(name: str, values: Any, kind: type | tuple[type, ...]) -> Sequence[Any]:
     """Return parts of a scene; refuses what is no sequence, or of the wrong kind."""
-    parts = values if type(values) in (list, tuple) else _plain_parts(name, values)
+    if not isinstance(values, Sequence) or isinstance(values, (str, bytes, memoryview)):
+        raise SceneError(f"{name}: {shown_value(values)} is no list")
+    parts = values if isinstance(values, (list, tuple)) else items(values, name)
     for part in parts:
-        if not issubclass(type(part), kind):
-            of_kind(part, name, kind)  # raises
+        of_kind(part, name, kind)
     return parts
 
 
@@ -494,14 +495,6 @@ def _solids(name: str, values: Any) -> Sequence[Any]:
         if f"{part.noun}s" != name:
             raise SceneError(f"{name}: holds a set of {part.noun}s")
     return parts
-
-
-def _plain_parts(name: str, values: Any) -> Sequence[Any]:
-    """Return the items of any other sequence as a list or tuple; refuses what is none."""
-    own = plain(values)
-    if not is_a(own, Sequence) or is_a(own, (str, bytes, memoryview)):
-        raise SceneError(f"{name}: {shown_value(values)} is no list")
-    return own if is_a(own, (list, tuple)) else items(own, name)
 
 
 class SphereSet:
@@ -553,12 +546,11 @@ class SphereSet:
         labels: Labels | None = None,
         opacity: Any = None,
     ) -> None:
-        color_space, material = plain(color_space), plain(material)
-        if not is_a(color_space, str) or color_space not in COLOR_SPACES:
+        if not isinstance(color_space, str) or color_space not in COLOR_SPACES:
             raise SceneError(
                 f"color_space: {shown_value(color_space)} is neither 'srgb' nor 'linear'"
             )
-        if not is_a(material, (str, *MATERIALS.values())):
+        if not isinstance(material, (str, *MATERIALS.values())):
             raise SceneError(f"material: {shown_value(material)} is neither a Material nor a name")
         if transform is not None:
             of_kind(transform, "transform", Transform)
@@ -672,10 +664,10 @@ class SphereSet:
         """
         taken = copy(self)
         taken.centers = self.centers[rows]
-        if not is_a(self.radius, float):
-            taken.radius = self.radius[rows]  # type: ignore[index]
-        if self.opacity is not None and not is_a(self.opacity, float):
-            taken.opacity = self.opacity[rows]  # type: ignore[index]
+        if not isinstance(self.radius, float):
+            taken.radius = self.radius[rows]
+        if self.opacity is not None and not isinstance(self.opacity, float):
+            taken.opacity = self.opacity[rows]
         if self.color_id is not None:
             taken.color_id = self.color_id[rows]
         elif len(self.color) > 1:
@@ -782,7 +774,7 @@ class SphereSet:
         palette: list[NDArray[Any]] = []
         ids = np.empty(len(names), np.int32)
         for index, name in enumerate(names):
-            key = plain(name) if is_a(name, str) else _triple(name, index, where)
+            key = name if isinstance(name, str) else _triple(name, index, where)
             ids[index] = place = seen.setdefault(key, len(seen))
             if place == len(palette):
                 palette.append(self._one(key, where))
@@ -990,8 +982,7 @@ def word(value: Any, name: str, words: tuple[str, ...]) -> str:
     Raises:
         SceneError: it is none of them.
     """
-    value = plain(value)
-    if not is_a(value, str) or value not in words:
+    if not isinstance(value, str) or value not in words:
         known = " nor ".join(f"'{known}'" for known in words)
         raise SceneError(f"{name}: {shown_value(value)} is neither {known}")
     return str(value)
@@ -1037,12 +1028,13 @@ def _plain(color: Any, where: Where) -> Any:
     """Return what other libraries give, such as a column of a table, as an array or a list."""
     import numpy as np
 
-    color = plain(color)
-    if is_a(color, np.ndarray) or (not is_a(color, (str, list, tuple)) and _has_array(color)):
+    if isinstance(color, np.ndarray) or (
+        not isinstance(color, (str, list, tuple)) and _has_array(color)
+    ):
         color = as_array(color, "color", where)  # no subclass of an array
-    if is_a(color, np.ndarray):
+    if isinstance(color, np.ndarray):
         return color.tolist() if color.dtype.kind in "UO" else color  # names, or rows of any kind
-    if is_a(color, Sequence) and not is_a(color, (str, list, tuple)):
+    if isinstance(color, Sequence) and not isinstance(color, (str, list, tuple)):
         return items(color, where.place("color"))
     return color
 
@@ -1059,18 +1051,18 @@ def _is_one_color(color: Any) -> bool:
     """Whether a value says one colour for all spheres."""
     import numpy as np
 
-    if is_a(color, str):
+    if isinstance(color, str):
         return True
-    if is_a(color, np.ndarray):
+    if isinstance(color, np.ndarray):
         return bool(color.ndim == 1)
-    if not is_a(color, Sequence) or len(color) not in (3, 4):
+    if not isinstance(color, Sequence) or len(color) not in (3, 4):
         return False
-    return not any(is_a(v, (str, Sequence, np.ndarray)) for v in color)
+    return not any(isinstance(v, (str, Sequence, np.ndarray)) for v in color)
 
 
 def _is_list_of_names(color: Any) -> bool:
     """Whether a value is a list in which at least one colour is a name."""
-    return is_a(color, (list, tuple)) and any(is_a(v, str) for v in color)
+    return isinstance(color, (list, tuple)) and any(isinstance(v, str) for v in color)
 
 
 def _triple(color: Any, index: int, where: Where) -> tuple[Any, ...]:
@@ -1078,10 +1070,10 @@ def _triple(color: Any, index: int, where: Where) -> tuple[Any, ...]:
     from numbers import Real
 
     try:
-        parts = tuple(map(plain, islice(plain(color), 5)))
+        parts = tuple(islice(color, 5))
     except Exception:  # whatever a foreign object raises
         parts = ()
-    if len(parts) not in (3, 4) or not all(is_a(part, Real) for part in parts):
+    if len(parts) not in (3, 4) or not all(isinstance(part, Real) for part in parts):
         raise where.wrong(
             "color",
             f"colour {index} is {shown_value(color)}; "
@@ -1094,8 +1086,8 @@ def _one(color: Any, color_space: str, where: Where) -> NDArray[Any]:
     """Return one colour as (1, 3)."""
     import numpy as np
 
-    if not is_a(color, str):
-        row = color if is_a(color, np.ndarray) else floats(color, "color", where)
+    if not isinstance(color, str):
+        row = color if isinstance(color, np.ndarray) else floats(color, "color", where)
         if row.shape not in ((3,), (4,)):
             raise where.wrong("color", f"has shape {row.shape}; one colour has three numbers")
         return _rows(row[None], color_space, where)
@@ -1111,7 +1103,7 @@ def _rows(color: Any, color_space: str, where: Where) -> NDArray[Any]:
     """Return colours (K, 3) as uint8, or as float in range; (K, 4) where they have an alpha."""
     import numpy as np
 
-    array = color if is_a(color, np.ndarray) else floats(color, "color", where)
+    array = color if isinstance(color, np.ndarray) else floats(color, "color", where)
     if array.size == 0:
         array = array.reshape(0, 3)
     if array.ndim != 2 or array.shape[1] not in (3, 4):

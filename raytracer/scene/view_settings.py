@@ -9,7 +9,6 @@ from math import hypot, inf, radians, tan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from raytracer.arguments import is_a
 from raytracer.errors import SceneError, UserError
 from raytracer.field_types import Axis, Choice, Kind, NumberOr, Text, Truth, Vector3, Words
 from raytracer.fields import Defined, check_fields, define
@@ -124,11 +123,11 @@ class ColorOrBackground(ColorValue):
     """A colour, or in Python a `Background`."""
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
-        if is_a(value, str):
+        if isinstance(value, str):
             return super().checked(value, name, error)
         from raytracer.scene.background import Background
 
-        return value if is_a(value, Background) else super().checked(value, name, error)
+        return value if isinstance(value, Background) else super().checked(value, name, error)
 
 
 class ClipOrCondition(Text):
@@ -137,7 +136,7 @@ class ClipOrCondition(Text):
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
         from raytracer.scene.clip import Clip as ClipKind
 
-        return value if is_a(value, ClipKind) else super().checked(value, name, error)
+        return value if isinstance(value, ClipKind) else super().checked(value, name, error)
 
 
 class EnvironmentOrImage(Text):
@@ -146,7 +145,7 @@ class EnvironmentOrImage(Text):
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
         from raytracer.scene.environment import Environment as Around
 
-        return value if is_a(value, Around) else super().checked(value, name, error)
+        return value if isinstance(value, Around) else super().checked(value, name, error)
 
 
 class GroundOrHeight(NumberOr):
@@ -156,10 +155,12 @@ class GroundOrHeight(NumberOr):
         super().__init__(BELOW, -inf, inf, "a finite height")
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
-        if is_a(value, (Ground, bool)):
+        if isinstance(value, (Ground, bool)):
             return value
         return (
-            False if is_a(value, str) and value == "none" else super().checked(value, name, error)
+            False
+            if isinstance(value, str) and value == "none"
+            else super().checked(value, name, error)
         )
 
     def option(self) -> dict[str, Any]:
@@ -382,10 +383,10 @@ class ViewSettings(Defined):
         """Return a background with these settings."""
         from raytracer.scene.background import Background
 
-        if is_a(self.background, Background):
-            background = self.background  # type: ignore[assignment]
+        if isinstance(self.background, Background):
+            background = self.background
         elif self.background is not None:
-            background = Background(self.background, up=background.up)  # type: ignore[arg-type]
+            background = Background(self.background, up=background.up)
         if self.transparent is None:
             return background
         return replace(background, transparent=self.transparent)
@@ -397,10 +398,10 @@ class ViewSettings(Defined):
         ):
             return None
         plane = ground or Ground()
-        if is_a(self.ground, Ground):
-            plane = self.ground  # type: ignore[assignment]
+        if isinstance(self.ground, Ground):
+            plane = self.ground
         elif self.ground is not None and self.ground is not True:
-            plane = replace(plane, height=self.ground)  # type: ignore[arg-type]
+            plane = replace(plane, height=self.ground)
         if self.shadow_catcher is None:
             return plane
         return replace(plane, shadow_catcher=self.shadow_catcher)
@@ -414,8 +415,8 @@ class ViewSettings(Defined):
         from raytracer.scene.environment import Environment as Around
         from raytracer.scene.environment_image import ENDINGS
 
-        if is_a(self.environment, Around):
-            return self.environment  # type: ignore[return-value]
+        if isinstance(self.environment, Around):
+            return self.environment
         name = str(self.environment)
         try:
             return Around(color=parse_color(name))
@@ -439,9 +440,9 @@ class ViewSettings(Defined):
 
         if self.clip is not None and self.cut is not None:
             raise UserError("cut: leave out either `clip` or `cut`")
-        if is_a(self.clip, Kind):
-            return self.clip  # type: ignore[return-value]
-        return Kind(keep=self.clip) if self.cut is None else Kind(remove=self.cut)  # type: ignore[arg-type]
+        if isinstance(self.clip, Kind):
+            return self.clip
+        return Kind(keep=self.clip) if self.cut is None else Kind(remove=self.cut)
 
     def _spheres(self, sets: Sequence[SphereSet]) -> list[SphereSet]:
         """Return sphere sets with radius, colour and opacity; without data files, a single set."""

@@ -10,7 +10,6 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from raytracer.arguments import is_a
 from raytracer.errors import DataFileError, SceneError, UserError, naming, shown
 from raytracer.files.access import STANDARD_INPUT, is_path, opened, path_of
 from raytracer.scene.animation import AnimationSettings
@@ -198,11 +197,11 @@ class SceneSource(FrameSource):
     @property
     def animation(self) -> AnimationSettings | None:
         first = self._scenes[0]
-        return first.animation if is_a(first, Scene) else None
+        return first.animation if isinstance(first, Scene) else None
 
     def load(self, frame: int, columns: Sequence[str] = ()) -> Scene:
         made = self._scenes[frame]
-        return made if is_a(made, Scene) else Scene.from_object(made)
+        return made if isinstance(made, Scene) else Scene.from_object(made)
 
 
 def source_of(
@@ -225,15 +224,15 @@ def source_of(
         raise UserError(NO_FORMAT)
     if topology is not None:
         raise UserError(f"topology: {NO_TOPOLOGY}")
-    if is_a(value, Scene):
+    if isinstance(value, Scene):
         return SceneSource([value])
     from raytracer.scene.particles.objects.registry import is_sequence
 
-    if is_a(value, (list, tuple)) or getattr(value, "ndim", 0) == 3 or is_sequence(value):
+    if isinstance(value, (list, tuple)) or getattr(value, "ndim", 0) == 3 or is_sequence(value):
         if len(value) == 0:
             raise UserError("scene: holds no frames")
         return SceneSource(value)
-    if is_a(value, (str, bytes)) or value is None:
+    if isinstance(value, (str, bytes)) or value is None:
         raise UserError("scene: give a raytracer.Scene, a path, or a sequence of scenes")
     return SceneSource([value])
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from threading import Condition, RLock, Thread
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
-from raytracer.arguments import is_a
 from raytracer.errors import UserError, shown
 from raytracer.files.access import is_path, path_of
 from raytracer.scene.coloring import SETTINGS
@@ -225,9 +224,9 @@ class Frames:
             changes["box"] = content.box
         if not changes:
             return self._annotations
-        if self._annotations is None or is_a(self._annotations, Mapping):
-            return {**(self._annotations or {}), **changes}  # type: ignore[dict-item]
-        return self._annotations.changed(changes)  # type: ignore[union-attr]
+        if self._annotations is None or isinstance(self._annotations, Mapping):
+            return {**(self._annotations or {}), **changes}
+        return self._annotations.changed(changes)
 
     def _read(self, frame: int | None) -> Scene:
         from raytracer.scene.load import load
@@ -238,8 +237,8 @@ class Frames:
         if is_path(self.source):
             path = path_of(self.source, "scene")
             return load(path, frame, format=self.format, topology=self.topology)
-        if is_a(self.source, Scene):
-            return cast(Scene, self.source)
+        if isinstance(self.source, Scene):
+            return self.source
         return self._frame_source().load(frame or 0)
 
     def _frame_source(self) -> FrameSource:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from raytracer.arguments import is_a, one_of, plain
+from raytracer.arguments import one_of
 from raytracer.errors import SceneError, UserError, shown_value
 from raytracer.field_types import Kind, Mistakes, Schema
 from raytracer.scene.coloring.limits import Limit, limit_of
@@ -23,8 +23,8 @@ class Range(Kind):
     """The ends of a range of values: numbers, percentiles, or the ends of the data."""
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> tuple[Limit, Limit]:
-        own = plain(value)
-        if is_a(own, str):
+        own = value
+        if isinstance(own, str):
             own = own.split(",")
         try:
             low, high = (limit_of(_own(end)) for end in own)
@@ -32,7 +32,7 @@ class Range(Kind):
             raise error(
                 f"{name}: {shown_value(value)} is no range; give {RANGE}, as in 0,5 or p1,p99"
             ) from None
-        if is_a(low, float) and is_a(high, float) and not low <= high:  # type: ignore[operator]
+        if isinstance(low, float) and isinstance(high, float) and not low <= high:
             raise error(
                 f"{name}: {low:g} is above {high:g}; write the lower end first (a map with _r "
                 "behind its name is reversed)"
@@ -58,13 +58,13 @@ class Map(Kind):
     """A colour map: its name, colours, or colours by the names of categories."""
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
-        own = plain(value)
-        if is_a(own, str):
+        own = value
+        if isinstance(own, str):
             own = _spelt(own)
-            if is_a(own, str):
+            if isinstance(own, str):
                 return own
         try:
-            if is_a(own, Mapping):
+            if isinstance(own, Mapping):
                 return {str(key): parse_color(color) for key, color in own.items()}
             return tuple(parse_color(color) for color in own) or _nothing()
         except UserError as mistake:
@@ -98,12 +98,12 @@ class Palette(Kind):
     """Colours of elements: the name of a palette, or colours by label."""
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
-        own = plain(value)
-        if is_a(own, str):
+        own = value
+        if isinstance(own, str):
             own = _spelt(own)
-        if is_a(own, str):
+        if isinstance(own, str):
             return one_of(own, name, PALETTES, "palette", error)
-        if not is_a(own, Mapping):
+        if not isinstance(own, Mapping):
             raise error(f"{name}: {shown_value(value)} is neither a palette nor O=red,H=white")
         return Map().checked(own, name, error)
 
@@ -131,10 +131,9 @@ def _spelt(text: str) -> Any:
 
 def _own(value: Any) -> Any:
     """Return an end of a range in its plain type; a truth value is none."""
-    if is_a(value, bool):
+    if isinstance(value, bool):
         raise ValueError(value)
-    value = plain(value)
-    return value if value is None or is_a(value, str) else float(value)
+    return value if value is None or isinstance(value, str) else float(value)
 
 
 def _nothing() -> tuple[Any, ...]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from raytracer.arguments import is_a, plain
 from raytracer.errors import UserError, shown, suggestion
 from raytracer.scene.coloring.style import COLOR_BY, KEYS, StyleSettings
 from raytracer.scene.kinds import ColorValue, Either
@@ -19,12 +18,12 @@ class ColorRule(Either):
         super().__init__(ColorValue(), COLOR_BY)
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
-        own = plain(value)
-        if is_a(own, StyleSettings):
+        own = value
+        if isinstance(own, StyleSettings):
             return own
-        if is_a(own, str) and str(own).startswith("by="):
+        if isinstance(own, str) and str(own).startswith("by="):
             own = _parsed(str(own), name, error)
-        if not is_a(own, Mapping):
+        if not isinstance(own, Mapping):
             return ColorValue().checked(value, name, error)
         for key in own:
             if key not in KEYS:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from raytracer.arguments import is_a
 from raytracer.errors import SceneError, counted, shown, suggestion
 from raytracer.scene.glyphs.shared import (
     Made,
@@ -131,7 +130,7 @@ def _fields(scene: Scene, said: Arrows) -> list[_Field]:
         linear = spheres.transform.linear() / spheres.transform.scale
         found.append(_Field(spheres.taken(rows), product(vectors[rows], linear)))
     if not found:
-        name = said.vector if is_a(said.vector, str) else ",".join(said.vector)
+        name = said.vector if isinstance(said.vector, str) else ",".join(said.vector)
         raise SceneError(
             f"arrows.vector: there is no column '{shown(str(name))}'; "
             f"{suggestion(str(name), known)}"

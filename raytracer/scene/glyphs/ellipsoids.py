@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from raytracer.arguments import is_a
 from raytracer.errors import SceneError, shown
 from raytracer.scene.coloring.expression import Texts, evaluate
 from raytracer.scene.glyphs.settings import Shape
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 def has_axes(columns: Columns, said: Shape) -> bool:
     """Whether particles have the axes of ellipsoids."""
     if said.axes is not None:
-        return not is_a(said.axes, str) or columns.has(str(said.axes))
+        return not isinstance(said.axes, str) or columns.has(str(said.axes))
     return any(all(columns.has(name) for name in names) for names, _ in AXES)
 
 
@@ -76,7 +75,7 @@ def ellipsoids_of(scene: Scene, said: Shape) -> Made:
 def _axes(columns: Columns, said: Shape) -> NDArray[np.float64]:
     """Return semi-axes, float64 (N, 3)."""
     if said.axes is not None:
-        names: Sequence[str] = (str(said.axes),) if is_a(said.axes, str) else said.axes
+        names: Sequence[str] = (str(said.axes),) if isinstance(said.axes, str) else said.axes
         return (said.scale or 1.0) * _stacked(columns, names, 3, "axes")
     names, factor = next(each for each in AXES if all(columns.has(name) for name in each[0]))
     return (said.scale or factor) * _stacked(columns, names, 3, "axes")
@@ -85,7 +84,7 @@ def _axes(columns: Columns, said: Shape) -> NDArray[np.float64]:
 def _turns(columns: Columns, said: Shape) -> NDArray[np.float64] | None:
     """Return quaternions w, x, y, z, float64 (N, 4), or None if there are none."""
     if said.orientation is not None:
-        is_one = is_a(said.orientation, str)
+        is_one = isinstance(said.orientation, str)
         own: Sequence[str] = (str(said.orientation),) if is_one else said.orientation
         return _stacked(columns, own, 4, "orientation")
     for names, order in TURNS:

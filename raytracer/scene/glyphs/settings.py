@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from raytracer.arguments import is_a, items, plain
+from raytracer.arguments import items
 from raytracer.arguments import text as text_of
 from raytracer.errors import SceneError, UserError, shown, suggestion
 from raytracer.field_types import (
@@ -42,10 +42,9 @@ class Components(Kind):
         self.width = width
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
-        own = plain(value)
-        if is_a(own, str):
-            return text_of(own, name, error)
-        rows = items(own, name, error)
+        if isinstance(value, str):
+            return text_of(value, name, error)
+        rows = items(value, name, error)
         if len(rows) != self.width:
             raise error(f"{name}: has {self.width} components, not {len(rows)}")
         return tuple(text_of(each, name, error) for each in rows)
@@ -70,7 +69,7 @@ class Pair(Kind):
     """The names of two columns."""
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
-        rows = items(plain(value), name, error)
+        rows = items(value, name, error)
         if len(rows) != 2:
             raise error(f"{name}: are the names of two columns, not {len(rows)}")
         return tuple(text_of(each, name, error) for each in rows)
@@ -351,14 +350,14 @@ class GlyphValue(Kind):
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
         """Return False, an object, or its fields by name."""
-        own, kind = plain(value), GLYPHS[self.name]
-        if is_a(own, kind) or is_a(own, bool):
+        own, kind = value, GLYPHS[self.name]
+        if isinstance(own, (kind, bool)):
             return {} if own is True else own
-        if is_a(own, str):
+        if isinstance(own, str):
             if own in ("none", "off"):
                 return False
             own = self._parsed(own)
-        elif not is_a(own, Mapping):
+        elif not isinstance(own, Mapping):
             if self.first not in definitions(kind):
                 raise error(f"{name}: is no table of fields")
             own = {self.first: own}
@@ -391,7 +390,7 @@ class GlyphValue(Kind):
         if alone:
             fields[self.first] = _alone(alone, known[self.first].kind, option)
         if colors:
-            if not is_a(fields.get("color"), Mapping):
+            if not isinstance(fields.get("color"), Mapping):
                 raise SceneError(
                     f"{option}: {next(iter(colors))} goes with a colour that follows a value, as "
                     "in color=length"

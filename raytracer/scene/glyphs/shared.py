@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from raytracer.arguments import is_a
 from raytracer.errors import SceneError, shown
 from raytracer.memory import require_room
 from raytracer.scene.coloring.style import SetStyle, StyleSettings
@@ -116,7 +115,7 @@ def by_values(
 
 def follows(color: Any) -> bool:
     """Whether a colour follows a value."""
-    return is_a(color, StyleSettings)
+    return isinstance(color, StyleSettings)
 
 
 def colors_of(spheres: SphereSet, rows: NDArray[Any] | slice = slice(None)) -> dict[str, Any]:

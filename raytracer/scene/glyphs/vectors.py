@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from raytracer.arguments import is_a
 from raytracer.errors import SceneError, shown
 from raytracer.scene.coloring.expression import Texts, evaluate
 
@@ -45,7 +44,7 @@ def vectors_of(columns: Columns, vector: str | tuple[str, str, str]) -> NDArray[
     """
     import numpy as np
 
-    if not is_a(vector, str):
+    if not isinstance(vector, str):
         found = [evaluate(each, columns, "arrows.vector") for each in vector]
         rows = [np.broadcast_to(each, (columns.count,)) for each in found]
         return np.stack(rows, -1).astype(np.float64)
@@ -93,7 +92,7 @@ def names_of(columns: Columns) -> list[str]:
 
 def columns_needed(vector: str | tuple[str, str, str]) -> list[str]:
     """Return the names of columns that vectors may be made of."""
-    if not is_a(vector, str):
+    if not isinstance(vector, str):
         from raytracer.scene.coloring.style import columns_in
 
         return columns_in(*vector)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from raytracer.arguments import is_a, mapping, plain
+from raytracer.arguments import mapping
 from raytracer.errors import SceneError, shown_value, suggestion
 from raytracer.scene.particles.labels import MEANINGS
 from raytracer.scene.particles.read import read_object
@@ -29,8 +29,8 @@ def particles_of(
         if key not in KEYS:
             hint = suggestion(str(key), KEYS)
             raise SceneError(f"arrays: there is no {shown_value(key)}; {hint}")
-        if not is_a(name, str):
+        if not isinstance(name, str):
             raise SceneError(f"arrays.{key}: {shown_value(name)} is not the name of a column")
-    if labels is not None and plain(labels) not in MEANINGS:
+    if labels is not None and labels not in MEANINGS:
         raise SceneError(f"labels: {shown_value(labels)} is neither 'elements' nor 'types'")
     return read_object(value, names, None, labels, frame)

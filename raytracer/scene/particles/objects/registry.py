@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any, NamedTuple
 
-from raytracer.arguments import is_a
 from raytracer.errors import SceneError, type_name
 from raytracer.scene.particles.objects.source import ObjectSource
 from raytracer.scene.particles.source import ParticleSource
@@ -55,7 +54,7 @@ def is_sequence(value: Any) -> bool:
     """Whether an object is a trajectory, or a list or tuple of objects, with a frame each."""
     if _kind_of(type(value), SEQUENCES) is not None:
         return True
-    if not is_a(value, (list, tuple)):
+    if not isinstance(value, (list, tuple)):
         return False
     try:
         return len(value) > 0 and _kind_of(type(value[0])) is not None
@@ -96,8 +95,8 @@ def _single(value: Any) -> ObjectSource:
     kind = _kind_of(type(value))
     if kind is not None:
         return _source(kind.module, value, f"{kind.package}.{type(value).__name__}")
-    if is_a(value, Mapping) or _is_array(value):
-        return _source("arrays", value, "dictionary" if is_a(value, Mapping) else "array")
+    if isinstance(value, Mapping) or _is_array(value):
+        return _source("arrays", value, "dictionary" if isinstance(value, Mapping) else "array")
     packages = ", ".join(f"{each.package} ({', '.join(each.classes)})" for each in KINDS)
     raise SceneError(
         f"scene: a {type_name(value)} is no scene: give a raytracer.Scene, a path, an array "
@@ -122,4 +121,4 @@ def _kind_of(value: type, kinds: tuple[ObjectKind, ...] = KINDS) -> ObjectKind |
 
 def _is_array(value: Any) -> bool:
     """Whether an object is an array, or gives one, by its type."""
-    return is_a(value, (list, tuple)) or hasattr(type(value), "__array__")
+    return isinstance(value, (list, tuple)) or hasattr(type(value), "__array__")
