@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from raytracer.errors import MemoryNeedError, UserError
+from raytracer.layout import constant
 from raytracer.resources import (
     available_address_space,
     available_memory,
@@ -90,9 +91,11 @@ EXR_ROWS, EXR_BUFFERS = 16, 3
 ARCHIVE = 34 * MIB
 # Matplotlib, imported and drawing.
 PLOT = 72 * MIB
+# Bytes per pixel of what a draft with ambient occlusion keeps of its surfaces.
+DRAFT = 4 * constant("kDraftPlanes")
 # Bytes per pixel behind a window: a copy of the film while samples are added, and pictures that are
 # painted, wait and are shown.
-BEHIND_WINDOW = FILM + 3 * 4
+BEHIND_WINDOW = DRAFT + FILM + 3 * 4
 # Of OpenGL, as Mesa's software rasterizer has it: code, and bytes per pixel of the window's buffers
 # and the texture.
 OPENGL, OPENGL_PIXEL = 20 * MIB, 12
@@ -309,7 +312,8 @@ def device(need: Need) -> int:
     pixels = need.width * need.height
     hits = min(48 * pixels, HITS) if need.output.aovs or need.output.denoise else 0
     picture = need.output.bits // 2 * pixels
-    return need.looks + need.hierarchy + FILM * pixels + max(picture, hits)
+    film = (FILM + DRAFT if need.output.window else FILM) * pixels
+    return need.looks + need.hierarchy + film + max(picture, hits)
 
 
 def require_host(need: Need) -> None:
