@@ -91,11 +91,9 @@ EXR_ROWS, EXR_BUFFERS = 16, 3
 ARCHIVE = 34 * MIB
 # Matplotlib, imported and drawing.
 PLOT = 72 * MIB
-# Bytes per pixel of what a draft with ambient occlusion keeps of its surfaces.
-DRAFT = 4 * constant("kDraftPlanes")
 # Bytes per pixel behind a window: a copy of the film while samples are added, and pictures that are
 # painted, wait and are shown.
-BEHIND_WINDOW = DRAFT + FILM + 3 * 4
+BEHIND_WINDOW = FILM + 3 * 4
 # Of OpenGL, as Mesa's software rasterizer has it: code, and bytes per pixel of the window's buffers
 # and the texture.
 OPENGL, OPENGL_PIXEL = 20 * MIB, 12
@@ -194,6 +192,7 @@ class Need:
         near = min(self.count, OBSTACLES)
         obstacles = OBSTACLE * near + CANDIDATE * min(self.count - near, near)
         window = film + BEHIND_WINDOW * pixels + OPENGL + OPENGL_PIXEL * pixels + obstacles
+        window += _draft(self.width, self.height)
         finished = self._finishing(pixels)
         halves = FILM * pixels if out.parts else 0
         counted = (FILM + COUNT) * pixels if out.counts else 0
@@ -312,8 +311,14 @@ def device(need: Need) -> int:
     pixels = need.width * need.height
     hits = min(48 * pixels, HITS) if need.output.aovs or need.output.denoise else 0
     picture = need.output.bits // 2 * pixels
-    film = (FILM + DRAFT if need.output.window else FILM) * pixels
+    film = FILM * pixels + (_draft(need.width, need.height) if need.output.window else 0)
     return need.looks + need.hierarchy + film + max(picture, hits)
+
+
+def _draft(width: int, height: int) -> int:
+    """Return the bytes that a draft with ambient occlusion keeps of its surfaces."""
+    around = 2 * constant("kDraftMargin")
+    return 4 * constant("kDraftPlanes") * (width + around) * (height + around)
 
 
 def require_host(need: Need) -> None:

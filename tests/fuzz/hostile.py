@@ -95,8 +95,10 @@ def run(only: str = "", step: int = 1) -> int:
     chosen = {name: CASES[name] for name in [n for n in CASES if only in n][::step]}
 
     def one(name: str) -> str:
-        with tempfile.TemporaryDirectory(prefix="raytracer-hostile-") as folder:
-            said = failure(chosen[name], Path(folder))
+        with tempfile.TemporaryDirectory(prefix="raytracer-hostile-") as outer:
+            folder = Path(outer) / "in"  # a case may read the folder above
+            folder.mkdir()
+            said = failure(chosen[name], folder)
         if said:
             print(f"{name}: {said}\n", flush=True)
         return said
