@@ -126,7 +126,12 @@ def one_of(
         raise error(f"{name}: {shown_value(value)} is no text; known are {', '.join(words)}")
     if value not in words:
         raise error(f"{name}: there is no {what} '{shown(value)}'; {suggestion(value, words)}")
-    return str.__str__(value)  # also of an enum of texts
+    return as_text(value)
+
+
+def as_text(value: str) -> str:
+    """Return a text as Python's own type; `str` gives the name of an enum of texts."""
+    return str.__str__(value)
 
 
 def vector(
@@ -158,7 +163,7 @@ def text(value: Any, name: str, error: type[UserError] = SceneError) -> str:
     """Return a text. Raises UserError if it is none."""
     if not isinstance(value, str):
         raise error(f"{name}: {shown_value(value)} is no text")
-    return str.__str__(value)  # also of an enum of texts
+    return as_text(value)
 
 
 def of_kind(

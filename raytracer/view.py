@@ -201,8 +201,8 @@ class View:
         """Return the view for a picture of one sample that is soon replaced.
 
         Its ray goes through the pixel's centre. The ambient occlusion of a pixel is that of all
-        around it, of one ray in every second row. The filter, which spreads a pixel's samples over
-        its neighbours, is that of the view.
+        around it, of one ray in every second row. A Gaussian filter of the view spreads a pixel's
+        samples over its neighbours afterwards.
 
         Args:
             scale: its width divided by that of the full picture, for whose pixels the filter is.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import Enum
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,18 @@ import pytest
 
 import raytracer
 from fuzz.arguments import arrays_of
-from raytracer import Camera, Material, RenderSettings, Scene, SphereSet, ToneSettings, UserError
+from raytracer import (
+    Camera,
+    CapsuleSet,
+    Material,
+    RenderSettings,
+    Scene,
+    SphereSet,
+    ToneSettings,
+    UserError,
+)
+from raytracer.files.access import path_of
+from raytracer.scene.coloring.rule import ColorRule
 
 BALL = SphereSet([[0, 0, 0]], 1.0)
 
@@ -21,6 +33,10 @@ class Word(str, Enum):  # noqa: UP042 - `str` of its values is not their text
 
     TENT = "tent"
     RED = "red"
+    FLAT = "flat"
+    SMOOTH = "smooth"
+    BY = "by=length"
+    FILE = "a.npz"
 
 
 def test_texts_and_numbers_of_subclasses_are_used() -> None:
@@ -29,6 +45,10 @@ def test_texts_and_numbers_of_subclasses_are_used() -> None:
     assert (settings.width, settings.filter, type(settings.filter)) == (7, "tent", str)
     assert ToneSettings(tone=np.str_("agx"), exposure=np.str_("auto")).automatic
     assert SphereSet([[0, 0, 0]], np.float64(2.0), Word.RED).radius == 2.0
+    rods = CapsuleSet([[0, 0, 0]], [[1, 0, 0]], 0.1, caps=Word.FLAT, color_change=Word.SMOOTH)
+    assert (rods.caps, type(rods.caps), rods.even_colors) == ("flat", str, True)
+    assert path_of(Word.FILE) == Path("a.npz")
+    assert ColorRule().checked(Word.BY, "color", UserError).color_by == "length"
 
 
 def endless(count: int) -> Any:

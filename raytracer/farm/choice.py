@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from raytracer.arguments import whole
+from raytracer.arguments import as_text, whole
 from raytracer.errors import UserError, shown_value
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def crew_of(workers: int | None, farm: str | None, backend: str, threads: int) -
     if farm is not None:
         from raytracer.farm.cluster import ClusterCrew
 
-        made: Crew = ClusterCrew(str(farm))
+        made: Crew = ClusterCrew(as_text(farm))
     else:
         from raytracer.farm.local import LocalCrew, places
 

@@ -180,7 +180,8 @@ class OpenFile:
 def path_of(path: Any, name: str = "path") -> Path:
     """Return an argument as a path. Raises UserError if it is none."""
     try:
-        return Path(os.fspath(path))
+        text = os.fspath(path)
+        return Path(str.__str__(text) if isinstance(text, str) else text)  # an enum's text
     except Exception:  # whatever a foreign object raises
         raise UserError(f"{name}: {shown_value(path)} is not the path of a file") from None
 

@@ -115,6 +115,8 @@ class Film:
         Raises:
             UserError: a field is not what a film needs; the message names it.
         """
+        if isinstance(self.sums, np.ndarray):
+            self.sums = np.asarray(self.sums)  # no subclass
         shape: tuple[int, ...] = getattr(self.sums, "shape", ())
         if not isinstance(self.sums, np.ndarray) or (
             self.sums.dtype != np.float32 or len(shape) != 3 or shape[2] != 4 or not self.sums.size

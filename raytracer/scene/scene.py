@@ -15,7 +15,7 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from raytracer.arguments import items, mapping, of_kind, text, whole
+from raytracer.arguments import as_text, items, mapping, of_kind, text, whole
 from raytracer.errors import SceneError, counted, shown, shown_value, suggestion
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.scene.arrays import (
@@ -985,7 +985,7 @@ def word(value: Any, name: str, words: tuple[str, ...]) -> str:
     if not isinstance(value, str) or value not in words:
         known = " nor ".join(f"'{known}'" for known in words)
         raise SceneError(f"{name}: {shown_value(value)} is neither {known}")
-    return str(value)
+    return as_text(value)
 
 
 def ends_differ(rods: CapsuleSet, name: str) -> None:

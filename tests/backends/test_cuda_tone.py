@@ -39,7 +39,7 @@ FILMS["crop before a gradient"] = Film(
 
 
 def on_device(
-    film: Film, settings: ToneSettings, bits: int = 8
+    film: Film, settings: ToneSettings, bits: int = 8, beside: float = 0.0
 ) -> tuple[NDArray[Any], NDArray[np.void]]:
     """Picture and histogram of a film that is copied to the device."""
     from raytracer.backends.cuda.context import primary_context
@@ -65,6 +65,7 @@ def on_device(
             statistics=True,
             backdrop=film.backdrop,
             picture_height=film.height,
+            beside=beside,
         )
         copies.to_host(int(codes), out)
         histogram = kernels.read_histogram()
@@ -73,6 +74,14 @@ def on_device(
     assert (out[-GUARD:] == 0xAB).all()
     codes_of = np.uint8 if bits == 8 else np.uint16
     return out[:-GUARD].view(codes_of).reshape(film.sums.shape), histogram
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (5, 1), (3, 31), (1, 33), (61, 93), (17, 64)])
+def test_a_smoothed_picture_is_that_of_the_cpu(shape: tuple[int, int]) -> None:
+    film = film_of(np.random.default_rng(3).random((*shape, 4), np.float32))
+    settings = ToneSettings(dither=False)
+    picture, _ = on_device(film, settings, beside=0.3)
+    np.testing.assert_array_equal(picture, develop(film, settings, beside=0.3))
 
 
 @pytest.mark.parametrize("name", FILMS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,12 @@ from numpy.typing import NDArray
 
 import raytracer
 from raytracer import _core
-from raytracer.film.film import Film
+from raytracer.film.film import Film, develop
+from raytracer.film.tone_settings import ToneSettings
 from raytracer.settings import RenderSettings
 from raytracer.view import View
 from raytracer.viewer.loaded_scene import LoadedScene
+from support.films import film_of
 
 SIZE = 93, 61  # no multiple of a tile, a block, or the lanes of a vector
 SOFT = RenderSettings(look="soft")
@@ -75,6 +78,7 @@ def every_isa() -> Iterator[list[str]]:
     before = _core.isa()
     yield _core.isas()
     _core.use_isa(before)
+    _core.set_tile(64)
 
 
 def error(one: NDArray[np.float64], two: NDArray[np.float64]) -> float:
@@ -106,7 +110,6 @@ def test_a_draft_is_the_same_whatever_computes_it(name: str, every_isa: list[str
     expected = sums.draft()
     _core.set_tile(16)
     assert sums.draft().tobytes() == expected.tobytes()
-    _core.set_tile(64)
     for isa in every_isa:
         _core.use_isa(isa)
         np.testing.assert_allclose(sums.draft(), expected, rtol=1e-3, err_msg=isa)
@@ -128,6 +131,24 @@ def test_without_ambient_occlusion_a_draft_is_one_sample_of_each_centre() -> Non
     sums = Sums("spheres", integrator="direct")
     assert not sums.view.as_draft().draft
     assert sums.draft().tobytes() == sums.of(sums.view.through_centers()).tobytes()
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (5, 1), (1, 5), (3, 17), (61, 93)])
+def test_smoothing_gives_a_pixel_a_part_of_its_neighbours(
+    shape: tuple[int, int], every_isa: list[str]
+) -> None:
+    height, width = shape
+    sums = np.random.default_rng(4).random((height, width, 4), np.float32)
+    around = np.pad(sums, ((1, 1), (1, 1), (0, 0)), mode="edge")
+    smooth = np.zeros_like(sums)
+    for (dy, one), (dx, other) in product(enumerate([0.3, 1.0, 0.3]), repeat=2):
+        smooth += np.float32(one * other / 1.6**2) * around[dy : dy + height, dx : dx + width]
+    settings = ToneSettings(dither=False)
+    expected = develop(film_of(smooth), settings, bits=16)
+    for isa in every_isa:
+        _core.use_isa(isa)
+        found = develop(film_of(sums), settings, bits=16, beside=0.3)
+        assert np.abs(found.astype(int) - expected).max() <= 1
 
 
 @pytest.mark.parametrize("shape", [(8, 61, 93), (7, 93, 125), (8, 93, 124), (8, 92, 125)])

@@ -67,7 +67,7 @@ def ask(call: Callable[..., tuple[Any, ...]], *arguments: Any) -> Any:
     try:
         status, *found = call(*arguments)
     except RuntimeError as error:
-        raise explain(f"{call.__name__} is missing: {error}") from error
+        raise explain(f"{call.__name__}: {error}") from error
     if status:
         _, text = cu.cuGetErrorString(status)
         said = f"{call.__name__} failed: {text.decode() if text else status}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,9 @@ def devices() -> list[dict[str, Any]]:
 
     if _driver_missing(0) or _binding_missing():
         return []
-    compiler = {"compiler": version() or "none"}
+    compiler = {"compiler": "none"}
+    with suppress(RaytracerError):  # nvcc does not start
+        compiler["compiler"] = version() or "none"
     return [device_details(ordinal) | compiler for ordinal in range(driver.load().Device.count())]
 
 
@@ -103,7 +106,8 @@ def _kernels_missing(device: int) -> str | None:
         made_for, has = compiler.cuda_version(), driver.load().get_driver_version() // 1000
         for kernel in map(production, PRODUCTION):
             check_supported(kernel, arch)
-            if 0 < made_for <= has or compiler.is_at_hand(kernel.translation_unit, arch):
+            can_compile = bool(compiler.version()) and made_for <= has
+            if can_compile or compiler.is_at_hand(kernel.translation_unit, arch):
                 continue
             if made_for:
                 return (

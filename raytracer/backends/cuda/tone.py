@@ -124,6 +124,7 @@ class ToneKernels:
             UserError: another number of bits, or dither with 16.
         """
         check_bits(bits, settings)
+        assert bits == 8 or not beside, "the kernel smooths pictures of 8 bits alone"
         shape = height, width
         args = tone_arguments(
             shape, samples, settings, bits, place, backdrop, picture_height, beside

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from raytracer.arguments import one_of
+from raytracer.arguments import as_text, one_of
 from raytracer.errors import SceneError, UserError, shown_value
 from raytracer.field_types import Kind, Mistakes, Schema
 from raytracer.scene.coloring.limits import Limit, limit_of
@@ -60,7 +60,7 @@ class Map(Kind):
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
         own = value
         if isinstance(own, str):
-            own = _spelt(own)
+            own = _spelt(as_text(own))
             if isinstance(own, str):
                 return own
         try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from raytracer.arguments import as_text
 from raytracer.errors import UserError, shown, suggestion
 from raytracer.scene.coloring.style import COLOR_BY, KEYS, StyleSettings
 from raytracer.scene.kinds import ColorValue, Either
@@ -18,11 +19,11 @@ class ColorRule(Either):
         super().__init__(ColorValue(), COLOR_BY)
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
-        own = value
+        own = as_text(value) if isinstance(value, str) else value
         if isinstance(own, StyleSettings):
             return own
-        if isinstance(own, str) and str(own).startswith("by="):
-            own = _parsed(str(own), name, error)
+        if isinstance(own, str) and own.startswith("by="):
+            own = _parsed(own, name, error)
         if not isinstance(own, Mapping):
             return ColorValue().checked(value, name, error)
         for key in own:
