@@ -9,6 +9,7 @@ import os
 import re
 from collections.abc import Callable, Sequence
 from functools import cache
+from hashlib import blake2b
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -98,7 +99,17 @@ def compile_text(text: bytes, name: str, arch: str, options: Sequence[str]) -> t
 
 def identity() -> tuple[str, ...]:
     """Return what the same kernel and options depend on, for the name of a cubin."""
-    return ("NVRTC", release(), *OPTIONS, *HEADERS.values(), *_folders())
+    return ("NVRTC", release(), *OPTIONS, *HEADERS.values(), *_folders(), _headers())
+
+
+@cache
+def _headers() -> str:
+    """Return a digest of a header that every release of CUDA changes; "" without headers."""
+    for option in _folders():
+        version = Path(option.removeprefix("-I"), "cuda_runtime_api.h")
+        if version.is_file():
+            return blake2b(version.read_bytes(), digest_size=8).hexdigest()
+    return ""
 
 
 @cache
