@@ -484,7 +484,8 @@ def _parts(name: str, values: Any, kind: type | tuple[type, ...]) -> Sequence[An
         raise SceneError(f"{name}: {shown_value(values)} is no list")
     parts = values if isinstance(values, (list, tuple)) else items(values, name)
     for part in parts:
-        of_kind(part, name, kind)
+        if not isinstance(part, kind):
+            of_kind(part, name, kind)  # raises
     return parts
 
 

@@ -69,6 +69,7 @@ def driver(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeDriver]:
     fake = FakeDriver(sizes | {"c_spheres": 1024, "layout_table": table.nbytes}, add_samples)
     fake.view(*fake.symbols["layout_table"])[:] = table.view(np.uint8)
     monkeypatch.setattr(binding, "load", lambda: fake)
+    monkeypatch.setattr(binding, "label", lambda: "fake 1.0")
     monkeypatch.setattr(run, "why_not", lambda _: None)
     monkeypatch.setattr(scene_module, "production", lambda *_: KERNEL)
     monkeypatch.setattr(kernel, "production", lambda *_: KERNEL)

@@ -58,6 +58,7 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Compute], Ben
     def make(compute: Compute) -> BenchDriver:
         driver = BenchDriver(compute)
         monkeypatch.setattr(binding, "load", lambda: driver)
+        monkeypatch.setattr(binding, "label", lambda: "fake 1.0")
         monkeypatch.setattr(device, "why_not", lambda _: None)
         monkeypatch.setattr(device, "SCRATCH", 4096)
         cubin = Cubin(b"", LOG, compiler="nvcc 13.0.88")

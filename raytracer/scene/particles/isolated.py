@@ -427,8 +427,9 @@ class _Server:
         with collected() as warnings:
             try:
                 value = getattr(self, question.operation)(*question.arguments)
-            except UserError as problem:
-                error = problem
+            except UserError as problem:  # whose frames would keep a library's file open
+                error = problem.with_traceback(None)
+                error.__cause__ = error.__context__ = None
             except BaseException as problem:  # that of chemfiles is no Exception
                 error = self._error(problem)
         read = [(each.path, each.name) for each in inputs.noted()]
