@@ -94,3 +94,9 @@ def constant(name: str) -> int:
     if name not in constants:
         raise RaytracerError(f"there is no constant {name!r}; shared are {sorted(constants)}")
     return constants[name]
+
+
+def draft_shape(height: int, width: int) -> tuple[int, int, int]:
+    """Return the shape of the planes, float32, that a draft of that size keeps of its surfaces."""
+    around = 2 * constant("kDraftMargin")
+    return constant("kDraftPlanes"), height + around, width + around

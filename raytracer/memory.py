@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from math import prod
 
 from raytracer.errors import MemoryNeedError, UserError
-from raytracer.layout import constant
+from raytracer.layout import draft_shape
 from raytracer.resources import (
     available_address_space,
     available_memory,
@@ -317,8 +318,7 @@ def device(need: Need) -> int:
 
 def _draft(width: int, height: int) -> int:
     """Return the bytes that a draft with ambient occlusion keeps of its surfaces."""
-    around = 2 * constant("kDraftMargin")
-    return 4 * constant("kDraftPlanes") * (width + around) * (height + around)
+    return 4 * prod(draft_shape(height, width))
 
 
 def require_host(need: Need) -> None:

@@ -85,13 +85,6 @@ class DeviceScene(Closeable, ABC):
         """Return the first hits; the id of the ground is the number of the spheres."""
 
 
-def draft_shape(film: Film) -> tuple[int, int, int]:
-    """Return the shape of the planes, float32, that a draft keeps of its surfaces."""
-    height, width = film.sums.shape[:2]
-    around = 2 * constant("kDraftMargin")
-    return constant("kDraftPlanes"), height + around, width + around
-
-
 class Picture(Protocol):
     """Memory for 8-bit pictures where the device develops them; it is used for many pictures."""
 
@@ -146,9 +139,12 @@ class DeviceFilm(Closeable, ABC):
 
         Raises:
             TypeError: the scene is of another device.
-            ValueError: the view's tables do not fit its frame or the scene.
+            ValueError: the view's tables do not fit its frame or the scene, or it is a draft of
+                several samples: the light of its surfaces is filtered once.
             BackendError, UserError: the device cannot render it.
         """
+        if view.draft and samples != 1:
+            raise ValueError(f"a draft has one sample, not {samples}")
         first = self.host.samples if first is None else first
         own = view.for_film((self.host.width, self.host.height), self.host.crop, first, samples)
         seconds = self._expose(scene, own, progress)

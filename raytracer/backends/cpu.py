@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from raytracer import layout
 from raytracer._native import core
-from raytracer.backends.base import DeviceFilm, DeviceScene, draft_shape
+from raytracer.backends.base import DeviceFilm, DeviceScene
 from raytracer.buffers import build_bvh
 from raytracer.film.film import develop, measure_and_develop
 from raytracer.resources import thread_count
@@ -134,7 +134,7 @@ class CpuFilm(DeviceFilm):
             raise TypeError(f"a film of the CPU takes no {type(scene).__name__}")
         start = time.perf_counter()
         if view.draft and self._draft is None:
-            self._draft = np.zeros(draft_shape(self.host), np.float32)
+            self._draft = np.zeros(layout.draft_shape(*self.host.sums.shape[:2]), np.float32)
         first, total = view.first_sample, view.samples
         for done in range(0, total, SAMPLES_A_PASS):
             count = min(SAMPLES_A_PASS, total - done)

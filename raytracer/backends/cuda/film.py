@@ -6,13 +6,14 @@ from enum import Enum, auto
 from math import prod
 from typing import TYPE_CHECKING
 
-from raytracer.backends.base import DeviceFilm, draft_shape
+from raytracer.backends.base import DeviceFilm
 from raytracer.backends.cuda import launch
 from raytracer.backends.cuda.context import primary_context
 from raytracer.backends.cuda.memory import DeviceMemory
 from raytracer.backends.cuda.scene import CudaScene, picture_of
 from raytracer.backends.cuda.tone import tone_kernels
 from raytracer.backends.cuda.transfer import staging
+from raytracer.layout import draft_shape
 
 if TYPE_CHECKING:
     import numpy as np
@@ -87,7 +88,7 @@ class CudaFilm(DeviceFilm):
         """Return the address of what a draft keeps of its surfaces; zero at first."""
         planes = self._memory.address("draft")
         if not planes:
-            size = 4 * prod(draft_shape(self.host))
+            size = 4 * prod(draft_shape(*self.host.sums.shape[:2]))
             planes = self._memory.allocate("draft", size)
             stream = staging(self._number).stream
             self._context.driver.memset_d32_async(planes, 0, size // 4, stream)
