@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -36,6 +37,8 @@ class Running:
         self.process = subprocess.Popen(
             command, cwd=folder, env=display.environment, stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, text=True,
+            # A job in the background starts with SIGINT ignored, and so would the command.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL) and None,
         )  # fmt: skip
 
     def window(self) -> str:
@@ -84,8 +87,6 @@ def test_it_says_what_it_loads_and_is_closed_by_its_key(
 
 
 def test_ctrl_c_ends_it_at_once(display: Display, folder: Path, run: list[Running]) -> None:
-    import signal
-
     from raytracer.cli import INTERRUPTED
 
     run.append(Running(display, folder, "many.xyz"))
