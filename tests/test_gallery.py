@@ -9,7 +9,6 @@ import pytest
 from PIL import Image
 
 from raytracer.film import png
-from reference import ovito_figures
 from support import gallery
 
 NEEDS = {"web": "h5py", "colloids": "gsd", "valley": "laspy", "perovskite": "gemmi"}
@@ -46,15 +45,3 @@ def test_every_script_is_in_the_gallery() -> None:
     for name in gallery.NAMES:
         assert f"({name}.py)" in text
         assert f"({name}.png)" in text
-
-
-def test_figures_beside_ovito() -> None:
-    """`python tests/reference/ovito_figures.py` makes them again."""
-    text = (gallery.FOLDER / "beside_ovito.md").read_text(encoding="utf-8")
-    assert len(ovito_figures.FIGURES) == 10
-    fields = {field for field, _ in ovito_figures.FIGURES.values()}
-    assert len(fields) == 10
-    for name, (field, _) in ovito_figures.FIGURES.items():
-        assert f"(ovito/{name}.jpg) | {field} |" in text
-        with Image.open(ovito_figures.TARGET / f"{name}.jpg") as picture:
-            assert picture.size == (2 * gallery.SIZE[0] + ovito_figures.GAP, gallery.SIZE[1])

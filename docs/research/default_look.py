@@ -1,6 +1,6 @@
 """Time and error of a picture of a million particles in the default look.
 
-`python tests/reference/default_look.py` writes random particles to a file and runs
+`python docs/research/default_look.py` writes random particles to a file and runs
 `raytracer render FILE --size 1280x720` on two threads, with several numbers of samples, as it is
 and denoised. It prints the seconds of the whole process, its processor time, and the root mean
 square error in 8-bit sRGB values, measured against 4,096 other samples, in a part of the picture.

@@ -1,6 +1,6 @@
 """Time of what figures of data need: colours by a column, start-up, a small file as a whole.
 
-`python tests/reference/data_bench.py` prints the smallest elapsed time of some rounds, the
+`python docs/research/data_bench.py` prints the smallest elapsed time of some rounds, the
 processor time of that round, and where `perf` is installed the instructions, which other processes
 do not disturb. `--count` says how many particles are coloured.
 """

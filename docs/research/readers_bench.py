@@ -1,6 +1,6 @@
 """Time and memory of the readers of particle files beside other libraries.
 
-`python tests/reference/readers_bench.py` writes files of a million particles, and reads each by
+`python docs/research/readers_bench.py` writes files of a million particles, and reads each by
 this package and by those libraries that are installed (`pip install -e '.[corpus]'`), in turns. It
 prints the medians of elapsed time and of processor time, and the ratio to the fastest library.
 `--instructions` counts those of a read instead, by `perf`, which other processes do not disturb:

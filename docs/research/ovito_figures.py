@@ -1,6 +1,6 @@
 """Figures of ten fields beside those of OVITO: the same data, camera and colours.
 
-`python tests/reference/ovito_figures.py [NAME ...]` (`pip install ovito matplotlib`) writes
+`python docs/research/ovito_figures.py [NAME ...]` (`pip install ovito matplotlib`) writes
 docs/gallery/ovito/NAME.jpg: on the left the picture of the gallery, on the right that of OVITO's
 Tachyon renderer with its defaults (ambient occlusion and shadows), both without a change by hand.
 docs/gallery/beside_ovito.md says which is better where.
@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from PIL import Image, ImageDraw
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 
 from raytracer import load
 from raytracer.film import png
