@@ -8,14 +8,13 @@ import re
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from PIL import Image as Pillow
 
 import raytracer
 from raytracer.backends.cpu import CpuFilm
-from raytracer.cli import INTERRUPTED, MODULES, SUMMARIES, main, program
-from raytracer.progress import ProgressBar, StageLine, rate_text
+from raytracer.cli import INTERRUPTED, main
+from raytracer.progress import ProgressBar, StageLine
 
 SCENE = """
 title = "Two balls"
@@ -104,32 +103,11 @@ def test_a_run_replaces_only_its_own_picture_unasked(
     assert run_json(capsys, "info", "balls-2.png")["samples"] == 3
 
 
-def test_a_terminal_is_told_before_and_after(
-    scene: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["render", scene, "--backend", "cpu", "--progress", "--film", "f.npz"]) == 0
-    captured = capsys.readouterr()
-    assert captured.err.startswith(
-        "rendering balls.toml: 16x12, 2 samples per pixel, 2 spheres, cpu ("
-    )
-    assert re.search(r"^wrote f\.npz: \d+ kB$", captured.out, re.MULTILINE)
-
-
 def test_an_example_scene_needs_no_folder(scene: str, capsys: pytest.CaptureFixture[str]) -> None:
     size = ["--width", "8", "--height", "6", "--samples", "1"]
     found = run_json(capsys, "render", "three_balls", *size)
     assert found["output"] == "three_balls.png"
     assert found["scene"]["path"] == "three_balls.toml"
-
-
-def test_json_keeps_a_list_of_numbers_on_one_line(
-    scene: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["render", scene, "--json"]) == 0
-    printed = capsys.readouterr().out
-    found = json.loads(printed)
-    assert len(found["statistics"]["bins"]) > 100
-    assert len(printed.splitlines()) < 120
 
 
 def test_quiet_is_quiet(scene: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -145,19 +123,7 @@ def test_json_says_everything(scene: str, capsys: pytest.CaptureFixture[str]) ->
     assert found["spheres"] == 2
     assert found["backend"]["name"] == "cpu"
     assert found["backend"]["threads"] == 1
-    stages = {
-        "start",
-        "load",
-        "pack",
-        "digest",
-        "build",
-        "upload",
-        "frame",
-        "tone",
-        "write",
-        "total",
-    }
-    assert set(found["timings"]) == stages
+    assert {"load", "build", "frame", "tone", "write", "total"} < set(found["timings"])
     frames = found["frames"]
     assert frames["count"] == 3
     assert frames["min"] <= frames["q1"] <= frames["median"] <= frames["q3"]
@@ -165,13 +131,6 @@ def test_json_says_everything(scene: str, capsys: pytest.CaptureFixture[str]) ->
     assert found["memory"]["bvh"] > 0
     assert found["samples"] == 2
     assert len(found["scene"]["digest"]) >= 16
-
-
-def test_repeating_does_not_change_the_picture(scene: str) -> None:
-    assert main(["render", scene, "-o", "one.png"]) == 0
-    assert main(["render", scene, "-o", "three.png", "--repeat", "3"]) == 0
-    with Pillow.open("one.png") as one, Pillow.open("three.png") as three:
-        assert np.array_equal(np.asarray(one), np.asarray(three))
 
 
 @pytest.mark.parametrize(("target", "warned"), [([0, 0, 20], True), ([0, 0, 0], False)])
@@ -245,33 +204,23 @@ def test_only_is_exactly_that_sample(scene: str, capsys: pytest.CaptureFixture[s
     ("arguments", "words"),
     [
         (["render", "missing.toml"], "no such file and no example scene"),
-        (["render", "missing"], "no such file and no example scene"),
         (["render", "three_bals"], "did you mean 'three_balls'?"),
-        (["render", "missing.npz"], "missing.npz"),
         (["render", "ball.npz"], "ball.npz: there is no such file; did you mean 'balls.toml'?"),
         (["render", "."], ".: is a folder; name a file, for example balls.toml"),
         (["render", ""], "word 2 of the command after 'render' is empty"),
-        (
-            ["render", "balls.toml", "--backend", "cpu", "--width", "900000", "--height", "900000"],
-            "TiB of memory",
-        ),
+        (["render", "balls.toml", "--backend", "cpu", "--size", "900000x900000"], "TiB of memory"),
         (["render", "balls.toml", "-o", "a.jpgg"], "and .jpgg is none; did you mean '.jpg'?"),
         (["render", "balls.toml", "-o", "a.jpg", "--bits", "16"], "JPEG has 8 bits per channel"),
-        (["render", "balls.toml", "-o", "a.jpg", "--transparent"], "JPEG cannot be transparent"),
         (["render", "balls.toml", "--quality", "80"], "PNG keeps every value and has no quality"),
         (["render", "balls.toml", "-o", "a.jpg", "--quality", "0"], "quality: 0 is not between 1"),
         (["render", "balls.toml", "-o", "none/a.png"], "there is no folder"),
-        (["render", "balls.toml", "--width", "0"], "width"),
         (["render", "balls.toml", "--filter", "gausian"], "gaussian"),
         (["render", "balls.toml", "--crop", "0,0,99,1"], "not a rectangle"),
         (["render", "balls.toml", "--only", "99,0,0"], "16x12"),
         (["render", "balls.toml", "--only", "0,0,-1"], "counted from 0"),
         (["render", "balls.toml", "--only", "0,0,0", "--repeat", "2"], "writes no picture"),
         (["render", "balls.toml", "--threads", "-1"], "threads = -1"),
-        (["info", "balls.foo"], "there is no such file; did you mean 'balls.toml'?"),
         (["tone", "balls.png"], "balls.png: is not a film: films are .npz or .exr"),
-        (["info", "missing.png"], "there is no such file"),
-        (["scene", "check", "missing.toml"], "missing.toml"),
         (["scene", "generate", "clowd"], "cloud"),
     ],
 )
@@ -287,48 +236,26 @@ def test_a_mistake_is_one_sentence(
     [
         (["rendr"], "'rendr'; did you mean `raytracer render`?"),
         (["atoms.xyz"], "'atoms.xyz'; did you mean `raytracer render atoms.xyz`?"),
-        (["three_balls"], "did you mean `raytracer render three_balls`?"),
         (["a.png"], "did you mean `raytracer info a.png`?"),
-        (["check"], "did you mean `raytracer scene check`?"),
         (["nothing"], "known are animate, bench, devices"),
         (["help"], "use `raytracer --help`"),
-        (["version"], "use `raytracer --version`"),
         (["-V"], "did you mean '--version'?"),
-        (["examples"], "`raytracer render weekend` renders an example"),
-        (["scene", "list"], "`raytracer scene generate --list`"),
         (["convert", "a.xyz"], "`raytracer render FILE` reads particle files"),
-        (["movie", "a.xyz"], "turntables are made by `raytracer animate`"),
-        (["render", "a", "--ppi", "300"], "use '--dpi'"),
         (["render", "a", "--overwrite"], "is replaced without an option"),
-        (["render", "a", "--ssaa", "4"], "did you mean '--samples'?"),
-        (["render", "a", "--sticks"], "use '--style ball-and-stick'"),
         (["scene", "chek"], "did you mean `raytracer scene check`?"),
         (["scene", "a.toml"], "did you mean `raytracer scene check a.toml`?"),
         (["--spp", "3", "a"], "after the command: `raytracer render ... --spp`"),
-        (["--samples", "3", "a"], "after the command: `raytracer render ... --samples`"),
-        (["render", "a", "--samples-per-pixel", "3"], "did you mean '--samples'?"),
         (["render", "a", "--radii", "3"], "use '--radius NUMBER'"),
-        (["render", "a", "--colour", "red"], "is '--color NAME'"),
-        (["render", "a", "--resolution", "3x3"], "use '--size 1600x900'"),
-        (["preview", "a", "--lookat", "3"], "use '--look-at X,Y,Z'"),
         (["render", "a", "--size", "3"], "'3' is not of the form WIDTHxHEIGHT"),
-        (
-            ["render", "a", "--size", "3x3", "--width", "4"],
-            "the size is said twice: leave",
-        ),
-        (["render", "a", "--eye", "3"], "set in a scene file: [camera]"),
+        (["render", "a", "--size", "3x3", "--width", "4"], "the size is said twice"),
         (["preview", "a", "--fov", "3"], "set in a scene file: [camera] vertical_fov"),
         (["render", "a", "--frame", "x"], "'--frame': 'x' is not"),
-        (["render", "a", "--max-depth", "3"], "did you mean '--depth'?"),
         (["render", "a", "--xyz", "3"], "no such option '--xyz' (see"),
         (["render"], "missing argument 'SCENE|DATA' (see `raytracer render --help`)"),
         (["render", "a", "--widht", "3"], "'--widht'; did you mean '--width'?"),
         (["render", "a", "--width", "ten"], "'--width': 'ten' is not"),
         (["render", "a", "--crop", "1,2,3"], "'1,2,3' is not of the form x0,y0,x1,y1"),
-        (["render", "a", "--supercell", "2"], "use '--replicate A,B,C'"),
         (["render", "a", "--stride", "2"], """use '--select "every 10"', or '--select "random"""),
-        (["render", "a", "--hide", "2"], """use '--select "element == 'O'"'"""),
-        (["preview", "a", "--pbc"], "use '--wrap'"),
         (["render", "a", "--legend", "bottom"], "behind an equals sign: --legend=bottom"),
         (["scene", "generate"], "name a generator, or see them with --list"),
     ],
@@ -348,29 +275,17 @@ def test_misuse_is_one_sentence_that_names_the_help(
         ["{}"],
         ["--{}"],
         ["scene", "{}"],
-        ["scene", "check", "{}"],
         ["scene", "generate", "{}"],
         ["scene", "generate", "cloud", "-o", "{}"],
-        ["scene", "describe", "a.xyz", "{}"],
         ["render", "{}"],
-        ["render", "{}.toml"],
         ["render", "a.toml", "--{}"],
-        ["render", "a.toml", "-o", "{}"],
-        ["render", "a.toml", "--width", "{}"],
         ["render", "a.toml", "--filter", "{}"],
-        ["render", "a.toml", "--aov", "{}", "--film", "a.npz"],
-        ["render", "a.toml", "--backend", "{}"],
         ["render", "a.toml", "--crop", "{}"],
         ["render", "a.toml", "{}"],
-        ["tone", "{}"],
         ["tone", "{}.npz"],
         ["info", "{}"],
         ["bench", "{}"],
         ["bench", "vecadd", "--axis", "{}"],
-        ["bench", "vecadd", "--size", "{}"],
-        ["bench", "vecadd", "--compare", "{}"],
-        ["bench", "vecadd", "--plot", "{}"],
-        ["bench", "vecadd", "--dtype", "{}"],
         ["preview", "{}"],
     ],
 )
@@ -389,14 +304,6 @@ def test_without_a_command_the_help_is_shown(capsys: pytest.CaptureFixture[str])
     assert main([]) in (0, 2)  # as the version of click has it
     captured = capsys.readouterr()
     assert "Usage: raytracer" in captured.out + captured.err
-
-
-def test_every_command_has_a_module_and_a_summary() -> None:
-    assert list(MODULES) == list(SUMMARIES)
-    for name, command in program.all_commands().items():
-        assert command.name == name
-        assert command.short_help == SUMMARIES[name]
-    assert set(program.all_commands()) == set(MODULES)
 
 
 def test_a_gpu_by_its_number_is_a_backend(
@@ -464,14 +371,7 @@ def test_scene_check_says_what_is_in_it(scene: str, capsys: pytest.CaptureFixtur
     assert found["spheres"] == 2
     assert found["bounds"]["low"] == pytest.approx([-1, -1, -1], abs=1e-5)
     assert found["bounds"]["high"] == pytest.approx([2.5, 1, 1], abs=1e-5)
-    assert main(["scene", "check", scene]) == 0
-    assert "Two balls" in capsys.readouterr().out
-
-
-def test_scene_check_says_where_a_fitted_camera_stands(
-    scene: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    camera = run_json(capsys, "scene", "check", scene)["camera"]
+    camera = found["camera"]
     fitted = raytracer.load(scene).fitted_camera()
     assert camera["fitted"] == "to 16x12 pixels"
     assert main(["scene", "check", scene]) == 0
@@ -581,14 +481,6 @@ def test_a_limit_of_threads_is_one_sentence(
     assert said.count("\n") == 1
 
 
-def test_the_check_of_a_scene_says_when_it_does_not_fit(
-    scene: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("raytracer.memory.PACKED", 1 << 50)
-    assert main(["scene", "check", scene]) == 2
-    assert "of memory to be checked" in capsys.readouterr().err
-
-
 def test_the_line_of_a_stage_waits_and_goes(capsys: pytest.CaptureFixture[str]) -> None:
     with StageLine(show=None) as line:
         line("hidden")
@@ -616,11 +508,3 @@ def test_the_progress_bar_waits_and_shows_the_rate(capsys: pytest.CaptureFixture
     with ProgressBar(1000, show=True, delay=0.0) as bar:
         bar(0.5)
     assert "samples/s" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("rate", "text"),
-    [(12.0, "12.0 samples/s"), (1.25e6, "1.2 Msamples/s"), (3e10, "30.0 Gsamples/s")],
-)
-def test_rates_are_readable(rate: float, text: str) -> None:
-    assert rate_text(rate) == text

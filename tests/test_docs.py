@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 import tomllib
 from collections.abc import Iterator
@@ -14,15 +13,12 @@ import pytest
 
 import raytracer
 from raytracer import compile_all
-from raytracer.cli import MODULES, program
+from raytracer.cli import program
 from raytracer.scene import reference
-from raytracer.scene.tables import ANNOTATIONS, GLYPHS, SCENE
 from raytracer.viewer.controls import help_rows
 from support.pages import (
     DOCS,
-    KERNELS,
     PAGES,
-    README,
     ROOT,
     anchors,
     blocks,
@@ -75,18 +71,6 @@ def test_map_is_the_tree() -> None:
     assert expected | modules <= set(found), "add these to the map of docs/contributing.md"
 
 
-def test_every_kernel_file_is_described() -> None:
-    text = text_of(KERNELS)
-    folder = KERNELS.parent
-    described = set(re.findall(r"`((?:\w+/)+\w+\.(?:h|cuh|cpp))`", text))
-    there = {
-        path.relative_to(folder).as_posix()
-        for suffix in ("h", "cuh", "cpp")
-        for path in folder.rglob(f"*.{suffix}")
-    }
-    assert described == there
-
-
 @each_page
 def test_files_that_are_named_are_there(path: Path) -> None:
     folders = "raytracer|kernels|docs|tests|renders|scenes"
@@ -109,12 +93,6 @@ def test_every_command_parses(path: Path) -> None:
                     assert (ROOT / word).is_file(), word
         elif words[1:3] == ["-m", "raytracer.compile_all"]:
             assert compile_all._parse(words[3:]).arch
-
-
-def test_pages_show_every_command() -> None:
-    """So that the test above looks at something."""
-    shown = {" ".join(words[1:2]) for path in PAGES for words in commands(path) if words}
-    assert set(MODULES) <= shown
 
 
 def test_files_shown_can_be_rendered(tmp_path: Path) -> None:
@@ -175,11 +153,6 @@ def test_the_reference_of_keys_is_that_of_the_definitions() -> None:
     assert table == reference.markdown(), "python -m raytracer.scene.reference"
 
 
-def test_full_scene_uses_most_tables() -> None:
-    said = tomllib.loads(files()["scene.toml"])
-    assert set(said) == set(SCENE.keys) - {"$schema", *ANNOTATIONS, *GLYPHS}
-
-
 def test_every_public_name_is_described() -> None:
     text = text_of(PYTHON)
     table = set(re.findall(r"`(\w+)`", text))
@@ -189,25 +162,6 @@ def test_every_public_name_is_described() -> None:
     public = set(raytracer.__all__) - {"__version__"}
     assert public <= table
     assert public == generated
-
-
-PUBLIC = [
-    name
-    for name in raytracer.__all__
-    if inspect.isroutine(value := getattr(raytracer, name))
-    or (inspect.isclass(value) and not issubclass(value, Exception))
-]
-
-
-@pytest.mark.parametrize("name", PUBLIC)
-def test_every_argument_is_described(name: str) -> None:
-    """Under "Args:", one line each, as the reference of Python shows them."""
-    value = getattr(raytracer, name)
-    given = {one for one in inspect.signature(value).parameters if one[0] != "_"}
-    text = inspect.getdoc(value) or ""
-    listed = re.findall(r"^    \*{0,2}([\w, ]+): ", text.partition("Args:\n")[2], re.MULTILINE)
-    described = {one for names in listed for one in names.split(", ")}
-    assert given <= described
 
 
 def test_every_variable_is_described() -> None:
@@ -238,21 +192,6 @@ def test_every_link_leads_somewhere(path: Path) -> None:
         assert page.exists(), target
         if anchor:
             assert anchor in anchors(page), target
-
-
-def test_readme_links_to_every_guide() -> None:
-    guides = {f"docs/guide/{path.name}" for path in (DOCS / "guide").glob("*.md")}
-    assert guides - {"docs/guide/example_scenes.md"} <= set(links(README))
-
-
-def test_every_page_is_in_the_contents() -> None:
-    listed = set()
-    for path in (DOCS / "index.md", DOCS / "kernels" / "index.md"):
-        for tree in re.findall(r"^```{toctree}\n(.*?)^```$", text_of(path), re.M | re.S):
-            lines = [line for line in tree.splitlines() if line and line[0] != ":"]
-            names = [re.sub(r".*<(.+)>", r"\1", line) for line in lines]  # "title <name>" too
-            listed |= {path.parent / f"{name}.md" for name in names}
-    assert listed == set(DOCS.rglob("*.md")) - {DOCS / "index.md"}
 
 
 def test_keys_of_the_preview() -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
-import statistics
 from typing import Any
 
 import pytest
@@ -27,51 +25,6 @@ def record(name: str) -> dict[str, Any]:
     return found
 
 
-def medians(name: str, operation: str | None = None) -> dict[str, float]:
-    """Seconds of each row of a record's only result, or of that of an operation, by label."""
-    results = record(f"bench/{name}.json")["results"]
-    (result,) = [one for one in results if operation in (None, one["op"])]
-    return {row["label"]: row["time"]["median"] for row in result["rows"] if row["status"] == "ok"}
-
-
-def spoken(label: str) -> str:
-    """A label as the tables write it: 01_wmma is "01 wmma", a peer goes by its library."""
-    return label.replace("_", " ")
-
-
-def test_products_in_bfloat16() -> None:
-    shown = {row[0].partition(" (")[0]: row[1:] for row in rows("BF16 matrix products")}
-    results = [
-        result
-        for name in ("matmul_bf16-sizes", "matmul_bf16")
-        for result in record(f"bench/{name}.json")["results"]
-    ]
-    for result in results:
-        place = [1024, 2048, 4096, 8192].index(result["axes"]["m"])
-        rate = {
-            row["label"].partition(" (")[0]: result["work"]["flop"] / row["time"]["median"] / 1e12
-            for row in result["rows"]
-        }
-        for label, value in rate.items():
-            expected = f"{value:.0f}"
-            if label != "cuBLAS":
-                expected += f" ({value / rate['cuBLAS']:.2f})"
-            assert shown[spoken(label)][place] == expected, (label, result["axes"])
-    assert len(results) == 4
-
-
-@pytest.mark.parametrize(("name", "column"), [("contraction", 1), ("contraction-f64", 3)])
-def test_gradient(name: str, column: int) -> None:
-    shown = {row[0][:2]: row[column:] for row in rows("Spectral elements") if row[0][:2].isdigit()}
-    work = record(f"bench/{name}.json")["results"][0]["work"]
-    copy = record(f"bench/{name}.json")["device"]["ceilings"]["copy_gbps"]
-    found = {label: time for label, time in medians(name).items() if label[:2].isdigit()}
-    assert len(found) == len(shown) == 9
-    for label, time in found.items():
-        share = (work["bytes_read"] + work["bytes_written"]) / time / 1e9 / copy
-        assert shown[label[:2]][:2] == [f"{time * 1e6:.0f}", f"{share:.0%}"], label
-
-
 def ours_and_library(result: dict[str, Any]) -> tuple[float, float]:
     """Seconds of our rung and of the faster library."""
     timed = [row for row in result["rows"] if row["status"] == "ok"]
@@ -90,35 +43,6 @@ def test_squares(name: str, first: int) -> None:
         assert [row[place] for row in shown] == [*rates, f"{library / ours:.3f}"]
 
 
-def test_products_at_random_sizes() -> None:
-    shown = [
-        row for row in rows("Products by the last rungs") if "float" in row[0] and "(" in row[2]
-    ]
-    files = sorted((ROOT / "renders" / "records" / "random").glob("*.json"))
-    assert len(shown) == len(files) == 16
-    for file in files:
-        found = json.loads(file.read_text(encoding="utf-8"))
-        ratios: dict[str, list[float]] = {}
-        for result in found["results"]:
-            ours, library = ours_and_library(result)
-            ratios.setdefault(result["group"], []).append(library / ours)
-        labels = {
-            each["label"][:2]
-            for result in found["results"]
-            for each in result["rows"]
-            if each["kind"] == "variant" and each["status"] == "ok"
-        }
-        seed, names = found["random_sizes"]["seed"], ", ".join(sorted(labels))
-        (row,) = [row for row in shown if row[0].endswith(f", {seed}") and row[1] == names]
-        for cell, group in zip(
-            row[2:], ("multiples of 64", "multiples of 8", "any", "thin"), strict=True
-        ):
-            of_group = ratios[group]
-            share = sum(ratio >= 0.92 for ratio in of_group) / len(of_group)
-            mean = statistics.geometric_mean(of_group)
-            assert cell == f"{mean:.2f} ({share:.0%}, {min(of_group):.2f})", (file.name, group)
-
-
 @pytest.mark.parametrize("name", ["contraction-diffusion", "mass-advection"])
 def test_elements_of_any_n(name: str) -> None:
     table = rows("Spectral elements")
@@ -135,38 +59,12 @@ def test_elements_of_any_n(name: str) -> None:
         assert table[place + 1][1:] == [row["kernel"][:2] for row in of_key]
 
 
-def test_histograms_of_any_input_and_address() -> None:
-    heads, _, *shown = rows("Histograms of any input and address")
-    *kinds, odd = heads[1:]
-    assert odd == "normal, odd address"
-    for place, kind in enumerate([*kinds, "odd"], start=1):
-        (result,) = record(f"records/histograms/bytes-{kind}.json")["results"]
-        size = result["work"]["bytes_read"] + result["work"]["bytes_written"]
-        (row,) = result["rows"]
-        assert shown[0][place] == f"{size / row['time']['median'] / 1e9:,.0f}"
-    for place, kind in enumerate(kinds, start=1):
-        (result,) = record(f"records/histograms/bins-{kind}.json")["results"]
-        assert shown[1][place] == f"{result['rows'][0]['time']['median'] * 1e6:.1f}"
-
-
 @pytest.mark.parametrize(("name", "column"), [("", 1), ("-uniform", 2), ("-constant", 3)])
 def test_warm_histograms(name: str, column: int) -> None:
     shown = [row[column] for row in rows("Histograms, warm")[2:]]
     (result,) = record(f"bench/histogram{name}-hot.json")["results"]
     size = result["work"]["bytes_read"] + result["work"]["bytes_written"]
     assert shown == [f"{size / row['time']['median'] / 1e9:,.0f}" for row in result["rows"]]
-
-
-def test_tone() -> None:
-    shown = {row[0]: row[1] for row in rows("Tone")}
-    histogram, picture = medians("tone", "tone histogram"), medians("tone", "tone picture")
-    whole = medians("tone", "tone whole")
-    found = re.findall(r"[\d.]+", " ".join(list(shown.values())[2:6]))
-    expected = [f"{histogram['one kernel'] * 1e6:.1f}"]
-    expected += [f"{histogram['CUB over a transform iterator'] * 1e6:.1f}"]
-    expected += [f"{picture[name] * 1e6:.1f}" for name in ("one pass", "three passes")]
-    expected += [f"{whole[name] * 1e6:.0f}" for name in ("linear", "reinhard", "aces", "agx")]
-    assert found == expected
 
 
 def test_frames_and_builds_beside_embree() -> None:

@@ -1,4 +1,4 @@
-"""The help of commands, names of options, and completion, through the command as a process."""
+"""The help of commands, names of options, and completion."""
 
 from __future__ import annotations
 
@@ -14,23 +14,21 @@ from pathlib import Path
 import click
 import pytest
 
-from raytracer.cli import program
+from raytracer.cli import main, program
 
 LINES, COLUMNS = 45, 80
 """A screen on which a help has to fit."""
 
 SCENE = "[[spheres]]\ncenters = [[0, 0, 0]]\n[render]\nwidth = 8\nheight = 6\nsamples = 1\n"
+Captured = pytest.CaptureFixture[str]
 
 
-def run(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """The command, in a terminal of 80 columns."""
-    return subprocess.run(
-        [sys.executable, "-m", "raytracer", *words],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=os.environ | {"COLUMNS": str(COLUMNS)} | environment,
-    )
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A terminal of 80 columns, and a current folder with a scene."""
+    monkeypatch.setenv("COLUMNS", str(COLUMNS))
+    monkeypatch.chdir(tmp_path)
+    Path("ball.toml").write_text(SCENE)
 
 
 def leaves(command: click.Command = program, path: str = "") -> list[tuple[str, click.Command]]:
@@ -47,29 +45,27 @@ def leaves(command: click.Command = program, path: str = "") -> list[tuple[str, 
 
 
 @pytest.mark.parametrize("path", [path for path, _ in leaves()])
-def test_a_help_fits_on_a_screen(path: str) -> None:
-    lines = run(*path.split(), "--help").stdout.splitlines()
+def test_a_help_fits_on_a_screen(path: str, capsys: Captured) -> None:
+    assert main([*path.split(), "--help"]) == 0
+    lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith(f"Usage: raytracer {path} ")
     assert len(lines) <= LINES
     assert max(map(len, lines)) <= COLUMNS
 
 
 @pytest.mark.parametrize("path", ["render", "preview", "animate", "serve", "bench"])
-def test_a_long_help_names_the_one_with_all_options(path: str) -> None:
-    command = dict(leaves())[path]
-    options = [param for param in command.params if isinstance(param, click.Option)]
-    short = run(path, "--help").stdout.splitlines()
+def test_a_long_help_names_the_one_with_all_options(path: str, capsys: Captured) -> None:
+    main([path, "--help"])
+    short = capsys.readouterr().out.splitlines()
     assert re.fullmatch(rf"`raytracer {path} --help-all` shows all \d+ options\.", short[-1])
-    listed = [line for line in short if re.match(r"  (-o, )?--", line)]
-    assert 10 < len(listed) < 20
-    assert not [line for line in short if re.match(r"     +\S", line) and "  raytracer" in line]
-    whole = run(path, "--help-all").stdout
-    missing = [option.opts[0] for option in options if f" {option.opts[0]}" not in whole]
-    assert missing == []
-    assert len(whole.splitlines()) > len(short) + 15
+    assert 10 < len([line for line in short if re.match(r"  (-o, )?--", line)]) < 20
+    main([path, "--help-all"])
+    whole = capsys.readouterr().out
+    options = [each for each in dict(leaves())[path].params if isinstance(each, click.Option)]
+    assert [option.opts[0] for option in options if f" {option.opts[0]}" not in whole] == []
 
 
-def test_names_of_options_have_hyphens() -> None:
+def test_names_of_options_have_hyphens(capsys: Captured) -> None:
     flags = {
         flag
         for _, command in leaves()
@@ -77,73 +73,56 @@ def test_names_of_options_have_hyphens() -> None:
         if isinstance(param, click.Option)
         for flag in (*param.opts, *param.secondary_opts)
     }
-    assert {"--no-bond-orders", "--frames-per-second"} < flags
     assert [flag for flag in flags if not re.fullmatch(r"-[a-z]|--[a-z]+(-[a-z]+)*", flag)] == []
+    words = ["render", "ball.toml", "-q", "-o", "a.png", "--backend", "cpu"]
+    assert main([*words, "--no_bond_orders", "--max_samples=9"]) == 0  # of earlier versions
+    warned = capsys.readouterr().err.splitlines()
+    assert ["--no-bond-orders" in warned[0], "--max-samples" in warned[1]] == [True] * 2
+    assert main([*words, "--color_bie", "z"]) == 2
+    assert "did you mean '--color-by'?" in capsys.readouterr().err
 
 
-def test_underscores_of_earlier_versions_are_understood(tmp_path: Path) -> None:
-    scene = tmp_path / "ball.toml"
-    scene.write_text(SCENE)
-    picture = str(tmp_path / "a.png")
-    done = run("render", str(scene), "-q", "-o", picture, "--no_bond_orders", "--max_samples=9")
-    assert done.returncode == 0
-    assert done.stderr.splitlines() == [
-        f"raytracer: warning: {old} is deprecated, for names of options have hyphens: say {new}"
-        for old, new in (
-            ("--no_bond_orders", "--no-bond-orders"),
-            ("--max_samples", "--max-samples"),
-        )
-    ]
-    wrong = run("render", str(scene), "--color_bie", "z")
-    assert wrong.stderr == (
-        "raytracer: no such option '--color_bie'; did you mean '--color-by'? "
-        "(see `raytracer render --help`)\n"
-    )
-
-
-def test_a_mistake_in_a_value_names_the_option(tmp_path: Path) -> None:
-    scene = tmp_path / "ball.toml"
-    scene.write_text(SCENE)
+def test_a_mistake_in_a_value_names_the_option(capsys: Captured) -> None:
     for option in ("--filter-radius", "--depth", "--bond-radius", "--meter-range"):
-        done = run("render", str(scene), option, "-99")
-        assert done.returncode == 2
-        assert done.stderr.startswith(f"raytracer: {option}: ")
-    (tmp_path / "a.csv").write_text("x,y,z\n1,2,3\n")
-    done = run("render", str(tmp_path / "a.csv"), "--color-by", "foo")
-    assert "a.csv: --color-by: there is no column 'foo'; known are " in done.stderr
-    done = run("render", str(scene), "--output")
-    assert done.stderr.endswith("requires an argument (see `raytracer render --help`)\n")
+        assert main(["render", "ball.toml", option, "-99"]) == 2
+        assert capsys.readouterr().err.startswith(f"raytracer: {option}: ")
+    Path("a.csv").write_text("x,y,z\n1,2,3\n")
+    assert main(["render", "a.csv", "--color-by", "foo"]) == 2
+    assert "a.csv: --color-by: there is no column 'foo'; known are " in capsys.readouterr().err
 
 
-def completed(line: str, shell: str = "zsh") -> list[str]:
+def completed(line: str, capsys: Captured) -> list[str]:
     """What the command offers a shell for an unfinished line."""
-    words = line.split(" ")
-    done = run(
-        _RAYTRACER_COMPLETE=f"{shell}_complete", COMP_WORDS=line, COMP_CWORD=str(len(words) - 1)
-    )
-    assert done.stderr == ""
-    return done.stdout.splitlines()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("_RAYTRACER_COMPLETE", "zsh_complete")
+        patch.setenv("COMP_WORDS", line)
+        patch.setenv("COMP_CWORD", str(len(line.split(" ")) - 1))
+        with pytest.raises(SystemExit):
+            main([])
+    done = capsys.readouterr()
+    assert done.err == ""
+    return done.out.splitlines()
 
 
-def test_values_commands_and_files_are_offered() -> None:
-    assert completed("raytracer re")[:2] == ["plain", "render"]
-    assert completed("raytracer scene ch")[1] == "check"
-    assert "--color-by" in completed("raytracer render x.csv --color")
-    assert "agx" in completed("raytracer render x.csv --tone ")
-    assert "ball-and-stick" in completed("raytracer preview x.csv --style ")
-    assert {"auto", "file"} < set(completed("raytracer render x.csv --bonds "))
-    assert {"auto", "cpu"} < set(completed("raytracer serve --backend "))
-    for line in ("render ", "render a.toml -o ", "info ", "tone ", "animate x --topology ",
-                 "render x.toml --camera ", "bench --save ", "scene check "):  # fmt: skip
-        assert completed(f"raytracer {line}")[0] == "file"
-    assert completed("raytracer nonsense x") == [""]  # and no message among what is typed
+def test_values_commands_and_files_are_offered(capsys: Captured) -> None:
+    for line, offered in [
+        ("re", "render"), ("scene ch", "check"), ("render x.csv --color", "--color-by"),
+        ("render x.csv --tone ", "agx"), ("preview x.csv --style ", "ball-and-stick"),
+        ("render x.csv --bonds ", "auto"), ("serve --backend ", "cpu"), ("nonsense x", ""),
+        *((line, "file") for line in ("render ", "render a.toml -o ", "info ", "tone ",
+          "animate x --topology ", "render x.toml --camera ", "bench --save ", "scene check ")),
+    ]:  # fmt: skip
+        assert offered in completed(f"raytracer {line}", capsys), line
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_each_shell_has_its_lines(shell: str) -> None:
-    done = run(_RAYTRACER_COMPLETE=f"{shell}_source")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "_RAYTRACER_COMPLETE" in done.stdout
+@pytest.mark.parametrize("shell", ["zsh", "fish"])
+def test_other_shells_have_their_lines(
+    shell: str, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("_RAYTRACER_COMPLETE", f"{shell}_source")
+    with pytest.raises(SystemExit):
+        main([])
+    assert "_RAYTRACER_COMPLETE" in capsys.readouterr().out
 
 
 def test_bash_completes_as_one_types(tmp_path: Path) -> None:

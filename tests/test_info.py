@@ -1,4 +1,4 @@
-"""What `raytracer info` tells of data files, scenes and films, through the command as a process."""
+"""What `raytracer info` tells of data files, scenes and films."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ import gzip
 import json
 import subprocess
 import sys
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from raytracer.cli import main
 from raytracer.commands.info import WHOLE_BYTES
 
 POINTS = np.array([[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]])
@@ -46,12 +49,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def info(*words: str) -> Any:
     """The JSON that the command prints."""
-    done = subprocess.run(
-        [sys.executable, "-m", "raytracer", "info", *words, "--json"],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert (done.returncode, done.stderr) == (0, "")
-    return json.loads(done.stdout)
+    with redirect_stdout(StringIO()) as out, redirect_stderr(StringIO()) as err:
+        assert main(["info", *words, "--json"]) == 0
+    assert err.getvalue() == ""
+    return json.loads(out.getvalue())
 
 
 def written(name: str) -> str:
@@ -142,7 +143,7 @@ def test_of_a_large_file_only_the_headers_are_read() -> None:
 
 def test_a_film_tells_how_it_was_made() -> None:
     words = ["render", written("a.xyz"), "--size", "8x6", "--samples", "1", "--film", "f.npz", "-q"]
-    subprocess.run([sys.executable, "-m", "raytracer", *words], check=True)
+    assert main([*words, "--backend", "cpu"]) == 0
     assert info("f.npz")["settings"]["width"] == 8
     assert info("f.npz")["camera"] == info("a.png")["camera"]
 
@@ -159,14 +160,14 @@ def test_a_film_tells_how_it_was_made() -> None:
         ("missing.xyz", "", "missing.xyz: there is no such file"),
     ],
 )
-def test_wrong_files_are_one_sentence(name: str, content: str, says: str) -> None:
+def test_wrong_files_are_one_sentence(
+    name: str, content: str, says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     if content:
         Path(name).write_text(content)
-    done = subprocess.run(
-        [sys.executable, "-m", "raytracer", "info", name],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("raytracer: ")
-    assert says in done.stderr
-    assert done.stderr.count("\n") == 1
+    assert main(["info", name]) == 2
+    done = capsys.readouterr()
+    assert done.out == ""
+    assert done.err.startswith("raytracer: ")
+    assert says in done.err
+    assert done.err.count("\n") == 1

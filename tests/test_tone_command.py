@@ -80,13 +80,6 @@ def test_the_default_leaves_colours_alone() -> None:
     assert np.array_equal(pixels("a.png"), pixels("b.png"))
 
 
-def test_statistics_are_printed_for_people(capsys: pytest.CaptureFixture[str]) -> None:
-    run("render", "balls.toml", "--stats")
-    said = capsys.readouterr().out
-    for words in ("luminance   average", "stops", "exposure    +0.00", "clipped"):
-        assert words in said
-
-
 def test_statistics_are_in_json_and_in_the_picture(capsys: pytest.CaptureFixture[str]) -> None:
     found = run_json(capsys, "render", "balls.toml", "--exposure", "auto", "--tone", "agx")
     assert found["tone"]["tone"] == "agx"
@@ -187,13 +180,6 @@ def test_the_histogram_is_drawn() -> None:
         Path("h.png").unlink()
 
 
-@needs_plots
-def test_a_histogram_of_nothing_is_drawn() -> None:
-    Film.blank(4, 3).save("none.npz")
-    run("tone", "none.npz", "-q", "--histogram", "h.png")
-    assert Path("h.png").is_file()
-
-
 def test_the_histogram_holds_every_pixel() -> None:
     found = natural(64, 48).statistics()
     stops, share = histogram.density(found)
@@ -206,31 +192,24 @@ def test_the_histogram_holds_every_pixel() -> None:
     [
         (["tone"], "missing argument"),
         (["tone", "none.npz"], "there is no such file"),
-        (["tone", "balls.toml"], "films are .npz or .exr"),
         (["tone", "a.npz", "--exposure", "bright"], "neither 'auto' nor stops"),
         (["tone", "a.npz", "--tone", "filmic"], "there is no tone curve 'filmic'; known are"),
         (["tone", "a.npz", "--meter-range", "5"], "is not two percentiles"),
-        (["tone", "a.npz", "--meter-range", "50,50"], "two percentiles"),
         (["tone", "a.npz", "--bits", "16", "--dither"], "dither is for 8 bits"),
-        (["tone", "a.npz", "--bits", "64"], "'64' is not one of '8', '16'"),
-        (["tone", "a.npz", "--exposure", "nan"], "neither 'auto' nor stops"),
         (["tone", "a.npz", "--white", "-1"], "-1 is out of range"),
-        (["tone", "a.npz", "--white", "nan"], "nan is out of range"),
-        (["render", "balls.toml", "--bits", "64"], "'64' is not one of '8', '16'"),
-        (["render", "balls.toml", "--width", "0"], "0 is not between 1 and"),
         (["tone", "a.npz", "--lock"], "give --exposure auto"),
         (["tone", "a.npz", "a.npz"], "the same name"),
         (["tone", "a.npz", "b.npz", "-o", "x.png"], "are for one film"),
-        (["tone", "a.npz", "-o", "a.gif"], "and .gif is none"),
         (["render", "balls.toml", "--film", "f.tif"], "as .npz or .exr"),
         (["render", "balls.toml", "--film", "f.npz", "--half"], "16-bit floats are for .exr"),
         (["render", "balls.toml", "--aov", "id"], "give --film FILE as well"),
         (["render", "balls.toml", "--film", "f.npz", "--aov", "idd"], "no output variable 'idd'"),
-        (["render", "balls.toml", "--resume", "none.npz"], "there is no such file"),
         (["render", "balls.toml", "--resume", "a.npz"], "use the same size and crop"),
         (["render", "balls.toml", "--resume", "a.npz", "--repeat", "2"], "leave it or --resume"),
-        (["render", "balls.toml", "--only", "0,0,0", "--film", "f.npz"], "writes no picture"),
-        (["render", "balls.toml", "--bits", "16", "--dither"], "dither is for 8 bits"),
+        (["render", "balls.toml", "--noise", "0"], "noise: 0 is out of range"),
+        (["render", "balls.toml", "--time", "nan"], "--time nan: must be a number of seconds"),
+        (["render", "balls.toml", "--repeat", "2", "--noise", "1"], "leave it or --noise out"),
+        (["render", "balls.toml", "--only", "1,1,0", "--progressive"], "--only writes no picture"),
     ],
 )
 def test_mistakes_are_one_sentence(
@@ -399,25 +378,6 @@ def test_a_film_of_a_noise_level_is_denoised_later(monkeypatch: pytest.MonkeyPat
     assert abs(shown[0] - shown[1]).max() <= 1  # the filter changes nothing
 
 
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        (["--noise", "0"], "noise: 0 is out of range; it must be above 0"),
-        (["--noise", "nan"], "noise"),
-        (["--time", "-1"], "--time -1: must be a number of seconds above 0"),
-        (["--time", "nan"], "--time nan: must be a number of seconds above 0"),
-        (["--repeat", "2", "--time", "1"], "--repeat renders the same frame again: leave it or"),
-        (["--repeat", "2", "--noise", "1"], "leave it or --noise out"),
-        (["--only", "1,1,0", "--progressive"], "--only writes no picture"),
-        (["--bloom", "1.5"], "bloom: 1.5 is out of range"),
-    ],
-)
-def test_mistakes_about_noise(
-    capsys: pytest.CaptureFixture[str], words: list[str], sentence: str
-) -> None:
-    assert sentence in error_of(capsys, "render", "balls.toml", *words)
-
-
 def test_a_scene_has_its_own_exposure_and_tone_curve(capsys: pytest.CaptureFixture[str]) -> None:
     own = '[tone]\nexposure = "auto"\ntone = "agx"\nbloom = 0.2\nmeter_range = [5, 90.5]\n'
     Path("own.toml").write_text(SCENE.replace("[background]", own + "[background]"))
@@ -443,11 +403,7 @@ def test_a_scene_has_its_own_exposure_and_tone_curve(capsys: pytest.CaptureFixtu
     [
         ('exposure = "bright"', 'tone.exposure: must be a number or "auto"'),
         ("exposure = 65", "tone.exposure: must be at most 64"),
-        ("exposure = true", "tone.exposure: must be a number, not True"),
-        ("bloom = 1.5", "tone.bloom: must be at most 1"),
-        ('tone = "filmic"', "tone.tone"),
         ("meter_range = [90, 10]", "tone.meter_range: must be two percentiles"),
-        ("meter_range = [1, 2, 3]", "tone.meter_range: must be two percentiles"),
         ("blom = 0.1", "tone.blom"),
     ],
 )

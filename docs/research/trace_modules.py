@@ -1,6 +1,6 @@
 """Prints the modules of `raytracer` that a render enters, from the command line to the PNG.
 
-    python tests/trace_modules.py [FILE] [options of `raytracer render`]
+    python docs/research/trace_modules.py [FILE] [options of `raytracer render`]
 
 A module is entered when one of its functions is called from another module, on the main thread.
 Not counted are module bodies, calls made while modules are imported, and code that `dataclass`
@@ -24,7 +24,7 @@ from typing import Any
 
 import raytracer
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = f"{Path(raytracer.__file__).parent}/"
 
 DATA = {
