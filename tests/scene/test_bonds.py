@@ -216,12 +216,6 @@ def test_in_a_scene_file(tmp_path: Path) -> None:
     text = '[[spheres]]\nfile = "water.xyz"\nstyle = "ball-and-stick"\nbonds = { O-H = 1.2 }\n'
     scene = loaded(tmp_path, text, "scene.toml")
     assert scene.capsule_count == 4
-    with pytest.raises(SceneError, match=r"spheres\[0\].bonds: there is no type 'X'"):
-        loaded(tmp_path, text.replace("O-H", "O-X"), "scene.toml")
-    with pytest.raises(SceneError, match=r"spheres\[0\].style"):
-        loaded(tmp_path, text.replace("ball-and-stick", "balls"), "scene.toml")
-    with pytest.raises(SceneError, match=r"spheres\[0\].bonds"):
-        loaded(tmp_path, text.replace("{ O-H = 1.2 }", '"some"'), "scene.toml")
 
 
 @pytest.mark.parametrize(

@@ -130,14 +130,6 @@ def test_boxes_without_a_volume_are_refused(edges: Any, tmp_path: Path) -> None:
             scene.styled(**settings)
 
 
-def test_a_scene_file_says_what_is_wrong_with_counts(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.toml", '[[spheres]]\nfile = "a.xyz"\nreplicate = [2, 0, "x"]\n')
-    with pytest.raises(UserError) as caught:
-        raytracer.load(path)
-    assert "spheres[0].replicate[1]: must be a whole number from 1 to 1000" in str(caught.value)
-    assert "spheres[0].replicate[2]" in str(caught.value)
-
-
 @pytest.mark.parametrize(
     ("head", "up"),
     [

@@ -10,7 +10,6 @@ import pytest
 
 import raytracer
 from raytracer.cli import main
-from raytracer.errors import SceneError
 from raytracer.scene.packing.pack import pack
 
 RNG = np.random.default_rng(5)
@@ -92,40 +91,6 @@ def test_keys_go_before_the_file(tmp_path: Path) -> None:
     assert rods.start.opacity == 0.25
     np.testing.assert_array_equal(rods.starts, ARRAYS["capsules"]["starts"])
     assert rods.file == tmp_path / "a.npz"
-
-
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ('file = "none.npz"\nradius = 1', "capsules[0].file: "),
-        ('file = "part.csv"\nradius = 1', "part.csv: has x1 and y1, and no z1"),
-        ('file = "words.csv"\nradius = 1', "words.csv: x1 holds something other than numbers"),
-        ('file = "one.csv"', "capsules[0].radius: is missing"),
-        ('file = "one.csv"\nradius = -1', "capsules[0].radius"),
-        ('file = "one.csv"\nradius = 1\nopacity = 2', "capsules[0].opacity: must be at most 1"),
-        (
-            'file = "one.csv"\nradius = 1\nopacities = [0.5, 3]',
-            "capsules[0].opacities: has shape (2,) for 1 capsule",
-        ),
-        (
-            'file = "one.csv"\nradius = 1\nopacities = [3]',
-            "capsules[0].opacities: of capsule 0 is 3; it goes from 0 to 1",
-        ),
-        (
-            'file = "one.csv"\nradius = 1\nopacity = 1\nopacities = [1]',
-            "leave out either opacity or opacities",
-        ),
-    ],
-)
-def test_wrong_files_are_named(tmp_path: Path, text: str, problem: str) -> None:
-    (tmp_path / "part.csv").write_text("x1,y1,x2,y2,z2\n0,0,1,1,1\n")
-    (tmp_path / "words.csv").write_text("x1,y1,z1,x2,y2,z2\na,0,0,1,1,1\n")
-    (tmp_path / "one.csv").write_text("x1,y1,z1,x2,y2,z2\n0,0,0,1,1,1\n")
-    scene = tmp_path / "s.toml"
-    scene.write_text(f"[[capsules]]\n{text}\n")
-    with pytest.raises(SceneError) as error:
-        raytracer.load(scene)
-    assert problem in str(error.value)
 
 
 def test_files_of_solids_and_contacts_are_not_written_over(

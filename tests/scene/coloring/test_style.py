@@ -341,29 +341,6 @@ def test_wrong_settings(atoms: Path, settings: dict[str, Any], sentence: str) ->
         load(atoms).styled(**settings)
 
 
-@pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
-        ('color = { by = "q" }', r"spheres\[0\].color.by: there is no column 'q'"),
-        ('color = { map = "magma" }', r"spheres\[0\].color.by: is missing"),
-        ('color = { by = "z", rang = [0, 1] }', "did you mean 'range'"),
-        ('color = { by = "z", range = [1, 0] }', r"color.range: 1 is above 0"),
-        ('color = { by = "z", map = "vir" }', r"color.map: there is no colour map"),
-        ('color = { by = "z", scale = "lin" }', r"'lin' is not known; did you mean 'linear'"),
-        ('radius = "0 * charge"', r"spheres\[0\].radius: '0 \* charge': sphere 0 has radius"),
-        ('radius = "sprt(charge)"', r"spheres\[0\].radius: there is no function 'sprt'"),
-        ("radius = -1", "above 0"),
-        ('select = "x >"', r"spheres\[0\].select: 'x >' is no expression"),
-        ("select = 3", "must be text"),
-        ('palette = "red"', "there is no palette 'red'"),
-        ('palette = { O = "nocolour" }', "no colour named 'nocolour'"),
-    ],
-)
-def test_wrong_scene_files(atoms: Path, tmp_path: Path, text: str, sentence: str) -> None:
-    with pytest.raises(UserError, match=sentence):
-        scene_file(tmp_path, f'[[spheres]]\nfile = "a.xyz"\n{text}\n')
-
-
 def test_tables_of_elements() -> None:
     assert list(radii_of_elements("vdw")) == list(table())
     assert radii_of_elements("metallic")["Cu"] == 1.28
