@@ -77,21 +77,3 @@ def test_lists_of_fields_are_all_that_structs_take_from_headers_above() -> None:
         lines = re.sub(r"//.*|\\\n", "", head_of(path)).split("\n")
         words = {line.split(" ")[0] for line in lines if line.strip()}
         assert words <= {"#if", "#include", "#define"}
-
-
-def test_every_folder_has_a_place() -> None:
-    assert {layer(path) for path in SOURCES} == set(SUFFIXES)
-    assert allowed("cuda").isdisjoint({"cpu", "ladders"})
-    assert allowed("cpu").isdisjoint({"cuda", "ladders"})
-    assert allowed("shade") == {"core", "geom", "bvh", "shade"}
-    assert allowed("film") == {"core", "shade", "film"}
-
-
-def test_a_file_that_is_compiled_is_included_by_rungs_of_the_product_only() -> None:
-    pairs = {
-        (layer(path), layer(target))
-        for path in SOURCES
-        for target in included(path)
-        if target.suffix in (".cu", ".cpp")
-    }
-    assert pairs == {("ladders", "cuda")}

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -14,7 +11,6 @@ from raytracer.film.film import Backdrop
 from raytracer.scene.packing.pack import pack
 from raytracer.settings import RenderSettings
 from raytracer.view import View, frame_of
-from support.modules import PACKAGE
 
 SETTINGS = RenderSettings(width=40, height=20, samples=3, filter="tent")
 
@@ -64,10 +60,6 @@ def differing(one: NDArray[np.void], other: NDArray[np.void]) -> set[str]:
     return names
 
 
-def test_a_size_ends_a_crop() -> None:
-    assert view().with_crop((1, 2, 30, 10)).with_size(60, 50).crop == (0, 0, 60, 50)
-
-
 def test_a_view_cannot_be_written_to() -> None:
     for frame in (view().frame, view().with_samples(0, 1).frame, frame_of(width=1)):
         with pytest.raises(ValueError, match="read-only"):
@@ -97,27 +89,6 @@ def test_two_views_of_one_scene_do_not_disturb_each_other() -> None:
     assert (films[0].sums != films[1].sums).any()
 
 
-def writes(source: str) -> Iterator[int]:
-    """Lines that assign to a field of something that is called a frame."""
-    for node in ast.walk(ast.parse(source)):
-        targets = node.targets if isinstance(node, ast.Assign) else []
-        parts = [part for target in targets for part in ast.walk(target)]
-        for part in parts:
-            if isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Store):
-                base = part.value
-                while isinstance(base, ast.Subscript):  # frame["film"]["width"]
-                    base = base.value
-                if getattr(base, "id", getattr(base, "attr", "")) == "frame":
-                    yield part.lineno
-
-
-def test_no_module_writes_fields_of_a_frame() -> None:
-    """`view.py` packs them; a Frame that others get is read-only."""
-    assert [*writes("a = 1\nview.frame['film']['width'] = 2\nframe['kind'] = 0")] == [2, 3]
-    files = {path for path in PACKAGE.rglob("*.py") for _ in writes(path.read_text("utf-8"))}
-    assert files == set()
-
-
 def test_fields_are_packed_where_the_struct_has_them() -> None:
     frame = frame_of(width=7, x1=5, sample_count=3, seed=2**32 - 1, filter_radius=1.5, ambient=0.25)
     whole = frame_of(background_top=(0.5, 1.0, 2.0), background_up=np.array([0.0, 1.0, 0.0]))
@@ -130,8 +101,3 @@ def test_fields_are_packed_where_the_struct_has_them() -> None:
     assert frame["environment"]["ambient"].tolist() == [[0.25] * 3]
     assert whole["environment"]["background_top"].tolist() == [[0.5, 1.0, 2.0]]
     assert whole["environment"]["background_up"].tolist() == [[0.0, 1.0, 0.0]]
-
-
-def test_the_view_for_a_film_is_that_of_the_steps() -> None:
-    steps = view().with_size(80, 60).with_crop((1, 2, 30, 10)).with_samples(7, 9)
-    assert view().for_film((80, 60), (1, 2, 30, 10), 7, 9).frame.tobytes() == steps.frame.tobytes()

@@ -13,7 +13,7 @@ from raytracer import memory, pipeline, resources
 from raytracer.backends.cpu import SAMPLES_A_PASS, CpuDevice, CpuFilm
 from raytracer.backends.select import select
 from raytracer.buffers import build_bvh
-from raytracer.errors import BackendError, MemoryNeedError, SceneError, UserError
+from raytracer.errors import BackendError, MemoryNeedError, UserError
 from raytracer.film.film import Film
 from raytracer.scene.packing.pack import pack
 
@@ -49,17 +49,6 @@ def test_a_picture_has_what_was_asked_for() -> None:
     assert min(image.timings.values()) >= 0.0
 
 
-@pytest.mark.parametrize(("first", "more"), [(1, 1), (3, 5), (SAMPLES_A_PASS - 1, 3)])
-def test_n_samples_and_then_m_are_n_plus_m(first: int, more: int) -> None:
-    start = render(samples=first)
-    before = start.film.sums.copy()
-    continued = render(samples=more, film=start.film)
-    whole = render(samples=first + more)
-    assert continued.film.samples == first + more
-    assert np.array_equal(continued.film.sums, whole.film.sums)
-    assert np.array_equal(start.film.sums, before)
-
-
 def test_single_samples_add_up() -> None:
     whole = render(samples=3).film.sums
     parts = [render(samples=1, first_sample=k).film.sums for k in range(3)]
@@ -83,14 +72,6 @@ def test_crops_outside_are_refused(crop: tuple[int, int, int, int]) -> None:
 def test_a_film_of_other_pixels_is_refused() -> None:
     with pytest.raises(UserError, match="use the same size and crop"):
         render(film=Film.blank(24, 16, (0, 0, 5, 5)))
-
-
-def test_threads_do_not_change_a_bit() -> None:
-    pictures = [
-        raytracer.render(scene(), backend="cpu", threads=threads).film.sums for threads in (1, 2, 7)
-    ]
-    assert np.array_equal(pictures[0], pictures[1])
-    assert np.array_equal(pictures[0], pictures[2])
 
 
 def test_an_empty_scene_is_its_background() -> None:
@@ -126,11 +107,6 @@ def test_progress_ends_at_one_and_may_stop_the_render() -> None:
 
     with pytest.raises(KeyboardInterrupt):
         render(progress=stop)
-
-
-def test_what_is_neither_a_scene_nor_a_path_is_refused() -> None:
-    with pytest.raises(SceneError, match=r"a set is no scene: give a raytracer\.Scene, a path"):
-        raytracer.render({1, 2, 3})
 
 
 def test_a_path_is_loaded(tmp_path: Path) -> None:
@@ -176,13 +152,6 @@ def test_more_than_the_backend_counts_is_refused_before_it_is_packed(
     monkeypatch.setattr("raytracer.scene.packing.pack.pack", lambda *_: pytest.fail("was packed"))
     with pytest.raises(UserError, match="has 3 spheres and the cpu backend takes at most 2"):
         render()
-
-
-def test_the_backends_count_as_far_as_their_kernels() -> None:
-    from raytracer.backends.cuda.run import CudaDevice
-
-    assert CpuDevice.max_spheres * 4 <= 2**31
-    assert CudaDevice.max_spheres <= 2**31 - 1
 
 
 def test_stages_are_told_as_they_begin() -> None:
@@ -247,13 +216,6 @@ def test_a_window_has_the_kernels_of_views_to_come(window: bool) -> None:
         assert compiled == ["all"] * window
 
 
-def test_the_cpu_says_what_it_is() -> None:
-    about = CpuDevice(3).describe()
-    assert about["threads"] == 3
-    assert about["device"]
-    assert about["isa"]
-
-
 def test_the_hierarchy_holds_every_sphere_once() -> None:
     buffers = pack(scene())
     tree = build_bvh(buffers, resources.thread_count())
@@ -276,9 +238,3 @@ def test_repeated_frames_are_one_picture_with_the_time_of_each() -> None:
     assert fractions == sorted(fractions)
     assert fractions[-1] == 1.0
     assert min(abs(fraction - 1 / 3) for fraction in fractions) < 1e-6
-
-
-def test_a_tone_that_is_none_is_refused() -> None:
-    for value in ("agx", 3, [1]):
-        with pytest.raises(raytracer.UserError, match=r"^tone: give ToneSettings or a dictionary"):
-            render(tone=value)

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import raytracer
-from support.modules import PACKAGE, circles, graph, imports_of, sources
+from support.modules import PACKAGE, circles, graph, sources
 
 # From the bottom up: a module imports from its own layer and from those below. On the layer of
 # scenes and backends, neither knows the other.
@@ -102,10 +102,6 @@ def test_sources_without_the_extension_say_what_to_do(tmp_path: Path) -> None:
     assert "in place with `pip install -e .`" in run("-c", code).stdout
 
 
-def test_every_lazy_name_is_public_and_the_reverse() -> None:
-    assert {*raytracer._HOMES, "__version__"} == set(raytracer.__all__)
-
-
 def test_importing_the_package_and_asking_for_help_is_cheap() -> None:
     """Only the help of a command with settings needs their definitions, which are dataclasses."""
     code = (
@@ -154,29 +150,6 @@ def test_imports_go_one_way(path: Path) -> None:
 def test_no_module_imports_another_in_a_circle() -> None:
     """Imports inside functions and by name included; those of the type checker alone left out."""
     assert circles(graph()) == []
-
-
-def test_circles_are_found() -> None:
-    arrows = {"a": {"b"}, "b": {"c"}, "c": {"b", "d"}, "d": set[str](), "e": {"a", "f"}, "f": {"e"}}
-    assert circles(arrows) == [["b", "c"], ["e", "f"]]
-
-
-@pytest.mark.parametrize(
-    ("line", "found"),
-    [
-        ("def f():\n    from raytracer.scene import load", "raytracer.scene.load"),
-        ("from .arrays import x", "raytracer.scene.arrays.x"),
-        ("import_module('raytracer.view')", "raytracer.view"),
-        ("NAMES = {'a': '.load'}\nimport_module(NAMES['a'], __name__)", "raytracer.scene.load"),
-        ("import_module(f'{__name__}.{name}')", "raytracer.scene.*"),
-        ("if TYPE_CHECKING:\n    pass\nelse:\n    import raytracer.view", "raytracer.view"),
-        ("if TYPE_CHECKING:\n    import raytracer.view", ""),
-        ("name = 'raytracer.view'", ""),
-    ],
-)
-def test_every_way_to_import_is_seen(line: str, found: str) -> None:
-    seen = imports_of("raytracer.scene", line)
-    assert (found in seen) if found else not seen
 
 
 def test_what_renders_knows_nothing_of_the_bench() -> None:

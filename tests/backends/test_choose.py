@@ -54,26 +54,6 @@ def test_radius_in_pixels(kind: int) -> None:
     assert choose.median_radius(seen[:0], view, 500) == np.inf
 
 
-def test_half_the_distance_is_twice_the_radius() -> None:
-    rng = np.random.default_rng(5)
-    some = spheres(
-        *np.column_stack([rng.normal(size=(99, 2)), -rng.uniform(20, 30, 99), rng.random(99)])
-    )
-    near = some * np.array([0.5, 0.5, 0.5, 1], np.float32)
-    far_radius, near_radius = (choose.median_radius(s, camera(0, 0.4), 720) for s in (some, near))
-    assert near_radius == pytest.approx(2 * far_radius, rel=1e-6)
-
-
-@pytest.mark.parametrize(("count", "kept"), [(0, 0), (1, 1), (512, 512), (513, 257), (99_999, 511)])
-def test_sample_covers_the_scene(count: int, kept: int) -> None:
-    every = np.arange(4 * count, dtype=np.float32).reshape(count, 4)
-    some = choose.Sample(every).spheres
-    assert len(some) == kept
-    assert count == 0 or (some[0] == every[0]).all()
-    assert count == 0 or some[-1, 0] >= every[int(count * 0.99) - 1, 0]
-    assert not np.shares_memory(some, every)
-
-
 def test_kernel_by_count_tree_and_size() -> None:
     view, large, small = camera(0, 0.5), spheres((0, 0, -10, 1)), spheres((0, 0, -10, 0.001))
 

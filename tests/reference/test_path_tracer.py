@@ -190,7 +190,7 @@ MIXED = Ball((0, 0, 0), base_color=(0.9, 0.5, 0.2), roughness=0.7, metallic=0.3,
 @pytest.mark.parametrize("eta", [1.5, 1 / 1.5])
 def test_samples_have_their_density(eta: float) -> None:
     """Of all kinds at once: the weight times a function has the mean of its integral."""
-    count = 100_000
+    count = 30_000
     rng = np.random.default_rng(5)
     at = surfaces(count, MIXED, 0.6, eta)
     drawn = at.sample(rng.random((count, 4)))

@@ -148,12 +148,12 @@ def check(ground: float, inside: bool = False, mirror: float = 0.0,
     assert np.abs(normal - (0.0, 1.0, 0.0)).max() < 2e-3 + 30 / ground
 
 
-@pytest.mark.parametrize("decade", [5, 6, 7, 8, 9, 10, 12, 14, 16, 17])
+@pytest.mark.parametrize("decade", [5, 6, 8, 10, 12, 17])
 def test_shadows_and_specks_on_a_large_ball(isa: str, decade: int) -> None:
     check(10.0**decade)
 
 
-@pytest.mark.parametrize("decade", [6, 7, 8, 9, 12, 16])
+@pytest.mark.parametrize("decade", [6, 8, 16])
 def test_mirror_images_in_a_large_ball(isa: str, decade: int) -> None:
     check(10.0**decade, mirror=1.0)
 

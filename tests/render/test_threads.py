@@ -43,7 +43,7 @@ import raytracer
 os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 scene = raytracer.Scene(spheres=[raytracer.SphereSet([[0.0, 0.0, 0.0]], 1.0)])
 threads = set()
-for _ in range(200):
+for _ in range(50):
     raytracer.render(scene, width=8, height=8, samples=1, backend="cpu", threads=1)
     child = os.fork()
     if not child:
@@ -72,7 +72,7 @@ calls = []
 signal.signal(signal.SIGALRM, lambda *_: calls.append(time.monotonic()))
 signal.setitimer(signal.ITIMER_REAL, 0.02, 0.02)
 begin = time.monotonic()
-render(64)
+render(128)
 end = time.monotonic()
 signal.setitimer(signal.ITIMER_REAL, 0)
 middle = [at for at in calls if 0.2 < (at - begin) / (end - begin) < 0.8]
@@ -94,7 +94,7 @@ def test_a_fork_after_a_render_finds_no_other_thread() -> None:
 
 
 def test_handlers_of_signals_run_during_a_render_after_a_fork() -> None:
-    scene = str(Path(__file__).parents[2] / "scenes" / "sphereflake.toml")
+    scene = str(Path(__file__).parents[2] / "scenes" / "three_balls.toml")
     command = [sys.executable, "-c", SIGNALS_AFTER_A_FORK, scene]
     assert subprocess.run(command, check=False).returncode == 0
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Mapping
+from contextlib import redirect_stderr
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image
 
 import raytracer
+from raytracer.cli import main
 from raytracer.scene.colors import parse_color
 from raytracer.scene.scene import SphereSet
 
@@ -41,16 +43,16 @@ def scene_json(color: str) -> str:
 
 def rendered(folder: Path, name: str) -> tuple[int, str, list[int]]:
     """The exit code of the command, what it says, and the pixel in the middle of its picture."""
-    words = [sys.executable, "-m", "raytracer", "render", name, "--backend", "cpu", "-o", "a.png"]
+    target = str(folder / "a.png")
+    words = ["render", str(folder / name), "--backend", "cpu", "-q", "-o", target]
     if Path(name).suffix not in (".toml", ".json"):
         words += [f"--{key}={value}" for key, value in SEEN.items()]
-    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
+    with redirect_stderr(StringIO()) as said:
+        code = main(words)
     pixel: list[int] = []
-    if not done.returncode:
-        from PIL import Image
-
-        pixel = np.asarray(Image.open(folder / "a.png"))[4, 4, :3].tolist()
-    return done.returncode, done.stderr, pixel
+    if not code:
+        pixel = np.asarray(Image.open(target))[4, 4, :3].tolist()
+    return code, said.getvalue(), pixel
 
 
 @pytest.mark.parametrize(

@@ -119,11 +119,6 @@ def test_refuses_what_is_no_sphere(prim_id: int) -> None:
         describe(Scene(), prim_id)
 
 
-def test_takes_the_numbers_of_numpy() -> None:
-    found = mixed().describe(np.uint32(7))  # type: ignore[arg-type]
-    assert type(found.id) is type(found.row) is int
-
-
 # A file that is another one by now
 
 
@@ -187,14 +182,3 @@ def test_lines(tmp_path: Path) -> None:
         "label two lines " + "x" * 49 + "…",
         "moments 0, 0, 0, 0, 0, 0, 0, 0, 0, … 20 in all",
     ]
-
-
-@pytest.mark.parametrize(("columns", "last"), [(12, "v11 11"), (13, "… 1 more"), (17, "… 5 more")])
-def test_many_values_are_cut(tmp_path: Path, columns: int, last: str) -> None:
-    names = "".join(f",v{i}" for i in range(columns))
-    numbers = "".join(f",{i}" for i in range(columns))
-    path = write(tmp_path / "a.csv", f"x,y,z{names}\n1,2,3{numbers}\n")
-    lines = load(path).describe(0).lines()
-    assert len(lines) == 4 + min(columns, 13)
-    assert lines[-1] == last
-    assert len(values(path, 0)) == columns

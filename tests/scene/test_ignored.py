@@ -212,12 +212,6 @@ def test_diameters_are_halved(tmp_path: Path, name: str) -> None:
         assert (found, radii_of(scene)) == ([], [0.5, 1.5])
 
 
-def test_several_unused_properties_are_named_in_the_plural(tmp_path: Path) -> None:
-    text = "1\nProperties=pos:R:3:red:R:1:green:R:1\n0 0 0 1 1\n"
-    _, found = loaded(written(tmp_path / "a.xyz", text))
-    assert "properties 'red', 'green' are not used" in found[0]
-
-
 def test_diameters_that_a_scene_file_names(tmp_path: Path) -> None:
     written(tmp_path / "a.csv", "x,y,z,w\n" + BALLS.format(1, 3))
     text = '[[spheres]]\nfile = "a.csv"\narrays = {diameters = "w"}\n'
@@ -299,18 +293,6 @@ def test_a_fourth_column_that_is_no_radius(tmp_path: Path, fourth: float, told: 
     assert ["column 3 is taken as the radius, but" in each for each in found] == [True] * told
     text = '[[spheres]]\nfile = "a.npy"\nradius = 0.5\n'
     assert loaded(written(tmp_path / "s.toml", text))[1] == []
-
-
-def test_text_in_another_encoding_gets_a_remedy(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_bytes("x,y,z\n0,0,0\n".encode("utf-16"))
-    with pytest.raises(UserError, match="is not text in UTF-8: save it in this encoding"):
-        load(tmp_path / "a.csv")
-
-
-def test_arrays_that_are_none(tmp_path: Path) -> None:
-    centers: Any = None
-    with pytest.raises(UserError, match="centers: is None; give an array"):
-        Scene.from_arrays(centers)
 
 
 def test_colour_names_in_extended_xyz(tmp_path: Path) -> None:

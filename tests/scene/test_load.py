@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 from raytracer import DirectionalLight, Material, PointLight, Scene, load
-from raytracer.errors import SceneError
-from raytracer.resources import scenes
-from raytracer.scene.load import _Composer, compose
 from raytracer.scene.packing.pack import pack
 from raytracer.scene.tables import schema
 
@@ -179,48 +174,6 @@ def test_spheres_of_a_generator(tmp_path: Path) -> None:
     assert spheres.color.shape == (1, 3)
 
 
-@pytest.mark.parametrize("path", sorted(Path(str(scenes())).glob("*.toml")), ids=lambda p: p.stem)
-def test_schema_knows_every_key_of_the_examples(path: Path) -> None:
-    known = schema()
-
-    def follow(value: Any, node: dict[str, Any]) -> None:
-        while "$ref" in node:
-            node = known["$defs"][node["$ref"].rpartition("/")[2]]
-        options = node.get("anyOf", node.get("oneOf"))
-        if options:
-            tagged = [o for o in options if matches(value, o)]
-            assert tagged, (value, options)
-            follow(value, tagged[0])
-        elif isinstance(value, dict):
-            for key, part in value.items():
-                if "additionalProperties" in node and node["additionalProperties"] is not False:
-                    follow(part, node["additionalProperties"])
-                else:
-                    follow(part, node["properties"][key])
-        elif isinstance(value, list):
-            for part in value:
-                follow(part, node["items"])
-
-    def matches(value: Any, node: dict[str, Any]) -> bool:
-        while "$ref" in node:
-            node = known["$defs"][node["$ref"].rpartition("/")[2]]
-        if isinstance(value, dict) and "type" in node.get("properties", {}):
-            kind = node["properties"]["type"]
-            return bool(kind.get("const") == value.get("type", kind.get("default")))
-        kinds: dict[str, Any] = {
-            "object": dict,
-            "array": list,
-            "string": str,
-            "number": (int, float),
-        }
-        kinds |= {"integer": int, "boolean": bool, "null": type(None)}
-        if "enum" in node or "const" in node:
-            return bool(value in node.get("enum", [node.get("const")]))
-        return "anyOf" in node or "oneOf" in node or isinstance(value, kinds[node["type"]])
-
-    follow(tomllib.loads(path.read_text(encoding="utf-8")), known)
-
-
 def test_schema_describes_every_field() -> None:
     known = schema()
     assert known["$schema"].startswith("https://json-schema.org/")
@@ -230,29 +183,3 @@ def test_schema_describes_every_field() -> None:
         for name, field in table["properties"].items():
             assert len(field["description"]) > 10, name
     json.dumps(known)
-
-
-def test_time_is_linear_in_the_materials(tmp_path: Path) -> None:
-    """Names are looked up, not searched for: each of many sets once."""
-
-    class Counted(dict[str, Any]):
-        searched = 0
-
-        def __iter__(self) -> Iterator[str]:
-            Counted.searched += 1
-            return super().__iter__()
-
-    names = Counted({f"m{i}": {"mirror": 0.5} for i in range(30)})
-    sets = [{"centers": [[i, 0, 0]], "radius": 0.4, "material": f"m{i}"} for i in range(30)]
-    made = _Composer({"materials": names, "spheres": sets}, tmp_path / "many.toml").scene()
-    assert [s.material for s in made.spheres] == list(names)
-    assert Counted.searched < 10
-
-
-def test_only_the_first_unknown_materials_get_a_hint(tmp_path: Path) -> None:
-    sets = [{"centers": [[i, 0, 0]], "radius": 0.4, "material": f"n{i}"} for i in range(30)]
-    with pytest.raises(SceneError) as caught:
-        compose({"materials": {"m": {}}, "spheres": sets}, tmp_path / "many.toml")
-    lines = str(caught.value).splitlines()
-    assert ";" in lines[0]
-    assert lines[10:] == ["and 20 more mistakes"]

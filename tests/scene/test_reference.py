@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import pytest
 
 from raytracer.errors import UserError
 from raytracer.scene.lights import LIGHTS
-from raytracer.scene.reference import markdown, rows
+from raytracer.scene.reference import rows
 from raytracer.scene.tables import SCENE
 
 
@@ -30,23 +27,6 @@ def test_a_row_says_range_default_and_option() -> None:
     lights = {row.key: row for row in rows("lights")}
     kind = lights["lights[].type"]
     assert (kind.default, kind.values) == ("required", ", ".join(f'`"{name}"`' for name in LIGHTS))
-
-
-def test_a_row_says_what_a_key_means_for_each_type() -> None:
-    lights = {row.key: row for row in rows("lights")}
-    radius, angle = lights["lights[].radius"], lights["lights[].angle"]
-    assert radius.default == '`"point"` 0, `"disk"` 0.5'
-    assert radius.meaning.startswith('Type `"point"`: radius of the lamp')
-    assert radius.meaning.endswith('Type `"disk"`: radius in scene units.')
-    assert angle.default == "0"
-    assert lights["lights[].color"].meaning == "Colour of the light."
-
-
-def test_the_command_prints_the_table() -> None:
-    command = [sys.executable, "-m", "raytracer.scene.reference", "materials"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stdout == markdown("materials") + "\n"
-    assert done.stdout.count("\n") == 2 + len(rows("materials"))
 
 
 def test_an_unknown_table() -> None:

@@ -92,13 +92,6 @@ def test_of_a_large_npz_the_row_alone_is_read(tmp_path: Path) -> None:
     assert peak < 200_000  # of 6.4 MB in the file
 
 
-def test_npy_has_nothing_more(tmp_path: Path) -> None:
-    np.save(tmp_path / "a.npy", np.column_stack([POINTS, np.arange(1, 7)]))
-    found = load(tmp_path / "a.npy").describe(3)
-    assert (found.radius, found.values, found.note) == (4.0, {}, "")
-    assert found.source == str(tmp_path / "a.npy")
-
-
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_csv(tmp_path: Path, separator: str, end: str) -> None:
@@ -120,12 +113,6 @@ def test_csv(tmp_path: Path, separator: str, end: str) -> None:
         {} if separator == "," else {"id": "maybe"}
     )
     assert values(path, 2) == {"kind": "1_000", "id": 42, "grade": 3, "column 9": 0.5}
-
-
-def test_csv_columns_of_one_name(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.csv", "x,y,z,X,a,a\n1,2,3,4,6,7\n")
-    found = values(path, 0)
-    assert found == {"X": 4, "a": 6, "column 6": 7}
 
 
 def test_plain_xyz(tmp_path: Path) -> None:

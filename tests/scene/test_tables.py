@@ -72,6 +72,8 @@ def places(value: Any) -> Iterator[tuple[Any, Any]]:
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_right_scenes_have_no_mistakes(name: str) -> None:
     assert mistakes(EXAMPLES[name]) == []
+    jsonschema = pytest.importorskip("jsonschema")
+    jsonschema.Draft202012Validator(schema()).validate(EXAMPLES[name])
 
 
 @given(data=st.data())

@@ -15,7 +15,6 @@ from raytracer import Camera, Scene
 from raytracer.cli import main
 from raytracer.errors import SceneError, UserError
 from raytracer.scene.packing.pack import pack_with_camera
-from raytracer.scene.views import VIEWS
 
 AXES = {"x": (1, 0, 0), "y": (0, 1, 0), "z": (0, 0, 1)}
 
@@ -279,9 +278,3 @@ def test_the_camera_of_a_file_makes_the_same_picture(
     assert "p.png: says no camera" in capsys.readouterr().err
     assert main(["render", "a.xyz", *size, "--camera", "gone.toml"]) == 2
     assert not Path("a-2.png").exists()
-
-
-def test_every_view_has_a_row_in_the_guide() -> None:
-    guide = Path(__file__).parents[2] / "docs" / "guide" / "camera.md"
-    text = guide.read_text(encoding="utf-8")
-    assert all(f"`{view}`" in text for view in VIEWS)

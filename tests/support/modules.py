@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 import raytracer
@@ -84,6 +85,7 @@ def _package_of(path: Path) -> str:
     return ".".join(("raytracer", *path.relative_to(PACKAGE).parent.parts))
 
 
+@cache
 def graph() -> dict[str, set[str]]:
     """Each module of the package and those of the package that it imports."""
     paths = {name_of(path): path for path in sources()}

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 import raytracer
 from raytracer import Camera, RenderSettings, Scene
 from raytracer.buffers import SceneBuffers
-from raytracer.scene import outliers
 from raytracer.scene.packing.framing import MARGIN
 from raytracer.scene.packing.pack import pack
 from raytracer.warning import collected
@@ -255,20 +254,3 @@ def test_of_many_spheres_a_few_far_ones_are_found() -> None:
     _, _, found = views(centers, 0.01)
     assert found[0].startswith("4 of 200,000 spheres are far away")
     assert "the farthest sphere 77777 at (1e+07, 0, 0)" in found[0]
-
-
-@pytest.mark.parametrize("count", [1, 2, 3, 10, 11, 1000])
-def test_the_median_is_that_of_numpy(count: int) -> None:
-    values = np.random.default_rng(count).normal(size=count)
-    assert outliers.median(values) == np.median(values)
-
-
-@pytest.mark.parametrize("count", [outliers.SAMPLE + 1, 100_000, 12_345_678, 2**29 - 1])
-def test_the_rows_of_a_sample_are_spread_evenly(count: int) -> None:
-    rows = outliers.spread(count)
-    ordered = np.sort(rows)
-    assert (ordered[0], len(rows)) == (0, outliers.SAMPLE)
-    assert ordered[-1] < count
-    # Steps of the golden section leave gaps of at most three sizes, the largest below 2.7 times
-    # the mean.
-    assert np.diff(ordered, append=count).max() < 2.7 * count / outliers.SAMPLE + 1

@@ -293,14 +293,6 @@ def test_materials() -> None:
     assert pack(redefined).materials["phong"]["diffuse"] == np.float32(0.25)
 
 
-def test_buffers_are_contiguous_float32() -> None:
-    buffers = pack(cloud())
-    for name in ("x", "y", "z", "radius", "color"):
-        array = getattr(buffers, name)
-        assert array.dtype == np.float32
-        assert array.flags.c_contiguous
-
-
 def test_number_of_threads_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(12)
     scene = Scene.from_arrays(rng.normal(size=(300_000, 3)), 0.01, rng.random((300_000, 3)))
