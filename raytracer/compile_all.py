@@ -19,7 +19,7 @@ import sys
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import BaseModel
@@ -31,18 +31,17 @@ from raytracer.backends.cuda.kernel import macros_without
 from raytracer.backends.cuda.ptxas import by_entry
 from raytracer.backends.cuda.sources import digest, kernels_root
 from raytracer.benchmark.operations import modules
-from raytracer.benchmark.products.choice import tile_forms
-from raytracer.benchmark.products.kernel import copies_operands
-from raytracer.benchmark.products.skinny import every_macros
+from raytracer.benchmark.products import skinny
+from raytracer.benchmark.products.kernel import CLUSTERS
+from raytracer.benchmark.products.tiles import Shape, kernels_of, shapes_for
 from raytracer.errors import RaytracerError
 from raytracer.variants import (
     Kernel,
-    TileRequest,
-    Variant,
     discover,
     operations,
     preferred,
     products,
+    split_architecture,
 )
 
 # sm_80 serves 8.6 and 8.9 too, sm_120 also 12.1; PTX (compute_80) serves devices of the future.
@@ -134,14 +133,8 @@ def jobs(
     """
     made = production_jobs(root, architectures, complete)
     for op, arch in itertools.product(operations(root), architectures):
-        variants = [each for each in discover(op, root) if each.admits(arch)]
-        called = preferred_tiles(op, variants)
-        for variant in variants:
-            each = (
-                tile_macros(variant, root, variant in called, every_size)
-                if variant.tiles
-                else macros_of(op)
-            )
+        for variant in discover(op, root):
+            each = product_macros(op, arch, every_size) if variant.sizes else macros_of(op)
             made += [Job(variant.product or variant, arch, macros) for macros in each]
     if every_size:
         made += [job for op in operations(root) for job in fastest(op, root, architectures)]
@@ -188,66 +181,35 @@ def fastest(op: str, root: Path, architectures: Sequence[str]) -> list[Job]:
     return made
 
 
-def preferred_tiles(op: str, variants: Sequence[Variant]) -> list[Variant]:
-    """The variants with tiles that a call takes, for one of the types of an operation."""
-    found = modules().get(op)
-    if found is None or not variants:
-        return []
-    axes = found.resolve({})
-    return [
-        order[0]
-        for dtype in found.dtypes
-        if (order := preferred([each for each in variants if each.supports(dtype)], axes, dtype))
-        and order[0].tiles
-    ]
+def product_macros(op: str, arch: str, every_size: bool) -> list[tuple[tuple[str, str], ...]]:
+    """The macros of a product of any size, for operands in their usual layout.
 
-
-def tile_macros(
-    variant: Variant, root: Path, is_called: bool, every_size: bool
-) -> list[tuple[tuple[str, str], ...]]:
-    """The macros of the tiles of a variant, for operands in their usual layout.
-
-    variant: with tiles. root: the kernels folder. is_called: whether `raytracer.ops` takes it: then
-        for every type of the operation, the least and the greatest width of each kind (of kernels
-        for skinny products the fewest and the most rows), and with `every_size` all of them, and
-        rows of any alignment. Of others the greatest width of each kind, whatever the number of
-        parts, for one type and aligned rows; and one tile where proposals are timed, since the
-        kernels are those of the rung before.
+    every_size: whether all tiles and kernels for skinny products are among them, and those for rows
+        of any alignment; otherwise the least and the greatest width of each kind.
         Without a compiler, a product takes the fastest of the tiles that are at hand.
     """
-    op = modules()[variant.op]
-    every = is_called and every_size
-    many = variant.tiles if every else _samples(variant, is_called)
-    odd = op.resolve({name: size + 1 for name, size in op.axes.items()})
-    problems = [
-        op.problem(axes, dtype, lambda _: 0)
-        for axes in ([op.resolve({}), odd] if every else [op.resolve({})])
-        for dtype in (op.dtypes if is_called else op.dtypes[-1:])
-    ]
-    copies = copies_operands(variant, root)
-    made = [
-        macros
-        for problem in problems
-        for request in many
-        for macros in (
-            every_macros(request, problem.a.size, problem.c.size)
-            if request.form
-            else (each.macros() for each in tile_forms(request, problem, copies))
-        )
-    ]
+    found = modules()[op]
+    clusters = split_architecture(arch)[0] >= CLUSTERS
+    odd = found.resolve({name: size + 1 for name, size in found.axes.items()})
+    made = list[dict[str, str]]()
+    for dtype in found.dtypes:
+        for axes in [found.resolve({}), odd] if every_size else [found.resolve({})]:
+            problem = found.problem(axes, dtype, lambda _: 0)
+            shapes = shapes_for(problem, clusters)
+            for shape in shapes if every_size else _samples(shapes):
+                made += [tile.macros() for tile in kernels_of(shape, problem)]
+            if clusters:
+                sizes = problem.a.size, problem.c.size
+                made += skinny.every_macros(*sizes, sample=not every_size)
     return list(dict.fromkeys(tuple(sorted(each.items())) for each in made))
 
 
-def _samples(variant: Variant, is_called: bool) -> list[TileRequest]:
-    """Some tiles of every kind of a variant; arguments as for `tile_macros`."""
-    kinds = dict[tuple[int, str], list[TileRequest]]()
-    for each in variant.tiles:
-        alike = each if is_called else replace(each, parts=min(each.parts, 2))
-        kinds.setdefault((0 if each.form else each.rows, each.form or alike.kind), []).append(each)
-    if is_called:
-        return [each for kind in kinds.values() for each in kind[:: len(kind) - 1 or 1]]
-    greatest = [kind[-1] for kind in kinds.values()]
-    return greatest if int(variant.proposals) == 1 else greatest[:1]
+def _samples(shapes: Sequence[Shape]) -> list[Shape]:
+    """The least and the greatest width of the tiles of each kind."""
+    kinds = dict[tuple[int, str, int], list[Shape]]()
+    for each in shapes:
+        kinds.setdefault((each.rows, each.kind, each.parts), []).append(each)
+    return [each for kind in kinds.values() for each in kind[:: len(kind) - 1 or 1]]
 
 
 def run(job: Job, root: Path, output: Path | None) -> str:

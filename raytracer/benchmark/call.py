@@ -57,7 +57,7 @@ def call(
         axes = op.axes_of(inputs)
         order = preferred(supported, axes, dtype)
         for each in order:
-            by_columns = columns_first(inputs) if each.tiles else frozenset()
+            by_columns = columns_first(inputs) if each.sizes else frozenset()
             plan = Plan(op, axes, dtype, transposed=by_columns)
             stored = {name: a.T if name in by_columns else a for name, a in inputs.items()}
             contiguous = {name: np.ascontiguousarray(a) for name, a in stored.items()}

@@ -8,7 +8,7 @@ from textwrap import wrap
 from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda import probe, ptxas
 from raytracer.benchmark.operations.base import Axes, Op
-from raytracer.benchmark.products import Choice, choose
+from raytracer.benchmark.products.model import Choice, proposals
 from raytracer.benchmark.products.skinny import SkinnyTile
 from raytracer.errors import RaytracerError
 from raytracer.variants import Kernel, Variant, split_architecture
@@ -49,9 +49,8 @@ def explain(op: Op, axes: Axes, dtype: str, ladder: list[Variant], arch: str) ->
     ]
     for variant in ladder:
         chosen, names = None, op.launch_names(axes, dtype)
-        if variant.tiles:
-            problem, parts = op.problem(axes, dtype, lambda _: 0), variant.schedule == "parts"
-            chosen = choose(problem, variant.tiles, parts, MULTIPROCESSORS)
+        if variant.sizes:
+            (chosen,) = proposals(op.problem(axes, dtype, lambda _: 0), MULTIPROCESSORS)
         lines += ["", *rung(variant, arch, names, op.macros(axes, dtype), chosen)]
     return "\n".join(lines) + "\n"
 

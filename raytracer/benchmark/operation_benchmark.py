@@ -246,6 +246,7 @@ def _plan(op: Op, axes: dict[str, int], dtype: str, options: BenchOptions) -> ru
         options.mode,
         max(options.min_time, least),
         options.peers,
+        timed=True,
     )
 
 

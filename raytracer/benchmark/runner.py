@@ -54,6 +54,7 @@ class Plan:
     peers: bool = True
     seed: int = 1
     transposed: frozenset[str] = frozenset()  # inputs of a product whose arrays are the transposes
+    timed: bool = False  # whether a product times the choices that its model puts first
 
 
 @dataclass(frozen=True)
@@ -99,8 +100,8 @@ def load(session: Session, plan: Plan, source: Source) -> LoadedKernel | Product
     variant = source.variant
     if not variant.supports(plan.dtype):
         raise RefusedError(f"computes {variant.dtypes}, not {plan.dtype}")
-    if variant.tiles:
-        return ProductKernel(session, variant, source.root, shipped=not source.user)
+    if variant.sizes:
+        return ProductKernel(session, variant, source.root, not source.user, plan.timed)
     if takes_any_address(plan.op, source):
         variant = replace(variant, alignment="any")
     macros = plan.op.macros(plan.axes, plan.dtype)

@@ -43,21 +43,10 @@ Keys of variants only:
   launch, as often as it fits.
 - `alignment`: `any` if arrays may begin at the address of any number; otherwise they begin at
   multiples of 16 bytes.
-- `tiles`: tiles of C from which a matrix product chooses at run time, like `128x256 cluster 2,
-  128x128 turns, 64x64 parts 4`; `64x64..256 by 16` are thirteen of them, `cluster 2x2` shares rows
-  of A as well as columns of B, and `swapped` tiles are of the transpose of C. `skinny 1..16` are
-  kernels for products of few rows or columns, by the rows that a thread holds; in `direct 4x4`, for
-  few steps along k, a thread computes 4 x 4 values of C by itself. Each is a compilation
-  (raytracer.benchmark.products). Such a variant has no `grid`.
-- `start`: `early` if the kernel may be launched before the kernel ahead of it in its stream has
-  ended (programmatic dependent launch, for variants with `tiles`, where the model of waves
-  expects a gain).
-- `proposals`: how many of the choices that the model of waves puts first are timed when a size is
-  launched for the first time, to take the fastest; by default the first is taken untimed.
+- `sizes`: `any` for a matrix product of which raytracer.benchmark.products chooses grid, threads
+  and macros for each size. Such a variant has no `grid`.
 - `best`: where the variant is the fastest one, `always` or an axis with sizes and perhaps a type,
   like `n 4 8 float32, n 2`. `raytracer.ops` takes such a variant, otherwise the last one.
-- `schedule`: `whole` (default) if one block computes a whole tile, `parts` if tiles may be divided
-  along k.
 - `dtypes`: the types of the operation that the variant computes with; all of them by default.
 - `maps`: tensor maps. `maps: a 128x64 swizzle128, c 64x32` creates maps of these arrays, with the
   rows and columns of a box, in `__constant__ CUtensorMap c_map_a` and `c_map_c`; `a 64x64 as low`
@@ -82,7 +71,6 @@ from raytracer.variants.kernel import (
     Launch,
     MapRequest,
     Requirement,
-    TileRequest,
     Variant,
     VariantError,
     preferred,
@@ -97,7 +85,6 @@ __all__ = [
     "Launch",
     "MapRequest",
     "Requirement",
-    "TileRequest",
     "Variant",
     "VariantError",
     "discover",

@@ -12,14 +12,11 @@ from raytracer.variants.header import (
     KERNEL_KEYS,
     KEYS,
     LADDER_KEYS,
-    SCHEDULES,
-    STARTS,
     fields,
     parse_best,
     parse_flags,
     parse_header,
     parse_maps,
-    parse_tiles,
     require,
 )
 from raytracer.variants.kernel import LADDERS, PRODUCT, Kernel, Variant, VariantError
@@ -29,7 +26,6 @@ if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
 MAX_STEPS = 9
-MAX_PROPOSALS = 64
 
 _FILE_NAME = re.compile(r"(\d\d)_([a-z0-9]+(?:_[a-z0-9]+)*)\.cu")
 
@@ -88,15 +84,8 @@ def read(op: str, path: Traversable, root: Traversable | None = None) -> Variant
     header = _full_header(text, place, root)
     if header.get("steps", "1") not in map(str, range(1, MAX_STEPS + 1)):
         raise VariantError(f"{place}: steps {header['steps']!r}: give 1 to {MAX_STEPS}")
-    if header.get("schedule", "whole") not in SCHEDULES:
-        raise VariantError(f"{place}: schedule {header['schedule']!r}: give whole or parts")
-    if header.get("start", STARTS[0]) not in STARTS:
-        raise VariantError(f"{place}: start {header['start']!r}: give {' or '.join(STARTS)}")
-    if header.get("proposals", "1") not in map(str, range(1, MAX_PROPOSALS + 1)):
-        raise VariantError(f"{place}: proposals {header['proposals']!r}: give 1 to {MAX_PROPOSALS}")
-    tiles = parse_tiles(header.get("tiles", ""), place)
-    if any(each.form for each in tiles) and "start" not in header:
-        raise VariantError(f"{place}: kernels for skinny products need `// start: early`")
+    if header.get("sizes", "any") != "any":
+        raise VariantError(f"{place}: sizes {header['sizes']!r}: give any")
     own: dict[str, Any] = {key: header[key] for key in LADDER_KEYS if header.get(key)}
     if "product" in header:
         own["product"] = _required_product(text, place, root)
@@ -106,7 +95,6 @@ def read(op: str, path: Traversable, root: Traversable | None = None) -> Variant
         name=match[2],
         path=path,
         maps=parse_maps(header.get("maps", ""), place),
-        tiles=tiles,
         best=parse_best(header.get("best", ""), place),
         **fields(header, place),
         **own,

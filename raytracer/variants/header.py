@@ -7,7 +7,7 @@ from math import prod
 from typing import Any
 
 from raytracer.errors import suggestion
-from raytracer.variants.kernel import Best, MapRequest, Requirement, TileRequest, VariantError
+from raytracer.variants.kernel import Best, MapRequest, Requirement, VariantError
 
 KEYS = ("title", "idea", "block", "needs", "source")
 KERNEL_KEYS = ("grid", "threads", "shared", "scratch", "flags")
@@ -18,31 +18,20 @@ LADDER_KEYS = (
     "tile",
     "layout",
     "shows",
-    "schedule",
     "dtypes",
-    "start",
-    "proposals",
+    "sizes",
 )
-EVERY_KEY = (*KEYS, *KERNEL_KEYS, *LADDER_KEYS, "maps", "tiles", "best", "product")
-SCHEDULES = ("whole", "parts")
-STARTS = ("early",)
+EVERY_KEY = (*KEYS, *KERNEL_KEYS, *LADDER_KEYS, "maps", "best", "product")
 # Options for nvcc that a header may set: those that affect arithmetic or registers. Other options
 # could read files that the cache key of a cubin does not cover.
 FLAGS = ("fmad", "ftz", "maxrregcount", "prec-div", "prec-sqrt", "use_fast_math")
 MAX_BOX = 256  # CUDA driver API, cuTensorMapEncodeTiled
-MOST_SKINNY_ROWS = 16  # that a thread has registers for
 MAX_BLOCK_THREADS = 1024  # CUDA programming guide, table of technical specifications
 
 _HEADER_LINE = re.compile(r"//\s?([a-z]+):\s*(.*)")
 _CONTINUATION = re.compile(r"//\s{2,}(\S.*)")
 _BLOCK = re.compile(r"\d+(?:\s*x\s*\d+){0,2}")
 _MAP = re.compile(r"([a-z]\w*) (\d+)x(\d+)(?: swizzle(32|64|128))?(?: as (\w+))?")
-_TILE = re.compile(
-    r"(\d+)x(\d+)(?:\.\.(\d+) by (\d+))?"
-    r"(?: cluster (\d)(?:x(\d))?)?( turns)?( swapped)?(?: parts (\d))?"
-)
-_SKINNY = re.compile(r"skinny (\d+)(?:\.\.(\d+))?")
-_DIRECT = re.compile(r"direct ([14])x\1")
 _BEST = re.compile(r"(always)|([a-z]\w*)((?: \d+)+)(?: ([a-z]\w*))?")
 _NEEDS = re.compile(r"sm_(\d+)(?:([af])|(\+))?")
 _FLAG = re.compile(r"--([a-z_-]+)(?:=\w+)?")
@@ -120,53 +109,6 @@ def parse_maps(text: str, place: str) -> tuple[MapRequest, ...]:
         array, rows, cols, swizzle, name = match.groups()
         requests.append(MapRequest(array, int(rows), int(cols), int(swizzle or 0), name or ""))
     return tuple(requests)
-
-
-def parse_tiles(text: str, place: str) -> tuple[TileRequest, ...]:
-    """Read a `tiles:` line."""
-    requests = []
-    for entry in filter(None, (part.strip() for part in text.split(","))):
-        if entry.startswith(("skinny", "direct")):
-            requests += _skinny_requests(entry, place)
-            continue
-        match = _TILE.fullmatch(entry)
-        if match is None:
-            raise VariantError(
-                f"{place}: tiles {entry!r} is not a tile: write rows x columns, the blocks of a "
-                "cluster and turns, like 128x256, 128x256 cluster 2 or 128x128 turns, or the "
-                "blocks that divide it along k, like 64x64 parts 4; several widths like "
-                "64x64..128 by 16"
-            )
-        rows, cols, last, step, cluster, across, turns, swapped, parts = match.groups()
-        widths = range(int(cols), int(last or cols) + 1, max(1, int(step or 1)))
-        requests += [
-            TileRequest(
-                int(rows),
-                width,
-                int(cluster or 1),
-                bool(turns),
-                int(parts or 1),
-                int(across or 1),
-                bool(swapped),
-            )
-            for width in widths
-        ]
-    return tuple(requests)
-
-
-def _skinny_requests(entry: str, place: str) -> list[TileRequest]:
-    """Read an entry for products of few rows, or of few steps."""
-    if match := _DIRECT.fullmatch(entry):
-        return [TileRequest(int(match[1]), int(match[1]), form="direct")]
-    match = _SKINNY.fullmatch(entry)
-    rows = range(int(match[1]), int(match[2] or match[1]) + 1) if match else range(0)
-    if not rows or rows[0] < 1 or rows[-1] > MOST_SKINNY_ROWS:
-        raise VariantError(
-            f"{place}: tiles {entry!r} is not a kernel for skinny products: write the rows of C "
-            f"that a thread holds, like skinny 8 or skinny 1..{MOST_SKINNY_ROWS}, or direct 1x1 or "
-            "direct 4x4 for few steps"
-        )
-    return [TileRequest(number, 4, form="skinny") for number in rows]
 
 
 def parse_best(text: str, place: str) -> tuple[Best, ...]:

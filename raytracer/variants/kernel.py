@@ -64,34 +64,6 @@ class MapRequest:
 
 
 @dataclass(frozen=True)
-class TileRequest:
-    """A tile of C that a matrix product may choose (`tiles:`)."""
-
-    rows: int
-    cols: int
-    cluster: int = 1  # blocks with adjacent rows that share the columns of B
-    turns: bool = False  # two warpgroups take tiles in turns, instead of sharing each
-    parts: int = 1  # blocks of a cluster that divide the tile along k
-    across: int = 1  # blocks with adjacent columns that share the rows of A
-    swapped: bool = False  # rows and columns are those of the transpose of C
-    form: str = ""  # "skinny": few rows and any number of columns; "direct": of a thread, few steps
-
-    def __str__(self) -> str:
-        if self.form == "skinny":
-            return f"skinny {self.rows}"
-        return f"{self.form} {self.rows}x{self.cols}{self.kind}".strip()
-
-    @property
-    def kind(self) -> str:
-        """What distinguishes it from other tiles of these rows and columns."""
-        cluster = f" cluster {self.cluster}" if self.cluster * self.across > 1 else ""
-        across = f"x{self.across}" if self.across > 1 else ""
-        parts = f" parts {self.parts}" if self.parts > 1 else ""
-        turns, swapped = " turns" * self.turns, " swapped" * self.swapped
-        return f"{cluster}{across}{turns}{swapped}{parts}"
-
-
-@dataclass(frozen=True)
 class Best:
     """Sizes at which a variant is the fastest (`best:`)."""
 
@@ -210,10 +182,7 @@ class Variant(Kernel):
     constant: str = ""
     alignment: str = ""  # "any": arrays may begin anywhere
     maps: tuple[MapRequest, ...] = ()
-    tiles: tuple[TileRequest, ...] = ()
-    schedule: str = "whole"
-    start: str = ""  # "early": launched before the kernel ahead in its stream has ended
-    proposals: str = "1"  # choices of the model that are timed at the first launch of a size
+    sizes: str = ""  # "any": raytracer.benchmark.products chooses compilation and grid
     best: tuple[Best, ...] = ()
     dtypes: str = ""
     tile: str = ""

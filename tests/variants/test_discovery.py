@@ -193,18 +193,11 @@ def test_a_rung_may_be_the_fastest_at_all_sizes(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("key", "value", "words"),
     [("best", "sometimes", "does not name sizes"), ("best", "n", "does not name sizes"),
-     ("start", "late", "give early"), ("tiles", "64x64 part 2", "is not a tile")],
+     ("sizes", "even", "give any")],
 )  # fmt: skip
 def test_refuses_values_that_mean_nothing(tmp_path: Path, key: str, value: str, words: str) -> None:
     write(tmp_path / SUM, "01_a.cu", **{key: value})
     assert words in message(tmp_path)
-
-
-def test_tiles_may_be_divided_within_a_cluster(tmp_path: Path) -> None:
-    write(tmp_path / SUM, "01_a.cu", tiles="64x64 parts 4, 128x128 cluster 2 turns", start="early")
-    (variant,) = discover("sum", tmp_path)
-    assert [str(each) for each in variant.tiles] == ["64x64 parts 4", "128x128 cluster 2 turns"]
-    assert (variant.tiles[0].parts, variant.start) == (4, "early")
 
 
 FUSED = "--fmad=false"

@@ -14,17 +14,6 @@
 #include "units.cuh"
 #include "vec4.cuh"
 
-struct UnitPlan {
-  static constexpr int kWarpRows = 2, kWarpCols = 2;  // warps of a block
-  static constexpr int kGroups = 4;                   // of four columns of a thread, 16 apart
-  static constexpr int kStages = 4;
-  static constexpr int kParts = 1;        // blocks of a cluster that divide each tile along k (unit_parts.cuh)
-  static constexpr bool kAlongM = false;  // A is stored along m, otherwise along k
-  static constexpr bool kAlongK = false;  // B is stored along k, otherwise along n
-  static constexpr bool kWideA = false, kWideB = true;  // 16-byte copies: stored along m or n, aligned
-  static constexpr bool kRowsOfC = false;  // unaligned rows of C are written by neighbouring lanes (unit_rows.cuh)
-};
-
 // Argument of a kernel; the host side has the same layout (raytracer/benchmark/products/kernel.py).
 struct UnitArgs {
   const float *a, *b;
@@ -87,6 +76,10 @@ template <int Width, int Depth, int Threads, bool AlongK, bool Wide, int Pitch> 
   }
 };
 
+// Of a plan: kWarpRows, kWarpCols: warps of a block. kGroups: of four columns of a thread, 16 apart. kStages. kParts:
+// blocks of a cluster that divide each tile along k (unit_parts.cuh). kAlongM: A is stored along m, otherwise along k.
+// kAlongK: B is stored along k, otherwise along n. kWideA, kWideB: 16-byte copies: stored along m or n, aligned.
+// kUnalignedC: unaligned rows of C, which neighbouring lanes write (unit_rows.cuh).
 template <class Plan> struct UnitPipeline {
   static constexpr int kWarpCols = Plan::kWarpCols, kGroups = Plan::kGroups, kStages = Plan::kStages;
   static constexpr int kDepth = 8, kUnroll = 1;  // steps of a stage; stages of a step of a unit
@@ -227,7 +220,7 @@ template <class Plan> struct UnitPipeline {
 
   static __device__ __forceinline__ void write(Shared& shared, const UnitArgs& args, const float (&sum)[8][kSums]) {
     const int row = shared.row + thread_row(), col = shared.col + thread_col();
-    if constexpr (Plan::kRowsOfC) {
+    if constexpr (Plan::kUnalignedC) {
       using Rows = UnitRows<kGroups>;
       static_assert(sizeof(shared.a) + sizeof(shared.b) >= kThreads / 32 * sizeof(Rows), "space");
       auto& rows = reinterpret_cast<Rows*>(&shared.a)[threadIdx.x / 32];  // the stages have been read

@@ -14,22 +14,6 @@
 #include "warp_store.cuh"
 #include "wgmma_shapes.cuh"
 
-struct ProductPlan {
-  static constexpr int kGroups = 2;       // multiplying warpgroups
-  static constexpr int kBlocks = 1;       // of 64 rows, of a warpgroup
-  static constexpr bool kTurns = false;   // two warpgroups take tiles in turns, instead of sharing each
-  static constexpr int kCols = 256, kStages = 4;
-  static constexpr int kCluster = 1;      // blocks with adjacent rows that share the columns of B
-  static constexpr int kAcross = 1;       // blocks with adjacent columns that share the rows of A
-  static constexpr bool kSwapped = false; // the product is that of the transposes: its rows are columns of C
-  static constexpr int kParts = 1;        // blocks of a cluster that divide each tile along k (cluster_parts.cuh)
-  static constexpr bool kEarly = false;   // launched before the kernel ahead has ended (early_launch.cuh)
-  static constexpr int kChunks = 2;       // staging of C, of 2 KB for each warp
-  static constexpr bool kTransposedA = false, kTransposedB = false;  // stored along m, along n
-  static constexpr bool kInside = false;  // tiles lie within C where it is large enough
-  using Out = float;                      // of C
-};
-
 // Argument of a kernel; the host side has the same layout (raytracer/benchmark/products/kernel.py).
 struct ProductArgs {
   CUtensorMap a, b, c;
@@ -43,6 +27,15 @@ struct ProductArgs {
 };
 static_assert(sizeof(ProductArgs) == 512, "raytracer/benchmark/products/kernel.py packs it");
 
+// Of a plan:
+//   kGroups, kBlocks: multiplying warpgroups, and blocks of 64 rows of each
+//   kTurns: two warpgroups take tiles in turns, instead of sharing each
+//   kCluster, kAcross: blocks with adjacent rows that share the columns of B, with adjacent columns the rows of A
+//   kSwapped: the product is that of the transposes: its rows are columns of C
+//   kParts: blocks of a cluster that divide each tile along k (cluster_parts.cuh)
+//   kChunks: staging of C, of 2 KB for each warp
+//   kTransposedA, kTransposedB: A is stored along m, B along n
+//   Out: the type of C
 template <class Plan> struct Product {
   static constexpr int kGroups = Plan::kGroups, kBlocks = Plan::kBlocks;
   static constexpr int kCluster = Plan::kCluster, kAcross = Plan::kAcross, kSharing = kCluster * kAcross;
@@ -102,7 +95,7 @@ template <class Plan> struct Product {
       args.units.for_each(worker, workers, each);
   }
 
-  // First row and column of this block's tile. Inside, the last tiles move back into the matrix and repeat some
+  // First row and column of this block's tile. The last tiles move back into the matrix and repeat some
   // sums of their neighbours: the copy engine is slow where it fills in zeros. Both write the same bits, since all
   // tiles are summed up in the same order, unless some are divided along k. Operands stored along m or n stay where
   // they are: from places that are no multiples of 16 bytes the engine does not read (illegal instruction).
@@ -110,7 +103,7 @@ template <class Plan> struct Product {
     args.units.place(unit.tile, row, col);
     row = (row * kCluster + rank) * kRows;
     col = (col * kAcross + across) * kCols;
-    if (Plan::kInside && args.units.split_tiles == 0) {
+    if (args.units.split_tiles == 0) {
       const int rows = Plan::kSwapped ? args.n : args.m, cols = Plan::kSwapped ? args.m : args.n;
       if constexpr (!Plan::kTransposedA) row = min(row, max(0, (rows - kRows + 7) & ~7));
       if constexpr (!Plan::kTransposedB) col = min(col, max(0, (cols - kCols + 7) & ~7));
@@ -296,7 +289,7 @@ template <class Plan> struct Product {
   }
 
   __device__ __forceinline__ void run() const {
-    if constexpr (Plan::kEarly) let_next_kernel_start();
+    let_next_kernel_start();
     if (threadIdx.x == 0) {
       prefetch_map(&args.a);
       prefetch_map(&args.b);
@@ -307,7 +300,7 @@ template <class Plan> struct Product {
       publish_barriers();
     }
     meet_cluster<kSharing>();
-    if constexpr (Plan::kEarly) wait_for_kernel_ahead();
+    wait_for_kernel_ahead();
     if (threadIdx.x < 128) {
       if constexpr (kGroups == 2) asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
       if constexpr (kGroups == 3) asm volatile("setmaxnreg.dec.sync.aligned.u32 32;");

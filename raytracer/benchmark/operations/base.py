@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from raytracer.benchmark.products.layout import Problem
+    from raytracer.benchmark.products.problem import Problem
 
 Axes = Mapping[str, int]
 Arrays = dict[str, "NDArray[Any]"]

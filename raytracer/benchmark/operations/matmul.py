@@ -6,7 +6,7 @@ from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 from raytracer.benchmark.operations.base import Arrays, Axes, Op, Output, Part, Peer, Work, some
-from raytracer.benchmark.products.layout import Operand, Problem
+from raytracer.benchmark.products.problem import Operand, Problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -18,7 +18,7 @@ from raytracer.benchmark.operations.base import (
     from_bfloat16,
 )
 from raytracer.benchmark.operations.matmul import chosen, stored, triton_product
-from raytracer.benchmark.products.layout import Problem
+from raytracer.benchmark.products.problem import Problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -1,15 +1,7 @@
-"""Matrix products of any size: tiles, division of the work, and a model of waves that chooses both.
+"""Matrix products of any size, which `raytracer.ops` computes.
 
-A rung whose header has `tiles:` is a body of kernel templates (matmul_bf16/product.cuh and
-matmul/unit_pipeline.cuh in kernels/ladders) and the tiles that it may use. Each tile, with the
-layouts of the operands, is a cubin of its own, compiled when it is first chosen. Kernels for few
-rows, columns or steps are chosen in the same way (matmul/skinny.cuh, matmul/direct_product.cuh).
+A model of waves (model.py) chooses a tile of C (tiles.py) and a division of the work (problem.py),
+or a kernel for few rows, columns or steps (skinny.py). Each is a compilation of one file with
+macros of its own, made when it is first chosen: 15_any_size.cu or 12_any_size.cu in
+kernels/ladders.
 """
-
-from __future__ import annotations
-
-from raytracer.benchmark.products.choice import Choice, choose
-from raytracer.benchmark.products.layout import Operand, Problem
-from raytracer.benchmark.products.units import Units
-
-__all__ = ["Choice", "Operand", "Problem", "Units", "choose"]

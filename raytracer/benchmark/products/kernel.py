@@ -1,4 +1,4 @@
-"""A rung with tiles on one GPU: compiled tiles, tensor maps, aligned copies, launches."""
+"""The rung of any size on one GPU: compiled tiles, tensor maps, aligned copies, launches."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda import ptxas
 from raytracer.backends.cuda.check import translated
 from raytracer.backends.cuda.driver import bindings
-from raytracer.backends.cuda.sources import include_closure, kernels_root
 from raytracer.benchmark.cuda import tensor_map
 from raytracer.benchmark.cuda.kernel import Enqueue, RefusedError, SizeError
-from raytracer.benchmark.products.choice import Choice, proposals
+from raytracer.benchmark.products.model import AnyTile, Choice, proposals
 from raytracer.benchmark.products.skinny import SkinnyTile
-from raytracer.benchmark.products.tile import SimtTile, TensorTile, tile_of
+from raytracer.benchmark.products.tiles import TensorTile, kernels_of, shapes_for
+from raytracer.variants import split_architecture
 
 if TYPE_CHECKING:
     from raytracer.backends.cuda.cache import Cubin
     from raytracer.benchmark.cuda.session import Session
-    from raytracer.benchmark.products.layout import Operand, Problem
-    from raytracer.benchmark.products.tile import AnyTile
+    from raytracer.benchmark.products.problem import Operand, Problem
     from raytracer.benchmark.record import Resources
     from raytracer.errors import RaytracerError
     from raytracer.variants import Variant
 
 BYTES = {2: "bfloat16", 4: "float32"}
-ALIGN_ENTRY = "align_operands"  # of a rung that takes any alignment
+PROPOSALS = {2: 16, 4: 8}  # of the model that the bench times, by bytes of a value of A and B
+CLUSTERS = 90  # compute capability times ten, from which on there are clusters
 ALIGN_BLOCKS, ALIGN_THREADS = 8, 256  # blocks of a multiprocessor
-SAMPLES, SAMPLE, MOST_LAUNCHES = 3, 200e-6, 24  # of a choice that is timed: graphs, seconds of one
+SAMPLES, SAMPLE, MAX_LAUNCHES = 3, 200e-6, 24  # of a choice that is timed: graphs, seconds of one
 TENSOR_ARGS, ROWS_ARGS = 512, 40  # bytes of ProductArgs and RowsToAlign
 
 
@@ -39,7 +39,7 @@ class Loaded:
     """A tile on the device.
 
     Attributes:
-        module: with the product, and where the rung has it the copy to aligned rows.
+        module: with the product and the copy to aligned rows.
         function: the product.
         cubin: its machine code.
         shared: bytes of dynamic shared memory that blocks may have: as many as any launch needs.
@@ -58,18 +58,25 @@ class Loaded:
 
 
 class ProductKernel:
-    """A rung with tiles, for any problem."""
+    """A rung of any size, for any problem."""
 
     def __init__(
-        self, session: Session, variant: Variant, root: Path | None = None, shipped: bool = True
+        self,
+        session: Session,
+        variant: Variant,
+        root: Path | None = None,
+        shipped: bool = True,
+        timed: bool = False,
     ) -> None:
         """Remember the rung; tiles are loaded when they are chosen.
 
         Args:
             session: the GPU.
-            variant: with tiles.
+            variant: of any size.
             root: the kernels folder; that of the package by default.
             shipped: whether cubins that are shipped with the package may be used.
+            timed: whether the choices that the model puts first are timed, to take the fastest one.
+                The last bits of a sum then depend on which one that is.
 
         Raises:
             RefusedError: the device cannot run the variant.
@@ -77,8 +84,9 @@ class ProductKernel:
         if not variant.admits(session.arch):
             needs = ", ".join(map(str, variant.needs))
             raise RefusedError(f"needs {needs}; this GPU is {session.arch}")
-        self.variant, self._session, self._root, self._shipped = variant, session, root, shipped
-        self.copies = copies_operands(variant, root)
+        self.variant, self._session, self._root = variant, session, root
+        self._shipped, self._timed = shipped, timed
+        self._clusters = split_architecture(session.arch)[0] >= CLUSTERS
         self._loaded: dict[tuple[tuple[str, str], ...], Loaded] = {}
         self._used: Any = None  # the tile that was bound last
 
@@ -92,57 +100,50 @@ class ProductKernel:
         }
 
     def choose(self, problem: Problem) -> Choice:
-        """Return tile and division of the work for a problem.
-
-        Of several proposals of the model the fastest one, timed now, which overwrites C.
+        """Return tile and division of the work for a problem; timing overwrites C.
 
         Raises:
             SizeError: the device has too little shared memory for every tile.
             NoCompilerError: there is machine code of no tile, and no nvcc.
         """
-        variant = self.variant
         found = proposals(
             problem,
-            variant.tiles,
-            variant.schedule == "parts",
             self._session.multiprocessors,
-            copies=self.copies,
-            early=bool(variant.start),
-            count=int(variant.proposals),
+            count=PROPOSALS[problem.a.size] if self._timed else 1,
+            clusters=self._clusters,
             usable=self._is_usable,
         )
         if not found:
             raise self._refusal(problem)
         if len(found) == 1:
             return found[0]
-        return min(found, key=lambda choice: self._timed(problem, choice))
-
-    def _fits(self, tile: AnyTile) -> bool:
-        """Whether the device has as much shared memory as a block takes."""
-        return tile.shared <= self._session.shared_limit
+        return min(found, key=lambda choice: self._seconds(problem, choice))
 
     def _is_usable(self, tile: AnyTile) -> bool:
         """Whether a tile runs on the device, and its machine code is at hand or can be made."""
-        macros = tile.macros()
-        if not self._fits(tile) or tuple(sorted(macros.items())) in self._loaded:
-            return self._fits(tile)
+        macros, fits = tile.macros(), tile.shared <= self._session.shared_limit
+        if not fits or tuple(sorted(macros.items())) in self._loaded:
+            return fits
         source = self.variant.translation_unit
         return compiler.is_available(source, self._session.arch, self._root, macros)
 
     def _refusal(self, problem: Problem) -> RaytracerError:
         """Return why no tile is usable."""
-        requests = (each for each in self.variant.tiles if not each.form)
-        tiles = [tile_of(request, problem) for request in requests]
-        if not any(tile.possible and self._fits(tile) for tile in tiles):
+        tiles = [
+            tile
+            for shape in shapes_for(problem, self._clusters)
+            for tile in kernels_of(shape, problem)
+        ]
+        if all(tile.shared > self._session.shared_limit for tile in tiles):
             return SizeError("every tile needs more shared memory than this GPU has")
         return compiler.NoCompilerError(
             f"no tile of {self.variant.path.name} is compiled for {self._session.arch}, and there "
             f"is no compiler: {compiler.GET_COMPILER}"
         )
 
-    def _timed(self, problem: Problem, choice: Choice) -> float:
-        """Return the seconds of a choice."""
-        launches = max(1, min(MOST_LAUNCHES, int(SAMPLE / choice.seconds)))
+    def _seconds(self, problem: Problem, choice: Choice) -> float:
+        """Time a choice."""
+        launches = max(1, min(MAX_LAUNCHES, int(SAMPLE / choice.seconds)))
         return min(self._session.replayed(self.bind(problem, choice), launches, SAMPLES))
 
     def bind(self, problem: Problem, choice: Choice | None = None) -> Enqueue:
@@ -150,35 +151,31 @@ class ProductKernel:
 
         Args:
             problem: sizes, addresses and layouts.
-            choice: tile and division of the work; by default what the model chooses.
+            choice: tile and division of the work; by default what `choose` returns.
 
         Raises:
-            SizeError: this rung needs aligned rows.
             MemoryNeedError: the scratch memory does not fit.
         """
         choice = choice or self.choose(problem)
-        self._used = tile = self._load(choice.tile.macros())
-        tile.allow(choice.tile.shared)
+        tile = choice.tile
+        self._used = loaded = self._load(tile.macros())
+        loaded.allow(tile.shared)
+        held: list[Any] = []
+        steps: list[Enqueue] = []
+        cluster = 0
         with translated(self._session.driver):
-            held: list[Any] = []
-            parts, flags = self._scratch(choice, held)
-            steps: list[Enqueue] = []
-            if isinstance(choice.tile, SkinnyTile):
-                arguments = choice.tile.arguments(problem, choice.units)
-            elif isinstance(choice.tile, TensorTile):
-                aligned = problem.a.aligned, problem.b.aligned
-                copied = not aligned[0], not aligned[1]
-                problem = self._aligned(problem, copied, tile.module, held, steps)
-                arguments = _tensor_arguments(problem, choice, choice.tile, parts, flags)
+            if isinstance(tile, SkinnyTile):
+                arguments, cluster = tile.arguments(problem, choice.units), tile.parts
             else:
-                problem = self._aligned(problem, choice.tile.copied, tile.module, held, steps)
-                arguments = _simt_arguments(problem, choice, parts, flags)
-        sizes, stream = (
-            (choice.blocks, choice.tile.threads, choice.tile.shared),
-            self._session.stream,
-        )
-        cluster = choice.tile.parts if isinstance(choice.tile, SkinnyTile) else 0
-        launch = bindings().Launch(tile.function, sizes, arguments, choice.early, cluster)
+                scratch = self._scratch(choice, tile.rows * tile.cols, held)
+                if isinstance(tile, TensorTile):
+                    copied, pack = _unaligned(problem), _tensor_arguments
+                else:
+                    copied, pack = tile.copied, _simt_arguments
+                problem = self._aligned(problem, copied, loaded.module, held, steps)
+                arguments = pack(problem, choice, *scratch)
+        stream, sizes = self._session.stream, (choice.blocks, tile.threads, tile.shared)
+        launch = bindings().Launch(loaded.function, sizes, arguments, choice.early, cluster)
 
         def enqueue(_held: Any = held) -> None:  # keeps the scratch memory alive
             for step in steps:
@@ -186,13 +183,6 @@ class ProductKernel:
             launch.queue(stream)
 
         return enqueue
-
-    def clusters_at_once(self, tile: TensorTile | SimtTile) -> int:
-        """Return how many clusters of a tile run at once."""
-        loaded = self._load(tile.macros())
-        loaded.allow(tile.shared)
-        sizes = tile.parts * tile.cluster, tile.threads, tile.shared
-        return int(bindings().clusters_at_once(loaded.function, sizes))
 
     def _load(self, macros: dict[str, str]) -> Loaded:
         """Return a tile, which is loaded through cuda-bindings: PyCUDA knows no clusters.
@@ -207,13 +197,12 @@ class ProductKernel:
             self._loaded[key] = Loaded(module, module.get_function(self.variant.op), cubin)
         return self._loaded[key]
 
-    def _scratch(self, choice: Choice, held: list[Any]) -> tuple[int, int]:
-        """Allocate sums of parts and their flags; return the addresses."""
+    def _scratch(self, choice: Choice, values: int, held: list[Any]) -> tuple[int, int]:
+        """Allocate sums of parts, of `values` each, and their flags; return the addresses."""
         if not choice.units.split_tiles:
             return 0, 0
-        driver, tile = self._session.driver, choice.tile
-        flags = 4 * 4 * choice.blocks  # up to four warpgroups of a block
-        held.append(driver.mem_alloc(choice.blocks * tile.rows * tile.cols * 4))
+        driver, flags = self._session.driver, 4 * 4 * choice.blocks  # up to four warpgroups
+        held.append(driver.mem_alloc(choice.blocks * values * 4))
         held.append(driver.mem_alloc(flags))
         self._session.fill(int(held[-1]), flags, 0)
         return int(held[-2]), int(held[-1])
@@ -229,10 +218,7 @@ class ProductKernel:
         """Add a step that copies operands to aligned rows; return the problem with the copies."""
         if not any(copied):
             return problem
-        try:
-            function = module.get_function(ALIGN_ENTRY)
-        except bindings().LogicError:
-            raise SizeError("the copy engine needs rows of a multiple of 16 bytes") from None
+        function = module.get_function("align_operands")
         moved, arguments = [], b""
         for operand, copy in zip((problem.a, problem.b), copied, strict=True):
             target = operand
@@ -252,25 +238,17 @@ class ProductKernel:
         return replace(problem, a=moved[0], b=moved[1])
 
 
-def copies_operands(variant: Variant, root: Path | None = None) -> bool:
-    """Whether a rung can copy operands to aligned rows: its file or a header has the kernel.
-
-    Args:
-        variant: with tiles.
-        root: the kernels folder; that of the package by default.
-    """
-    sources = include_closure(Path(str(variant.path)), root or kernels_root())
-    return any(ALIGN_ENTRY.encode() in text for text in sources.values())
+def _unaligned(problem: Problem) -> tuple[bool, bool]:
+    return not problem.a.aligned, not problem.b.aligned
 
 
 def _rows_to_align(operand: Operand, target: Operand) -> bytes:
     """Return the struct `RowsToAlign`; without a target there is nothing to do."""
-    to = 0 if target is operand else target.address
     halves = operand.size // 2  # the kernel copies values of 16 bits
     return struct.pack(
         "<QQqqii",
         operand.address,
-        to,
+        0 if target is operand else target.address,
         operand.pitch * halves,
         target.pitch * halves,
         operand.rows,
@@ -279,22 +257,15 @@ def _rows_to_align(operand: Operand, target: Operand) -> bytes:
 
 
 def _map(operand: Operand, box: tuple[int, int], swizzle: int) -> bytes:
-    return tensor_map.encode(
-        operand.address,
-        (operand.rows, operand.cols),
-        BYTES[operand.size],
-        box,
-        swizzle,
-        pitch=operand.pitch,
-    )
+    shape, pitch = (operand.rows, operand.cols), operand.pitch
+    return tensor_map.encode(operand.address, shape, BYTES[operand.size], box, swizzle, pitch)
 
 
-def _tensor_arguments(
-    problem: Problem, choice: Choice, tile: TensorTile, parts: int, flags: int
-) -> bytes:
+def _tensor_arguments(problem: Problem, choice: Choice, parts: int, flags: int) -> bytes:
     """Return the struct `ProductArgs`."""
-    depth, c = tile.depth, problem.c
-    cluster, across = tile.request.cluster, tile.request.across
+    tile, c = choice.tile, problem.c
+    assert isinstance(tile, TensorTile)
+    depth, cluster, across = tile.depth, tile.cluster, tile.across
     box_a = (depth // across, 64) if tile.transposed_a else (tile.rows // across, depth)
     box_b = (depth // cluster, 64) if tile.transposed_b else (tile.box_cols, depth)
     map_c = bytes(tensor_map.BYTES)

@@ -2,41 +2,53 @@
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
-from raytracer.benchmark.products.units import Units
-from raytracer.variants.header import MOST_SKINNY_ROWS
-
-if TYPE_CHECKING:
-    from raytracer.benchmark.products.layout import Operand, Problem
-    from raytracer.variants import TileRequest
+from raytracer.benchmark.products.problem import Operand, Problem, Units
 
 THREADS, COLS = 256, 4  # of a block; columns of C of a thread
-ROWS = MOST_SKINNY_ROWS  # of C that a thread holds, at most
+WARPS = THREADS // 32
+ROWS = 16  # of C that a thread holds, at most
 SPLITS = 3  # ways to divide the rows among blocks
-MOST_ROWS, MOST_STEPS = 64, 64  # in products for these kernels: one of them, at most
+MAX_ROWS, MAX_STEPS = 64, 64  # in products for these kernels: one of them, at most
 PACKED_BYTES = (16, 4)  # of neighbouring steps that a thread loads at once, the widest first
 PACKED_ROWS = {2: 8, 4: 16}  # that a thread can hold beside them, by bytes of a value
 PARTS = (1, 2, 4, 8)  # blocks of a cluster that divide k (split-K)
 SHARED = 72 * 1024  # bytes of a block at most: three on a multiprocessor
+SHARED_OF_ALL = 232448  # bytes of a multiprocessor on sm_90
 SECTOR = 32  # bytes: what a read of global memory moves at least
-MOST_VALUES = 1 << 32  # rows times pitch of a matrix, less than: offsets have 32 bits
-MOST_EXTENT = (1 << 31) - (1 << 16)  # of m, n and k, less than: steps are counted beyond the end
-MOST_THREADS = 1 << 31  # of a launch of `DirectProduct`, less than
+MAX_VALUES = 1 << 32  # rows times pitch of a matrix, less than: offsets have 32 bits
+MAX_EXTENT = (1 << 31) - (1 << 16)  # of m, n and k, less than: steps are counted beyond the end
+MAX_THREADS = 1 << 31  # of a launch of `DirectProduct`, less than
+DIRECT = (1, 4)  # rows, and columns, of a thread that works alone
+AT_ONCE = {1: 8, 4: 4}  # blocks of these that a multiprocessor runs at once
+
+# Microseconds for each, by bytes of a value: a launch; one that is not early; a cluster; a doubling
+# of its blocks; a turn of loads that a thread waits for; a batch of loads to shared memory; an
+# addition of sums of threads, one after the other; and of a multiprocessor's warps, in thousands:
+# loads, sectors that these touch, multiply-adds, reads of shared memory, sums to shared memory; a
+# megabyte of A, B, C.
+FACTORS = {
+    4: (1.1, 0.272, 0.661, 0.247, 0.155, 0.331, 0.0101, 1.23, 0.471, 0.21, 0.572, 4.5, 0.129),
+    2: (0.852, 0.255, 0.418, 0.292, 0.339, 0.295, 0.0321, 2.9, 0.225, 0.213, 0.0, 1.92, 0.16),
+}
+# By bytes of a value and rows of a thread: a launch; one that is not early; a turn of loads; and
+# of a multiprocessor's warps, in thousands: loads, stores, multiply-adds, loads of neighbouring
+# threads from different rows; a megabyte.
+DIRECT_FACTORS = {
+    (4, 1): (0.411, 0.366, 0.406, 0.706, 24.3, 0.0, 2.47, 0.211),
+    (4, 4): (1.01, 0.827, 0.402, 0.738, 0.0, 0.0626, 1.98, 0.272),
+    (2, 1): (0.565, 0.383, 0.445, 0.0, 3.69, 0.0, 2.22, 2.25),
+    (2, 4): (0.934, 0.598, 0.312, 0.0, 0.0, 0.0, 3.06, 0.399),
+}
 
 
-@dataclass(frozen=True)
-class Side:
-    """An operand: its first value, and values from row (or column) to row, and from step to step.
-
-    Attributes:
-        address: of the first value.
-        across: values between rows of A, or between columns of B.
-        step: values between steps along k.
-    """
+class Side(NamedTuple):
+    """An operand: its first value, and values from row (or column) to row, from step to step."""
 
     address: int
     across: int
@@ -48,8 +60,8 @@ class SkinnyTile:
     """A kernel for few rows, and how its threads share the columns and the steps.
 
     Attributes:
-        request: the rows of C that a thread holds, or rows and columns of a thread that works alone
-            (`DirectProduct`).
+        rows: of C of a block, or its columns if swapped; of a thread that works alone.
+        is_direct: whether a thread computes values of C by itself (`DirectProduct`).
         swapped: the rows are the columns of C.
         step_bits: logarithm to base 2 of neighbouring threads that take steps in turns.
         col_bits: of the groups of those that have columns of their own.
@@ -60,7 +72,8 @@ class SkinnyTile:
         pack: neighbouring steps of a column that a thread loads at once.
     """
 
-    request: TileRequest
+    rows: int
+    is_direct: bool
     swapped: bool
     step_bits: int
     col_bits: int
@@ -70,35 +83,12 @@ class SkinnyTile:
     chunk: int
     pack: int = 1
 
-    cluster = 1
-    depth = 1
     threads = THREADS
-    per_multiprocessor = 2
-
-    @property
-    def rows(self) -> int:
-        """Rows of C of a block, or its columns if swapped."""
-        return self.request.rows
-
-    @property
-    def is_direct(self) -> bool:
-        """Whether a thread computes values of C by itself."""
-        return self.request.form == "direct"
 
     @property
     def cols(self) -> int:
         """Columns of C of a block, or its rows if swapped; of a thread that works alone."""
-        return self.request.cols if self.is_direct else COLS << self.col_bits
-
-    @property
-    def cluster_rows(self) -> int:
-        """Rows of C of a cluster: its blocks divide k."""
-        return self.rows
-
-    @property
-    def cluster_cols(self) -> int:
-        """Columns of C of a cluster."""
-        return self.cols
+        return self.rows if self.is_direct else COLS << self.col_bits
 
     @property
     def turn(self) -> int:
@@ -106,13 +96,19 @@ class SkinnyTile:
         return THREADS >> self.col_bits
 
     @property
+    def layers(self) -> int:
+        """Blocks that a multiprocessor runs at once."""
+        registers = 2 if self.rows > 2 or self.pack > 1 else 3
+        return min(registers, SHARED_OF_ALL // (max(self.shared, 1024) + 1024))
+
+    @property
     def label(self) -> str:
-        """The entry of the header."""
-        return str(self.request)
+        """The kernel in words."""
+        return f"direct {self.rows}x{self.rows}" if self.is_direct else f"skinny {self.rows}"
 
     @property
     def shared(self) -> int:
-        """Rows of a chunk of steps; in the same place, later, the sums of all threads."""
+        """Bytes for rows of a chunk of steps; in the same place, later, the sums of all threads."""
         if self.is_direct:
             return 0
         sums = self.turn * (self.rows * self.cols + 1)
@@ -152,6 +148,11 @@ def part_steps(steps: int, parts: int) -> int:
     return -(-share // 32) * 32 if share > 64 or parts > 1 else share
 
 
+def unroll_of(pack: int, size: int) -> int:
+    """Return the loads of a column that a thread has on their way, as in the kernel."""
+    return 2 if pack * size == PACKED_BYTES[0] else 4
+
+
 def sides(problem: Problem) -> tuple[Side, Side]:
     """Return where the values of A and B lie."""
     by_rows = problem.b.transposed == (problem.b.size == 2)  # a row of B is contiguous
@@ -163,33 +164,30 @@ def _side(operand: Operand, along_k: bool) -> Side:
     return Side(operand.address, across, step)
 
 
-def forms(request: TileRequest, problem: Problem) -> Iterator[SkinnyTile]:
-    """Yield the kernels for a request: none for products that are not skinny."""
-    if max(_extent(each) for each in (problem.a, problem.b, problem.c)) >= MOST_VALUES:
+def forms(problem: Problem) -> Iterator[SkinnyTile]:
+    """Yield the kernels for a product: none if it is not skinny."""
+    if max(each.rows * each.pitch for each in (problem.a, problem.b, problem.c)) >= MAX_VALUES:
         return
-    if max(problem.m, problem.n, problem.k) >= MOST_EXTENT:
+    if max(problem.m, problem.n, problem.k) >= MAX_EXTENT:
         return
-    for swapped in (False, True):
-        if request.form == "direct":
-            tile = _form(request, problem, swapped)
+    for rows in range(1, ROWS + 1):
+        for swapped in (False, True):
+            yield from _shared_forms(rows, problem, swapped)
+    for rows in DIRECT:
+        for swapped in (False, True):
+            tile = _form(rows, problem, swapped, is_direct=True)
             threads = division(problem, tile).workers * THREADS
-            if problem.k <= MOST_STEPS and threads < MOST_THREADS:
+            if problem.k <= MAX_STEPS and threads < MAX_THREADS:
                 yield tile
-        else:
-            yield from _shared_forms(request, problem, swapped)
 
 
-def _extent(operand: Operand) -> int:
-    return operand.rows * operand.pitch
-
-
-def _shared_forms(request: TileRequest, problem: Problem, swapped: bool) -> Iterator[SkinnyTile]:
+def _shared_forms(rows_of_thread: int, problem: Problem, swapped: bool) -> Iterator[SkinnyTile]:
     rows, cols = (problem.n, problem.m) if swapped else (problem.m, problem.n)
     fewest = -(-rows // ROWS)
-    if rows > MOST_ROWS or request.rows not in {-(-rows // (fewest + i)) for i in range(SPLITS)}:
+    if rows > MAX_ROWS or rows_of_thread not in {-(-rows // (fewest + i)) for i in range(SPLITS)}:
         return
     many = sides(problem)[0 if swapped else 1]
-    pack = _pack(problem, problem.a if swapped else problem.b, many, request.rows)
+    pack = _pack(problem, problem.a if swapped else problem.b, many, rows_of_thread)
     for step_bits in (0, 3, 5) if many.step == 1 and problem.k > 1 else (0,):
         for col_bits in range(9 - step_bits):
             if col_bits and COLS << (col_bits - 1) >= cols:
@@ -198,7 +196,7 @@ def _shared_forms(request: TileRequest, problem: Problem, swapped: bool) -> Iter
                 continue
             for parts in PARTS:
                 each = (step_bits, col_bits, parts, pack if step_bits else 1)
-                tile = _form(request, problem, swapped, *each)
+                tile = _form(rows_of_thread, problem, swapped, *each)
                 if tile.shared <= SHARED and (parts == 1 or problem.k >= parts * tile.turn):
                     yield tile
 
@@ -221,40 +219,38 @@ def _pack(problem: Problem, operand: Operand, many: Side, rows: int) -> int:
 
 
 def _form(
-    request: TileRequest,
+    rows: int,
     problem: Problem,
     swapped: bool,
     step_bits: int = 0,
     col_bits: int = 0,
     parts: int = 1,
     pack: int = 1,
+    is_direct: bool = False,
 ) -> SkinnyTile:
     share, size = part_steps(problem.k, parts), problem.a.size
     group = (THREADS >> col_bits) * unroll_of(pack, size) * pack
-    room = SHARED // (4 * pitch_of(request.rows, pack))
+    room = SHARED // (4 * pitch_of(rows, pack))
     chunk = share if share <= room else max(1, room // group) * group
     return SkinnyTile(
-        request, swapped, step_bits, col_bits, parts, size, problem.c.size, chunk, pack
+        rows, is_direct, swapped, step_bits, col_bits, parts, size, problem.c.size, chunk, pack
     )
 
 
-def unroll_of(pack: int, size: int) -> int:
-    """Return the loads of a column that a thread has on their way, as in the kernel."""
-    return 2 if pack * size == PACKED_BYTES[0] else 4
+def every_macros(size: int, c_size: int, sample: bool) -> list[dict[str, str]]:
+    """Return the macros of all compilations for bytes of values of A and B, and of C.
 
-
-def every_macros(request: TileRequest, size: int, c_size: int) -> list[dict[str, str]]:
-    """Return the macros of all compilations of a request.
-
-    Args:
-        request: rows of a thread.
-        size: bytes of a value of A and B.
-        c_size: bytes of a value of C.
+    sample: of the fewest and the most rows alone.
     """
-    packs = [1]
-    if request.form == "skinny" and request.rows <= PACKED_ROWS[size]:
-        packs += [each // size for each in PACKED_BYTES if each > size]
-    return [SkinnyTile(request, False, 0, 0, 1, size, c_size, 1, pack).macros() for pack in packs]
+    kinds = [(rows, True, 1) for rows in DIRECT]
+    for rows in (1, ROWS) if sample else range(1, ROWS + 1):
+        packs = [each // size for each in PACKED_BYTES if each > size]
+        packs = [1, *(packs if rows <= PACKED_ROWS[size] else ())]
+        kinds += [(rows, False, pack) for pack in packs]
+    return [
+        SkinnyTile(rows, direct, False, 0, 0, 1, size, c_size, 1, pack).macros()
+        for rows, direct, pack in kinds
+    ]
 
 
 def division(problem: Problem, tile: SkinnyTile) -> Units:
@@ -263,3 +259,81 @@ def division(problem: Problem, tile: SkinnyTile) -> Units:
     tile_rows, tile_cols = -(-rows // tile.rows), -(-cols // tile.cols)
     blocks = -(-tile_rows * tile_cols // (THREADS if tile.is_direct else 1))
     return Units(tile_rows, tile_cols, problem.k, blocks)
+
+
+def predicted(
+    problem: Problem,
+    tile: SkinnyTile,
+    units: Units,
+    multiprocessors: int,
+    at_once: int,
+    early: bool,
+) -> float:
+    """Return the predicted seconds: counts times FACTORS. at_once: clusters that run at once."""
+    m, n, k = problem.m, problem.n, problem.k
+    moved = (tile.value_size * k * (m + n) + tile.c_size * m * n) * 1e-6
+    factors: tuple[float, ...] = FACTORS[tile.value_size]
+    counts: tuple[float, ...]
+    if tile.is_direct:
+        counts = _direct(problem, tile, units, multiprocessors)
+        factors = DIRECT_FACTORS[tile.value_size, tile.rows]
+    else:
+        counts = _shared(problem, tile, units, multiprocessors, at_once)
+    numbers = (1.0, float(not early), *counts, moved)
+    return 1e-6 * sum(number * each for number, each in zip(numbers, factors, strict=True))
+
+
+def _direct(
+    problem: Problem, tile: SkinnyTile, units: Units, multiprocessors: int
+) -> tuple[float, ...]:
+    apart = sides(problem)[0 if tile.swapped else 1].across > 1
+    blocks, k = units.workers, problem.k
+    waves = -(-blocks // (multiprocessors * AT_ONCE[tile.rows]))
+    warps = WARPS * max(1.0, blocks / multiprocessors) * 1e-3
+    values = tile.rows * tile.cols
+    turns = -(-k // (4 if values > 4 else 8))
+    loads = k * (tile.rows + tile.cols)
+    return (
+        float(turns * waves),
+        warps * loads,
+        warps * values,
+        warps * k * values,
+        warps * k * tile.cols * apart,
+    )
+
+
+def _shared(
+    problem: Problem, tile: SkinnyTile, units: Units, multiprocessors: int, at_once: int
+) -> tuple[float, ...]:
+    share, unroll = part_steps(problem.k, tile.parts), unroll_of(tile.pack, tile.value_size)
+    turns = -(-share // (tile.turn * unroll * tile.pack))
+    layers = -(-units.workers // at_once)
+    blocks = max(1.0, units.workers * tile.parts / multiprocessors) * 1e-3
+    batch = -(-min(share, tile.chunk) * tile.rows // (THREADS * 8)) * -(-share // tile.chunk)
+    count = tile.rows * tile.cols
+    groups = min(tile.turn, max(1, THREADS // count))
+    chain = tile.turn / groups * -(-count * groups // THREADS)
+    loads = WARPS * turns * unroll * COLS
+    steps = WARPS * turns * unroll * tile.pack
+    sectors = loads * tile.pack * tile.value_size / min(_run_bytes(problem, tile), SECTOR) * 4
+    pieces = tile.rows / (4 if tile.pack > 2 else 2) if tile.pack > 1 else -(-tile.rows // 4)
+    return (
+        float(tile.parts > 1),
+        math.log2(tile.parts),
+        float(turns * layers),
+        float(batch * layers),
+        float(chain * layers),
+        blocks * loads,
+        blocks * sectors,
+        blocks * steps * COLS * tile.rows,
+        blocks * steps * pieces * (4 if tile.step_bits else 1),
+        blocks * count * tile.turn / 32,
+    )
+
+
+def _run_bytes(problem: Problem, tile: SkinnyTile) -> int:
+    """Return the bytes beside each other that the threads of a warp load at once."""
+    if tile.step_bits:
+        return tile.pack * tile.value_size << tile.step_bits
+    apart = sides(problem)[0 if tile.swapped else 1].across > 1
+    return tile.value_size << (0 if apart else min(5, tile.col_bits))

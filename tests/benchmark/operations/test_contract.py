@@ -22,8 +22,7 @@ from raytracer.benchmark.operations.base import (
     from_bfloat16,
     relative_error,
 )
-from raytracer.benchmark.products.choice import candidates, tile_forms
-from raytracer.benchmark.products.kernel import copies_operands
+from raytracer.benchmark.products.model import proposals
 from raytracer.compile_all import ARCHITECTURES, fastest, jobs, macros_of
 from raytracer.errors import UserError
 
@@ -114,7 +113,7 @@ def test_axes_of_the_inputs_are_the_axes(name: str) -> None:
 def test_every_variant_has_a_launch_within_the_limits(name: str) -> None:
     op = ops.find(name)
     for variant in ladder(name):
-        for given in (op.axes, *op.awkward) if variant.grid else ():  # tiles: test_choice.py
+        for given in (op.axes, *op.awkward) if variant.grid else ():  # any size: test_model.py
             for multiprocessors in (1, 132):
                 for dtype in op.dtypes:
                     names = op.launch_names(op.resolve(given), dtype)
@@ -180,20 +179,14 @@ def test_tiles_of_products_of_any_size_are_packed(arch: str, called: str) -> Non
         for every_size in (True, False)
     )
     assert some < packed
+    rung, clusters = ladder(called)[-1], arch != "sm_80"
+    assert rung.admits(arch)
     for dtype in op.dtypes:
-        admitted = [each for each in ladder(called) if each.admits(arch) and each.supports(dtype)]
         for step in (1, 8, 64) * 8:
             sizes = (max(1, int(2 ** rng.uniform(0, 12)) // step * step) for _ in "mnk")
             axes = dict(zip("mnk", sizes, strict=True))
-            rung = variants.preferred(admitted, axes, dtype)[0]
-            given, copies = op.problem(axes, dtype, lambda _: 0), copies_operands(rung)
-            found = candidates(given, rung.tiles, True, 132, copies, bool(rung.start))
-            best = min(found, key=lambda choice: choice.seconds)
+            (best,) = proposals(op.problem(axes, dtype, lambda _: 0), 132, clusters=clusters)
             assert (rung.label, tuple(sorted(best.tile.macros().items()))) in packed, axes
-        usual = op.problem(op.resolve({}), dtype, lambda _: 0)
-        forms = [tile for each in rung.tiles for tile in tile_forms(each, usual, copies=False)]
-        at_hand = [(rung.label, tuple(sorted(tile.macros().items()))) in some for tile in forms]
-        assert any(at_hand)
 
 
 @pytest.mark.parametrize("arch", [each for each in ARCHITECTURES if each.startswith("sm_")])

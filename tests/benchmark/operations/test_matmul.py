@@ -181,18 +181,6 @@ def test_grids_cover_every_tile(name: str, size: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("size", "small"),
-    [(1, True), (64, True), (1024, True), (1536, True), (1920, True), (1921, False), (4096, False)],
-)
-def test_grid_of_small_tiles_is_told_from_one_of_large_tiles(size: int, small: bool) -> None:
-    # kernels/ladders/matmul/15_by_size.cu takes 64 x 64 tiles if the grid is that of 64 x 64 tiles
-    (variant,) = (each for each in variants.discover("matmul") if each.name == "by_size")
-    blocks = variant.launch({"m": size, "n": size, "k": 5}, 132).grid[0]
-    assert (blocks == (-(-size // 64)) ** 2) is small
-    assert blocks >= (-(-size // 128)) ** 2
-
-
-@pytest.mark.parametrize(
     ("rows", "cols", "band"), [(1, 1, 16), (3, 5, 2), (33, 7, 16), (16, 16, 16)]
 )
 def test_tile_order_visits_every_tile_once(rows: int, cols: int, band: int) -> None:

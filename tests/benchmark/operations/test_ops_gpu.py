@@ -89,12 +89,10 @@ def test_variant_agrees_with_the_reference(
 def needs_alignment(op: Op, variant: variants.Variant) -> bool:
     """Whether a variant refuses sizes whose rows or arrays do not begin at multiples of 16 bytes.
 
-    Tensor maps need such rows, whether the header or the host asks for them; vectors such arrays.
+    Tensor maps need such rows, vectors such arrays.
     """
-    copies = "align_operands" in variant.code
-    mapped = bool(variant.maps) or (op.name == "matmul_bf16" and bool(variant.tiles) and not copies)
     shifted = any(any(op.offsets(op.resolve(each), op.dtypes[0]).values()) for each in op.awkward)
-    return mapped or (shifted and not takes_any_address(op, Source(variant)))
+    return bool(variant.maps) or (shifted and not takes_any_address(op, Source(variant)))
 
 
 @pytest.mark.parametrize(

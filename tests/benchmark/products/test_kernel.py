@@ -18,9 +18,10 @@ from raytracer.benchmark.cuda import tensor_map
 from raytracer.benchmark.cuda.kernel import SizeError
 from raytracer.benchmark.operations import find
 from raytracer.benchmark.products import kernel as products
-from raytracer.benchmark.products.choice import proposals
 from raytracer.benchmark.products.kernel import ProductKernel
-from raytracer.benchmark.products.tile import SHARED_LIMIT, tile_of
+from raytracer.benchmark.products.model import Choice, candidates, proposals
+from raytracer.benchmark.products.problem import Problem
+from raytracer.benchmark.products.tiles import SHARED_LIMIT, SIMT_SHAPES, Shape, kernels_of
 
 MAP = 128  # bytes
 
@@ -83,24 +84,23 @@ Bind = Callable[..., Driver]
 
 @pytest.fixture
 def bind(monkeypatch: pytest.MonkeyPatch) -> Bind:
-    """Return a function that launches a product of the best rung, or of another one."""
+    """Return a function that launches a product, of a tile or of what is chosen."""
     monkeypatch.setattr(compiler, "is_available", lambda *_: True)  # also without nvcc
 
     def run(
         name: str,
         dtype: str,
         size: tuple[int, int, int],
-        rung: str = "",
+        shape: Shape | None = None,
         pitch_c: int = 0,
         replayed: Callable[..., list[float]] | None = None,
         shared_limit: int = SHARED_LIMIT,
+        arch: str = "sm_90a",
     ) -> Driver:
-        order = variants.preferred(variants.discover(name), {}, dtype)
-        variant = next(each for each in order if each.label.startswith(rung))
-        entries = (name, "align_operands") if products.copies_operands(variant) else (name,)
-        driver = Driver(entries)
+        variant = variants.discover(name)[-1]
+        driver = Driver((name, "align_operands"))
         session: Any = SimpleNamespace(
-            arch="sm_90a",
+            arch=arch,
             driver=driver,
             multiprocessors=132,
             shared_limit=shared_limit,
@@ -113,15 +113,25 @@ def bind(monkeypatch: pytest.MonkeyPatch) -> Bind:
         monkeypatch.setattr(products, "translated", lambda _: nullcontext())
         monkeypatch.setattr(tensor_map, "bindings", lambda: driver)
         monkeypatch.setattr(products, "bindings", lambda: driver)
-        axes = dict(zip("mnk", size, strict=True))
         address = {"a": 1 << 20, "b": 1 << 21, "c": 1 << 22}
-        problem = find(name).problem(axes, dtype, address.__getitem__)
+        problem = product(name, dtype, size, address.__getitem__)
         if pitch_c:
             problem = replace(problem, c=replace(problem.c, pitch=pitch_c))
-        ProductKernel(session, variant).bind(problem)()
+        chosen = choice_of(problem, shape) if shape else None
+        ProductKernel(session, variant, timed=replayed is not None).bind(problem, chosen)()
         return driver
 
     return run
+
+
+def product(
+    name: str, dtype: str, size: tuple[int, int, int], address: Callable[[str], int]
+) -> Problem:
+    return find(name).problem(dict(zip("mnk", size, strict=True)), dtype, address)
+
+
+def choice_of(problem: Problem, shape: Shape) -> Choice:
+    return min(candidates(problem, [shape], 132), key=lambda choice: choice.seconds)
 
 
 def map_of(arguments: bytes, number: int) -> tuple[int, ...]:
@@ -145,7 +155,7 @@ def test_maps_and_sizes_of_a_product_of_aligned_matrices(bind: Bind) -> None:
 
 
 def test_operands_whose_rows_are_not_aligned_are_copied_first(bind: Bind) -> None:
-    driver = bind("matmul_bf16", "bfloat16", (100, 50, 33), "22")
+    driver = bind("matmul_bf16", "bfloat16", (100, 50, 33), Shape(64, 64))
     (align, _, _, rows, _), (name, _, _, arguments, _) = driver.launches
     assert (align, name) == ("align_operands", "matmul_bf16")
     first, second = struct.unpack("<QQqqii", rows[:40]), struct.unpack("<QQqqii", rows[40:])
@@ -179,11 +189,6 @@ def test_a_launch_with_less_shared_memory_leaves_room_for_those_before(
     assert driver.shared == [2000, 2000, 3000]
 
 
-def test_rungs_without_copies_refuse_them(bind: Bind) -> None:
-    with pytest.raises(SizeError, match="multiple of 16"):
-        bind("matmul_bf16", "bfloat16", (100, 50, 33), rung="18")
-
-
 def test_the_fastest_of_the_timed_proposals_is_launched(bind: Bind) -> None:
     size, times = (1408, 1344, 12288), iter([5.0, 4.0, 1.0, 3.0, 2.0, *range(6, 17)])
     timed = list[int]()
@@ -193,13 +198,9 @@ def test_the_fastest_of_the_timed_proposals_is_launched(bind: Bind) -> None:
         timed.append(samples)
         return [next(times)] * samples
 
-    driver = bind("matmul_bf16", "bfloat16_out", size, "24_timed", replayed=replayed)
+    driver = bind("matmul_bf16", "bfloat16_out", size, replayed=replayed)
     assert len(timed) == 16
-    given = find("matmul_bf16").problem(
-        dict(zip("mnk", size, strict=True)), "bfloat16_out", lambda _: 0
-    )
-    (variant,) = (v for v in variants.discover("matmul_bf16") if v.label.startswith("24_timed"))
-    third = proposals(given, variant.tiles, True, 132, True, True, 16)[2]
+    third = proposals(product("matmul_bf16", "bfloat16_out", size, lambda _: 0), 132, count=16)[2]
     ((_, grid, block, _, shared),) = driver.launches
     assert (grid[0], block[0], shared) == (third.blocks, third.tile.threads, third.tile.shared)
 
@@ -214,21 +215,8 @@ def test_rows_of_b_are_copied_as_pairs_of_16_bits_for_multiply_adds(bind: Bind) 
     assert struct.unpack_from("<3Q3q", arguments)[1:] == (second[1], 1 << 22, 4096, 4096, 4095)
 
 
-def test_rungs_that_copy_operands_are_known_wherever_the_kernel_stands() -> None:
-    found = {
-        name: [each.label for each in variants.discover(name) if each.tiles and
-               products.copies_operands(each)]
-        for name in ("matmul", "matmul_bf16")
-    }  # fmt: skip
-    assert found["matmul"] == [
-        each.label for each in variants.discover("matmul") if each.number >= 19
-    ]
-    assert {"17_any_size", "21_any_width"} <= set(found["matmul_bf16"])
-    assert "16_parts" not in found["matmul_bf16"]
-
-
 def test_arguments_of_a_product_of_multiply_adds(bind: Bind) -> None:
-    driver = bind("matmul", "float32", (100, 50, 33), "22")
+    driver = bind("matmul", "float32", (100, 50, 33), Shape(64, 64))
     ((name, _, _, arguments, shared),) = driver.launches
     assert name == "matmul"
     assert len(arguments) == 104
@@ -256,24 +244,17 @@ def test_arguments_of_a_skinny_product(bind: Bind) -> None:
     assert shared > 0
 
 
-def test_tiles_that_need_more_shared_memory_than_the_device_has_are_not_taken(bind: Bind) -> None:
-    size, limit = (1536, 1536, 16_384), 99 << 10  # of sm_86, sm_89 and sm_120
-    for rung in ("19", "21", "22_rows"):
-        ((*_, shared),) = bind("matmul", "float32", size, rung, shared_limit=limit).launches
-        assert shared <= limit
-    largest = max(
-        tile_of(request, square(1024)).shared
-        for variant in variants.discover("matmul")
-        for request in variant.tiles
-        if not request.form
-    )
-    assert largest > limit
+@pytest.mark.parametrize("arch", ["sm_86", "sm_120"])
+def test_tiles_that_need_more_shared_memory_than_the_device_has_are_not_taken(
+    bind: Bind, arch: str
+) -> None:
+    size, limit = (1536, 1536, 16_384), 99 << 10
+    ((*_, shared),) = bind("matmul", "float32", size, shared_limit=limit, arch=arch).launches
+    assert shared <= limit
+    given = product("matmul", "float32", size, lambda _: 0)
+    assert max(kernels_of(shape, given)[0].shared for shape in SIMT_SHAPES) > limit
     with pytest.raises(SizeError, match="more shared memory than this GPU has"):
         bind("matmul", "float32", size, shared_limit=1024)
-
-
-def square(size: int) -> Any:
-    return find("matmul").problem({"m": size, "n": size, "k": size}, "float32", lambda _: 0)
 
 
 def test_without_a_compiler_the_fastest_tile_at_hand_is_taken(
@@ -293,5 +274,5 @@ def test_without_a_compiler_the_fastest_tile_at_hand_is_taken(
     assert len(asked) > 1
     assert asked[-1].items() >= shipped.items()
     monkeypatch.setattr(compiler, "is_available", lambda *_: False)
-    with pytest.raises(compiler.NoCompilerError, match=r"no tile of 22_rows_of_c.cu .* sm_90a"):
-        bind("matmul", "float32", size, "22_rows")
+    with pytest.raises(compiler.NoCompilerError, match=r"no tile of 15_any_size.cu .* sm_90a"):
+        bind("matmul", "float32", size)

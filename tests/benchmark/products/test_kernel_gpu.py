@@ -16,13 +16,15 @@ from numpy.typing import NDArray
 from conftest import backend_missing
 from raytracer import ops, variants
 from raytracer.backends.cuda import compile as compiler
+from raytracer.benchmark import runner
 from raytracer.benchmark.cuda.guarded_memory import Memory
 from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.operations import find
 from raytracer.benchmark.operations.base import bfloat16_bits, from_bfloat16, relative_error
-from raytracer.benchmark.products import Operand, Problem
-from raytracer.benchmark.products.choice import candidates
 from raytracer.benchmark.products.kernel import ProductKernel
+from raytracer.benchmark.products.model import candidates, proposals, skinny_candidates
+from raytracer.benchmark.products.problem import Operand, Problem
+from raytracer.benchmark.products.tiles import TENSOR_SHAPES, Shape
 from raytracer.resources import thread_count
 from support.alone import alone
 
@@ -132,23 +134,15 @@ def session() -> Iterator[Session]:
         yield session
 
 
-def best(name: str) -> variants.Variant:
-    """Return the rung that operations take."""
-    return variants.preferred(variants.discover(name), {}, "")[0]
+def rung(name: str) -> variants.Variant:
+    return variants.discover(name)[-1]
 
 
-def rungs(op: str) -> list[variants.Variant]:
-    """Return the rung that operations take, and later ones without timed proposals."""
-    first = best(op)
-    later = [each for each in variants.discover(op) if each.number > first.number]
-    return [first, *(each for each in later if int(each.proposals) == 1)]
-
-
-def kinds() -> list[variants.TileRequest]:
+def kinds() -> list[Shape]:
     """Return a tile of every kind for bfloat16, with the width beside the least one."""
-    found = dict[str, list[variants.TileRequest]]()
-    for each in (tile for tile in rungs("matmul_bf16")[-1].tiles if not tile.form):
-        found.setdefault(f"{each.rows}{each.kind}", []).append(each)
+    found = dict[tuple[int, str, int], list[Shape]]()
+    for each in TENSOR_SHAPES:
+        found.setdefault((each.rows, each.kind, each.parts), []).append(each)
     return [same[min(1, len(same) - 1)] for same in found.values()]
 
 
@@ -158,13 +152,9 @@ def compile_everything(session: Session) -> None:
         return
     jobs = set()
     for case in cases():
-        for variant in rungs(DTYPES[case.dtype]):
-            if not variant.admits(session.arch):
-                continue
-            given = problem(case, make(case)[0], [0, 0, 0])
-            parts = variant.schedule == "parts"
-            found = candidates(given, variant.tiles, parts, session.multiprocessors)
-            choice = min(found, key=lambda each: each.seconds)
+        variant = rung(DTYPES[case.dtype])
+        if variant.admits(session.arch):
+            (choice,) = proposals(problem(case, make(case)[0], [0, 0, 0]), session.multiprocessors)
             jobs.add((str(variant.path), tuple(sorted(choice.tile.macros().items()))))
     with ThreadPoolExecutor(min(thread_count(), 16)) as pool:
         list(
@@ -177,10 +167,9 @@ def compile_everything(session: Session) -> None:
         )
 
 
-@pytest.mark.parametrize("last", [False, True], ids=["best", "last"])
 @pytest.mark.parametrize("case", cases(), ids=str)
-def test_product_agrees_with_float64(session: Session, case: Case, last: bool) -> None:
-    variant = rungs(DTYPES[case.dtype])[-1 if last else 0]
+def test_product_agrees_with_float64(session: Session, case: Case) -> None:
+    variant = rung(DTYPES[case.dtype])
     if not variant.admits(session.arch):
         pytest.skip(f"{variant.label} does not run on {session.arch}")
     matrices, wanted = make(case)
@@ -209,11 +198,9 @@ def test_product_agrees_with_float64(session: Session, case: Case, last: bool) -
     assert (results[0].view("u1")[between] == 0xFF).all(), "values between rows were written"
 
 
-@pytest.mark.parametrize("request_", kinds(), ids=str)
-def test_tiles_of_every_kind_agree_with_float64(
-    session: Session, request_: variants.TileRequest
-) -> None:
-    variant = rungs("matmul_bf16")[-1]
+@pytest.mark.parametrize("shape", kinds(), ids=lambda shape: shape.label)
+def test_tiles_of_every_kind_agree_with_float64(session: Session, shape: Shape) -> None:
+    variant = rung("matmul_bf16")
     if not variant.admits(session.arch):
         pytest.skip(f"{variant.label} does not run on {session.arch}")
     kernel, tried = ProductKernel(session, variant), 0
@@ -226,7 +213,7 @@ def test_tiles_of_every_kind_agree_with_float64(
             for name, each in zip("abc", matrices, strict=True):
                 memory.upload(name, each.buffer)
             given = problem(case, matrices, [memory.address(name) for name in "abc"])
-            for choice in candidates(given, [request_], True, session.multiprocessors, True, True):
+            for choice in candidates(given, [shape], session.multiprocessors):
                 memory.poison("c")
                 launch = kernel.bind(given, choice)
                 launch()
@@ -266,13 +253,12 @@ def skinny_cases() -> list[Case]:
 @pytest.mark.parametrize("case", skinny_cases(), ids=str)
 def test_forms_for_skinny_products_agree_with_float64(session: Session, case: Case) -> None:
     op = find(DTYPES[case.dtype])
-    variant = best(op.name)
+    variant = rung(op.name)
     if not variant.admits(session.arch):
         pytest.skip(f"{variant.label} does not run on {session.arch}")
     matrices, wanted = make(case)
     kernel = ProductKernel(session, variant)
     limit = op.tolerance({"m": 1, "n": 1, "k": case.size[2]}, case.dtype)
-    requests = [each for each in variant.tiles if each.form]
     sizes = {name: each.buffer.nbytes for name, each in zip("abc", matrices, strict=True)}
     inside = Stored(np.zeros_like(matrices[2].buffer), matrices[2].operand)
     inside.matrix()[:] = 1
@@ -281,7 +267,7 @@ def test_forms_for_skinny_products_agree_with_float64(session: Session, case: Ca
         for name, each in zip("abc", matrices, strict=True):
             memory.upload(name, each.buffer)
         given = problem(case, matrices, [memory.address(name) for name in "abc"])
-        found = list(candidates(given, requests, True, session.multiprocessors, early=True))
+        found = list(skinny_candidates(given, session.multiprocessors))
         assert found
         for choice in random.Random(3).sample(found, min(40, len(found))):
             launch, results = kernel.bind(given, choice), []
@@ -297,23 +283,13 @@ def test_forms_for_skinny_products_agree_with_float64(session: Session, case: Ca
             assert (results[0].view("u1")[between] == 0xFF).all(), choice
 
 
-@pytest.mark.parametrize("op", ["matmul", "matmul_bf16"])
-def test_timed_proposals_agree_with_float64(session: Session, op: str) -> None:
-    variant = variants.discover(op)[-1]
-    assert int(variant.proposals) > 1
-    if not variant.admits(session.arch):
-        pytest.skip(f"{variant.label} does not run on {session.arch}")
-    generator = np.random.default_rng(3)
-    a, b = (generator.standard_normal(shape, "f4") for shape in ((704, 4160), (320, 4160)))
-    if op == "matmul":
-        wanted = a.astype("f8") @ b.T.astype("f8")
-        found = ops.matmul(a, np.ascontiguousarray(b.T), variant=variant.label)
-        assert relative_error(found, wanted) <= 1e-4
-        return
-    bits = bfloat16_bits(a), bfloat16_bits(b)
-    wanted = from_bfloat16(bits[0]).astype("f8") @ from_bfloat16(bits[1]).T.astype("f8")
-    found = ops.matmul_bf16(*bits, variant=variant.label, dtype="bfloat16_out")
-    assert relative_error(found, wanted) <= 2**-8 + 1e-4
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_timed_proposals_agree_with_float64(session: Session, dtype: str) -> None:
+    op, axes = find(DTYPES[dtype]), {"m": 704, "n": 320, "k": 4160}
+    plan = runner.Plan(op, axes, dtype, timed=True)
+    if not rung(op.name).admits(session.arch):
+        pytest.skip(f"{op.name} does not run on {session.arch}")
+    assert runner.wrong(session, plan, runner.Source(rung(op.name))) == ""
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "bfloat16_out"])

@@ -1,0 +1,75 @@
+// title: any size
+// idea: persistent blocks take whole tiles, and parts along k of the tiles that would be an incomplete wave
+//       ("stream-K"). Operands by rows or by columns, aligned or not, at any distance from row to row: each tile and
+//       layout is a compilation of its own, and a model of waves chooses it, or a kernel for few rows, columns or steps
+// sizes: any
+// block: 256
+// needs: sm_80+
+// source: own; Osama et al. 2023 (Stream-K); Huerta et al. 2025 (register file of NVIDIA GPUs)
+#include "../matmul_bf16/early_launch.cuh"
+
+// The host side defines the macros (raytracer/benchmark/products); without them, 128 x 256.
+#ifdef SKINNY_ROWS
+#include "direct_product.cuh"
+#include "skinny.cuh"
+
+extern "C" __global__ void __launch_bounds__(256, 2) matmul(const __grid_constant__ SkinnyArgs<float, float> args) {
+  let_next_kernel_start();
+  wait_for_kernel_ahead();
+#if DIRECT_COLS
+  DirectProduct<float, float, SKINNY_ROWS, DIRECT_COLS>::run(args);
+#else
+  extern __shared__ __align__(16) float shared[];
+  Skinny<float, float, SKINNY_ROWS, PACK>(args, shared).run();
+#endif
+}
+#else
+#include "../matmul_bf16/align_rows.cuh"
+#include "unit_pipeline.cuh"
+
+#ifndef WARP_ROWS
+#define WARP_ROWS 2
+#define WARP_COLS 4
+#define GROUPS 4
+#define PER_SM 1
+#define STAGES 4
+#define ALONG_M 0
+#define ALONG_K 0
+#define WIDE_A 0
+#define WIDE_B 1
+#endif
+#ifndef PARTS
+#define PARTS 1
+#endif
+#ifndef UNALIGNED_C
+#define UNALIGNED_C 0
+#endif
+
+struct Plan {
+  static constexpr int kWarpRows = WARP_ROWS, kWarpCols = WARP_COLS, kGroups = GROUPS, kStages = STAGES;
+  static constexpr int kParts = PARTS;
+  static constexpr bool kAlongM = ALONG_M, kAlongK = ALONG_K, kWideA = WIDE_A, kWideB = WIDE_B;
+  static constexpr bool kUnalignedC = UNALIGNED_C;
+};
+
+// Of A and B, where rows that are not aligned cost more than their copies, before the product.
+extern "C" __global__ void __launch_bounds__(256)
+    align_operands(const __grid_constant__ RowsToAlign a, const __grid_constant__ RowsToAlign b) {
+  align_rows(a);
+  align_rows(b);
+}
+
+extern "C" __global__ void RT_CLUSTER(PARTS) __launch_bounds__(UnitPipeline<Plan>::kThreads, PER_SM)
+    matmul(const __grid_constant__ UnitArgs args) {
+  let_next_kernel_start();
+  wait_for_kernel_ahead();
+  extern __shared__ __align__(16) unsigned char shared[];
+  auto& stages = *reinterpret_cast<UnitPipeline<Plan>::Shared*>(shared);
+  if constexpr (Plan::kParts > 1) {
+    UnitPipeline<Plan>::run_part(stages, args);
+  } else {
+    __shared__ Units::Walk walk;
+    UnitPipeline<Plan>::run(stages, walk, args);
+  }
+}
+#endif

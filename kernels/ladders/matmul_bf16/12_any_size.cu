@@ -1,0 +1,84 @@
+// title: any size
+// idea: C in float32 or bfloat16, which each warp stores by itself; operands by rows or by columns at any distance from
+//       row to row, copied to aligned rows where the engine has no map of them. Tiles of many widths, of C or its
+//       transpose, and parts along k, so that they fill a whole number of waves: a model of waves chooses one of these
+//       compilations, or a kernel for few rows, columns or steps by multiply-adds (../matmul/skinny.cuh)
+// sizes: any
+// block: 384
+// needs: sm_90a
+// source: own; Osama et al. 2023 (Stream-K); NVIDIA CUTLASS (ping-pong kernel); deepseek-ai, DeepGEMM (a model of cost)
+#include "early_launch.cuh"
+
+// The host side defines the macros (raytracer/benchmark/products); without them, 128 x 256.
+#ifndef C_FLOAT
+#define C_FLOAT 1
+#endif
+
+#ifdef SKINNY_ROWS
+#include "../matmul/direct_product.cuh"
+#include "../matmul/skinny.cuh"
+
+#if C_FLOAT
+using SkinnyResult = float;
+#else
+using SkinnyResult = __nv_bfloat16;
+#endif
+
+extern "C" __global__ void __launch_bounds__(256, 2)
+    matmul_bf16(const __grid_constant__ SkinnyArgs<unsigned short, SkinnyResult> args) {
+  let_next_kernel_start();
+  wait_for_kernel_ahead();
+#if DIRECT_COLS
+  DirectProduct<unsigned short, SkinnyResult, SKINNY_ROWS, DIRECT_COLS>::run(args);
+#else
+  extern __shared__ __align__(16) float shared[];
+  Skinny<unsigned short, SkinnyResult, SKINNY_ROWS, PACK>(args, shared).run();
+#endif
+}
+#else
+#include "align_rows.cuh"
+#include "product.cuh"
+
+#ifndef GROUPS
+#define GROUPS 2
+#define BLOCKS 1
+#define TURNS 0
+#define COLS 256
+#define STAGES 4
+#define CLUSTER 1
+#define CHUNKS 2
+#define TRANSPOSED_A 0
+#define TRANSPOSED_B 0
+#endif
+#ifndef PARTS
+#define PARTS 1
+#endif
+#ifndef ACROSS
+#define ACROSS 1
+#endif
+#ifndef SWAPPED
+#define SWAPPED 0
+#endif
+
+struct Plan {
+  static constexpr int kGroups = GROUPS, kBlocks = BLOCKS, kCols = COLS, kStages = STAGES;
+  static constexpr int kCluster = CLUSTER, kChunks = CHUNKS;
+  static constexpr int kAcross = ACROSS, kParts = PARTS;
+  static constexpr bool kSwapped = SWAPPED;
+  static constexpr bool kTurns = TURNS, kTransposedA = TRANSPOSED_A, kTransposedB = TRANSPOSED_B;
+  using Out = std::conditional_t<C_FLOAT, float, __nv_bfloat16>;
+};
+
+// Of A and B, where their rows are not aligned, before the product.
+extern "C" __global__ void __launch_bounds__(256)
+    align_operands(const __grid_constant__ RowsToAlign a, const __grid_constant__ RowsToAlign b) {
+  align_rows(a);
+  align_rows(b);
+}
+
+extern "C" __global__ void RT_CLUSTER(CLUSTER * ACROSS * PARTS) __launch_bounds__(Product<Plan>::kThreads, 1)
+    matmul_bf16(const __grid_constant__ ProductArgs args) {
+  extern __shared__ __align__(1024) unsigned char shared[];
+  Product<Plan>(args, shared).run();
+}
+#endif

@@ -1,0 +1,136 @@
+"""Matrix products as they lie in memory, and their division among blocks."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+ALIGNMENT = 16  # bytes: of the copy engine, and of the widest copies of threads
+
+
+@dataclass(frozen=True)
+class Operand:
+    """A matrix on the device.
+
+    Attributes:
+        address: of its first value.
+        rows: as stored: a row is contiguous.
+        cols: values of a row.
+        pitch: values from row to row.
+        size: bytes of a value.
+        transposed: whether the stored matrix is the transpose of what the kernels take by default:
+            A by rows; B by rows in float32, by columns in bfloat16.
+    """
+
+    address: int
+    rows: int
+    cols: int
+    pitch: int
+    size: int
+    transposed: bool = False
+
+    @property
+    def aligned(self) -> bool:
+        """Whether every row starts at a multiple of 16 bytes."""
+        return self.address % ALIGNMENT == 0 and self.pitch * self.size % ALIGNMENT == 0
+
+    @property
+    def whole_pieces(self) -> bool:
+        """Whether it is aligned, and its rows are whole pieces of 16 bytes.
+
+        The copy engine stores whole pieces: it would write behind the end of other rows.
+        """
+        return self.aligned and self.cols * self.size % ALIGNMENT == 0
+
+    @property
+    def aligned_pitch(self) -> int:
+        """The smallest pitch with which a copy of the matrix is aligned."""
+        values = ALIGNMENT // self.size
+        return -(-self.cols // values) * values
+
+    def moved(self, address: int) -> Operand:
+        """Return an aligned copy of the matrix at another address."""
+        return replace(self, address=address, pitch=self.aligned_pitch)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A product C (m, n) = A (m, k) B (k, n)."""
+
+    m: int
+    n: int
+    k: int
+    a: Operand
+    b: Operand
+    c: Operand
+
+    @property
+    def swapped(self) -> Problem:
+        """The product of the transposes, which is the transpose of C, in the same memory.
+
+        A by rows and B by columns (bfloat16) change places; C is stored as before.
+        """
+        return replace(self, m=self.n, n=self.m, a=self.b, b=self.a)
+
+
+class Unit(NamedTuple):
+    """A tile of C, or a part of it along k: steps `first` to `last`, exclusive."""
+
+    tile: int
+    first: int
+    last: int
+
+
+@dataclass(frozen=True)
+class Units:
+    """The division of a product among workers, as kernels/ladders/matmul/units.cuh has it.
+
+    Attributes:
+        tile_rows: tiles along m; the tile of a cluster counts as one.
+        tile_cols: tiles along n.
+        steps: along k.
+        workers: blocks of the launch, or clusters of blocks.
+        split_tiles: tiles that are divided along k into equal parts for all workers; the others are
+            taken whole, in turns.
+        snap: borders between workers closer than this many steps to that of a tile move there.
+        band: tile rows that are visited column by column.
+    """
+
+    tile_rows: int
+    tile_cols: int
+    steps: int
+    workers: int
+    split_tiles: int = 0
+    snap: int = 1
+    band: int = 1
+
+    @property
+    def tiles(self) -> int:
+        """Number of tiles."""
+        return self.tile_rows * self.tile_cols
+
+    def border(self, worker: int) -> int:
+        """Return the first step of a worker among those of the split tiles."""
+        at = self.split_tiles * self.steps * worker // self.workers
+        within = at % self.steps
+        if within < self.snap:
+            return at - within
+        return at - within + self.steps if self.steps - within < self.snap else at
+
+    def of(self, worker: int) -> Iterator[Unit]:
+        """Yield the units of a worker in their order."""
+        at, end = self.border(worker), self.border(worker + 1)
+        while at < end:
+            tile, first = divmod(at, self.steps)
+            last = min(self.steps, first + end - at)
+            yield Unit(tile, first, last)
+            at += last - first
+        for tile in range(self.split_tiles + worker, self.tiles, self.workers):
+            yield Unit(tile, 0, self.steps)
+
+    def packed(self) -> bytes:
+        """Return the struct `Units` of the kernels."""
+        sizes = (self.tile_rows, self.tile_cols, self.steps)
+        return struct.pack("<6i", *sizes, self.split_tiles, self.snap, self.band)

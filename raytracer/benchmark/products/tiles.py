@@ -1,0 +1,333 @@
+"""The tiles of C from which a product chooses, each a compilation of its kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from raytracer.benchmark.products.problem import Problem
+
+SHARED_LIMIT = 232448  # bytes of a block on sm_90 (CUDA programming guide, specifications)
+CHUNK = 2048  # bytes of C that a warp stores at a time
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A tile of C.
+
+    Attributes:
+        rows: that a block computes at a time.
+        cols: the same.
+        cluster: blocks with adjacent rows that share the columns of B.
+        across: blocks with adjacent columns that share the rows of A.
+        turns: two warpgroups take tiles in turns, instead of sharing each.
+        swapped: rows and columns are those of the transpose of C.
+        parts: blocks of a cluster that divide the tile along k.
+    """
+
+    rows: int
+    cols: int
+    cluster: int = 1
+    across: int = 1
+    turns: bool = False
+    swapped: bool = False
+    parts: int = 1
+
+    @property
+    def kind(self) -> str:
+        """What distinguishes it from others of these rows and columns, but for parts."""
+        cluster = f" cluster {self.cluster}" if self.sharers > 1 else ""
+        across = f"x{self.across}" if self.across > 1 else ""
+        return f"{cluster}{across}{' turns' * self.turns}{' swapped' * self.swapped}"
+
+    @property
+    def label(self) -> str:
+        """The tile in words, like "128x256 cluster 2"."""
+        return f"{self.rows}x{self.cols}{self.kind}{f' parts {self.parts}' * (self.parts > 1)}"
+
+    @property
+    def sharers(self) -> int:
+        """Blocks of a cluster that share operands."""
+        return self.cluster * self.across
+
+    @property
+    def cluster_rows(self) -> int:
+        """Rows of C of a cluster."""
+        return self.rows * self.cluster
+
+    @property
+    def cluster_cols(self) -> int:
+        """Columns of C of a cluster."""
+        return self.cols * self.across
+
+
+def _shapes(
+    rows: int, widths: Iterable[int], parts: Iterable[int] = (1,), **kind: int | bool
+) -> Iterator[Shape]:
+    for part in parts:
+        for cols in widths:
+            yield replace(Shape(rows, cols, parts=part), **kind)  # type: ignore[arg-type]
+
+
+def _eighths(first: int, last: int, step: int = 8) -> range:
+    return range(first, last + 1, step)
+
+
+WHOLE_SIMT = tuple(Shape(*size) for size in ((128, 256), (128, 128), (64, 128), (64, 64)))
+SIMT_SHAPES = (
+    *WHOLE_SIMT,
+    *_shapes(64, (64,), range(2, 9)),
+    *_shapes(64, (128,), (2, 3, 4, 6, 8)),
+    *_shapes(128, (128,), (2, 3, 4, 6, 8)),
+    *_shapes(128, (256,), (2, 4)),
+)
+# Widths in all steps of the instruction, so that tiles fill waves to a few per cent; clusters of
+# four, and of four by two, ask the L2 cache for less.
+TENSOR_SHAPES = (
+    *_shapes(64, _eighths(64, 256)),
+    *_shapes(64, _eighths(64, 256), cluster=2),
+    *_shapes(64, _eighths(64, 256, 16), cluster=2, across=2),
+    *_shapes(64, _eighths(64, 192, 16), cluster=4),
+    *_shapes(64, _eighths(64, 256, 16), cluster=4, across=2),
+    *_shapes(64, (256,), cluster=2, turns=True),
+    *_shapes(128, _eighths(64, 256)),
+    *_shapes(128, _eighths(64, 256), cluster=2),
+    *_shapes(128, _eighths(64, 192, 16), cluster=2, across=2),
+    *_shapes(128, _eighths(64, 192, 16), cluster=4, across=2),
+    *_shapes(128, _eighths(96, 192), turns=True),
+    *_shapes(128, _eighths(96, 192), cluster=2, turns=True),
+    *_shapes(192, _eighths(64, 192)),
+    *_shapes(192, _eighths(64, 192), cluster=2),
+    *_shapes(256, _eighths(64, 160)),
+    *_shapes(256, _eighths(64, 160), cluster=2),
+    *_shapes(64, _eighths(64, 256), swapped=True),
+    *_shapes(64, _eighths(64, 256), cluster=2, swapped=True),
+    *_shapes(128, _eighths(64, 256), swapped=True),
+    *_shapes(128, _eighths(64, 256), cluster=2, swapped=True),
+    *_shapes(128, _eighths(128, 192, 32), turns=True, swapped=True),
+    *_shapes(192, _eighths(64, 192), swapped=True),
+    *_shapes(192, _eighths(64, 192), cluster=2, swapped=True),
+    *_shapes(256, _eighths(64, 160), swapped=True),
+    *_shapes(256, _eighths(64, 160), cluster=2, swapped=True),
+    *_shapes(64, _eighths(64, 160), (2,)),
+    *_shapes(64, _eighths(64, 128), (3, 4)),
+    *_shapes(64, (64,), (5, 6, 8)),
+    *_shapes(64, (128,), (6, 8)),
+    *_shapes(128, _eighths(64, 160), (2, 3)),
+    *_shapes(128, _eighths(64, 128), (4,)),
+    *_shapes(128, (64,), (8,)),
+    *_shapes(128, (128,), (5, 6, 8)),
+    *_shapes(128, (192,), (2, 4)),
+    *_shapes(192, _eighths(64, 192), (2,)),
+    *_shapes(192, (128, 192), (3,)),
+)
+
+
+@dataclass(frozen=True)
+class TensorTile(Shape):
+    """kernels/ladders/matmul_bf16/product.cuh: warpgroups of 64 rows, or 128 in two blocks.
+
+    Attributes:
+        transposed_a: A is stored by columns; swapped, B by rows.
+        transposed_b: B is stored by rows; swapped, A by columns.
+        c_size: bytes of a value of C: 4 or 2.
+    """
+
+    transposed_a: bool = False
+    transposed_b: bool = False
+    c_size: int = 4
+
+    depth = 64  # along k in a step
+    per_multiprocessor = 1  # blocks that run at once
+
+    @property
+    def box_cols(self) -> int:
+        """Columns of B that a block of a cluster copies for all: the least multiple of eight."""
+        return -(-self.cols // 8 // self.cluster) * 8
+
+    @property
+    def groups(self) -> int:
+        """Multiplying warpgroups."""
+        return 2 if self.turns or self.rows == 256 else self.rows // 64
+
+    @property
+    def blocks(self) -> int:
+        """Blocks of 64 rows of a warpgroup."""
+        return self.rows // 64 // (1 if self.turns else self.groups)
+
+    @property
+    def threads(self) -> int:
+        """One warpgroup copies."""
+        return 128 * (1 + self.groups)
+
+    @property
+    def stored(self) -> tuple[int, int]:
+        """Rows and columns of C that a warp stores at a time (warp_store.cuh)."""
+        cols = 16 if self.swapped else 128 // self.c_size
+        return CHUNK // (cols * self.c_size), cols
+
+    def _stages(self, chunks: int) -> int:
+        free = SHARED_LIMIT - 512 - 4 * self.groups * chunks * CHUNK
+        return min(12, free // self._stage)
+
+    @property
+    def _stage(self) -> int:
+        return (self.rows + self.cols) * 2 * self.depth
+
+    @property
+    def chunks(self) -> int:
+        """Chunks of C of a warp: two if they cost no stage, or if five stages remain."""
+        return 2 if self._stages(2) == self._stages(1) or self._stages(2) >= 5 else 1
+
+    @property
+    def stages(self) -> int:
+        """Stages of shared memory: as many as fit."""
+        return self._stages(self.chunks)
+
+    @property
+    def shared(self) -> int:
+        """Bytes of shared memory: stages, chunks of C, two barriers for each stage."""
+        chunks = 4 * self.groups * self.chunks * CHUNK
+        return self.stages * self._stage + chunks + 16 * self.stages
+
+    def macros(self) -> dict[str, str]:
+        """Return the macros that the kernel is compiled with."""
+        values = {
+            "GROUPS": self.groups,
+            "BLOCKS": self.blocks,
+            "TURNS": int(self.turns),
+            "COLS": self.cols,
+            "STAGES": self.stages,
+            "CLUSTER": self.cluster,
+            "CHUNKS": self.chunks,
+            "TRANSPOSED_A": int(self.transposed_a),
+            "TRANSPOSED_B": int(self.transposed_b),
+            "C_FLOAT": int(self.c_size == 4),
+        }
+        if self.parts > 1:
+            values["PARTS"] = self.parts
+        if self.across > 1:
+            values["ACROSS"] = self.across
+        if self.swapped:
+            values["SWAPPED"] = 1
+        return {name: str(value) for name, value in values.items()}
+
+
+# Warp rows, warp columns, groups of four columns of a thread, blocks of a multiprocessor.
+WARPS = {
+    (128, 256): (2, 4, 4, 1),
+    (128, 128): (2, 2, 4, 2),
+    (64, 128): (1, 4, 2, 4),
+    (64, 64): (1, 2, 2, 6),
+}
+
+
+@dataclass(frozen=True)
+class SimtTile(Shape):
+    """kernels/ladders/matmul/unit_pipeline.cuh: warps of 64 rows.
+
+    Attributes:
+        along_m: A is stored by columns.
+        along_k: B is stored by columns.
+        wide_a: A is copied in pieces of 16 bytes.
+        wide_b: B is copied in pieces of 16 bytes.
+        copied: whether A, and B, come from copies with aligned rows, which are made before.
+        unaligned_c: rows of C do not start at multiples of 16 bytes.
+    """
+
+    along_m: bool = False
+    along_k: bool = False
+    wide_a: bool = False
+    wide_b: bool = False
+    copied: tuple[bool, bool] = (False, False)
+    unaligned_c: bool = False
+
+    depth = 8
+    stages = 4
+
+    @property
+    def box_cols(self) -> int:
+        """Columns of B that a block copies: no blocks share operands."""
+        return self.cols
+
+    @property
+    def threads(self) -> int:
+        """Threads of a block."""
+        warp_rows, warp_cols, _, _ = WARPS[self.rows, self.cols]
+        return 32 * warp_rows * warp_cols
+
+    @property
+    def per_multiprocessor(self) -> int:
+        """Blocks that run at once."""
+        return WARPS[self.rows, self.cols][3]
+
+    @property
+    def shared(self) -> int:
+        """Bytes of shared memory: stages, padded for operands stored along k; the unit.
+
+        Sums of the parts of a cluster take the place of the stages.
+        """
+        pitches = self.rows + 4 * (not self.along_m) + self.cols + 4 * self.along_k
+        stages = self.stages * self.depth * pitches * 4 + 32
+        if self.parts == 1:
+            return stages
+        pieces = 8 * WARPS[self.rows, self.cols][2]  # of 16 bytes, of a thread
+        return max(stages, self.parts * -(-pieces // self.parts) * self.threads * 16)
+
+    def with_copies(self, problem: Problem) -> SimtTile:
+        """Return the kernel for operands that are copied to aligned rows where that makes it wide.
+
+        Operands stored along k are copied by single values in any case.
+        """
+        a = self.along_m and not self.wide_a and problem.k > 1
+        b = not self.along_k and not self.wide_b and problem.k > 1
+        return replace(self, wide_a=self.wide_a or a, wide_b=self.wide_b or b, copied=(a, b))
+
+    def macros(self) -> dict[str, str]:
+        """Return the macros that the kernel is compiled with."""
+        warp_rows, warp_cols, groups, blocks = WARPS[self.rows, self.cols]
+        values = {
+            "WARP_ROWS": warp_rows,
+            "WARP_COLS": warp_cols,
+            "GROUPS": groups,
+            "PER_SM": blocks,
+            "STAGES": self.stages,
+            "ALONG_M": int(self.along_m),
+            "ALONG_K": int(self.along_k),
+            "WIDE_A": int(self.wide_a),
+            "WIDE_B": int(self.wide_b),
+        }
+        if self.parts > 1:
+            values["PARTS"] = self.parts
+        if self.unaligned_c:
+            values["UNALIGNED_C"] = 1
+        return {name: str(value) for name, value in values.items()}
+
+
+def shapes_for(problem: Problem, clusters: bool) -> tuple[Shape, ...]:
+    """Return the tiles of a product; `clusters`: whether the device has them (sm_90 and later)."""
+    if problem.a.size == 2:
+        return TENSOR_SHAPES
+    return SIMT_SHAPES if clusters else WHOLE_SIMT
+
+
+def kernels_of(shape: Shape, problem: Problem) -> list[TensorTile] | list[SimtTile]:
+    """Return the kernels of a tile for the layouts of a problem: none where these forbid it."""
+    a, b, c = problem.a, problem.b, problem.c
+    if a.size == 2:
+        if shape.swapped:
+            a, b = b, a
+        if b.transposed and shape.cols % 64:  # B by rows comes in panels of 64 columns
+            return []
+        return [TensorTile(**vars(shape), transposed_a=a.transposed, transposed_b=b.transposed,
+                           c_size=c.size)]  # fmt: skip
+    tile = SimtTile(
+        **vars(shape),
+        along_m=a.transposed,
+        along_k=b.transposed,
+        wide_a=a.transposed and a.aligned and a.cols % 4 == 0,
+        wide_b=not b.transposed and b.aligned and b.cols % 4 == 0,
+        unaligned_c=not c.aligned,
+    )
+    copied = tile.with_copies(problem)
+    return [tile, copied] if copied != tile else [tile]

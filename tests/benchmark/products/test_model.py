@@ -1,0 +1,307 @@
+"""Tiles, the model of waves that chooses among them, and the division of the work."""
+
+from __future__ import annotations
+
+import random
+import re
+import struct
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from raytracer.benchmark.operations import find
+from raytracer.benchmark.products.model import (
+    MAX_PARTS,
+    Choice,
+    candidates,
+    clusters_at_once,
+    proposals,
+    starts_early,
+)
+from raytracer.benchmark.products.problem import Problem, Units
+from raytracer.benchmark.products.skinny import SkinnyTile
+from raytracer.benchmark.products.tiles import (
+    CHUNK,
+    SHARED_LIMIT,
+    WARPS,
+    Shape,
+    SimtTile,
+    TensorTile,
+    kernels_of,
+    shapes_for,
+)
+from raytracer.resources import kernels
+
+OPS = [("matmul", "float32"), ("matmul_bf16", "bfloat16"), ("matmul_bf16", "bfloat16_out")]
+
+
+def problem(name: str, dtype: str, m: int, n: int, k: int, base: int = 0) -> Problem:
+    return find(name).problem({"m": m, "n": n, "k": k}, dtype, lambda _: base)
+
+
+def fastest(given: Problem, *shapes: Shape, early: bool = False) -> Choice:
+    return min(candidates(given, shapes, 132, early), key=lambda choice: choice.seconds)
+
+
+@pytest.mark.parametrize(("name", "dtype"), OPS)
+def test_every_candidate_covers_c_and_fits_the_device(name: str, dtype: str) -> None:
+    draw = random.Random(1)
+    for _ in range(20):
+        m, n, k = (int(2 ** draw.uniform(0, 15)) for _ in range(3))
+        given = problem(name, dtype, m, n, k)
+        for choice in candidates(given, shapes_for(given, clusters=True), 132):
+            tile, units = choice.tile, choice.units
+            assert not isinstance(tile, SkinnyTile)
+            rows, cols = (n, m) if tile.swapped else (m, n)
+            assert units.tile_rows * tile.cluster_rows >= rows
+            assert units.tile_cols * tile.cluster_cols >= cols
+            assert units.steps * tile.depth >= k
+            assert choice.blocks > 0
+            # Clusters that divide a tile wait for no other one, so that any number may run.
+            assert choice.blocks <= 132 * tile.per_multiprocessor or tile.parts > 1
+            assert units.split_tiles <= units.tiles
+            assert units.workers <= max(units.tiles, MAX_PARTS * units.split_tiles)
+            assert choice.seconds > 0
+
+
+@pytest.mark.parametrize(("name", "dtype"), OPS)
+def test_tiles_fit_into_shared_memory(name: str, dtype: str) -> None:
+    given = problem(name, dtype, 4096, 4096, 4096)
+    for tile in (each for shape in shapes_for(given, True) for each in kernels_of(shape, given)):
+        assert tile.shared <= SHARED_LIMIT // tile.per_multiprocessor
+        assert tile.threads * tile.per_multiprocessor <= 2048
+        if isinstance(tile, TensorTile):
+            assert tile.groups * tile.blocks * 64 == tile.rows * (2 if tile.turns else 1)
+            assert tile.stages >= 3
+            rows, cols = tile.stored
+            assert rows * cols * tile.c_size == CHUNK
+            assert tile.cols >= (rows if tile.swapped else cols)
+            assert tile.box_cols % 8 == 0  # swizzled in groups of eight
+            assert tile.box_cols <= tile.cols <= tile.box_cols * tile.cluster
+            assert tile.box_cols - tile.cols / tile.cluster < 8
+            assert tile.rows % (8 * tile.across) == 0
+        else:
+            warp_rows, warp_cols, groups, _ = WARPS[tile.rows, tile.cols]
+            assert (tile.rows, tile.cols) == (64 * warp_rows, 16 * groups * warp_cols)
+
+
+def test_devices_without_clusters_take_whole_tiles() -> None:
+    given = problem("matmul", "float32", 3, 257, 8191)
+    for choice in proposals(given, 108, count=100, clusters=False):
+        assert isinstance(choice.tile, SimtTile)
+        assert choice.tile.parts == 1
+        assert not choice.early
+
+
+def test_a_swapped_tile_computes_the_transpose_of_c() -> None:
+    given = problem("matmul_bf16", "bfloat16_out", 256, 8192, 512)
+    other = given.swapped
+    assert (other.m, other.n, other.k) == (8192, 256, 512)
+    assert (other.a, other.b, other.c) == (given.b, given.a, given.c)
+    first, turned = fastest(given, Shape(128, 256)), fastest(other, Shape(128, 256, swapped=True))
+    assert (first.units.tile_rows, first.units.tile_cols) == (2, 32)
+    assert first.units == turned.units
+    assert turned.tile.macros()["SWAPPED"] == "1"
+    assert "SWAPPED" not in first.tile.macros()
+
+
+def test_clusters_of_four_run_where_they_fit() -> None:
+    given = problem("matmul_bf16", "bfloat16_out", 8192, 8192, 512)
+    choice = fastest(given, Shape(64, 128, 2, across=2))
+    assert choice.blocks == 4 * choice.units.workers
+    assert choice.units.workers <= 30  # the driver's cuOccupancyMaxActiveClusters
+    assert choice.tile.macros()["ACROSS"] == choice.tile.macros()["CLUSTER"] == "2"
+
+
+def test_proposals_are_distinct_and_in_order() -> None:
+    given = problem("matmul_bf16", "bfloat16_out", 1408, 1344, 12288)
+    found = proposals(given, 132, count=8)
+    assert len(set(found)) == len(found) == 8
+    assert [each.seconds for each in found] == sorted(each.seconds for each in found)
+    assert proposals(given, 132) == found[:1]
+
+
+def test_parts_are_taken_where_whole_tiles_leave_most_multiprocessors_idle() -> None:
+    choice = fastest(problem("matmul_bf16", "bfloat16_out", 256, 512, 16384), Shape(128, 256))
+    assert choice.units.split_tiles == choice.units.tiles == 4
+    assert choice.blocks > 4
+    even = problem("matmul_bf16", "bfloat16_out", 128 * 132, 256, 4096)
+    assert fastest(even, Shape(128, 256)).units.split_tiles == 0
+
+
+@pytest.mark.parametrize(
+    ("parts", "layers", "told"),
+    [
+        (2, 6, 396),
+        (3, 6, 248),
+        (4, 6, 186),
+        (5, 6, 146),
+        (6, 6, 124),
+        (7, 6, 101),
+        (8, 6, 92),
+        (3, 4, 163),
+        (4, 4, 124),
+        (6, 4, 79),
+        (8, 4, 62),
+        (3, 2, 79),
+        (4, 2, 62),
+        (6, 2, 39),
+        (8, 2, 30),
+        (2, 1, 66),
+        (4, 1, 30),
+    ],
+)
+def test_places_of_clusters_are_those_that_the_driver_told(
+    parts: int, layers: int, told: int
+) -> None:
+    """As an H200's cuOccupancyMaxActiveClusters says."""
+    assert clusters_at_once(parts, layers, 132) == told
+
+
+def test_a_cluster_more_than_fits_takes_another_turn() -> None:
+    times = {}
+    for rows in (17, 18):  # tiles, one below the other; 17 clusters of 6 fit beside each other
+        given = problem("matmul", "float32", 128 * rows, 128, 8192)
+        times[rows] = fastest(given, Shape(128, 128, parts=6)).seconds
+    assert times[18] > 1.6 * times[17]
+
+
+def test_few_tiles_are_divided_among_as_many_workers_on_each_multiprocessor() -> None:
+    given = problem("matmul", "float32", 576, 256, 14720)  # 36 tiles
+    found = candidates(given, [Shape(64, 64)], 132)
+    workers = {choice.units.workers for choice in found if choice.units.snap > 1}
+    assert workers == {132, 264, 396, 528}  # not 792, more than 16 for a tile
+
+
+def test_a_cluster_for_each_tile_divides_k() -> None:
+    small = problem("matmul_bf16", "bfloat16_out", 256, 256, 8192)
+    choice = fastest(small, Shape(64, 64, parts=8))
+    assert choice.blocks == 16 * 8
+    assert choice.tile.macros()["PARTS"] == "8"
+    short = problem("matmul_bf16", "bfloat16_out", 256, 256, 64)  # one step
+    assert list(candidates(short, [Shape(64, 64, parts=2)], 132)) == []
+
+
+def test_parts_of_multiply_adds_take_the_place_of_the_stages() -> None:
+    small = problem("matmul", "float32", 256, 512, 448)
+    choice = fastest(small, Shape(64, 64, parts=7))
+    assert choice.blocks == 4 * 8 * 7
+    (tile,) = kernels_of(Shape(128, 256, parts=2), small)
+    assert tile.shared == 128 * 256 * 4  # all sums of the tile, more than the stages
+
+
+@pytest.mark.parametrize(
+    ("shape", "workers", "early"),
+    [
+        (Shape(128, 256), 132, True),  # all multiprocessors
+        (Shape(128, 256), 66, True),  # the next launch fits beside this one
+        (Shape(128, 256), 90, False),
+        (Shape(128, 128, cluster=2), 60, False),
+        (Shape(128, 128, cluster=2), 66, True),
+        (Shape(64, 64, parts=4), 20, False),
+        (Shape(64, 64, parts=4), 30, True),
+    ],
+)
+def test_launches_are_early_where_their_blocks_lie_evenly(
+    shape: Shape, workers: int, early: bool
+) -> None:
+    (tile,) = kernels_of(shape, problem("matmul_bf16", "bfloat16_out", 4096, 4096, 4096))
+    assert starts_early(tile, Units(1, workers, 8, workers), 132) == early
+
+
+def test_operands_are_copied_to_aligned_rows_where_that_pays() -> None:
+    def copied(m: int, n: int) -> tuple[bool, tuple[bool, bool]]:
+        tile = fastest(problem("matmul", "float32", m, n, 4096), Shape(128, 256)).tile
+        assert isinstance(tile, SimtTile)
+        return tile.wide_b, tile.copied
+
+    assert copied(4096, 4095) == (True, (False, True))
+    assert copied(8, 4095) == (False, (False, False))
+    assert copied(64, 64) == (True, (False, False))
+
+
+def test_wide_copies_need_aligned_rows_along_the_tile() -> None:
+    def macros(given: Problem) -> dict[str, str]:
+        return kernels_of(Shape(128, 128), given)[0].macros()
+
+    found = macros(problem("matmul", "float32", 64, 64, 64))
+    assert (found["WIDE_A"], found["WIDE_B"]) == ("0", "1")
+    assert macros(problem("matmul", "float32", 64, 63, 64))["WIDE_B"] == "0"
+    moved = macros(problem("matmul", "float32", 64, 64, 64, base=4))
+    assert (moved["WIDE_B"], moved["UNALIGNED_C"]) == ("0", "1")
+    assert "UNALIGNED_C" not in macros(problem("matmul", "float32", 64, 64, 63))
+    axes = {"m": 64, "n": 64, "k": 64}
+    both = macros(find("matmul").problem(axes, "float32", lambda _: 0, frozenset("ab")))
+    assert [both[name] for name in ("ALONG_M", "ALONG_K", "WIDE_A", "WIDE_B")] == list("1110")
+    rows = problem("matmul_bf16", "bfloat16", 64, 64, 64)
+    by_rows = replace(rows, b=replace(rows.b, transposed=True))
+    assert kernels_of(Shape(128, 96), by_rows) == []  # B by rows comes in panels of 64 columns
+    assert kernels_of(Shape(128, 128), by_rows)
+
+
+def test_rows_that_are_not_aligned_are_told_from_those_that_are() -> None:
+    given = problem("matmul_bf16", "bfloat16", 5, 6, 9)
+    assert not given.a.aligned
+    assert given.a.aligned_pitch == 16
+    assert given.a.moved(512).aligned
+    assert problem("matmul_bf16", "bfloat16", 5, 6, 16).b.aligned
+
+
+UNITS = [
+    Units(1, 1, 1, 1),
+    Units(3, 5, 7, 4),
+    Units(3, 5, 7, 4, split_tiles=3, snap=2),
+    Units(1, 2, 64, 132, split_tiles=2, snap=1),
+    Units(1, 1, 5, 5, split_tiles=1),
+    Units(16, 9, 40, 132, split_tiles=12, snap=4, band=4),
+    Units(16, 9, 40, 66, split_tiles=12 + 66, snap=4, band=3),
+    Units(2, 3, 1, 4, split_tiles=6, snap=1),
+]
+
+
+@pytest.mark.parametrize("units", UNITS)
+def test_every_step_of_every_tile_belongs_to_one_worker(units: Units) -> None:
+    every = [list(units.of(worker)) for worker in range(units.workers)]
+    steps = [(u.tile, step) for own in every for u in own for step in range(u.first, u.last)]
+    assert sorted(steps) == [
+        (tile, step) for tile in range(units.tiles) for step in range(units.steps)
+    ]
+    # Sums that are handed over are those of the first unit: a worker has one place for them.
+    assert all(unit.first == 0 for own in every for unit in own[1:])
+
+
+@pytest.mark.parametrize("units", UNITS)
+def test_later_parts_of_a_tile_are_those_of_the_next_workers(units: Units) -> None:
+    # as Units::for_later_parts of units.cuh finds them
+    owners = [{unit.tile for unit in units.of(worker)} for worker in range(units.workers)]
+    for worker in range(units.workers):
+        for unit in units.of(worker):
+            if unit.first > 0 or unit.last == units.steps:
+                continue
+            at, found, other = unit.tile * units.steps + unit.last, [], worker
+            while at < (unit.tile + 1) * units.steps:
+                other += 1
+                after = min((unit.tile + 1) * units.steps, units.border(other + 1))
+                if after > at:
+                    found.append(other)
+                at = max(at, after)
+            assert found == [w for w, own in enumerate(owners) if w != worker and unit.tile in own]
+
+
+def test_shares_of_workers_are_equal_or_no_shorter_than_the_snap() -> None:
+    units = Units(1, 14, 50, 12, split_tiles=14, snap=4)
+    parts = [unit for worker in range(12) for unit in units.of(worker)]
+    assert min(unit.last - unit.first for unit in parts) >= 4
+    units = Units(10, 14, 64, 132, split_tiles=8 + 132, snap=1)
+    shares = [sum(u.last - u.first for u in units.of(worker)) for worker in range(132)]
+    assert max(shares) - min(shares) <= 1
+
+
+def test_struct_has_the_fields_of_the_kernels() -> None:
+    text = (Path(str(kernels())) / "ladders/matmul/units.cuh").read_text(encoding="utf-8")
+    body = text[text.index("struct Units {") : text.index("// First step of a worker")]
+    names = re.findall(r"\w+(?=[,;])", re.sub(r"//.*", "", body))
+    units = Units(2, 3, 5, 7, 11, 13, 17)
+    assert names == ["tile_rows", "tile_cols", "steps", "split_tiles", "snap", "band"]
+    assert struct.unpack("<6i", units.packed()) == tuple(getattr(units, name) for name in names)
