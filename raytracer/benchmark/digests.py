@@ -1,4 +1,4 @@
-"""Digests of the sources, stored in records: equal digests mean equal code."""
+"""The digest of the kernels, stored in records: equal digests mean equal code."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ from pathlib import Path
 
 from raytracer.backends.cuda.sources import digest, include_closure, kernels_root
 from raytracer.variants import discover, operations, products
-
-SUFFIXES = (".h", ".cpp", ".cu", ".cuh")
 
 
 def kernel_digest(root: Path | None = None) -> str:
@@ -18,10 +16,3 @@ def kernel_digest(root: Path | None = None) -> str:
     for kernel in kernels:
         closure |= include_closure(Path(str(kernel.path)), root)
     return digest(dict(sorted(closure.items())))
-
-
-def sources_digest() -> str:
-    """Return the digest of all C++ and CUDA sources."""
-    root = kernels_root()
-    paths = sorted(path for path in root.rglob("*") if path.suffix in SUFFIXES)
-    return digest({path.relative_to(root).as_posix(): path.read_bytes() for path in paths})

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from raytracer.backends.select import select
 from raytracer.benchmark import ncu, ray_count, record, render_levels, timing
 from raytracer.benchmark.axes import picture_size
@@ -20,14 +22,23 @@ from raytracer.buffers import build_bvh
 from raytracer.errors import UserError, suggestion
 from raytracer.scene.load import load
 from raytracer.scene.packing.pack import pack
+from raytracer.scene.scene import (
+    Ambient,
+    Background,
+    Camera,
+    CapsuleSet,
+    Material,
+    PointLight,
+    Scene,
+)
+from raytracer.settings import RenderSettings
 
 if TYPE_CHECKING:
     from raytracer.buffers import Bvh, SceneBuffers
-    from raytracer.scene.scene import Scene
 
 SIZE = (1280, 720)
 BUILDS = 5
-RODS = 100_000  # random capsules of the scene of that name
+RODS, SLENDER = 100_000, 8.0  # random capsules of the scene of that name; radii of their length
 UNCUT = 1 << 40  # samples per launch, so that a frame is one launch
 SCENES = (
     "cloud", "crystal", "galaxy", "molecule", "pile", "plummer", "sphereflake", "three_balls",
@@ -114,10 +125,22 @@ def _sticks() -> Scene:
 
 
 def _rods() -> Scene:
-    """Return the random capsules of the comparisons with peers."""
-    from raytracer.benchmark.peer_scenes import random_capsules, to_scene
-
-    return to_scene(random_capsules(RODS), *SIZE)
+    """Return equal capsules at random places and in random directions, 8% of the unit cube."""
+    random = np.random.default_rng(20261120)
+    middles, axes = random.random((RODS, 3)) - 0.5, random.normal(size=(RODS, 3))
+    radius = (0.08 / (RODS * np.pi * (SLENDER + 4 / 3))) ** (1 / 3)
+    axes *= 0.5 * SLENDER * radius / np.linalg.norm(axes, axis=1, keepdims=True)
+    ends = ((middles + each).astype(np.float32) for each in (-axes, axes))
+    radii = np.full(RODS, radius, np.float32)
+    material = Material(ambient=1.0, diffuse=0.9, specular=0.0)
+    return Scene(
+        capsules=[CapsuleSet(*ends, radii, "white", material=material)],
+        camera=Camera((1.1, 0.8, 1.6), (0.0, 0.0, 0.0), vertical_fov=40.0),
+        lights=(PointLight((2.0, 3.0, 2.0)),),
+        ambient=Ambient(intensity=0.05),
+        background=Background(transparent=True),
+        render=RenderSettings(width=SIZE[0], height=SIZE[1], samples=1, filter="point"),
+    )
 
 
 SOLID_SCENES = {"sticks": _sticks, "rods": _rods}

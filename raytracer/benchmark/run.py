@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -155,8 +156,6 @@ def _require_gpu(on: str, options: BenchOptions) -> None:
 def _record(machine: Machine, results: list[Result]) -> Record:
     import numpy
 
-    from raytracer.benchmark.peer_comparison import load_average
-
     nvcc = find_nvcc()
     return {
         "format": FORMAT,
@@ -167,7 +166,7 @@ def _record(machine: Machine, results: list[Result]) -> Record:
         "why_no_gpu": (why_not() or "") if machine.backend == "cpu" else "",
         "compiler": nvcc_version(nvcc).splitlines()[-1] if nvcc else version() or "none",
         "kernel_digest": kernel_digest(),
-        "load_average": load_average(),
+        "load_average": round(os.getloadavg()[0], 2),
         "versions": {
             "raytracer": __version__,
             "python": platform.python_version(),

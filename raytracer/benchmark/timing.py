@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import cast
 
-from raytracer.benchmark.comparison_record import Summary
 from raytracer.benchmark.record import Times
 from raytracer.pipeline import quartiles
 
@@ -14,14 +12,9 @@ TARGET = 0.003  # relative uncertainty of the median at which sampling stops
 PATIENCE = 6  # multiple of the minimum time after which sampling stops in any case
 
 
-def summary(samples: list[float]) -> Summary:
-    """Return median, minimum and quartiles, interpolated between neighbours."""
-    return cast(Summary, quartiles(samples))
-
-
 def statistics(samples: list[float]) -> Times:
     """Return median, minimum, quartiles, noise and count of one or more samples."""
-    times = summary(samples)
+    times = quartiles(samples)
     median = times["median"]
     noise = (times["q3"] - times["q1"]) / median if median else 0.0
     return {
