@@ -130,11 +130,11 @@ def _rods() -> Scene:
     middles, axes = random.random((RODS, 3)) - 0.5, random.normal(size=(RODS, 3))
     radius = (0.08 / (RODS * np.pi * (SLENDER + 4 / 3))) ** (1 / 3)
     axes *= 0.5 * SLENDER * radius / np.linalg.norm(axes, axis=1, keepdims=True)
-    ends = ((middles + each).astype(np.float32) for each in (-axes, axes))
+    starts, ends = ((middles + each).astype(np.float32) for each in (-axes, axes))
     radii = np.full(RODS, radius, np.float32)
     material = Material(ambient=1.0, diffuse=0.9, specular=0.0)
     return Scene(
-        capsules=[CapsuleSet(*ends, radii, "white", material=material)],
+        capsules=[CapsuleSet(starts, ends, radii, "white", material=material)],
         camera=Camera((1.1, 0.8, 1.6), (0.0, 0.0, 0.0), vertical_fov=40.0),
         lights=(PointLight((2.0, 3.0, 2.0)),),
         ambient=Ambient(intensity=0.05),

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
 MAX_STEPS = 9
+AXES = "_xyz"  # end of the name of a folder with the variants of three operations
 
 _FILE_NAME = re.compile(r"(\d\d)_([a-z0-9]+(?:_[a-z0-9]+)*)\.cu")
 
@@ -41,7 +42,7 @@ def discover(op: str, root: Traversable | None = None) -> list[Variant]:
         VariantError: the operation is unknown, a file name or header is invalid, or a number
             occurs twice.
     """
-    folder = _ladders(root).joinpath(op)
+    folder = _ladders(root).joinpath(_folder_name(op))
     if not folder.is_dir():
         hint = suggestion(op, operations(root))
         raise VariantError(f"there is no operation {op!r} with GPU variants; {hint}")
@@ -56,10 +57,25 @@ def discover(op: str, root: Traversable | None = None) -> list[Variant]:
 
 
 def operations(root: Traversable | None = None) -> list[str]:
-    """Return the names of the folders under kernels/ladders/ that contain variants, sorted."""
+    """Return the operations with variants under kernels/ladders/, sorted.
+
+    A folder has the name of its operation; variants in NAME_xyz have an entry for each of NAME_x,
+    NAME_y and NAME_z.
+    """
     ladders = _ladders(root)
     folders = (path for path in ladders.iterdir() if path.is_dir()) if ladders.is_dir() else ()
-    return sorted(folder.name for folder in folders if any(_sources(folder)))
+    names = (folder.name for folder in folders if any(_sources(folder)))
+    return sorted(name for found in names for name in _operations_of(found))
+
+
+def _operations_of(folder: str) -> list[str]:
+    if not folder.endswith(AXES):
+        return [folder]
+    return [folder.removesuffix(AXES) + f"_{axis}" for axis in AXES[1:]]
+
+
+def _folder_name(op: str) -> str:
+    return op[:-2] + AXES if op[-2:] in ("_x", "_y", "_z") else op
 
 
 def read(op: str, path: Traversable, root: Traversable | None = None) -> Variant:

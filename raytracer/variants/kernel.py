@@ -198,7 +198,7 @@ class Variant(Kernel):
     @property
     def place(self) -> str:
         """Path of the file in the repository, for messages."""
-        return f"kernels/{LADDERS}/{self.op}/{self.path.name}"
+        return f"kernels/{LADDERS}/{Path(str(self.path)).parent.name}/{self.path.name}"
 
     @property
     def translation_unit(self) -> Path:

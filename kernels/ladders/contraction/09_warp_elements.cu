@@ -1,9 +1,10 @@
-// title: one element per warp
-// idea: a warp stages and computes its own element and does not wait for the rest of the block
+// title: register tiles, one element per warp
+// idea: a thread keeps rows of the operator in registers, four for n = 8, and uses each loaded value for all of them;
+//       a warp stages and computes its own element and does not wait for the rest of the block
 // block: 128
 // grid: ceil(elements * n * n * n / 2048)
 // needs: sm_75+
-// source: Abdelfattah et al. 2021, GPU algorithms for efficient exascale discretizations
+// source: Świrydowicz et al. 2019, Acceleration of tensor-product operations; Abdelfattah et al. 2021, GPU algorithms for efficient exascale discretizations
 #include "teams.cuh"
 
 using rt::Real;

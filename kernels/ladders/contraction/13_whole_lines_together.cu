@@ -12,7 +12,7 @@
 
 using rt::Real;
 using Shape = rt::WholeShape;
-using Gradient = rt::TogetherGradient<Shape::kThreads, Shape::kGroup, true, true, true, Shape::kAhead>;
+using Gradient = rt::TogetherGradient<Shape::kThreads, Shape::kGroup, Shape::kAhead>;
 constexpr int kRegisters = 24 + 3 * rt::kN * (int)sizeof(Real) / 4;
 
 extern "C" __global__ void __launch_bounds__(Shape::kThreads, rt::blocks_for(Shape::kThreads, kRegisters))

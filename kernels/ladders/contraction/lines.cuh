@@ -118,16 +118,6 @@ template <bool kTransposed = false, int kCopy = 0> RT_DEVICE void apply(Values& 
   }
 }
 
-// One axis, from global to global memory.
-template <Axis axis> RT_DEVICE void contract(const Real* u, Real* v, long long elements) {
-  for_lines(elements, [&](const Line& line, int) {
-    Values in, out;
-    read_global<axis>(in, u + line.origin(), line);
-    apply(out, in);
-    write_global<axis>(v + line.origin(), out, line);
-  });
-}
-
 // The gradient; share [kElements * kShare].
 RT_DEVICE void gradient_lines(Real* share, const Real* u, Real* gx, Real* gy, Real* gz, long long elements) {
   for_lines(elements, [&](const Line& line, int) {

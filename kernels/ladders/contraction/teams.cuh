@@ -1,6 +1,5 @@
-// Iteration of teams over elements, with blocking loads and with prefetched loads.
+// Iteration of teams over elements.
 #pragma once
-#include <cuda_pipeline.h>
 #include "tiles.cuh"
 
 namespace rt {
@@ -50,39 +49,6 @@ RT_DEVICE void gradient_in_turn(Pack* shared, const Real* u, const Real* d, Real
     }
     gradient_group<Team>(rows, place, Team::kStaged ? (const Real*)copy : u + at, gx + at, gy + at, gz + at, count);
     Team::sync();  // all have read this group before it is overwritten
-  }
-}
-
-// The next group is copied to a second buffer while this one is computed.
-template <class Team>
-RT_DEVICE void gradient_ahead(Pack* shared, const Real* u, const Real* d, Real* gx, Real* gy, Real* gz,
-                              long long elements) {
-  if constexpr (Team::kBuffers < 2) {
-    gradient_in_turn<Team>(shared, u, d, gx, gy, gz, elements);
-  } else {
-    GroupRange<Team> range(elements);
-    Place place = place_of<Team>();
-    Pack* buffer = shared + Team::team() * Team::kPacks;
-    Pack* other = buffer + Team::kPacks / 2;
-    auto start = [](Pack* to, const Pack* from) { __pipeline_memcpy_async(to, from, sizeof(Pack)); };
-    if (range.first >= range.end) return;  // the whole team
-    stage_group<Team>(buffer, u + range.offset(range.first), range.count(range.first), start);
-    __pipeline_commit();
-    Rows rows;
-    load_rows(rows, d, place.role);
-    for (long long group = range.first; group < range.end; group += range.stride) {
-      long long next = group + range.stride;
-      if (next < range.end) stage_group<Team>(other, u + range.offset(next), range.count(next), start);
-      __pipeline_commit();         // one batch per iteration, empty in the last
-      __pipeline_wait_prior(1);    // this thread's copies of this group are complete
-      Team::sync();                // and those of the other threads
-      long long at = range.offset(group);
-      gradient_group<Team>(rows, place, (const Real*)buffer, gx + at, gy + at, gz + at, range.count(group));
-      Team::sync();  // before copies of the iteration after next overwrite it
-      Pack* done = buffer;
-      buffer = other;
-      other = done;
-    }
   }
 }
 

@@ -27,12 +27,12 @@ RT_DEVICE void apply_row(int r, const Values& x, const Values& y, const Values& 
 }
 
 // kAhead: how many groups further on the group begins that is requested for the L2 cache; 0: none.
-template <int kThreads, int kGroup, bool kStageX, bool kStageY, bool kWholeLines = false, int kAhead = 0>
-struct TogetherGradient : StagedGroup<kThreads, kGroup, kWholeLines> {
-  using Group = StagedGroup<kThreads, kGroup, kWholeLines>;
+template <int kThreads, int kGroup, int kAhead>
+struct TogetherGradient : StagedGroup<kThreads, kGroup, true> {
+  using Group = StagedGroup<kThreads, kGroup, true>;
   static_assert(Group::kTurnsOfGroup == 1, "a thread has one line along each axis");
 
-  // u [elements][n][n][n]; shared: as for StagedGradient, aligned to 16.
+  // u [elements][n][n][n]; shared: three buffers, aligned to 16.
   static RT_DEVICE void run(void* shared, const Real* u, Real* gx, Real* gy, Real* gz, long long elements) {
     Group group(elements);
     if (group.count <= 0) return;
@@ -43,7 +43,7 @@ struct TogetherGradient : StagedGroup<kThreads, kGroup, kWholeLines> {
     gz += group.origin();
     Real* share = (Real*)shared + group.skew();
     Real* share_x = share + Group::kBuffer;
-    Real* share_y = share + (1 + kStageX) * Group::kBuffer;
+    Real* share_y = share_x + Group::kBuffer;
     group.load(share, u);
     group.wait();
     if constexpr (kAhead > 0) Group::template fetch_ahead<kAhead>(ahead, elements);
@@ -57,24 +57,23 @@ struct TogetherGradient : StagedGroup<kThreads, kGroup, kWholeLines> {
     }
     __syncthreads();  // all have read u: derivatives along z take its place
     if (inside) {
-      Real* to_x = kStageX ? share_x + Group::template line<Axis::x>(t) : gx + t / kPlaneSize * kSize + t % kPlaneSize;
-      Real* to_y = kStageY ? share_y + Group::template line<Axis::y>(t) : gy + t / kN * kPlaneSize + t % kN;
+      Real* to_x = share_x + Group::template line<Axis::x>(t);
+      Real* to_y = share_y + Group::template line<Axis::y>(t);
       Real* to_z = share + Group::template line<Axis::z>(t);
-      constexpr int kStepX = kStageX ? Group::kPlane : kPlaneSize, kStepY = kStageY ? Group::kRow : kN;
       Pack pack;
 #pragma unroll
       for (int r = 0; r < kN; r++) {
         Real along_x, along_y, along_z;
         apply_row<false, 0>(r, x, y, z, along_x, along_y, along_z);
-        to_x[r * kStepX] = along_x;
-        to_y[r * kStepY] = along_y;
+        to_x[r * Group::kPlane] = along_x;
+        to_y[r * Group::kRow] = along_y;
         pack.v[r % kWidth] = along_z;
         if (r % kWidth == kWidth - 1) *(Pack*)(to_z + r - r % kWidth) = pack;
       }
     }
     __syncthreads();
-    if constexpr (kStageX) group.save(gx, share_x);
-    if constexpr (kStageY) group.save(gy, share_y);
+    group.save(gx, share_x);
+    group.save(gy, share_y);
     group.save(gz, share);
   }
 };
