@@ -17,8 +17,6 @@
 #include "../film/histogram.h"
 #include "../integrator/first_hit.h"
 #include "../integrator/integrators.h"
-#include "io/crc32.h"
-#include "io/read_file.h"
 #include "io/text_table.h"
 #include "floats.h"
 #include "../integrator/integrators.h"
@@ -28,7 +26,6 @@
 #include "signal_timer.h"
 #include "threads.h"
 #include "tone.h"
-#include "video_planes.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -453,31 +450,6 @@ void clean_draft(Out<float, 3> planes, Out<float, 3> sums, int threads) {
   });
 }
 
-void video_planes(In<uint8_t, 3> pixels, Out<uint8_t, 2> out) {
-  const rt::VideoSize size{(int64_t)pixels.shape(1), (int64_t)pixels.shape(0)};
-  const size_t channels = pixels.shape(2);
-  if (channels != 3 && channels != 4) throw nb::value_error("pixels have 3 or 4 channels");
-  if (size.width < 1 || size.height < 1) throw nb::value_error("a picture has at least one pixel");
-  if ((int64_t)out.shape(1) != size.even_width() || 2 * (int64_t)out.shape(0) != 3 * size.even_height())
-    throw nb::value_error("out does not have the size of the planes");
-  nb::gil_scoped_release release;
-  rt::video_planes(pixels.data(), (int)channels, size, out.data());
-}
-
-nb::tuple read_file(int descriptor, int64_t offset,
-                    nb::ndarray<uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> out, uint32_t crc, int threads) {
-  int64_t count;
-  {
-    nb::gil_scoped_release release;
-    count = rt::read_file(descriptor, offset, out.data(), out.shape(0), crc, threads);
-  }
-  if (count < 0) {
-    PyErr_SetFromErrno(PyExc_OSError);
-    throw nb::python_error();
-  }
-  return nb::make_tuple(count, crc);
-}
-
 // Cells are rows of five numbers: kind, start, width, offset, bytes; see `TextCell`.
 nb::tuple parse_rows(In<uint8_t, 1> text, const std::string& split, In<int32_t, 2> cells, int64_t first,
                      Out<double, 2> numbers, Out<uint8_t, 2> texts, Out<uint8_t, 1> lacking,
@@ -548,8 +520,6 @@ nb::object close_pairs(In<double, 2> points, In<int32_t, 1> kinds, In<double, 2>
   return own<int32_t, 2>(std::move(rows), {found.size(), 5});
 }
 
-uint32_t crc32_of(uint32_t crc, In<uint8_t, 1> data) { return rt::crc32(crc, data.data(), data.shape(0)); }
-
 std::vector<std::string> isas() {
   int n;
   const rt::Isa* list = rt::usable_isas(&n);
@@ -616,12 +586,6 @@ NB_MODULE(_core, m) {
         "FilmHistogram.");
   m.def("clean_draft", clean_draft, "draft"_a.noconvert(), "sums"_a.noconvert(), "threads"_a,
         "Adds the ambient light of a draft, filtered, to the film sums float32 (h, w, 4).");
-  m.def("video_planes", video_planes, "pixels"_a.noconvert(), "out"_a.noconvert(),
-        "A picture, uint8 (h, w, 3 or 4), to planes Y, U, V one after another, BT.709 4:2:0 in limited range, uint8 "
-        "(3 H / 2, W) with h and w rounded up to even H and W.");
-  m.def(
-      "read_file", read_file, "descriptor"_a, "offset"_a, "out"_a.noconvert(), "crc"_a, "threads"_a,
-      "Fills out, uint8 (N,), from an open file -> bytes that there were, CRC-32 of what had `crc` followed by these.");
   m.def("parse_rows", parse_rows, "text"_a.noconvert(), "split"_a, "cells"_a.noconvert(), "first"_a,
         "numbers"_a.noconvert(), "texts"_a.noconvert(), "lacking"_a.noconvert(), "records"_a, "stop"_a, "threads"_a,
         "Rows of a text, uint8 (N,), into numbers, float64 (R, K), and texts, uint8 (R, B), from row `first` on -> "
@@ -631,7 +595,6 @@ NB_MODULE(_core, m) {
         "Pairs of points, float64 (N, 3), that are not farther apart than reaches, float64 (K, K), of their kinds, "
         "int32 (N,), in a box of origin and edges, float64 (4, 3) -> int32 (M, 5): two numbers, and the shift of the "
         "second in edges. Raises ValueError if there are more than 64 pairs to a point.");
-  m.def("crc32", crc32_of, "crc"_a, "data"_a.noconvert(), "CRC-32 of what had `crc` followed by data, uint8 (N,).");
   m.def("isas", isas, "Usable instruction sets, best first.");
   m.def(
       "processor_isa", [] { return std::string(rt::processor_isa()); },

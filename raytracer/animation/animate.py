@@ -23,12 +23,13 @@ from raytracer.animation.movie import (
     MovieWriter,
     VideoWriter,
     check_movie,
+    no_transparency,
     warn_of_size,
     write_picture,
 )
 from raytracer.animation.numbered import NUMBER, NumberedPictures
 from raytracer.animation.shots import Plan, Renderer, Shot, on_threads
-from raytracer.animation.store import FrameStore
+from raytracer.animation.store import FrameStore, packed
 from raytracer.errors import OutputError, UserError
 from raytracer.farm.choice import check_crew, crew_of
 from raytracer.files import output
@@ -444,14 +445,15 @@ class _Movie(_Job):
 
     def _store(self) -> FrameStore:
         """Return the folder of finished frames; it is made."""
-        shots = len(self.plan.shots)
-        return FrameStore(self.target, self.digest, shots, is_planar=not self.is_picture)
+        return FrameStore(self.target, self.digest, len(self.plan.shots))
 
     def begin(self, renderer: Renderer) -> None:
         warn_of_size(self.target, (renderer.settings.width, renderer.settings.height))
 
     def keep(self, shot: Shot, image: Image, exposure: float | None) -> None:
-        frame = self.store.frame_of(image)
+        if image.transparent and not self.is_picture:
+            raise no_transparency(self.target)
+        frame = packed(image.to_uint8())
         if shot.index == 0:
             if exposure is not None:
                 self.store.note({"exposure": exposure})
@@ -467,8 +469,7 @@ class _Movie(_Job):
             if self.poster is not None:
                 text = {"Software": f"raytracer {__version__}"}
                 text |= {"raytracer": json.dumps(done.metadata)} if done.metadata else {}
-                assert done.pixels is not None
-                output.write(self.poster, png.encode(done.pixels, text))
+                output.write(self.poster, png.encode(self.store.read(0), text))
         if not self.is_picture:
             self._encode(self.store.read(shot.index))
 
@@ -478,10 +479,10 @@ class _Movie(_Job):
             return
         if self._video is None:
             assert self._file is not None
-            rows, width = frame.shape
+            height, width, _ = frame.shape
             settings = self.plan.settings
             self._video = VideoWriter(
-                self._file, self.target, (width, rows * 2 // 3), settings.fps, settings.codec,
+                self._file, self.target, (width, height), settings.fps, settings.codec,
                 settings.quality,
             )  # fmt: skip
         self._video.add(frame)

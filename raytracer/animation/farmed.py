@@ -17,12 +17,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from raytracer.animation.numbered import NumberedPictures
 from raytracer.animation.shots import Fixed, Plan, Renderer, Shot
-from raytracer.animation.store import FrameStore, packed
+from raytracer.animation.store import FrameStore
 from raytracer.errors import OutputError, UserError, shown
 from raytracer.farm.crew import Crew, in_order
 from raytracer.farm.shared import Shared, opened
@@ -47,7 +44,6 @@ class Rendered(NamedTuple):
         exposure: stops, if it is metered.
         metadata: of the picture of the first frame; else {}.
         warnings: about the frame.
-        pixels: the picture of the first frame of a movie, uint8 (h, w, 3 or 4); else None.
     """
 
     digest: str
@@ -56,7 +52,6 @@ class Rendered(NamedTuple):
     exposure: float | None
     metadata: dict[str, Any]
     warnings: list[str]
-    pixels: NDArray[np.uint8] | None = None
 
 
 @dataclass(frozen=True)
@@ -106,8 +101,7 @@ class ShotWorker:
         keeper = self.order.keeper
         if self.is_shared and self._is_done(shot) and not self._decides(shot, exposure):
             data = keeper.path(shot.index).read_bytes()
-            pixels = keeper.read(0) if isinstance(keeper, FrameStore) and not shot.index else None
-            return Rendered(digest_of(data), None, None, exposure, {}, [], pixels)
+            return Rendered(digest_of(data), None, None, exposure, {}, [])
         with ExitStack() as stack:
             warnings = stack.enter_context(collected())
             if not self.is_shared:
@@ -118,22 +112,16 @@ class ShotWorker:
             image = renderer.image(shot, self.order.bits)
             keeper.save(shot.index, image, renderer.exposure)
             data = keeper.path(shot.index).read_bytes()
-        metadata, pixels = {}, None
-        if shot.index == 0:
-            metadata = image.metadata
-            pixels = packed(image.to_uint8()) if isinstance(keeper, FrameStore) else None
+        metadata = image.metadata if shot.index == 0 else {}
         renderer.release(image)
         return Rendered(
             digest_of(data), None if self.is_shared else data, renderer.seconds[-1],
-            renderer.exposure, metadata, warnings, pixels,
+            renderer.exposure, metadata, warnings,
         )  # fmt: skip
 
     def _decides(self, shot: Shot, exposure: float | None) -> bool:
         """Whether the picture of a shot is needed for more than its file has."""
-        keeper = self.order.keeper
-        is_planar = isinstance(keeper, FrameStore) and keeper.is_planar  # the poster is no movie
-        is_metered = self.renderer.tone.automatic and exposure is None
-        return shot.index == 0 and (is_planar or is_metered)
+        return shot.index == 0 and self.renderer.tone.automatic and exposure is None
 
     def _is_done(self, shot: Shot) -> bool:
         """Whether another worker, which ended before it could say so, has written a frame."""

@@ -75,7 +75,7 @@ class MovieWriter(ABC):
 
     @abstractmethod
     def add(self, frame: Pixels) -> None:
-        """Add a frame, the planes that `FrameStore.frame_of` returns."""
+        """Add a frame, uint8 (h, w, 3 or 4); alpha is left out."""
 
     @abstractmethod
     def close(self) -> None:
@@ -164,6 +164,27 @@ def warn_of_size(path: Path, size: tuple[int, int]) -> None:
         )
 
 
+def planes(pixels: Pixels) -> Any:
+    """Return a picture as an encoder takes it: a frame of PyAV in YUV 4:2:0, BT.709, limited range.
+
+    Args:
+        pixels: uint8 (h, w, 3 or 4), contiguous; alpha is left out. The last row and column are
+            doubled where their number is odd.
+    """
+    from av import VideoFrame
+    from av.video.reformatter import ColorRange, Colorspace, Interpolation
+
+    height, width, channels = pixels.shape
+    if height % 2 or width % 2:
+        pixels = np.pad(pixels, ((0, height % 2), (0, width % 2), (0, 0)), mode="edge")
+    return VideoFrame.from_ndarray(pixels, "rgb24" if channels == 3 else "rgba").reformat(
+        format="yuv420p",
+        src_colorspace=Colorspace.ITU709, dst_colorspace=Colorspace.ITU709,
+        src_color_range=ColorRange.JPEG, dst_color_range=ColorRange.MPEG,
+        interpolation=Interpolation.AREA,  # the mean of four pixels, which others are far from
+    )  # fmt: skip
+
+
 class VideoWriter(MovieWriter):
     """A movie of PyAV: planar YUV 4:2:0, BT.709, limited range.
 
@@ -208,10 +229,7 @@ class VideoWriter(MovieWriter):
         self._stream = stream
 
     def add(self, frame: Pixels) -> None:
-        picture = self._av.VideoFrame.from_ndarray(frame, format="yuv420p")
-        # Limited range, BT.709, as the frame is; it is not converted again.
-        picture.color_range, picture.colorspace = 1, 1
-        for packet in self._stream.encode(picture):
+        for packet in self._stream.encode(planes(frame)):
             self._container.mux(packet)
 
     def close(self) -> None:

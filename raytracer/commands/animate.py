@@ -176,7 +176,7 @@ def _free(stem: str) -> Path:
 def _tell_of_rest(target: Path, quiet: bool) -> None:
     """Say how many frames are finished of a movie that was ended."""
     folder = target.with_name(f"{target.name}.frames")
-    count = sum(each.suffix in (".png", ".yuv") for each in folder.glob("*"))
+    count = sum(each.suffix == ".npz" for each in folder.glob("*"))
     if count and not quiet:
         print(
             f"raytracer: {counted(count, 'finished frame')} kept in {escaped(str(folder))}: the "

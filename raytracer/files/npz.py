@@ -1,80 +1,35 @@
-"""Reading of NumPy's files, `.npy` and `.npz`, with sizes and checksums checked.
-
-`numpy.load` copies the members of an archive in small pieces. Here an uncompressed member, the
-usual case, is read directly into its array, and its CRC-32 is computed while each piece is in a
-core's cache. The shape of a header is compared with the size of the file before memory is
-allocated.
-"""
+"""NumPy's files, `.npy` and `.npz`, with the sizes that they say checked before memory is taken."""
 
 from __future__ import annotations
 
 import io
 import struct
 import zipfile
-import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections import Counter
 from math import prod
-from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.lib import format as npy
 
-from raytracer._native import core
 from raytracer.errors import DataFileError, shown, suggestion
-from raytracer.files.access import OpenFile, copy_limited, memory_share, reading
+from raytracer.files.access import OpenFile, reading
 from raytracer.memory import require_room
-from raytracer.resources import thread_count
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-HEADER_BYTES = 1 << 16
-"""Longest header of an array; NumPy reads 10,000 letters of it."""
-
-MOST_DIMENSIONS = 64
-"""Most dimensions of an array of NumPy."""
+HEADER_BYTES = 10_000
+"""Longest header of an array, as for NumPy."""
 
 PIECE = 1 << 20
-"""Bytes of a compressed member that are read at a time."""
-
-HUGE_PAGE = 1 << 21
-"""Bytes of a huge page (x86-64, most ARM)."""
-
-SLICE = 1 << 28
-"""Bytes of an uncompressed member that are read between two polls for Ctrl-C."""
-
-MOST_THREADS = 8
-"""Most threads that read a file: with more, memory is the limit for files in the page cache."""
-
-ENTRY_MEMORY = 24
-"""Bytes of memory for each byte of an archive's directory."""
-
-SMALL_DIRECTORY = 1 << 16
-"""Bytes of a directory, of some thousand arrays, that are read on any machine."""
+"""Bytes of a member that are read at a time."""
 
 RATIO = 1100
 """Largest ratio of sizes of a compressed member: that of deflate is below 1,033."""
 
 RATIO_BYTES = 1 << 26
 """Largest decompressed size for which a larger ratio is accepted."""
-
-MOST_NAMES = 8
-"""Most names of arrays in one message."""
-
-_USUAL_TYPES = frozenset(("|u1", "<i4", "<i8", "<f4", "<f8"))
-"""Types of the headers that are read without NumPy's parser."""
-
-_USUAL_DIGITS = 18
-"""Most digits of a length in these headers: every such number is below 2^63."""
-
-_LOCAL_HEADER = struct.Struct("<4s5H3L2H")
-_LOCAL_MAGIC = b"PK\x03\x04"
-_END = struct.Struct("<4s4H2LH")
-_END_MAGIC = b"PK\x05\x06"
-_END_64 = struct.Struct("<4sQ2H2L4Q")
-_LOCATOR_64 = struct.Struct("<4sLQL")
-_ENCRYPTED = 1
 
 
 class Header(NamedTuple):
@@ -110,7 +65,7 @@ def read_npy(file: OpenFile, index: int | None = None) -> NDArray[Any]:
         require_room(file.source, item.nbytes)
         if by_row:
             file.file.seek((index or 0) * item.nbytes, io.SEEK_CUR)
-        array = _copied(file.file, item, file.source)
+        array = _values(file.file, item, file.source)
         return array if by_row or index is None else array[index]
 
 
@@ -121,70 +76,26 @@ def read_header(stream: IO[bytes], label: str) -> Header:
         DataFileError: there is no header, or it describes no array of plain values.
     """
     with reading(label, ".npy"):
-        start = stream.read(8)
-        if start[:6] != b"\x93NUMPY" or start[6:7] not in (b"\1", b"\2", b"\3"):
-            raise DataFileError(f"{label}: is not an array of NumPy")
-        major = start[6]
-        width = 2 if major == 1 else 4
-        length = int.from_bytes(copy_limited(stream, width, label), "little")
-        if length > HEADER_BYTES:
-            raise DataFileError(f"{label}: its header of {length:,} bytes is damaged")
-        text = copy_limited(stream, length, label)
-        if major == 3:  # in UTF-8 for the names of fields, which matter to nobody here
-            text = text.decode("utf-8").encode("latin-1", "replace")
-        if usual := _usual_header(text):
-            return usual
-        packed = io.BytesIO(struct.pack("<I", len(text)) + text)
+        major, _ = npy.read_magic(stream)
+        if major > 3:
+            raise DataFileError(f"{label}: is an array of NumPy in a version that is not known")
+        size = stream.read(2 if major == 1 else 4)
+        text = stream.read(min(int.from_bytes(size, "little"), HEADER_BYTES + 1))
+        # The layout of versions 2 and 3; 3 has names of fields in UTF-8.
+        packed = io.BytesIO(size.ljust(4, b"\0") + text)
         try:
-            shape, fortran_order, dtype = npy.read_array_header_2_0(packed)
-        except MemoryError:
-            raise
-        except Exception as problem:  # what it says are the words of a parser of Python
+            header = Header(*npy.read_array_header_2_0(packed))
+        except Exception as problem:  # of Python's own parser
             raise DataFileError(
                 f"{label}: its header is damaged: it describes no array of NumPy"
             ) from problem
-        if any(isinstance(n, bool) or n < 0 for n in shape) or _is_beyond(shape, dtype):
-            raise DataFileError(f"{label}: has the impossible shape {shown(str(shape))}")
-        if not dtype.itemsize or dtype.subdtype:  # which `numpy.empty` makes larger than it says
-            raise DataFileError(
-                f"{label}: holds values of the type {shown(str(dtype))}, not numbers"
-            )
-    twice = dtype.names is None and any(text.count(key) > 1 for key in (b"'shape'", b"'descr'"))
-    if twice:  # of which the last would count
-        raise DataFileError(f"{label}: its header is damaged: a key stands there twice")
-    if dtype.hasobject:
+    if header.dtype.hasobject:
         raise DataFileError(
             f"{label}: holds objects of Python (pickle), which are not read; save numbers"
         )
-    return Header(shape, fortran_order, dtype)
-
-
-def _usual_header(text: bytes) -> Header | None:
-    """Return a header that is, letter by letter, what NumPy writes for usual numbers; else None.
-
-    NumPy has Python's own parser read it, which takes longer than reading 100 KB of values.
-    """
-    order = "', 'fortran_order': False, 'shape': ("
-    descr, _, rest = text.decode("latin-1").partition(order)
-    lengths, end, _ = rest.partition("), }")
-    descr = descr.removeprefix("{'descr': '")
-    numbers = lengths.removesuffix(",").split(", ")
-    if descr not in _USUAL_TYPES or len(numbers) > 2 or len(lengths) > 2 * _USUAL_DIGITS:
-        return None
-    if not all(map(str.isdecimal, numbers)):
-        return None
-    shape, dtype = tuple(map(int, numbers)), np.dtype(descr)
-    written = f"{{'descr': '{descr}{order}{str(shape)[1:-1]}{end}".ljust(len(text) - 1) + "\n"
-    if written.encode() != text or _is_beyond(shape, dtype):
-        return None
-    return Header(shape, False, dtype)
-
-
-def _is_beyond(shape: tuple[int, ...], dtype: np.dtype[Any]) -> bool:
-    """Whether NumPy has no arrays of that shape, empty ones included."""
-    return len(shape) > MOST_DIMENSIONS or (
-        prod(max(n, 1) for n in shape) * max(dtype.itemsize, 1) >= 1 << 63
-    )
+    if any(length < 0 for length in header.shape):
+        raise DataFileError(f"{label}: has the impossible shape {shown(str(header.shape))}")
+    return header
 
 
 def _require_bytes(header: Header, there: int, label: str) -> None:
@@ -196,36 +107,17 @@ def _require_bytes(header: Header, there: int, label: str) -> None:
         )
 
 
-def _empty(header: Header) -> tuple[NDArray[Any], NDArray[np.uint8]]:
-    """Return an array without values yet, and its bytes in the order of the file."""
-    target = empty_bytes(header.nbytes)
-    order: Literal["F", "C"] = "F" if header.fortran_order else "C"
-    return target.view(header.dtype).reshape(header.shape, order=order), target
-
-
-def empty_bytes(size: int) -> NDArray[np.uint8]:
-    """Return bytes without values yet; many of them begin where a huge page can.
-
-    NumPy asks the system for huge pages from 4 MiB on. Memory begins anywhere, though, and the
-    pages of 4 KiB up to the first huge one are a fault each.
-    """
-    if size < HUGE_PAGE:
-        return np.empty(size, np.uint8)
-    room = np.empty(size + HUGE_PAGE, np.uint8)
-    start = -room.__array_interface__["data"][0] % HUGE_PAGE
-    return room[start : start + size]
-
-
-def _copied(stream: IO[bytes], header: Header, label: str) -> NDArray[Any]:
+def _values(stream: IO[bytes], header: Header, label: str) -> NDArray[Any]:
     """Read the values of an array from a stream."""
-    result, target = _empty(header)
-    left = memoryview(target)  # type: ignore[arg-type]
-    while len(left):
+    values = np.empty(header.nbytes, np.uint8)
+    left = memoryview(values)  # type: ignore[arg-type]
+    while len(left):  # in pieces, so that Ctrl-C is heard
         count = stream.readinto(left[:PIECE])  # type: ignore[attr-defined]
         if not count:
             raise DataFileError(f"{label}: is cut short")
         left = left[count:]
-    return result
+    array: NDArray[Any] = values.view(header.dtype)
+    return array.reshape(header.shape, order="F" if header.fortran_order else "C")
 
 
 class Archive:
@@ -241,21 +133,22 @@ class Archive:
     def __init__(self, file: OpenFile) -> None:
         self.file = file
         self.source = file.source
-        _require_directory(file)
-        try:
-            with reading(file.source, ".npz"):
+        with reading(file.source, ".npz"):
+            try:
                 self._zip = zipfile.ZipFile(file.file)
-        except DataFileError as error:
-            if isinstance(error.__cause__, zipfile.BadZipFile):
+            except zipfile.BadZipFile as error:
                 raise DataFileError(
                     f"{file.source}: is not an .npz file, or is cut short"
                 ) from error
-            raise
-        entries = self._zip.infolist()
-        self.members = {entry.filename.removesuffix(".npy"): entry for entry in entries}
-        if len(self.members) < len(entries):  # of which only the last would be found
+        names = [entry.filename.removesuffix(".npy") for entry in self._zip.infolist()]
+        self.members = dict(zip(names, self._zip.infolist(), strict=True))
+        if len(self.members) < len(names):  # of which only the last would be found
             self._zip.close()
-            raise _doubled(file.source, entries)
+            name, count = Counter(names).most_common(1)[0]
+            raise DataFileError(
+                f"{file.source}: holds {count:,} arrays named '{shown(name)}'; keep one of each "
+                "name"
+            )
 
     def __enter__(self) -> Archive:
         return self
@@ -285,22 +178,10 @@ class Archive:
         with self.stream(entry) as stream, reading(label, ".npy"):
             header = read_header(stream, label)
             _require_bytes(header, entry.file_size - stream.tell(), label)
-            if isinstance(stream, _Stored):
-                result, target = _empty(header)
-                found = stream.fill(target)
-            else:
-                result = _copied(stream, header, label)
-            rest = stream.read(PIECE)
-            while rest:  # zipfile compares the sum when it comes to the end
-                if isinstance(stream, _Stored):
-                    found = zlib.crc32(rest, found)
-                rest = stream.read(PIECE)
-            if isinstance(stream, _Stored) and found != entry.CRC:
-                raise DataFileError(
-                    f"{label}: is damaged: its bytes do not have the sum (CRC-32) that the "
-                    "archive says"
-                )
-        return result
+            values = _values(stream, header, label)
+            while stream.read(PIECE):  # the sum is compared at the end
+                pass
+        return values
 
     def item(self, name: str, index: int) -> NDArray[Any]:
         """Return one item of an array along its first axis; of a stored member it alone is read.
@@ -309,8 +190,8 @@ class Archive:
             DataFileError: the array is broken, or in Fortran order.
             MemoryNeedError: the item does not fit.
         """
-        label = self.label(name)
-        with reading(label, ".npz"), self.stream(self._entry(name)) as stream:
+        label, entry = self.label(name), self._entry(name)
+        with reading(label, ".npz"), self.stream(entry) as stream:
             header = read_header(stream, label)
             if header.fortran_order:
                 raise DataFileError(
@@ -318,42 +199,46 @@ class Archive:
                 )
             item = header._replace(shape=header.shape[1:])
             require_room(label, item.nbytes)
-            stream.seek(stream.tell() + index * item.nbytes)
-            values = bytearray(copy_limited(stream, item.nbytes, label))
-            return np.frombuffer(values, item.dtype).reshape(item.shape)
+            source = self.seek(entry, stream, stream.tell() + index * item.nbytes)
+            return _values(source, item, label)
 
-    @contextmanager
-    def stream(self, entry: zipfile.ZipInfo) -> Iterator[IO[bytes]]:
-        """Give a stream of one member, from its start to its end.
-
-        That of an uncompressed one can seek at no cost and does not compute the sum.
+    def stream(self, entry: zipfile.ZipInfo) -> IO[bytes]:
+        """Return a stream of one member, which has its sum compared where it is read to its end.
 
         Raises:
             DataFileError: it is encrypted, of an unknown method, or its place or size is wrong.
         """
-        label = self.label(entry.filename.removesuffix(".npy"))
-        if entry.flag_bits & _ENCRYPTED:
-            raise DataFileError(f"{label}: is encrypted, which is not read; save it without")
         self._require_possible(entry)
-        if entry.compress_type == zipfile.ZIP_STORED:
-            yield self._stored(entry, label)  # type: ignore[misc]
-            return
-        with reading(label, ".npz"):
-            stream = self._zip.open(entry)
-        with stream:
-            yield stream
+        with reading(self.label(entry.filename.removesuffix(".npy")), ".npz"):
+            return self._zip.open(entry)
+
+    def seek(self, entry: zipfile.ZipInfo, stream: IO[bytes], place: int) -> IO[bytes]:
+        """Go to a place of a member; returns where its bytes are read from there on.
+
+        Args:
+            entry: the member.
+            stream: of it. A compressed one is unpacked up to the place; of others the file itself
+                is read, since not every version of `zipfile` seeks at no cost.
+            place: in the member.
+        """
+        if entry.compress_type != zipfile.ZIP_STORED:
+            stream.seek(place)
+            return stream
+        file = self.file.file
+        file.seek(entry.header_offset + 26)
+        name, extra = struct.unpack("<2H", file.read(4))
+        file.seek(entry.header_offset + 30 + name + extra + place)
+        return file
 
     def _require_possible(self, entry: zipfile.ZipInfo) -> None:
         """Refuse a size that the directory says and that the file cannot hold."""
-        label = self.label(entry.filename.removesuffix(".npy"))
-        if max(entry.compress_size, 0) > self.file.size or (
-            entry.compress_type == zipfile.ZIP_STORED and entry.file_size != entry.compress_size
-        ):
-            raise _misplaced(label)
-        if entry.file_size > max(RATIO * entry.compress_size, RATIO_BYTES):
+        packed, size = entry.compress_size, entry.file_size
+        stored = entry.compress_type == zipfile.ZIP_STORED
+        most = packed if stored else max(RATIO * packed, RATIO_BYTES)
+        if packed > self.file.size or size > most:
             raise DataFileError(
-                f"{label}: says that {entry.compress_size:,} bytes hold {entry.file_size:,}, which "
-                "is a damaged or a hostile file"
+                f"{self.label(entry.filename.removesuffix('.npy'))}: says that {packed:,} bytes "
+                f"hold {size:,}, which is a damaged or a hostile file; is it cut short?"
             )
 
     def _entry(self, name: str) -> zipfile.ZipInfo:
@@ -362,104 +247,3 @@ class Archive:
             hint = suggestion(name, self.members)
             raise DataFileError(f"{self.source}: there is no array named '{shown(name)}'; {hint}")
         return entry
-
-    def _stored(self, entry: zipfile.ZipInfo, label: str) -> _Stored:
-        """Return the bytes of an uncompressed member, after its local header was checked."""
-        broken = _misplaced(label)
-        file = self.file.file
-        file.seek(entry.header_offset)
-        start = file.read(_LOCAL_HEADER.size)
-        if len(start) < _LOCAL_HEADER.size:
-            raise broken
-        magic, *_, name_length, extra_length = _LOCAL_HEADER.unpack(start)
-        name = file.read(name_length)
-        # The local header repeats the name and may have other extra fields than the directory.
-        begin = entry.header_offset + _LOCAL_HEADER.size + name_length + extra_length
-        end = begin + entry.file_size
-        utf8 = entry.flag_bits & 0x800
-        same = name.decode("utf-8" if utf8 else "cp437", "replace") == entry.orig_filename
-        if magic != _LOCAL_MAGIC or not same or entry.compress_size != entry.file_size:
-            raise broken
-        if end > self._zip.start_dir:
-            raise broken
-        file.seek(begin)
-        return _Stored(file, begin, end)
-
-
-def _doubled(source: str, entries: list[zipfile.ZipInfo]) -> DataFileError:
-    """Return the error for an archive with several members of one name."""
-    from collections import Counter
-
-    counts = Counter(entry.filename.removesuffix(".npy") for entry in entries)
-    names = [name for name, count in counts.items() if count > 1]
-    listed = ", ".join(f"'{shown(name)}'" for name in names[:MOST_NAMES])
-    more = f" and {len(names) - MOST_NAMES:,} others" if len(names) > MOST_NAMES else ""
-    return DataFileError(
-        f"{source}: holds more than one array named {listed}{more}; keep one of each name"
-    )
-
-
-def _misplaced(label: str) -> DataFileError:
-    return DataFileError(f"{label}: does not lie where the archive says; is it cut short?")
-
-
-class _Stored:
-    """The bytes of an uncompressed member, as a stream."""
-
-    def __init__(self, file: io.BufferedReader, begin: int, end: int) -> None:
-        self._file = file
-        self._begin = begin
-        self._end = end
-
-    def fill(self, target: NDArray[np.uint8]) -> int:
-        """Read the bytes that follow into an array; gives the sum of all up to them.
-
-        The file is read on several threads: each sums what is in its cache still.
-        """
-        place = self.tell()
-        self.seek(0)
-        found = zlib.crc32(self.read(place))
-        descriptor, threads = self._file.fileno(), min(thread_count(), MOST_THREADS)
-        for start in range(0, len(target), SLICE):  # Ctrl-C is heard in between
-            part = target[start : start + SLICE]
-            at = self._begin + place + start
-            count, found = core().read_file(descriptor, at, part, found, threads)
-            if count < len(part):
-                raise DataFileError("is cut short")
-        self.seek(place + len(target))
-        return found
-
-    def tell(self) -> int:
-        return self._file.tell() - self._begin
-
-    def seek(self, place: int) -> int:
-        """Go to a place, counted from the start of the member."""
-        return self._file.seek(min(self._begin + place, self._end)) - self._begin
-
-    def read(self, size: int) -> bytes:
-        return self._file.read(max(min(size, self._end - self._file.tell()), 0))
-
-
-def _require_directory(file: OpenFile) -> None:
-    """Refuse an archive whose directory would take more memory than is free.
-
-    Each entry becomes an object of half a kilobyte; a file can be all directory.
-    """
-    tail = min(file.size, (1 << 16) + _END.size)
-    file.file.seek(file.size - tail)
-    data = file.file.read(tail)
-    at = data.rfind(_END_MAGIC)
-    if at < 0 or len(data) - at < _END.size:
-        raise DataFileError(f"{file.source}: is not an .npz file, or is cut short")
-    size = _END.unpack_from(data, at)[5]
-    if size == 0xFFFFFFFF and at >= _LOCATOR_64.size:
-        place = _LOCATOR_64.unpack_from(data, at - _LOCATOR_64.size)[2]
-        if place + _END_64.size <= file.size:
-            file.file.seek(place)
-            size = _END_64.unpack(file.file.read(_END_64.size))[8]
-    size = min(size, file.size)
-    if size > SMALL_DIRECTORY and size > memory_share(ENTRY_MEMORY):
-        raise DataFileError(
-            f"{file.source}: its directory takes {size:,} bytes; that is no .npz file of particles"
-        )
-    file.file.seek(0)

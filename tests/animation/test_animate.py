@@ -179,7 +179,7 @@ def test_a_run_that_was_ended_goes_on_to_the_same_bytes(trajectory: Path, tmp_pa
     assert sorted(p.name for p in tmp_path.iterdir()) == [
         "a.mp4.frames", "a.poster.png", "water.xyz", "whole.mp4", "whole.poster.png",
     ]  # fmt: skip
-    finished = len(list((tmp_path / "a.mp4.frames").glob("*.yuv")))
+    finished = len(list((tmp_path / "a.mp4.frames").glob("*.npz")))
     assert 3 <= finished < FRAMES
     again = raytracer.animate(trajectory, **options)
     again.save(path)

@@ -95,7 +95,7 @@ def test_a_run_of_workers_goes_on_in_one_process(trajectory: Path, tmp_path: Pat
     path, whole = tmp_path / "a.gif", tmp_path / "b.gif"
     with pytest.raises(KeyboardInterrupt):
         raytracer.animate(trajectory, **SMALL).save(path, workers=2, progress=stop)
-    finished = len(list((tmp_path / "a.gif.frames").glob("*.png")))
+    finished = len(list((tmp_path / "a.gif.frames").glob("*.npz")))
     assert 5 <= finished <= FRAMES
     again = raytracer.animate(trajectory, **SMALL)
     again.save(path)

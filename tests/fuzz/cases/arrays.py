@@ -52,10 +52,7 @@ def register() -> None:
     one("a huge shape", header(good.replace("2, 3", f"{2**61}, 3"), data), "a.npy")
     one("a huge shape with a zero", header(good.replace("2, 3", f"0, {2**62}"), data), "a.npy")
     one("keys beyond those of NumPy", header(good.replace("{", "{'a': 1, "), data), "a.npy")
-    one(
-        "a key that stands twice", header(good.replace("{", "{'shape': (1, 3), "), data), "a.npy", 2
-    )
-    one("a version of the future", header(good, data, 9), "is not an array of NumPy")
+    one("a version of the future", header(good, data, 9), "a.npy")
     one("version 3 with a name that is no UTF-8", header("\xff" + good, data, 3), "a.npy")
     one("more bytes than the header says", header(good, data + bytes(1000)), "spheres  2", 0)
     one("a type with a megabyte of text", header(good.replace("<f8", "<U9999999")), "a.npy")

@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from raytracer.errors import DataFileError, shown
 from raytracer.files.access import OpenFile, is_file
-from raytracer.files.npz import empty_bytes
-from raytracer.files.pieces import Stretch, read_stretches
 from raytracer.memory import require_room
 from raytracer.scene.particles import naming
 from raytracer.scene.particles.hdf5_members import (
@@ -251,27 +249,16 @@ class Source(Part):
             size += each.dataset.dtype.itemsize * prod(rows)
         require_room(self.name, size)
         columns: dict[str, NDArray[Any]] = {}
-        stretches: list[Stretch] = []
         for name in names:
-            _, dataset, series, shape = there[name]
+            _, dataset, series, _ = there[name]
             if is_elsewhere(dataset):
                 raise DataFileError(
                     f"{self.name}: dataset '{shown(name)}' is stored in other files, which are "
                     "not read"
                 )
-            dtype = dataset.dtype
-            offset = None if series else self._offset(dataset, shape, dtype)
-            if offset is None:
-                array = np.asarray(
-                    dataset[self._frame_in(dataset, name)] if series else dataset[()]
-                )
-            else:
-                target = empty_bytes(dtype.itemsize * prod(shape))
-                stretches.append(Stretch(offset, target))
-                array = target.view(dtype).reshape(shape)
-            columns[name] = array
-        if not read_stretches(self.file.file.fileno(), stretches):
-            raise DataFileError(f"{self.name}: is cut short")
+            columns[name] = np.asarray(
+                dataset[self._frame_in(dataset, name)] if series else dataset[()]
+            )
         found = {
             name: array.astype(array.dtype.newbyteorder("="), copy=False)
             for name, array in columns.items()
@@ -282,24 +269,6 @@ class Source(Part):
         if len(names) < len(asked):
             found[MASSES] = np.full(int(self.count or 0), self._mass)
         return {name: found[name] for name in asked}
-
-    def _offset(self, dataset: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> int | None:
-        """Return where the values of a dataset lie in the file, if they do in one piece, or None.
-
-        They are then read without the library, on several threads.
-        """
-        from h5py import h5d, h5t
-
-        offset = dataset.id.get_offset()
-        if offset is None or dtype.kind not in "iuf":
-            return None
-        # Behind a user block, HDF5 gives a place also to values that were never written.
-        if dataset.id.get_space_status() != h5d.SPACE_STATUS_ALLOCATED:
-            return None
-        if offset + dtype.itemsize * prod(shape) > self.file.size:
-            return None  # the library says what is wrong
-        is_plain = dataset.id.get_type().equal(h5t.py_create(dtype))
-        return int(offset) if is_plain else None  # others have fewer bits than their bytes
 
     def _frame_in(self, dataset: Any, name: str) -> int:
         """Return the number of the frame in a dataset, which may have fewer frames than others."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from functools import cached_property, partial
 from typing import IO, TYPE_CHECKING, Any
 from zipfile import ZIP_STORED
 
@@ -155,7 +155,9 @@ class Source(ParticleSource):
                     continue  # it may be compressed, and long to read
                 with archive.stream(entry) as stream:
                     is_packed = entry.compress_type != ZIP_STORED
-                    values = _array_row(stream, index, count, archive.label(name), is_packed)
+                    seek = partial(archive.seek, entry, stream)
+                    label = archive.label(name)
+                    values = _array_row(stream, seek, index, count, label, is_packed)
                 if isinstance(values, str):
                     yield name, values
                 elif values is not None:
@@ -253,12 +255,18 @@ def _assembled(
 
 
 def _array_row(
-    stream: IO[bytes], row: int, count: int, label: str, is_packed: bool
+    stream: IO[bytes],
+    seek: Callable[[int], IO[bytes]],
+    row: int,
+    count: int,
+    label: str,
+    is_packed: bool,
 ) -> NDArray[Any] | str | None:
     """Return `array[row]` of an array (count, ...), or None if it is something else.
 
     Args:
         stream: of the array, at its header.
+        seek: returns where the bytes from a place of the array on are read.
         row, count: of the particle, and of all.
         label: what messages call the array.
         is_packed: whether what is before the row has to be unpacked.
@@ -287,8 +295,7 @@ def _array_row(
         return f"not read: {size_text(needed)}{' would be unpacked' if is_packed else ''}"
     data = bytearray()
     for piece in range(pieces):
-        stream.seek(start + row * size + piece * step * dtype.itemsize)
-        data += stream.read(size)
+        data += seek(start + row * size + piece * step * dtype.itemsize).read(size)
     return np.frombuffer(data, dtype).reshape(shape[1:], order="F" if by_column else "C")
 
 
