@@ -276,7 +276,7 @@ def prepare(
         if keep:
             need = replace(need, kept=memory.PACKED * total)
         elif is_path(scene):
-            need = replace(need, scene=nbytes(loaded))
+            need = replace(need, kept=-nbytes(loaded))
         with naming(source):
             memory.require_host(need)
             if (free := about_device.get("memory_free")) is not None:
@@ -291,7 +291,7 @@ def prepare(
         tree = device.build(buffers)
     with stage("upload", f"uploading {spheres} to the {device.name} backend"), naming(source):
         if free is not None:
-            memory.require_device(replace(need, tree=tree.nbytes), free)
+            memory.require_device(need, free, tree.nbytes)
         if made.window:
             device.compile_ahead()
         on_device = device.scene(buffers, tree)
@@ -309,9 +309,6 @@ def prepare(
         settings, device, on_device, buffers.view, threads, stage.timings, sizes, metadata, space,
         camera, kept, tone=tone, plan=plan,
     )  # fmt: skip
-    del buffers, tree  # the device and the job hold the arrays that they need
-    with naming(source):
-        _require_rest(job, need, on_host=free is None)
     return job
 
 
@@ -680,24 +677,6 @@ class Job:
         self.scene.close()
 
 
-def _require_rest(job: Job, need: memory.Need, on_host: bool) -> None:
-    """Refuse a render that does not fit into memory beside the scene on the device.
-
-    Args:
-        job: closed if the render is refused.
-        need: of the whole job.
-        on_host: whether the device keeps the scene in host memory.
-
-    Raises:
-        MemoryNeedError: it does not fit.
-    """
-    try:
-        memory.require_host(replace(need, ready=job.scene.nbytes if on_host else 0))
-    except BaseException:
-        job.scene.close()
-        raise
-
-
 def _is_device(value: Any) -> bool:
     """Whether a value is the device of an earlier job."""
     try:
@@ -947,7 +926,6 @@ def _need(
         x1 - x0,
         y1 - y0,
         looks=packed_looks(scene),
-        lights=1 if scene.lights is None else len(scene.lights),
         threads=threads,
         output=output,
         solids=sum(counts.values()) - scene.count,

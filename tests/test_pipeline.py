@@ -10,7 +10,7 @@ import pytest
 
 import raytracer
 from raytracer import memory, pipeline, resources
-from raytracer.backends.cpu import SAMPLES_A_PASS, CpuDevice, CpuFilm
+from raytracer.backends.cpu import SAMPLES_A_PASS, CpuDevice
 from raytracer.backends.select import select
 from raytracer.buffers import build_bvh
 from raytracer.errors import BackendError, MemoryNeedError, UserError
@@ -130,19 +130,6 @@ def test_what_does_not_fit_is_refused_before_it_is_built(monkeypatch: pytest.Mon
     monkeypatch.setattr("raytracer.backends.cpu.build_bvh", lambda *_: pytest.fail("was built"))
     with pytest.raises(MemoryNeedError, match="3 spheres at 24x16 need about"):
         render()
-
-
-def test_what_does_not_fit_beside_the_hierarchy_is_refused_before_it_is_rendered(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    free = iter([2**40, 1000])
-    closed: list[object] = []
-    monkeypatch.setattr("raytracer.memory.available_memory", lambda: next(free))
-    monkeypatch.setattr("raytracer.backends.cpu.CpuScene.close", lambda it: closed.append(it))
-    monkeypatch.setattr(CpuFilm, "_expose", lambda *_: pytest.fail("was rendered"))
-    with pytest.raises(MemoryNeedError, match="3 spheres at 24x16 need about"):
-        render()
-    assert len(closed) == 1
 
 
 def test_more_than_the_backend_counts_is_refused_before_it_is_packed(

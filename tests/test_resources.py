@@ -133,20 +133,6 @@ def test_what_fits_is_allowed() -> None:
         memory.require(need, need.extra - 1, extra)
 
 
-def test_the_sentence_names_a_number_of_spheres_that_fits() -> None:
-    available = 2**30
-    need = memory.Need(150_000_000, 1280, 720, looks=600_000_000)
-    with pytest.raises(MemoryNeedError) as caught:
-        memory.require(need, available, extra)
-    sentence = str(caught.value)
-    number = int(sentence.split("at most ")[1].split(" ")[0].replace(",", ""))
-    assert number > 10**7
-    memory.require(memory.Need(number, 1280, 720, looks=4 * number), available, extra)
-    number += number // 50
-    with pytest.raises(MemoryNeedError):
-        memory.require(memory.Need(number, 1280, 720, looks=4 * number), available, extra)
-
-
 def test_what_is_proposed_fits_with_a_little_less_as_well() -> None:
     """What is free changes between two runs of the same command."""
     available = 2**29
@@ -174,50 +160,6 @@ def test_the_sentence_names_a_picture_that_fits(output: memory.Output) -> None:
     width, height = (int(side) for side in size.split("x"))
     assert width == pytest.approx(2 * height, rel=0.01)
     memory.require(memory.Need(10, width, height, output=output), available, extra)
-
-
-def test_the_sentence_names_threads_that_fit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(resources, "_usable_cores", lambda: 64)
-    need = memory.Need(10, 4096, 4096, lights=100, threads=64)
-    with pytest.raises(MemoryNeedError, match="of 64 threads fit") as caught:
-        memory.require(need, need.extra - 2**25, extra)
-    threads = int(str(caught.value).split(": ")[1].split(" ")[0])
-    memory.require(replace(need, threads=threads), need.extra - 2**25, extra)
-
-
-def test_what_is_proposed_fits_with_any_hierarchy() -> None:
-    """How many nodes there are is known when they are made."""
-    available = 2**30
-    need = memory.Need(15_000_000, 20_000, 20_000)
-    with pytest.raises(MemoryNeedError) as caught:
-        memory.require(need, available, extra)
-    size = str(caught.value).split("a picture of ")[1].split(" ")[0]
-    width, height = (int(side) for side in size.split("x"))
-    proposed = replace(need, width=width, height=height)
-    memory.require(replace(proposed, nodes=memory.MOST_NODES), available, extra)
-
-
-def test_once_the_scene_is_ready_only_the_picture_counts() -> None:
-    need = memory.Need(10**8, 1280, 720, looks=10**9)
-    ready = replace(need, ready=0)
-    assert ready.extra < 2**26 < need.extra
-    with pytest.raises(MemoryNeedError, match="fewer spheres and a smaller picture"):
-        memory.require(ready, 1000, extra)
-
-
-def test_a_scene_that_was_given_back_leaves_room_for_the_film() -> None:
-    need = memory.Need(10**7, 2048, 2048, output=memory.Output(film=".exr"))
-    given_back = replace(need, ready=2 * 10**8)
-    assert replace(need, ready=0).stages["film"] - given_back.stages["film"] == 2 * 10**8
-    assert replace(need, ready=0).stages["render"] == given_back.stages["render"]
-
-
-def test_the_estimate_is_no_measurement(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What was taken already says nothing about how good the estimate was."""
-    monkeypatch.setattr(memory, "peak_memory", lambda: 2**40)
-    need = memory.Need(10, 64, 64)
-    assert need.total == 2**40
-    assert replace(need, ready=0).total < 2**40
 
 
 @pytest.mark.parametrize(

@@ -343,7 +343,6 @@ class Task(NamedTuple):
             bits=int(self.bits),
             aovs=self.aovs,
             film=Path(self.film or "").suffix.lower() or self.exr,
-            half=self.half,
             histogram=self.histogram is not None,
             begun=resumed is not None,
             bloom=bool(self.tone.get("bloom")),

@@ -247,7 +247,7 @@ def _contents_of(
     counts = scene.counts()
     total = sum(counts.values())
     need = memory.Need(total, 1, 1, looks=packed_looks(scene), solids=total - scene.count)
-    memory.require_room(file, need.stages["pack"], "to be checked")
+    memory.require_room(file, need.packed, "to be checked")
     buffers = pack(scene)
     found = camera_of(scene, scene.render, buffers)
     camera = _fields(found)

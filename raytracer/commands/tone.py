@@ -196,7 +196,8 @@ def _run(task: Task, targets: list[Path]) -> None:
     for name, target, mark in zip(task.films, targets, marks, strict=True):
         film = task.load(name)
         height, width = film.sums.shape[:2]
-        memory.require_tone(name, width, height, made_from_film, task.threads)
+        need = memory.Need(0, width, height, threads=task.threads, output=made_from_film)
+        memory.require_room(name, need.extra, "to be developed")
         image = image_of(film, task)
         image.metadata.pop(OPTIONS, None)
         image.metadata.update(mark)

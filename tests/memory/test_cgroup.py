@@ -121,22 +121,6 @@ def test_a_picture_is_refused_and_the_proposed_one_rendered(
     assert done.returncode == 0, done.stderr
 
 
-def test_lights(group: Path, work: Path) -> None:
-    one = '[[lights]]\ntype = "point"\nposition = [{}, 9, 3]\nintensity = 0.001\n'
-    scene = '[[spheres]]\nfile = "a.npz"\n' + "".join(map(one.format, range(3000)))
-    (work / "a.toml").write_text(scene)
-    size = ["--width", "64", "--height", "64", "--threads", "16"]
-    assert run(group, work, "render", "a.toml", "-o", "a.png", "-q", *SIZE, *size).returncode == 0
-
-
-@pytest.mark.parametrize("name", ["crystal", "molecule", "pile", "sphereflake", "weekend"])
-def test_generators(name: str, group: Path, work: Path) -> None:
-    target = work / "made.npz"
-    done = run(group, work, "scene", "generate", name, "--count", "50000000", "-o", str(target))
-    refused(done)
-    assert not target.exists()
-
-
 def test_a_generator_that_works_in_blocks(group: Path, work: Path) -> None:
     made = ["scene", "generate", "cloud", "--count", "60000000", "-o", "made.npz"]
     assert run(group, work, *made).returncode == 0  # 1.1 GB
@@ -149,15 +133,6 @@ def test_films(group: Path, work: Path) -> None:
     size = ["--width", "12288", "--height", "12288"]
     done = run(group, work, "render", "a.npz", "-o", "a.png", "--resume", "film.npz", *SIZE, *size)
     refused(done)
-
-
-def test_tone_reads_no_output_variables(group: Path, work: Path) -> None:
-    size = ["--width", "4096", "--height", "4096"]
-    film = ["--film", "film.npz", *VARIABLES]
-    # Outside of the group: 40 bytes per pixel more.
-    command = [sys.executable, "-m", "raytracer", "render", "a.npz", "-o", "a.png", "-q", *SIZE]
-    subprocess.run([*command, *film, *size], check=True, cwd=work)
-    assert run(group, work, "tone", "film.npz", "-o", "b.png").returncode == 0
 
 
 def test_a_table_of_short_rows(group: Path, work: Path) -> None:

@@ -2,97 +2,127 @@
 
 from __future__ import annotations
 
-import importlib.util
+import json
 import os
+import re
+import subprocess
 import sys
 from contextlib import nullcontext
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pytest
 
 from raytracer.errors import MemoryNeedError
 from raytracer.scene.load import load
 from support.display import drawing_missing, missing
 
+MIB = 1 << 20
+FACTOR, NEAR = 1.6, 160 * MIB
+"""How far the estimate may lie above the peak: a factor, or bytes where those are more."""
 
-def _measure() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("measure", Path(__file__).parent / "measure.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["measure"] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-measure = _measure()
-SMALL = [
-    "render, one colour",
-    "render, xyz",
-    "render, 300 lights",
-    "render, 4K, one sample",
-    "render, 4K, most threads",
-    "render, 4K, film, exr, 16 bits",
-    "generate sphereflake.npz",
-    "generate pile.npz",
-]
-LARGE = [
-    "render, colours",
-    "render, csv",
-    "render, 4K, 16 bits",
-    "generate cloud.npz",
-    "generate crystal.npz",
-    "generate weekend.toml",
-    "describe",
-]
-LARGE_FILMS = ["render, 4K, film, variables"]
+# Runs one command as the terminal does, then says what was told and what was used.
+CHILD = """
+import json, sys
+from raytracer import memory, resources
+from raytracer.cli import main
+code = main(sys.argv[1:])
+print(json.dumps({"estimate": memory.told(), "peak": resources.peak_memory(), "code": code}))
+"""
+SAMPLE = ["--samples", "1", "--backend", "cpu"]
+LARGE = ["--width", "3840", "--height", "2160"]
+SMALL = ["--width", "640", "--height", "360"]
+VARIABLES = ["--aov", "depth,normal,albedo,id,position,samples"]
+RENDER = ["render", "a.npz", "-o", "a.png", "-q", *SAMPLE]
+FILM = [*RENDER, *LARGE, *VARIABLES, "--film"]
 
 pytestmark = pytest.mark.skipif(
     not Path("/proc/self/status").exists(), reason="reads memory as Linux tells it"
 )
 
 
-@pytest.fixture(scope="module")
-def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the files that cases begin with; each of them is made once."""
-    return tmp_path_factory.mktemp("inputs")
+def write(name: str, count: int) -> None:
+    """Write random spheres."""
+    rng = np.random.default_rng(1)
+    centers = rng.random((count, 3), dtype=np.float32)
+    size = np.float32(0.3 * count ** (-1 / 3))
+    if name.endswith(".csv"):
+        np.savetxt(name, centers, "%.5f", ",", header="x,y,z", comments="")
+    else:
+        colors = rng.integers(0, 256, (count, 3), np.uint8)
+        np.savez(name, centers=centers, radii=np.full(count, size), colors=colors)
+
+
+def run(*command: str, limit: str = "") -> subprocess.CompletedProcess[str]:
+    """One command in a process of its own, under a limit of the shell."""
+    start = ["bash", "-c", f'{limit}; exec "$@"', "limited"] if limit else []
+    return subprocess.run(
+        [*start, sys.executable, "-c", CHILD, *command],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
+def require_right(*command: str) -> None:
+    """Measure a command."""
+    done = run(*command)
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    assert found["code"] == 0, done.stderr
+    peak, estimate = found["peak"], found["estimate"]
+    figures = f"estimate {estimate / MIB:.0f} MiB, peak {peak / MIB:.0f} MiB"
+    assert peak <= estimate <= max(FACTOR * peak, peak + NEAR), figures
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
 
 
 @pytest.mark.parametrize(
-    ("name", "count"),
-    [(n, 100_000) for n in SMALL]
-    + [(n, 1_000_000) for n in LARGE]
-    + [pytest.param(n, 1_000_000, marks=pytest.mark.thorough) for n in LARGE_FILMS],
-)
-def test_estimate(name: str, count: int, inputs: Path) -> None:
-    if "exr" in name:
-        pytest.importorskip("OpenEXR")
-    case = (measure.CASES | measure.GENERATED)[name]
-    found = measure.measured(name, case, count, inputs)
-    assert found.right, found.row()
-
-
-@pytest.mark.parametrize(
-    ("name", "count"),
+    ("count", "command"),
     [
-        pytest.param("resume, 4K", 1000, marks=pytest.mark.thorough),
-        ("resume, 4K, film", 1000),
-        pytest.param("resume, 4K, film, variables", 1000, marks=pytest.mark.thorough),
-        pytest.param("resume, 4K, film, variables", 4_000_000, marks=pytest.mark.thorough),
-        pytest.param("resume, 4K, film, exr", 1000, marks=pytest.mark.thorough),
-        ("tone, 4K", 1000),
-        ("tone, 4K, 16 bits", 1000),
-        ("tone, 4K, exr", 1000),
-        ("tone, 65536x16, exr", 1000),
+        (1_000_000, [*RENDER, *SMALL]),
+        (1_000_000, [*RENDER, *LARGE, "--bits", "16"]),
+        (1000, [*RENDER, *LARGE, "--threads", "100000"]),
+        (1000, [*FILM, "f.npz"]),
+        (1000, [*FILM, "f.exr"]),
+        (1000, ["scene", "describe", "a.npz", "5"]),
+        (1, ["scene", "generate", "cloud", "--count", "1000000", "-o", "b.npz"]),
+        (1, ["scene", "generate", "sphereflake", "--count", "1000000", "-o", "b.npz"]),
+        (1, ["scene", "generate", "pile", "--count", "100000", "-o", "b.npz"]),
+        (1, ["scene", "generate", "weekend", "--count", "1000000", "-o", "b.toml"]),
     ],
-)
-def test_estimate_of_films(name: str, count: int, inputs: Path) -> None:
-    if "exr" in name:
+    ids=lambda value: " ".join(value)[:60] if isinstance(value, list) else str(value),
+)  # fmt: skip
+def test_estimate(count: int, command: list[str]) -> None:
+    if "f.exr" in command:
         pytest.importorskip("OpenEXR")
-    found = measure.measured(name, measure.FILM_CASES[name], count, inputs)
-    assert found.right, found.row()
+    write("a.npz", count)
+    require_right(*command)
+
+
+def test_estimate_of_a_table() -> None:
+    write("a.csv", 1_000_000)
+    require_right("render", "a.csv", "-o", "a.png", "-q", *SAMPLE, *SMALL)
+
+
+@pytest.mark.parametrize("suffix", ["npz", "exr"])
+def test_estimate_of_films(suffix: str) -> None:
+    if suffix == "exr":
+        pytest.importorskip("OpenEXR")
+    write("a.npz", 1000)
+    assert run(*FILM, f"f.{suffix}").returncode == 0
+    require_right("tone", f"f.{suffix}", "-o", "t.png", "-q")
+    require_right(*RENDER, *LARGE, "--resume", f"f.{suffix}", "--film", f"g.{suffix}")
+
+
+def test_estimate_of_a_window() -> None:
+    missing(drawing_missing(dict(os.environ), headless=True))
+    write("a.npz", 1000)
+    require_right(
+        "preview", "a.npz", "--offscreen", "5", "--samples", "4", "--backend", "cpu", *LARGE
+    )
 
 
 @pytest.mark.parametrize(
@@ -114,82 +144,20 @@ def test_rows_of_a_table_are_counted_where_they_may_not_fit(
         load(path)
 
 
-def test_pairs_of_grains_are_given_back_before_the_next_are_found(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """They are a tenth of what a pile takes."""
-    from weakref import ref
-
-    import numpy as np
-
-    from raytracer.scene.generators import pile
-
-    before: list[ref[Any]] = []
-    alive: list[bool] = []
-
-    def near_pairs(*_: object) -> tuple[object, object]:
-        alive.extend(each() is not None for each in before)
-        pairs = np.array([0]), np.array([1])
-        before[:] = [ref(each) for each in pairs]
-        return pairs
-
-    monkeypatch.setattr(pile, "near_pairs", near_pairs)
-    pile.settle(np.array([[0.0, 2.0, 0.0], [1.0, 2.0, 0.0]]), np.array([1.0, 1.0]))
-    assert alive == [False] * 2 * (pile.ROUNDS - 1)
-
-
-def test_estimate_of_a_film_of_few_rows(inputs: Path) -> None:
-    """OpenEXR compresses all of its rows at once; how small they become is not known before."""
-    pytest.importorskip("OpenEXR")
-    name = "resume, 65536x16, film, exr"
-    found = measure.measured(name, measure.FILM_CASES[name], 1000, inputs)
-    assert found.estimate >= found.peak, found.row()
-
-
-@pytest.mark.parametrize("name", ["preview", "preview, ground"])
-def test_estimate_of_a_window(name: str, inputs: Path) -> None:
-    missing(drawing_missing(dict(os.environ), headless=True))
-    found = measure.measured(name, measure.CASES[name], 1_000_000, inputs)
-    assert found.right, found.row()
-
-
-def test_estimate_of_a_large_window(inputs: Path) -> None:
-    """Whether its film is copied depends on how long a pass takes."""
-    missing(drawing_missing(dict(os.environ), headless=True))
-    found = measure.measured("preview", measure.CASES["preview, 4K"], 1000, inputs)
-    assert found.estimate >= found.peak, found.row()
-
-
 @pytest.mark.parametrize(
     "options", [[], ["--bits", "16"], ["--film", "f.npz", "--aov", "depth,normal"]]
 )
-def test_what_a_refusal_proposes_works(options: list[str], tmp_path: Path) -> None:
+def test_what_a_refusal_proposes_works(options: list[str]) -> None:
     """Under `ulimit -v`: first a sentence, then the size that it names is rendered."""
-    import re
-    import subprocess
+    write("a.npz", 1000)
 
-    scene = measure.spheres(tmp_path, 1000, "plain-npz")
-    start = [sys.executable, "-m", "raytracer", "render", str(scene), "-o", "a.png"]
-    limit = ["bash", "-c", 'ulimit -v 600000; exec "$@"', "limited"]
+    def render(width: str, height: str) -> subprocess.CompletedProcess[str]:
+        size = ["--width", width, "--height", height]
+        return run(*RENDER, *size, "--threads", "1", *options, limit="ulimit -v 900000")
 
-    def render(width: int, height: int) -> subprocess.CompletedProcess[str]:
-        size = [
-            "--width",
-            str(width),
-            "--height",
-            str(height),
-            "--samples",
-            "1",
-            "--backend",
-            "cpu",
-        ]
-        command = [*limit, *start, *size, "--threads", "1", *options]
-        return subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
-
-    refused = render(20_000, 10_000)
-    assert refused.returncode == 2, refused.stderr
+    refused = render("20000", "10000")
     found = re.search(r"a picture of (\d+)x(\d+) fits", refused.stderr)
     assert found, refused.stderr
-    assert not (tmp_path / "a.png").exists()
-    done = render(int(found[1]), int(found[2]))
-    assert done.returncode == 0, done.stderr
+    assert not Path("a.png").exists()
+    render(found[1], found[2])
+    assert Path("a.png").exists()
