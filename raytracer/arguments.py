@@ -1,13 +1,13 @@
-"""Checks of arguments of the Python interface.
+"""Checks of arguments: each returns the value in a built-in type, or raises `error` and names it.
 
-Each check returns the value in a built-in type, or raises a UserError that names the argument.
+The words of a command line come through the same checks; see `raytracer.field_types`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
-from math import inf, isfinite
+from math import inf
 from operator import index
 from typing import Any
 
@@ -18,6 +18,8 @@ MOST_ITEMS = 1 << 20
 
 MOST = 2**63
 """Whole numbers are below this, because kernels and arrays count in 64 bits."""
+
+Triple = tuple[float, float, float]
 
 
 def as_float(value: Any) -> float:
@@ -41,46 +43,29 @@ def real(
     above: bool = False,
     error: type[UserError] = SceneError,
 ) -> float:
-    """Return a number of low..high that is not infinite; with `above`, low itself is refused.
-
-    Args:
-        value: the argument.
-        name: of the argument, for the message.
-        low, high: limits.
-        above: whether low itself is refused.
-        error: class of the error.
-
-    Raises:
-        UserError: it is no number or out of range.
-    """
+    """Return a finite number of low..high; with `above`, low itself is refused."""
     try:
         is_array = getattr(value, "ndim", 0) != 0
         if is_array or is_truth(value) or isinstance(value, (str, bytes, bytearray)):
             raise TypeError
         number = as_float(value)
+    except OverflowError:  # a whole number
+        number = inf
     except Exception:  # whatever a foreign object raises
         raise error(f"{name}: {shown_value(value)} is not a number") from None
-    if not (low < number if above else low <= number) or not number <= high or abs(number) == inf:
-        if low == -inf:
-            raise error(f"{name}: {number:g} is not finite")
-        limit = f"above {low:g}" if above else f"at least {low:g}"
-        upper = f" and at most {high:g}" if high != inf else " and finite"
-        raise error(f"{name}: {number:g} is out of range; it must be {limit}{upper}")
+    if not abs(number) < inf:
+        raise error(f"{name}: must be a finite number, not {number:g}")
+    if number < low or (above and number == low):
+        raise error(f"{name}: must be {'above' if above else 'at least'} {low:g}, not {number:g}")
+    if number > high:
+        raise error(f"{name}: must be at most {high:g}, not {number:g}")
     return number
 
 
 def whole(
-    value: Any,
-    name: str,
-    low: int = -MOST,
-    high: int = MOST,
-    error: type[UserError] = SceneError,
+    value: Any, name: str, low: int = -MOST, high: int = MOST, error: type[UserError] = SceneError
 ) -> int:
-    """Return a whole number of low..high; integers of NumPy become int.
-
-    Raises:
-        UserError: it is no whole number or out of range.
-    """
+    """Return a whole number of low..high; integers of NumPy become int."""
     try:
         if isinstance(value, bool):
             raise TypeError
@@ -88,16 +73,13 @@ def whole(
     except Exception:
         raise error(f"{name}: {shown_value(value)} is not a whole number") from None
     if not low <= number <= high:
-        raise error(f"{name}: {shown_value(number)} is not between {low} and {high}")
+        limit = f"at least {low}" if number < low else f"at most {high}"
+        raise error(f"{name}: must be {limit}, not {shown_value(number)}")
     return number
 
 
 def truth(value: Any, name: str, error: type[UserError] = SceneError) -> bool:
-    """Return True or False; 0, 1 and NumPy's booleans are accepted.
-
-    Raises:
-        UserError: it is neither.
-    """
+    """Return True or False; 0, 1 and NumPy's booleans are accepted."""
     try:
         if not isinstance(value, int) and type(value).__module__ != "numpy":
             raise TypeError
@@ -116,11 +98,7 @@ def one_of(
     what: str = "choice",
     error: type[UserError] = SceneError,
 ) -> str:
-    """Return one of a few words.
-
-    Raises:
-        UserError: it is none of them; the message names the nearest one.
-    """
+    """Return one of a few words; the message names the nearest one."""
     words = list(known)
     if not isinstance(value, str):
         raise error(f"{name}: {shown_value(value)} is no text; known are {', '.join(words)}")
@@ -134,33 +112,20 @@ def as_text(value: str) -> str:
     return str.__str__(value)
 
 
-def vector(
-    value: Any, name: str, error: type[UserError] = SceneError
-) -> tuple[float, float, float]:
-    """Return three finite floats.
-
-    Args:
-        value: any sequence of three numbers.
-        name: of the argument, for the message.
-        error: class of the error.
-
-    Raises:
-        UserError: it is not three finite numbers.
-    """
+def vector(value: Any, name: str, error: type[UserError] = SceneError) -> Triple:
+    """Return three finite floats of any sequence of three numbers."""
     try:
-        numbers = list(islice(value, 4))  # it may be infinite
-        parts = [] if any(map(is_truth, numbers)) else [as_float(v) for v in numbers]
-    except Exception:  # whatever a foreign object raises
-        parts = []
-    if len(parts) != 3 or isinstance(value, (str, bytes, bytearray, set, dict)):
+        numbers = items(value, name, error)
+    except UserError:
+        numbers = []
+    if len(numbers) != 3 or isinstance(value, (set, dict)):
         raise error(f"{name}: {shown_value(value)} is not three numbers")
-    if not all(map(isfinite, parts)):
-        raise error(f"{name}: {shown_value(value)} is not finite")
-    return (parts[0], parts[1], parts[2])
+    x, y, z = (real(number, f"{name}[{i}]", error=error) for i, number in enumerate(numbers))
+    return x, y, z
 
 
 def text(value: Any, name: str, error: type[UserError] = SceneError) -> str:
-    """Return a text. Raises UserError if it is none."""
+    """Return a text."""
     if not isinstance(value, str):
         raise error(f"{name}: {shown_value(value)} is no text")
     return as_text(value)
@@ -169,7 +134,7 @@ def text(value: Any, name: str, error: type[UserError] = SceneError) -> str:
 def of_kind(
     value: Any, name: str, kind: type | tuple[type, ...], error: type[UserError] = SceneError
 ) -> Any:
-    """Return an object of a class. Raises UserError if it is of another."""
+    """Return an object of a class."""
     if not isinstance(value, kind):
         kinds = kind if isinstance(kind, tuple) else (kind,)
         names = " or ".join(k.__name__ for k in kinds)
@@ -178,11 +143,7 @@ def of_kind(
 
 
 def items(value: Any, name: str, error: type[UserError] = SceneError) -> list[Any]:
-    """Return the items of a list or of anything else that has items, except a text.
-
-    Raises:
-        UserError: it has none.
-    """
+    """Return the items of a list or of anything else that has items, except a text."""
     try:
         if isinstance(value, (str, bytes, bytearray)):
             raise TypeError
@@ -195,7 +156,7 @@ def items(value: Any, name: str, error: type[UserError] = SceneError) -> list[An
 
 
 def mapping(value: Any, name: str, error: type[UserError] = SceneError) -> Mapping[str, Any]:
-    """Return a dictionary with texts for keys. Raises UserError if it is none."""
+    """Return a dictionary with texts for keys."""
     if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
         raise error(f"{name}: {shown_value(value)} is no dictionary of names")
     return value
@@ -204,7 +165,7 @@ def mapping(value: Any, name: str, error: type[UserError] = SceneError) -> Mappi
 def function(
     value: Any, name: str, error: type[UserError] = UserError
 ) -> Callable[..., Any] | None:
-    """Return a function or None. Raises UserError if it is something else."""
+    """Return a function or None."""
     if value is not None and not callable(value):
         raise error(f"{name}: {shown_value(value)} is no function")
     result: Callable[..., Any] | None = value

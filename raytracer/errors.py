@@ -208,11 +208,11 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
             return same
     from difflib import get_close_matches  # imported for mistakes alone
 
-    from raytracer.synonyms import NAMES
+    from raytracer.synonyms import names_for
 
     plain = {_plain(k): k for k in known if len(k) <= HINT_LETTERS}
     normal = _plain(name)
-    for same in (normal, *NAMES.get(normal, ())):
+    for same in (normal, *names_for(normal)):
         if same in plain:
             return plain[same]
     begins = [k for k in plain if len(normal) >= FEWEST_LETTERS and k.startswith(normal)]

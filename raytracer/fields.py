@@ -1,10 +1,10 @@
 """Definitions of fields: what a setting or a key of a scene may hold, stated once.
 
-A dataclass describes each of its fields in the field's metadata::
+A dataclass states each of its fields with its default, its kind and a sentence::
 
     @dataclass(frozen=True, repr=False, eq=False)
-    class RenderSettings(Defined):
-        max_depth: int = field(default=4, metadata=define(Integer(0, 1024), "Mirror bounces."))
+    class RenderSettings(Defined, place="render"):
+        max_depth: int = setting(4, Integer(0, 1024), "Mirror bounces.")
 
 From the definition come the check of the argument in Python, the check of scene files and their
 JSON Schema (`raytracer.scene.tables`), the option of the command line
@@ -15,12 +15,11 @@ JSON Schema (`raytracer.scene.tables`), the option of the command line
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import MISSING, fields
-from importlib import import_module
-from typing import Any, TypeVar
+from dataclasses import MISSING, field, fields
+from typing import Any, ClassVar, TypeVar
 
 from raytracer.errors import SceneError, UserError, shown, suggestion
-from raytracer.field_types import Kind
+from raytracer.field_types import Kind, loaded
 
 DEFINITION = "definition"
 """Key of the definition in a field's metadata."""
@@ -37,46 +36,33 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 class Definition:
     """What a field holds, and how it is called where people read and write it.
 
-    Attributes:
-        kind: the kind of value.
+    Args:
+        kind: the kind of value, or "module:NAME" of one that is imported with a value.
         summary: one sentence, for all places.
         details: what the documentation says beyond it.
+        default: its value where nothing is given; `dataclasses.MISSING` where it is required.
         default_text: the default in words where the value does not say it: "fitted".
-        flag: option of the command line; None has the name of the field.
+        flag: option of the command line; "" has the name of the field.
         variant: the only type of object ("perspective") that has the field in a scene file.
         each, every: the field that has a value for each sphere instead, or one for all of them.
         name: of the field.
-        default: its value where nothing is given; `dataclasses.MISSING` where it is required.
     """
 
-    __slots__ = (
-        "_checked_default", "default", "default_text", "details", "each", "every", "flag", "kind",
-        "name", "summary", "variant",
-    )  # fmt: skip
-
     def __init__(
-        self,
-        kind: Kind,
-        summary: str,
-        details: str = "",
-        *,
-        default_text: str = "",
-        flag: str | None = None,
-        variant: str = "",
-        each: str = "",
-        every: str = "",
-        default: Any = MISSING,
+        self, kind: Kind | str, summary: str, details: str = "", *, default: Any = MISSING,
+        default_text: str = "", flag: str = "", variant: str = "", each: str = "", every: str = "",
         name: str = "",
-    ) -> None:
-        self.kind, self.summary, self.details, self.default_text = (
-            kind,
-            summary,
-            details,
-            default_text,
-        )
-        self.flag, self.variant, self.each, self.every = flag, variant, each, every
-        self.default, self.name = default, name
+    ) -> None:  # fmt: skip
+        self._kind, self.summary, self.details, self.name = kind, summary, details, name
+        self.default, self.default_text, self.flag = default, default_text, flag
+        self.variant, self.each, self.every = variant, each, every
         self._checked_default: Any = MISSING
+
+    @property
+    def kind(self) -> Kind:
+        """The kind of value."""
+        kind: Kind = loaded(self._kind) if isinstance(self._kind, str) else self._kind
+        return kind
 
     @property
     def required(self) -> bool:
@@ -98,11 +84,9 @@ class Definition:
         return self.flag or f"--{self.name.replace('_', '-')}"
 
     @property
-    def meaning(self) -> str:
-        """Summary, values and details in one paragraph."""
-        values = self.kind.values()
-        sentence = f"{self.summary.rstrip('.')} ({values})." if values else self.summary
-        return f"{sentence} {self.details}".rstrip()
+    def text(self) -> str:
+        """Summary and details in one paragraph."""
+        return f"{self.summary} {self.details}".rstrip()
 
     @property
     def default_words(self) -> str:
@@ -119,9 +103,26 @@ class Definition:
         return str(value) if isinstance(value, int) else f"{value:g}"
 
 
-def define(kind: Kind, summary: str, details: str = "", **options: Any) -> dict[str, Definition]:
+class Borrowed(Definition):
+    """The definition of a field of a class, "module:Class", that is imported with a value."""
+
+    required = False
+
+    def __init__(self, owner: str, name: str) -> None:
+        self._owner, self.name = owner, name
+
+    def __getattr__(self, attribute: str) -> Any:
+        return getattr(definitions(loaded(self._owner))[self.name], attribute)
+
+
+def define(kind: Kind | str, summary: str, details: str = "", **options: Any) -> dict[str, Any]:
     """Return the metadata of a dataclass field; the arguments are those of `Definition`."""
     return {DEFINITION: Definition(kind, summary, details, **options)}
+
+
+def setting(default: Any, kind: Kind | str, summary: str, details: str = "", **options: Any) -> Any:
+    """Return a dataclass field; the arguments are its default and those of `Definition`."""
+    return field(default=default, metadata=define(kind, summary, details, **options))
 
 
 def definitions(kind: type) -> Mapping[str, Definition]:
@@ -129,10 +130,10 @@ def definitions(kind: type) -> Mapping[str, Definition]:
     known = _definitions.get(kind)
     if known is None:
         known = _definitions[kind] = {}
-        for field in fields(kind):
-            definition: Definition = field.metadata[DEFINITION]
-            definition.name, definition.default = field.name, field.default
-            known[field.name] = definition
+        for each in fields(kind):
+            definition: Definition = each.metadata[DEFINITION]
+            definition.name, definition.default = each.name, each.default
+            known[each.name] = definition
     return known
 
 
@@ -140,11 +141,34 @@ _definitions: dict[type, dict[str, Definition]] = {}
 
 
 class Defined:
-    """Base of the dataclasses whose fields have definitions: text, comparison and hash of values.
+    """Base of the dataclasses whose fields have definitions: their check, text and comparison.
 
-    `dataclass` would generate and compile these methods for each class, which takes as long as all
+    `dataclass` would generate and compile the last two for each class, which takes as long as all
     else of a class together; it is told not to with `repr=False, eq=False`.
+
+    A class states with its bases what messages name before a field, "render" for example, and the
+    class of its errors.
     """
+
+    _place: ClassVar[str] = ""
+    _error: ClassVar[type[UserError]] = SceneError
+
+    def __init_subclass__(
+        cls, place: str | None = None, error: type[UserError] | None = None
+    ) -> None:
+        cls._place = cls._place if place is None else place
+        cls._error = error or cls._error
+
+    def __post_init__(self) -> None:
+        """Replace the fields by their checked values; None is right where it is the default."""
+        values = vars(self)  # of a frozen dataclass, which has no other way to set them
+        for name, definition in definitions(type(self)).items():
+            value = values[name]
+            if value is definition.default:
+                values[name] = definition.checked_default()
+            else:
+                where = f"{self._place}.{name}" if self._place else name
+                values[name] = definition.kind.checked(value, where, self._error)
 
     def _values(self) -> tuple[Any, ...]:
         return tuple(getattr(self, name) for name in definitions(type(self)))
@@ -162,34 +186,11 @@ class Defined:
         return hash(self._values())
 
 
-def check_fields(target: Any, place: str = "", error: type[UserError] = SceneError) -> None:
-    """Replace the fields of a frozen dataclass that is being made by their checked values.
-
-    None is right where it is the default.
-
-    Args:
-        target: the object.
-        place: what messages name before the field, "render" for example.
-        error: what to raise.
-
-    Raises:
-        UserError: a value is of the wrong kind or out of range; the message names the field.
-    """
-    values = vars(target)  # of a frozen dataclass, which has no other way to set them
-    for name, definition in definitions(type(target)).items():
-        value = values[name]
-        if value is definition.default:
-            values[name] = definition.checked_default()
-        else:
-            where = f"{place}.{name}" if place else name
-            values[name] = definition.kind.checked(value, where, error)
-
-
 def takes(*kinds: type | str) -> Callable[[Function], Function]:
     """Return a decorator of functions that take the fields of dataclasses as keyword arguments.
 
     Args:
-        kinds: the dataclasses, or their full names for those that are imported on demand.
+        kinds: the dataclasses, or "module:Class" for those that are imported on demand.
     """
 
     def decorate(function: Function) -> Function:
@@ -199,18 +200,10 @@ def takes(*kinds: type | str) -> Callable[[Function], Function]:
     return decorate
 
 
-def taken_by(function: Any) -> tuple[type, ...]:
-    """Return the dataclasses whose fields a function takes."""
-    return tuple(_imported(kind) for kind in vars(function)[SETTINGS])
-
-
-def _imported(kind: type | str) -> type:
-    """Return a dataclass, imported where it is given by its full name."""
-    if not isinstance(kind, str):
-        return kind
-    module, _, name = kind.rpartition(".")
-    found: type = getattr(import_module(module), name)
-    return found
+def taken_by(function: Any) -> Iterable[type]:
+    """Yield the dataclasses whose fields a function takes, imported where they are needed."""
+    for kind in vars(function)[SETTINGS]:
+        yield loaded(kind) if isinstance(kind, str) else kind
 
 
 def check_names(function: Any, given: Iterable[str]) -> None:
@@ -223,12 +216,10 @@ def check_names(function: Any, given: Iterable[str]) -> None:
     Raises:
         TypeError: there is no such field.
     """
-    first, *others = vars(function)[SETTINGS]
-    known = list(definitions(_imported(first)))
+    kinds, known = iter(taken_by(function)), list[str]()
     for name in given:
-        if name not in known:
-            known += [each for kind in others for each in definitions(_imported(kind))]
-            others = []
+        while name not in known and (kind := next(kinds, None)) is not None:
+            known += definitions(kind)
         if name not in known:
             raise TypeError(
                 f"{function.__name__}() got an unexpected keyword argument '{shown(name)}'; "
@@ -245,10 +236,14 @@ def document(public: Any) -> None:
     What has no definitions stays as it is. `raytracer` calls this for its public names where they
     are first used from outside, because commands need no documentation.
     """
-    if isinstance(public, type) and hasattr(public, "__dataclass_fields__"):
-        _document_class(public)
+    if isinstance(public, type) and issubclass(public, Defined):
+        if public.__doc__ is None or "    Args:" in public.__doc__:  # None: python -OO
+            return
+        before, raises, after = public.__doc__.partition("    Raises:")
+        args = [before.rstrip(), "", "    Args:", *_lines(public), "", raises + after]
+        public.__doc__ = "\n".join(args)
     elif SETTINGS in getattr(public, "__dict__", {}):
-        _document_function(public, taken_by(public))
+        _document_function(public, tuple(taken_by(public)))
 
 
 def _document_function(function: Any, kinds: tuple[type, ...]) -> None:
@@ -258,37 +253,31 @@ def _document_function(function: Any, kinds: tuple[type, ...]) -> None:
     *own, _ = described.parameters.values()
     added = [
         Parameter(
-            field.name,
+            each.name,
             Parameter.KEYWORD_ONLY,
             default=None,
-            annotation=field.type if "None" in str(field.type) else f"{field.type} | None",
+            annotation=each.type if "None" in str(each.type) else f"{each.type} | None",
         )
         for kind in kinds
-        for field in fields(kind)
+        for each in fields(kind)
     ]
     function.__signature__ = described.replace(parameters=[*own, *added])
     if function.__doc__ is not None:
         before, returns, after = function.__doc__.partition("\n    Returns:")
-        every = (each for kind in kinds for each in definitions(kind).values())
-        lines = [line for each in every for line in _lines(each)]
-        function.__doc__ = "\n".join([before.rstrip(), *lines, returns + after])
+        function.__doc__ = "\n".join([before.rstrip(), *_lines(*kinds), returns + after])
 
 
-def _document_class(kind: type) -> None:
-    if kind.__doc__ is None or "    Args:" in kind.__doc__:  # None: python -OO
-        return
-    if not any(DEFINITION in field.metadata for field in fields(kind)):
-        return
-    lines = [line for each in definitions(kind).values() for line in _lines(each)]
-    before, raises, after = kind.__doc__.partition("    Raises:")
-    kind.__doc__ = "\n".join([before.rstrip(), "", "    Args:", *lines, "", raises + after])
+def _lines(*kinds: type) -> list[str]:
+    """Return the lines of a docstring about all fields of some dataclasses."""
+    from textwrap import wrap
 
-
-def _lines(definition: Definition) -> list[str]:
-    """Return the lines of a docstring about a field."""
-    lines, line = [], f"        {definition.name}: {definition.meaning}"
-    while len(line) > DOCUMENT_WIDTH:
-        end = line.rfind(" ", 0, DOCUMENT_WIDTH)
-        lines.append(line[:end])
-        line = " " * 12 + line[end + 1 :]
-    return [*lines, line]
+    lines = []
+    for each in (each for kind in kinds for each in definitions(kind).values()):
+        values = each.kind.values()
+        summary = f"{each.summary.rstrip('.')} ({values})." if values else each.summary
+        text = f"{each.name}: {summary} {each.details}"
+        lines += wrap(
+            text, DOCUMENT_WIDTH, initial_indent=" " * 8, subsequent_indent=" " * 12,
+            break_long_words=False, break_on_hyphens=False,
+        )  # fmt: skip
+    return lines

@@ -66,7 +66,7 @@ Notice = Callable[[str], None]
 Show = Callable[[Image], None]
 
 MOST_SAMPLES = 2**31 - 1  # Frame.sample_begin + Frame.sample_count is an int32
-VIEW_SETTINGS = "raytracer.scene.view_settings.ViewSettings"
+VIEW_SETTINGS = "raytracer.scene.view_settings:ViewSettings"
 """Settings of the view, by name: they are imported where a call states one."""
 
 NO_SPHERE = constant("kNoSphere")  # FirstHit.id

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from math import inf
 from typing import TYPE_CHECKING, Any
 
 from raytracer.field_types import AxisOr, Choice, Integer, Number, Truth
-from raytracer.fields import Defined, check_fields, define, definitions
+from raytracer.fields import Defined, definitions, setting
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -133,167 +133,124 @@ def in_force(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class RenderSettings(Defined):
+class RenderSettings(Defined, place="render"):
     """Size, sampling and depth of a picture; the names are those of `[render]` in a scene file.
 
     Raises:
         SceneError: a value is out of its range.
     """
 
-    width: int = field(
-        default=1280, metadata=define(Integer(1, MAX_SIDE), "Width of the picture in pixels.")
+    width: int = setting(1280, Integer(1, MAX_SIDE), "Width of the picture in pixels.")
+    height: int = setting(720, Integer(1, MAX_SIDE), "Height of the picture in pixels.")
+    samples: int = setting(
+        16,
+        Integer(1, MAX_SAMPLES),
+        "Samples per pixel; more give less noise.",
+        "Particles that come without a scene file have 32.",
     )
-    height: int = field(
-        default=720, metadata=define(Integer(1, MAX_SIDE), "Height of the picture in pixels.")
+    filter: str = setting(
+        "gaussian",
+        Choice(FILTERS, "filter"),
+        "Reconstruction filter; point takes every sample at the pixel's centre.",
     )
-    samples: int = field(
-        default=16,
-        metadata=define(
-            Integer(1, MAX_SAMPLES),
-            "Samples per pixel; more give less noise.",
-            "Particles that come without a scene file have 32.",
-        ),
+    filter_radius: float | None = setting(
+        None,
+        Number(0.0, 16.0),
+        "Half width of the filter in pixels.",
+        default_text="box 0.5, tent 1.0, gaussian 1.5",
     )
-    filter: str = field(
-        default="gaussian",
-        metadata=define(
-            Choice(FILTERS, "filter"),
-            "Reconstruction filter; point takes every sample at the pixel's centre.",
-        ),
+    seed: int = setting(0, Integer(0, LARGEST_SEED), "Seed of the sample points.")
+    max_depth: int = setting(
+        4,
+        Integer(0, 1024),
+        "Maximum number of bounces: in mirrors, and of paths; 0 shows direct light alone.",
+        flag="--depth",
     )
-    filter_radius: float | None = field(
-        default=None,
-        metadata=define(
-            Number(0.0, 16.0),
-            "Half width of the filter in pixels.",
-            default_text="box 0.5, tent 1.0, gaussian 1.5",
-        ),
+    shadows: bool = setting(True, Truth(), "Whether spheres cast shadows.")
+    transparent_shadows: bool = setting(
+        True,
+        Truth(),
+        "Whether light passes straight through glass on its way to a surface, with integrators "
+        "direct and ao: an approximation, since glass bends light. Paths bend it.",
     )
-    seed: int = field(
-        default=0, metadata=define(Integer(0, LARGEST_SEED), "Seed of the sample points.")
+    look: str = setting(
+        "plain",
+        Choice(tuple(LOOKS), "look"),
+        "Light and integrator of a scene that states none; "
+        "a particle file without a scene has soft.",
     )
-    max_depth: int = field(
-        default=4,
-        metadata=define(
-            Integer(0, 1024),
-            "Maximum number of bounces: in mirrors, and of paths; 0 shows direct light alone.",
-            flag="--depth",
-        ),
+    light: str | tuple[float, float, float] = setting(
+        "upper-left",
+        AxisOr(tuple(KEY_LIGHTS), "light"),
+        "Where the directional light of the look comes from, beside the camera.",
+        "Or three numbers: the direction in which it travels through the scene.",
     )
-    shadows: bool = field(default=True, metadata=define(Truth(), "Whether spheres cast shadows."))
-    transparent_shadows: bool = field(
-        default=True,
-        metadata=define(
-            Truth(),
-            "Whether light passes straight through glass on its way to a surface, with integrators "
-            "direct and ao: an approximation, since glass bends light. Paths bend it.",
-        ),
+    placement: str = setting(
+        "camera",
+        Choice(PLACEMENTS, "placement"),
+        "What the directional lights of the look go with: the camera, or the world.",
+        "In the world they stay where they are while the camera goes around, as seen from the "
+        "view `front`.",
     )
-    look: str = field(
-        default="plain",
-        metadata=define(
-            Choice(tuple(LOOKS), "look"),
-            "Light and integrator of a scene that states none; "
-            "a particle file without a scene has soft.",
-        ),
+    shading: str = setting(
+        "lit",
+        Choice(SHADINGS, "shading"),
+        "Whether surfaces are lit, or flat: in their own colours, those of a legend, whatever "
+        "lights and materials say; then it is the look flat with the integrator direct.",
     )
-    light: str | tuple[float, float, float] = field(
-        default="upper-left",
-        metadata=define(
-            AxisOr(tuple(KEY_LIGHTS), "light"),
-            "Where the directional light of the look comes from, beside the camera.",
-            "Or three numbers: the direction in which it travels through the scene.",
-        ),
+    integrator: str | None = setting(
+        None,
+        Choice(INTEGRATORS, "integrator"),
+        "How light is computed: direct light alone; with ambient occlusion (ao): ambient light "
+        "reaches a surface only from directions in which nothing is in the way; or along paths "
+        "of many bounces (path), with glass, metal and light between surfaces.",
+        default_text="that of the look",
     )
-    placement: str = field(
-        default="camera",
-        metadata=define(
-            Choice(PLACEMENTS, "placement"),
-            "What the directional lights of the look go with: the camera, or the world.",
-            "In the world they stay where they are while the camera goes around, as seen from the "
-            "view `front`.",
-        ),
+    ao_samples: int = setting(
+        1,
+        Integer(1, 64),
+        "Occlusion rays per surface and sample, with integrator ao.",
+        "Particles that come without a scene file have 4.",
     )
-    shading: str = field(
-        default="lit",
-        metadata=define(
-            Choice(SHADINGS, "shading"),
-            "Whether surfaces are lit, or flat: in their own colours, those of a legend, whatever "
-            "lights and materials say; then it is the look flat with the integrator direct.",
-        ),
+    ao_distance: float | None = setting(
+        None,
+        Number(0.0, above=True),
+        "Length of occlusion rays in scene units, with integrator ao.",
+        default_text="unlimited",
     )
-    integrator: str | None = field(
-        default=None,
-        metadata=define(
-            Choice(INTEGRATORS, "integrator"),
-            "How light is computed: direct light alone; with ambient occlusion (ao): ambient light "
-            "reaches a surface only from directions in which nothing is in the way; or along paths "
-            "of many bounces (path), with glass, metal and light between surfaces.",
-            default_text="that of the look",
-        ),
+    clamp_indirect: float = setting(
+        0.0,
+        Number(0.0, 1e12),
+        "Largest radiance of a contribution after two or more bounces, with integrator path; "
+        "removes bright specks and some light. 0 changes nothing.",
     )
-    ao_samples: int = field(
-        default=1,
-        metadata=define(
-            Integer(1, 64),
-            "Occlusion rays per surface and sample, with integrator ao.",
-            "Particles that come without a scene file have 4.",
-        ),
+    dpi: float | None = setting(
+        None,
+        Number(1.0, 1e5),
+        "Pixels of an inch: the size of text and lines over the picture, and the resolution "
+        "that the PNG states.",
+        default_text="the shorter side counts as 6 inches",
     )
-    ao_distance: float | None = field(
-        default=None,
-        metadata=define(
-            Number(0.0, above=True),
-            "Length of occlusion rays in scene units, with integrator ao.",
-            default_text="unlimited",
-        ),
+    noise: float | None = setting(
+        None,
+        Number(0.0, 10.0, above=True),
+        "Noise at which a tile of the picture is done; `samples` is then the fewest.",
+        "It is the standard error of the pixels that show spheres, relative to their mean, "
+        "weighted by brightness as it is seen.",
+        default_text="none",
     )
-    clamp_indirect: float = field(
-        default=0.0,
-        metadata=define(
-            Number(0.0, 1e12),
-            "Largest radiance of a contribution after two or more bounces, with integrator path; "
-            "removes bright specks and some light. 0 changes nothing.",
-        ),
+    max_samples: int | None = setting(
+        None,
+        Integer(1, MAX_SAMPLES),
+        "Samples of a pixel after which a tile gets no more to reach `noise`.",
+        default_text=f"{MOST_FOR_NOISE:,}",
     )
-    dpi: float | None = field(
-        default=None,
-        metadata=define(
-            Number(1.0, 1e5),
-            "Pixels of an inch: the size of text and lines over the picture, and the resolution "
-            "that the PNG states.",
-            default_text="the shorter side counts as 6 inches",
-        ),
+    denoise: bool = setting(
+        False,
+        Truth(),
+        "Whether noise is removed from the picture by Open Image Denoise.",
+        "The film keeps its noise. It needs the extra `denoise`.",
     )
-    noise: float | None = field(
-        default=None,
-        metadata=define(
-            Number(0.0, 10.0, above=True),
-            "Noise at which a tile of the picture is done; `samples` is then the fewest.",
-            "It is the standard error of the pixels that show spheres, relative to their mean, "
-            "weighted by brightness as it is seen.",
-            default_text="none",
-        ),
-    )
-    max_samples: int | None = field(
-        default=None,
-        metadata=define(
-            Integer(1, MAX_SAMPLES),
-            "Samples of a pixel after which a tile gets no more to reach `noise`.",
-            default_text=f"{MOST_FOR_NOISE:,}",
-        ),
-    )
-    denoise: bool = field(
-        default=False,
-        metadata=define(
-            Truth(),
-            "Whether noise is removed from the picture by Open Image Denoise.",
-            "The film keeps its noise. It needs the extra `denoise`.",
-        ),
-    )
-
-    def __post_init__(self) -> None:
-        check_fields(self, "render")
 
     @property
     def filter_code(self) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from raytracer import RenderSettings, ToneSettings
 from raytracer.cli import program
 from raytracer.errors import UserError
 from raytracer.field_types import Choice, Integer, Kind, Number, NumberOr, Percentiles, Truth
-from raytracer.fields import check_fields, define, definitions, document
+from raytracer.fields import Defined, definitions, document, setting
 
 PUBLIC = [
     getattr(raytracer, name)
@@ -25,25 +25,22 @@ PUBLIC = [
 ]  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Example:
+@dataclass(frozen=True, repr=False, eq=False)
+class Example(Defined, place="example", error=UserError):
     """An example.
 
     Raises:
         UserError: a value is out of range.
     """
 
-    count: int = field(default=3, metadata=define(Integer(1, 9), "How many there are.", "Or were."))
-    part: float | None = field(default=None, metadata=define(Number(0.0, 1.0), "A share."))
-
-    def __post_init__(self) -> None:
-        check_fields(self, "example", UserError)
+    count: int = setting(3, Integer(1, 9), "How many there are.", "Or were.")
+    part: float | None = setting(None, Number(0.0, 1.0), "A share.")
 
 
 def test_a_value_out_of_range_is_refused_with_its_name() -> None:
-    with pytest.raises(UserError, match=r"^example\.count: 10 is not between 1 and 9$"):
+    with pytest.raises(UserError, match=r"^example\.count: must be at most 9, not 10$"):
         Example(count=10)
-    with pytest.raises(UserError, match=r"^example\.part: 2 is out of range"):
+    with pytest.raises(UserError, match=r"^example\.part: must be at most 1"):
         Example(part=2.0)
     assert Example(part=None) == Example()
 

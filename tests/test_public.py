@@ -18,8 +18,18 @@ from support.modules import PACKAGE, circles, graph, sources
 # From the bottom up: a module imports from its own layer and from those below. On the layer of
 # scenes and backends, neither knows the other.
 LAYERS = [
-    {"_version", "_core", "_native", "arguments", "errors", "field_types", "fields", "synonyms"},
-    {"warning", "settings", "layout", "resources"},
+    {
+        "_version",
+        "_core",
+        "_native",
+        "arguments",
+        "errors",
+        "field_types",
+        "fields",
+        "synonyms",
+        "warning",
+    },
+    {"settings", "layout", "resources"},
     {"memory"},
     {"files"},
     {"buffers", "view", "variants", "film", "drawing"},

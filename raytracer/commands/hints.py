@@ -11,128 +11,64 @@ from raytracer.errors import nearest, shown
 
 FILE = "is set in a scene file"
 
-# Options of other programs, and what to use here instead. Only for commands with a scene.
-ELSEWHERE: dict[tuple[str, ...], str] = {
-    ("resolution", "res", "dimensions", "geometry"): "use '--size 1600x900'",
-    ("gpu", "cuda", "optix"): "use '--backend cuda'",
-    ("cpu",): "use '--backend cpu'",
-    ("lookat", "target", "center", "focus"): "use '--look-at X,Y,Z'",
-    ("eye", "position", "direction", "azimuth", "elevation", "rotation", "rotate",
-     "distance", "camera_position", "camera_dir", "view_direction", "camera_pos"): (
-        "standard views are --view front, x, -z, iso, ...; any other camera "
-        f"{FILE}: [camera] position = [x, y, z], look_at = [x, y, z]; `raytracer preview` prints "
-        "one with the key C, and '--camera FILE' takes it"
-    ),
-    ("fov", "vfov", "field_of_view", "vertical_fov", "view_angle", "focal_length"): (
-        f"the field of view {FILE}: [camera] vertical_fov = 40; '--zoom 2' shows half of it"
-    ),
-    ("orthographic", "projection", "parallel"): "use '--ortho'",
-    ("perspective",): "use '--no-ortho'",
-    ("radii", "r", "sphere_radius", "point_size", "particle_size", "atom_size", "diameter"): (
-        "use '--radius NUMBER', or '--radius COLUMN'"
-    ),
-    ("radius_scale", "particle_scale", "scale_radius", "radius_factor", "point_scale"): (
-        "use '--radius \"0.5 * radius\"'"
-    ),
-    ("images", "supercell", "copies", "tile", "periodic_images", "periodic", "pbc_images"): (
-        "use '--replicate A,B,C': so many boxes along each edge"
-    ),
-    ("representation", "ball_and_stick", "sticks", "licorice", "wire", "space_filling", "draw"): (
-        "use '--style ball-and-stick', licorice, space-filling or wire"
-    ),
-    ("bond", "bond_cutoff", "cutoff", "create_bonds", "bond_distance"): (
-        "use '--bonds auto', or '--bonds LENGTH'"
-    ),
-    ("pbc", "wrapped", "wrap_atoms", "wrap_positions"): "use '--wrap'",
-    ("nth", "every", "stride", "subsample", "skip", "fraction", "decimate", "thin"): (
-        "use '--select \"every 10\"', or '--select \"random 0.1\"'"
-    ),
-    ("fade", "fade_rest", "fade_others", "ghost"): "use '--select CONDITION --rest 0.1'",
-    ("hide", "show", "types", "element", "species", "only", "particle_type"): (
-        "use '--select \"element == 'O'\"', \"type != 2\", ..."
-    ),
-    ("legend_position", "legend_place", "legend_location"): "use '--legend=bottom', right, ...",
-    ("scale",): f"a scale {FILE}: [[spheres]] transform = {{ scale = 2.0 }}",
-    ("colour", "colors", "colours", "rgb"): "one colour for all particles is '--color NAME'",
-    ("cmap", "colormap", "color_map", "lut"): "use '--map NAME' with '--color-by COLUMN'",
-    ("colorby", "colour_by", "color_column", "scalars"): "use '--color-by COLUMN'",
-    ("clim", "vmin", "vmax", "color_range"): "use '--range LOW,HIGH' with '--color-by COLUMN'",
-    ("filter_by", "where", "only_type", "elements", "atoms", "sel", "selection"): (
-        "use '--select CONDITION'"
-    ),
-    ("bg", "background_color", "bgcolor", "sky"): "use '--background COLOR', or '--transparent'",
-    ("lights", "sun", "light_direction"): (
-        "use '--light left', right, top, ... or the direction X,Y,Z in which it travels; further "
-        f"light {FILE}: [[lights]]"
-    ),
-    ("intensity",): f"the intensity of light {FILE}: [[lights]]; '--exposure' brightens a picture",
-    ("ambient",): f"ambient light {FILE}: [ambient] intensity = 0.25",
-    ("ao", "occlusion", "ambient_occlusion"): (
-        "ambient occlusion is --integrator ao, or --look soft"
-    ),
-    ("material", "materials", "mirror", "specular", "diffuse", "shininess", "roughness",
-     "metallic", "reflectivity"): (
-        f"the material {FILE}: [materials.default] mirror = 0.2, specular = 0.4"
-    ),
-    ("caption",): f"it {FILE}: caption = \"...\"; '--title' draws a text over the picture",
-    ("columns", "names", "arrays", "x", "y", "z"): (
-        f'which columns or arrays are read {FILE}: [[spheres]] arrays = {{ centers = "..." }}'
-    ),
-    ("frames", "step", "timestep", "time"): (
-        "a frame of a trajectory is chosen by its number, '--frame NUMBER'; movies are made by "
-        "`raytracer animate`"
-    ),
-    ("denoise", "denoiser"): (
-        "pictures are denoised by `raytracer render --denoise` and `raytracer tone --denoise`"
-    ),
-    ("format", "jpg", "jpeg", "ext", "type", "output_format"): (
-        "the ending of the name says the format: '--output NAME.jpg'"
-    ),
-    ("depth_of_field", "dof", "lens", "f_number", "fstop"): (
-        "'--aperture' is the size of the lens, and '--focus X,Y,Z' a point that is in focus"
-    ),
-    ("motion_blur", "shutter"): "the camera has no shutter: moving particles are rendered sharp",
-    ("output_dir", "outdir", "output_folder", "folder", "dir", "d"): (
-        "name the file with '--output FOLDER/NAME.png'"
-    ),
-    ("verbose", "v", "debug", "log"): "'--stats' and '--json' print more",
-    ("ppi", "resolution_dpi"): "use '--dpi'",
-    ("dpi",): "it is an option of `raytracer render`",
-    ("fps", "animation", "animate", "movie", "turntable", "duration", "orbit", "follow"): (
-        "one picture is rendered; movies are made by `raytracer animate`"
-    ),
-    ("frame_rate", "framerate", "rate"): "use `raytracer animate --fps 30`",
-    ("overwrite", "force", "f", "y", "yes"): (
-        "an earlier picture of the same scene is replaced without an option; '--output' replaces "
-        "any"
-    ),
-    ("gamma", "srgb", "brightness", "contrast"): (
-        "pictures are sRGB; '--exposure' and '--tone' change what is shown"
-    ),
-    ("bbox", "cell", "unit_cell", "simulation_box"): "use '--box'",
-    ("colorbar", "colourbar", "color_legend", "key"): "use '--legend'",
-    ("scalebar", "ruler"): "use '--scale-bar'",
-    ("tripod", "orientation", "orientation_axes", "axis"): "use '--axes'",
-    ("silhouette", "silhouettes", "edges", "contour"): "use '--outline'",
-    ("fog", "depthcue", "depth_fog"): "use '--depth-cue'",
-    ("transparency", "alpha"): "use '--opacity 0.5', or '--transparent' for the background",
-    ("slice", "clip_plane", "clipping", "section", "cutting_plane", "crop_box"): (
-        "use '--clip \"z < 2\"' or '--cut \"x > 0\"'"
-    ),
-}  # fmt: skip
+# Options of other programs that are said otherwise here. Only for commands with a scene.
+ELSEWHERE = {
+    "eye position direction azimuth elevation rotation rotate distance camera_position camera_dir "
+    "view_direction camera_pos": "standard views are --view front, x, -z, iso, ...; any other "
+    f"camera {FILE}: [camera] position = [x, y, z], look_at = [x, y, z]; `raytracer preview` "
+    "prints one with the key C, and '--camera FILE' takes it",
+    "fov vfov field_of_view vertical_fov view_angle focal_length": f"the field of view {FILE}: "
+    "[camera] vertical_fov = 40; '--zoom 2' shows half of it",
+    "radius_scale particle_scale scale_radius radius_factor point_scale": "use '--radius \"0.5 * "
+    "radius\"'",
+    "nth every stride subsample skip fraction decimate thin": "use '--select \"every 10\"', or "
+    "'--select \"random 0.1\"'",
+    "hide show types element species only particle_type": "use '--select \"element == 'O'\"', "
+    '"type != 2", ...',
+    "legend_position legend_place legend_location": "use '--legend=bottom', right, ...",
+    "scale": f"a scale {FILE}: [[spheres]] transform = {{ scale = 2.0 }}",
+    "colour colors colours rgb": "one colour for all particles is '--color NAME'",
+    "lights sun light_direction": "use '--light left', right, top, ... or the direction X,Y,Z in "
+    f"which it travels; further light {FILE}: [[lights]]",
+    "intensity": f"the intensity of light {FILE}: [[lights]]; '--exposure' brightens a picture",
+    "ambient": f"ambient light {FILE}: [ambient] intensity = 0.25",
+    "ao occlusion ambient_occlusion": "ambient occlusion is --integrator ao, or --look soft",
+    "materials mirror specular diffuse shininess roughness metallic reflectivity": "the material "
+    f"{FILE}: [materials.default] mirror = 0.2, specular = 0.4",
+    "caption": f"it {FILE}: caption = \"...\"; '--title' draws a text over the picture",
+    "columns names arrays x y z": f"which columns or arrays are read {FILE}: [[spheres]] arrays = "
+    '{ centers = "..." }',
+    "frames step timestep time": "a frame of a trajectory is chosen by its number, '--frame "
+    "NUMBER'; movies are made by `raytracer animate`",
+    "denoise denoiser": "pictures are denoised by `raytracer render --denoise` and `raytracer tone "
+    "--denoise`",
+    "format jpg jpeg ext type output_format": "the ending of the name says the format: '--output "
+    "NAME.jpg'",
+    "depth_of_field dof lens f_number fstop": "'--aperture' is the size of the lens, and '--focus "
+    "X,Y,Z' a point that is in focus",
+    "motion_blur shutter": "the camera has no shutter: moving particles are rendered sharp",
+    "dpi": "it is an option of `raytracer render`",
+    "fps animation animate movie turntable duration orbit follow": "one picture is rendered; "
+    "movies are made by `raytracer animate`",
+    "frame_rate framerate rate": "use `raytracer animate --fps 30`",
+    "overwrite force f y yes": "an earlier picture of the same scene is replaced without an "
+    "option; '--output' replaces any",
+    "gamma srgb brightness contrast": "pictures are sRGB; '--exposure' and '--tone' change what is "
+    "shown",
+}
 
 # Commands of other programs, and what to type here instead.
-COMMANDS: dict[tuple[str, ...], str] = {
-    ("help",): "use `raytracer --help` or `raytracer COMMAND --help`",
-    ("version",): "use `raytracer --version`",
-    ("list", "ls", "examples", "example", "demo", "scenes", "generators"): (
+COMMANDS = {
+    "help": "use `raytracer --help` or `raytracer COMMAND --help`",
+    "version": "use `raytracer --version`",
+    "list ls examples example demo scenes generators": (
         "`raytracer render weekend` renders an example scene; `raytracer scene generate --list` "
         "lists the scenes that can be generated"
     ),
-    ("convert", "import", "export", "load", "read", "write", "save"): (
+    "convert import export load read write save": (
         "`raytracer render FILE` reads particle files as they are, and writes a PNG"
     ),
-    ("animation", "movie", "video", "turntable", "anim", "film"): (
+    "animation movie video turntable anim film": (
         "movies of trajectories and turntables are made by `raytracer animate`"
     ),
 }
@@ -155,7 +91,7 @@ def of_option(name: str, command: click.Command | None) -> str:
     word = name.lstrip("-").lower().replace("-", "_")
     if any(argument.name == "scene" for argument in arguments):
         for words, sentence in ELSEWHERE.items():
-            if word in words:
+            if word in words.split():
                 return sentence
     flags = [flag for option in options for flag in (*option.opts, *option.secondary_opts)]
     near = nearest(name, [flag for flag in flags if flag.startswith("--")])
@@ -185,7 +121,7 @@ def of_command(name: str, group: Group, path: str) -> str:
             use = "scene check"
         return f"did you mean `raytracer {use} {shown(name)}`?"
     for words, sentence in COMMANDS.items():
-        if name.lower() in words:
+        if name.lower() in words.split():
             return sentence
     commands = group.all_commands()
     if near := nearest(name, commands):

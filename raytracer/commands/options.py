@@ -17,6 +17,7 @@ from click.core import ParameterSource
 from click.types import StringParamType
 
 from raytracer.errors import DataFileError, UserError, suggestion
+from raytracer.scene.coloring import SETTINGS, STYLE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,7 +38,6 @@ ANNOTATIONS = {
 """What options draw over the picture: their help, and the field that a value alone is for."""
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-Options = Callable[[], list[click.Option]]
 
 
 class FileName(StringParamType):
@@ -193,7 +193,7 @@ class SettingsCommand(click.Command):
 
     Args:
         *arguments: those of `click.Command`.
-        settings: functions that make options, by the name of the parameter that they follow.
+        settings: groups of options, by the name of the parameter that they follow.
         common: names of the parameters that matter to most.
         **others: those of `click.Command`.
     """
@@ -201,7 +201,7 @@ class SettingsCommand(click.Command):
     def __init__(
         self,
         *arguments: Any,
-        settings: Mapping[str, Options | tuple[Options, ...]],
+        settings: Mapping[str, OptionGroup | tuple[OptionGroup, ...]],
         common: Sequence[str] = (),
         **others: Any,
     ) -> None:
@@ -210,7 +210,7 @@ class SettingsCommand(click.Command):
             for name, makers in settings.items()
             for make in (makers if isinstance(makers, tuple) else (makers,))
         ]
-        self._unneeded: list[Options] = []
+        self._unneeded: list[OptionGroup] = []
         self.common = common
         super().__init__(*arguments, **others)
         if common:
@@ -223,7 +223,7 @@ class SettingsCommand(click.Command):
             for name, make in reversed(self._pending):
                 if make not in self._unneeded:
                     place = [param.name for param in self._params].index(name) + 1
-                    self._params[place:place] = make()
+                    self._params[place:place] = make.options()
             self._pending = [each for each in self._pending if each[1] in self._unneeded]
         return self._params
 
@@ -237,7 +237,7 @@ class SettingsCommand(click.Command):
         words = {word.partition("=")[0] for word in arguments if word.startswith("-")}
         if words.isdisjoint(("-h", "--help", HELP_ALL)):
             makers = [make for _, make in self._pending]
-            self._unneeded = [make for make in makers if words.isdisjoint(flags_of(make))]
+            self._unneeded = [make for make in makers if words.isdisjoint(make.flags())]
         try:
             return super().parse_args(ctx, arguments)
         except click.UsageError as error:
@@ -307,7 +307,7 @@ class SettingsCommand(click.Command):
         return panels
 
 
-_PLACE = re.compile(r"^(?:render\.)?(\w+)(?=: )|(?<=: )(\w+)(?=: )")
+_PLACE = re.compile(r"^(?:render\.)?(\w+)(?=(?:\[\d+\])?: )|(?<=: )(\w+)(?=: )")
 """A setting in a message: at its start, or behind the name of a file of data."""
 
 HELP_ALL = "--help-all"
@@ -365,52 +365,6 @@ def _brief(text: str, room: int) -> str:
     return f"{text[:end]}."
 
 
-def flags_of(make: Options) -> set[str]:
-    """Return the words of the options that a function makes: making them takes a while."""
-    if make in (annotation_options, preview_annotation_options):
-        return {flag(name) for name in ("title", "legend_file", *ANNOTATIONS)}
-    words: set[str] = set()
-    if make is style_options:
-        from raytracer.scene.coloring import SETTINGS
-
-        words |= {flag(name) for name in SETTINGS}
-    elif make is view_options:
-        words |= {flag(name) for name in VIEW_OPTIONS}
-    else:
-        tables: dict[Options, tuple[Callable[[], Mapping[str, Definition]], ...]] = {
-            animation_options: (_animation,),
-            tone_options: (_tone,),
-            preview_options: (_render, _tone),
-        }
-        for settings in tables.get(make, (_render,)):
-            words.update(*map(_flags, settings().values()), {"--size"})
-    return words | {f"--no-{word[2:]}" for word in words}
-
-
-def _render() -> Mapping[str, Definition]:
-    """Return the definitions of the settings of a render."""
-    from raytracer.fields import definitions
-    from raytracer.settings import RenderSettings
-
-    return definitions(RenderSettings)
-
-
-def _tone() -> Mapping[str, Definition]:
-    """Return the definitions of the settings of exposure and tone curve."""
-    from raytracer.fields import definitions
-    from raytracer.film.tone_settings import ToneSettings
-
-    return definitions(ToneSettings)
-
-
-def _animation() -> Mapping[str, Definition]:
-    """Return the definitions of the settings of an animation."""
-    from raytracer.fields import definitions
-    from raytracer.scene.animation import AnimationSettings
-
-    return definitions(AnimationSettings)
-
-
 OTHERS = "Options"
 """Title of the options in the help that no panel has."""
 
@@ -440,90 +394,72 @@ class SettingOption(click.Option):
         return [CompletionItem(word) for word in known if word.startswith(incomplete)]
 
 
-def render_options() -> list[click.Option]:
-    """Return an option for each setting of a render; None keeps the scene's value."""
-    render = _render().values()
-    own = [
-        _option(definition, f"the scene's, or {_typed(definition)}")
-        if definition.default is not None
-        else _option(definition, definition.default_text)
-        for definition in render
-    ]
-    return [_size_option("picture"), *own]
+def flag(name: str) -> str:
+    """Return the option of an annotation."""
+    return f"--{name.replace('_', '-')}"
 
 
-def view_options() -> list[click.Option]:
-    """Return an option for each setting of the view that the command line can state."""
-    from raytracer.fields import definitions
-    from raytracer.scene.view_settings import GLYPHS, ViewSettings
+class OptionGroup:
+    """Options that are made where one of them is used or the help is printed.
 
-    known = definitions(ViewSettings)
-    own = [
-        _option(known[name], "the scene's", panel=STYLE_PANEL if name in GLYPHS else "View")
-        for name in VIEW_OPTIONS[1:]
-    ]
-    text = "Take the camera of a picture that raytracer made, or [camera] of a scene file."
-    return [SettingOption(["--camera"], metavar="FILE", help=text, panel="View"), *own]
+    Args:
+        owner: "module:Class" of the settings whose fields they are; "" without settings.
+        names: of the fields that are options, where not all are.
+        panel: title of their part of the help; that of single fields by name.
+        own: makes further options, which are no fields and stand first.
+        flags: the words of these.
+    """
 
+    def __init__(
+        self,
+        owner: str = "",
+        names: Sequence[str] = (),
+        panel: str = "",
+        panels: Mapping[str, str] | None = None,
+        own: Callable[[], list[click.Option]] = list,
+        flags: Sequence[str] = (),
+    ) -> None:
+        self.owner, self.panel, self.panels = owner, panel, panels or {}
+        self._names, self._own, self._flags = names, own, flags
 
-VIEW_OPTIONS = (
-    "camera", "view", "up", "ortho", "zoom", "look_at", "fit", "background", "transparent",
-    "ground", "shadow_catcher", "radius", "color", "opacity", "clip", "cut",
-    "environment", "material", "aperture", "focus", "arrows", "trails", "contacts", "shape",
-)  # fmt: skip
-"""Settings of the view that are options."""
+    def _known(self) -> Mapping[str, Definition]:
+        """Return the definitions of all fields of the class."""
+        from raytracer.field_types import loaded
+        from raytracer.fields import definitions
 
-
-class StyleOption(SettingOption):
-    """The option of a setting whose definition is imported for help and completion alone."""
-
-    def make_metavar(self, ctx: click.Context) -> str:
-        """Return what stands for its value, from the definition."""
-        self.metavar = self._definition.kind.option().get("metavar", self.metavar)
-        return super().make_metavar(ctx)
-
-    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        """Return the option and its help from the definition."""
-        default = self._definition.default_text or "the scene's"
-        self.help = f"{self._definition.summary}  [default: {default}]"
-        return super().get_help_record(ctx)
+        return definitions(loaded(self.owner)) if self.owner else {}
 
     @property
-    def _definition(self) -> Definition:
-        from raytracer.fields import definitions
-        from raytracer.scene.coloring.style import StyleSettings
+    def names(self) -> Sequence[str]:
+        """Names of the fields that are options."""
+        return self._names or list(self._known())
 
-        return definitions(StyleSettings)[str(self.name)]
+    def flags(self) -> set[str]:
+        """Return the words of the options; those of listed names need no definitions."""
+        if self._names:
+            words = {word for name in self._names for word in (flag(name), *FLAGS.get(name, ()))}
+        else:
+            words = {word for definition in self._known().values() for word in _words(definition)}
+        words |= {*self._flags}
+        return words | {f"--no-{word[2:]}" for word in words}
 
+    def options(self) -> list[click.Option]:
+        """Return the options."""
+        known = self._known()
+        made = [_option(known[n], self.panels.get(n, self.panel)) for n in self._names or known]
+        return [*self._own(), *made]
 
-STYLE_PANEL = "Colours by data, selection, periodic images, bonds, arrows"
-
-
-def style_options() -> list[click.Option]:
-    """Return an option for each setting of colours by data and selection."""
-    from raytracer.scene.coloring import SETTINGS
-
-    return [
-        StyleOption([f"{flag(name)}/--no-{flag(name)[2:]}", name], default=None, panel=STYLE_PANEL)
-        if kind is bool
-        else StyleOption([flag(name), name], type=kind, panel=STYLE_PANEL)
-        for name, kind in SETTINGS.items()
-    ]
-
-
-def take_style(options: dict[str, Any]) -> dict[str, Any]:
-    """Remove the settings of colours by data and selection from a command's options."""
-    from raytracer.scene.coloring import SETTINGS
-
-    return {name: options.pop(name, None) for name in SETTINGS}
+    def take(self, options: dict[str, Any]) -> dict[str, Any]:
+        """Remove the settings from a command's options; None keeps the scene's value."""
+        return {name: options.pop(name, None) for name in self.names}
 
 
-def _size_option(what: str) -> click.Option:
+def _size_option() -> list[click.Option]:
     """Return the option of width and height together."""
-    text = f"Width and height of the {what}: 1600x900."
-    return SettingOption(
-        ["--size"], metavar="WIDTHxHEIGHT", callback=_sides, help=text, panel=PANEL
-    )
+    text = "Width and height: 1600x900."
+    return [
+        SettingOption(["--size"], metavar="WIDTHxHEIGHT", callback=_sides, help=text, panel=PANEL)
+    ]
 
 
 def _sides(
@@ -538,127 +474,7 @@ def _sides(
     return int(sides[1]), int(sides[2])
 
 
-def take_view(options: dict[str, Any]) -> dict[str, Any]:
-    """Remove the settings of view, style and size from a command's options and return them.
-
-    Args:
-        options: values by name; None keeps the scene's value. Width and height stay, and are set
-            where the size says them.
-
-    Raises:
-        UsageError: the size is said twice.
-        UserError: a file holds no camera.
-    """
-    taken = {name: options.pop(name, None) for name in VIEW_OPTIONS} | take_style(options)
-    if taken["camera"] is not None:
-        from raytracer.commands.camera_file import camera_of
-
-        taken["camera"] = camera_of(taken["camera"])
-    taken["fit"] = {"true": True, "false": False}.get(taken["fit"], taken["fit"])
-    if (size := options.pop("size", None)) is not None:
-        if options["width"] is not None or options["height"] is not None:
-            raise click.UsageError("the size is said twice: leave out --size or the others")
-        options["width"], options["height"] = size
-    return taken
-
-
-def tone_options() -> list[click.Option]:
-    """Return an option for each setting of exposure and tone curve."""
-    return [
-        _option(definition, _typed(definition), panel=TONE_PANEL) for definition in _tone().values()
-    ]
-
-
-def animation_options() -> list[click.Option]:
-    """Return an option for each setting of an animation but its keyframes."""
-    return [
-        _option(
-            definition,
-            f"the scene's, or {_typed(definition)}" if definition.default_words else "none",
-            panel="Animation",
-        )
-        for name, definition in _animation().items()
-        if name != "keyframes"
-    ]
-
-
-def take_animation(options: dict[str, Any]) -> dict[str, Any]:
-    """Remove the settings of an animation from a command's options and return them.
-
-    Args:
-        options: values by name; None keeps the scene's value.
-    """
-    names = _animation()
-    return {name: options.pop(name) for name in list(options) if name in names}
-
-
-PREVIEW_SETTINGS = (
-    "look",
-    "light",
-    "placement",
-    "integrator",
-    "ao_samples",
-    "ao_distance",
-    "denoise",
-)
-"""Settings of a render that the preview takes beside size and samples."""
-
-
-def preview_options() -> list[click.Option]:
-    """Return the options of size, sampling and tone for a window."""
-    render, tone = _render(), _tone()
-    return [
-        _size_option("window"),
-        _option(render["width"], "the scene's", "Width of the window in pixels."),
-        _option(render["height"], "the scene's", "Height of the window in pixels."),
-        _option(render["samples"], "the scene's", "Samples per pixel at rest."),
-        *(_option(render[name], "the scene's") for name in PREVIEW_SETTINGS),
-        _option(
-            tone["exposure"],
-            _typed(tone["exposure"]),
-            "Initial exposure, in stops or metered.",
-            panel=TONE_PANEL,
-        ),
-        _option(tone["tone"], _typed(tone["tone"]), "Initial tone curve.", panel=TONE_PANEL),
-        _option(tone["bloom"], _typed(tone["bloom"]), "Bloom at rest.", panel=TONE_PANEL),
-    ]
-
-
-def take_render(options: dict[str, Any]) -> dict[str, Any]:
-    """Remove the settings of a render from a command's options and return them.
-
-    Args:
-        options: values by name; None keeps the scene's value.
-    """
-    return {name: options.pop(name, None) for name in _render()}
-
-
-def take_tone(options: dict[str, Any]) -> dict[str, Any]:
-    """Remove the settings of exposure and tone curve from a command's options and return them.
-
-    Those that are not given are those of the scene or of `ToneSettings`.
-
-    Raises:
-        UserError: a value is out of range.
-    """
-    from raytracer.film.tone_settings import ToneSettings
-
-    values = {name: options.pop(name) for name in _tone() if name in options}
-    given = {name: value for name, value in values.items() if value is not None}
-    checked = ToneSettings(**given)
-    return {name: getattr(checked, name) for name in given}
-
-
-DRAWN_PANEL = "Over the picture"
-"""Title of the options for annotations in the help."""
-
-
-def flag(name: str) -> str:
-    """Return the option of an annotation."""
-    return f"--{name.replace('_', '-')}"
-
-
-def annotation_options() -> list[click.Option]:
+def _annotation_options() -> list[click.Option]:
     """Return the options for what is drawn over the picture, beside what the scene says."""
     title = SettingOption(
         ["--title", "title"],
@@ -685,9 +501,108 @@ def annotation_options() -> list[click.Option]:
     return [title, *switches, beside]
 
 
-def preview_annotation_options() -> list[click.Option]:
-    """Return the options that a window takes too."""
-    return [option for option in annotation_options() if option.name != "legend_file"]
+PANEL, TONE_PANEL = "Size, sampling and light", "Exposure and tone"
+STYLE_PANEL = "Colours by data, selection, periodic images, bonds, arrows"
+DRAWN_PANEL = "Over the picture"
+"""Titles of parts of the help."""
+
+FLAGS = {"samples": ("--spp",), "fps": ("--frames-per-second",)}
+"""Further names of options, by the setting."""
+
+RENDER = "raytracer.settings:RenderSettings"
+TONE = "raytracer.film.tone_settings:ToneSettings"
+
+render_options = OptionGroup(RENDER, panel=PANEL, own=_size_option, flags=["--size"])
+
+preview_options = OptionGroup(
+    RENDER,
+    ("width", "height", "samples", "look", "light", "placement", "integrator", "ao_samples",
+     "ao_distance", "denoise"),
+    PANEL, own=_size_option, flags=["--size"],
+)  # fmt: skip
+"""Settings of a render that the preview takes."""
+
+tone_options = OptionGroup(TONE, panel=TONE_PANEL)
+
+preview_tone_options = OptionGroup(TONE, ("exposure", "tone", "bloom"), TONE_PANEL)
+
+view_options = OptionGroup(
+    "raytracer.scene.view_settings:ViewSettings",
+    ("view", "up", "ortho", "zoom", "look_at", "fit", "background", "transparent", "ground",
+     "shadow_catcher", "radius", "color", "opacity", "clip", "cut", "environment", "material",
+     "aperture", "focus", "arrows", "trails", "contacts", "shape"),
+    "View", dict.fromkeys(("arrows", "trails", "contacts", "shape"), STYLE_PANEL),
+    lambda: [SettingOption(["--camera"], metavar="FILE", panel="View", help="Take the camera of a "
+             "picture that raytracer made, or [camera] of a scene file.")],
+    ["--camera"],
+)  # fmt: skip
+
+style_options = OptionGroup(STYLE, SETTINGS, STYLE_PANEL)
+
+animation_options = OptionGroup(
+    "raytracer.scene.animation:AnimationSettings",
+    ("frames", "smoothing", "unwrap", "fps", "duration", "turntable", "orbit", "dolly", "zoom_to",
+     "ease", "follow", "fit_to", "grain", "quality", "codec"),
+    "Animation",
+)  # fmt: skip
+"""Settings of an animation but its keyframes."""
+
+annotation_options = OptionGroup(
+    own=_annotation_options, flags=["--title", "--legend-file", *map(flag, ANNOTATIONS)]
+)
+
+preview_annotation_options = OptionGroup(
+    own=lambda: [each for each in _annotation_options() if each.name != "legend_file"],
+    flags=["--title", *map(flag, ANNOTATIONS)],
+)
+
+
+window_options = (
+    view_options, style_options, preview_options, preview_tone_options, preview_annotation_options
+)  # fmt: skip
+"""Options of the windows and pages that show a scene."""
+
+take_render, take_animation = render_options.take, animation_options.take
+
+
+def take_view(options: dict[str, Any]) -> dict[str, Any]:
+    """Remove the settings of view, style and size from a command's options and return them.
+
+    Args:
+        options: values by name; None keeps the scene's value. Width and height stay, and are set
+            where the size says them.
+
+    Raises:
+        UsageError: the size is said twice.
+        UserError: a file holds no camera.
+    """
+    taken = {"camera": options.pop("camera", None)}
+    taken |= view_options.take(options) | style_options.take(options)
+    if taken["camera"] is not None:
+        from raytracer.commands.camera_file import camera_of
+
+        taken["camera"] = camera_of(taken["camera"])
+    if (size := options.pop("size", None)) is not None:
+        if options["width"] is not None or options["height"] is not None:
+            raise click.UsageError("the size is said twice: leave out --size or the others")
+        options["width"], options["height"] = size
+    return taken
+
+
+def take_tone(options: dict[str, Any]) -> dict[str, Any]:
+    """Remove the settings of exposure and tone curve from a command's options and return them.
+
+    Those that are not given are those of the scene or of `ToneSettings`.
+
+    Raises:
+        UserError: a value is out of range.
+    """
+    from raytracer.film.tone_settings import ToneSettings
+
+    values = tone_options.take(options)
+    given = {name: value for name, value in values.items() if value is not None}
+    checked = ToneSettings(**given)
+    return {name: getattr(checked, name) for name in given}
 
 
 def attached(arguments: Sequence[str]) -> list[str]:
@@ -732,41 +647,22 @@ def take_annotations(options: dict[str, Any]) -> dict[str, Any] | None:
     return parsed(given)
 
 
-def _typed(definition: Definition) -> str:
-    """Return a default as it is typed."""
-    return definition.default_words.strip('`"')
-
-
-PANEL, TONE_PANEL = "Size, sampling and light", "Exposure and tone"
-"""Titles of parts of the help."""
-
-FLAGS = {"samples": ("--spp",), "fps": ("--frames-per-second",)}
-"""Further names of options, by the setting."""
-
-
-def _flags(definition: Definition) -> list[str]:
+def _words(definition: Definition) -> list[str]:
     """Return the names of the option of a setting."""
     return [definition.option_name, *FLAGS.get(definition.name, ())]
 
 
-def _option(
-    definition: Definition, default: str, summary: str = "", *, panel: str = PANEL
-) -> click.Option:
-    """Return the option of a setting.
-
-    Args:
-        definition: of the setting.
-        default: in words.
-        summary: the help, if it is not that of the setting.
-        panel: its part of the help.
-    """
-    (flag, *others), kind = _flags(definition), definition.kind
-    notes = [kind.limits()] if kind.limits() else []
-    notes.append(f"default: {default}")
-    text = f"{summary or definition.summary}  [{'; '.join(notes)}]"
-    attributes = kind.option() if definition.name != "fit" else {"metavar": "[true|false|all|box]"}
+def _option(definition: Definition, panel: str) -> click.Option:
+    """Return the option of a setting in a panel of the help."""
+    (long, *others), kind = _words(definition), definition.kind
+    default = definition.default_words.strip('`"') or "the scene's"
+    if definition.default is not None:
+        default = f"the scene's, or {default}"
+    notes = "; ".join(filter(None, [kind.limits(), f"default: {default}"]))
+    attributes = kind.option()
     if attributes.pop("is_switch", False):
-        flag = f"{flag}/--no-{flag[2:]}"
+        long = f"{long}/--no-{long[2:]}"
     return SettingOption(
-        [flag, *others, definition.name], default=None, help=text, panel=panel, **attributes
-    )
+        [long, *others, definition.name], default=None, panel=panel,
+        help=f"{definition.summary}  [{notes}]", **attributes,
+    )  # fmt: skip

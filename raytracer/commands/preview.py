@@ -17,18 +17,15 @@ from raytracer.commands.options import (
     backend_option,
     format_option,
     frame_option,
-    preview_annotation_options,
-    preview_options,
     scene_path,
     smoothing_option,
-    style_options,
     take_annotations,
     take_tone,
     take_view,
     threads_option,
     topology_option,
     unwrap_option,
-    view_options,
+    window_options,
 )
 from raytracer.resources import require_start
 
@@ -45,9 +42,7 @@ and the memory of replaced scenes and films has to be freed."""
 
 @click.command(
     cls=SettingsCommand,
-    settings={
-        "backend": (view_options, style_options, preview_options, preview_annotation_options)
-    },
+    settings={"backend": window_options},
     common=(
         "frame",
         "backend",

@@ -16,18 +16,15 @@ from raytracer.commands.options import (
     backend_option,
     format_option,
     frame_option,
-    preview_annotation_options,
-    preview_options,
     scene_path,
     smoothing_option,
-    style_options,
     take_annotations,
     take_tone,
     take_view,
     threads_option,
     topology_option,
     unwrap_option,
-    view_options,
+    window_options,
 )
 from raytracer.commands.preview import NEW_OBJECTS
 from raytracer.resources import require_start
@@ -35,9 +32,7 @@ from raytracer.resources import require_start
 
 @click.command(
     cls=SettingsCommand,
-    settings={
-        "backend": (view_options, style_options, preview_options, preview_annotation_options)
-    },
+    settings={"backend": window_options},
     common=(
         "frame",
         "port",

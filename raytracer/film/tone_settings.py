@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from raytracer.arguments import mapping
 from raytracer.errors import UserError, shown, suggestion, type_name
 from raytracer.field_types import Choice, Number, NumberOr, Percentiles, Words
-from raytracer.fields import Defined, check_fields, define, definitions
+from raytracer.fields import Defined, definitions, setting
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,83 +26,66 @@ MAX_STOPS = 64.0
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class ToneSettings(Defined):
+class ToneSettings(Defined, error=UserError):
     """Exposure and tone curve of a picture. The defaults leave colours unchanged.
 
     Raises:
         UserError: a value is invalid.
     """
 
-    exposure: float | str = field(
-        default=0.0,
-        metadata=define(
-            NumberOr("auto", -MAX_STOPS, MAX_STOPS, "stops"),
-            "Exposure in stops, or auto: metered where camera rays hit a sphere.",
-            "A stop is a factor of 2. Auto brings the metered mean of log-luminance to a luminance "
-            "of 0.18, but darkens only as far as highlights (the upper end of `meter_range`) are "
-            "above white.",
-        ),
+    exposure: float | str = setting(
+        0.0,
+        NumberOr("auto", -MAX_STOPS, MAX_STOPS, "stops"),
+        "Exposure in stops, or auto: metered where camera rays hit a sphere.",
+        "A stop is a factor of 2. Auto brings the metered mean of log-luminance to a luminance "
+        "of 0.18, but darkens only as far as highlights (the upper end of `meter_range`) are "
+        "above white.",
     )
-    tone: str = field(
-        default="linear",
-        metadata=define(
-            Choice(CURVES, "tone curve"),
-            "Tone curve.",
-            '"linear" clips values above 1. "reinhard" is the extended form, on luminance '
-            '(Reinhard, Stark, Shirley and Ferwerda 2002, eq. 4), "aces" Stephen Hill\'s fit of '
-            "the ACES RRT and sRGB ODT, \"agx\" Benjamin Wrensch's fit of Troy Sobotka's AgX.",
-        ),
+    tone: str = setting(
+        "linear",
+        Choice(CURVES, "tone curve"),
+        "Tone curve.",
+        '"linear" clips values above 1. "reinhard" is the extended form, on luminance '
+        '(Reinhard, Stark, Shirley and Ferwerda 2002, eq. 4), "aces" Stephen Hill\'s fit of '
+        "the ACES RRT and sRGB ODT, \"agx\" Benjamin Wrensch's fit of Troy Sobotka's AgX.",
     )
-    white: float = field(
-        default=4.0,
-        metadata=define(
-            Number(1e-3, 65504.0),
-            "Luminance that the reinhard curve maps to white.",
-            "It is measured after the exposure.",
-        ),
+    white: float = setting(
+        4.0,
+        Number(1e-3, 65504.0),
+        "Luminance that the reinhard curve maps to white.",
+        "It is measured after the exposure.",
     )
-    dither: bool | str = field(
-        default="auto",
-        metadata=define(
-            Words("auto"),
-            "Dither gradients, against banding.",
-            "Ordered dither (Bayer, 8 x 8) of 8-bit pictures; what is a whole code value stays "
-            "that value. Auto dithers 8 bits and not 16.",
-            default_text="with 8 bits",
-        ),
+    dither: bool | str = setting(
+        "auto",
+        Words("auto"),
+        "Dither gradients, against banding.",
+        "Ordered dither (Bayer, 8 x 8) of 8-bit pictures; what is a whole code value stays "
+        "that value. Auto dithers 8 bits and not 16.",
+        default_text="with 8 bits",
     )
-    meter: str = field(
-        default="covered",
-        metadata=define(
-            Choice(METERS, "meter"),
-            "Pixels to meter: those in which a sphere was hit, or all.",
-            "They are also those of the statistics. Covered pixels count by the light of what was "
-            "hit (black ones are not metered), all pixels as they are shown, with background and "
-            "black ones.",
-        ),
+    meter: str = setting(
+        "covered",
+        Choice(METERS, "meter"),
+        "Pixels to meter: those in which a sphere was hit, or all.",
+        "They are also those of the statistics. Covered pixels count by the light of what was "
+        "hit (black ones are not metered), all pixels as they are shown, with background and "
+        "black ones.",
     )
-    meter_range: tuple[float, float] = field(
-        default=(10.0, 95.0),
-        metadata=define(
-            Percentiles(),
-            "Percentiles of luminance that are metered.",
-            "The mean is taken between them; the upper one is that of the highlights.",
-            default_text="10,95",
-        ),
+    meter_range: tuple[float, float] = setting(
+        (10.0, 95.0),
+        Percentiles(),
+        "Percentiles of luminance that are metered.",
+        "The mean is taken between them; the upper one is that of the highlights.",
+        default_text="10,95",
     )
 
-    bloom: float = field(
-        default=0.0,
-        metadata=define(
-            Number(0.0, 1.0),
-            "Share of the light that spreads around bright places, before the tone curve.",
-            "It is a sum of Gaussians, whose widths are fractions of the picture's height, and "
-            "leaves the sum of all light as it is.",
-        ),
+    bloom: float = setting(
+        0.0,
+        Number(0.0, 1.0),
+        "Share of the light that spreads around bright places, before the tone curve.",
+        "It is a sum of Gaussians, whose widths are fractions of the picture's height, and "
+        "leaves the sum of all light as it is.",
     )
-
-    def __post_init__(self) -> None:
-        check_fields(self, error=UserError)
 
     @classmethod
     def of(cls, given: object, scenes: ToneSettings | None = None) -> ToneSettings:

@@ -11,17 +11,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from raytracer.arguments import as_float, items, real
 from raytracer.errors import SceneError, UserError, shown, shown_value
 from raytracer.field_types import (
+    NUMBER,
+    TEXT,
     Choice,
     Integer,
     Kind,
-    Mistakes,
     Number,
-    Schema,
     Text,
     Truth,
     Vector3,
+    array,
+    of_types,
+    one_of_words,
 )
-from raytracer.fields import Defined, check_fields, define, definitions
+from raytracer.fields import Defined, define, definitions, setting
 from raytracer.scene.kinds import FIELD_OF_VIEW, PICTURE_HEIGHT, Table, Tables
 
 if TYPE_CHECKING:
@@ -81,31 +84,21 @@ def parse_turn(value: Any, name: str, error: type[UserError]) -> Turn:
 class TurnValue(Kind):
     """Seconds of a revolution ("8s"), or degrees over the whole animation."""
 
+    plain = of_types({int: NUMBER, float: NUMBER, str: TEXT})
+    noun = said = 'degrees, or seconds of a revolution as "8s"'
+    metavar = "SECONDSs|DEGREES"
+
     def checked(self, value: Any, name: str, error: type[UserError]) -> str | float:
         parse_turn(value, name, error)
         return str.__str__(value) if isinstance(value, str) else float(value)
 
-    def find_mistakes(self, value: Any, place: str, mistakes: Mistakes) -> None:
-        if type(value) not in (int, float, str):
-            mistakes.must_be(place, 'degrees, or seconds of a revolution as "8s"', value)
-            return
-        try:
-            parse_turn(value, place, SceneError)
-        except SceneError as mistake:
-            mistakes.add(place, str(mistake).removeprefix(f"{place}: "))
-
-    def schema(self) -> Schema:
-        return {"anyOf": [{"type": "number"}, {"type": "string"}]}
-
-    def values(self) -> str:
-        return 'degrees, or `"8s"`'
-
-    def option(self) -> dict[str, Any]:
-        return {"metavar": "SECONDSs|DEGREES"}
-
 
 class AnglesValue(Kind):
     """Two angles in degrees."""
+
+    plain = of_types({list: array(NUMBER, 2)})
+    noun = said = "two angles in degrees"
+    metavar = "AZIMUTH,ELEVATION"
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> tuple[float, float]:
         parts = value.split(",") if isinstance(value, str) else items(value, name, error)
@@ -120,25 +113,14 @@ class AnglesValue(Kind):
             real(other, name, -180.0, 180.0, error=error),
         )
 
-    def find_mistakes(self, value: Any, place: str, mistakes: Mistakes) -> None:
-        if type(value) is not list or len(value) != 2:
-            mistakes.must_be(place, "two angles in degrees", value)
-            return
-        for index, number in enumerate(value):
-            Number(-MOST_DEGREES, MOST_DEGREES).find_mistakes(number, f"{place}[{index}]", mistakes)
-
-    def schema(self) -> Schema:
-        return {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2}
-
-    def values(self) -> str:
-        return "two angles in degrees"
-
-    def option(self) -> dict[str, Any]:
-        return {"metavar": "AZIMUTH,ELEVATION"}
-
 
 class FollowValue(Kind):
     """The centre of all particles, or the number of one."""
+
+    plain = of_types({str: one_of_words([CENTER]), int: {"type": "integer", "minimum": 0}})
+    noun = f"'{CENTER}' or the number of a particle"
+    said = "the number of a particle"
+    metavar = "NUMBER"
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> str | int:
         if isinstance(value, str) and value == CENTER:
@@ -154,22 +136,9 @@ class FollowValue(Kind):
             )
         return number
 
-    def find_mistakes(self, value: Any, place: str, mistakes: Mistakes) -> None:
-        if value != CENTER and (type(value) is not int or value < 0):
-            mistakes.must_be(place, f"'{CENTER}' or the number of a particle", value)
-
-    def schema(self) -> Schema:
-        return {"anyOf": [{"const": CENTER}, {"type": "integer", "minimum": 0}]}
-
-    def values(self) -> str:
-        return f'`"{CENTER}"`, or the number of a particle'
-
-    def option(self) -> dict[str, Any]:
-        return {"metavar": f"{CENTER}|NUMBER"}
-
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Keyframe(Defined):
+class Keyframe(Defined, place="keyframe"):
     """The camera at one time of an animation. What it does not say is as before.
 
     Raises:
@@ -179,44 +148,30 @@ class Keyframe(Defined):
     time: float = field(
         metadata=define(Number(0.0, MOST_SECONDS), "Seconds from the start of the animation.")
     )
-    position: Triple | None = field(
-        default=None,
-        metadata=define(Vector3(), "Eye point in scene units.", default_text="as before"),
+    position: Triple | None = setting(
+        None, Vector3(), "Eye point in scene units.", default_text="as before"
     )
-    look_at: Triple | None = field(
-        default=None,
-        metadata=define(
-            Vector3(), "The point in the middle of the picture.", default_text="as before"
-        ),
+    look_at: Triple | None = setting(
+        None, Vector3(), "The point in the middle of the picture.", default_text="as before"
     )
-    up: Triple | None = field(
-        default=None, metadata=define(Vector3(), "Which way is up.", default_text="as before")
+    up: Triple | None = setting(None, Vector3(), "Which way is up.", default_text="as before")
+    vertical_fov: float | None = setting(
+        None,
+        FIELD_OF_VIEW,
+        "Full angle of the picture's height in degrees.",
+        default_text="as before",
     )
-    vertical_fov: float | None = field(
-        default=None,
-        metadata=define(
-            FIELD_OF_VIEW,
-            "Full angle of the picture's height in degrees.",
-            default_text="as before",
-        ),
+    height: float | None = setting(
+        None,
+        PICTURE_HEIGHT,
+        "Height of the picture of an orthographic camera, in scene units.",
+        default_text="as before",
     )
-    height: float | None = field(
-        default=None,
-        metadata=define(
-            PICTURE_HEIGHT,
-            "Height of the picture of an orthographic camera, in scene units.",
-            default_text="as before",
-        ),
+    ease: str = setting(
+        "smooth",
+        Choice(EASINGS, "easing"),
+        "How the motion from the keyframe before begins and ends.",
     )
-    ease: str = field(
-        default="smooth",
-        metadata=define(
-            Choice(EASINGS, "easing"), "How the motion from the keyframe before begins and ends."
-        ),
-    )
-
-    def __post_init__(self) -> None:
-        check_fields(self, "keyframe")
 
 
 class KeyframesValue(Tables):
@@ -247,118 +202,83 @@ class KeyframesValue(Tables):
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class AnimationSettings(Defined):
+class AnimationSettings(Defined, place="animation"):
     """Frames, time and motion of the camera; the names are those of `[animation]` in a scene file.
 
     Raises:
         SceneError: a value is out of range.
     """
 
-    frames: str | None = field(
-        default=None,
-        metadata=define(
-            Text(),
-            "Frames of a trajectory, as START:END:STEP; END is excluded.",
-            "Negative numbers count from the end, parts may be left out: `::10` is every tenth.",
-            default_text="all",
-        ),
+    frames: str | None = setting(
+        None,
+        Text(),
+        "Frames of a trajectory, as START:END:STEP; END is excluded.",
+        "Negative numbers count from the end, parts may be left out: `::10` is every tenth.",
+        default_text="all",
     )
-    smoothing: int = field(
-        default=1,
-        metadata=define(
-            Integer(1, MOST_SMOOTHED),
-            "Number of frames of which positions are the mean, the shown frame in the middle.",
-            "Particles are known by their ids, or by their rows where all frames have as many; "
-            "periodic boxes are respected.",
-        ),
+    smoothing: int = setting(
+        1,
+        Integer(1, MOST_SMOOTHED),
+        "Number of frames of which positions are the mean, the shown frame in the middle.",
+        "Particles are known by their ids, or by their rows where all frames have as many; "
+        "periodic boxes are respected.",
     )
-    unwrap: bool = field(
-        default=False,
-        metadata=define(
-            Truth(), "Let particles go on where they leave a periodic box, from the first frame on."
-        ),
+    unwrap: bool = setting(
+        False,
+        Truth(),
+        "Let particles go on where they leave a periodic box, from the first frame on.",
     )
-    fps: float = field(
-        default=30.0, metadata=define(Number(0.01, 1000.0), "Frames in a second of the movie.")
+    fps: float = setting(30.0, Number(0.01, 1000.0), "Frames in a second of the movie.")
+    duration: float | None = setting(
+        None,
+        Number(0.0, MOST_SECONDS, above=True),
+        "Seconds of the movie; frames of a trajectory are then shown longer or left out.",
+        default_text="one picture for each frame of a trajectory; else that of the turntable "
+        "or of the keyframes, or 6 s",
     )
-    duration: float | None = field(
-        default=None,
-        metadata=define(
-            Number(0.0, MOST_SECONDS, above=True),
-            "Seconds of the movie; frames of a trajectory are then shown longer or left out.",
-            default_text="one picture for each frame of a trajectory; else that of the turntable "
-            "or of the keyframes, or 6 s",
-        ),
+    turntable: str | float | None = setting(
+        None,
+        TurnValue(),
+        "The camera goes around: seconds of a revolution, or degrees over the animation.",
     )
-    turntable: str | float | None = field(
-        default=None,
-        metadata=define(
-            TurnValue(),
-            "The camera goes around: seconds of a revolution, or degrees over the animation.",
-        ),
+    orbit: tuple[float, float] | None = setting(
+        None, AnglesValue(), "The camera goes around and up by these angles until the end."
     )
-    orbit: tuple[float, float] | None = field(
-        default=None,
-        metadata=define(
-            AnglesValue(), "The camera goes around and up by these angles until the end."
-        ),
+    dolly: float | None = setting(
+        None, Number(1e-6, 1e6), "Factor of the camera's distance at the end: 0.5 comes nearer."
     )
-    dolly: float | None = field(
-        default=None,
-        metadata=define(
-            Number(1e-6, 1e6), "Factor of the camera's distance at the end: 0.5 comes nearer."
-        ),
+    zoom_to: float | None = setting(
+        None, Number(1e-6, 1e6), "Magnification at the end: 2 shows half the width."
     )
-    zoom_to: float | None = field(
-        default=None,
-        metadata=define(Number(1e-6, 1e6), "Magnification at the end: 2 shows half the width."),
+    ease: str = setting(
+        "linear",
+        Choice(EASINGS, "easing"),
+        "How orbit, dolly, zoom and a turntable in degrees begin and end.",
     )
-    ease: str = field(
-        default="linear",
-        metadata=define(
-            Choice(EASINGS, "easing"),
-            "How orbit, dolly, zoom and a turntable in degrees begin and end.",
-        ),
+    follow: str | int | None = setting(
+        None,
+        FollowValue(),
+        "What the camera moves along with and looks at: the mean of all centres, or a particle "
+        "by its id in the file, or its number where there is none.",
+        default_text="nothing",
     )
-    follow: str | int | None = field(
-        default=None,
-        metadata=define(
-            FollowValue(),
-            "What the camera moves along with and looks at: the mean of all centres, or a particle "
-            "by its id in the file, or its number where there is none.",
-            default_text="nothing",
-        ),
+    fit_to: str = setting(
+        "frames",
+        Choice(("frames", "first"), "fit"),
+        "What a fitted camera frames: up to 12 frames, evenly spread, or the first one.",
     )
-    fit_to: str = field(
-        default="frames",
-        metadata=define(
-            Choice(("frames", "first"), "fit"),
-            "What a fitted camera frames: up to 12 frames, evenly spread, or the first one.",
-        ),
+    grain: str = setting(
+        "still",
+        Choice(("still", "moving"), "grain"),
+        "Whether the noise of the samples is the same in all frames, or another in each.",
     )
-    grain: str = field(
-        default="still",
-        metadata=define(
-            Choice(("still", "moving"), "grain"),
-            "Whether the noise of the samples is the same in all frames, or another in each.",
-        ),
+    quality: int = setting(75, Integer(1, 100), "Quality of the movie's compression.")
+    codec: str | None = setting(
+        None, Choice(CODECS, "codec"), "Codec of the movie.", default_text="h264, of .webm vp9"
     )
-    quality: int = field(
-        default=75, metadata=define(Integer(1, 100), "Quality of the movie's compression.")
+    keyframes: Sequence[Keyframe] = setting(
+        (), KeyframesValue(), "The camera at some times, in their order."
     )
-    codec: str | None = field(
-        default=None,
-        metadata=define(
-            Choice(CODECS, "codec"), "Codec of the movie.", default_text="h264, of .webm vp9"
-        ),
-    )
-    keyframes: Sequence[Keyframe] = field(
-        default=(),
-        metadata=define(KeyframesValue(), "The camera at some times, in their order."),
-    )
-
-    def __post_init__(self) -> None:
-        check_fields(self, "animation")
 
     @property
     def turn(self) -> Turn | None:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from raytracer.arguments import items, mapping, of_kind, vector
 from raytracer.errors import SceneError, UserError, shown, shown_value, suggestion
-from raytracer.field_types import Choice, Kind, Mistakes, Number, Schema, Text, Vector3
-from raytracer.fields import Defined, check_fields, define, definitions
+from raytracer.field_types import VECTOR, Choice, Kind, Number, Text, Vector3, array, of_types
+from raytracer.fields import Defined, define, definitions, setting
 from raytracer.scene.colors import Color
 from raytracer.scene.kinds import ColorValue
 
@@ -37,23 +37,26 @@ BESIDE = "beside"
 
 _PLACE = "Where it stands in the picture."
 _SIZE = "Size of the text in points."
-_COLOR = define(
-    ColorValue(),
-    "Colour of text and lines.",
-    default_text="black or white, in contrast to the background",
-)
+_COLOR: dict[str, Any] = {
+    "kind": ColorValue(),
+    "summary": "Colour of text and lines.",
+    "default_text": "black or white, in contrast to the background",
+}
 
 
 def _size(points: float) -> Any:
-    return field(default=points, metadata=define(Number(0.0, 1000.0, above=True), _SIZE))
+    return setting(points, Number(0.0, 1000.0, above=True), _SIZE)
 
 
 def _place(word: str) -> Any:
-    return field(default=word, metadata=define(Choice(PLACES, "place"), _PLACE))
+    return setting(word, Choice(PLACES, "place"), _PLACE)
 
 
 class Edges(Kind):
     """Three vectors, the edges of a cell."""
+
+    plain = of_types({list: array(VECTOR, 3)})
+    noun = said = "three vectors"
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
         rows = items(value if isinstance(value, Sequence) else list(value), name, error)
@@ -61,57 +64,33 @@ class Edges(Kind):
             raise error(f"{name}: needs three edges, has {len(rows)}")
         return tuple(vector(row, f"{name}[{index}]", error) for index, row in enumerate(rows))
 
-    def find_mistakes(self, value: Any, place: str, mistakes: Mistakes) -> None:
-        if type(value) is not list:
-            mistakes.must_be(place, "a list", value)
-            return
-        if len(value) != 3:
-            mistakes.add(place, f"needs three edges, has {len(value)}")
-        for index, row in enumerate(value[:3]):
-            Vector3().find_mistakes(row, f"{place}[{index}]", mistakes)
-
-    def schema(self) -> Schema:
-        return {"type": "array", "items": Vector3().schema(), "minItems": 3, "maxItems": 3}
-
-    def values(self) -> str:
-        return "three vectors"
-
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Legend(Defined):
+class Legend(Defined, place="legend"):
     """The colour scale of spheres that are coloured by a column: a bar with ticks, or categories.
 
     Raises:
         SceneError: a value is out of range.
     """
 
-    place: str = field(
-        default="right",
-        metadata=define(
-            Choice((*PLACES, BESIDE), "place"),
-            "Where it stands in the picture; beside leaves it out of the picture, to be saved "
-            "alone (`--legend-file`, `Image.save_legend`).",
-        ),
+    place: str = setting(
+        "right",
+        Choice((*PLACES, BESIDE), "place"),
+        "Where it stands in the picture; beside leaves it out of the picture, to be saved "
+        "alone (`--legend-file`, `Image.save_legend`).",
     )
-    label: str | None = field(
-        default=None,
-        metadata=define(Text(), "Text beside the bar.", default_text="the column with its unit"),
+    label: str | None = setting(
+        None, Text(), "Text beside the bar.", default_text="the column with its unit"
     )
     size: float = _size(10.0)
-    length: float = field(
-        default=0.5,
-        metadata=define(
-            Number(0.05, 0.9), "Length of a colour bar, as a part of the side along which it is."
-        ),
+    length: float = setting(
+        0.5, Number(0.05, 0.9), "Length of a colour bar, as a part of the side along which it is."
     )
-    color: Color | None = field(default=None, metadata=_COLOR)
-
-    def __post_init__(self) -> None:
-        check_fields(self, "legend")
+    color: Color | None = setting(None, **_COLOR)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class ScaleBar(Defined):
+class ScaleBar(Defined, place="scale_bar"):
     """A bar of a known length.
 
     With a perspective camera its length holds at the distance of what the camera looks at.
@@ -120,33 +99,26 @@ class ScaleBar(Defined):
         SceneError: a value is out of range.
     """
 
-    length: float | None = field(
-        default=None,
-        metadata=define(
-            Number(0.0, above=True),
-            "Length in scene units.",
-            default_text="a round number, about a fifth of the picture's width",
-        ),
+    length: float | None = setting(
+        None,
+        Number(0.0, above=True),
+        "Length in scene units.",
+        default_text="a round number, about a fifth of the picture's width",
     )
-    unit: str = field(default="", metadata=define(Text(), "Unit behind the number."))
-    factor: float = field(
-        default=1.0,
-        metadata=define(
-            Number(0.0, above=True),
-            "Units in a scene unit: 0.1 for a scene in angstrom and the unit nm; with it `length` "
-            "is in that unit.",
-        ),
+    unit: str = setting("", Text(), "Unit behind the number.")
+    factor: float = setting(
+        1.0,
+        Number(0.0, above=True),
+        "Units in a scene unit: 0.1 for a scene in angstrom and the unit nm; with it `length` "
+        "is in that unit.",
     )
     place: str = _place("bottom-right")
     size: float = _size(10.0)
-    color: Color | None = field(default=None, metadata=_COLOR)
-
-    def __post_init__(self) -> None:
-        check_fields(self, "scale_bar")
+    color: Color | None = setting(None, **_COLOR)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Axes(Defined):
+class Axes(Defined, place="axes"):
     """A tripod of the axes x (red), y (green) and z (blue) as the camera sees their directions.
 
     At `origin`, the scene's, or at the `box`, its corner, the axes are arrows in the scene, which
@@ -156,33 +128,23 @@ class Axes(Defined):
         SceneError: a value is out of range.
     """
 
-    place: str = field(
-        default="bottom-left",
-        metadata=define(
-            Choice((*PLACES, *IN_SCENE), "place"),
-            "Where it stands in the picture; origin and box put it into the scene.",
-        ),
+    place: str = setting(
+        "bottom-left",
+        Choice((*PLACES, *IN_SCENE), "place"),
+        "Where it stands in the picture; origin and box put it into the scene.",
     )
-    length: float = field(
-        default=30.0,
-        metadata=define(Number(1.0, 1000.0), "Length of an axis in points."),
-    )
+    length: float = setting(30.0, Number(1.0, 1000.0), "Length of an axis in points.")
     size: float = _size(10.0)
-    labels: str = field(
-        default="x y z",
-        metadata=define(Text(), "Names of the three axes, with spaces between them."),
-    )
-    extent: float | None = field(
-        default=None,
-        metadata=define(
-            Number(0.0, above=True),
-            "Length in scene units of an axis in the scene.",
-            default_text="a quarter of the box's shortest edge, or of the scene's extent",
-        ),
+    labels: str = setting("x y z", Text(), "Names of the three axes, with spaces between them.")
+    extent: float | None = setting(
+        None,
+        Number(0.0, above=True),
+        "Length in scene units of an axis in the scene.",
+        default_text="a quarter of the box's shortest edge, or of the scene's extent",
     )
 
     def __post_init__(self) -> None:
-        check_fields(self, "axes")
+        super().__post_init__()
         if len(self.labels.split()) not in (0, 3):
             raise SceneError(
                 f"axes.labels: {shown_value(self.labels)} is not three names with spaces between "
@@ -191,7 +153,7 @@ class Axes(Defined):
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class TextLabel(Defined):
+class TextLabel(Defined, place="texts"):
     """Lines of text over the picture.
 
     {title}, {file}, {spheres} and {frame} stand for title, name of the file, number of spheres and
@@ -206,47 +168,37 @@ class TextLabel(Defined):
     text: str = field(metadata=define(Text(), "What is written.", "`\\n` begins a new line."))
     place: str = _place("top")
     size: float = _size(14.0)
-    color: Color | None = field(default=None, metadata=_COLOR)
-
-    def __post_init__(self) -> None:
-        check_fields(self, "texts")
+    color: Color | None = setting(None, **_COLOR)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Labels(Defined):
+class Labels(Defined, place="labels"):
     """A text at each sphere whose middle is in front: no other sphere covers it.
 
     Raises:
         SceneError: a value is out of range.
     """
 
-    by: str = field(
-        default="index",
-        metadata=define(
-            Text(),
-            "What the label says: a column of the particles, or index, their number in the file "
-            "or, without a file, in the scene.",
-        ),
+    by: str = setting(
+        "index",
+        Text(),
+        "What the label says: a column of the particles, or index, their number in the file "
+        "or, without a file, in the scene.",
     )
     size: float = _size(8.0)
-    color: Color | None = field(
-        default=None,
-        metadata=define(
-            ColorValue(),
-            "Colour of the text.",
-            default_text="black or white, in contrast to the sphere",
-        ),
+    color: Color | None = setting(
+        None,
+        ColorValue(),
+        "Colour of the text.",
+        default_text="black or white, in contrast to the sphere",
     )
-
-    def __post_init__(self) -> None:
-        check_fields(self, "labels")
 
 
 BOX_STYLES = ("rods", "lines")
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class SimulationBox(Defined):
+class SimulationBox(Defined, place="box"):
     """The edges of the simulation box: rods in the scene, or lines drawn over the picture.
 
     Rods have light, shadows and reflections, as all that is in the scene. Lines are hidden where
@@ -256,87 +208,61 @@ class SimulationBox(Defined):
         SceneError: a value is out of range, or edges have no volume.
     """
 
-    edges: tuple[Triple, Triple, Triple] | None = field(
-        default=None,
-        metadata=define(
-            Edges(), "The three edge vectors in scene units.", default_text="those of the file"
-        ),
+    edges: tuple[Triple, Triple, Triple] | None = setting(
+        None, Edges(), "The three edge vectors in scene units.", default_text="those of the file"
     )
-    origin: Triple | None = field(
-        default=None,
-        metadata=define(
-            Vector3(),
-            "The corner from which the edges start, in scene units.",
-            default_text="that of the file, or [0, 0, 0] where edges are given",
-        ),
+    origin: Triple | None = setting(
+        None,
+        Vector3(),
+        "The corner from which the edges start, in scene units.",
+        default_text="that of the file, or [0, 0, 0] where edges are given",
     )
-    width: float = field(
-        default=1.0,
-        metadata=define(Number(0.0, 100.0, above=True), "Width of lines in points."),
+    width: float = setting(1.0, Number(0.0, 100.0, above=True), "Width of lines in points.")
+    color: Color | None = setting(
+        None,
+        ColorValue(),
+        "Colour of the edges.",
+        default_text="grey; of lines black or white; in contrast to the background",
     )
-    color: Color | None = field(
-        default=None,
-        metadata=define(
-            ColorValue(),
-            "Colour of the edges.",
-            default_text="grey; of lines black or white; in contrast to the background",
-        ),
+    style: str = setting(
+        "rods", Choice(BOX_STYLES, "style"), "Rods in the scene, or lines over it."
     )
-    style: str = field(
-        default="rods",
-        metadata=define(Choice(BOX_STYLES, "style"), "Rods in the scene, or lines over it."),
+    radius: float | None = setting(
+        None,
+        Number(0.0, above=True),
+        "Radius of rods in scene units.",
+        default_text="1/600 of the box's diagonal",
     )
-    radius: float | None = field(
-        default=None,
-        metadata=define(
-            Number(0.0, above=True),
-            "Radius of rods in scene units.",
-            default_text="1/600 of the box's diagonal",
-        ),
-    )
-
-    def __post_init__(self) -> None:
-        check_fields(self, "box")
 
 
 OUTLINES = ("all", "silhouette")
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Outline(Defined):
+class Outline(Defined, place="outline"):
     """A line around spheres, of constant width in the picture.
 
     Raises:
         SceneError: a value is out of range.
     """
 
-    width: float = field(
-        default=1.5,
-        metadata=define(Number(0.0, 32.0, above=True), "Width of the line in pixels."),
+    width: float = setting(1.5, Number(0.0, 32.0, above=True), "Width of the line in pixels.")
+    color: Color = setting("black", ColorValue(), "Colour of the line.")
+    at: str = setting(
+        "all",
+        Choice(OUTLINES),
+        "Where it is: around each sphere, or only where spheres meet the background.",
     )
-    color: Color = field(default="black", metadata=define(ColorValue(), "Colour of the line."))
-    at: str = field(
-        default="all",
-        metadata=define(
-            Choice(OUTLINES),
-            "Where it is: around each sphere, or only where spheres meet the background.",
-        ),
+    step: float = setting(
+        0.0,
+        Number(0.0),
+        "Smallest depth in scene units by which a sphere must be in front of another one to "
+        "be outlined against it.",
     )
-    step: float = field(
-        default=0.0,
-        metadata=define(
-            Number(0.0),
-            "Smallest depth in scene units by which a sphere must be in front of another one to "
-            "be outlined against it.",
-        ),
-    )
-
-    def __post_init__(self) -> None:
-        check_fields(self, "outline")
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class DepthCue(Defined):
+class DepthCue(Defined, place="depth_cue"):
     """Fading into a colour with the distance.
 
     Depths are distances from the camera along its view, in scene units.
@@ -345,33 +271,27 @@ class DepthCue(Defined):
         SceneError: a value is out of range.
     """
 
-    color: Color | None = field(
-        default=None,
-        metadata=define(
-            ColorValue(), "Colour into which it fades.", default_text="that of the background"
-        ),
+    color: Color | None = setting(
+        None, ColorValue(), "Colour into which it fades.", default_text="that of the background"
     )
-    near: float | None = field(
-        default=None,
-        metadata=define(
-            Number(0.0), "Depth at which it begins.", default_text="that of the nearest point seen"
-        ),
+    near: float | None = setting(
+        None,
+        Number(0.0),
+        "Depth at which it begins.",
+        default_text="that of the nearest point seen",
     )
-    far: float | None = field(
-        default=None,
-        metadata=define(
-            Number(0.0),
-            "Depth at which it is complete.",
-            default_text="that of the farthest point seen",
-        ),
+    far: float | None = setting(
+        None,
+        Number(0.0),
+        "Depth at which it is complete.",
+        default_text="that of the farthest point seen",
     )
-    strength: float = field(
-        default=0.7,
-        metadata=define(Number(0.0, 1.0), "Part of the colour that is mixed in from `far` on."),
+    strength: float = setting(
+        0.7, Number(0.0, 1.0), "Part of the colour that is mixed in from `far` on."
     )
 
     def __post_init__(self) -> None:
-        check_fields(self, "depth_cue")
+        super().__post_init__()
         if self.near is not None and self.far is not None and self.near >= self.far:
             raise SceneError(
                 f"depth_cue.far: {self.far:g} is not beyond near, {self.near:g}: give the "

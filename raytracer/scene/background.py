@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import hypot
 from typing import TYPE_CHECKING
 
 from raytracer.errors import SceneError
 from raytracer.field_types import Truth, Vector3
-from raytracer.fields import Defined, check_fields, define
+from raytracer.fields import Defined, setting
 from raytracer.scene.colors import RGB, Color, parse_color
 from raytracer.scene.kinds import ColorValue
 
@@ -17,44 +17,33 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Background(Defined):
+class Background(Defined, place="background"):
     """What is seen where there is no sphere: one colour, a vertical gradient, or nothing.
 
     Raises:
         SceneError: a colour is none, they contradict each other, or `up` has no length.
     """
 
-    color: Color | None = field(
-        default=None,
-        metadata=define(ColorValue(), "Colour of the whole background.", default_text="white"),
+    color: Color | None = setting(
+        None, ColorValue(), "Colour of the whole background.", default_text="white"
     )
-    bottom: Color | None = field(
-        default=None,
-        metadata=define(
-            ColorValue(), "Lower edge of a vertical gradient, instead of `color`; needs `top`."
-        ),
+    bottom: Color | None = setting(
+        None, ColorValue(), "Lower edge of a vertical gradient, instead of `color`; needs `top`."
     )
-    top: Color | None = field(
-        default=None,
-        metadata=define(
-            ColorValue(), "Upper edge of a vertical gradient, instead of `color`; needs `bottom`."
-        ),
+    top: Color | None = setting(
+        None, ColorValue(), "Upper edge of a vertical gradient, instead of `color`; needs `bottom`."
     )
-    transparent: bool = field(
-        default=False, metadata=define(Truth(), "Whether the picture has an alpha channel instead.")
-    )
-    up: Triple | None = field(
-        default=None,
-        metadata=define(
-            Vector3(),
-            "Up axis of the background as mirrors reflect it; any length.",
-            "Behind the spheres the gradient is vertical in the picture, whatever this says.",
-            default_text="the camera's `up`",
-        ),
+    transparent: bool = setting(False, Truth(), "Whether the picture has an alpha channel instead.")
+    up: Triple | None = setting(
+        None,
+        Vector3(),
+        "Up axis of the background as mirrors reflect it; any length.",
+        "Behind the spheres the gradient is vertical in the picture, whatever this says.",
+        default_text="the camera's `up`",
     )
 
     def __post_init__(self) -> None:
-        check_fields(self, "background")
+        super().__post_init__()
         if (self.bottom is None) != (self.top is None):
             missing = "bottom" if self.bottom is None else "top"
             raise SceneError(f"background.{missing}: a gradient needs both a bottom and a top")

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from raytracer.arguments import text
-from raytracer.errors import UserError, shown, suggestion
-from raytracer.field_types import Kind, Mistakes, Number, Schema
+from raytracer.errors import UserError, shown
+from raytracer.field_types import TRUTH, Kind, Number, of_types, one_of_words
 
 if TYPE_CHECKING:
     from raytracer.scene.coloring.style import StyleSettings
@@ -52,6 +52,16 @@ class BondsKind(Kind):
     """Which bonds there are: a word, the longest distance, or distances by pairs of types."""
 
     number = Number(0.0, above=True)
+    plain = of_types(
+        {
+            str: one_of_words(WORDS),
+            bool: TRUTH,
+            **number.plain,
+            dict: {"type": "object", "additionalProperties": number.schema()},
+        }
+    )
+    said = "a distance, or a table of distances by pairs of types"
+    metavar = "LENGTH|A-B=LENGTH,..."
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
         if isinstance(value, bool):
@@ -84,34 +94,6 @@ class BondsKind(Kind):
                     f"{name}: '{shown(part)}' is no pair with a distance, as Si-O=2"
                 ) from None
         return pairs
-
-    def find_mistakes(self, value: Any, place: str, mistakes: Mistakes) -> None:
-        if type(value) is dict:
-            for pair, longest in value.items():
-                self.number.find_mistakes(longest, f"{place}.{shown(pair)}", mistakes)
-        elif type(value) is str:
-            if value not in WORDS:
-                mistakes.add(place, f"there is no '{shown(value)}'; {suggestion(value, WORDS)}")
-        elif type(value) is not bool:
-            self.number.find_mistakes(value, place, mistakes)
-
-    def schema(self) -> Schema:
-        number = self.number.schema()
-        return {
-            "anyOf": [
-                {"type": "string", "enum": list(WORDS)},
-                {"type": "boolean"},
-                number,
-                {"type": "object", "additionalProperties": number},
-            ]
-        }
-
-    def values(self) -> str:
-        words = ", ".join(f'`"{word}"`' for word in WORDS)
-        return f"{words}, a distance, or a table of distances by pairs of types"
-
-    def option(self) -> dict[str, Any]:
-        return {"metavar": "auto|file|distance|none|LENGTH|A-B=LENGTH,..."}
 
 
 BONDS = BondsKind()

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import hypot, isfinite
 from typing import TYPE_CHECKING
 
 from raytracer.errors import SceneError, shown
 from raytracer.field_types import Text
-from raytracer.fields import Defined, check_fields, define
+from raytracer.fields import Defined, setting
 
 if TYPE_CHECKING:
     from raytracer.scene.transform import Vector
@@ -24,7 +24,7 @@ Plane = tuple["Vector", float]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Clip(Defined):
+class Clip(Defined, place="clip"):
     """Which part of space is shown: cuts through spheres show a flat face in the sphere's colour.
 
     A condition compares linear expressions in x, y and z, in scene units, and several are joined by
@@ -34,17 +34,15 @@ class Clip(Defined):
         SceneError: no condition, both, or one that is not understood.
     """
 
-    keep: str | None = field(
-        default=None,
-        metadata=define(Text(), 'Condition on what is shown: "0 < z < 5", "x + y < 3".'),
+    keep: str | None = setting(
+        None, Text(), 'Condition on what is shown: "0 < z < 5", "x + y < 3".'
     )
-    remove: str | None = field(
-        default=None,
-        metadata=define(Text(), 'Condition on what is cut away: "x > 0 and y > 0 and z > 0".'),
+    remove: str | None = setting(
+        None, Text(), 'Condition on what is cut away: "x > 0 and y > 0 and z > 0".'
     )
 
     def __post_init__(self) -> None:
-        check_fields(self, "clip")
+        super().__post_init__()
         if (self.keep is None) == (self.remove is None):
             problem = "give either `keep` or `remove`"
             raise SceneError(f"clip.{'keep' if self.keep is None else 'remove'}: {problem}; {HELP}")

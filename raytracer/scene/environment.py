@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from raytracer.errors import SceneError
 from raytracer.field_types import Number, Text, Truth
-from raytracer.fields import Defined, check_fields, define
+from raytracer.fields import Defined, setting
 from raytracer.scene.colors import Color, parse_color, srgb_to_linear
 from raytracer.scene.kinds import ColorValue
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Environment(Defined):
+class Environment(Defined, place="environment"):
     """Light from all around, in place of the ambient light and of the background's light.
 
     With the integrator `path` it lights the spheres; with the others mirrors show it, and the
@@ -29,51 +29,38 @@ class Environment(Defined):
         SceneError: a value is out of range, or they contradict each other.
     """
 
-    image: str | None = field(
-        default=None,
-        metadata=define(
-            Text(),
-            "File of an equirectangular picture: .exr, .hdr, .png, .jpg or .tiff, twice as wide as "
-            "high; relative to the scene file.",
-        ),
+    image: str | None = setting(
+        None,
+        Text(),
+        "File of an equirectangular picture: .exr, .hdr, .png, .jpg or .tiff, twice as wide as "
+        "high; relative to the scene file.",
     )
-    color: Color | None = field(
-        default=None, metadata=define(ColorValue(), "One colour all around, instead of an image.")
+    color: Color | None = setting(None, ColorValue(), "One colour all around, instead of an image.")
+    bottom: Color | None = setting(
+        None, ColorValue(), "Colour of the nadir of a gradient; needs `top`."
     )
-    bottom: Color | None = field(
-        default=None,
-        metadata=define(ColorValue(), "Colour of the nadir of a gradient; needs `top`."),
+    top: Color | None = setting(
+        None, ColorValue(), "Colour of the zenith of a gradient; needs `bottom`."
     )
-    top: Color | None = field(
-        default=None,
-        metadata=define(ColorValue(), "Colour of the zenith of a gradient; needs `bottom`."),
+    intensity: float = setting(1.0, Number(0.0, 1e9), "Factor of the radiance.")
+    rotation: float = setting(
+        0.0,
+        Number(-360.0, 360.0),
+        "Degrees by which it is turned about the up axis of the background.",
+        "With 0 the middle of an image lies towards +x, or +z where x is up.",
     )
-    intensity: float = field(
-        default=1.0, metadata=define(Number(0.0, 1e9), "Factor of the radiance.")
+    shadow: bool = setting(
+        True,
+        Truth(),
+        "Whether spheres cast shadows in its light, where paths are traced.",
+        "Without, each surface gets the light of its whole side of the sky.",
     )
-    rotation: float = field(
-        default=0.0,
-        metadata=define(
-            Number(-360.0, 360.0),
-            "Degrees by which it is turned about the up axis of the background.",
-            "With 0 the middle of an image lies towards +x, or +z where x is up.",
-        ),
-    )
-    shadow: bool = field(
-        default=True,
-        metadata=define(
-            Truth(),
-            "Whether spheres cast shadows in its light, where paths are traced.",
-            "Without, each surface gets the light of its whole side of the sky.",
-        ),
-    )
-    visible: bool = field(
-        default=False,
-        metadata=define(Truth(), "Whether it is seen behind the spheres; else the background is."),
+    visible: bool = setting(
+        False, Truth(), "Whether it is seen behind the spheres; else the background is."
     )
 
     def __post_init__(self) -> None:
-        check_fields(self, "environment")
+        super().__post_init__()
         if (self.bottom is None) != (self.top is None):
             missing = "bottom" if self.bottom is None else "top"
             raise SceneError(f"environment.{missing}: a gradient needs both a bottom and a top")

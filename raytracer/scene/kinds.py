@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from importlib import import_module
+from collections.abc import Mapping
+from math import inf
 from typing import Any
 
-from raytracer.arguments import text
-from raytracer.errors import SceneError, UserError, shown, suggestion
-from raytracer.field_types import Kind, Mistakes, Number, Schema
+from raytracer.arguments import as_text
+from raytracer.errors import SceneError, UserError, shown
+from raytracer.field_types import (
+    TEXT,
+    Kind,
+    Mistakes,
+    Number,
+    Schema,
+    loaded,
+    number_of,
+    of_types,
+)
 from raytracer.fields import Definition, definitions
 from raytracer.scene.colors import parse_color
-from raytracer.warning import passed_to
 
-_UNIT: Schema = {"type": "number", "minimum": 0, "maximum": 1}
-
-COLOR: Schema = {
-    "anyOf": [{"type": "string"}, {"type": "array", "items": _UNIT, "minItems": 3, "maxItems": 4}],
+_NUMBERS: Schema = {
+    "type": "array",
+    "items": {"type": "number", "minimum": 0, "maximum": 1},
+    "minItems": 3,
+    "maxItems": 4,
 }
+
+COLOR: Schema = {"anyOf": [TEXT, _NUMBERS]}
 """JSON Schema of a colour."""
 
 
@@ -31,45 +42,25 @@ APERTURE = Number(0.0, 1.0)
 class ColorValue(Kind):
     """A colour as people write it."""
 
+    plain = of_types({str: TEXT, list: _NUMBERS})
+    noun = said = "a colour"
+    metavar = "COLOR"
+
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
         try:
             return parse_color(value)
         except SceneError as mistake:
             raise error(f"{name}: {mistake}") from None
 
-    def find_mistakes(self, value: Any, place: str, mistakes: Mistakes) -> None:
-        try:
-            with passed_to(_ignore):  # the objects that are made of the values warn
-                parse_color(value)
-        except SceneError as mistake:
-            mistakes.add(place, str(mistake))
-
-    def schema(self) -> Schema:
-        return COLOR
-
-    def values(self) -> str:
-        return "a colour"
-
-    def option(self) -> dict[str, Any]:
-        return {"metavar": "COLOR"}
-
-
-def _ignore(sentence: str) -> None:
-    """Leave out a warning."""
-
 
 class Rows(Kind):
     """A list with an item for each sphere; the items are checked when they become spheres."""
 
     def __init__(self, item: Kind) -> None:
-        self.item = item
+        self.plain = {list: {"type": "array", "items": item.schema()}}
 
-    def find_mistakes(self, value: Any, place: str, mistakes: Mistakes) -> None:
-        if type(value) is not list:
-            mistakes.must_be(place, "a list", value)
-
-    def schema(self) -> Schema:
-        return {"type": "array", "items": self.item.schema()}
+    def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
+        return value
 
 
 class Table(Kind):
@@ -78,11 +69,16 @@ class Table(Kind):
     Args:
         title: in the JSON Schema.
         summary: what it describes.
-        keys: the definition of each key.
+        keys: the definition of each key, or "module:Class" of the dataclass whose fields they are.
     """
 
-    def __init__(self, title: str, summary: str, keys: Mapping[str, Definition]) -> None:
-        self.title, self.summary, self.keys = title, summary, keys
+    def __init__(self, title: str, summary: str, keys: Mapping[str, Definition] | str) -> None:
+        self.title, self.summary, self._keys = title, summary, keys
+
+    @property
+    def keys(self) -> Mapping[str, Definition]:
+        """The definition of each key."""
+        return definitions(loaded(self._keys)) if isinstance(self._keys, str) else self._keys
 
     def find_mistakes(self, value: Any, place: str, mistakes: Mistakes) -> None:
         if type(value) is not dict:
@@ -96,8 +92,7 @@ class Table(Kind):
                 mistakes.add(joined(place, name), "is missing")
         for name in value:
             if name not in self.keys:
-                hint = "" if mistakes.full else suggestion(name, self.keys)
-                mistakes.add(joined(place, shown(name)), f"unknown key; {hint}")
+                mistakes.unknown(joined(place, shown(name)), "unknown key", name, self.keys)
 
     def _find_in(self, key: Definition, value: Any, place: str, mistakes: Mistakes) -> None:
         """Check the value of a key, and say where a value for each sphere, or for all, goes."""
@@ -130,34 +125,7 @@ class Table(Kind):
         return result | ({"required": required} if required else {})
 
     def tables(self) -> list[Table]:
-        """Return this table and those in it."""
-        inside = [t for key in self.keys.values() for t in tables_of(key.kind)]
-        return [self, *inside]
-
-
-class Keys(Mapping[str, Definition]):
-    """The fields of a dataclass in a module that is imported where they are first needed.
-
-    Args:
-        module: its name.
-        kind: the dataclass.
-    """
-
-    def __init__(self, module: str, kind: str) -> None:
-        self._module, self._kind = module, kind
-
-    @property
-    def _known(self) -> Mapping[str, Definition]:
-        return definitions(getattr(import_module(self._module), self._kind))
-
-    def __getitem__(self, name: str) -> Definition:
-        return self._known[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._known)
-
-    def __len__(self) -> int:
-        return len(self._known)
+        return [self]
 
 
 class Tables(Kind):
@@ -179,12 +147,12 @@ class Tables(Kind):
     def schema(self) -> Schema:
         return {"type": "array", "items": self.item.schema()}
 
+    def tables(self) -> list[Table]:
+        return tables_of(self.item)
 
-class NamedTables(Kind):
+
+class NamedTables(Tables):
     """Tables by names that the user chooses, [materials.NAME]."""
-
-    def __init__(self, item: Kind) -> None:
-        self.item = item
 
     def find_mistakes(self, value: Any, place: str, mistakes: Mistakes) -> None:
         if type(value) is not dict:
@@ -198,94 +166,59 @@ class NamedTables(Kind):
 
 
 class Either(Kind):
-    """A value of one kind, or a table."""
+    """A value of one kind, or a table; the table may be "module:NAME"."""
 
-    def __init__(self, plain_kind: Kind, table: Kind) -> None:
-        self.plain, self.table = plain_kind, table
+    def __init__(self, value: Kind, table: Kind | str) -> None:
+        self.value, self._table = value, table
+
+    @property
+    def table(self) -> Kind:
+        """The kind of a table."""
+        kind: Kind = loaded(self._table) if isinstance(self._table, str) else self._table
+        return kind
 
     def find_mistakes(self, value: Any, place: str, mistakes: Mistakes) -> None:
-        kind = self.table if type(value) is dict else self.plain
+        kind = self.table if type(value) is dict else self.value
         kind.find_mistakes(value, place, mistakes)
 
     def schema(self) -> Schema:
-        own = self.plain.schema()
+        own = self.value.schema()
         return {"anyOf": [*own.get("anyOf", [own]), self.table.schema()]}
 
     def values(self) -> str:
-        return f"{self.plain.values()}, or a table"
+        return f"{self.value.values()}, or a table"
+
+    def tables(self) -> list[Table]:
+        return tables_of(self.table)
 
 
 class Expression(Number):
     """A number above 0, or an expression over columns."""
 
-    def __init__(self) -> None:
-        super().__init__(0.0, above=True)
+    noun = "a number or an expression"
+    metavar = "NUMBER|EXPRESSION"
+
+    said = "a number above 0, or an expression over columns"
+
+    def __init__(self, low: float = 0.0, high: float = inf, above: bool = True) -> None:
+        super().__init__(low, high, above)
+        self.plain = {**self.plain, str: TEXT}
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
-        if not isinstance(value, str):
-            return super().checked(value, name, error)
-        words = text(value, name, error)
-        try:
-            number = float(words)  # as the command line has it
-        except ValueError:
-            return words
-        return super().checked(number, name, error)
-
-    def find_mistakes(self, value: Any, place: str, mistakes: Mistakes) -> None:
-        if type(value) is not str:
-            super().find_mistakes(value, place, mistakes)
-
-    def schema(self) -> Schema:
-        return {"anyOf": [super().schema(), {"type": "string"}]}
-
-    def values(self) -> str:
-        return "a number above 0, or an expression over columns"
+        number = number_of(value) if isinstance(value, str) else value  # as the command line has it
+        return as_text(number) if isinstance(number, str) else super().checked(number, name, error)
 
     def limits(self) -> str:
         return ""
-
-    def option(self) -> dict[str, Any]:
-        return {"metavar": "NUMBER|EXPRESSION"}
 
 
 class Share(Expression):
     """A number from 0 to 1, or an expression over columns."""
 
+    said = "a number from 0 to 1, or an expression over columns"
+
     def __init__(self) -> None:
-        Number.__init__(self, 0.0, 1.0)
-
-    def values(self) -> str:
-        return "a number from 0 to 1, or an expression over columns"
-
-
-class Later(Kind):
-    """A kind that is imported where a file has such a value.
-
-    Args:
-        module: its module.
-        name: of the kind there.
-    """
-
-    def __init__(self, module: str, name: str) -> None:
-        self.module, self.name = module, name
-
-    @property
-    def kind(self) -> Kind:
-        """The kind itself."""
-        kind: Kind = getattr(import_module(self.module), self.name)
-        return kind
-
-    def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
-        return self.kind.checked(value, name, error)
-
-    def find_mistakes(self, value: Any, place: str, mistakes: Mistakes) -> None:
-        self.kind.find_mistakes(value, place, mistakes)
-
-    def schema(self) -> Schema:
-        return self.kind.schema()
-
-    def values(self) -> str:
-        return self.kind.values()
+        super().__init__(0.0, 1.0, above=False)
 
 
 class Variants(Kind):
@@ -309,27 +242,25 @@ class Variants(Kind):
         elif "type" not in value:
             mistakes.add(place, f"type is missing; known are {', '.join(self.variants)}")
         else:
-            hint = "" if mistakes.full else suggestion(str(name), self.variants)
-            mistakes.add(place, f"there is no type '{shown(str(name))}'; {hint}")
+            problem = f"there is no type '{shown(str(name))}'"
+            mistakes.unknown(place, problem, str(name), self.variants)
 
     def schema(self) -> Schema:
         return {"oneOf": [table.schema() for table in self.variants.values()]}
+
+    def tables(self) -> list[Table]:
+        return list(self.variants.values())
 
 
 class Constant(Kind):
     """The name of a type, which is right where the table was found by it."""
 
     def __init__(self, word: str) -> None:
-        self.word = word
+        self.plain = {str: {"type": "string", "const": word}}
+        self.said = f'`"{word}"`'
 
-    def find_mistakes(self, value: Any, place: str, mistakes: Mistakes) -> None:
-        """Find none: a wrong word chooses no table."""
-
-    def schema(self) -> Schema:
-        return {"type": "string", "const": self.word}
-
-    def values(self) -> str:
-        return f'`"{self.word}"`'
+    def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
+        return value
 
 
 def joined(place: str, name: str) -> str:
@@ -368,15 +299,11 @@ def key_schema(key: Definition) -> Schema:
 
 
 def tables_of(kind: Kind) -> list[Table]:
-    """Return the tables that values of a kind are made of."""
-    if isinstance(kind, Table):
-        return kind.tables()
-    if isinstance(kind, (Tables, NamedTables)):
-        return tables_of(kind.item)
-    if isinstance(kind, Either):
-        return tables_of(kind.table)
-    if isinstance(kind, Later):
-        return tables_of(kind.kind)
-    if isinstance(kind, Variants):
-        return [t for table in kind.variants.values() for t in table.tables()]
-    return []
+    """Return the tables that a value may be, one for each type of object."""
+    return kind.tables() if isinstance(kind, (Table, Tables, Either, Variants)) else []
+
+
+def all_tables(table: Table) -> list[Table]:
+    """Return a table and those in it."""
+    inside = [each for key in table.keys.values() for each in tables_of(key.kind)]
+    return [table, *(each for one in inside for each in all_tables(one))]

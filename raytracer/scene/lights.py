@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from math import hypot, pi, radians, sin
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from raytracer.errors import SceneError
 from raytracer.field_types import Choice, Number, Truth, Vector3
-from raytracer.fields import Defined, check_fields, define
+from raytracer.fields import Defined, define, setting
 from raytracer.layout import code
 from raytracer.scene.colors import RGB, Color, parse_color, srgb_to_linear
 from raytracer.scene.kinds import ColorValue
@@ -25,12 +25,15 @@ if TYPE_CHECKING:
 FALLOFFS = ("none", "inverse-square")
 """Falloff of point lights: the words of the kernels' `Falloff`."""
 
-_SHADOW = define(Truth(), "Whether spheres cast shadows in this light.")
 _NO_LENGTH = "light.direction: has no length; say where the light travels"
 
 
+def _shadow() -> Any:
+    return setting(True, Truth(), "Whether spheres cast shadows in this light.")
+
+
 @dataclass(frozen=True, repr=False, eq=False)
-class PointLight(Defined):
+class PointLight(Defined, place="light"):
     """Light from a point.
 
     What arrives at a distance d is L = color * intensity, or color * intensity / d**2 with
@@ -42,35 +45,26 @@ class PointLight(Defined):
 
     type: ClassVar[str] = "point"
     position: Triple = field(metadata=define(Vector3(), "Where the light is, in scene units."))
-    color: Color = field(default="#ffffff", metadata=define(ColorValue(), "Colour of the light."))
-    intensity: float = field(
-        default=1.0,
-        metadata=define(
-            Number(0.0),
-            "Linear factor of the light, without unit.",
-            "1 shows a white, fully diffuse surface that faces the light as white; with "
-            "`falloff` inverse-square at a distance of one scene unit.",
-        ),
+    color: Color = setting("#ffffff", ColorValue(), "Colour of the light.")
+    intensity: float = setting(
+        1.0,
+        Number(0.0),
+        "Linear factor of the light, without unit.",
+        "1 shows a white, fully diffuse surface that faces the light as white; with "
+        "`falloff` inverse-square at a distance of one scene unit.",
     )
-    falloff: str = field(
-        default="none",
-        metadata=define(
-            Choice(FALLOFFS, "falloff"),
-            "How the light fades with distance; inverse-square has its intensity at one unit.",
-        ),
+    falloff: str = setting(
+        "none",
+        Choice(FALLOFFS, "falloff"),
+        "How the light fades with distance; inverse-square has its intensity at one unit.",
     )
-    radius: float = field(
-        default=0.0,
-        metadata=define(
-            Number(0.0),
-            "Radius of the lamp in scene units; larger ones cast softer shadows.",
-            "What arrives does not depend on it.",
-        ),
+    radius: float = setting(
+        0.0,
+        Number(0.0),
+        "Radius of the lamp in scene units; larger ones cast softer shadows.",
+        "What arrives does not depend on it.",
     )
-    shadow: bool = field(default=True, metadata=_SHADOW)
-
-    def __post_init__(self) -> None:
-        check_fields(self, "light")
+    shadow: bool = _shadow()
 
     def pack(self, entry: NDArray[np.void], space: Space) -> None:
         """Write the light into a struct of the kernels.
@@ -102,7 +96,7 @@ class PointLight(Defined):
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class DirectionalLight(Defined):
+class DirectionalLight(Defined, place="light"):
     """Light from far away, parallel everywhere: L = color * intensity, color in linear RGB.
 
     Raises:
@@ -113,27 +107,23 @@ class DirectionalLight(Defined):
     direction: Triple = field(
         metadata=define(Vector3(), "Direction in which the light travels; any length.")
     )
-    color: Color = field(default="#ffffff", metadata=define(ColorValue(), "Colour of the light."))
-    intensity: float = field(
-        default=1.0,
-        metadata=define(
-            Number(0.0),
-            "Linear factor of the light, without unit.",
-            "1 shows a white, fully diffuse surface that faces the light as white.",
-        ),
+    color: Color = setting("#ffffff", ColorValue(), "Colour of the light.")
+    intensity: float = setting(
+        1.0,
+        Number(0.0),
+        "Linear factor of the light, without unit.",
+        "1 shows a white, fully diffuse surface that faces the light as white.",
     )
-    angle: float = field(
-        default=0.0,
-        metadata=define(
-            Number(0.0, 180.0),
-            "Angle that the light covers in the sky, in degrees; larger ones cast softer shadows.",
-            "The sun covers 0.53. What arrives does not depend on it.",
-        ),
+    angle: float = setting(
+        0.0,
+        Number(0.0, 180.0),
+        "Angle that the light covers in the sky, in degrees; larger ones cast softer shadows.",
+        "The sun covers 0.53. What arrives does not depend on it.",
     )
-    shadow: bool = field(default=True, metadata=_SHADOW)
+    shadow: bool = _shadow()
 
     def __post_init__(self) -> None:
-        check_fields(self, "light")
+        super().__post_init__()
         if hypot(*self.direction) == 0.0:
             raise SceneError(_NO_LENGTH)
 
@@ -169,7 +159,7 @@ class DirectionalLight(Defined):
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class _FlatLight(Defined):
+class _FlatLight(Defined, place="light"):
     """Light from one side of a flat surface, with a radiance of color * intensity (linear RGB).
 
     The camera does not see it, and it is no obstacle; mirrors, glass and metal show it.
@@ -180,19 +170,17 @@ class _FlatLight(Defined):
     direction: Triple = field(
         metadata=define(Vector3(), "Direction in which the surface shines; any length.")
     )
-    color: Color = field(default="#ffffff", metadata=define(ColorValue(), "Colour of the light."))
-    intensity: float = field(
-        default=1.0,
-        metadata=define(
-            Number(0.0),
-            "Linear factor of the radiance, without unit.",
-            "With 1, a white, fully diffuse surface that sees nothing but the light is white.",
-        ),
+    color: Color = setting("#ffffff", ColorValue(), "Colour of the light.")
+    intensity: float = setting(
+        1.0,
+        Number(0.0),
+        "Linear factor of the radiance, without unit.",
+        "With 1, a white, fully diffuse surface that sees nothing but the light is white.",
     )
-    shadow: bool = field(default=True, metadata=_SHADOW)
+    shadow: bool = _shadow()
 
     def __post_init__(self) -> None:
-        check_fields(self, "light")
+        super().__post_init__()
         if hypot(*self.direction) == 0.0:
             raise SceneError(_NO_LENGTH)
 
@@ -241,15 +229,10 @@ class RectangleLight(_FlatLight):
     """
 
     type: ClassVar[str] = "rectangle"
-    width: float = field(
-        default=1.0, metadata=define(Number(0.0, above=True), "Width in scene units.")
-    )
-    height: float = field(
-        default=1.0, metadata=define(Number(0.0, above=True), "Height in scene units.")
-    )
-    up: Triple = field(
-        default=(0.0, 1.0, 0.0),
-        metadata=define(Vector3(), "Direction of the height, as far as it lies in the rectangle."),
+    width: float = setting(1.0, Number(0.0, above=True), "Width in scene units.")
+    height: float = setting(1.0, Number(0.0, above=True), "Height in scene units.")
+    up: Triple = setting(
+        (0.0, 1.0, 0.0), Vector3(), "Direction of the height, as far as it lies in the rectangle."
     )
 
     def pack(self, entry: NDArray[np.void], space: Space) -> None:
@@ -286,9 +269,7 @@ class DiskLight(_FlatLight):
     """
 
     type: ClassVar[str] = "disk"
-    radius: float = field(
-        default=0.5, metadata=define(Number(0.0, above=True), "Radius in scene units.")
-    )
+    radius: float = setting(0.5, Number(0.0, above=True), "Radius in scene units.")
 
     def pack(self, entry: NDArray[np.void], space: Space) -> None:
         """Write the light into a struct of the kernels.
@@ -332,20 +313,15 @@ LIGHTS: dict[str, type[Light]] = {
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Ambient(Defined):
+class Ambient(Defined, place="ambient"):
     """Light that reaches everything alike.
 
     Raises:
         SceneError: a value is out of range.
     """
 
-    color: Color = field(default="#ffffff", metadata=define(ColorValue(), "Colour of the light."))
-    intensity: float = field(
-        default=0.1, metadata=define(Number(0.0), "Linear factor of the light.")
-    )
-
-    def __post_init__(self) -> None:
-        check_fields(self, "ambient")
+    color: Color = setting("#ffffff", ColorValue(), "Colour of the light.")
+    intensity: float = setting(0.1, Number(0.0), "Linear factor of the light.")
 
 
 def _radiance(light: Light | _FlatLight, unit: float = 1.0) -> NDArray[np.float64]:

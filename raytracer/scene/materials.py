@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from raytracer.field_types import Number
-from raytracer.fields import Defined, check_fields, define, definitions
+from raytracer.fields import Defined, definitions, setting
 from raytracer.layout import code
 from raytracer.scene.colors import Color, parse_color, srgb_to_linear
 from raytracer.scene.kinds import ColorValue
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Material(Defined):
+class Material(Defined, place="material"):
     """How a surface reflects light: Phong's model (1975) with a mirror.
 
     With normal n, direction wi to the light, direction wo to the viewer, r = 2 (n . wi) n - wi, and
@@ -37,45 +37,31 @@ class Material(Defined):
     """
 
     type: ClassVar[str] = "phong"
-    ambient: float = field(
-        default=1.0, metadata=define(Number(0.0, 1.0), "Factor of the ambient light.")
+    ambient: float = setting(1.0, Number(0.0, 1.0), "Factor of the ambient light.")
+    diffuse: float = setting(
+        0.9, Number(0.0, 1.0), "Factor of the diffuse (Lambertian) reflection."
     )
-    diffuse: float = field(
-        default=0.9,
-        metadata=define(Number(0.0, 1.0), "Factor of the diffuse (Lambertian) reflection."),
+    specular: float = setting(0.1, Number(0.0, 1.0), "Factor of the highlight.")
+    shininess: float = setting(
+        40.0,
+        Number(0.0, 1e6, above=True),
+        "Exponent of the highlight: the larger, the smaller the highlight.",
     )
-    specular: float = field(
-        default=0.1, metadata=define(Number(0.0, 1.0), "Factor of the highlight.")
+    mirror: float = setting(
+        0.0, Number(0.0, 1.0), "Share of the light that is reflected as by a mirror."
     )
-    shininess: float = field(
-        default=40.0,
-        metadata=define(
-            Number(0.0, 1e6, above=True),
-            "Exponent of the highlight: the larger, the smaller the highlight.",
-        ),
+    mirror_color: Color = setting(
+        "#ffffff", ColorValue(), "Colour of the light that the mirror reflects."
     )
-    mirror: float = field(
-        default=0.0,
-        metadata=define(Number(0.0, 1.0), "Share of the light that is reflected as by a mirror."),
+    opacity: float = setting(
+        1.0,
+        Number(0.0, 1.0),
+        "Share of the light that does not pass straight through; times that of the spheres.",
     )
-    mirror_color: Color = field(
-        default="#ffffff",
-        metadata=define(ColorValue(), "Colour of the light that the mirror reflects."),
-    )
-    opacity: float = field(
-        default=1.0,
-        metadata=define(
-            Number(0.0, 1.0),
-            "Share of the light that does not pass straight through; times that of the spheres.",
-        ),
-    )
-
-    def __post_init__(self) -> None:
-        check_fields(self, "material")
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Principled(Defined):
+class Principled(Defined, place="material"):
     """How a surface scatters light: coat, metal, dielectric over a diffuse base, and glass.
 
     The names and meanings are those of glTF and of Blender's Principled BSDF; the base colour is
@@ -89,69 +75,45 @@ class Principled(Defined):
     """
 
     type: ClassVar[str] = "principled"
-    roughness: float = field(
-        default=0.5,
-        metadata=define(
-            Number(0.0, 1.0), "From 0, a mirror, to 1; the highlight's width is its square."
-        ),
+    roughness: float = setting(
+        0.5, Number(0.0, 1.0), "From 0, a mirror, to 1; the highlight's width is its square."
     )
-    metallic: float = field(
-        default=0.0,
-        metadata=define(Number(0.0, 1.0), "Share of metal, which reflects in the sphere's colour."),
+    metallic: float = setting(
+        0.0, Number(0.0, 1.0), "Share of metal, which reflects in the sphere's colour."
     )
-    ior: float = field(
-        default=1.5,
-        metadata=define(
-            Number(1.0, 4.0), "Index of refraction of the dielectric and of the glass."
-        ),
+    ior: float = setting(
+        1.5, Number(1.0, 4.0), "Index of refraction of the dielectric and of the glass."
     )
-    specular: float = field(
-        default=1.0,
-        metadata=define(
-            Number(0.0, 1.0), "Factor of the reflection of the dielectric; not of glass."
-        ),
+    specular: float = setting(
+        1.0, Number(0.0, 1.0), "Factor of the reflection of the dielectric; not of glass."
     )
-    coat: float = field(
-        default=0.0, metadata=define(Number(0.0, 1.0), "Share of a smooth clear coat of index 1.5.")
+    coat: float = setting(0.0, Number(0.0, 1.0), "Share of a smooth clear coat of index 1.5.")
+    transmission: float = setting(
+        0.0,
+        Number(0.0, 1.0),
+        "Share of glass, which takes the place of the diffuse base.",
+        "Light takes on the sphere's colour on its way in and out.",
     )
-    transmission: float = field(
-        default=0.0,
-        metadata=define(
-            Number(0.0, 1.0),
-            "Share of glass, which takes the place of the diffuse base.",
-            "Light takes on the sphere's colour on its way in and out.",
-        ),
+    attenuation_distance: float = setting(
+        0.0,
+        Number(0.0, 1e12),
+        "Length of the way inside of glass, in scene units, after which white light has the "
+        "sphere's colour. 0: light takes on the colour at the surfaces instead.",
     )
-    attenuation_distance: float = field(
-        default=0.0,
-        metadata=define(
-            Number(0.0, 1e12),
-            "Length of the way inside of glass, in scene units, after which white light has the "
-            "sphere's colour. 0: light takes on the colour at the surfaces instead.",
-        ),
+    priority: float = setting(
+        0.0,
+        Number(-1e6, 1e6),
+        "Which glass fills the place where spheres of glass overlap: that of the largest "
+        "priority, and of equal priorities the sphere that comes last in the scene.",
     )
-    priority: float = field(
-        default=0.0,
-        metadata=define(
-            Number(-1e6, 1e6),
-            "Which glass fills the place where spheres of glass overlap: that of the largest "
-            "priority, and of equal priorities the sphere that comes last in the scene.",
-        ),
+    emission: float = setting(
+        0.0, Number(0.0, 1e12), "Radiance that the sphere sends out, times its colour."
     )
-    emission: float = field(
-        default=0.0,
-        metadata=define(Number(0.0, 1e12), "Radiance that the sphere sends out, times its colour."),
+    opacity: float = setting(
+        1.0,
+        Number(0.0, 1.0),
+        "Share of the light that does not pass straight through; times that of the spheres.",
     )
-    opacity: float = field(
-        default=1.0,
-        metadata=define(
-            Number(0.0, 1.0),
-            "Share of the light that does not pass straight through; times that of the spheres.",
-        ),
-    )
-
-    def __post_init__(self) -> None:
-        check_fields(self, "material")
 
 
 AnyMaterial = Material | Principled

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from raytracer.arguments import items, whole
 from raytracer.errors import SceneError, UserError, shown_value
-from raytracer.field_types import Kind, Mistakes, Schema
+from raytracer.field_types import Kind, array, of_types
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,6 +31,10 @@ FLATTEST = 1e-9
 class Counts(Kind):
     """Numbers of boxes along the three edges: three whole numbers, or one for all of them."""
 
+    plain = of_types({list: array({"type": "integer", "minimum": 1, "maximum": MOST}, 3)})
+    noun = said = f"three whole numbers from 1 to {MOST}"
+    metavar = "A,B,C"
+
     def checked(self, value: Any, name: str, error: type[UserError]) -> tuple[int, int, int]:
         own = value
         if isinstance(own, str):  # on the command line
@@ -44,26 +48,9 @@ class Counts(Kind):
                 f"{name}: {shown_value(value)} is no number of boxes along each edge; give three "
                 "whole numbers, as in 2,2,1"
             )
-        a, b, c = (whole(each, name, 1, MOST, error) for each in given * (3 // len(given)))
+        counts = [whole(n, f"{name}[{i}]", 1, MOST, error) for i, n in enumerate(given)]
+        a, b, c = counts * (3 // len(counts))
         return a, b, c
-
-    def find_mistakes(self, value: Any, place: str, mistakes: Mistakes) -> None:
-        if type(value) is not list or len(value) != 3:
-            mistakes.must_be(place, "a list of three whole numbers", value)
-            return
-        for index, each in enumerate(value):
-            if type(each) is not int or not 1 <= each <= MOST:
-                mistakes.must_be(f"{place}[{index}]", f"a whole number from 1 to {MOST}", each)
-
-    def schema(self) -> Schema:
-        count = {"type": "integer", "minimum": 1, "maximum": MOST}
-        return {"type": "array", "items": count, "minItems": 3, "maxItems": 3}
-
-    def values(self) -> str:
-        return f"three whole numbers from 1 to {MOST}"
-
-    def option(self) -> dict[str, Any]:
-        return {"metavar": "A,B,C"}
 
 
 REPLICATE = Counts()

@@ -9,13 +9,13 @@ prints a table in Markdown: of all keys of a scene file, of those of one table (
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from raytracer.errors import UserError, suggestion
 from raytracer.field_types import Kind
 from raytracer.fields import Definition, definitions
-from raytracer.scene.kinds import Either, Later, NamedTables, Table, Tables, Variants
+from raytracer.scene.kinds import Either, NamedTables, Table, Tables, tables_of
 from raytracer.scene.tables import SCENE
 
 TONE = "tone"
@@ -55,7 +55,7 @@ def rows(table: str | None = None) -> list[Row]:
         return [_row(key.name, key, key.option_name) for key in definitions(ToneSettings).values()]
     if table is None:
         return list(_rows(SCENE.keys, ""))
-    known = [name for name, key in SCENE.keys.items() if list(_inside(key.kind))]
+    known = [name for name, key in SCENE.keys.items() if tables_of(key.kind)]
     if table not in known:
         raise UserError(f"there is no table '{table}'; {suggestion(table, [*known, TONE])}")
     return list(_rows({table: SCENE.keys[table]}, ""))
@@ -82,7 +82,7 @@ def markdown(table: str | None = None) -> str:
 
 def _rows(keys: Mapping[str, Definition], prefix: str) -> Iterator[Row]:
     for name, key in keys.items():
-        path, inside = prefix + name, list(_inside(key.kind))
+        path, inside = prefix + name, tables_of(key.kind)
         if isinstance(key.kind, Either):
             yield _row(path, key, "")
         if inside:
@@ -100,7 +100,9 @@ def _merged(tables: list[Table]) -> dict[str, Definition]:
         return dict(tables[0].keys)
     types = {table.keys["type"].kind.values(): table.keys for table in tables}
     first = tables[0].keys["type"]
-    merged = {"type": Definition(_Listed(types), first.summary, default=first.default)}
+    kind = Kind()
+    kind.said = ", ".join(types)
+    merged = {"type": Definition(kind, first.summary, default=first.default)}
     for keys in types.values():
         for name, key in keys.items():
             if name not in merged:
@@ -119,7 +121,7 @@ def _by_types(own: dict[str, Definition], *, every: bool) -> tuple[str, str]:
     """
     meanings: dict[str, list[str]] = {}
     for each, key in own.items():
-        meanings.setdefault(f"{key.summary} {key.details}".rstrip(), []).append(each)
+        meanings.setdefault(key.text, []).append(each)
     if every and len(meanings) == 1:
         text = next(iter(meanings))
     else:
@@ -133,34 +135,9 @@ def _by_types(own: dict[str, Definition], *, every: bool) -> tuple[str, str]:
     return text, ", ".join(f"{each} {default}" for each, default in defaults.items())
 
 
-class _Listed(Kind):
-    """A kind of which only the values are told."""
-
-    def __init__(self, values: Iterable[str]) -> None:
-        self._values = ", ".join(values)
-
-    def values(self) -> str:
-        return self._values
-
-
 def _row(path: str, key: Definition, option: str) -> Row:
     default = "required" if key.required else key.default_words
-    meaning = f"{key.summary} {key.details}".rstrip()
-    return Row(path, option, default, key.kind.values(), meaning)
-
-
-def _inside(kind: Kind) -> Iterator[Table]:
-    """Yield the tables that a value of a kind is, one for each type."""
-    if isinstance(kind, Table):
-        yield kind
-    elif isinstance(kind, Variants):
-        yield from kind.variants.values()
-    elif isinstance(kind, (Tables, NamedTables)):
-        yield from _inside(kind.item)
-    elif isinstance(kind, Either):
-        yield from _inside(kind.table)
-    elif isinstance(kind, Later):
-        yield from _inside(kind.kind)
+    return Row(path, option, default, key.kind.values(), key.text)
 
 
 if __name__ == "__main__":

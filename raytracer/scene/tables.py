@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from raytracer.field_types import Choice, Integer, Kind, Number, Schema, Text, Truth, Vector3
-from raytracer.fields import Definition, definitions
+from raytracer.field_types import Choice, Integer, Kind, Number, Schema, Text, Vector3
+from raytracer.fields import Borrowed, Definition, definitions
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.scene.background import Background
 from raytracer.scene.camera import CAMERA_TYPES, Camera
+from raytracer.scene.coloring import STYLE
 from raytracer.scene.colors import COLOR_SPACES
 from raytracer.scene.ground import Ground
 from raytracer.scene.kinds import (
@@ -21,14 +22,13 @@ from raytracer.scene.kinds import (
     Constant,
     Either,
     Expression,
-    Keys,
-    Later,
     NamedTables,
     Rows,
     Share,
     Table,
     Tables,
     Variants,
+    all_tables,
 )
 from raytracer.scene.lights import LIGHTS, Ambient
 from raytracer.scene.materials import DEFAULT, MATERIALS
@@ -40,7 +40,7 @@ MOST_FRAMES = 10**12
 """Largest number of a frame; that of a file is checked when it is read."""
 
 
-def _key(kind: Kind, summary: str, default_text: str = "", **options: Any) -> Definition:
+def _key(kind: Kind | str, summary: str, default_text: str = "", **options: Any) -> Definition:
     """Return the definition of a key that may be left out, in a file only."""
     return Definition(kind, summary, default_text=default_text, **{"default": None} | options)
 
@@ -127,6 +127,12 @@ GENERATE = Table(
     },
 )
 
+OF_STYLE = (
+    "palette", "select", "rest", "wrap", "replicate", "style", "bonds", "bond_radius",
+    "bond_color", "bond_select", "bond_orders",
+)  # fmt: skip
+"""Settings of `StyleSettings` that are keys of a set of spheres."""
+
 SPHERES = Table(
     "Spheres",
     "A set of spheres: inline, from a file, or from a generator.",
@@ -166,56 +172,13 @@ SPHERES = Table(
         ),
         "radii": _key(Rows(Number()), "A radius for each inline centre.", every="radius"),
         "color": _key(
-            Either(ColorValue(), Later("raytracer.scene.coloring.style", "COLOR_BY")),
+            Either(ColorValue(), "raytracer.scene.coloring.style:COLOR_BY"),
             "One colour for all spheres of the set, or a table of colours that follow a column; "
             "goes before the file's colours.",
             "that of elements; light grey",
             each="colors",
         ),
-        "palette": _key(
-            Later("raytracer.scene.coloring.style", "PALETTE"), "Colours of elements.", "jmol"
-        ),
-        "select": _key(
-            Text(),
-            "Show only the particles that fulfil a condition: \"type == 'O' and z > 3\", "
-            '"every 10", "random 0.1", "connected to id == 7".',
-            "all",
-        ),
-        "rest": _key(
-            Number(0.0, 1.0), "Opacity of the particles that `select` does not choose.", "hidden"
-        ),
-        "wrap": _key(Truth(), "Move particles into the periodic box of the file.", default=False),
-        "replicate": _key(
-            Later("raytracer.scene.periodic", "REPLICATE"),
-            "Number of boxes along each edge of the file's periodic box: [2, 2, 1] shows four.",
-            "[1, 1, 1]",
-        ),
-        "style": _key(
-            Choice(("ball-and-stick", "licorice", "space-filling", "wire")),
-            "How atoms are drawn: as balls and sticks, sticks alone, touching balls, or lines.",
-            "atoms as they are",
-        ),
-        "bonds": _key(
-            Later("raytracer.scene.bond_settings", "BONDS"),
-            "Bonds between particles: those of the file, or by distance and covalent radii; or "
-            "the longest distance, for all or by pairs of types: { Si-O = 2.0 }.",
-            "those of the style",
-        ),
-        "bond_radius": _key(Number(0.0, above=True), "Radius of bonds.", "that of the style"),
-        "bond_color": _key(
-            Either(ColorValue(), Later("raytracer.scene.coloring.style", "COLOR_BY")),
-            "One colour for all bonds, or a table of colours that follow their length, order or "
-            "type.",
-            "that of the atoms at each end",
-        ),
-        "bond_select": _key(
-            Text(),
-            'Show only the bonds that fulfil a condition: "length < 1.5 and order == 2".',
-            "all",
-        ),
-        "bond_orders": _key(
-            Truth(), "Show double and triple bonds as parallel sticks.", "where orders are known"
-        ),
+        **{name: Borrowed(STYLE, name) for name in OF_STYLE},
         "colors": _key(Rows(ColorValue()), "A colour for each inline centre.", every="color"),
         "color_space": _key(
             Choice(COLOR_SPACES), "What the numbers of colours are.", default="srgb"
@@ -371,11 +334,11 @@ ELEMENT = Table(
 
 BACKGROUND = Table("Background", "What is seen where there is no sphere.", definitions(Background))
 GROUND = Table("Ground", "A plane without end that spheres stand on.", definitions(Ground))
-CLIP = Table("Clip", "Planes that cut the spheres open.", Keys("raytracer.scene.clip", "Clip"))
+CLIP = Table("Clip", "Planes that cut the spheres open.", "raytracer.scene.clip:Clip")
 ENVIRONMENT = Table(
     "Environment",
     "Light from all around, of one colour, a gradient or an image.",
-    Keys("raytracer.scene.environment", "Environment"),
+    "raytracer.scene.environment:Environment",
 )
 AMBIENT = Table("Ambient", "Light that reaches everything alike.", definitions(Ambient))
 MATERIAL = Variants(
@@ -398,11 +361,11 @@ MATERIAL = Variants(
 ANIMATION = Table(
     "Animation",
     "Frames, time and motion of the camera of `raytracer animate`.",
-    Keys("raytracer.scene.animation", "AnimationSettings"),
+    "raytracer.scene.animation:AnimationSettings",
 )
 
 ANNOTATIONS = {
-    name: Table(kind, summary, Keys("raytracer.scene.annotations", kind))
+    name: Table(kind, summary, f"raytracer.scene.annotations:{kind}")
     for name, kind, summary in (
         ("legend", "Legend", "The scale of spheres that are coloured by a column."),
         ("scale_bar", "ScaleBar", "A bar of a known length."),
@@ -417,7 +380,7 @@ ANNOTATIONS = {
 """What is drawn over the picture; texts are a list."""
 
 GLYPHS = {
-    name: Table(kind, summary, Keys("raytracer.scene.glyphs.settings", kind))
+    name: Table(kind, summary, f"raytracer.scene.glyphs.settings:{kind}")
     for name, kind, summary in (
         ("arrows", "Arrows", "Arrows at particles along a vector of their data."),
         ("trails", "Trails", "Paths of particles over the frames of their file."),
@@ -470,7 +433,7 @@ SCENE = Table(
 
 def schema() -> Schema:
     """Return the JSON Schema of scene files, for editors of TOML and JSON."""
-    scene, *others = SCENE.tables()
+    scene, *others = all_tables(SCENE)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         **scene.definition(),

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from raytracer.field_types import Number, Vector3
-from raytracer.fields import Defined, check_fields, define
+from raytracer.fields import Defined, setting
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,29 +20,22 @@ Vector = tuple[float, float, float]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Transform(Defined):
+class Transform(Defined, place="transform"):
     """A uniform scale, then rotations about x, y and z in this order, then a translation.
 
     Raises:
         SceneError: a value is not finite or the scale not positive.
     """
 
-    scale: float = field(
-        default=1.0,
-        metadata=define(Number(0.0, above=True), "Factor of coordinates and radii, applied first."),
+    scale: float = setting(
+        1.0, Number(0.0, above=True), "Factor of coordinates and radii, applied first."
     )
-    rotate: Triple = field(
-        default=(0.0, 0.0, 0.0),
-        metadata=define(
-            Vector3(), "Degrees about the x, then the y, then the z axis, right-handed."
-        ),
+    rotate: Triple = setting(
+        (0.0, 0.0, 0.0),
+        Vector3(),
+        "Degrees about the x, then the y, then the z axis, right-handed.",
     )
-    translate: Triple = field(
-        default=(0.0, 0.0, 0.0), metadata=define(Vector3(), "In scene units, applied last.")
-    )
-
-    def __post_init__(self) -> None:
-        check_fields(self, "transform")
+    translate: Triple = setting((0.0, 0.0, 0.0), Vector3(), "In scene units, applied last.")
 
     def linear(self) -> NDArray[np.float64]:
         """Return rotation times scale, float64 (3, 3), for column vectors."""

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass, field, replace
-from importlib import import_module
+from dataclasses import dataclass, replace
 from math import hypot, inf, radians, tan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from raytracer.arguments import items, of_kind
 from raytracer.errors import SceneError, UserError
-from raytracer.field_types import Axis, Choice, Kind, NumberOr, Text, Truth, Vector3, Words
-from raytracer.fields import Defined, check_fields, define
+from raytracer.field_types import Axis, Choice, Kind, NumberOr, Text, Truth, Vector3, Words, loaded
+from raytracer.fields import Defined, setting
 from raytracer.files.access import require_file
 from raytracer.scene.arrays import quiet
 from raytracer.scene.colors import parse_color
@@ -70,25 +70,18 @@ class Parts(Kind):
     """Objects of a scene, in Python alone.
 
     Args:
-        module, name: where the class, or the table of classes, is: it is imported with a value.
-        many: whether it is a list of them.
+        name: "module:NAME" of their class, or of a dictionary of classes for a list of them.
     """
 
-    def __init__(self, module: str, name: str, many: bool = False) -> None:
-        self.module, self.name, self.many = module, name, many
-
-    @property
-    def kinds(self) -> tuple[type, ...]:
-        """The classes."""
-        found = getattr(import_module(self.module), self.name)
-        return tuple(found.values()) if isinstance(found, dict) else (found,)
+    def __init__(self, name: str) -> None:
+        self.name = name
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
-        from raytracer.arguments import items, of_kind
-
-        if not self.many:
-            return of_kind(value, name, self.kinds, error)
-        return tuple(of_kind(each, name, self.kinds, error) for each in items(value, name, error))
+        kinds = loaded(self.name)
+        if isinstance(kinds, type):
+            return of_kind(value, name, kinds, error)
+        known = tuple(kinds.values())
+        return tuple(of_kind(each, name, known, error) for each in items(value, name, error))
 
 
 OF_PARTICLES = ("radius", "color", "opacity", "material")
@@ -109,43 +102,29 @@ class Glyph(Kind):
 
     def __init__(self, name: str, first: str) -> None:
         self.name, self.first = name, first
+        self.metavar = f"{first.upper()}[,NAME=VALUE,...]"
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
         from raytracer.scene.glyphs.settings import GlyphValue
 
         return GlyphValue(self.name, self.first).checked(value, name, error)
 
-    def option(self) -> dict[str, Any]:
-        return {"metavar": f"{self.first.upper()}[,NAME=VALUE,...]"}
 
+class OrObject(Kind):
+    """A value of another kind, or in Python an object of a class.
 
-class ColorOrBackground(ColorValue):
-    """A colour, or in Python a `Background`."""
+    Args:
+        value: the other kind.
+        name: "module:Class".
+    """
 
-    def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
-        if isinstance(value, str):
-            return super().checked(value, name, error)
-        from raytracer.scene.background import Background
-
-        return value if isinstance(value, Background) else super().checked(value, name, error)
-
-
-class ClipOrCondition(Text):
-    """A condition on x, y and z, or in Python a `Clip`."""
+    def __init__(self, value: Kind, name: str) -> None:
+        self.value, self.name, self.metavar = value, name, value.metavar
+        self.plain, self.noun, self.said = value.plain, value.noun, value.said
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
-        from raytracer.scene.clip import Clip as ClipKind
-
-        return value if isinstance(value, ClipKind) else super().checked(value, name, error)
-
-
-class EnvironmentOrImage(Text):
-    """A colour or the file of an image, or in Python an `Environment`."""
-
-    def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
-        from raytracer.scene.environment import Environment as Around
-
-        return value if isinstance(value, Around) else super().checked(value, name, error)
+        is_object = not isinstance(value, str) and isinstance(value, loaded(self.name))
+        return value if is_object else self.value.checked(value, name, error)
 
 
 class GroundOrHeight(NumberOr):
@@ -153,174 +132,115 @@ class GroundOrHeight(NumberOr):
 
     def __init__(self) -> None:
         super().__init__(BELOW, -inf, inf, "a finite height")
+        self.metavar = "HEIGHT|none"
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
         if isinstance(value, (Ground, bool)):
             return value
-        return (
-            False
-            if isinstance(value, str) and value == "none"
-            else super().checked(value, name, error)
-        )
-
-    def option(self) -> dict[str, Any]:
-        return {"metavar": f"{self.word}|HEIGHT|none"}
+        is_none = isinstance(value, str) and value == "none"
+        return False if is_none else super().checked(value, name, error)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class ViewSettings(Defined):
+class ViewSettings(Defined, error=UserError):
     """What a call shows otherwise than the scene says; None keeps the scene's.
 
     Raises:
         UserError: a value is out of range.
     """
 
-    view: str | None = field(
-        default=None,
-        metadata=define(
-            Choice(VIEWS, "view"),
-            "Standard view, fitted: x looks from +x; front, top and iso are those of OVITO.",
-        ),
+    view: str | None = setting(
+        None,
+        Choice(VIEWS, "view"),
+        "Standard view, fitted: x looks from +x; front, top and iso are those of OVITO.",
     )
-    up: Triple | str | None = field(
-        default=None,
-        metadata=define(Axis(AXES), "Which way is up."),
+    up: Triple | str | None = setting(None, Axis(AXES), "Which way is up.")
+    ortho: bool | None = setting(
+        None, Truth(), "Without perspective: parallel lines stay parallel."
     )
-    ortho: bool | None = field(
-        default=None,
-        metadata=define(Truth(), "Without perspective: parallel lines stay parallel."),
+    zoom: float | None = setting(None, ZOOM, "Factor of the size of what is shown.")
+    look_at: Triple | None = setting(None, Vector3(), "The point in the middle of the picture.")
+    fit: bool | str | None = setting(
+        None,
+        Words("all", "box"),
+        "Put the camera where it shows the spheres; all: also those that are far out; box: "
+        "also the simulation box.",
     )
-    zoom: float | None = field(
-        default=None,
-        metadata=define(ZOOM, "Factor of the size of what is shown."),
+    camera: Camera | None = setting(
+        None, Parts("raytracer.scene.camera:Camera"), "A camera instead of the scene's."
     )
-    look_at: Triple | None = field(
-        default=None, metadata=define(Vector3(), "The point in the middle of the picture.")
+    background: Color | Background | None = setting(
+        None, OrObject(ColorValue(), "raytracer.scene.background:Background"), "The background."
     )
-    fit: bool | str | None = field(
-        default=None,
-        metadata=define(
-            Words("all", "box"),
-            "Put the camera where it shows the spheres; all: also those that are far out; box: "
-            "also the simulation box.",
-        ),
+    transparent: bool | None = setting(None, Truth(), "Leave the background out: an alpha channel.")
+    ground: bool | float | str | Ground | None = setting(
+        None, GroundOrHeight(), "A plane below the spheres, or at a height along the up axis."
     )
-    camera: Camera | None = field(
-        default=None,
-        metadata=define(
-            Parts("raytracer.scene.camera", "Camera"), "A camera instead of the scene's."
-        ),
+    shadow_catcher: bool | None = setting(
+        None, Truth(), "See the shadows alone of the ground, which is added if needed."
     )
-    background: Color | Background | None = field(
-        default=None, metadata=define(ColorOrBackground(), "The background.")
+    lights: Sequence[Light] | None = setting(
+        None, Parts("raytracer.scene.lights:LIGHTS"), "Lights instead of the scene's."
     )
-    transparent: bool | None = field(
-        default=None, metadata=define(Truth(), "Leave the background out: an alpha channel.")
+    radius: float | str | None = setting(
+        None,
+        Expression(),
+        "Radius of all particles of data files: a number, or an expression over columns, as "
+        "in vdw, 0.5*radius or sqrt(mass).",
     )
-    ground: bool | float | str | Ground | None = field(
-        default=None,
-        metadata=define(
-            GroundOrHeight(), "A plane below the spheres, or at a height along the up axis."
-        ),
+    color: Color | None = setting(None, ColorValue(), "One colour for all particles of data files.")
+    opacity: float | str | None = setting(
+        None,
+        Share(),
+        "Opacity of all particles of data files: a number from 0 to 1, or an expression over "
+        "columns.",
     )
-    shadow_catcher: bool | None = field(
-        default=None,
-        metadata=define(Truth(), "See the shadows alone of the ground, which is added if needed."),
+    clip: str | Clip | None = setting(
+        None,
+        OrObject(Text(), "raytracer.scene.clip:Clip"),
+        'Show only a part of space, and cut spheres open at its planes: "z < 2", '
+        '"0 < x < 5 and x + y < 3".',
     )
-    lights: Sequence[Light] | None = field(
-        default=None,
-        metadata=define(
-            Parts("raytracer.scene.lights", "LIGHTS", many=True), "Lights instead of the scene's."
-        ),
+    cut: str | None = setting(
+        None, Text(), 'Cut a part of space away instead: "x > 0 and y > 0 and z > 0".'
     )
-    radius: float | str | None = field(
-        default=None,
-        metadata=define(
-            Expression(),
-            "Radius of all particles of data files: a number, or an expression over columns, as "
-            "in vdw, 0.5*radius or sqrt(mass).",
-        ),
+    environment: str | Environment | None = setting(
+        None,
+        OrObject(Text(), "raytracer.scene.environment:Environment"),
+        "Light from all around: a colour, or the file of an image.",
     )
-    color: Color | None = field(
-        default=None,
-        metadata=define(ColorValue(), "One colour for all particles of data files."),
+    material: str | None = setting(
+        None,
+        Text(),
+        "Material of all particles of data files: a name of the scene's, or " + PRESET_NAMES,
     )
-    opacity: float | str | None = field(
-        default=None,
-        metadata=define(
-            Share(),
-            "Opacity of all particles of data files: a number from 0 to 1, or an expression over "
-            "columns.",
-        ),
+    aperture: float | None = setting(
+        None, APERTURE, "Diameter of the camera's lens by the distance that is in focus."
     )
-    clip: str | Clip | None = field(
-        default=None,
-        metadata=define(
-            ClipOrCondition(),
-            'Show only a part of space, and cut spheres open at its planes: "z < 2", '
-            '"0 < x < 5 and x + y < 3".',
-        ),
-    )
-    cut: str | None = field(
-        default=None,
-        metadata=define(Text(), 'Cut a part of space away instead: "x > 0 and y > 0 and z > 0".'),
-    )
-    environment: str | Environment | None = field(
-        default=None,
-        metadata=define(
-            EnvironmentOrImage(), "Light from all around: a colour, or the file of an image."
-        ),
-    )
-    material: str | None = field(
-        default=None,
-        metadata=define(
-            Text(),
-            "Material of all particles of data files: a name of the scene's, or " + PRESET_NAMES,
-        ),
-    )
-    aperture: float | None = field(
-        default=None,
-        metadata=define(
-            APERTURE, "Diameter of the camera's lens by the distance that is in focus."
-        ),
-    )
-    focus: Triple | None = field(
-        default=None, metadata=define(Vector3(), "A point that is in focus, in scene units.")
-    )
+    focus: Triple | None = setting(None, Vector3(), "A point that is in focus, in scene units.")
 
-    arrows: bool | str | Mapping[str, Any] | Arrows | None = field(
-        default=None,
-        metadata=define(
-            Glyph("arrows", "vector"),
-            "Arrows at particles along a vector: a column, and fields of [arrows].",
-        ),
+    arrows: bool | str | Mapping[str, Any] | Arrows | None = setting(
+        None,
+        Glyph("arrows", "vector"),
+        "Arrows at particles along a vector: a column, and fields of [arrows].",
     )
-    trails: bool | str | Mapping[str, Any] | Trails | None = field(
-        default=None,
-        metadata=define(
-            Glyph("trails", "last"),
-            "Paths of particles over the frames of their file: how many frames back, or all, and "
-            "fields of [trails].",
-        ),
+    trails: bool | str | Mapping[str, Any] | Trails | None = setting(
+        None,
+        Glyph("trails", "last"),
+        "Paths of particles over the frames of their file: how many frames back, or all, and "
+        "fields of [trails].",
     )
-    contacts: bool | str | Mapping[str, Any] | Contacts | None = field(
-        default=None,
-        metadata=define(
-            Glyph("contacts", "file"),
-            "Contacts between particles, as thick as their force: a file, or touch, and fields of "
-            "[contacts].",
-        ),
+    contacts: bool | str | Mapping[str, Any] | Contacts | None = setting(
+        None,
+        Glyph("contacts", "file"),
+        "Contacts between particles, as thick as their force: a file, or touch, and fields of "
+        "[contacts].",
     )
-    shape: bool | str | Mapping[str, Any] | Shape | None = field(
-        default=None,
-        metadata=define(
-            Glyph("shape", "kind"),
-            "Particles as ellipsoids, by columns of axes and orientations, and fields of [shape].",
-        ),
+    shape: bool | str | Mapping[str, Any] | Shape | None = setting(
+        None,
+        Glyph("shape", "kind"),
+        "Particles as ellipsoids, by columns of axes and orientations, and fields of [shape].",
     )
-
-    def __post_init__(self) -> None:
-        check_fields(self, error=UserError)
 
     @quiet()
     def applied_to(self, scene: Scene) -> Scene:

@@ -411,8 +411,8 @@ def test_the_command_says_what_an_interrupt_leaves(
         (["-o", "a.avi"], "a movie ends in .mp4"),
         (["-o", "a##.jpg"], "numbered pictures end in .png or .exr"),
         (["-o", "nowhere/a.gif"], "there is no folder nowhere"),
-        (["--fps", "0"], "animation.fps: 0 is out of range"),
-        (["--poster", "--quality", "0"], "animation.quality: 0 is not between 1 and 100"),
+        (["--fps", "0"], "animation.fps: must be"),
+        (["--poster", "--quality", "0"], "animation.quality: must be at least 1"),
     ],
 )
 def test_what_is_wrong_is_said(

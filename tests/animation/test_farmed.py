@@ -239,7 +239,7 @@ def test_scenes_of_python(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--workers", "0"], "workers: 0 is not between 1 and 1024"),
+        (["--workers", "0"], "workers: must be at least 1, not 0"),
         (["--workers", "x"], "'x' is not a valid integer"),
         (["--farm", "node17"], "'node17' is not the address of a Dask scheduler"),
         (["--farm", "tcp://a:1", "--workers", "2"], "say one"),

@@ -86,7 +86,7 @@ def test_what_a_worker_takes(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("workers", "address", "words"),
     [
-        (0, None, "workers: 0 is not between 1 and 1024"),
+        (0, None, "workers: must be at least 1, not 0"),
         (None, "node17", "'node17' is not the address of a Dask scheduler"),
         (None, "tcp://node17", "'tcp://node17' is not the address"),
         (None, "http://a:1", "'http://a:1' is not the address"),

@@ -134,7 +134,7 @@ def test_an_exr_is_the_linear_picture(picture: raytracer.Image, tmp_path: Path) 
         ("a.png", {"quality": 50}, "PNG keeps every value and has no quality"),
         ("a.gif", {}, "and .gif is none; known are .png"),
         ("a", {}, "a missing one is none; known are .png"),
-        ("a.webp", {"quality": 101}, "quality: 101 is not between 1 and 100"),
+        ("a.webp", {"quality": 101}, "quality: must be at most 100, not 101"),
         ("a.webp", {"quality": True}, "quality: True is not a whole number"),
     ],
 )

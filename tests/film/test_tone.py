@@ -265,7 +265,7 @@ def test_depths_that_make_no_sense_are_refused(bits: Any, tmp_path: Path) -> Non
 
 @pytest.mark.parametrize(("width", "height"), [(0, 4), (4, 0), (-1, 4)])
 def test_a_film_has_pixels(width: int, height: int) -> None:
-    with pytest.raises(UserError, match=r"size: .* is not between 1 and"):
+    with pytest.raises(UserError, match=r"size: must be at "):
         Film.blank(width, height)
 
 
@@ -288,11 +288,11 @@ def test_dither_of_16_bits_is_refused() -> None:
         ({"exposure": 65}, "between -64 and 64"),
         ({"tone": "agxx"}, "did you mean 'agx'"),
         ({"meter": "some"}, "meter: there is no meter 'some'"),
-        ({"dither": "no"}, "dither: 'no' is neither true, false nor 'auto'"),
-        ({"white": 0.0}, "white: 0 is out of range"),
-        ({"white": -1.0}, "white: -1 is out of range"),
-        ({"white": float("nan")}, "white: nan is out of range"),
-        ({"white": float("inf")}, "white: inf is out of range"),
+        ({"dither": "no"}, "dither: there is no value 'no'; known are true, false, auto"),
+        ({"white": 0.0}, "white: must be at least 0.001"),
+        ({"white": -1.0}, "white: must be at least 0.001"),
+        ({"white": float("nan")}, "white: must be a finite number"),
+        ({"white": float("inf")}, "white: must be a finite number"),
         ({"meter_range": (95.0, 10.0)}, "two percentiles"),
     ],
 )

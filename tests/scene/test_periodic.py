@@ -98,7 +98,7 @@ def test_images_by_scene_file_option_and_argument_are_the_same(tmp_path: Path) -
         ({"wrap": True}, "wrap: a.csv states no periodic box, so there is nothing to move"),
         ({"replicate": 2}, "replicate: a.csv states no periodic box"),
         ({"replicate": "2,2"}, "replicate: '2,2' is no number of boxes along each edge"),
-        ({"replicate": [2, 0, 1]}, "replicate: 0 is not between 1 and 1000"),
+        ({"replicate": [2, 0, 1]}, "replicate[1]: must be at least 1, not 0"),
         ({"replicate": 1.5}, "replicate: 1.5 is no number of boxes along each edge"),
         ({"wrap": "yes"}, "wrap: "),
     ],

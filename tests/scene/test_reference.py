@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from raytracer.errors import UserError
+from raytracer.scene.kinds import all_tables
 from raytracer.scene.lights import LIGHTS
 from raytracer.scene.reference import rows
 from raytracer.scene.tables import SCENE
@@ -14,7 +15,7 @@ def test_a_row_for_each_key() -> None:
     listed = [row.key for row in rows()]
     assert len(listed) == len(set(listed))
     names = {key.rpartition(".")[2] for key in listed}
-    for table in SCENE.tables():
+    for table in all_tables(SCENE):
         inside = {
             name for name, key in table.keys.items() if name in SCENE.keys or key.default == {}
         }

@@ -19,7 +19,7 @@ from raytracer.field_types import Choice, Integer, Number
 from raytracer.fields import definitions
 from raytracer.scene.background import Background
 from raytracer.scene.camera import Camera
-from raytracer.scene.kinds import Table
+from raytracer.scene.kinds import Table, all_tables
 from raytracer.scene.lights import LIGHTS
 from raytracer.scene.load import check
 from raytracer.scene.materials import Material
@@ -100,7 +100,7 @@ def test_check_and_schema_agree(data: st.DataObject) -> None:
 
 
 def test_every_key_is_described_and_has_a_right_default() -> None:
-    for table in SCENE.tables():
+    for table in all_tables(SCENE):
         assert table.summary
         for name, key in table.keys.items():
             assert key.summary.endswith("."), name
@@ -168,7 +168,8 @@ def test_mistakes_are_told_in_the_order_of_the_keys_and_with_the_nearest_name() 
         "lights[1]: there is no type 'area'; known are point, directional, rectangle, disk",
         "lights[2]: type is missing; known are point, directional, rectangle, disk",
         "spheres[0].generate.name: is missing",
-        "spheres[0].radius: must be a number, not [1, 2]; a value per sphere goes into radii",
+        "spheres[0].radius: must be a number or an expression, not [1, 2]; a value per sphere goes "
+        "into radii",
         "spheres[0].radii: must be a list, not 1; one value for all spheres goes into radius",
     ]
 

@@ -74,5 +74,5 @@ def test_refuses_a_scale(scale: float) -> None:
 
 @pytest.mark.parametrize("value", [(1, 2), "abc", (1, 2, "x"), None, (1, 2, float("inf"))])
 def test_refuses_a_vector(value: object) -> None:
-    with pytest.raises(SceneError, match=r"^place: "):
+    with pytest.raises(SceneError, match=r"^place(\[2\])?: "):
         vector(value, "place")

@@ -148,7 +148,7 @@ def test_particles_keep_their_look_by_id(tmp_path: Path) -> None:
     ("frames", "settings", "ids", "words"),
     [
         ([{1: 1.0, 2: 2.0}, {1: 1.0}], {"smoothing": 3}, False, "2 particles without ids"),
-        ([{1: 1.0}, {1: 2.0}], {"smoothing": 0}, True, "smoothing: 0 is not between 1 and 1001"),
+        ([{1: 1.0}, {1: 2.0}], {"smoothing": 0}, True, "smoothing: must be at least 1"),
         ([{1: 1.0}, {1: 2.0}], {"smoothing": "a"}, True, "smoothing: 'a' is not a whole number"),
     ],
 )  # fmt: skip

@@ -2,32 +2,15 @@
 
 from __future__ import annotations
 
-SETTINGS: dict[str, type] = {
-    "color_by": str,
-    "map": str,
-    "range": str,
-    "color_scale": str,
-    "color_steps": int,
-    "color_threshold": float,
-    "missing_color": str,
-    "color_label": str,
-    "color_unit": str,
-    "palette": str,
-    "select": str,
-    "rest": float,
-    "wrap": bool,
-    "replicate": str,
-    "style": str,
-    "bonds": str,
-    "bond_radius": float,
-    "bond_color": str,
-    "bond_select": str,
-    "bond_orders": bool,
-}
-"""Names of the settings, which `style.StyleSettings` defines, and their types as options.
+SETTINGS = (
+    "color_by", "map", "range", "color_scale", "color_steps", "color_threshold", "missing_color",
+    "color_label", "color_unit", "palette", "select", "rest", "wrap", "replicate", "style", "bonds",
+    "bond_radius", "bond_color", "bond_select", "bond_orders",
+)  # fmt: skip
+"""Names of the settings, which `style.StyleSettings` defines.
 
 They are listed here so that a command without them does not import their definitions.
 """
 
-STYLE = "raytracer.scene.coloring.style.StyleSettings"
+STYLE = "raytracer.scene.coloring.style:StyleSettings"
 """Where the settings are defined."""

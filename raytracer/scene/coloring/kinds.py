@@ -7,20 +7,25 @@ from typing import Any
 
 from raytracer.arguments import as_text, one_of
 from raytracer.errors import SceneError, UserError, shown_value
-from raytracer.field_types import Kind, Mistakes, Schema
+from raytracer.field_types import NUMBER, TEXT, Kind, Schema, array, of_types, one_of_words
 from raytracer.scene.coloring.limits import Limit, limit_of
 from raytracer.scene.colors import parse_color
 from raytracer.scene.kinds import COLOR
-from raytracer.warning import collected
 
 PALETTES = ("jmol", "cpk", "vesta")
 """Palettes of elements."""
+
+BY_LABEL: Schema = {"type": "object", "additionalProperties": COLOR}
 
 RANGE = 'two of a number, "p1" (a percentile), "min" and "max"'
 
 
 class Range(Kind):
     """The ends of a range of values: numbers, percentiles, or the ends of the data."""
+
+    plain = of_types({list: array({"anyOf": [NUMBER, TEXT]}, 2), str: TEXT})
+    noun = said = RANGE
+    metavar = "LOW,HIGH"
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> tuple[Limit, Limit]:
         own = value
@@ -39,23 +44,15 @@ class Range(Kind):
             )
         return low, high
 
-    def find_mistakes(self, value: Any, place: str, mistakes: Mistakes) -> None:
-        _note(self, value, place, mistakes, (list, str))
-
-    def schema(self) -> Schema:
-        end = {"anyOf": [{"type": "number"}, {"type": "string"}]}
-        pair = {"type": "array", "items": end, "minItems": 2, "maxItems": 2}
-        return {"anyOf": [pair, {"type": "string"}]}
-
-    def values(self) -> str:
-        return RANGE
-
-    def option(self) -> dict[str, Any]:
-        return {"metavar": "LOW,HIGH"}
-
 
 class Map(Kind):
     """A colour map: its name, colours, or colours by the names of categories."""
+
+    plain = of_types(
+        {str: TEXT, list: {"type": "array", "items": COLOR, "minItems": 1}, dict: BY_LABEL}
+    )
+    noun = said = "a name, a list of colours, or a table of colours by category"
+    metavar = "MAP"
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
         own = value
@@ -75,27 +72,12 @@ class Map(Kind):
                 "colours"
             ) from None
 
-    def find_mistakes(self, value: Any, place: str, mistakes: Mistakes) -> None:
-        _note(self, value, place, mistakes, (str, list, dict))
-
-    def schema(self) -> Schema:
-        return {
-            "anyOf": [
-                {"type": "string"},
-                {"type": "array", "items": COLOR, "minItems": 1},
-                {"type": "object", "additionalProperties": COLOR},
-            ]
-        }
-
-    def values(self) -> str:
-        return "a name, a list of colours, or a table of colours by category"
-
-    def option(self) -> dict[str, Any]:
-        return {"metavar": "MAP"}
-
 
 class Palette(Kind):
     """Colours of elements: the name of a palette, or colours by label."""
+
+    plain = of_types({str: one_of_words(PALETTES), dict: BY_LABEL})
+    said = "a table of colours by label"
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
         own = value
@@ -106,19 +88,6 @@ class Palette(Kind):
         if not isinstance(own, Mapping):
             raise error(f"{name}: {shown_value(value)} is neither a palette nor O=red,H=white")
         return Map().checked(own, name, error)
-
-    def find_mistakes(self, value: Any, place: str, mistakes: Mistakes) -> None:
-        _note(self, value, place, mistakes, (str, dict))
-
-    def schema(self) -> Schema:
-        table = {"type": "object", "additionalProperties": COLOR}
-        return {"anyOf": [{"type": "string", "enum": list(PALETTES)}, table]}
-
-    def values(self) -> str:
-        return f"{', '.join(PALETTES)}, or a table of colours by label"
-
-    def option(self) -> dict[str, Any]:
-        return {"metavar": f"[{'|'.join(PALETTES)}]"}
 
 
 def _spelt(text: str) -> Any:
@@ -138,15 +107,3 @@ def _own(value: Any) -> Any:
 
 def _nothing() -> tuple[Any, ...]:
     raise SceneError("holds no colours")
-
-
-def _note(kind: Kind, value: Any, place: str, mistakes: Mistakes, types: tuple[type, ...]) -> None:
-    """Add what is wrong with a value of a scene file."""
-    if type(value) not in types:
-        mistakes.must_be(place, kind.values(), value)
-        return
-    try:
-        with collected():  # the objects that are made of the values warn
-            kind.checked(value, place, SceneError)
-    except SceneError as mistake:
-        mistakes.sentences.append(str(mistake))

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import MISSING, dataclass, field
+from dataclasses import MISSING, dataclass
 from typing import TYPE_CHECKING
 
 from raytracer.errors import UserError
 from raytracer.field_types import Choice, Integer, Number, Text, Truth
-from raytracer.fields import Defined, Definition, check_fields, define, definitions
+from raytracer.fields import Defined, Definition, definitions, setting
 from raytracer.scene.bond_settings import BONDS, STYLES
 from raytracer.scene.coloring.kinds import Map, Palette, Range
-from raytracer.scene.kinds import ColorValue, Later, Table
+from raytracer.scene.kinds import ColorValue, Table
 from raytracer.scene.periodic import REPLICATE
 
 if TYPE_CHECKING:
@@ -54,166 +54,122 @@ MOST_STEPS = 256
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class StyleSettings(Defined):
+class StyleSettings(Defined, error=UserError):
     """Colours of particles by their data, selection and images; None keeps the scene's.
 
     Raises:
         UserError: a value is of the wrong kind or out of range.
     """
 
-    color_by: str | None = field(
-        default=None,
-        metadata=define(
-            Text(),
-            "Column or expression that the colours follow: speed, sqrt(vx**2 + vy**2).",
-        ),
+    color_by: str | None = setting(
+        None, Text(), "Column or expression that the colours follow: speed, sqrt(vx**2 + vy**2)."
     )
-    map: str | Sequence[Color] | Mapping[str, Color] | None = field(
-        default=None,
-        metadata=define(
-            Map(),
-            "Colour map: viridis, magma, coolwarm, ..., reversed with _r behind its name, or "
-            "colours from the low end to the high end.",
-            default_text="viridis; of categories the colours of elements, or tab10",
-        ),
+    map: str | Sequence[Color] | Mapping[str, Color] | None = setting(
+        None,
+        Map(),
+        "Colour map: viridis, magma, coolwarm, ..., reversed with _r behind its name, or "
+        "colours from the low end to the high end.",
+        default_text="viridis; of categories the colours of elements, or tab10",
     )
-    range: tuple[Limit, Limit] | None = field(
-        default=None,
-        metadata=define(
-            Range(), "Values at the ends of the map.", default_text="the ends of the data"
-        ),
+    range: tuple[Limit, Limit] | None = setting(
+        None, Range(), "Values at the ends of the map.", default_text="the ends of the data"
     )
-    color_scale: str | None = field(
-        default=None,
-        metadata=define(
-            Choice(SCALES, "scale"),
-            "How values become colours; symmetric is linear with zero in the middle.",
-            default_text="linear; categorical of texts and types",
-        ),
+    color_scale: str | None = setting(
+        None,
+        Choice(SCALES, "scale"),
+        "How values become colours; symmetric is linear with zero in the middle.",
+        default_text="linear; categorical of texts and types",
     )
-    color_steps: int | None = field(
-        default=None,
-        metadata=define(
-            Integer(1, MOST_STEPS), "Number of colours of a discrete scale.", default_text="5"
-        ),
+    color_steps: int | None = setting(
+        None, Integer(1, MOST_STEPS), "Number of colours of a discrete scale.", default_text="5"
     )
-    color_threshold: float | None = field(
-        default=None,
-        metadata=define(
-            Number(0.0, above=True),
-            "A symlog scale is linear between minus this value and this value.",
-            default_text="1/1000 of the larger end",
-        ),
+    color_threshold: float | None = setting(
+        None,
+        Number(0.0, above=True),
+        "A symlog scale is linear between minus this value and this value.",
+        default_text="1/1000 of the larger end",
     )
-    missing_color: Color | None = field(
-        default=None,
-        metadata=define(
-            ColorValue(), "Colour of particles without a value.", default_text="#888888"
-        ),
+    missing_color: Color | None = setting(
+        None, ColorValue(), "Colour of particles without a value.", default_text="#888888"
     )
-    color_label: str | None = field(
-        default=None,
-        metadata=define(Text(), "What a legend calls the values.", default_text="the column"),
+    color_label: str | None = setting(
+        None, Text(), "What a legend calls the values.", default_text="the column"
     )
-    color_unit: str | None = field(
-        default=None,
-        metadata=define(Text(), "Unit in a legend.", default_text="that of the column"),
+    color_unit: str | None = setting(
+        None, Text(), "Unit in a legend.", default_text="that of the column"
     )
-    palette: str | Mapping[str, Color] | None = field(
-        default=None,
-        metadata=define(
-            Palette(),
-            "Colours of elements: jmol, cpk, vesta, or a table of colours by label.",
-            default_text="jmol",
-        ),
+    palette: str | Mapping[str, Color] | None = setting(
+        None,
+        Palette(),
+        "Colours of elements: jmol, cpk, vesta, or a table of colours by label.",
+        default_text="jmol",
     )
-    select: str | None = field(
-        default=None,
-        metadata=define(
-            Text(),
-            "Show only the particles that fulfil a condition: type == 'O' and z > 3, every 10, "
-            "random 0.1, connected to id == 7.",
-            default_text="all",
-        ),
+    select: str | None = setting(
+        None,
+        Text(),
+        "Show only the particles that fulfil a condition: type == 'O' and z > 3, every 10, "
+        "random 0.1, connected to id == 7.",
+        default_text="all",
     )
 
-    rest: float | None = field(
-        default=None,
-        metadata=define(
-            Number(0.0, 1.0),
-            "Opacity of the particles that the condition does not choose, which are faded instead "
-            "of hidden.",
-            default_text="hidden",
-        ),
+    rest: float | None = setting(
+        None,
+        Number(0.0, 1.0),
+        "Opacity of the particles that the condition does not choose, which are faded instead "
+        "of hidden.",
+        default_text="hidden",
     )
-    wrap: bool | None = field(
-        default=None,
-        metadata=define(
-            Truth(),
-            "Move particles into the periodic box, before anything else is done with them.",
-            default_text="false",
-        ),
+    wrap: bool | None = setting(
+        None,
+        Truth(),
+        "Move particles into the periodic box, before anything else is done with them.",
+        default_text="false",
     )
-    replicate: tuple[int, int, int] | None = field(
-        default=None,
-        metadata=define(
-            REPLICATE,
-            "Number of boxes along each edge of the periodic box: [2, 2, 1] shows four.",
-            default_text="one",
-        ),
+    replicate: tuple[int, int, int] | None = setting(
+        None,
+        REPLICATE,
+        "Number of boxes along each edge of the periodic box: [2, 2, 1] shows four.",
+        default_text="one",
     )
 
-    style: str | None = field(
-        default=None,
-        metadata=define(
-            Choice(tuple(STYLES), "style"),
-            "How atoms are drawn: as balls and sticks, sticks alone, touching balls, or lines.",
-            default_text="atoms as they are",
-        ),
+    style: str | None = setting(
+        None,
+        Choice(tuple(STYLES), "style"),
+        "How atoms are drawn: as balls and sticks, sticks alone, touching balls, or lines.",
+        default_text="atoms as they are",
     )
-    bonds: str | float | Mapping[str, float] | None = field(
-        default=None,
-        metadata=define(
-            BONDS,
-            "Bonds between particles: those of the file, or by distance and covalent radii; or "
-            "the longest distance, for all or by pairs of types.",
-            default_text="those of the style",
-        ),
+    bonds: str | float | Mapping[str, float] | None = setting(
+        None,
+        BONDS,
+        "Bonds between particles: those of the file, or by distance and covalent radii; or "
+        "the longest distance, for all or by pairs of types.",
+        default_text="those of the style",
     )
-    bond_radius: float | None = field(
-        default=None,
-        metadata=define(
-            Number(0.0, above=True), "Radius of bonds.", default_text="that of the style"
-        ),
+    bond_radius: float | None = setting(
+        None, Number(0.0, above=True), "Radius of bonds.", default_text="that of the style"
     )
-    bond_color: Color | StyleSettings | None = field(
-        default=None,
-        metadata=define(
-            Later("raytracer.scene.coloring.rule", "COLOR_RULE"),
-            "One colour for all bonds, or colours that follow their length, order or type.",
-            default_text="that of the atoms at each end",
-        ),
+    bond_color: Color | StyleSettings | None = setting(
+        None,
+        "raytracer.scene.coloring.rule:COLOR_RULE",
+        "One colour for all bonds, or colours that follow their length, order or type.",
+        default_text="that of the atoms at each end",
     )
-    bond_select: str | None = field(
-        default=None,
-        metadata=define(
-            Text(),
-            "Show only the bonds that fulfil a condition on their length, order, type, and columns "
-            "of both atoms as in type1 and type2: length < 1.5 and order == 2.",
-            default_text="all",
-        ),
+    bond_select: str | None = setting(
+        None,
+        Text(),
+        "Show only the bonds that fulfil a condition on their length, order, type, and columns "
+        "of both atoms as in type1 and type2: length < 1.5 and order == 2.",
+        default_text="all",
     )
-    bond_orders: bool | None = field(
-        default=None,
-        metadata=define(
-            Truth(),
-            "Show double and triple bonds as parallel sticks, where orders are known.",
-            default_text="true",
-        ),
+    bond_orders: bool | None = setting(
+        None,
+        Truth(),
+        "Show double and triple bonds as parallel sticks, where orders are known.",
+        default_text="true",
     )
 
     def __post_init__(self) -> None:
-        check_fields(self, error=UserError)
+        super().__post_init__()
         details = [name for name in KEYS.values() if name != "color_by"]
         said = [name for name in details if getattr(self, name) is not None]
         if said and self.color_by is None:

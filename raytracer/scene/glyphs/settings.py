@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from raytracer.arguments import items
 from raytracer.arguments import text as text_of
 from raytracer.errors import SceneError, UserError, shown, suggestion
-from raytracer.field_types import (
-    Choice,
-    Integer,
-    Kind,
-    Mistakes,
-    Number,
-    Schema,
-    Text,
-)
-from raytracer.fields import Defined, Definition, check_fields, define, definitions
+from raytracer.field_types import TEXT, Choice, Integer, Kind, Number, Text, array, of_types
+from raytracer.fields import Defined, definitions, setting
 from raytracer.scene.coloring.rule import COLOR_RULE
 from raytracer.scene.coloring.style import COLOR_BY, KEYS, StyleSettings, columns_in
 from raytracer.scene.colors import parse_color
@@ -40,6 +32,10 @@ class Components(Kind):
 
     def __init__(self, width: int = 3) -> None:
         self.width = width
+        self.plain = {str: TEXT, list: array(TEXT, width)}
+        self.noun = self.said = (
+            f"a column of {width} numbers each, or {width} columns or expressions"
+        )
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
         if isinstance(value, str):
@@ -49,24 +45,12 @@ class Components(Kind):
             raise error(f"{name}: has {self.width} components, not {len(rows)}")
         return tuple(text_of(each, name, error) for each in rows)
 
-    def find_mistakes(self, value: Any, place: str, mistakes: Mistakes) -> None:
-        if type(value) is list:
-            if len(value) != self.width or any(type(each) is not str for each in value):
-                mistakes.must_be(place, f"a list of {self.width} columns or expressions", value)
-        elif type(value) is not str:
-            mistakes.must_be(place, "the name of a column", value)
-
-    def schema(self) -> Schema:
-        text, size = {"type": "string"}, self.width
-        parts = {"type": "array", "items": text, "minItems": size, "maxItems": size}
-        return {"anyOf": [text, parts]}
-
-    def values(self) -> str:
-        return f"a column of {self.width} numbers each, or {self.width} columns or expressions"
-
 
 class Pair(Kind):
     """The names of two columns."""
+
+    plain = of_types({list: array(TEXT, 2)})
+    noun = said = "the names of two columns"
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
         rows = items(value, name, error)
@@ -74,215 +58,162 @@ class Pair(Kind):
             raise error(f"{name}: are the names of two columns, not {len(rows)}")
         return tuple(text_of(each, name, error) for each in rows)
 
-    def find_mistakes(self, value: Any, place: str, mistakes: Mistakes) -> None:
-        if type(value) is not list or [type(each) for each in value] != [str, str]:
-            mistakes.must_be(place, "the names of two columns", value)
 
-    def schema(self) -> Schema:
-        return {"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 2}
-
-    def values(self) -> str:
-        return "two names"
+_COLOR = "One colour, or colours that follow a value."
 
 
-def _color(default: str) -> dict[str, Definition]:
-    return define(COLOR_RULE, "One colour, or colours that follow a value.", default_text=default)
+def _select(what: str) -> Any:
+    return setting(None, Text(), f"A condition on the {what}.", default_text="all")
 
 
-def _select(what: str) -> dict[str, Definition]:
-    return define(Text(), f"A condition on the {what}.", default_text="all")
+def _particles() -> Any:
+    text = "Opacity of the particles beside them; 0 leaves the particles out."
+    return setting(None, Number(0.0, 1.0), text, default_text="as they are")
 
 
-_PARTICLES = define(
-    Number(0.0, 1.0),
-    "Opacity of the particles beside them; 0 leaves the particles out.",
-    default_text="as they are",
-)
-
-_MATERIAL = define(Text(), "Name of their material.")
+def _material() -> Any:
+    return setting("default", Text(), "Name of their material.")
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Arrows(Defined):
+class Arrows(Defined, place="arrows"):
     """Arrows at particles, along a vector that their data have.
 
     Raises:
         SceneError: a value is out of range.
     """
 
-    vector: str | tuple[str, str, str] = field(
-        default="velocity",
-        metadata=define(Components(), "Column of the vectors, or their three components."),
+    vector: str | tuple[str, str, str] = setting(
+        "velocity", Components(), "Column of the vectors, or their three components."
     )
-    scale: float | None = field(
-        default=None,
-        metadata=define(
-            Number(0.0, above=True),
-            "Length in scene units of an arrow of length 1.",
-            default_text="the longest is two mean distances of neighbours long",
-        ),
+    scale: float | None = setting(
+        None,
+        Number(0.0, above=True),
+        "Length in scene units of an arrow of length 1.",
+        default_text="the longest is two mean distances of neighbours long",
     )
-    radius: float | None = field(
-        default=None,
-        metadata=define(
-            Number(0.0, above=True),
-            "Radius of the shafts in scene units; arrows shorter than two heads are thinner.",
-            default_text="1/28 of the longest arrow",
-        ),
+    radius: float | None = setting(
+        None,
+        Number(0.0, above=True),
+        "Radius of the shafts in scene units; arrows shorter than two heads are thinner.",
+        default_text="1/28 of the longest arrow",
     )
-    color: Color | StyleSettings | None = field(
-        default=None, metadata=_color("that of the particle; gold where all have one")
+    color: Color | StyleSettings | None = setting(
+        None, COLOR_RULE, _COLOR, default_text="that of the particle; gold where all have one"
     )
-    anchor: str = field(
-        default="tail",
-        metadata=define(Choice(ANCHORS, "anchor"), "Which point of an arrow is at its particle."),
+    anchor: str = setting(
+        "tail", Choice(ANCHORS, "anchor"), "Which point of an arrow is at its particle."
     )
-    every: int = field(default=1, metadata=define(Integer(1), "An arrow at every n-th particle."))
-    select: str | None = field(default=None, metadata=_select("particles that have arrows"))
-    particles: float | None = field(default=None, metadata=_PARTICLES)
-    material: str = field(default="default", metadata=_MATERIAL)
-
-    def __post_init__(self) -> None:
-        check_fields(self, "arrows")
+    every: int = setting(1, Integer(1), "An arrow at every n-th particle.")
+    select: str | None = _select("particles that have arrows")
+    particles: float | None = _particles()
+    material: str = _material()
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Trails(Defined):
+class Trails(Defined, place="trails"):
     """Paths of particles over the frames of their file, as tubes.
 
     Raises:
         SceneError: a value is out of range.
     """
 
-    last: int | None = field(
-        default=None,
-        metadata=define(
-            Integer(1),
-            "Frames that they go back from the frame that is shown.",
-            default_text="all frames, those after it too",
-        ),
+    last: int | None = setting(
+        None,
+        Integer(1),
+        "Frames that they go back from the frame that is shown.",
+        default_text="all frames, those after it too",
     )
-    radius: float | None = field(
-        default=None,
-        metadata=define(
-            Number(0.0, above=True),
-            "Radius of the tubes in scene units.",
-            default_text="1/20 of the mean distance of neighbours",
-        ),
+    radius: float | None = setting(
+        None,
+        Number(0.0, above=True),
+        "Radius of the tubes in scene units.",
+        default_text="1/20 of the mean distance of neighbours",
     )
-    color: Color | StyleSettings | None = field(
-        default=None, metadata=_color("that of the particle")
+    color: Color | StyleSettings | None = setting(
+        None, COLOR_RULE, _COLOR, default_text="that of the particle"
     )
-    every: int = field(default=1, metadata=define(Integer(1), "A trail of every n-th particle."))
-    select: str | None = field(default=None, metadata=_select("particles that have trails"))
-    step: int = field(default=1, metadata=define(Integer(1), "Frames between two points."))
-    particles: float | None = field(default=None, metadata=_PARTICLES)
-    material: str = field(default="default", metadata=_MATERIAL)
-
-    def __post_init__(self) -> None:
-        check_fields(self, "trails")
+    every: int = setting(1, Integer(1), "A trail of every n-th particle.")
+    select: str | None = _select("particles that have trails")
+    step: int = setting(1, Integer(1), "Frames between two points.")
+    particles: float | None = _particles()
+    material: str = _material()
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Contacts(Defined):
+class Contacts(Defined, place="contacts"):
     """Contacts between particles, as thick as the force in them.
 
     Raises:
         SceneError: a value is out of range.
     """
 
-    file: str | None = field(
-        default=None,
-        metadata=define(
-            Text(),
-            "List of contacts: a local dump of LAMMPS, or a table with the numbers of two "
-            "particles in each row.",
-            default_text="the particles that touch",
-        ),
+    file: str | None = setting(
+        None,
+        Text(),
+        "List of contacts: a local dump of LAMMPS, or a table with the numbers of two "
+        "particles in each row.",
+        default_text="the particles that touch",
     )
-    ids: tuple[str, str] | None = field(
-        default=None,
-        metadata=define(
-            Pair(),
-            "Columns with the numbers of the two particles, as in their `id`.",
-            default_text="known names, else the first two columns",
-        ),
+    ids: tuple[str, str] | None = setting(
+        None,
+        Pair(),
+        "Columns with the numbers of the two particles, as in their `id`.",
+        default_text="known names, else the first two columns",
     )
-    by: str | None = field(
-        default=None,
-        metadata=define(
-            Text(),
-            "Column of the list, or expression, that the thickness follows; of particles that "
-            "touch overlap and length.",
-            default_text="force, else the third column; overlap",
-        ),
+    by: str | None = setting(
+        None,
+        Text(),
+        "Column of the list, or expression, that the thickness follows; of particles that "
+        "touch overlap and length.",
+        default_text="force, else the third column; overlap",
     )
-    radius: float | None = field(
-        default=None,
-        metadata=define(
-            Number(0.0, above=True),
-            "Radius of the thickest in scene units.",
-            default_text="0.4 of the median radius of the particles",
-        ),
+    radius: float | None = setting(
+        None,
+        Number(0.0, above=True),
+        "Radius of the thickest in scene units.",
+        default_text="0.4 of the median radius of the particles",
     )
-    least: float = field(
-        default=0.02,
-        metadata=define(
-            Number(0.0, 1.0), "Contacts thinner than this part of the thickest are left out."
-        ),
+    least: float = setting(
+        0.02, Number(0.0, 1.0), "Contacts thinner than this part of the thickest are left out."
     )
-    color: Color | StyleSettings | None = field(
-        default=None, metadata=_color("by the thickness, from sand to dark red")
+    color: Color | StyleSettings | None = setting(
+        None, COLOR_RULE, _COLOR, default_text="by the thickness, from sand to dark red"
     )
-    select: str | None = field(
-        default=None, metadata=_select("contacts, over the columns of the list")
-    )
-    particles: float | None = field(default=None, metadata=_PARTICLES)
-    material: str = field(default="default", metadata=_MATERIAL)
-
-    def __post_init__(self) -> None:
-        check_fields(self, "contacts")
+    select: str | None = _select("contacts, over the columns of the list")
+    particles: float | None = _particles()
+    material: str = _material()
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Shape(Defined):
+class Shape(Defined, place="shape"):
     """Particles as ellipsoids, where their data have axes.
 
     Raises:
         SceneError: a value is out of range.
     """
 
-    kind: str = field(
-        default="ellipsoid",
-        metadata=define(Choice(("ellipsoid",), "shape"), "What particles are shown as."),
+    kind: str = setting(
+        "ellipsoid", Choice(("ellipsoid",), "shape"), "What particles are shown as."
     )
-    axes: str | tuple[str, str, str] | None = field(
-        default=None,
-        metadata=define(
-            Components(),
-            "Columns of their three axes.",
-            default_text="shapex, shapey, shapez; c_shape[1] to c_shape[3]; shape",
-        ),
+    axes: str | tuple[str, str, str] | None = setting(
+        None,
+        Components(),
+        "Columns of their three axes.",
+        default_text="shapex, shapey, shapez; c_shape[1] to c_shape[3]; shape",
     )
-    orientation: str | tuple[str, str, str, str] | None = field(
-        default=None,
-        metadata=define(
-            Components(4),
-            "Columns of quaternions w, x, y, z.",
-            default_text="quatw, quati, quatj, quatk; c_quat[1] to c_quat[4]; orientation",
-        ),
+    orientation: str | tuple[str, str, str, str] | None = setting(
+        None,
+        Components(4),
+        "Columns of quaternions w, x, y, z.",
+        default_text="quatw, quati, quatj, quatk; c_quat[1] to c_quat[4]; orientation",
     )
-    scale: float | None = field(
-        default=None,
-        metadata=define(
-            Number(0.0, above=True),
-            "Factor that makes semi-axes of the columns.",
-            default_text="1; 1/2 of the diameters of LAMMPS",
-        ),
+    scale: float | None = setting(
+        None,
+        Number(0.0, above=True),
+        "Factor that makes semi-axes of the columns.",
+        default_text="1; 1/2 of the diameters of LAMMPS",
     )
-
-    def __post_init__(self) -> None:
-        check_fields(self, "shape")
 
 
 GLYPHS: dict[str, type[Any]] = {
@@ -347,6 +278,7 @@ class GlyphValue(Kind):
 
     def __init__(self, name: str, first: str) -> None:
         self.name, self.first = name, first
+        self.metavar = f"{first.upper()}[,NAME=VALUE,...]"
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
         """Return False, an object, or its fields by name."""
@@ -397,12 +329,6 @@ class GlyphValue(Kind):
                 )
             fields["color"] = {**fields["color"], **colors}
         return fields
-
-    def schema(self) -> Schema:
-        return {"type": "string"}
-
-    def option(self) -> dict[str, Any]:
-        return {"metavar": f"{self.first.upper()}[,NAME=VALUE...]"}
 
 
 def _alone(words: list[str], kind: Kind, option: str) -> Any:

@@ -333,7 +333,7 @@ def test_albedo_is_the_colour_of_the_map() -> None:
         ({"select": "z > 7"}, "no particle .* fulfils 'z > 7': z is 0 to 0"),
         ({"select": "species == 'X'"}, "species is O, H, C"),
         ({"color_by": 3}, "color_by: 3 is no text"),
-        ({"color_steps": 0, "color_by": "z"}, "color_steps: 0 is not between"),
+        ({"color_steps": 0, "color_by": "z"}, "color_steps: must be at least 1"),
     ],
 )
 def test_wrong_settings(atoms: Path, settings: dict[str, Any], sentence: str) -> None:
