@@ -305,11 +305,10 @@ def prepare(
     metadata = _about(path, digest, counts, settings, about_device)
     metadata["camera"] = {name: value for name, value in vars(camera).items() if value is not None}
     space = buffers.center, buffers.scale
-    job = Job(
+    return Job(
         settings, device, on_device, buffers.view, threads, stage.timings, sizes, metadata, space,
         camera, kept, tone=tone, plan=plan,
     )  # fmt: skip
-    return job
 
 
 @dataclass
