@@ -15,9 +15,8 @@ from raytracer import memory
 from raytracer._version import __version__
 from raytracer.arguments import function, items, of_kind, real, text, whole
 from raytracer.backends.select import select
-from raytracer.errors import SceneError, UserError, counted, naming
+from raytracer.errors import UserError, counted, naming
 from raytracer.fields import check_names, definitions, takes
-from raytracer.files.access import is_path, path_of
 from raytracer.film.aovs import GUIDE_RAYS, GUIDES, check_aovs, from_hits, means
 from raytracer.film.film import (
     Crop,
@@ -32,6 +31,7 @@ from raytracer.film.tone_settings import ToneSettings
 from raytracer.layout import constant, dtype
 from raytracer.resources import thread_count
 from raytracer.scene.coloring import SETTINGS, STYLE
+from raytracer.scene.source import Source
 from raytracer.settings import LOOKS, MOST_FOR_NOISE, RenderSettings, in_force
 from raytracer.warning import warn
 
@@ -55,7 +55,6 @@ if TYPE_CHECKING:
     from raytracer.scene.scene import Scene
     from raytracer.scene.view_settings import ViewOverrides
     from raytracer.settings import Overrides
-    from raytracer.trajectory.motion import Motion
     from raytracer.view import View
 
     class Settings(Overrides, ViewOverrides, StyleOverrides, total=False):
@@ -149,30 +148,25 @@ def render(
     function(progress, "progress")
     function(show, "show")
     seconds = None if time is None else real(time, "time", 0.0, above=True, error=UserError)
+    source = Source.of(
+        scene, frame=frame, format=format, topology=topology, smoothing=smoothing, unwrap=unwrap
+    )
     if first_sample is not None:
         first_sample = whole(first_sample, "first_sample", error=UserError)
     output = memory.Output(aovs=variables, bloom=bloom, parts=seconds is not None)
-    helped = workers is not None or farm is not None
-    if helped:
-        from raytracer.farm.choice import check_crew
-
-        check_crew(workers, farm)
     with (
         prepare(
-            scene,
+            source,
             dict(settings),
-            frame=frame,
-            format=format,
-            topology=topology,
-            motion=motion_of(smoothing, unwrap, format, topology),
             backend=backend,
             crop=crop,
             threads=threads,
             memory_of=output,
             annotations=annotations,
-            keep=helped,
+            workers=workers,
+            farm=farm,
         ) as job,
-        job.helped(workers, farm, backend),
+        job.helped(),
         job.film(film_for(job.settings, crop, film)) as on_device,
     ):
         return job.render(
@@ -186,10 +180,6 @@ def prepare(
     scene: object,
     overrides: dict[str, Any] | None = None,
     *,
-    frame: int | None = None,
-    format: str | None = None,  # noqa: A002
-    topology: str | PathLike[str] | None = None,
-    motion: Motion | None = None,
     backend: str | Device = "auto",
     crop: Crop | None = None,
     threads: int = 0,
@@ -199,17 +189,16 @@ def prepare(
     annotations: Annotations | Mapping[str, Any] | None = None,
     values: Mapping[str, Any] | None = None,
     hashed: bool = True,
+    workers: int | None = None,
+    farm: str | None = None,
 ) -> Job:
     """Load, pack, build and upload a scene.
 
     Memory that the next stage does not need is released in between.
 
     Args:
-        scene: a Scene, the path of a scene or particle file, or an object that holds particles:
-            an array, or one of another package (`Scene.from_object`).
+        scene: a `Source`, or what it is of: a Scene, a path, or an object that holds particles.
         overrides: settings by name, also those of the view; None keeps the scene's.
-        frame, format: of a file; see `load`.
-        motion: loads the frame of a file, smoothed or unwrapped; None loads it as it is.
         backend: by name, or the device of an earlier job.
         crop: x0, y0, x1, y1 in pixels, half open, for the estimate of memory.
         threads: threads on the CPU; 0 takes every core that the process may use.
@@ -220,6 +209,7 @@ def prepare(
         values: what the texts of annotations may name in braces beside the values of the scene.
         hashed: whether films and pictures say by a digest what they are of; without one, samples
             cannot be added to such a film later.
+        workers, farm: who renders in the block of `Job.helped`; see `render`.
 
     Returns:
         The job, whose device memory `Job.__exit__` releases.
@@ -230,11 +220,15 @@ def prepare(
     """
     from raytracer.scene.packing.pack import nbytes
 
-    if is_path(scene):
-        scene = path_of(scene, "scene")
+    source = Source.of(scene)
+    if workers is not None or farm is not None:
+        from raytracer.farm.choice import check_crew
+
+        check_crew(workers, farm)
+        keep = True
     stage = _Stages(notice)
     with stage("start", "looking for a GPU"):
-        if is_path(scene) and Path(scene).suffix.lower() in (".npz", ".npy"):
+        if source.path is not None and source.path.suffix.lower() in (".npz", ".npy"):
             # The import takes as long as reading 100,000 spheres: it should not count as loading.
             from raytracer.files import npz  # noqa: F401
         thread_count(threads)
@@ -246,11 +240,8 @@ def prepare(
         changes = dict(overrides or {})
         style = take_style(changes)
         columns = columns_of(style, changes)
-        if motion is None:
-            loaded = _loaded(scene, frame, columns, format, topology)
-        else:
-            loaded = motion.load(scene, frame, columns)
-        release = bool(columns) and is_path(scene)
+        loaded = load_source(source, columns=columns)
+        release = bool(columns) and source.path is not None
         wanted = wanted_annotations(loaded, annotations)
         loaded, settings = dressed(loaded, style, changes, release, wanted)
         if settings.denoise:
@@ -264,10 +255,10 @@ def prepare(
             loaded = with_faded_particles(loaded)
     if loaded.count == 0 and not loaded.solid_count:
         warn("the scene has no spheres: the picture shows the background alone")
-    source = loaded.source
+    name = loaded.source
     counts = loaded.counts()
     total = sum(counts.values())
-    with naming(source):
+    with naming(name):
         memory.require_count(total, device.max_spheres, device.name)
     spheres = ", ".join(counted(count, noun) for noun, count in counts.items())
     with stage("pack", f"packing {spheres}"):
@@ -275,9 +266,9 @@ def prepare(
         need = _need(loaded, settings, crop, threads, made)
         if keep:
             need = replace(need, kept=memory.PACKED * total)
-        elif is_path(scene):
+        elif source.path is not None:
             need = replace(need, kept=-nbytes(loaded))
-        with naming(source):
+        with naming(name):
             memory.require_host(need)
             if (free := about_device.get("memory_free")) is not None:
                 memory.require_device(need, free)
@@ -289,7 +280,7 @@ def prepare(
         digest = buffers.digest() if hashed else ""
     with stage("build", f"building the hierarchy over {spheres}"):
         tree = device.build(buffers)
-    with stage("upload", f"uploading {spheres} to the {device.name} backend"), naming(source):
+    with stage("upload", f"uploading {spheres} to the {device.name} backend"), naming(name):
         if free is not None:
             memory.require_device(need, free, tree.nbytes)
         if made.window:
@@ -301,14 +292,14 @@ def prepare(
         "bvh_per_sphere": round(tree.nbytes / max(buffers.count, 1), 2),
         "resident": on_device.nbytes,
     }
-    path = Path(scene) if is_path(scene) else None
-    metadata = _about(path, digest, counts, settings, about_device)
+    metadata = _about(source.path, digest, counts, settings, about_device)
     metadata["camera"] = {name: value for name, value in vars(camera).items() if value is not None}
     space = buffers.center, buffers.scale
-    return Job(
+    job = Job(
         settings, device, on_device, buffers.view, threads, stage.timings, sizes, metadata, space,
-        camera, kept, tone=tone, plan=plan,
+        camera, kept, tone=tone, plan=plan, crew=(workers, farm, backend),
     )  # fmt: skip
+    return job
 
 
 @dataclass
@@ -332,6 +323,7 @@ class Job:
         noise: of the last picture, as `raytracer.film.noise` defines it; None if not measured.
         tone: of the scene.
         plan: of what is drawn over pictures, or None.
+        crew: workers, farm and backend that `helped` takes.
         helpers: workers that render instead of this process, or None.
     """
 
@@ -351,6 +343,7 @@ class Job:
     noise: float | None = None
     tone: ToneSettings = field(default_factory=ToneSettings)
     plan: Plan | None = None
+    crew: tuple[int | None, str | None, Any] = None, None, "auto"
     helpers: TileCrew | None = None
     _drawn: tuple[View, Crop, Overlay] | None = None
 
@@ -393,7 +386,10 @@ class Job:
         Raises:
             UserError: the film is of another picture, or samples cannot be numbered.
         """
-        self._overlay(on_device.host.crop)  # what is wrong with it is said before rendering
+        # What is wrong is said before rendering.
+        self._overlay(on_device.host.crop)
+        if bits is not None:
+            check_bits(bits, tone or self.tone)
         in_passes = self.settings.noise is not None or seconds is not None or show is not None
         for frame in range(repeat):
             if frame:
@@ -534,12 +530,13 @@ class Job:
         return str(self.about["scene"]["digest"])
 
     @contextmanager
-    def helped(self, workers: int | None, farm: str | None, backend: str) -> Iterator[None]:
-        """Let workers render in the block, as `render` takes them; none if both are None.
+    def helped(self) -> Iterator[None]:
+        """Let the workers that `prepare` was told of render in the block, if any.
 
         Raises:
             UserError: there are no such workers.
         """
+        workers, farm, backend = self.crew
         if workers is None and farm is None:
             yield
             return
@@ -603,7 +600,6 @@ class Job:
             self.find_aovs(on_device.to_host(), [name for name in GUIDES if name not in film.aovs])
             shown = image.shown
         if bits is not None:
-            check_bits(bits, settings)
             start = time.perf_counter()
             if denoise:
                 image.keep(bits, *measure_and_develop(shown, settings, bits, self.threads))
@@ -800,64 +796,34 @@ def _styled(
         return styled(scene, style, opacity=opacity)
 
 
-def motion_of(
-    smoothing: int | None,
-    unwrap: bool | None,
-    ending: str | None = None,
-    topology: str | PathLike[str] | None = None,
-) -> Motion | None:
-    """Return what moves particles over frames, or None. Raises UserError.
+def load_source(source: Source, frame: int | None = None, columns: Sequence[str] = ()) -> Scene:
+    """Return the scene of a source.
 
     Args:
-        smoothing, unwrap, topology: as for `render`.
-        ending: that says the format of the file, or None.
-    """
-    if smoothing is None and unwrap is None:
-        return None
-    from raytracer.trajectory.motion import Motion
-
-    motion = Motion.of(smoothing, unwrap, topology)
-    if motion is not None and ending is not None:
-        raise UserError("format: smoothing and unwrap go by the name of the file: leave format out")
-    return motion
-
-
-def _loaded(
-    scene: object,
-    frame: int | None = None,
-    columns: Sequence[str] = (),
-    format: str | None = None,  # noqa: A002
-    topology: str | PathLike[str] | None = None,
-) -> Scene:
-    """Return a scene: loaded from a path, made of an object, or itself. Raises UserError.
-
-    Args:
-        scene: a path, an object or a scene.
-        frame: of a trajectory.
+        source: what is shown.
+        frame: of a trajectory, another than the source's own; None is that.
         columns: to read from a file together with the spheres.
-        format, topology: of a file.
+
+    Raises:
+        UserError: it cannot be read.
     """
-    if is_path(scene):
-        from raytracer.scene.load import load
+    frame = source.frame if frame is None else frame
+    if source.is_moved:
+        from raytracer.trajectory.tracks import load_moved
 
-        return load(scene, frame, columns=columns, format=format, topology=topology)
-    if format is not None:
-        from raytracer.scene.load import NO_FORMAT
+        return load_moved(source, frame, columns)
+    if source.path is not None:
+        from raytracer.scene.load import load_file
 
-        raise UserError(NO_FORMAT)
-    if topology is not None:
-        from raytracer.scene.load import NO_TOPOLOGY
-
-        raise UserError(f"topology: {NO_TOPOLOGY}")
+        return load_file(source, frame, columns)
     from raytracer.scene.scene import Scene as SceneType
 
-    if isinstance(scene, SceneType):
-        if frame is not None:
-            raise UserError("frame: goes with the path of a file; this scene has no frames")
-        return scene
-    if scene is None:
-        raise SceneError("scene: is None: give a raytracer.Scene, a path or particles")
-    return SceneType.from_object(scene, frame=frame)
+    scene = source.scene
+    if not isinstance(scene, SceneType):
+        return SceneType.from_object(scene, frame=frame)
+    if frame is not None:
+        raise UserError("frame: goes with the path of a file; this scene has no frames")
+    return scene
 
 
 def wanted_annotations(

@@ -33,12 +33,13 @@ from raytracer.animation.store import FrameStore, packed
 from raytracer.errors import OutputError, UserError
 from raytracer.farm.choice import check_crew, crew_of
 from raytracer.files import output
-from raytracer.files.access import path_of
+from raytracer.files.access import is_path, path_of
 from raytracer.film import png
 from raytracer.film.image import Image
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.scene.animation import AnimationSettings
-from raytracer.trajectory.source import chosen_frames, source_of
+from raytracer.scene.source import Source
+from raytracer.trajectory.source import chosen_frames, frames_of
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -213,7 +214,8 @@ def animate(
     from raytracer.scene.view_settings import ViewSettings
     from raytracer.settings import RenderSettings
 
-    source = source_of(scene, format, topology)
+    first = 0 if is_path(scene) else None  # of a folder that is a series
+    source = frames_of(Source.of(scene, frame=first, format=format, topology=topology))
     own = definitions(AnimationSettings)
     known = {name for kind in (RenderSettings, ViewSettings, StyleSettings)
              for name in definitions(kind)}  # fmt: skip

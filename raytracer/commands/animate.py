@@ -117,9 +117,9 @@ def animate(scene: str, **options: Any) -> None:
 def run(scene: str, options: dict[str, Any]) -> None:
     """Render, write, print a summary."""
     from raytracer.animation.animate import animate as animation_of
+    from raytracer.commands.picture import stem_of
     from raytracer.commands.report import print_lines
     from raytracer.progress import FrameBar
-    from raytracer.scene.load import check_there
     from raytracer.warning import collected, passed_to
 
     start = time.perf_counter()
@@ -128,14 +128,13 @@ def run(scene: str, options: dict[str, Any]) -> None:
     overrides = take_view(options) | take_render(options)
     quiet, as_json = options["quiet"], options["as_json"]
     path = scene_path(scene)
-    check_there(path, 0)
-    target = Path(options["output"]) if options["output"] else _free(_stem(scene))
     with collected() as warnings:
         animation = animation_of(
             path, tone=tone, backend=options["backend"], threads=options["threads"],
             annotations=annotations, format=options["format"], topology=options["topology"],
             **overrides, **settings,
         )  # fmt: skip
+    target = Path(options["output"]) if options["output"] else _free(stem_of(scene))
     said = list(warnings)
 
     def tell(sentence: str) -> None:
@@ -156,13 +155,6 @@ def run(scene: str, options: dict[str, Any]) -> None:
             _tell_of_rest(target, quiet or isinstance(error, BusyError))
             raise
     _report(animation, target, said, time.perf_counter() - start, options)
-
-
-def _stem(scene: str) -> str:
-    """Return the name of a movie that was given none."""
-    from raytracer.commands.picture import stem_of
-
-    return stem_of(scene)
 
 
 def _free(stem: str) -> Path:

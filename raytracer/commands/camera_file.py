@@ -10,7 +10,8 @@ from raytracer.files.access import opened
 from raytracer.film.png import read_metadata
 from raytracer.scene import tables
 from raytracer.scene.camera import Camera
-from raytracer.scene.load import SCENE_SUFFIXES, read_table
+from raytracer.scene.load import read_table
+from raytracer.scene.source import SCENE_SUFFIXES
 
 
 def camera_of(name: str) -> Camera:

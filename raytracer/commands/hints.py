@@ -136,8 +136,8 @@ def _of_a_file(name: str) -> str:
     """Return the command that takes a file or an example scene of this name, or ""."""
     from raytracer.files.access import is_file
     from raytracer.resources import scenes
-    from raytracer.scene.load import SCENE_SUFFIXES
     from raytracer.scene.particles.registry import SUFFIXES
+    from raytracer.scene.source import SCENE_SUFFIXES
 
     path = Path(name)
     suffix = path.suffix.lower()

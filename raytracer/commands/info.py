@@ -22,6 +22,7 @@ from raytracer.resources import require_start
 
 if TYPE_CHECKING:
     from raytracer.files.access import OpenFile
+    from raytracer.scene.source import Source
 
 
 @click.command()
@@ -97,16 +98,17 @@ def of_data(name: str, options: dict[str, Any]) -> dict[str, Any]:
         UserError: it cannot be read, or has mistakes.
     """
     from raytracer.commands.scene import contents_of
-    from raytracer.scene.load import check_there, is_scene
+    from raytracer.scene.load import is_scene
     from raytracer.scene.particles.data_file import split_inner
     from raytracer.scene.particles.read import of_series
+    from raytracer.scene.source import Source
 
     path, frame = scene_path(name), options["frame"]
-    check_there(path, frame)
+    source = Source.of(path, **options)
     files = _files_of(path) if is_scene(path) else [of_series(path, name, frame).path]
     sizes = {str(each): _size(each) for each in files}
     if sum(sizes.values()) > WHOLE_BYTES:
-        data = {each: _head_of(Path(each), options) for each in sizes}
+        data = {each: _head_of(Path(each), source) for each in sizes}
         return {
             "files": [
                 {"file": each, "bytes": split_inner(Path(each))[0].stat().st_size} for each in sizes
@@ -115,7 +117,7 @@ def of_data(name: str, options: dict[str, Any]) -> dict[str, Any]:
             "frames, and tells ranges, bonds and what is drawn",
             "data": data,
         }
-    found = contents_of(str(path), frame, options["format"], options["topology"])
+    found = contents_of(source)
     drawn = {key: found[key] for key in found if key not in NOT_DRAWN}
     return {"files": found["files"], "read": "all of it", "data": found["data"], "drawn": drawn}
 
@@ -153,18 +155,17 @@ def _size(path: Path) -> int:
         return 0
 
 
-def _head_of(path: Path, options: dict[str, Any]) -> dict[str, Any]:
+def _head_of(path: Path, source: Source) -> dict[str, Any]:
     """Return what the start and the headers of a particle file tell. Raises UserError."""
     from raytracer.files.access import opened
-    from raytracer.scene.load import ending_of, topology_of
     from raytracer.scene.particles.data_file import DataFile, split_inner
     from raytracer.scene.particles.summary import summary
 
     path, inner = split_inner(path)
     with opened(path) as file:
-        file.ending = ending_of(options["format"]) if options["format"] else ""
-        topology = topology_of(options["topology"])
-        return summary(DataFile.of(file, inner, options["frame"], topology), whole=False)
+        file.ending = source.ending
+        data = DataFile.of(file, inner, source.frame, source.topology)
+        return summary(data, whole=False)
 
 
 MOVIES = (".mp4", ".m4v", ".mov", ".mkv", ".webm")

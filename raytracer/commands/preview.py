@@ -99,12 +99,10 @@ def run(scene: str, tone: dict[str, Any], options: dict[str, Any]) -> None:
 
     from raytracer.commands.report import print_json, print_lines
     from raytracer.progress import StageLine
-    from raytracer.scene.load import check_there
     from raytracer.viewer.preview import preview
 
     gc.set_threshold(NEW_OBJECTS)
     path = scene_path(scene)
-    check_there(path, options["frame"])
     as_json = options.pop("as_json")
     with StageLine() as line:
         result = preview(

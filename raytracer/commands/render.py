@@ -8,7 +8,8 @@ from __future__ import annotations
 import sys
 import time
 from math import inf
-from typing import TYPE_CHECKING, Any, NamedTuple
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -50,7 +51,11 @@ if TYPE_CHECKING:
     from raytracer.film.tone_settings import ToneSettings
     from raytracer.memory import Output
     from raytracer.pipeline import Job
+    from raytracer.scene.source import Source
     from raytracer.view import View
+
+Call = SimpleNamespace
+"""The options of a call by name, and with them `scene`, `settings`, `tone` and `annotations`."""
 
 FEW = 1e-3
 """Share of the pixels in which spheres are easily overlooked."""
@@ -170,305 +175,210 @@ def render(scene: str, **options: Any) -> None:
     folder is enough: raytracer render three_balls.
     """
     require_start()
-    tone = take_tone(options)
-    view = take_view(options)
-    task = Task(
-        scene=scene,
-        tone=tone,
-        overrides=view | take_render(options),
-        annotations=take_annotations(options),
-        **options,
-    )
-    if task.only is None:
-        run(task)
-    else:
-        run_only(task)
-
-
-class Task(NamedTuple):
-    """The options of one call."""
-
-    scene: str
-    overrides: dict[str, Any]
-    annotations: dict[str, Any] | None
-    output: str | None
-    frame: int | None
-    smoothing: int | None
-    unwrap: bool | None
-    format: str | None
-    topology: str | None
-    backend: str
-    threads: int
-    workers: int | None
-    farm: str | None
-    tone: dict[str, Any]
-    bits: str
-    quality: int | None
-    stats: bool
-    histogram: str | None
-    legend_file: str | None
-    film: str | None
-    half: bool
-    aov: str | None
-    resume: str | None
-    time: float | None
-    progressive: bool
-    crop: Crop | None
-    only: tuple[int, int, int] | None
-    repeat: int
-    as_json: bool
-    quiet: bool
-    progress: bool | None
-
-    @property
-    def path(self) -> Path:
-        """The scene or particle file."""
-        return scene_path(self.scene)
-
-    @property
-    def options(self) -> str:
-        """A hash of the options on which the picture depends."""
-        from raytracer.commands.picture import options_hash
-
-        names = ("overrides", "annotations", "smoothing", "unwrap", "format", "topology", "tone",
-                 "bits", "resume", "time", "crop")  # fmt: skip
-        said = {name: getattr(self, name) for name in names}
-        settings = {name: value for name, value in self.overrides.items() if value is not None}
-        return options_hash(said | {"overrides": settings})
-
-    @property
-    def noise(self) -> float | None:
-        """The noise level of the options."""
-        level: float | None = self.overrides.get("noise")
-        return level
-
-    @property
-    def aovs(self) -> tuple[str, ...]:
-        """Output variables to save; raises UserError for unknown ones."""
-        from raytracer.film.aovs import check_aovs
-
-        return check_aovs(self.aov)
-
-    @property
-    def helped(self) -> bool:
-        """Whether workers render."""
-        return self.workers is not None or self.farm is not None
-
-    @property
-    def shows_progress(self) -> bool | None:
-        """True always, False never, None on a terminal."""
-        return False if self.quiet else self.progress
-
-    def check(self, outputs: OutputSet) -> Path:
-        """Check options and output files before anything is loaded.
-
-        Args:
-            outputs: all files are added to it.
-
-        Returns:
-            The path of the picture.
-
-        Raises:
-            UserError: options contradict each other, or a file cannot be written.
-        """
-        from pathlib import Path
-
-        from raytracer.commands.picture import check_target, default_picture
-        from raytracer.film import film_file
-        from raytracer.film.aovs import check_aovs
-        from raytracer.film.film import check_bits
-        from raytracer.film.tone_settings import ToneSettings
-
-        check_bits(int(self.bits), ToneSettings.of(self.tone))
-        if self.helped:
-            from raytracer.farm.choice import check_crew
-
-            check_crew(self.workers, self.farm)
-        if (self.half or self.aov) and not self.film:
-            raise UserError(
-                "--half and --aov change the film that is saved: give --film FILE as well"
-            )
-        if self.repeat > 1:
-            given = {"--resume": self.resume, "--time": self.time, "--noise": self.noise}
-            given["--progressive"] = self.progressive
-            if others := [name for name, value in given.items() if value]:
-                raise UserError(
-                    f"--repeat renders the same frame again: leave it or {others[0]} out"
-                )
-        if self.time is not None and not 0 < self.time < inf:
-            raise UserError(f"--time {self.time:g}: must be a number of seconds above 0")
-        check_aovs(self.aov)
-        target = (
-            Path(self.output)
-            if self.output
-            else default_picture(self.scene, self.frame, self.path, self.options)
-        )
-        if self.film:
-            outputs.writes(self.film, "--film", replaces=self.resume)
-            film_file.check_target(self.film, self.half, self.resume)
-        if self.legend_file:
-            from raytracer.film.image import check_legend
-
-            check_legend(outputs.writes(self.legend_file, "--legend-file"))
-        if self.histogram:
-            from raytracer.film import histogram
-
-            histogram.check(outputs.writes(self.histogram, "--histogram"))
-        settings = {"transparent": self.overrides.get("transparent") is True}
-        target = outputs.writes(target, "the picture")
-        return check_target(target, int(self.bits), self.quality, settings)
-
-    @property
-    def exr(self) -> str:
-        """ ".exr" if the picture is one, which is written of the film; otherwise ""."""
-        return ".exr" if self.output and self.output.lower().endswith(".exr") else ""
-
-    def resumed(self) -> Film | None:
-        """Load the film to resume, with the output variables that go into the saved film too."""
-        from raytracer.film.aovs import AOVS
-        from raytracer.film.film import Film
-
-        if not self.resume:
-            return None
-        unchanged = tuple(name for name in AOVS if self.film and name not in self.aovs)
-        return Film.load(self.resume, unchanged)
-
-    def memory(self, resumed: Film | None) -> Output:
-        """Return what is made from the film, for the estimate of memory."""
-        from pathlib import Path
-
-        from raytracer.memory import Output
-
-        return Output(
-            bits=int(self.bits),
-            aovs=self.aovs,
-            film=Path(self.film or "").suffix.lower() or self.exr,
-            histogram=self.histogram is not None,
-            begun=resumed is not None,
-            bloom=bool(self.tone.get("bloom")),
-            parts=self.time is not None,
-            carried=tuple(resumed.aovs) if resumed else (),
-        )
-
-    def prepare(self, crop: Crop | None, resumed: Film | None = None) -> Job:
-        """Load, pack and upload the scene; its warnings are printed, or kept for the JSON.
-
-        Args:
-            crop: pixels to render; None renders all.
-            resumed: the film to add to.
-        """
-        from raytracer.pipeline import motion_of, prepare
-        from raytracer.progress import StageLine
-        from raytracer.warning import collected
-
-        with collected() as warnings, StageLine(self.shows_progress) as line:
-            job = prepare(
-                self.path,
-                self.overrides,
-                frame=self.frame,
-                format=self.format,
-                topology=self.topology,
-                motion=motion_of(self.smoothing, self.unwrap, self.format, self.topology),
-                backend=self.backend,
-                crop=crop,
-                threads=self.threads,
-                notice=line,
-                memory_of=self.memory(resumed),
-                annotations=self.annotations,
-                keep=self.helped,
-            )
-        self.warn(job, warnings)
-        return job
-
-    def warn(self, job: Job, warnings: list[str]) -> None:
-        """Print warnings, or keep them for the JSON."""
-        from raytracer.commands.report import print_warnings
-
-        job.warnings += warnings
-        if not (self.quiet or self.as_json):
-            print_warnings(warnings)
-
-
-def run(task: Task) -> None:
-    """Render, write the files, print a summary."""
+    options |= {"tone": take_tone(options)}
+    options |= {"settings": take_view(options) | take_render(options)}
+    options |= {"annotations": take_annotations(options)}
+    call = SimpleNamespace(scene=scene, **options)
+    call.bits, call.shows_progress = int(call.bits), False if call.quiet else call.progress
+    if call.only is not None:
+        run_only(call)
+        return
     from raytracer.files.output import OutputSet
 
     with OutputSet() as outputs:
-        _run(task, outputs)
+        run(call, outputs)
 
 
-def _run(task: Task, outputs: OutputSet) -> None:
-    """Do what `run` does; outputs: takes the files that are written, none of which is read."""
+def source_of(call: Call) -> Source:
+    """Return what is rendered. Raises UserError: there is no such file."""
+    from raytracer.scene.source import Source
+
+    return Source.of(
+        scene_path(call.scene), frame=call.frame, format=call.format, topology=call.topology,
+        smoothing=call.smoothing, unwrap=call.unwrap,
+    )  # fmt: skip
+
+
+def options_of(call: Call) -> str:
+    """Return a hash of the options on which the picture depends."""
+    from raytracer.commands.picture import options_hash
+
+    names = ("annotations", "smoothing", "unwrap", "format", "topology", "tone", "bits", "resume",
+             "time", "crop")  # fmt: skip
+    settings = {name: value for name, value in call.settings.items() if value is not None}
+    return options_hash({name: getattr(call, name) for name in names} | {"overrides": settings})
+
+
+def check(call: Call, path: Path, outputs: OutputSet) -> Path:
+    """Check options and output files before anything is loaded.
+
+    Args:
+        call: the options.
+        path: of the scene or particle file.
+        outputs: all files are added to it.
+
+    Returns:
+        The path of the picture.
+
+    Raises:
+        UserError: options contradict each other, or a file cannot be written.
+    """
+    from pathlib import Path
+
+    from raytracer.commands.picture import check_target, default_picture
+    from raytracer.film import film_file
+    from raytracer.film.film import check_bits
+    from raytracer.film.tone_settings import ToneSettings
+
+    check_bits(call.bits, ToneSettings.of(call.tone))
+    if (call.half or call.aov) and not call.film:
+        raise UserError("--half and --aov change the film that is saved: give --film FILE as well")
+    if call.repeat > 1:
+        given = {"--resume": call.resume, "--time": call.time, "--noise": call.settings["noise"]}
+        given["--progressive"] = call.progressive
+        if others := [name for name, value in given.items() if value]:
+            raise UserError(f"--repeat renders the same frame again: leave it or {others[0]} out")
+    if call.time is not None and not 0 < call.time < inf:
+        raise UserError(f"--time {call.time:g}: must be a number of seconds above 0")
+    target = (
+        Path(call.output)
+        if call.output
+        else default_picture(call.scene, call.frame, path, options_of(call))
+    )
+    if call.film:
+        outputs.writes(call.film, "--film", replaces=call.resume)
+        film_file.check_target(call.film, call.half, call.resume)
+    if call.legend_file:
+        from raytracer.film.image import check_legend
+
+        check_legend(outputs.writes(call.legend_file, "--legend-file"))
+    if call.histogram:
+        from raytracer.film import histogram
+
+        histogram.check(outputs.writes(call.histogram, "--histogram"))
+    settings = {"transparent": call.settings["transparent"] is True}
+    return check_target(outputs.writes(target, "the picture"), call.bits, call.quality, settings)
+
+
+def prepared(call: Call, source: Source, crop: Crop | None, output: Output) -> Job:
+    """Load, pack and upload the scene; its warnings are printed, or kept for the JSON.
+
+    Args:
+        call: the options.
+        source: what is rendered.
+        crop: pixels to render; None renders all.
+        output: what is made of it, for the estimate of memory.
+    """
+    from raytracer.pipeline import prepare
+    from raytracer.progress import StageLine
+    from raytracer.warning import collected
+
+    with collected() as warnings, StageLine(call.shows_progress) as line:
+        job = prepare(
+            source, call.settings, annotations=call.annotations, backend=call.backend, crop=crop,
+            threads=call.threads, notice=line, memory_of=output, workers=call.workers,
+            farm=call.farm,
+        )  # fmt: skip
+    tell(call, job, warnings)
+    return job
+
+
+def tell(call: Call, job: Job, warnings: list[str]) -> None:
+    """Print warnings, or keep them for the JSON."""
+    from raytracer.commands.report import print_warnings
+
+    job.warnings += warnings
+    if not (call.quiet or call.as_json):
+        print_warnings(warnings)
+
+
+def run(call: Call, outputs: OutputSet) -> None:
+    """Render, write the files, print a summary.
+
+    outputs: takes the files that are written, none of which is read.
+    """
     from pathlib import Path
 
     from raytracer.commands.picture import OPTIONS, check_target, record, warn_of_non_finite
     from raytracer.commands.report import print_json, print_lines
     from raytracer.film import film_file
-    from raytracer.film.film import check_bits
+    from raytracer.film.aovs import AOVS, check_aovs
+    from raytracer.film.film import Film
     from raytracer.film.tone_settings import ToneSettings
+    from raytracer.memory import Output
     from raytracer.pipeline import film_for
-    from raytracer.scene.load import check_there
     from raytracer.warning import collected
 
     start = time.perf_counter()
-    check_there(task.path, task.frame)
-    target = task.check(outputs)
-    resumed = task.resumed()
-    crop = task.crop or crop_of(resumed)
-    with task.prepare(crop, resumed) as job:
-        if not task.output:
-            job.about[OPTIONS] = task.options
-        tone = ToneSettings.of(task.tone, job.tone)
-        check_bits(int(task.bits), tone)
-        _announce(task, job, crop)
+    source = source_of(call)
+    aovs = check_aovs(call.aov)
+    target = check(call, source.scene, outputs)
+    # The film is written, too, for a picture in OpenEXR.
+    exr = ".exr" if call.output and call.output.lower().endswith(".exr") else ""
+    unchanged = tuple(name for name in AOVS if call.film and name not in aovs)
+    resumed = Film.load(call.resume, unchanged) if call.resume else None
+    crop = call.crop or crop_of(resumed)
+    output = Output(
+        bits=call.bits, aovs=aovs, film=Path(call.film or "").suffix.lower() or exr,
+        histogram=call.histogram is not None, begun=resumed is not None,
+        bloom=bool(call.tone.get("bloom")), parts=call.time is not None,
+        carried=tuple(resumed.aovs) if resumed else (),
+    )  # fmt: skip
+    with prepared(call, source, crop, output) as job:
+        if not call.output:
+            job.about[OPTIONS] = options_of(call)
+        _announce(call, source.scene, job, crop)
         film = film_for(job.settings, crop, resumed, own=True)
         height, width = film.sums.shape[:2]
         known = {"transparent": job.transparent, "size": (width, height)}
-        check_target(target, int(task.bits), task.quality, known)  # before the time is spent
-        if task.film:
-            film_file.require_space(film, task.film, task.aovs)
-        with collected() as warnings, job.helped(task.workers, task.farm, task.backend):
-            image = _render(task, job, film, target, tone)
-        task.warn(job, warnings)
+        check_target(target, call.bits, call.quality, known)  # before the time is spent
+        if call.film:
+            film_file.require_space(film, call.film, aovs)
+        keep_film = bool(call.film or call.histogram or exr)
+        with collected() as warnings:
+            tone = ToneSettings.of(call.tone, job.tone)
+            image = _render(call, job, film, target, tone, aovs, keep_film)
+        tell(call, job, warnings)
         statistics = image.statistics
         if _solids(job) and film.crop == (0, 0, film.width, film.height):
-            task.warn(job, _coverage_warnings(statistics, job.view))
-    _write(task, target, film, image)
+            tell(call, job, _coverage_warnings(statistics, job.view))
+    _write(call, target, film, image)
     if statistics.non_finite:
-        warn_of_non_finite(film, task.quiet)
+        warn_of_non_finite(film, call.quiet)
     job.timings["total"] = time.perf_counter() - start
-    if task.as_json:
-        files = {"output": str(target)} | ({"film": task.film} if task.film else {})
+    if call.as_json:
+        files = {"output": str(target)} | ({"film": call.film} if call.film else {})
         print_json(_record(job, image) | record(image) | files)
-    elif not task.quiet:
-        paths = [
-            target,
-            *(Path(name) for name in (task.film, task.histogram, task.legend_file) if name),
-        ]
-        lines = statistics.lines() if task.stats else []
+    elif not call.quiet:
+        names = (call.film, call.histogram, call.legend_file)
+        lines = statistics.lines() if call.stats else []
+        paths = [target, *(Path(name) for name in names if name)]
         print_lines("\n".join([_summary(job, film, paths), *lines]))
 
 
-def _render(task: Task, job: Job, film: Film, target: Path, tone: ToneSettings) -> Image:
+def _render(
+    call: Call, job: Job, film: Film, target: Path, tone: ToneSettings, aovs: tuple[str, ...],
+    keep_film: bool,
+) -> Image:  # fmt: skip
     """Render to a film, with a progress bar, and develop the picture on the device."""
     from raytracer.progress import ProgressBar
 
     def write(image: Image) -> None:
-        image.save(target, int(task.bits), quality=task.quality)
+        image.save(target, call.bits, quality=call.quality)
 
     height, width = film.sums.shape[:2]
-    samples = height * width * job.settings.samples * task.repeat
-    with ProgressBar(samples, task.shows_progress) as bar:
+    samples = height * width * job.settings.samples * call.repeat
+    with job.helped(), ProgressBar(samples, call.shows_progress) as bar:
         return job.render(
             job.film(film),
-            repeat=task.repeat,
-            aovs=task.aovs,
+            repeat=call.repeat,
+            aovs=aovs,
             tone=tone,
-            bits=int(task.bits),
-            keep_film=bool(task.film or task.histogram or task.exr),
-            seconds=task.time,
+            bits=call.bits,
+            keep_film=keep_film,
+            seconds=call.time,
             progress=bar,
-            show=write if task.progressive else None,
+            show=write if call.progressive else None,
         )
 
 
@@ -493,23 +403,23 @@ def _coverage_warnings(statistics: Statistics, view: View) -> list[str]:
     return []
 
 
-def _write(task: Task, target: Path, film: Film, image: Image) -> None:
+def _write(call: Call, target: Path, film: Film, image: Image) -> None:
     """Write all files: the film first, because everything else can be made from it again."""
     from raytracer.commands.picture import draw_histogram
     from raytracer.files.output import Batch
 
     with Batch() as batch:
-        if task.film:
+        if call.film:
             with batch.step():
-                film.save(task.film, half=task.half, batch=batch)
+                film.save(call.film, batch=batch)
         with batch.step():
-            image.save(target, int(task.bits), batch, quality=task.quality)
-        if task.legend_file:
+            image.save(target, call.bits, batch, quality=call.quality)
+        if call.legend_file:
             with batch.step():
-                image.save_legend(task.legend_file, batch)
-        if task.histogram:
+                image.save_legend(call.legend_file, batch)
+        if call.histogram:
             with batch.step():
-                draw_histogram(image, int(task.bits), task.histogram, batch)
+                draw_histogram(image, call.bits, call.histogram, batch)
 
 
 def crop_of(film: Film | None) -> Crop | None:
@@ -518,14 +428,15 @@ def crop_of(film: Film | None) -> Crop | None:
     return None if whole or film is None else film.crop
 
 
-def run_only(task: Task) -> None:
+def run_only(call: Call) -> None:
     """Replay one sample of one pixel and print its radiance."""
     from raytracer.commands.report import print_json
+    from raytracer.memory import Output
 
-    assert task.only is not None
-    x, y, sample = task.only
-    ways = task.repeat > 1, task.crop, task.time, task.progressive, task.helped
-    if any(ways) or task.output or task.film or task.resume or task.histogram:
+    x, y, sample = call.only
+    names = ("crop", "time", "progressive", "workers", "farm", "output", "film", "resume",
+             "histogram")  # fmt: skip
+    if call.repeat > 1 or any(getattr(call, name) for name in names):
         raise UserError(
             "--only writes no picture: leave out --repeat, --crop, --time, --progressive, "
             "--workers, --farm, --output, --film, --resume and --histogram"
@@ -533,13 +444,13 @@ def run_only(task: Task) -> None:
     if sample < 0:
         raise UserError(f"--only {x},{y},{sample}: samples are counted from 0")
     # The estimate of memory counts one pixel; whether that pixel exists depends on the scene.
-    with task.prepare((0, 0, 1, 1)) as job:
+    with prepared(call, source_of(call), (0, 0, 1, 1), Output(bits=call.bits)) as job:
         image = job.image(_one_sample(job, x, y, sample))
     red, green, blue, coverage = (float(value) for value in image.film.sums[0, 0])
-    if task.as_json:
+    if call.as_json:
         values = {"pixel": [x, y], "sample": sample, "radiance": [red, green, blue]}
         print_json(_record(job, image) | values | {"coverage": coverage})
-    elif not task.quiet:
+    elif not call.quiet:
         print(f"pixel {x},{y} sample {sample}: radiance {red:.9g} {green:.9g} {blue:.9g}, "
               f"coverage {coverage:.9g}")  # fmt: skip
 
@@ -573,14 +484,14 @@ def _record(job: Job, image: Image) -> dict[str, Any]:
     }
 
 
-def _announce(task: Task, job: Job, crop: Crop | None) -> None:
+def _announce(call: Call, path: Path, job: Job, crop: Crop | None) -> None:
     """Print on standard error what will be rendered, where a progress bar would be shown."""
-    shows = task.shows_progress
+    shows = call.shows_progress
     if sys.stderr.isatty() if shows is None else shows:
         settings = job.settings
         x0, y0, x1, y1 = crop or (0, 0, settings.width, settings.height)
         samples = counted(settings.samples, "sample", " per pixel")
-        print(f"rendering {escaped(task.path.name)}: {x1 - x0}x{y1 - y0}, {samples}, {_work(job)}",
+        print(f"rendering {escaped(path.name)}: {x1 - x0}x{y1 - y0}, {samples}, {_work(job)}",
               file=sys.stderr, flush=True)  # fmt: skip
 
 

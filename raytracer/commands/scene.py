@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from raytracer.buffers import SceneBuffers
     from raytracer.scene.lights import Light
     from raytracer.scene.scene import Scene
+    from raytracer.scene.source import Source
 
 
 @click.group(cls=Group)
@@ -61,10 +62,11 @@ def check(
     """
     require_start()
     from raytracer.commands.report import print_json, print_outline, print_warnings
+    from raytracer.scene.source import Source
     from raytracer.warning import collected
 
     with collected() as warnings:
-        contents = contents_of(file, frame, format, topology)
+        contents = contents_of(Source.of(file, frame=frame, format=format, topology=topology))
     if as_json:
         print_json(contents | {"warnings": warnings})
         return
@@ -103,11 +105,13 @@ def describe(
     from dataclasses import asdict
 
     from raytracer.commands.report import print_json, print_warnings
-    from raytracer.scene.load import load
+    from raytracer.pipeline import load_source
+    from raytracer.scene.source import Source
     from raytracer.warning import collected
 
+    source = Source.of(file, frame=frame, format=format, topology=topology)
     with collected() as warnings:
-        sphere = load(file, frame, format=format, topology=topology).describe(number)
+        sphere = load_source(source).describe(number)
     if as_json:
         print_json(asdict(sphere) | {"warnings": warnings})
         return
@@ -183,40 +187,38 @@ def generate(
         print_lines(str(path))
 
 
-def contents_of(
-    file: str,
-    frame: int | None = None,
-    ending: str | None = None,
-    topology: str | None = None,
-) -> dict[str, Any]:
+def contents_of(source: Source) -> dict[str, Any]:
     """Load a scene with all its data and pack it; returns its contents as JSON types.
 
     Raises:
         UserError: a file has mistakes, or the scene does not fit into memory.
     """
+    from dataclasses import replace
+    from pathlib import Path
+
     from raytracer.errors import SceneError
-    from raytracer.files.access import STANDARD_INPUT, opened, path_of
+    from raytracer.files.access import STANDARD_INPUT, opened
     from raytracer.scene.load import scene_suffix
     from raytracer.scene.particles.data_file import split_inner
     from raytracer.warning import collected, warn
 
-    path, inner = split_inner(path_of(file))
+    path, inner = split_inner(source.scene)
     if path != STANDARD_INPUT:
-        return _contents_of(file, frame, ending, topology)
+        return _contents_of(source)
     # What is read more than once, as the columns are, is read from the copy.
     with opened(STANDARD_INPUT, error=SceneError, standard_input=True) as stream:
-        said = (ending or scene_suffix(stream)) or None
+        ending = source.ending or scene_suffix(stream)
         try:
             with collected() as warnings:
                 name = f"{stream.name}:{inner}" if inner else stream.name
-                found = _contents_of(name, frame, said, topology)
+                found = _contents_of(replace(source, scene=Path(name), ending=ending))
         except UserError as error:
             error.args = tuple(_renamed(error.args, stream.name))
             raise
         for sentence in _renamed(warnings, stream.name):
             warn(sentence)
         renamed: dict[str, Any] = _renamed(found, stream.name)
-    renamed["title"] = renamed["title"] if said in (".toml", ".json") else "stdin"
+    renamed["title"] = renamed["title"] if ending in (".toml", ".json") else "stdin"
     return renamed
 
 
@@ -230,18 +232,15 @@ def _renamed(value: Any, name: str) -> Any:
     return [_renamed(each, name) for each in value] if isinstance(value, (list, tuple)) else value
 
 
-def _contents_of(
-    file: str, frame: int | None, ending: str | None, topology: str | None
-) -> dict[str, Any]:
-    """Return the contents of a file; arguments and errors as for `contents_of`."""
+def _contents_of(source: Source) -> dict[str, Any]:
+    """Return the contents of a file; errors as for `contents_of`."""
     from dataclasses import asdict
 
     from raytracer import memory
-    from raytracer.pipeline import dressed, wanted_annotations
-    from raytracer.scene.load import load
+    from raytracer.pipeline import dressed, load_source, wanted_annotations
     from raytracer.scene.packing.pack import camera_of, pack, packed_looks
 
-    scene = load(file, frame, format=ending, topology=topology)
+    scene, file = load_source(source), str(source.scene)
     wanted = wanted_annotations(scene, None)
     scene, _ = dressed(scene, None, {}, False, wanted)
     counts = scene.counts()

@@ -92,13 +92,11 @@ def run(scene: str, tone: dict[str, Any], options: dict[str, Any]) -> None:
     from raytracer.browser.serve import serve as serve_scene
     from raytracer.commands.report import print_lines
     from raytracer.progress import StageLine
-    from raytracer.scene.load import check_there
 
     gc.set_threshold(NEW_OBJECTS)
     check_port(options["port"])
     require_library()
     path = scene_path(scene)
-    check_there(path, options["frame"])
 
     def say(line: str) -> None:
         """Print a line at once: it is read while the command runs."""

@@ -5,7 +5,8 @@ What the command needs beyond its options is imported when it runs: its help tak
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -26,7 +27,9 @@ if TYPE_CHECKING:
     from raytracer.files.output import OutputSet
     from raytracer.film.film import Film
     from raytracer.film.image import Image
-    from raytracer.film.tone_settings import ToneSettings
+
+Call = SimpleNamespace
+"""The options of a call by name, and with them `films` and `settings`."""
 
 
 @click.command(cls=SettingsCommand, settings={"output": tone_options})
@@ -61,121 +64,103 @@ def tone(films: tuple[str, ...], **options: Any) -> None:
     The last gives all frames of an animation the same exposure.
     """
     require_start()
+    from raytracer.files.output import OutputSet
     from raytracer.film.tone_settings import ToneSettings
 
-    run(Task(films=films, settings=ToneSettings.of(take_tone(options)), **options))
-
-
-class Task(NamedTuple):
-    """The options of one call."""
-
-    films: tuple[str, ...]
-    settings: ToneSettings
-    output: str | None
-    bits: str
-    quality: int | None
-    stats: bool
-    histogram: str | None
-    denoise: bool
-    lock: bool
-    threads: int
-    as_json: bool
-    quiet: bool
-
-    def targets(self, outputs: OutputSet) -> list[Path]:
-        """Check options and files; returns the path of each film's picture.
-
-        Args:
-            outputs: all files are added to it.
-
-        Raises:
-            UserError: options contradict each other, a file is not a film or cannot be written.
-        """
-        from pathlib import Path
-
-        from raytracer.commands.picture import check_target, default_picture
-        from raytracer.film import film_file
-        from raytracer.film.film import check_bits
-
-        check_bits(int(self.bits), self.settings)
-        if self.denoise:
-            from raytracer.film.denoise import require_denoiser
-
-            require_denoiser()
-        if len(self.films) > 1 and (self.output or self.histogram):
-            raise UserError(
-                "--output and --histogram are for one film: leave them out, or give one"
-            )
-        if self.lock and not self.settings.automatic:
-            raise UserError("--lock shares an automatic exposure: give --exposure auto as well")
-        for film in self.films:
-            film_file.check_source(film)
-        names = [
-            self.output or str(default_picture(film, options=self.options(film)))
-            for film in self.films
-        ]
-        if len(set(names)) < len(names):
-            raise UserError("two of the films have the same name: tone them one by one with -o")
-        for name in names:
-            outputs.writes(name, "the picture")
-        if self.histogram:
-            from raytracer.film import histogram
-
-            histogram.check(outputs.writes(self.histogram, "--histogram"))
-        return [check_target(Path(name), int(self.bits), self.quality) for name in names]
-
-    def options(self, film: str) -> str:
-        """Return a hash of a film's name and of the options on which its picture depends."""
-        from dataclasses import asdict
-        from pathlib import Path
-
-        from raytracer.commands.picture import options_hash
-        from raytracer.pipeline import scene_about
-
-        said = {"film": scene_about(Path(film))["file"], "tone": asdict(self.settings)}
-        shared = self.films if self.lock else ()
-        return options_hash(said | {"bits": self.bits, "denoise": self.denoise, "lock": shared})
-
-    def tone_settings(self) -> ToneSettings:
-        """Return the settings of all films; with --lock, the exposure that they share."""
-        from dataclasses import replace
-
-        from raytracer.film.film import common_exposure
-
-        if not self.lock:
-            return self.settings
-        films = (image_of(self.load(name), self).shown for name in self.films)
-        return replace(self.settings, exposure=common_exposure(films, self.settings, self.threads))
-
-    def warn_of_guides(self, name: str, film: Film) -> None:
-        """Print a warning if a film is denoised without albedo and normal."""
-        from raytracer.commands.report import print_warning
-        from raytracer.film.denoise import guides_of
-
-        if self.denoise and not self.quiet and guides_of(film) is None:
-            print_warning(
-                f"{name}: has no albedo and normal, so that edges may blur: render the film with "
-                "--denoise, or with --aov denoising-albedo,denoising-normal"
-            )
-
-    def load(self, name: str) -> Film:
-        """Load a film, with the output variables that change the picture."""
-        from raytracer.film.aovs import GUIDES
-        from raytracer.film.film import Film
-
-        return Film.load(name, (*GUIDES, *GUIDES.values()) if self.denoise else ())
-
-
-def run(task: Task) -> None:
-    """Make the pictures and print a summary."""
-    from raytracer.files.output import OutputSet
-
+    settings = ToneSettings.of(take_tone(options))
+    call = SimpleNamespace(films=films, settings=settings, **options)
+    call.bits = int(call.bits)
     with OutputSet() as outputs:
-        _run(task, task.targets(outputs))
+        run(call, targets_of(call, outputs))
 
 
-def _run(task: Task, targets: list[Path]) -> None:
-    """Do what `run` does."""
+def targets_of(call: Call, outputs: OutputSet) -> list[Path]:
+    """Check options and files; returns the path of each film's picture.
+
+    Args:
+        outputs: all files are added to it.
+
+    Raises:
+        UserError: options contradict each other, a file is not a film or cannot be written.
+    """
+    from pathlib import Path
+
+    from raytracer.commands.picture import check_target, default_picture
+    from raytracer.film import film_file
+    from raytracer.film.film import check_bits
+
+    check_bits(call.bits, call.settings)
+    if call.denoise:
+        from raytracer.film.denoise import require_denoiser
+
+        require_denoiser()
+    if len(call.films) > 1 and (call.output or call.histogram):
+        raise UserError("--output and --histogram are for one film: leave them out, or give one")
+    if call.lock and not call.settings.automatic:
+        raise UserError("--lock shares an automatic exposure: give --exposure auto as well")
+    for film in call.films:
+        film_file.check_source(film)
+    names = [
+        call.output or str(default_picture(film, options=options_of(call, film)))
+        for film in call.films
+    ]
+    if len(set(names)) < len(names):
+        raise UserError("two of the films have the same name: tone them one by one with -o")
+    for name in names:
+        outputs.writes(name, "the picture")
+    if call.histogram:
+        from raytracer.film import histogram
+
+        histogram.check(outputs.writes(call.histogram, "--histogram"))
+    return [check_target(Path(name), call.bits, call.quality) for name in names]
+
+
+def options_of(call: Call, film: str) -> str:
+    """Return a hash of a film's name and of the options on which its picture depends."""
+    from dataclasses import asdict
+    from pathlib import Path
+
+    from raytracer.commands.picture import options_hash
+    from raytracer.pipeline import scene_about
+
+    said = {"film": scene_about(Path(film))["file"], "tone": asdict(call.settings)}
+    shared = call.films if call.lock else ()
+    return options_hash(said | {"bits": call.bits, "denoise": call.denoise, "lock": shared})
+
+
+def lock_exposure(call: Call) -> None:
+    """Give all films the exposure that they share."""
+    from dataclasses import replace
+
+    from raytracer.film.film import common_exposure
+
+    films = (image_of(load(call, name), call).shown for name in call.films)
+    exposure = common_exposure(films, call.settings, call.threads)
+    call.settings = replace(call.settings, exposure=exposure)
+
+
+def warn_of_guides(call: Call, name: str, film: Film) -> None:
+    """Print a warning if a film is denoised without albedo and normal."""
+    from raytracer.commands.report import print_warning
+    from raytracer.film.denoise import guides_of
+
+    if call.denoise and not call.quiet and guides_of(film) is None:
+        print_warning(
+            f"{name}: has no albedo and normal, so that edges may blur: render the film with "
+            "--denoise, or with --aov denoising-albedo,denoising-normal"
+        )
+
+
+def load(call: Call, name: str) -> Film:
+    """Load a film, with the output variables that change the picture."""
+    from raytracer.film.aovs import GUIDES
+    from raytracer.film.film import Film
+
+    return Film.load(name, (*GUIDES, *GUIDES.values()) if call.denoise else ())
+
+
+def run(call: Call, targets: list[Path]) -> None:
+    """Make the pictures and print a summary."""
     from raytracer import memory
     from raytracer.commands.picture import (
         OPTIONS,
@@ -185,49 +170,50 @@ def _run(task: Task, targets: list[Path]) -> None:
     from raytracer.commands.report import print_json, print_lines
     from raytracer.resources import peak_memory
 
-    marks = [{} if task.output else {OPTIONS: task.options(name)} for name in task.films]
-    task = task._replace(settings=task.tone_settings())
-    bloom = task.settings.bloom > 0
+    marks = [{} if call.output else {OPTIONS: options_of(call, name)} for name in call.films]
+    if call.lock:
+        lock_exposure(call)
+    bloom = call.settings.bloom > 0
     made_from_film = memory.Output(
-        int(task.bits), histogram=task.histogram is not None, begun=True, denoise=task.denoise,
+        call.bits, histogram=call.histogram is not None, begun=True, denoise=call.denoise,
         bloom=bloom,
     )  # fmt: skip
     records = []
-    for name, target, mark in zip(task.films, targets, marks, strict=True):
-        film = task.load(name)
+    for name, target, mark in zip(call.films, targets, marks, strict=True):
+        film = load(call, name)
         height, width = film.sums.shape[:2]
-        need = memory.Need(0, width, height, threads=task.threads, output=made_from_film)
+        need = memory.Need(0, width, height, threads=call.threads, output=made_from_film)
         memory.require_room(name, need.extra, "to be developed")
-        image = image_of(film, task)
+        image = image_of(film, call)
         image.metadata.pop(OPTIONS, None)
         image.metadata.update(mark)
-        task.warn_of_guides(name, film)
-        _write(task, image, target)
+        warn_of_guides(call, name, film)
+        _write(call, image, target)
         files = {"film": name, "output": str(target), "timings": image.timings}
         records.append(files | record(image))
         if image.statistics.non_finite:
-            warn_of_non_finite(image.film, task.quiet)
-        if not (task.quiet or task.as_json):
-            print_lines(_summary(image, target, task.stats))
+            warn_of_non_finite(image.film, call.quiet)
+        if not (call.quiet or call.as_json):
+            print_lines(_summary(image, target, call.stats))
         del film, image  # before the next one is loaded
-    if task.as_json:
+    if call.as_json:
         print_json({"films": records, "memory": {"peak": peak_memory(), "estimate": memory.told()}})
 
 
-def _write(task: Task, image: Image, target: Path) -> None:
+def _write(call: Call, image: Image, target: Path) -> None:
     """Write the picture, and the histogram if there is to be one."""
     from raytracer.commands.picture import draw_histogram
     from raytracer.files.output import Batch
 
     with Batch() as batch:
         with batch.step():
-            image.save(target, int(task.bits), batch, quality=task.quality)
-        if task.histogram:
+            image.save(target, call.bits, batch, quality=call.quality)
+        if call.histogram:
             with batch.step():
-                draw_histogram(image, int(task.bits), task.histogram, batch)
+                draw_histogram(image, call.bits, call.histogram, batch)
 
 
-def image_of(film: Film, task: Task) -> Image:
+def image_of(film: Film, call: Call) -> Image:
     """Return the picture of a loaded film, with an alpha channel if it was rendered with one."""
     from raytracer.film.film import samples_about
     from raytracer.film.image import Image
@@ -237,7 +223,7 @@ def image_of(film: Film, task: Task) -> Image:
     if transparent is None:
         transparent = any((row[:, 3] != film.samples).any() for row in film.evened().sums)
     return Image(
-        film, bool(transparent), {}, about, task.threads, task.settings, denoise=task.denoise
+        film, bool(transparent), {}, about, call.threads, call.settings, denoise=call.denoise
     )
 
 

@@ -7,25 +7,22 @@ scene are made of them, with defaults, names and data files resolved.
 from __future__ import annotations
 
 import re
-import stat
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from raytracer.arguments import text, whole
 from raytracer.errors import (
     DataFileError,
     SceneError,
     UserError,
     naming,
-    nearest,
     shown,
     suggestion,
 )
 from raytracer.field_types import Mistakes
-from raytracer.files.access import STANDARD_INPUT, OpenFile, opened, path_of, reading, unique
+from raytracer.files.access import OpenFile, opened, path_of, reading, unique
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.memory import require_room
 from raytracer.scene.background import Background
@@ -45,15 +42,10 @@ from raytracer.scene.particles.read import (
     read,
     read_open,
 )
-from raytracer.scene.particles.registry import (
-    SUFFIXES,
-    by_content,
-    is_database,
-    start_of,
-    stated,
-)
+from raytracer.scene.particles.registry import by_content, is_database, start_of
 from raytracer.scene.presets import PRESETS
 from raytracer.scene.scene import CapsuleSet, Scene, SphereSet
+from raytracer.scene.source import SCENE_SUFFIXES, Source, ending_of
 from raytracer.scene.transform import Transform
 from raytracer.scene.views import up_of_data
 from raytracer.settings import RenderSettings
@@ -72,9 +64,6 @@ if TYPE_CHECKING:
     from raytracer.scene.particles.source import Notes, Particles
 
 Values = dict[str, Any]
-
-SCENE_SUFFIXES = (".toml", ".json")
-"""Endings of scene files."""
 
 TOML_MEMORY = 36
 """Bytes of memory that a byte of TOML takes at most, the tables of its keys left out."""
@@ -96,16 +85,6 @@ MOST_HINTS = 10
 
 MOST_PATH = 200
 """Longest path of a data file that a notice shows whole."""
-
-
-NO_FORMAT = "format: goes with the path of a file; this scene is none"
-"""Message where a format is stated of what is no file."""
-
-
-NO_TOPOLOGY = (
-    'goes with the path of a trajectory; the sets of a scene file say topology = "ATOMS" themselves'
-)
-"""Message where atoms are named for what is no trajectory."""
 
 
 def load(
@@ -141,12 +120,22 @@ def load(
         UserError: the file, or a data file that it names, is missing or wrong; the message says
             file and field, with one line for each problem.
     """
-    target = path_of(path)
-    if frame is not None:
-        frame = whole(frame, "frame", error=UserError)
-    ending = "" if format is None else ending_of(format)
-    atoms = topology_of(topology)
-    check_there(target, frame)
+    source = Source.of(path_of(path), frame=frame, format=format, topology=topology)
+    return load_file(source, source.frame, columns)
+
+
+def load_file(source: Source, frame: int | None = None, columns: Sequence[str] = ()) -> Scene:
+    """Read the scene of a file.
+
+    Args:
+        source: a path, with the format and the atoms of the file.
+        frame: of a trajectory.
+        columns: to read with the spheres, of those that the file has.
+
+    Raises:
+        UserError: the file, or a data file that it names, is missing or wrong.
+    """
+    target = source.scene
     one = OneFile(target, str(target), frame)
     if may_be_series(target, frame):
         one = of_series(*one[:3])
@@ -155,14 +144,17 @@ def load(
         opened(target, error=SceneError, standard_input=True) as file,
         naming(file.source),
     ):
-        file.ending = ending
+        file.ending = source.ending
         suffix = scene_suffix(file)
         if suffix:
-            if atoms is not None:
-                raise UserError(f"topology: {NO_TOPOLOGY}")
+            if source.topology is not None:
+                raise UserError(
+                    "topology: goes with the path of a trajectory; in a scene file, set topology "
+                    "in [[spheres]]"
+                )
             return compose(read_table(file, suffix), Path(file.source), frame, columns)
         data = read_open(
-            file, others=SCENE_SUFFIXES, inner=inner, topology=atoms, frame=one.frame,
+            file, others=SCENE_SUFFIXES, inner=inner, topology=source.topology, frame=one.frame,
             wanted=wanted_of(columns),
         )  # fmt: skip
         one.mark(data)
@@ -186,31 +178,6 @@ def _shape_of(spheres: SphereSet) -> Shape | None:
     from raytracer.scene.glyphs.ellipsoids import shape_of
 
     return shape_of(spheres)
-
-
-def ending_of(name: str) -> str:
-    """Return a format that a user states as an ending: ".xyz" of "xyz". Raises DataFileError."""
-    ending = f".{text(name, 'format', UserError).lower().removeprefix('.')}"
-    return ending if ending in SCENE_SUFFIXES else stated_ending(ending)
-
-
-def topology_of(path: str | PathLike[str] | None) -> Path | None:
-    """Return the path of a file of atoms, None of none. Raises SceneError: there is none."""
-    if path is None:
-        return None
-    atoms = path_of(path, "topology")
-    if atoms == STANDARD_INPUT:
-        raise SceneError("topology: cannot be standard input: give the path of a file")
-    with naming("topology"):
-        check_there(atoms)
-    return atoms
-
-
-def stated_ending(name: str) -> str:
-    """Return the ending of particle files that a user states. Raises DataFileError: none is so."""
-    ending = f".{name.lower().removeprefix('.')}"
-    stated(ending)
-    return ending
 
 
 def scene_suffix(file: OpenFile) -> str:
@@ -239,38 +206,6 @@ def is_scene(path: Path) -> bool:
             return bool(scene_suffix(file))
     except UserError:  # who reads it says what is wrong
         return True
-
-
-def _is_series(path: Path, frame: int | None) -> bool:
-    """Whether a path names a series of files. Raises DataFileError: it does, and there are none."""
-    if not may_be_series(path, frame):
-        return False
-    return of_series(path, "", None if frame is None else 0).path != path
-
-
-def check_there(path: Path, frame: int | None = None) -> None:
-    """Refuse a path where there is no file. Raises SceneError that names the nearest one.
-
-    A pattern is right where files match it, a folder where a frame of it is asked for or where it
-    holds snapshots.
-    """
-    if path == STANDARD_INPUT or _is_series(path, frame):
-        return
-    path, _ = split_inner(path)
-    if path == STANDARD_INPUT:
-        return
-    try:
-        mode = path.stat().st_mode
-    except FileNotFoundError:
-        there = _scenes_in(path.parent)
-        stems = {Path(name).stem: name for name in reversed(there)}  # of two files the scene
-        near = nearest(path.name, there) or stems.get(nearest(path.stem, stems) or "")
-        hint = f"; did you mean '{shown(near)}'?" if near else ""
-        raise SceneError(f"{path}: there is no such file{hint}") from None
-    except (OSError, ValueError):
-        return  # the door says what is wrong with it
-    if stat.S_ISDIR(mode):
-        raise SceneError(f"{path}: is a folder; {_inside(path)}")
 
 
 def read_table(file: OpenFile, suffix: str) -> dict[str, Any]:
@@ -356,22 +291,6 @@ def _key_parts(line: str) -> int:
         return key.count(".")
     header = key.lstrip().startswith("[") and ("," not in key or '"' in key or "'" in key)
     return 1 + key.count(".") if header else 0
-
-
-def _scenes_in(folder: Path) -> list[str]:
-    """Return the names of the files in a folder that can be rendered, scene files first."""
-    known = (*SCENE_SUFFIXES, *SUFFIXES)
-    try:
-        found = [p.name for p in folder.iterdir() if p.suffix.lower() in known and p.is_file()]
-    except (OSError, ValueError):
-        return []
-    return sorted(found, key=lambda name: (Path(name).suffix not in SCENE_SUFFIXES, name))
-
-
-def _inside(folder: Path) -> str:
-    """Return what to name instead of a folder."""
-    found = _scenes_in(folder)
-    return f"name a file, for example {folder / found[0]}" if found else "name a file"
 
 
 def compose(
@@ -535,7 +454,7 @@ class _Composer:
         name, meaning = values["file"], values.get("labels")
         wanted = [*self.wanted, *wanted]
         said = values.get("format")
-        ending = "" if said is None else stated_ending(said)
+        ending = "" if said is None else ending_of(said)
         frame = self.frame_of(folder / name, name, values.get("frame"), ending, topology)
         data = read(
             folder / name, arrays, elements, name, meaning, topology, frame,
@@ -785,7 +704,7 @@ class _Composer:
             frame_count(
                 self.path.parent / values["file"],
                 values["file"],
-                stated_ending(values["format"]) if values.get("format") is not None else "",
+                ending_of(values["format"]) if values.get("format") is not None else "",
                 None if (atoms := values.get("topology")) is None else self.path.parent / atoms,
             )
             > 1

@@ -6,27 +6,18 @@ import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from copy import copy
-from os import PathLike
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from raytracer.errors import DataFileError, SceneError, UserError, naming, shown
-from raytracer.files.access import STANDARD_INPUT, is_path, opened, path_of
+from raytracer.files.access import STANDARD_INPUT, opened
 from raytracer.scene.animation import AnimationSettings
-from raytracer.scene.load import (
-    NO_FORMAT,
-    NO_TOPOLOGY,
-    SCENE_SUFFIXES,
-    check,
-    ending_of,
-    is_scene,
-    load,
-    read_table,
-    topology_of,
-)
+from raytracer.scene.load import check, is_scene, load_file, read_table
 from raytracer.scene.particles.data_file import split_inner
 from raytracer.scene.particles.read import frame_count
 from raytracer.scene.scene import Scene
+from raytracer.scene.source import SCENE_SUFFIXES, Source, ending_of
 
 
 class FrameSource(ABC):
@@ -74,24 +65,16 @@ class FileSource(FrameSource):
     """A scene or particle file, or a series of files.
 
     Args:
-        path: of it.
-        format: the ending that says the format of particle files; see `load`.
-        topology: a file with the atoms of a trajectory; see `load`.
+        source: its path, format and topology.
 
     Raises:
         UserError: there is no such file, or it is wrong.
     """
 
-    def __init__(
-        self,
-        path: Path,
-        format: str | None = None,  # noqa: A002
-        topology: str | PathLike[str] | None = None,
-    ) -> None:
-        self.path, self._format = path, format
-        self._topology = topology_of(topology)
-        self._ending = "" if format is None else ending_of(format)
-        self.name = str(path)
+    def __init__(self, source: Source) -> None:
+        self._source, self.path = source, source.scene
+        self._ending, self._topology = source.ending, source.topology
+        self.name = str(self.path)
         self._data: list[Path] = []
         self._animation: AnimationSettings | None = None
         self.count = self._count()
@@ -105,9 +88,7 @@ class FileSource(FrameSource):
 
     def load(self, frame: int, columns: Sequence[str] = ()) -> Scene:
         number = frame if self.count > 1 else None
-        return load(
-            self.path, number, columns=columns, format=self._format, topology=self._topology
-        )
+        return load_file(self._source, number, columns)
 
     def signature(self) -> str | None:
         if self.path == STANDARD_INPUT:
@@ -129,6 +110,7 @@ class FileSource(FrameSource):
         other.path = self.path.absolute()
         other._data = [path.absolute() for path in self._data]
         other._topology = None if self._topology is None else self._topology.absolute()
+        other._source = replace(self._source, scene=other.path, topology=other._topology)
         return other
 
     def _count(self) -> int:
@@ -204,26 +186,14 @@ class SceneSource(FrameSource):
         return made if isinstance(made, Scene) else Scene.from_object(made)
 
 
-def source_of(
-    value: Any,
-    format: str | None = None,  # noqa: A002
-    topology: str | PathLike[str] | None = None,
-) -> FrameSource:
-    """Return what is to be animated.
-
-    Args:
-        value: a `Scene`, a path, a sequence of scenes, or an array (T, N, 3).
-        format, topology: of a file; see `load`.
-
+def frames_of(source: Source) -> FrameSource:
+    """Return the frames of a file, of a sequence of scenes, or of an array (T, N, 3).
     Raises:
-        UserError: it is nothing of that kind.
+        UserError: it has none, or they cannot be counted.
     """
-    if is_path(value):
-        return FileSource(path_of(value, "scene"), format, topology)
-    if format is not None:
-        raise UserError(NO_FORMAT)
-    if topology is not None:
-        raise UserError(f"topology: {NO_TOPOLOGY}")
+    value = source.scene
+    if isinstance(value, Path):
+        return FileSource(source)
     if isinstance(value, Scene):
         return SceneSource([value])
     from raytracer.scene.particles.objects.registry import is_sequence
@@ -232,7 +202,7 @@ def source_of(
         if len(value) == 0:
             raise UserError("scene: holds no frames")
         return SceneSource(value)
-    if isinstance(value, (str, bytes)) or value is None:
+    if isinstance(value, bytes):
         raise UserError("scene: give a raytracer.Scene, a path, or a sequence of scenes")
     return SceneSource([value])
 

@@ -23,12 +23,14 @@ from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError, counted
 from raytracer.scene.held import go_on_from, steps_so_far
-from raytracer.trajectory.source import FrameSource
+from raytracer.scene.particles.frames import checked
+from raytracer.trajectory.source import FrameSource, frames_of
 
 if TYPE_CHECKING:
     from raytracer.scene.animation import AnimationSettings
     from raytracer.scene.particles.source import Box
     from raytracer.scene.scene import Scene, SphereSet
+    from raytracer.scene.source import Source
 
 Ids = NDArray[np.int64]
 Points = NDArray[np.float64]
@@ -300,3 +302,18 @@ class TrackedSource(FrameSource):
         else:
             self._kept.move_to_end(frame)
         return found
+
+
+def load_moved(source: Source, frame: int | None, columns: Sequence[str] = ()) -> Scene:
+    """Return a frame of a file whose particles are moved; the file is looked through once.
+
+    Raises:
+        UserError: there is no such frame, or its particles cannot be followed.
+    """
+    if "moved" not in source.counted:
+        frames = frames_of(source)
+        ends = 0, frames.count - 1
+        moved = TrackedSource(frames, ends, source.smoothing, source.unwrap)
+        source.counted["moved"] = moved
+    known: TrackedSource = source.counted["moved"]
+    return known.load(checked(frame or 0, known.count, known.name), columns)

@@ -11,9 +11,9 @@ from threading import Condition, RLock, Thread
 from typing import TYPE_CHECKING, Any
 
 from raytracer.errors import UserError, shown
-from raytracer.files.access import is_path, path_of
 from raytracer.scene.coloring import SETTINGS
 from raytracer.scene.held import Held, holding
+from raytracer.scene.source import Source
 from raytracer.viewer.content import Chosen, Content, apply
 from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.marks import marked
@@ -22,15 +22,12 @@ from raytracer.warning import collected
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from os import PathLike
     from pathlib import Path
 
     from raytracer.backends.base import Device
     from raytracer.pipeline import Notice
     from raytracer.scene.annotations import Annotations
     from raytracer.scene.scene import Scene
-    from raytracer.trajectory.motion import Motion
-    from raytracer.trajectory.source import FrameSource
     from raytracer.viewer.content import Applied
     from raytracer.viewer.messages import Message
 
@@ -38,41 +35,31 @@ MORE_FRAMES = "the first is shown: for another one say --frame"
 """Part of a warning that a time line makes needless."""
 
 
-def holds_particles(source: object) -> bool:
+def holds_particles(source: Source) -> bool:
     """Whether what is shown is a file of particles, not one that describes a scene."""
     from raytracer.scene.load import is_scene
 
-    return is_path(source) and not is_scene(path_of(source))
+    return source.path is not None and not is_scene(source.path)
 
 
 class Frames:
     """The frames of what is shown. Several threads may use it.
 
     Args:
-        source: as for `LoadedScene.load`.
+        source: what is shown, with the frame that is loaded first.
         overrides: settings of the call by name, also those of a style; None keeps the scene's.
         threads: threads on the CPU; 0 takes every core that the process may use.
         annotations: what is drawn over pictures, or changes of what the scene says.
-        initial: the frame that is loaded first; None is that of the file.
-        format: the ending that says the format of a file; see `load`.
-        topology: a file with the atoms of a trajectory; see `load`.
-        motion: loads frames that are smoothed or unwrapped; None loads them as they are.
     """
 
     def __init__(
         self,
-        source: object,
+        source: Source,
         overrides: Mapping[str, Any] | None = None,
         threads: int = 0,
         annotations: Annotations | Mapping[str, Any] | None = None,
-        initial: int | None = None,
-        format: str | None = None,  # noqa: A002
-        motion: Motion | None = None,
-        topology: str | PathLike[str] | None = None,
     ) -> None:
-        self.source, self.initial, self.format = source, initial, format
-        self.topology = topology
-        self._motion = motion
+        self.source, self.initial = source, source.frame
         self._given = dict(overrides or {})
         if self._given.get("ao_samples") is None and holds_particles(source):
             self._given["ao_samples"] = 1  # samples add up here, and the first is seen sooner
@@ -88,13 +75,13 @@ class Frames:
     @classmethod
     def of(cls, loaded_scene: LoadedScene) -> Frames:
         """Return the only frame of a scene that was loaded before."""
-        frames = cls(loaded_scene.scene)
+        frames = cls(Source(loaded_scene.scene))
         frames._plain = None, loaded_scene.scene
         return frames
 
     def of_path(self, path: Path) -> Frames:
         """Return the frames of another file."""
-        return Frames(path, {}, self._threads)
+        return Frames(Source(path), {}, self._threads)
 
     def first(self, backend: str | Device, notice: Notice | None = None) -> LoadedScene:
         """Load the first frame, as `raytracer render` does; arguments as for `LoadedScene.load`.
@@ -104,8 +91,7 @@ class Frames:
         """
         with self._lock, holding(self._held):
             loaded = LoadedScene.load(
-                self.source, self._given, backend, self._threads, notice, self.initial,
-                self._annotations, self.format, self._motion, self.topology,
+                self.source, self._given, backend, self._threads, notice, self._annotations
             )  # fmt: skip
         loaded.job.warnings = [each for each in loaded.job.warnings if MORE_FRAMES not in each]
         said = {k: self._given[k] for k in SETTINGS if self._given.get(k) is not None}
@@ -137,7 +123,9 @@ class Frames:
         Raises:
             UserError: the file cannot be read.
         """
-        return self._frame_source().count
+        from raytracer.trajectory.source import frames_of
+
+        return frames_of(self.source).count
 
     def again(self, content: Content, like: LoadedScene, step: Notice | None = None) -> LoadedScene:
         """Load what is shown from files that have changed.
@@ -152,8 +140,7 @@ class Frames:
         """
         with self._lock:
             self._plain = None
-            if self._motion is not None:
-                self._motion.forget()
+            self.source = replace(self.source, counted={})
             if content == Content(self.initial):
                 return self.first(like.job.device, step)
             return self.load(content, like, step)
@@ -229,22 +216,12 @@ class Frames:
         return self._annotations.changed(changes)
 
     def _read(self, frame: int | None) -> Scene:
-        from raytracer.scene.load import load
-        from raytracer.scene.scene import Scene
+        from raytracer.pipeline import load_source
+        from raytracer.trajectory.source import frames_of
 
-        if self._motion is not None:
-            return self._motion.load(self.source, frame)
-        if is_path(self.source):
-            path = path_of(self.source, "scene")
-            return load(path, frame, format=self.format, topology=self.topology)
-        if isinstance(self.source, Scene):
-            return self.source
-        return self._frame_source().load(frame or 0)
-
-    def _frame_source(self) -> FrameSource:
-        from raytracer.trajectory.source import source_of
-
-        return source_of(self.source, self.format, self.topology)
+        if self.source.path is not None:
+            return load_source(self.source, frame)
+        return frames_of(self.source).load(frame or 0)
 
 
 def loading_text(name: str, stage: str, since: str = "") -> str:

@@ -196,10 +196,11 @@ class CameraKeys:
         """Return a scene file that shows a particle file as it is shown now."""
         viewer = self._viewer
         spheres: dict[str, str] = {"file": toml_text.quoted(_named(source, target))}
-        if stated := viewer.loader.frames.format:
-            spheres["format"] = toml_text.quoted(stated)
-        if (atoms := viewer.loader.frames.topology) is not None:
-            spheres["topology"] = toml_text.quoted(_named(Path(atoms), target))
+        read = viewer.loader.frames.source
+        if read.ending:
+            spheres["format"] = toml_text.quoted(read.ending.removeprefix("."))
+        if read.topology is not None:
+            spheres["topology"] = toml_text.quoted(_named(read.topology, target))
         style = dict(viewer.data.style)
         if style:
             keys = {"color_by": "by", "map": "map", "range": "range", "color_scale": "scale"}

@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.errors import TEXT_LETTERS, DataFileError, shown
-from raytracer.files.access import is_path
 from raytracer.memory import Output
 from raytracer.pipeline import NO_SPHERE, Job, Notice, prepare
 from raytracer.scene.packing.framing import NOTHING, Surroundings
 from raytracer.scene.packing.lighting import pack_lights, rig_axes, world_up
 from raytracer.scene.packing.pack import large_shown, retake, with_boxes
 from raytracer.scene.packing.pose import with_up
+from raytracer.scene.source import Source
 from raytracer.settings import RenderSettings
 from raytracer.viewer.collision import Colliders
 from raytracer.viewer.content import Content
@@ -28,14 +28,11 @@ from raytracer.viewer.view import View, space_of, spheres_of
 from raytracer.warning import collected
 
 if TYPE_CHECKING:
-    from os import PathLike
-
     from raytracer.backends.base import Device
     from raytracer.buffers import SceneBuffers
     from raytracer.scene.annotations import Annotations
     from raytracer.scene.packing.framing import Basis
     from raytracer.scene.scene import Scene
-    from raytracer.trajectory.motion import Motion
 
 
 RAYS_PER_AXIS = 5
@@ -88,29 +85,22 @@ class LoadedScene:
     @classmethod
     def load(
         cls,
-        source: object,
+        source: Source | object,
         overrides: dict[str, Any],
         backend: str | Device,
         threads: int = 0,
         notice: Notice | None = None,
-        frame: int | None = None,
         annotations: Annotations | Mapping[str, Any] | None = None,
-        format: str | None = None,  # noqa: A002
-        motion: Motion | None = None,
-        topology: str | PathLike[str] | None = None,
     ) -> LoadedScene:
         """Load, pack, build and upload a scene; arguments as for `raytracer.pipeline.prepare`.
 
         Its warnings are in `job.warnings`.
         """
+        source = Source.of(source)
         with collected() as warnings:
             job = prepare(
                 source,
                 overrides,
-                frame=frame,
-                format=format,
-                topology=topology,
-                motion=motion,
                 backend=backend,
                 threads=threads,
                 notice=notice,
@@ -123,8 +113,7 @@ class LoadedScene:
         scene, buffers = job.kept
         camera = scene.camera and with_up(scene.camera, spheres_of(buffers))
         scene = replace(scene, render=job.settings, camera=camera)
-        path = Path(source) if is_path(source) else None
-        return cls(scene, buffers, job, path, Colliders.of(buffers, scene.camera))
+        return cls(scene, buffers, job, source.path, Colliders.of(buffers, scene.camera))
 
     @property
     def name(self) -> str:
@@ -266,8 +255,8 @@ class LoadedScene:
             self.job.scene.close()
 
 
-def require_file(source: object) -> Path:
+def require_file(source: Source) -> Path:
     """Return the path of a file to watch; raises DataFileError for a scene made in Python."""
-    if not is_path(source):
+    if source.path is None:
         raise DataFileError("watch: a scene made in Python has no file to watch: give its path")
-    return Path(source)
+    return source.path

@@ -13,11 +13,12 @@ from raytracer.arguments import function, truth, whole
 from raytracer.errors import ClosedError, UserError, shown
 from raytracer.fields import check_names, takes
 from raytracer.files import output
-from raytracer.files.access import is_path, opened, path_of
+from raytracer.files.access import opened
 from raytracer.film.tone_settings import ToneSettings
-from raytracer.pipeline import motion_of, take_style
+from raytracer.pipeline import take_style
 from raytracer.resources import thread_count
 from raytracer.scene.coloring import STYLE
+from raytracer.scene.source import Source
 from raytracer.scene.view_settings import ViewSettings
 from raytracer.settings import RenderSettings
 from raytracer.viewer import opening
@@ -180,9 +181,10 @@ def preview(
     thread_count(threads)
     if offscreen is not None and (offscreen := whole(offscreen, "offscreen", error=UserError)) < 0:
         raise UserError(f"offscreen {offscreen}: give a number of frames, 0 or more")
-    if is_path(scene):
-        scene = path_of(scene, "scene")
-    file = require_file(scene) if watch else None
+    source = Source.of(
+        scene, frame=frame, format=format, topology=topology, smoothing=smoothing, unwrap=unwrap
+    )
+    file = require_file(source) if watch else None
     outputs = output.OutputSet()
     target = None
     if screenshot is not None:
@@ -196,12 +198,10 @@ def preview(
     take_style(given)
     ViewSettings(**given)
     overrides |= view_settings
-    motion = motion_of(smoothing, unwrap, format, topology)
     opening.open_display(offscreen is not None)
-    seen = (
-        stamps(file, topology) if file is not None else None
-    )  # changes during the first load count
-    frames = Frames(scene, overrides, threads, annotations, frame, format, motion, topology)
+    # changes during the first load count
+    seen = stamps(file, source.topology) if file is not None else None
+    frames = Frames(source, overrides, threads, annotations)
     with outputs, ExitStack() as undo:
         if offscreen is not None:
             loaded_scene = frames.first(backend, notice)
@@ -210,7 +210,9 @@ def preview(
             undo.callback(window.close)
         else:
             window = opening.open_window(
-                _stated_size(scene, width, height), f"{_name_of(scene)} - raytracer", False
+                _stated_size(source.scene, width, height),
+                f"{_name_of(source.scene)} - raytracer",
+                False,
             )
             undo.callback(window.close)
             loaded_scene = _loaded_in(window, frames, backend, notice)
@@ -248,7 +250,7 @@ def _loaded_in(
         UserError: the scene cannot be shown.
         ClosedError: the window was closed.
     """
-    size, name, loaded_scene = window.get_size(), _name_of(frames.source), None
+    size, name, loaded_scene = window.get_size(), _name_of(frames.source.scene), None
     with Loading(window, name, notice) as stage:
         loaded_scene = frames.first(backend, stage)
     if loaded_scene is None or window.wants_to_close:

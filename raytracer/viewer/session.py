@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 from raytracer.errors import RaytracerError
 from raytracer.fields import check_names, takes
-from raytracer.files.access import is_path, path_of
 from raytracer.film.tone_settings import ToneSettings
-from raytracer.pipeline import motion_of
 from raytracer.scene.coloring import STYLE
+from raytracer.scene.source import Source
 from raytracer.scene.view_settings import ViewSettings
 from raytracer.scene.views import VIEWS
 from raytracer.settings import RenderSettings
@@ -118,7 +117,7 @@ class Session:
         self._copier: Copier | None = None
         self._watch = None
         if file is not None:
-            also = None if frames is None else frames.topology
+            also = None if frames is None else frames.source.topology
             self._watch = Watch(file, self._again, stamped, also)
         self._watched = perf_counter()
         self.worker = Worker(self._ring, adaptive)
@@ -199,14 +198,12 @@ class Session:
         }  # fmt: skip
         ToneSettings.of(tone)  # a mistake is said before anything is loaded
         RenderSettings().override(**overrides)
-        if is_path(scene):
-            scene = path_of(scene, "scene")
-        file = require_file(scene) if watch else None
-        stamped = stamps(file, topology) if file is not None else None
-        motion = motion_of(smoothing, unwrap, format, topology)
-        frames = Frames(
-            scene, overrides | view_settings, threads, annotations, frame, format, motion, topology
+        source = Source.of(
+            scene, frame=frame, format=format, topology=topology, smoothing=smoothing, unwrap=unwrap
         )
+        file = require_file(source) if watch else None
+        stamped = stamps(file, source.topology) if file is not None else None
+        frames = Frames(source, overrides | view_settings, threads, annotations)
         loaded_scene = frames.first(backend, notice)
         settings = loaded_scene.job.settings
         try:

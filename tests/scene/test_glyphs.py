@@ -12,13 +12,13 @@ import pytest
 import raytracer
 from raytracer.cli import main
 from raytracer.errors import SceneError, UserError
-from raytracer.pipeline import dressed, wanted_annotations
+from raytracer.pipeline import dressed, load_source, wanted_annotations
 from raytracer.scene.coloring.apply import styled
 from raytracer.scene.coloring.style import StyleSettings
 from raytracer.scene.glyphs.arrows import HEAD_SHARE, NEIGHBOURS, SLENDER
 from raytracer.scene.particles.source import Box
 from raytracer.scene.scene import CapsuleSet, Scene, SphereSet
-from raytracer.trajectory.motion import Motion
+from raytracer.scene.source import Source
 from reference.scene import Array
 
 GRID = np.stack(np.meshgrid(*[np.arange(4.0)] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
@@ -360,9 +360,7 @@ def test_trails_are_those_of_the_particles_that_are_selected(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("step", [1, 3])
 def test_trails_of_unwrapped_particles_go_on_through_the_side(step: int, tmp_path: Path) -> None:
-    load = Motion.of(None, True)
-    assert load is not None
-    shown = load.load(crossing(tmp_path), 3)
+    shown = load_source(Source.of(crossing(tmp_path), frame=3, unwrap=True))
     found = ends_of(made(shown, trails={"last": None, "step": step}))
     assert found == steps_of(CROSSING[::-1][::step][::-1])
 
@@ -377,9 +375,7 @@ def test_trails_end_at_wrapped_smoothed_and_repeated_particles(tmp_path: Path) -
     inside = made(styled(loaded, StyleSettings(wrap=True)), trails={"last": 2})
     assert ends_of(inside) == steps_of(CROSSING[2:] - [[10, 0, 0], [0, 0, 0], [0, 0, 0]])
     path = crossing(tmp_path)
-    smooth = Motion.of(4, None)
-    assert smooth is not None
-    shown = smooth.load(path, 4)
+    shown = load_source(Source.of(path, frame=4, smoothing=4))
     (tubes,) = made(shown, trails={"last": 1}).capsules
     assert tubes.ends == pytest.approx(np.asarray(shown.spheres[0].centers), abs=1e-5)
 

@@ -11,7 +11,6 @@ import pytest
 import raytracer
 from raytracer.cli import main
 from raytracer.errors import UserError
-from raytracer.trajectory.motion import Motion
 from raytracer.viewer.session import Session
 
 SMALL: dict[str, Any] = {"width": 48, "height": 27, "samples": 1, "backend": "cpu"}
@@ -43,8 +42,6 @@ def test_a_frame_is_that_of_the_movie(trajectory: Path) -> None:
 
 
 def test_values_that_change_nothing_are_no_motion(trajectory: Path) -> None:
-    assert Motion.of(1, False) is None
-    assert Motion.of(None, None) is None
     plain = raytracer.render(trajectory, frame=4, radius=1.0, **SMALL)
     same = raytracer.render(trajectory, frame=4, radius=1.0, smoothing=1, unwrap=False, **SMALL)
     np.testing.assert_array_equal(plain.film.sums, same.film.sums)
@@ -81,7 +78,6 @@ def test_the_commands_take_them(
     np.testing.assert_array_equal(film.sums, image.film.sums)
     for more, sentence in (
         (["--smoothing", "0"], "smoothing: 0"),
-        (["--smoothing", "3", "--format", "dump"], "leave format out"),
         (["--smoothing", "3", "--frame", "6"], "there is no frame 6: it holds 6 frames"),
     ):
         assert main([*words, str(tmp_path / "b.png"), *more]) == 2

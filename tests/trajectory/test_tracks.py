@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 import raytracer
 from raytracer.errors import UserError
-from raytracer.trajectory.source import source_of
+from raytracer.scene.source import Source
+from raytracer.trajectory.source import frames_of
 from raytracer.trajectory.tracks import TrackedSource
 
 SMALL: dict[str, Any] = {"width": 48, "height": 27, "samples": 1, "backend": "cpu"}
@@ -44,7 +45,7 @@ def places(source: TrackedSource, frame: int) -> dict[int, float]:
 
 
 def tracked(path: Path, smoothing: int = 1, unwrap: bool = False, first: int = 0) -> TrackedSource:
-    source = source_of(path)
+    source = frames_of(Source.of(path))
     return TrackedSource(source, range(first, source.count), smoothing, unwrap)
 
 
@@ -92,7 +93,7 @@ def test_smoothing_is_the_mean_over_the_boundary(tmp_path: Path) -> None:
 def test_arrays_and_rows_without_ids() -> None:
     rng = np.random.default_rng(5)
     series = rng.uniform(size=(5, 7, 3))
-    source = TrackedSource(source_of(series), range(5), 5, False)
+    source = TrackedSource(frames_of(Source.of(series)), range(5), 5, False)
     np.testing.assert_allclose(source.load(2).spheres[0].centers, series.mean(axis=0), atol=1e-6)
 
 

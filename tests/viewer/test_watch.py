@@ -15,6 +15,7 @@ import pytest
 import raytracer
 from raytracer.errors import DataFileError, SceneError
 from raytracer.pipeline import Notice
+from raytracer.scene.source import Source
 from raytracer.viewer.loaded_scene import LoadedScene, require_file
 from raytracer.viewer.messages import Broken, Loaded
 from raytracer.viewer.watch import MAX_ABSENCE, Watch, stamp, stamps
@@ -405,9 +406,8 @@ def test_a_damaged_archive_is_told_of(tmp_path: Path) -> None:
 
 def test_a_scene_made_in_python_cannot_be_watched(tmp_path: Path) -> None:
     with pytest.raises(DataFileError, match="no file to watch"):
-        require_file(balls())
-    assert require_file(tmp_path) == tmp_path
-    assert require_file("scene.toml") == Path("scene.toml")
+        require_file(Source(balls()))
+    assert require_file(Source(tmp_path)) == tmp_path
 
 
 def test_topologies_and_paths_in_a_file_are_watched(tmp_path: Path) -> None:

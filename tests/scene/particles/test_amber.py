@@ -13,7 +13,8 @@ from raytracer.errors import UserError
 from raytracer.scene.elements import find
 from raytracer.scene.particles.read import read
 from raytracer.scene.particles.summary import summary
-from raytracer.trajectory.source import FileSource
+from raytracer.scene.source import Source
+from raytracer.trajectory.source import frames_of
 from raytracer.warning import RaytracerWarning, collected
 from support.particle_files import complaint, write
 
@@ -165,7 +166,7 @@ def test_trajectories_of_amber_in_text(tmp_path: Path, name: str, end: str, box:
             edges = np.diag(np.array([10.0, 11.0, 12.0]) + frame)
             np.testing.assert_allclose(spheres.box.edges, edges, atol=1e-9)
     assert scene.describe(5).values["residue"] == "CLA"
-    assert FileSource(path, topology=atoms).count == 4
+    assert frames_of(Source.of(path, topology=atoms)).count == 4
     file = scene.spheres[0].file
     assert file is not None
     assert summary(file)["frames"] == 4
@@ -178,7 +179,7 @@ def test_trajectories_of_amber_in_scene_files(tmp_path: Path) -> None:
     write(tmp_path / "a.mdcrd", mdcrd(3).rstrip("\n"))
     text = '[[spheres]]\nfile = "a.mdcrd"\ntopology = "a.prmtop"\n'
     path = write(tmp_path / "a.toml", text)
-    assert FileSource(path).count == 3
+    assert frames_of(Source.of(path)).count == 3
     (spheres,) = load(path, 2).spheres
     np.testing.assert_allclose(spheres.centers, np.round(POINTS, 3) + 2.0, atol=1e-9)
 
@@ -188,7 +189,7 @@ def test_a_last_frame_that_is_cut_short(tmp_path: Path) -> None:
     path = write(tmp_path / "a.mdcrd", mdcrd(3)[:-60])
     with pytest.warns(RaytracerWarning, match="frame 2 is cut short and left out; there are 2"):
         load(path, 1, topology=atoms)
-    assert FileSource(path, topology=atoms).count == 2
+    assert frames_of(Source.of(path, topology=atoms)).count == 2
 
 
 def test_a_trajectory_of_amber_without_a_topology(tmp_path: Path) -> None:

@@ -22,7 +22,8 @@ from raytracer.scene.elements import find
 from raytracer.scene.particles.atom_names import element_of
 from raytracer.scene.particles.read import read, source_of
 from raytracer.scene.particles.source import Box
-from raytracer.trajectory.source import FileSource
+from raytracer.scene.source import Source
+from raytracer.trajectory.source import frames_of
 from raytracer.viewer.content import Content
 from raytracer.viewer.frames import Frames
 from raytracer.viewer.watch import stamps
@@ -309,9 +310,10 @@ def test_a_topology_in_python(tmp_path: Path, trajectory: Path) -> None:
     assert bonds is not None
     assert bonds.tolist() == [[0, 1], [0, 2]]
     assert scene.describe(4).values["name"] == "CU"
-    with prepare(trajectory, {"color_by": "mass"}, topology=str(atoms), backend="cpu", frame=0):
+    source = Source.of(trajectory, topology=str(atoms), frame=0)
+    with prepare(source, {"color_by": "mass"}, backend="cpu"):
         assert inputs.input_at(atoms) is not None
-    source = FileSource(trajectory, topology=atoms)
+    source = frames_of(Source.of(trajectory, topology=atoms))
     assert source.count == 2
     assert source.load(1).spheres[0].columns["name"].tolist()[3:] == ["N", "CU", "CLA"]
     before = source.signature()
@@ -340,7 +342,7 @@ def test_a_topology_on_the_command_line(
 
 def test_a_preview_with_a_topology(tmp_path: Path, trajectory: Path) -> None:
     atoms = write(tmp_path / "atoms.psf", PSF)
-    frames = Frames(trajectory, {"width": 40, "height": 30}, topology=atoms)
+    frames = Frames(Source.of(trajectory, topology=atoms), {"width": 40, "height": 30})
     first = frames.first("cpu")
     second = frames.load(Content(1, {"color_by": "charge"}), first)
     assert second.all_particles.spheres[0].columns["residue"][5] == "CLA"
@@ -356,7 +358,7 @@ def test_a_topology_that_is_none(tmp_path: Path) -> None:
         load(atoms, topology=tmp_path / "none.psf")
     with pytest.raises(UserError, match="topology: goes with the path of a trajectory"):
         load(scene, topology=atoms)
-    with pytest.raises(UserError, match="topology: goes with the path of a trajectory"):
+    with pytest.raises(UserError, match="topology: goes with the path of a file"):
         raytracer.render(np.zeros((1, 3)), topology=atoms)
     with pytest.raises(UserError, match=r"few.xyz: has 1 atoms, and .*two.xyz has 2"):
         load(write(tmp_path / "two.xyz", "2\n\nC 0 0 0\nC 2 0 0\n"), topology=atoms)

@@ -1,0 +1,179 @@
+"""Sources: what is shown, a scene, a file or an object, and how a frame of it is read."""
+
+from __future__ import annotations
+
+import stat
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from raytracer.arguments import text, whole
+from raytracer.errors import SceneError, UserError, naming, nearest, shown
+from raytracer.files.access import STANDARD_INPUT, is_path, path_of
+from raytracer.scene.particles.data_file import may_be_series, split_inner
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+
+SCENE_SUFFIXES = (".toml", ".json")
+"""Endings of scene files."""
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """What is shown, and how it is read.
+
+    Args:
+        scene: a Scene, a Path, or an object that holds particles.
+        frame: of a trajectory, from 0, or from -1 backwards; None is the first one.
+        ending: that says the format of the file, ".xyz"; "" leaves it to name and content.
+        topology: a file with the atoms of a trajectory.
+        smoothing: number of frames of which positions are the mean.
+        unwrap: whether particles go on where they leave a periodic box.
+        counted: what was found out about its frames, which takes long.
+    """
+
+    scene: Any
+    frame: int | None = None
+    ending: str = ""
+    topology: Path | None = None
+    smoothing: int = 1
+    unwrap: bool = False
+    counted: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(
+        cls,
+        scene: object,
+        *,
+        frame: int | None = None,
+        format: str | None = None,  # noqa: A002
+        topology: str | PathLike[str] | None = None,
+        smoothing: int | None = None,
+        unwrap: bool | None = None,
+    ) -> Source:
+        """Return the source that the arguments of a call name; see `raytracer.render`.
+
+        Raises:
+            UserError: there is no such file, or an argument does not go with the scene.
+        """
+        if isinstance(scene, Source):
+            return scene
+        if frame is not None:
+            frame = whole(frame, "frame", error=UserError)
+        smoothing, unwrap = _motion_of(smoothing, unwrap)
+        if is_path(scene):
+            path = path_of(scene, "scene")
+            moved = _moved(smoothing, unwrap)
+            if moved and path == STANDARD_INPUT:
+                raise UserError(f"{moved}: standard input is read only once: save it to a file")
+            ending = "" if format is None else ending_of(format)
+            atoms = _topology_of(topology)
+            _check_there(path, frame)
+            return cls(path, frame, ending, atoms, smoothing, unwrap)
+        given = {"format": format is not None, "topology": topology is not None}
+        given |= {_moved(smoothing, unwrap): smoothing > 1 or unwrap}
+        for name, is_given in given.items():
+            if is_given:
+                raise UserError(f"{name}: goes with the path of a file, and this scene is none")
+        if scene is None:
+            raise SceneError("scene: is None: give a raytracer.Scene, a path or particles")
+        return cls(scene, frame)
+
+    @property
+    def path(self) -> Path | None:
+        """The file, a pattern or a folder; None of a scene or an object."""
+        return self.scene if isinstance(self.scene, Path) else None
+
+    @property
+    def is_moved(self) -> bool:
+        """Whether particles are not where the frame of the file has them."""
+        return self.smoothing > 1 or self.unwrap
+
+
+def _motion_of(smoothing: int | None, unwrap: bool | None) -> tuple[int, bool]:
+    """Return smoothing and unwrapping with their defaults. Raises UserError."""
+    if smoothing is None and unwrap is None:
+        return 1, False
+    from raytracer.scene.animation import AnimationSettings
+
+    settings = AnimationSettings(
+        smoothing=1 if smoothing is None else smoothing, unwrap=False if unwrap is None else unwrap
+    )
+    return settings.smoothing, settings.unwrap
+
+
+def _moved(smoothing: int, unwrap: bool) -> str:
+    """Return the name of the argument that moves particles, or ""."""
+    return "smoothing" if smoothing > 1 else "unwrap" if unwrap else ""
+
+
+def ending_of(name: str) -> str:
+    """Return a format that a user states as an ending: ".xyz" of "xyz". Raises DataFileError."""
+    from raytracer.scene.particles.registry import stated
+
+    ending = f".{text(name, 'format', UserError).lower().removeprefix('.')}"
+    if ending not in SCENE_SUFFIXES:
+        stated(ending)
+    return ending
+
+
+def _topology_of(path: str | PathLike[str] | None) -> Path | None:
+    """Return the path of a file of atoms, None of none. Raises SceneError: there is none."""
+    if path is None:
+        return None
+    atoms = path_of(path, "topology")
+    if atoms == STANDARD_INPUT:
+        raise SceneError("topology: cannot be standard input: give the path of a file")
+    with naming("topology"):
+        _check_there(atoms)
+    return atoms
+
+
+def _is_series(path: Path, frame: int | None) -> bool:
+    """Whether a path names a series of files. Raises DataFileError: it does, and there are none."""
+    if not may_be_series(path, frame):
+        return False
+    from raytracer.scene.particles.read import of_series
+
+    return of_series(path, "", None if frame is None else 0).path != path
+
+
+def _check_there(path: Path, frame: int | None = None) -> None:
+    """Refuse a path where there is no file. Raises SceneError that names the nearest one.
+
+    A pattern is right where files match it, a folder where a frame of it is asked for or where it
+    holds snapshots.
+    """
+    if path == STANDARD_INPUT or _is_series(path, frame):
+        return
+    path, _ = split_inner(path)
+    if path == STANDARD_INPUT:
+        return
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        there = _scenes_in(path.parent)
+        stems = {Path(name).stem: name for name in reversed(there)}  # of two files the scene
+        near = nearest(path.name, there) or stems.get(nearest(path.stem, stems) or "")
+        hint = f"; did you mean '{shown(near)}'?" if near else ""
+        raise SceneError(f"{path}: there is no such file{hint}") from None
+    except (OSError, ValueError):
+        return  # the door says what is wrong with it
+    if stat.S_ISDIR(mode):
+        names = _scenes_in(path)
+        hint = f", for example {path / names[0]}" if names else ""
+        raise SceneError(f"{path}: is a folder; name a file{hint}")
+
+
+def _scenes_in(folder: Path) -> list[str]:
+    """Return the names of the files in a folder that can be rendered, scene files first."""
+    from raytracer.scene.particles.registry import SUFFIXES
+
+    known = (*SCENE_SUFFIXES, *SUFFIXES)
+    try:
+        names = [p.name for p in folder.iterdir() if p.suffix.lower() in known and p.is_file()]
+    except (OSError, ValueError):
+        return []
+    return sorted(names, key=lambda name: (Path(name).suffix not in SCENE_SUFFIXES, name))
