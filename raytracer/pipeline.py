@@ -16,7 +16,7 @@ from raytracer._version import __version__
 from raytracer.arguments import function, items, of_kind, real, text, whole
 from raytracer.backends.select import select
 from raytracer.errors import UserError, counted, naming
-from raytracer.fields import check_names, definitions, takes
+from raytracer.fields import check_names, takes
 from raytracer.film.aovs import GUIDE_RAYS, GUIDES, check_aovs, from_hits, means
 from raytracer.film.film import (
     Crop,
@@ -30,9 +30,10 @@ from raytracer.film.image import Image
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.layout import constant, dtype
 from raytracer.resources import thread_count
-from raytracer.scene.coloring import SETTINGS, STYLE
+from raytracer.scene.coloring import STYLE
+from raytracer.scene.overrides import SceneOverrides, apply_overrides
 from raytracer.scene.source import Source
-from raytracer.settings import LOOKS, MOST_FOR_NOISE, RenderSettings, in_force
+from raytracer.settings import MOST_FOR_NOISE, RenderSettings, in_force
 from raytracer.warning import warn
 
 if TYPE_CHECKING:
@@ -50,8 +51,7 @@ if TYPE_CHECKING:
     from raytracer.farm.tiles import TileCrew
     from raytracer.scene.annotations import Annotations
     from raytracer.scene.camera import Camera
-    from raytracer.scene.coloring.style import StyleOverrides, StyleSettings
-    from raytracer.scene.packing.framing import Surroundings
+    from raytracer.scene.coloring.style import StyleOverrides
     from raytracer.scene.scene import Scene
     from raytracer.scene.view_settings import ViewOverrides
     from raytracer.settings import Overrides
@@ -218,8 +218,6 @@ def prepare(
         UserError: the scene or an argument cannot be rendered.
         MemoryNeedError: it does not fit into memory.
     """
-    from raytracer.scene.packing.pack import nbytes
-
     source = Source.of(scene)
     if workers is not None or farm is not None:
         from raytracer.farm.choice import check_crew
@@ -228,77 +226,43 @@ def prepare(
         keep = True
     stage = _Stages(notice)
     with stage("start", "looking for a GPU"):
-        if source.path is not None and source.path.suffix.lower() in (".npz", ".npy"):
-            # The import takes as long as reading 100,000 spheres: it should not count as loading.
-            from raytracer.files import npz  # noqa: F401
-        thread_count(threads)
-        device: Any = backend
-        if not _is_device(backend):
-            device = select(device, threads)
+        device = _device(source, backend, threads)
         about_device = {"name": device.name} | device.describe()
     with stage("load", "loading the scene"):
-        changes = dict(overrides or {})
-        style = take_style(changes)
-        columns = columns_of(style, changes)
-        loaded = load_source(source, columns=columns)
-        release = bool(columns) and source.path is not None
-        wanted = wanted_annotations(loaded, annotations)
-        loaded, settings = dressed(loaded, style, changes, release, wanted)
-        if settings.denoise:
-            from raytracer.film.denoise import require_denoiser
-
-            require_denoiser()
-        plan = plan_of(loaded, settings, wanted, values)
-        if any(each.made_for for each in loaded.solids):
-            from raytracer.scene.glyphs.make import with_faded_particles
-
-            loaded = with_faded_particles(loaded)
-    if loaded.count == 0 and not loaded.solid_count:
-        warn("the scene has no spheres: the picture shows the background alone")
-    name = loaded.source
-    counts = loaded.counts()
-    total = sum(counts.values())
-    with naming(name):
-        memory.require_count(total, device.max_spheres, device.name)
+        loaded, plan = _load(source, SceneOverrides.of(overrides, annotations), values)
+    counts, settings, tone = loaded.counts(), loaded.render, loaded.tone
     spheres = ", ".join(counted(count, noun) for noun, count in counts.items())
-    with stage("pack", f"packing {spheres}"):
-        made = replace(memory_of or memory.Output(), drawn=plan is not None)
-        need = _need(loaded, settings, crop, threads, made)
-        if keep:
-            need = replace(need, kept=memory.PACKED * total)
-        elif source.path is not None:
-            need = replace(need, kept=-nbytes(loaded))
-        with naming(name):
+    with naming(loaded.source):
+        memory.require_count(sum(counts.values()), device.max_spheres, device.name)
+        need = _need(source, loaded, crop, threads, memory_of, plan, keep)
+        with stage("pack", f"packing {spheres}"):
             memory.require_host(need)
-            if (free := about_device.get("memory_free")) is not None:
-                memory.require_device(need, free)
-        around = None if plan is None else plan.surroundings(settings.width, settings.height)
-        buffers, camera = _packed(loaded, settings, around)
-    kept, tone = (loaded, buffers) if keep else None, loaded.tone
-    del loaded
-    with stage("digest", f"hashing {spheres}"):
-        digest = buffers.digest() if hashed else ""
-    with stage("build", f"building the hierarchy over {spheres}"):
-        tree = device.build(buffers)
-    with stage("upload", f"uploading {spheres} to the {device.name} backend"), naming(name):
-        if free is not None:
-            memory.require_device(need, free, tree.nbytes)
-        if made.window:
-            device.compile_ahead()
-        on_device = device.scene(buffers, tree)
-    sizes = {
-        "buffers": buffers.nbytes,
-        "bvh": tree.nbytes,
-        "bvh_per_sphere": round(tree.nbytes / max(buffers.count, 1), 2),
-        "resident": on_device.nbytes,
-    }
-    metadata = _about(source.path, digest, counts, settings, about_device)
-    metadata["camera"] = {name: value for name, value in vars(camera).items() if value is not None}
-    space = buffers.center, buffers.scale
-    job = Job(
-        settings, device, on_device, buffers.view, threads, stage.timings, sizes, metadata, space,
-        camera, kept, tone=tone, plan=plan, crew=(workers, farm, backend),
-    )  # fmt: skip
+            _require_device(need, about_device)
+            buffers, camera = _packed(loaded, plan)
+        kept = (loaded, buffers) if keep else None
+        del loaded
+        with stage("digest", f"hashing {spheres}"):
+            digest = buffers.digest() if hashed else ""
+        with stage("build", f"building the hierarchy over {spheres}"):
+            tree = device.build(buffers)
+        with stage("upload", f"uploading {spheres} to the {device.name} backend"):
+            _require_device(need, about_device, tree.nbytes)
+            if need.output.window:
+                device.compile_ahead()
+            on_device = device.scene(buffers, tree)
+        sizes = {
+            "buffers": buffers.nbytes,
+            "bvh": tree.nbytes,
+            "bvh_per_sphere": round(tree.nbytes / max(buffers.count, 1), 2),
+            "resident": on_device.nbytes,
+        }
+        metadata = _about(source.path, digest, counts, settings, about_device)
+        metadata["camera"] = {k: v for k, v in vars(camera).items() if v is not None}
+        space = buffers.center, buffers.scale
+        job = Job(
+            settings, device, on_device, buffers.view, threads, stage.timings, sizes, metadata,
+            space, camera, kept, tone=tone, plan=plan, crew=(workers, farm, backend),
+        )  # fmt: skip
     return job
 
 
@@ -672,128 +636,63 @@ class Job:
         self.scene.close()
 
 
-def _is_device(value: Any) -> bool:
-    """Whether a value is the device of an earlier job."""
-    try:
-        return hasattr(value, "max_spheres") and not isinstance(value, type)
-    except Exception:  # whatever a foreign object raises
-        return False
+def _require_device(need: memory.Need, about: dict[str, Any], tree: int | None = None) -> None:
+    """Refuse a scene that does not fit into the memory of a device that has its own.
 
-
-def _packed(
-    scene: Scene, settings: RenderSettings, around: Surroundings | None
-) -> tuple[SceneBuffers, Camera]:
-    """Return scene and settings as buffers, and the camera of the picture.
-
-    around: what a fitted camera shows beside the spheres.
+    Args:
+        need: of the whole job.
+        about: what the device says of itself.
+        tree: bytes of the hierarchy, once they are known.
     """
+    if (free := about.get("memory_free")) is not None:
+        memory.require_device(need, free, tree)
+
+
+def _device(source: Source, backend: Any, threads: int) -> Device:
+    """Return a device by name; that of an earlier job itself. Raises UserError."""
+    if source.path is not None and source.path.suffix.lower() in (".npz", ".npy"):
+        # The import takes as long as reading 100,000 spheres: it should not count as loading.
+        from raytracer.files import npz  # noqa: F401
+    thread_count(threads)
+    try:
+        is_device = hasattr(backend, "max_spheres") and not isinstance(backend, type)
+    except Exception:  # whatever a foreign object raises
+        is_device = False
+    device: Device = backend if is_device else select(backend, threads)
+    return device
+
+
+def _load(
+    source: Source, overrides: SceneOverrides, values: Mapping[str, Any] | None
+) -> tuple[Scene, Plan | None]:
+    """Return a scene as it is packed, and what is drawn over its pictures; see `prepare`."""
+    columns = overrides.columns
+    scene = apply_overrides(load_source(source, columns=columns), overrides)
+    if columns and source.path is not None:  # nobody else needs them
+        for spheres in scene.spheres:
+            spheres.release_columns()
+    if scene.render.denoise:
+        from raytracer.film.denoise import require_denoiser
+
+        require_denoiser()
+    plan = plan_of(scene, values)
+    if any(each.made_for for each in scene.solids):
+        from raytracer.scene.glyphs.make import with_faded_particles
+
+        scene = with_faded_particles(scene)
+    if scene.count == 0 and not scene.solid_count:
+        warn("the scene has no spheres: the picture shows the background alone")
+    return scene, plan
+
+
+def _packed(scene: Scene, plan: Plan | None) -> tuple[SceneBuffers, Camera]:
+    """Return a scene as buffers, and the camera of the picture."""
     from raytracer.scene.packing.framing import NOTHING
     from raytracer.scene.packing.pack import pack_with_camera
 
-    return pack_with_camera(scene, settings, around or NOTHING)
-
-
-def _changed(scene: Scene, overrides: Mapping[str, Any]) -> tuple[Scene, RenderSettings]:
-    """Return a scene and its settings with those of a call, by name; None keeps the scene's."""
-    given = {name: value for name, value in overrides.items() if value is not None}
-    own = {name: given.pop(name) for name in definitions(RenderSettings) if name in given}
-    settings = scene.render.override(**own)
-    placed = "light" in own or ("placement" in own and LOOKS[settings.look].key > 0.0)
-    if given or placed:
-        from raytracer.scene.view_settings import ViewSettings, lit
-
-        scene = ViewSettings(**given).applied_to(scene)
-        if placed:
-            scene = lit(scene, settings)
-    if settings.shading == "flat":
-        settings = settings.override(look="flat", integrator="direct")
-        scene = replace(scene, lights=None, ambient=None, environment=None, render=settings)
-    return scene, settings
-
-
-def take_style(changes: dict[str, Any]) -> StyleSettings | None:
-    """Remove settings of colour by data and selection from others; None if none is set."""
-    given = {name: changes.pop(name) for name in SETTINGS if name in changes}
-    said = {name: value for name, value in given.items() if value is not None}
-    if not said:
-        return None
-    from raytracer.scene.coloring.style import StyleSettings
-
-    return StyleSettings(**said)
-
-
-def columns_of(style: StyleSettings | None, changes: Mapping[str, Any]) -> list[str]:
-    """Return the names of the columns that the settings of a call need."""
-    texts = [
-        str(each) for name in ("radius", "opacity") if isinstance(each := changes.get(name), str)
-    ]
-    glyphs = {name: changes[name] for name in ("arrows", "trails", "shape") if changes.get(name)}
-    if style is None and not texts and not glyphs:
-        return []
-    from raytracer.scene.coloring.style import columns_in
-
-    found = [*(style.columns if style else ()), *columns_in(*texts)]
-    if glyphs:
-        from raytracer.scene.glyphs.settings import columns_said
-
-        found += columns_said(glyphs)
-    return found
-
-
-def dressed(
-    scene: Scene,
-    style: StyleSettings | None,
-    changes: Mapping[str, Any],
-    release: bool,
-    annotations: Annotations | None = None,
-) -> tuple[Scene, RenderSettings]:
-    """Return a scene with what a call says of it, and its settings.
-
-    Args:
-        scene: as it was loaded.
-        style: what the call says of its particles, or None.
-        changes: the other settings of the call, by name; None keeps the scene's.
-        release: whether nobody else needs the columns of its files.
-        annotations: what is drawn over the picture, of which a part is in the scene.
-
-    Raises:
-        UserError: a setting does not go with the scene.
-    """
-    if style is not None:
-        changes = dict(changes)
-        # Where the rest is faded, its opacity is a part of that of all.
-        opacity = changes.pop("opacity", None) if style.rest is not None else None
-        scene = _styled(scene, style, changes, opacity)
-    scene, settings = _changed(scene, changes)
-    if wants_glyphs(scene, annotations):
-        from raytracer.scene.glyphs.make import with_glyphs
-
-        with naming(scene.source):
-            scene = with_glyphs(scene, annotations)
-    if release:
-        for each in scene.spheres:
-            each.release_columns()
-    return scene, settings
-
-
-def _styled(
-    scene: Scene, style: StyleSettings, changes: Mapping[str, Any], opacity: float | str | None
-) -> Scene:
-    """Return a scene with the colours by data and the selection of a call.
-
-    Args:
-        scene: the scene.
-        style: what the call says of its particles.
-        changes: the other settings of the call.
-        opacity: of all particles, or an expression; None keeps the scene's.
-    """
-    from raytracer.scene.coloring.apply import styled
-
-    for name in ("color_by", "palette"):
-        if changes.get("color") is not None and getattr(style, name) is not None:
-            raise UserError(f"color: is one colour for all; leave out either color or {name}")
-    with naming(scene.source):
-        return styled(scene, style, opacity=opacity)
+    size = scene.render.width, scene.render.height
+    around = NOTHING if plan is None else plan.surroundings(*size)
+    return pack_with_camera(scene, scene.render, around)
 
 
 def load_source(source: Source, frame: int | None = None, columns: Sequence[str] = ()) -> Scene:
@@ -826,75 +725,51 @@ def load_source(source: Source, frame: int | None = None, columns: Sequence[str]
     return scene
 
 
-def wanted_annotations(
-    scene: Scene, changes: Annotations | Mapping[str, Any] | None
-) -> Annotations | None:
-    """Return what is drawn over pictures of a scene with the changes of a call, or None."""
-    if scene.annotations is None and changes is None:
-        return None
-    from raytracer.scene.annotations import Annotations
-
-    if isinstance(changes, Annotations):
-        return changes
-    wanted = scene.annotations or Annotations()
-    return wanted if changes is None else wanted.changed(changes)
-
-
-def wants_glyphs(scene: Scene, annotations: Annotations | None) -> bool:
-    """Whether a scene has arrows, trails or contacts, or a box or axes that are part of it."""
-    said = (scene.arrows, scene.trails, scene.contacts, scene.shape)
-    if any(each is not None for each in said):
-        return True
-    if any(solids.made_for for solids in scene.solids):
-        return True  # of an earlier call
-    return annotations is not None and annotations.in_scene
-
-
-def plan_of(
-    scene: Scene,
-    settings: RenderSettings,
-    wanted: Annotations | None,
-    values: Mapping[str, Any] | None = None,
-) -> Plan | None:
+def plan_of(scene: Scene, values: Mapping[str, Any] | None = None) -> Plan | None:
     """Return what is drawn over pictures of a scene, or None. Raises UserError.
 
     values: what texts may name in braces beside the values of the scene.
     """
-    if not wanted:
+    if not scene.annotations:
         return None
     from raytracer.annotations import from_scene
 
     with naming(scene.source):
-        return from_scene.plan_of(scene, settings, wanted, values)
+        return from_scene.plan_of(scene, scene.render, scene.annotations, values)
 
 
 def _need(
+    source: Source,
     scene: Scene,
-    settings: RenderSettings,
     crop: Crop | None,
     threads: int,
-    output: memory.Output,
+    output: memory.Output | None,
+    plan: Plan | None,
+    keep: bool,
 ) -> memory.Need:
-    """Return what a job allocates after loading, if it neither keeps nor releases the scene."""
-    from raytracer.scene.packing.pack import packed_looks
+    """Return what a job allocates after loading; arguments as for `prepare`."""
+    from raytracer.scene.packing.pack import nbytes, packed_looks
 
+    settings, output = scene.render, output or memory.Output()
     x0, y0, x1, y1 = checked_crop(settings.width, settings.height, crop)
-    parts = output.parts or settings.noise is not None
-    bloom = output.bloom or scene.tone.bloom > 0
+    is_adaptive = settings.noise is not None
     output = replace(
-        output, denoise=settings.denoise, parts=parts, bloom=bloom,
-        counts=settings.noise is not None,
+        output, denoise=settings.denoise, parts=output.parts or is_adaptive,
+        bloom=output.bloom or scene.tone.bloom > 0, counts=is_adaptive, drawn=plan is not None,
     )  # fmt: skip
-    counts = scene.counts()
-    return memory.Need(
-        sum(counts.values()),
+    total = sum(scene.counts().values())
+    need = memory.Need(
+        total,
         x1 - x0,
         y1 - y0,
         looks=packed_looks(scene),
         threads=threads,
         output=output,
-        solids=sum(counts.values()) - scene.count,
+        solids=total - scene.count,
     )
+    if keep:
+        return replace(need, kept=memory.PACKED * total)
+    return need if source.path is None else replace(need, kept=-nbytes(scene))
 
 
 def film_for(

@@ -26,17 +26,10 @@ from raytracer.errors import naming
 from raytracer.film.film import Film, measure
 from raytracer.film.image import Image
 from raytracer.film.tone_settings import ToneSettings
-from raytracer.pipeline import (
-    Job,
-    columns_of,
-    dressed,
-    plan_of,
-    prepare,
-    take_style,
-    wanted_annotations,
-)
+from raytracer.pipeline import Job, plan_of, prepare
 from raytracer.scene.camera import Camera
 from raytracer.scene.held import Held, holding
+from raytracer.scene.overrides import SceneOverrides, apply_overrides
 from raytracer.scene.packing.framing import NOTHING, Surroundings
 from raytracer.scene.packing.pack import retake, with_boxes
 from raytracer.scene.packing.pose import pose
@@ -152,8 +145,7 @@ class Renderer:
         fixed: Fixed | None = None,
         hashed: bool = True,
     ) -> None:
-        self._overrides = dict(plan.overrides)
-        self._style = take_style(self._overrides)
+        self._overrides = SceneOverrides.of(plan.overrides, plan.annotations)
         # Threads and loops of others keep their own variables; this one's are for reading.
         self._context, self._kept = copy_context(), ExitStack()
         self._context.run(self._kept.enter_context, keeping_unpacked())
@@ -267,13 +259,12 @@ class Renderer:
 
     def _read(self, frame: int) -> Scene:
         """Return a frame with what the call says of colours, camera, background and light."""
-        source = self.plan.source
-        columns = columns_of(self._style, self._overrides)
-        scene = source.load(frame, columns)
-        release = bool(columns) and len(source.files()) > 0
-        wanted = wanted_annotations(scene, self.plan.annotations)
-        scene, settings = dressed(scene, self._style, self._overrides, release, wanted)
-        return replace(scene, render=settings)
+        source, columns = self.plan.source, self._overrides.columns
+        scene = apply_overrides(source.load(frame, columns), self._overrides)
+        if columns and source.files():  # nobody else needs them
+            for spheres in scene.spheres:
+                spheres.release_columns()
+        return scene
 
     def _fitted(
         self, first: Scene, camera: Camera, aspect: float, origin: NDArray[np.float64] | None
@@ -310,9 +301,8 @@ class Renderer:
     def _surroundings(self, scene: Scene, shot: Shot) -> Surroundings:
         """Return what a fitted camera shows of a frame beside its spheres."""
         settings = scene.render
-        wanted = wanted_annotations(scene, self.plan.annotations)
         with collected() as warnings:
-            plan = plan_of(scene, settings, wanted, _values(shot))
+            plan = plan_of(scene, _values(shot))
         for sentence in warnings:
             self.warn(sentence)
         around = NOTHING
@@ -399,7 +389,6 @@ class Renderer:
             backend=self._device or plan.backend,
             threads=plan.threads,
             keep=again,
-            annotations=plan.annotations,
             values=_values(shot),
             hashed=self.hashed or shot.index == 0,
         )

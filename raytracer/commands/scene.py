@@ -237,12 +237,11 @@ def _contents_of(source: Source) -> dict[str, Any]:
     from dataclasses import asdict
 
     from raytracer import memory
-    from raytracer.pipeline import dressed, load_source, wanted_annotations
+    from raytracer.pipeline import load_source
+    from raytracer.scene.overrides import SceneOverrides, apply_overrides
     from raytracer.scene.packing.pack import camera_of, pack, packed_looks
 
-    scene, file = load_source(source), str(source.scene)
-    wanted = wanted_annotations(scene, None)
-    scene, _ = dressed(scene, None, {}, False, wanted)
+    scene, file = apply_overrides(load_source(source), SceneOverrides()), str(source.scene)
     counts = scene.counts()
     total = sum(counts.values())
     need = memory.Need(total, 1, 1, looks=packed_looks(scene), solids=total - scene.count)

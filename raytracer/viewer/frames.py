@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from raytracer.errors import UserError, shown
 from raytracer.scene.coloring import SETTINGS
 from raytracer.scene.held import Held, holding
+from raytracer.scene.overrides import SceneOverrides, apply_overrides
 from raytracer.scene.source import Source
 from raytracer.viewer.content import Chosen, Content, apply
 from raytracer.viewer.loaded_scene import LoadedScene
@@ -178,13 +179,11 @@ class Frames:
 
     def _loaded(self, frame: int | None) -> Scene:
         """Return a frame with its own colours and all of its particles; the latest is kept."""
-        from raytracer.pipeline import dressed
-
         if self._plain is None or self._plain[0] != frame:
             with holding(self._held):
                 scene = self._read(frame)
-            scene, settings = dressed(scene, None, self._overrides, release=False)
-            self._plain = frame, replace(scene, render=settings)
+            overrides = SceneOverrides.of(self._overrides, self._annotations)
+            self._plain = frame, apply_overrides(scene, overrides)
         return self._plain[1]
 
     def _applied(self, content: Content, plain: Scene) -> Applied:
@@ -200,8 +199,9 @@ class Frames:
         held.freeze()
         return applied
 
-    def _drawn(self, content: Content) -> Annotations | Mapping[str, Any] | None:
-        """Return what is drawn over pictures: with a colour scale its legend, unless it is off."""
+    @staticmethod
+    def _drawn(content: Content) -> dict[str, Any] | None:
+        """Return what changes over pictures: with a colour scale its legend, unless it is off."""
         changes: dict[str, Any] = {}
         if content.legend is not None:
             changes["legend"] = content.legend
@@ -209,11 +209,7 @@ class Frames:
             changes["legend"] = True
         if content.box is not None:
             changes["box"] = content.box
-        if not changes:
-            return self._annotations
-        if self._annotations is None or isinstance(self._annotations, Mapping):
-            return {**(self._annotations or {}), **changes}
-        return self._annotations.changed(changes)
+        return changes or None
 
     def _read(self, frame: int | None) -> Scene:
         from raytracer.pipeline import load_source

@@ -15,9 +15,9 @@ from raytracer.fields import check_names, takes
 from raytracer.files import output
 from raytracer.files.access import opened
 from raytracer.film.tone_settings import ToneSettings
-from raytracer.pipeline import take_style
 from raytracer.resources import thread_count
 from raytracer.scene.coloring import STYLE
+from raytracer.scene.overrides import SceneOverrides
 from raytracer.scene.source import Source
 from raytracer.scene.view_settings import ViewSettings
 from raytracer.settings import RenderSettings
@@ -194,9 +194,7 @@ def preview(
     overrides |= {"ao_samples": ao_samples, "ao_distance": ao_distance, "light": light}
     overrides |= {"denoise": denoise, "placement": placement}
     RenderSettings().override(**overrides)  # a mistake is said before a display is missing
-    given: dict[str, Any] = dict(view_settings)
-    take_style(given)
-    ViewSettings(**given)
+    ViewSettings(**SceneOverrides.of(view_settings).settings)
     overrides |= view_settings
     opening.open_display(offscreen is not None)
     # changes during the first load count

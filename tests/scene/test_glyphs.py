@@ -12,10 +12,11 @@ import pytest
 import raytracer
 from raytracer.cli import main
 from raytracer.errors import SceneError, UserError
-from raytracer.pipeline import dressed, load_source, wanted_annotations
+from raytracer.pipeline import load_source
 from raytracer.scene.coloring.apply import styled
 from raytracer.scene.coloring.style import StyleSettings
 from raytracer.scene.glyphs.arrows import HEAD_SHARE, NEIGHBOURS, SLENDER
+from raytracer.scene.overrides import SceneOverrides, apply_overrides
 from raytracer.scene.particles.source import Box
 from raytracer.scene.scene import CapsuleSet, Scene, SphereSet
 from raytracer.scene.source import Source
@@ -32,7 +33,7 @@ def scene(**columns: Any) -> Scene:
 
 def made(scene: Scene, over: Any = None, **changes: Any) -> Scene:
     """Return a scene with its glyphs, as it is packed; over: what is drawn over the picture."""
-    return dressed(scene, None, changes, False, wanted_annotations(scene, over))[0]
+    return apply_overrides(scene, SceneOverrides.of(changes, over))
 
 
 def named(scene: Scene, name: str) -> list[CapsuleSet]:

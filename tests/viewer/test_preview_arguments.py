@@ -48,8 +48,10 @@ def test_without_a_display_no_scene_is_loaded(
         raise DisplayError("there is no display: go elsewhere")
 
     monkeypatch.setattr(opening, "open_display", closed)
+    path = tmp_path / "broken.toml"
+    path.write_text("spheres =")
     with pytest.raises(DisplayError, match="go elsewhere"):
-        raytracer.preview(tmp_path / "missing.toml")
+        raytracer.preview(path)
 
 
 def result(**more: Any) -> PreviewResult:

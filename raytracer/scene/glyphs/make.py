@@ -13,23 +13,22 @@ from raytracer.scene.arrays import quiet
 if TYPE_CHECKING:
     from collections.abc import Callable, Container
 
-    from raytracer.scene.annotations import Annotations
     from raytracer.scene.glyphs.shared import Made
     from raytracer.scene.scene import Scene, SphereSet
 
 
 @quiet()
-def with_glyphs(scene: Scene, annotations: Annotations | None = None) -> Scene:
+def with_glyphs(scene: Scene) -> Scene:
     """Return a scene with the glyphs that it asks for; those that it has stay.
 
     Args:
-        scene: with all of its particles, in their places and colours.
-        annotations: what is drawn over the picture; a box and axes of it are in the scene.
+        scene: with all of its particles, in their places and colours; a box and axes of its
+            annotations may be solid.
 
     Raises:
         SceneError: the data do not have what a glyph is made of.
     """
-    wanted = dict(_makers(scene, annotations))
+    wanted = dict(_makers(scene))
     scene = without_glyphs(scene, kept=wanted)
     there = {each.made_for for each in (*scene.capsules, *scene.cones, *scene.ellipsoids)}
     added: list[Any] = []
@@ -92,10 +91,11 @@ def with_faded_particles(scene: Scene) -> Scene:
     return replace(scene, spheres=[spheres for spheres in shown if spheres is not None])
 
 
-def _makers(scene: Scene, annotations: Annotations | None) -> list[tuple[str, Callable[[], Made]]]:
+def _makers(scene: Scene) -> list[tuple[str, Callable[[], Made]]]:
     """Return the names of the glyphs that are asked for, and what makes them."""
     from raytracer.scene.glyphs.shared import Made
 
+    annotations = scene.annotations
     found: list[tuple[str, Callable[[], Made]]] = []
     if (arrows := scene.arrows) is not None:
         from raytracer.scene.glyphs.arrows import arrows_of

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from raytracer.buffers import SceneBuffers, none_of
 from raytracer.errors import SceneError, naming
+from raytracer.layout import code, dtype
 from raytracer.scene.arrays import blocks, each_block, quiet
 from raytracer.scene.camera import Camera
 from raytracer.scene.colors import DEFAULT_COLOR, linear_rgb
@@ -50,12 +51,10 @@ if TYPE_CHECKING:
     from raytracer.scene.packing.framing import Outliers, Spheres
     from raytracer.scene.packing.large_spheres import Point
     from raytracer.scene.scene import Scene, SolidSet, SphereSet
+    from raytracer.scene.transform import Vector
 
 SAMPLE = 1 << 14
 """Most spheres looked at for centre and scale; the middle of more is the same to a percent."""
-
-SKY_FIELDS = ("sky_x", "sky_size", "sky_visible", "sky_even", "sky_shadow", "sky_sampled")
-"""Fields of the kernels' `Sky`."""
 
 UNIFORM, PER_SPHERE, INDEXED = "uniform", "per-sphere", "indexed"
 """Words of the kernels' `ColorMode`."""
@@ -96,8 +95,6 @@ def _packed(
     """Return arrays and camera; see `pack_with_camera`."""
     import numpy as np
 
-    from raytracer.layout import code
-
     sets = [s for s in scene.spheres if s.count]
     solid_sets = [s for s in scene.solids if s.count]
     space = render_space([*sets, *ends_of(solid_sets)])
@@ -123,9 +120,6 @@ def _packed(
     _warn_of(stand.outliers, balls, space)
     if stand.is_focus_behind:
         warn("camera.focus: is behind the camera, so that nothing is blurred; move it to the front")
-    camera = stand.pack(aspect)
-    up = world_up(scene.background, scene.camera, background_up(scene.background, stated))
-    lights = pack_lights(scene.lights, space, rig_axes(settings, stand.axes, up), settings)
     clip = _clip(scene, space)
     big = candidates(solids[3])
     exact = [(i, *_exact(sets, space, i)) for i in big if i < number]
@@ -141,70 +135,73 @@ def _packed(
         if stand.is_below(large[-1]):
             warn("ground.height: the camera is below the ground, which is not drawn from there")
     opacity = _opacity(scene, surfaces)
-    sky, lit = _sky(scene, settings, stated, materials)
     own = material_id[:number] if placed is not None else material_id
     emitters, emitter_scale = pack_emitters(spheres, color, color_id, materials, own, opacity)
-    parts = (placed.axis, placed.form, placed.shapes) if placed is not None else ()
-    of_balls = (solids, *parts)
-    frame = _pack_frame(
-        replace(scene, camera=stated),
-        settings,
-        space.scale,
+    is_fading = has_ground and scene.ground is not None and scene.ground.fade > 0
+    tables = frame_of(
         emitter_count=len(emitters),
         emitter_scale=emitter_scale,
-        large_count=large_shown(large, has_ground, stand),
         color_mode=code("ColorMode", color_mode),
-        light_count=len(lights),
-        transparent_shadows=_passes_light(materials, settings),
         material_count=len(materials),
         material_mode=code("MaterialMode", "indexed" if len(material_id) else "uniform"),
-        translucent=int(
-            len(opacity) > 0 or (has_ground and scene.ground is not None and scene.ground.fade > 0)
-        ),
-        **clip,
-        **lit,
-        **_media(clip, camera, of_balls, materials, material_id, settings),
-        shadow_catcher=_catcher(scene, len(solids[0])) if has_ground else 0,
+        translucent=int(len(opacity) > 0 or is_fading),
     )
     for ids in (color_id, material_id, opacity):
         ids.setflags(write=False)  # a backend checks them once, and copies those that may change
     of_solids = {} if placed is None else placed.arrays(color_mode != UNIFORM)
     buffers = SceneBuffers(
-        *solids, color, color_id, material_id, camera, lights, materials, frame,
-        center=np.asarray(space.center, np.float64), scale=space.scale,
-        large_id=large_id, large=large, emitters=emitters, opacity=opacity,
-        sky=sky, **of_solids,
-    ).check()  # fmt: skip
-    return buffers, stated
+        *solids, color, color_id, material_id, none_of("Camera"), none_of("Light"), materials,
+        tables, center=np.asarray(space.center, np.float64), scale=space.scale,
+        large_id=large_id, large=large, emitters=emitters, opacity=opacity, **of_solids,
+    )  # fmt: skip
+    up = world_up(scene.background, scene.camera, background_up(scene.background, stated))
+    return _seen(buffers, replace(scene, camera=stated), settings, stand, up).check(), stated
 
 
-def _pack_frame(
-    scene: Scene, settings: RenderSettings, scale: float, **tables: Any
-) -> NDArray[np.void]:
-    """Return the whole picture as one frame, structured (1,).
+def _seen(
+    buffers: SceneBuffers, scene: Scene, settings: RenderSettings, stand: Pose, up: Vector
+) -> SceneBuffers:
+    """Return packed spheres with all that a view decides: camera, lights, environment and frame.
 
     Args:
-        scene: for its background and ambient light.
+        buffers: the spheres, materials and tables; of its frame what is said of tables stays.
+        scene: for its lights, environment, background, ground and clipping planes.
         settings: size and sampling.
-        scale: length of a unit of render space, in scene units.
-        tables: the frame's counts and modes, which say how tables of the scene are read.
+        stand: the camera.
+        up: of lights that stand in the world.
     """
+    x, y, z = (float(v) for v in buffers.center)
+    space = Space((x, y, z), buffers.scale)
+    camera = stand.pack(settings.width / settings.height)
+    lights = pack_lights(scene.lights, space, rig_axes(settings, stand.axes, up), settings)
+    sky, of_sky = _sky(buffers, scene, settings)
+    clip = _clip(scene, space)
+    tables = {name: buffers.frame["scene"][name][0] for name in dtype("SceneInfo").names or ()}
+    tables |= {
+        "light_count": len(lights),
+        "large_count": large_shown(buffers.large, buffers.has_ground, stand),
+    }
     ambient = ambient_of(scene.ambient, scene.lights, LOOKS[settings.look])
-    return frame_of(
-        **settings.packed(scale),
+    is_caught = buffers.has_ground and scene.ground is not None and scene.ground.shadow_catcher
+    frame = frame_of(
+        **settings.packed(buffers.scale),
         x1=settings.width,
         y1=settings.height,
         **environment(scene.background, ambient, scene.camera),
         **tables,
+        **clip,
+        **of_sky,
+        **_media(buffers, camera, clip, settings),
+        transparent_shadows=_passes_light(buffers.materials, settings),
+        shadow_catcher=buffers.count + 1 if is_caught else 0,
     )
+    return replace(buffers, camera=camera, lights=lights, frame=frame, sky=sky)
 
 
 def _passes_light(materials: NDArray[np.void], settings: RenderSettings) -> int:
     """Return 1 if rays to lights pass through a material, else 0."""
     if not settings.transparent_shadows or settings.resolved_integrator == "path":
         return 0
-    from raytracer.layout import code
-
     principled = materials["kind"] == code("MaterialKind", "principled")
     return int((principled & (materials["principled"]["transmission"] > 0)).any())
 
@@ -249,40 +246,27 @@ def _opacity(scene: Scene, surfaces: Sequence[SphereSet]) -> NDArray[np.uint16]:
     return pack_opacity(surfaces, materials)
 
 
-def _catcher(scene: Scene, number: int) -> int:
-    """Return the number of the ground and 1 if its shadows alone are seen, else 0."""
-    return number + 1 if scene.ground is not None and scene.ground.shadow_catcher else 0
-
-
 def _media(
-    clip: Mapping[str, Any],
-    camera: NDArray[np.void],
-    solids: tuple[Any, ...],
-    materials: NDArray[np.void],
-    material_id: NDArray[np.int32],
+    buffers: SceneBuffers, camera: NDArray[np.void], clip: Mapping[str, Any],
     settings: RenderSettings,
-) -> dict[str, Any]:
+) -> dict[str, Any]:  # fmt: skip
     """Return what paths need to know of glass within glass, as fields of `Frame`.
 
-    clip: fields of `Clip`. solids: x, y, z and radius, then axis, form and shapes where there are.
+    clip: fields of `Clip`.
     """
     if settings.resolved_integrator != "path":
         return {}
-    from raytracer.layout import code
-
+    materials = buffers.materials
     principled = materials["kind"] == code("MaterialKind", "principled")
     parameters = materials["principled"]
     glass = principled & (parameters["transmission"] > 0) & (parameters["metallic"] < 1)
     if not glass.any():
         return {}
-    import numpy as np
-
     from raytracer.scene.packing.media import Solids, pack_media  # late: few scenes have any
 
-    none = np.zeros((0, 3), np.float32), np.zeros(0, np.uint8), np.zeros((0, 8), np.float32)
-    balls, *others = solids
-    found = Solids(balls, *(others or none))
-    return pack_media(camera, found, glass, parameters["priority"], material_id, clip)
+    balls = buffers.x, buffers.y, buffers.z, buffers.radius
+    solids = Solids(balls, buffers.axis, buffers.form, buffers.shapes)
+    return pack_media(camera, solids, glass, parameters["priority"], buffers.material_id, clip)
 
 
 def _clip(scene: Scene, space: Space) -> dict[str, Any]:
@@ -295,14 +279,19 @@ def _clip(scene: Scene, space: Space) -> dict[str, Any]:
 
 
 def _sky(
-    scene: Scene, settings: RenderSettings, camera: Camera, materials: NDArray[np.void]
+    buffers: SceneBuffers, scene: Scene, settings: RenderSettings
 ) -> tuple[NDArray[np.void], dict[str, Any]]:
     """Return the texels of the environment, structured (M,), and its fields of `Frame`.
+
+    That which the scene states stays as it was packed first.
 
     Where paths are traced and the scene states no light at all, the ambient light of the look comes
     from all around, and the background sends none: a picture on white would be too bright.
     """
     around = scene.environment
+    if around is not None and len(buffers.sky):
+        fields = {name: buffers.frame["sky"][name][0] for name in dtype("Sky").names or ()}
+        return buffers.sky, fields | {"sky_light": buffers.frame["environment"]["sky_light"][0]}
     if around is None and settings.resolved_integrator == "path":
         look = LOOKS[settings.look]
         if scene.lights is None and scene.ambient is None and look.ambient > 0.0:
@@ -313,16 +302,14 @@ def _sky(
         return none_of("SkyTexel"), {}
     from raytracer.scene.packing.sky import pack_sky  # late: few scenes have one
 
-    texels, fields = pack_sky(around, background_up(scene.background, camera))
+    texels, fields = pack_sky(around, background_up(scene.background, scene.camera))
     # highlights show what is sampled as a light, and paths do not look there
-    fields["sky_sampled"] = int(fields["sky_even"] and _has_highlights(materials))
+    fields["sky_sampled"] = int(fields["sky_even"] and _has_highlights(buffers.materials))
     return texels, fields
 
 
 def _has_highlights(materials: NDArray[np.void]) -> bool:
     """Tell whether a material has Phong's highlights."""
-    from raytracer.layout import code
-
     phong = materials["kind"] == code("MaterialKind", "phong")
     return bool((phong & (materials["phong"]["specular"] > 0)).any())
 
@@ -428,40 +415,10 @@ def retake(
     Raises:
         SceneError: a camera that float32 cannot hold.
     """
-    x, y, z = (float(v) for v in buffers.center)
+    shown = buffers.frame["environment"]["background_up"][0].tolist()
+    up = world_up(scene.background, scene.camera, shown)
     with naming(scene.source):
-        space = Space((x, y, z), buffers.scale)
-        shown = buffers.frame["environment"]["background_up"][0].tolist()
-        up = world_up(scene.background, scene.camera, shown)
-        lights = pack_lights(scene.lights, space, rig_axes(settings, stand.axes, up), settings)
-        same = (
-            *("color_mode", "material_count", "material_mode"),
-            *("emitter_count", "emitter_scale", "translucent"),
-        )
-        tables = {name: buffers.frame["scene"][name][0] for name in same}
-        sky, lit = _sky_of(buffers, scene, settings)
-        clip = _clip(scene, space)
-        camera = stand.pack(settings.width / settings.height)
-        balls = buffers.x, buffers.y, buffers.z, buffers.radius
-        solids = balls, buffers.axis, buffers.form, buffers.shapes
-        frame = _pack_frame(
-            _standing(scene, buffers), settings, buffers.scale, light_count=len(lights),
-            large_count=large_shown(buffers.large, buffers.has_ground, stand), **tables, **clip,
-            transparent_shadows=_passes_light(buffers.materials, settings), **lit,
-            **_media(clip, camera, solids, buffers.materials, buffers.material_id, settings),
-            shadow_catcher=_catcher(scene, buffers.count) if buffers.has_ground else 0,
-        )  # fmt: skip
-    return replace(buffers, camera=camera, lights=lights, frame=frame, sky=sky)
-
-
-def _sky_of(
-    buffers: SceneBuffers, scene: Scene, settings: RenderSettings
-) -> tuple[NDArray[np.void], dict[str, Any]]:
-    """Return the texels and fields of `_sky` for packed spheres; an environment stays as it is."""
-    if scene.environment is None:  # that of a look depends on the light
-        return _sky(scene, settings, scene.camera or Camera(), buffers.materials)
-    fields = {name: buffers.frame["sky"][name][0] for name in SKY_FIELDS}
-    return buffers.sky, fields | {"sky_light": buffers.frame["environment"]["sky_light"][0]}
+        return _seen(buffers, _standing(scene, buffers), settings, stand, up)
 
 
 def _standing(scene: Scene, buffers: SceneBuffers) -> Scene:
@@ -694,8 +651,6 @@ def _pack_materials(
 ) -> tuple[NDArray[np.void], NDArray[np.int32]]:
     """Return the different materials in use, and which sphere has which unless all are alike."""
     import numpy as np
-
-    from raytracer.layout import dtype
 
     used: dict[AnyMaterial, int] = {}
     of_set = [used.setdefault(scene.material_of(s), len(used)) for s in sets]

@@ -1,0 +1,142 @@
+"""Overrides: what a call says of a scene instead of what the scene says itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from raytracer.errors import UserError, naming
+from raytracer.fields import definitions
+from raytracer.scene.coloring import SETTINGS
+from raytracer.settings import LOOKS, RenderSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from raytracer.scene.annotations import Annotations
+    from raytracer.scene.coloring.style import StyleSettings
+    from raytracer.scene.scene import Scene
+
+
+@dataclass(frozen=True)
+class SceneOverrides:
+    """What a call says of a scene; what it does not say is as in the scene.
+
+    Args:
+        style: colours by data and selection; None keeps those of the scene.
+        settings: of the render and of the view, by name.
+        annotations: what is drawn over pictures, or changes of what the scene says.
+    """
+
+    style: StyleSettings | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    annotations: Annotations | Mapping[str, Any] | None = None
+
+    @classmethod
+    def of(
+        cls,
+        settings: Mapping[str, Any] | None = None,
+        annotations: Annotations | Mapping[str, Any] | None = None,
+    ) -> SceneOverrides:
+        """Return the overrides of a call; settings that are None are left out. Raises UserError."""
+        given = {name: value for name, value in (settings or {}).items() if value is not None}
+        said = {name: given.pop(name) for name in SETTINGS if name in given}
+        if not said:
+            return cls(None, given, annotations)
+        from raytracer.scene.coloring.style import StyleSettings
+
+        return cls(StyleSettings(**said), given, annotations)
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns that are needed of a file."""
+        texts = [
+            each
+            for name in ("radius", "opacity")
+            if isinstance(each := self.settings.get(name), str)
+        ]
+        glyphs = {k: v for k in ("arrows", "trails", "shape") if (v := self.settings.get(k))}
+        if self.style is None and not texts and not glyphs:
+            return []
+        from raytracer.scene.coloring.style import columns_in
+
+        names = [*(self.style.columns if self.style else ()), *columns_in(*texts)]
+        if glyphs:
+            from raytracer.scene.glyphs.settings import columns_said
+
+            names += columns_said(glyphs)
+        return names
+
+
+def apply_overrides(scene: Scene, overrides: SceneOverrides) -> Scene:
+    """Return a scene with what a call says of it, and with its arrows, trails and the like.
+
+    Args:
+        scene: as it was loaded.
+        overrides: of the call.
+
+    Raises:
+        UserError: a setting does not go with the scene.
+    """
+    scene = _annotated(scene, overrides.annotations)
+    settings = dict(overrides.settings)
+    if overrides.style is not None:
+        # Where the rest is faded, its opacity is a part of that of all.
+        opacity = settings.pop("opacity", None) if overrides.style.rest is not None else None
+        scene = _styled(scene, overrides.style, settings, opacity)
+    return _with_glyphs(_changed(scene, settings))
+
+
+def _annotated(scene: Scene, changes: Annotations | Mapping[str, Any] | None) -> Scene:
+    """Return a scene with other annotations."""
+    if changes is None:
+        return scene
+    from raytracer.scene.annotations import Annotations
+
+    if not isinstance(changes, Annotations):
+        changes = (scene.annotations or Annotations()).changed(changes)
+    return replace(scene, annotations=changes)
+
+
+def _styled(
+    scene: Scene, style: StyleSettings, settings: Mapping[str, Any], opacity: float | str | None
+) -> Scene:
+    """Return a scene with colours by data and a selection; opacity: of all particles, or None."""
+    from raytracer.scene.coloring.apply import styled
+
+    for name in ("color_by", "palette"):
+        if "color" in settings and getattr(style, name) is not None:
+            raise UserError(f"color: is one colour for all; leave out either color or {name}")
+    with naming(scene.source):
+        return styled(scene, style, opacity=opacity)
+
+
+def _changed(scene: Scene, settings: Mapping[str, Any]) -> Scene:
+    """Return a scene with other settings of render and view."""
+    of_view = dict(settings)
+    own = {name: of_view.pop(name) for name in definitions(RenderSettings) if name in of_view}
+    render = scene.render.override(**own)
+    placed = "light" in own or ("placement" in own and LOOKS[render.look].key > 0.0)
+    if of_view or placed:
+        from raytracer.scene.view_settings import ViewSettings, lit
+
+        scene = ViewSettings(**of_view).applied_to(scene)
+        if placed:
+            scene = lit(scene, render)
+    if render.shading == "flat":
+        render = render.override(look="flat", integrator="direct")
+        scene = replace(scene, lights=None, ambient=None, environment=None)
+    return replace(scene, render=render)
+
+
+def _with_glyphs(scene: Scene) -> Scene:
+    """Return a scene with its arrows, trails and contacts, and the box or axes that are solid."""
+    said = (scene.arrows, scene.trails, scene.contacts, scene.shape)
+    is_drawn = scene.annotations is not None and scene.annotations.in_scene
+    made_before = any(solids.made_for for solids in scene.solids)  # of an earlier call
+    if not (is_drawn or made_before or any(each is not None for each in said)):
+        return scene
+    from raytracer.scene.glyphs.make import with_glyphs
+
+    with naming(scene.source):
+        return with_glyphs(scene)
