@@ -28,7 +28,7 @@ from raytracer.film.image import Image
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.pipeline import Job, plan_of, prepare
 from raytracer.scene.camera import Camera
-from raytracer.scene.held import Held, holding
+from raytracer.scene.inferred import InferredDefaults, inferring
 from raytracer.scene.overrides import SceneOverrides, apply_overrides
 from raytracer.scene.packing.framing import NOTHING, Surroundings
 from raytracer.scene.packing.pack import retake, with_boxes
@@ -98,14 +98,14 @@ class Fixed(NamedTuple):
     """What the first frame decides for all of them.
 
     Args:
-        held: the looks that follow from particles.
+        inferred: defaults that follow from particles.
         settings: of the render.
         tone: exposure and curve.
         origin: the point that the camera follows, float64 (3,), scene units, or None.
         path: of the camera.
     """
 
-    held: Held
+    inferred: InferredDefaults
     settings: RenderSettings
     tone: ToneSettings
     origin: NDArray[np.float64] | None
@@ -123,7 +123,7 @@ class Prepared(NamedTuple):
 class Renderer:
     """Renders shots; also a context manager.
 
-    The first frame decides what holds for all of them: the looks that follow from particles, the
+    The first frame decides what holds for all of them: the defaults that follow from particles, the
     camera, and the exposure if it is metered.
 
     Args:
@@ -161,7 +161,7 @@ class Renderer:
         self._has_lost = False  # whether it was away in a frame
         self._said: set[str] = set()
         self._uses = Counter(shot.frame for shot in plan.shots)
-        self._held = Held() if fixed is None else fixed.held
+        self._inferred = InferredDefaults() if fixed is None else fixed.inferred
         try:
             self.fixed = fixed or self._context.run(self._begin)
         except BaseException:
@@ -182,7 +182,7 @@ class Renderer:
             start = replace(Stand.of(start), target=origin).camera(start)
         path = CameraPath(start, plan.settings, len(plan.shots), plan.duration)
         tone = ToneSettings.of(plan.tone, first.tone)
-        return Fixed(self._held, settings, tone, origin, path)
+        return Fixed(self._inferred, settings, tone, origin, path)
 
     def images(
         self, shots: Sequence[Shot], bits: int | None, progress: ProgressCall | None = None
@@ -250,8 +250,8 @@ class Renderer:
             warn(sentence)
 
     def _load(self, frame: int) -> Scene:
-        """Return a frame, with the looks that are held."""
-        with holding(self._held), collected() as warnings:
+        """Return a frame, with the defaults of the first one."""
+        with inferring(self._inferred), collected() as warnings:
             scene = self._read(frame)
         for sentence in warnings:
             self.warn(sentence)
@@ -275,7 +275,7 @@ class Renderer:
         few = min(FIT_FRAMES, len(frames))
         others = [frames[round(k * last / max(few - 1, 1))] for k in range(1, few)]
         is_fitted = bool(camera.fit) and self.plan.settings.fit_to == "frames"
-        if not is_fitted and not first.color_scales and not self._held.is_open:
+        if not is_fitted and not first.color_scales and not self._inferred.is_open:
             others = []
 
         def scenes() -> Iterator[tuple[Scene, NDArray[np.float64] | None]]:
@@ -295,7 +295,7 @@ class Renderer:
         found = fit(looked, camera, self._directions, aspect, surroundings)
         for _ in looked:
             pass
-        self._held.freeze()
+        self._inferred.freeze()
         return found
 
     def _surroundings(self, scene: Scene, shot: Shot) -> Surroundings:
@@ -369,7 +369,7 @@ class Renderer:
             job = self._job
             if job is not None and job.kept is not None and self._frame == shot.frame:
                 return Prepared(shot, self._retaken(job, shot), warnings)
-            with holding(self._held):
+            with inferring(self._inferred):
                 scene = self._read(shot.frame)
             scene = replace(scene, camera=self._camera(shot, scene))
             self._job = self._made(scene, shot, self._uses[shot.frame] > 1)

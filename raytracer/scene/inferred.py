@@ -1,9 +1,10 @@
-"""Looks that are held over the frames of an animation: what follows from particles, decided once.
+"""Defaults that are inferred from the first frame of an animation, and hold for all of them.
 
 The radius of particles without one follows from their spacing, the colour of a type from its place
 among the types, and the ends of a colour scale from the values. All would change from frame to
-frame. Within `holding`, the first scene that is loaded decides, and the scenes after it take over
-what it decided. Ranges and categories of colour scales are those of all scenes until `freeze`.
+frame. Within `inferring`, the first scene that is loaded decides, and the scenes after it take over
+what it decided, by the name of each default: the order in which they are asked for does not matter.
+Ranges and categories of colour scales are those of all scenes until `freeze`.
 """
 
 from __future__ import annotations
@@ -13,9 +14,6 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from math import isfinite
-from typing import TypeVar
-
-Value = TypeVar("Value")
 
 FIRST_PLACE = 16
 """Place of the first type that no frame before had: behind those that are told apart best."""
@@ -24,8 +22,8 @@ PLACES = 1 << 12
 """Places of such types, which follow from their names alone: frames may come in any order."""
 
 
-class Held:
-    """What the first scene of an animation decided.
+class InferredDefaults:
+    """What the first scene of an animation decided, by name.
 
     Attributes:
         is_complete: whether the first scene was loaded.
@@ -34,62 +32,51 @@ class Held:
 
     def __init__(self) -> None:
         self.is_complete = self.is_frozen = False
-        self._values: dict[int, object] = {}
-        self._open: set[int] = set()
-        self._next = 0
+        self._radii: dict[str, float] = {}
+        self._ranges: dict[str, tuple[float, float]] = {}
+        self._names: dict[str, list[str]] = {}
         self._places: dict[str, int] = {}
+        self._open: set[str] = set()
 
     @property
     def is_open(self) -> bool:
         """Whether something is undecided, as the radius of a set that has no particles yet."""
         return len(self._open) > 0
 
-    def value(self, compute: Callable[[], Value], decides: bool) -> Value:
-        """Return what was computed at the same step of the first scene; else compute it now."""
-        place, self._next = self._next, self._next + 1
-        if place in self._values:
-            return self._values[place]  # type: ignore[return-value]
-        found = compute()
+    def radius(self, key: str, compute: Callable[[], float], decides: bool) -> float:
+        """Return the radius of particles without one; of a set without particles it stays open."""
+        if key in self._radii:
+            return self._radii[key]
+        radius = compute()
         # Frames may come in any order and on any machine: after `freeze` none of them decides.
         if decides and not self.is_frozen:
-            self._values[place] = found
-            self._open.discard(place)
+            self._radii[key] = radius
+            self._open.discard(key)
         elif not decides:
-            self._open.add(place)
-        return found
+            self._open.add(key)
+        return radius
 
-    def range(self, compute: Callable[[], tuple[float, float]]) -> tuple[float, float]:
+    def range(self, key: str, compute: Callable[[], tuple[float, float]]) -> tuple[float, float]:
         """Return the ends of a scale: those of all scenes so far together."""
-        place, self._next = self._next, self._next + 1
-        known = self._values.get(place)
+        known = self._ranges.get(key)
         if known is not None and self.is_frozen:
-            return known  # type: ignore[return-value]
+            return known
         low, high = compute()
         if known is not None:
-            low, high = min(low, known[0]), max(high, known[1])  # type: ignore[index]
+            low, high = min(low, known[0]), max(high, known[1])
         if isfinite(low) and isfinite(high):
-            self._values[place] = low, high
+            self._ranges[key] = low, high
         return low, high
 
-    def names(self, compute: Callable[[], list[str]]) -> list[str]:
+    def names(self, key: str, compute: Callable[[], list[str]]) -> list[str]:
         """Return the categories of a scale: those of all scenes so far, and then new ones."""
-        place, self._next = self._next, self._next + 1
-        known: list[str] = self._values.get(place, [])  # type: ignore[assignment]
-        found = list(dict.fromkeys([*known, *compute()]))
+        names = list(dict.fromkeys([*self._names.get(key, []), *compute()]))
         if not self.is_frozen:
-            self._values[place] = found
-        return found
-
-    def freeze(self) -> None:
-        """Hold the ranges and categories that were found."""
-        self.is_frozen = True
+            self._names[key] = names
+        return names
 
     def places(self, names: Iterable[str]) -> dict[str, int]:
-        """Return the place of each type among all types.
-
-        Args:
-            names: of the types of a frame, in their order.
-        """
+        """Return the place of each type among all types; names: of a frame, in their order."""
         for name in names:
             if name in self._places:
                 continue
@@ -97,59 +84,70 @@ class Held:
             self._places[name] = FIRST_PLACE + number if self.is_complete else len(self._places)
         return self._places
 
+    def freeze(self) -> None:
+        """Hold the ranges and categories that were found."""
+        self.is_frozen = True
 
-_held: ContextVar[Held | None] = ContextVar("held", default=None)
+
+_defaults: ContextVar[InferredDefaults | None] = ContextVar("defaults", default=None)
+_set: ContextVar[str | None] = ContextVar("set", default=None)
 
 
 @contextmanager
-def holding(held: Held) -> Iterator[None]:
-    """Load one scene in the block with the look that is held."""
-    held._next = 0
-    token = _held.set(held)
+def inferring(defaults: InferredDefaults) -> Iterator[None]:
+    """Load one scene in the block with these defaults."""
+    token = _defaults.set(defaults)
     try:
         yield
-        held.is_complete = True
+        defaults.is_complete = True
     finally:
-        _held.reset(token)
+        _defaults.reset(token)
 
 
-def held_value(compute: Callable[[], Value], decides: bool = True) -> Value:
-    """Return what `compute` returns, or what it returned for the first scene of an animation.
+@contextmanager
+def making_set(name: str) -> Iterator[None]:
+    """Make one set of the scene in the block; name: among the sets of the scene, "spheres[0]"."""
+    token = _set.set(name)
+    try:
+        yield
+    finally:
+        _set.reset(token)
 
-    decides: whether other scenes may take the value over, as not that of a set without particles.
+
+def inferred_radius(compute: Callable[[], float], decides: bool) -> float:
+    """Return what `compute` returns, or the radius of the same set of the first scene.
+
+    decides: whether other scenes take it over, as not that of a set without particles.
     """
-    held = _held.get()
-    return compute() if held is None else held.value(compute, decides)
+    defaults, name = _defaults.get(), _set.get()
+    if defaults is None or name is None:
+        return compute()
+    return defaults.radius(name, compute, decides)
 
 
-def held_range(compute: Callable[[], tuple[float, float]]) -> tuple[float, float]:
-    """Return the ends of a scale, or those of the frames of an animation together."""
-    held = _held.get()
-    return compute() if held is None else held.range(compute)
+def inferred_range(key: str, compute: Callable[[], tuple[float, float]]) -> tuple[float, float]:
+    """Return the ends of a scale, or those of the frames of an animation together.
+
+    key: name of the scale among those of the scene, or of the set that is made.
+    """
+    defaults = _defaults.get()
+    return compute() if defaults is None else defaults.range(_named(key), compute)
 
 
-def held_names(compute: Callable[[], list[str]]) -> list[str]:
+def inferred_names(key: str, compute: Callable[[], list[str]]) -> list[str]:
     """Return the categories of a scale, or those of the frames of an animation together."""
-    held = _held.get()
-    return compute() if held is None else held.names(compute)
+    defaults = _defaults.get()
+    return compute() if defaults is None else defaults.names(_named(key), compute)
 
 
-def held_places(names: Iterable[str]) -> dict[str, int]:
+def _named(key: str) -> str:
+    """Return the name of a scale among those of all sets."""
+    return f"{_set.get() or ''} {key}"
+
+
+def inferred_places(names: Iterable[str]) -> dict[str, int]:
     """Return the place of each type, by name; those of an animation are the same in all frames."""
-    held = _held.get()
-    if held is None:
+    defaults = _defaults.get()
+    if defaults is None:
         return {name: place for place, name in enumerate(names)}
-    return held.places(names)
-
-
-def steps_so_far() -> int:
-    """Return how many looks the scene of the block has taken."""
-    held = _held.get()
-    return 0 if held is None else held._next
-
-
-def go_on_from(steps: int) -> None:
-    """Go on after so many looks: several scenes of a block are each loaded from the first one."""
-    held = _held.get()
-    if held is not None:
-        held._next = steps
+    return defaults.places(names)

@@ -30,6 +30,7 @@ from raytracer.scene.camera import Camera
 from raytracer.scene.colors import parse_color
 from raytracer.scene.elements import Element, symbol_of, table
 from raytracer.scene.ground import Ground
+from raytracer.scene.inferred import making_set
 from raytracer.scene.lights import LIGHTS, Ambient, Light
 from raytracer.scene.materials import DEFAULT, MATERIALS, AnyMaterial
 from raytracer.scene.particles.compressed import is_compressed, stem
@@ -153,15 +154,18 @@ def load_file(source: Source, frame: int | None = None, columns: Sequence[str] =
                     "in [[spheres]]"
                 )
             return compose(read_table(file, suffix), Path(file.source), frame, columns)
-        data = read_open(
-            file, others=SCENE_SUFFIXES, inner=inner, topology=source.topology, frame=one.frame,
-            wanted=wanted_of(columns),
-        )  # fmt: skip
-        one.mark(data)
-        if data.is_empty:
-            raise DataFileError(f"{file.source}: holds no particles, so there is nothing to show")
+        with making_set("spheres"):
+            data = read_open(
+                file, others=SCENE_SUFFIXES, inner=inner, topology=source.topology, frame=one.frame,
+                wanted=wanted_of(columns),
+            )  # fmt: skip
+            one.mark(data)
+            if data.is_empty:
+                raise DataFileError(
+                    f"{file.source}: holds no particles, so there is nothing to show"
+                )
+            spheres = SphereSet.of_particles(data)
         up = up_of_data(data.box, data.gravity)
-        spheres = SphereSet.of_particles(data)
         return Scene(
             spheres=(spheres,),
             shape=_shape_of(spheres) if data.are_ellipsoids else None,
@@ -603,7 +607,8 @@ class _Composer:
             self.problems.append(f"{place}{problem}")
             return None
         try:
-            return self._spheres(index, values, elements)
+            with making_set(place):
+                return self._spheres(index, values, elements)
         except UserError as error:
             separator = "" if str(error).startswith(place) else ".file: "
             self.problems.append(f"{place}{separator}{error}" if separator else str(error))

@@ -37,6 +37,7 @@ from raytracer.scene.colors import (
     parse_color,
 )
 from raytracer.scene.ground import Ground
+from raytracer.scene.inferred import making_set
 from raytracer.scene.lights import (
     LIGHTS,
     Ambient,
@@ -302,8 +303,9 @@ class Scene:
 
         if frame is not None:
             frame = whole(frame, "frame")
-        data = particles_of(particles, arrays, labels, frame)
-        spheres = SphereSet.of_particles(data, radius, color, material=material)
+        with making_set("spheres"):
+            data = particles_of(particles, arrays, labels, frame)
+            spheres = SphereSet.of_particles(data, radius, color, material=material)
         scene.setdefault("render", RenderSettings.of_particles())
         scene.setdefault("background", Background.of_particles())
         up = up_of_data(data.box, data.gravity)
@@ -561,7 +563,9 @@ class SphereSet:
         where = Where(source, dict(mapping({} if names is None else names, "names")), self.noun)
         self.centers = check_centers(centers, where)
         self.radius = check_radius(
-            default_radius(self.centers) if radius is None else radius, len(self.centers), where
+            default_radius(self.centers) if radius is None else radius,
+            len(self.centers),
+            where,
         )
         self.color_space = color_space
         self.material = material

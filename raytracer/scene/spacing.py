@@ -20,9 +20,9 @@ def default_radius(centers: NDArray[Any]) -> float:
     Args:
         centers: (N, 3), any unit.
     """
-    from raytracer.scene.held import held_value
+    from raytracer.scene.inferred import inferred_radius
 
-    return held_value(lambda: mean_spacing(centers) * SPACING, decides=len(centers) > 0)
+    return inferred_radius(lambda: mean_spacing(centers) * SPACING, decides=len(centers) > 0)
 
 
 def mean_spacing(centers: NDArray[Any]) -> float:

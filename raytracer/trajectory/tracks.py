@@ -22,7 +22,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError, counted
-from raytracer.scene.held import go_on_from, steps_so_far
 from raytracer.scene.particles.frames import checked
 from raytracer.trajectory.source import FrameSource, frames_of
 
@@ -186,11 +185,10 @@ def _later(before: Track, track: Track) -> Track:
 
 
 class Read(NamedTuple):
-    """A frame as it is in the file, its particles, and how many looks it has taken."""
+    """A frame as it is in the file, and its particles."""
 
     scene: Scene
     tracks: list[Track]
-    steps: int
 
 
 class TrackedSource(FrameSource):
@@ -235,7 +233,7 @@ class TrackedSource(FrameSource):
         return other
 
     def load(self, frame: int, columns: Sequence[str] = ()) -> Scene:
-        scene, tracks, steps = self._read(frame, columns)
+        scene, tracks = self._read(frame, columns)
         ends = max(frame - self._before, self._first), min(frame + self._after, self._last)
         moved = []
         for place, (spheres, track) in enumerate(zip(scene.spheres, tracks, strict=True)):
@@ -245,7 +243,6 @@ class TrackedSource(FrameSource):
             shown = spheres.at(own)
             shown.is_unwrapped = self._unwrap
             moved.append(shown)
-        go_on_from(steps)
         return replace(scene, spheres=tuple(moved))
 
     def _mean(
@@ -290,12 +287,10 @@ class TrackedSource(FrameSource):
         found = self._kept.get(frame)
         if found is None:
             wanted = [*columns] if ID in columns else [*columns, ID]
-            # Each frame takes its looks from the first step on, as if it were the only one.
-            go_on_from(0)
             scene = self._source.load(frame, wanted)
             name = f"{self.name}: frame {frame}"
             tracks = [track_of(spheres, name) for spheres in scene.spheres]
-            found = Read(scene, tracks, steps_so_far())
+            found = Read(scene, tracks)
             self._kept[frame] = found
             while len(self._kept) > self._before + self._after + 1:
                 self._kept.popitem(last=False)

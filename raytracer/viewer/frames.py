@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from raytracer.errors import UserError, shown
 from raytracer.scene.coloring import SETTINGS
-from raytracer.scene.held import Held, holding
+from raytracer.scene.inferred import InferredDefaults, inferring
 from raytracer.scene.overrides import SceneOverrides, apply_overrides
 from raytracer.scene.source import Source
 from raytracer.viewer.content import Chosen, Content, apply
@@ -68,8 +68,8 @@ class Frames:
         self._threads, self._annotations = threads, annotations
         self._lock = RLock()
         self._plain: tuple[int | None, Scene] | None = None  # the latest frame, as it was loaded
-        self._held = Held()  # of frames
-        self._colors: tuple[dict[str, Any], Held] = {}, Held()  # of a style
+        self._inferred = InferredDefaults()  # of frames
+        self._colors: tuple[dict[str, Any], InferredDefaults] = {}, InferredDefaults()  # of a style
         self._first_style: dict[str, Any] = {}
         self._first_range: tuple[float, float] | None = None  # of the style of the call
 
@@ -90,7 +90,7 @@ class Frames:
         Raises:
             UserError: the scene cannot be shown.
         """
-        with self._lock, holding(self._held):
+        with self._lock, inferring(self._inferred):
             loaded = LoadedScene.load(
                 self.source, self._given, backend, self._threads, notice, self._annotations
             )  # fmt: skip
@@ -180,7 +180,7 @@ class Frames:
     def _loaded(self, frame: int | None) -> Scene:
         """Return a frame with its own colours and all of its particles; the latest is kept."""
         if self._plain is None or self._plain[0] != frame:
-            with holding(self._held):
+            with inferring(self._inferred):
                 scene = self._read(frame)
             overrides = SceneOverrides.of(self._overrides, self._annotations)
             self._plain = frame, apply_overrides(scene, overrides)
@@ -190,13 +190,13 @@ class Frames:
         """Return a frame with a content; the ends of its colours stay those of the first frame."""
         style = dict(content.style)
         if self._colors[0] != style:
-            self._colors = style, Held()
+            self._colors = style, InferredDefaults()
         if style.get("color_by") and style == self._first_style and "range" not in style:
             content = replace(content, style={**style, "range": self._first_range})
-        held = self._colors[1]
-        with holding(held):
+        inferred = self._colors[1]
+        with inferring(inferred):
             applied = apply(content, plain)
-        held.freeze()
+        inferred.freeze()
         return applied
 
     @staticmethod

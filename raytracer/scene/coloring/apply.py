@@ -14,6 +14,7 @@ from raytracer.scene.coloring.expression import Texts, evaluate, names_in
 from raytracer.scene.coloring.limits import limits_of
 from raytracer.scene.coloring.scale import ColorScale
 from raytracer.scene.coloring.style import KEYS, SetStyle, StyleSettings
+from raytracer.scene.inferred import making_set
 from raytracer.scene.kinds import Expression, Share
 from raytracer.scene.periodic import replicated, wrapped
 
@@ -139,7 +140,8 @@ def bonded_sets(
         plain = spheres if spheres.plain_radius is None else copy(spheres)
         if spheres.plain_radius is not None and (style is None or style.radius is None):
             plain.radius = spheres.plain_radius
-        atoms, capsules = bonded(plain, said)
+        with making_set(f"bonds[{index}]"):
+            atoms, capsules = bonded(plain, said)
         atoms = copy(atoms)
         atoms.bonding, atoms.plain_radius = said, plain.radius
         made[index] = atoms

@@ -15,7 +15,7 @@ from raytracer.scene.coloring.limits import least_positive, limits_of
 from raytracer.scene.coloring.scale import MISSING, STEPS, ColorScale, distinct, name_of
 from raytracer.scene.coloring.style import SetStyle
 from raytracer.scene.elements import Element, table
-from raytracer.scene.held import held_names, held_range
+from raytracer.scene.inferred import inferred_names, inferred_range
 from raytracer.scene.particles.labels import element_symbols, looks
 from raytracer.warning import warn
 
@@ -83,7 +83,7 @@ def _data(sets: list[SphereSet], style: SetStyle) -> _Data:
             f"{style.named('range')}: the values of '{shown(by)}' are categories, which have no "
             "range: leave it out"
         )
-    return _Data(found, held_names(lambda: _category_names(found, by, place)))
+    return _Data(found, inferred_names(place, lambda: _category_names(found, by, place)))
 
 
 def _names_numbers(colors: Any) -> bool:
@@ -252,13 +252,13 @@ def _continuous(sets: list[SphereSet], style: SetStyle, values: list[NDArray[Any
             f"{style.named('color_steps')}: go with the scales linear, symmetric and discrete, not "
             f"with {kind}"
         )
-    wanted = settings.range or (None, None)
-    low, high = held_range(lambda: limits_of(wanted, values))
+    wanted, place = settings.range or (None, None), style.named("color_by")
+    low, high = inferred_range(place, lambda: limits_of(wanted, values))
     if not (isfinite(low) and isfinite(high)):
         raise SceneError(f"{style.named('color_by')}: '{shown(by)}' has no finite values")
     if kind == "log":
         start = _log_start(low, wanted[0] is None, values, style)
-        low, _ = held_range(lambda: (start, high))
+        low, _ = inferred_range(f"{place} log", lambda: (start, high))
     if is_symmetric:
         high = max(abs(low), abs(high))
         low = -high

@@ -20,7 +20,7 @@ from raytracer.scene.glyphs.shared import (
     with_column,
 )
 from raytracer.scene.glyphs.vectors import vectors_of
-from raytracer.scene.held import held_range
+from raytracer.scene.inferred import inferred_range
 from raytracer.scene.scene import CapsuleSet
 from raytracer.scene.solids import ConeSet
 from raytracer.scene.spacing import mean_spacing
@@ -92,11 +92,11 @@ def arrows_of(scene: Scene, said: Arrows) -> Made:
     """
     fields = _fields(scene, said)
     longest = max((float(f.lengths.max()) for f in fields if len(f.lengths)), default=0.0)
-    _, longest = held_range(lambda: (0.0, longest))
+    _, longest = inferred_range("arrows.vector", lambda: (0.0, longest))
     if not longest > 0.0:
         warn("arrows: all vectors are zero, so there are no arrows")
         return Made([], [])
-    _, size = held_range(lambda: (0.0, _longest(fields)))
+    _, size = inferred_range("arrows.scale", lambda: (0.0, _longest(fields)))
     scale = said.scale or size / longest
     radius = said.radius or scale * longest / SLENDER
     scales = []

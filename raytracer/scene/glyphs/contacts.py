@@ -25,7 +25,7 @@ from raytracer.scene.glyphs.shared import (
     radii_of,
     require_capsules,
 )
-from raytracer.scene.held import held_range
+from raytracer.scene.inferred import inferred_range
 from raytracer.scene.scene import CapsuleSet, SphereSet
 from raytracer.warning import warn
 
@@ -97,7 +97,7 @@ def contacts_of(scene: Scene, said: Contacts) -> Made:
         warn("contacts: there are none between the particles that are shown")
         return Made([], [])
     largest = float(np.quantile(np.concatenate([each.values for each in lines]), MOST))
-    _, largest = held_range(lambda: (0.0, largest))
+    _, largest = inferred_range("contacts.by", lambda: (0.0, largest))
     if not largest > 0.0:
         raise SceneError("contacts.by: no value is above 0, so no contact has a thickness")
     for each in lines:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from raytracer.errors import DataFileError, SceneError
 from raytracer.scene.colors import RGB
 from raytracer.scene.elements import Element, find, symbol_of, table
-from raytracer.scene.held import held_places
+from raytracer.scene.inferred import inferred_places
 from raytracer.scene.particles.naming import listed
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def looks(labels: Labels, own: Mapping[str, Element], meaning: str | None, sourc
     import numpy as np
 
     types, assumed = _types(labels, own, meaning)
-    order = held_places(sorted(types, key=_rank))
+    order = inferred_places(sorted(types, key=_rank))
     atomic = (meaning or labels.says) == "elements"
     found = []
     for index, name in enumerate(labels.names):
