@@ -41,30 +41,27 @@ if TYPE_CHECKING:
         SimulationBox,
         TextLabel,
     )
+    from raytracer.scene.background import Background
+    from raytracer.scene.camera import Camera
     from raytracer.scene.clip import Clip
     from raytracer.scene.coloring.scale import ColorScale
     from raytracer.scene.columns import Columns
     from raytracer.scene.environment import Environment
     from raytracer.scene.glyphs.settings import Arrows, Contacts, Shape, Trails
     from raytracer.scene.ground import Ground
-    from raytracer.scene.load import load
-    from raytracer.scene.scene import (
+    from raytracer.scene.lights import (
         Ambient,
-        Background,
-        Camera,
-        CapsuleSet,
         DirectionalLight,
         DiskLight,
         Light,
-        Material,
         PointLight,
-        Principled,
         RectangleLight,
-        Scene,
-        SphereSet,
-        Transform,
     )
+    from raytracer.scene.load import load
+    from raytracer.scene.materials import Material, Principled
+    from raytracer.scene.scene import CapsuleSet, Scene, SphereSet
     from raytracer.scene.solids import ConeSet, EllipsoidSet
+    from raytracer.scene.transform import Transform
     from raytracer.settings import RenderSettings
     from raytracer.viewer.preview import PreviewResult, preview
     from raytracer.warning import RaytracerWarning
@@ -127,62 +124,43 @@ __all__ = [
     "show",
 ]
 
-# Where each public name lives.
+# Where the public names live.
 _HOMES = {
-    "Ambient": "raytracer.scene.scene",
-    "Animation": "raytracer.animation.animate",
-    "AnimationSettings": "raytracer.scene.animation",
-    "Annotations": "raytracer.scene.annotations",
-    "Arrows": "raytracer.scene.glyphs.settings",
-    "Axes": "raytracer.scene.annotations",
-    "Background": "raytracer.scene.scene",
-    "Camera": "raytracer.scene.scene",
-    "CapsuleSet": "raytracer.scene.scene",
-    "ColorScale": "raytracer.scene.coloring.scale",
-    "Columns": "raytracer.scene.columns",
-    "ConeSet": "raytracer.scene.solids",
-    "Contacts": "raytracer.scene.glyphs.settings",
-    "DepthCue": "raytracer.scene.annotations",
-    "DirectionalLight": "raytracer.scene.scene",
-    "DiskLight": "raytracer.scene.scene",
-    "Film": "raytracer.film.film",
-    "Clip": "raytracer.scene.clip",
-    "EllipsoidSet": "raytracer.scene.solids",
-    "Environment": "raytracer.scene.environment",
-    "Ground": "raytracer.scene.ground",
-    "Image": "raytracer.film.image",
-    "Keyframe": "raytracer.scene.animation",
-    "Labels": "raytracer.scene.annotations",
-    "Legend": "raytracer.scene.annotations",
-    "Light": "raytracer.scene.scene",
-    "Material": "raytracer.scene.scene",
-    "Outline": "raytracer.scene.annotations",
-    "PointLight": "raytracer.scene.scene",
-    "PreviewResult": "raytracer.viewer.preview",
-    "Principled": "raytracer.scene.scene",
-    "RaytracerError": "raytracer.errors",
-    "RaytracerWarning": "raytracer.warning",
-    "RectangleLight": "raytracer.scene.scene",
-    "RenderSettings": "raytracer.settings",
-    "ScaleBar": "raytracer.scene.annotations",
-    "Scene": "raytracer.scene.scene",
-    "Shape": "raytracer.scene.glyphs.settings",
-    "SimulationBox": "raytracer.scene.annotations",
-    "SphereSet": "raytracer.scene.scene",
-    "Statistics": "raytracer.film.statistics",
-    "TextLabel": "raytracer.scene.annotations",
-    "ToneSettings": "raytracer.film.tone_settings",
-    "Trails": "raytracer.scene.glyphs.settings",
-    "Transform": "raytracer.scene.scene",
-    "UserError": "raytracer.errors",
-    "animate": "raytracer.animation.animate",
-    "bench": "raytracer.benchmark.run",
-    "devices": "raytracer.backends.select",
-    "load": "raytracer.scene.load",
-    "preview": "raytracer.viewer.preview",
-    "render": "raytracer.pipeline",
-    "serve": "raytracer.browser.serve",
-    "show": "raytracer.browser.notebook",
+    name: f"raytracer.{module}"
+    for module, names in {
+        "animation.animate": "Animation animate",
+        "backends.select": "devices",
+        "benchmark.run": "bench",
+        "browser.notebook": "show",
+        "browser.serve": "serve",
+        "errors": "RaytracerError UserError",
+        "film.film": "Film",
+        "film.image": "Image",
+        "film.statistics": "Statistics",
+        "film.tone_settings": "ToneSettings",
+        "pipeline": "render",
+        "scene.animation": "AnimationSettings Keyframe",
+        "scene.annotations": "Annotations Axes DepthCue Labels Legend Outline ScaleBar "
+        "SimulationBox TextLabel",
+        "scene.background": "Background",
+        "scene.camera": "Camera",
+        "scene.clip": "Clip",
+        "scene.coloring.scale": "ColorScale",
+        "scene.columns": "Columns",
+        "scene.environment": "Environment",
+        "scene.glyphs.settings": "Arrows Contacts Shape Trails",
+        "scene.ground": "Ground",
+        "scene.lights": "Ambient DirectionalLight DiskLight Light PointLight RectangleLight",
+        "scene.load": "load",
+        "scene.materials": "Material Principled",
+        "scene.scene": "CapsuleSet Scene SphereSet",
+        "scene.solids": "ConeSet EllipsoidSet",
+        "scene.transform": "Transform",
+        "settings": "RenderSettings",
+        "viewer.preview": "PreviewResult preview",
+        "warning": "RaytracerWarning",
+    }.items()
+    for name in names.split()
 }
 
 

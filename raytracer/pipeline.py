@@ -259,11 +259,10 @@ def prepare(
         metadata = _about(source.path, digest, counts, settings, about_device)
         metadata["camera"] = {k: v for k, v in vars(camera).items() if v is not None}
         space = buffers.center, buffers.scale
-        job = Job(
-            settings, device, on_device, buffers.view, threads, stage.timings, sizes, metadata,
-            space, camera, kept, tone=tone, plan=plan, crew=(workers, farm, backend),
-        )  # fmt: skip
-    return job
+    return Job(
+        settings, device, on_device, buffers.view, threads, stage.timings, sizes, metadata, space,
+        camera, kept, tone=tone, plan=plan, crew=(workers, farm, backend),
+    )  # fmt: skip
 
 
 @dataclass
@@ -636,14 +635,8 @@ class Job:
         self.scene.close()
 
 
-def _require_device(need: memory.Need, about: dict[str, Any], tree: int | None = None) -> None:
-    """Refuse a scene that does not fit into the memory of a device that has its own.
-
-    Args:
-        need: of the whole job.
-        about: what the device says of itself.
-        tree: bytes of the hierarchy, once they are known.
-    """
+def _require_device(need: memory.Need, about: dict[str, Any], tree: int = 0) -> None:
+    """Refuse a scene that does not fit into the memory of a device that has its own."""
     if (free := about.get("memory_free")) is not None:
         memory.require_device(need, free, tree)
 
@@ -876,15 +869,7 @@ def _about(
     settings: RenderSettings,
     device: dict[str, Any],
 ) -> dict[str, Any]:
-    """Return the metadata of a picture, as JSON types.
-
-    Args:
-        path: of the scene; None for a scene built in Python.
-        digest: of scene, camera and settings.
-        counts: numbers of spheres, capsules and others, by what one of them is called.
-        settings: of the render.
-        device: its name and description.
-    """
+    """Return the metadata of a picture, as JSON types."""
     from datetime import UTC, datetime
 
     about = {"path": None} if path is None else scene_about(path)

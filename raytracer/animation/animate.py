@@ -234,13 +234,7 @@ def animate(
 
 
 def _shots(frames: list[int], settings: AnimationSettings, name: str) -> tuple[list[Shot], float]:
-    """Return what is shown, and the duration in seconds.
-
-    Args:
-        frames: of the trajectory, that were chosen.
-        settings: of the animation.
-        name: of the source, for messages.
-    """
+    """Return what is shown, and the duration in seconds."""
     seconds = settings.duration
     if len(frames) == 1 and not settings.moves and settings.duration is None:
         raise UserError(

@@ -187,10 +187,7 @@ def _around(
     pivot: Point,
     room: Room,
 ) -> Camera:
-    """Return the camera that looks at a point, from where it sees all in all directions.
-
-    room: that is left free, as much at opposite sides.
-    """
+    """Return the camera that looks at a point, from where it sees all in all directions."""
     tangent = tan(radians(camera.vertical_fov) / 2.0)
     distance = half = 0.0
     for frames, direction in zip(found, directions, strict=True):

@@ -378,10 +378,7 @@ class Renderer:
         return Prepared(shot, self._job, warnings)
 
     def _made(self, scene: Scene, shot: Shot, again: bool) -> Job:
-        """Return the job of a frame that was read.
-
-        again: whether other shots show the frame, so that it is kept.
-        """
+        """Return the job of a frame that was read."""
         plan = self.plan
         return prepare(
             scene,

@@ -20,17 +20,13 @@ from raytracer.benchmark.record import Result, Row, device_of
 from raytracer.benchmark.render_ladder import CHECKED, LONGEST, Ladder, rungs
 from raytracer.buffers import build_bvh
 from raytracer.errors import UserError, suggestion
+from raytracer.scene.background import Background
+from raytracer.scene.camera import Camera
+from raytracer.scene.lights import Ambient, PointLight
 from raytracer.scene.load import load
+from raytracer.scene.materials import Material
 from raytracer.scene.packing.pack import pack
-from raytracer.scene.scene import (
-    Ambient,
-    Background,
-    Camera,
-    CapsuleSet,
-    Material,
-    PointLight,
-    Scene,
-)
+from raytracer.scene.scene import CapsuleSet, Scene
 from raytracer.settings import RenderSettings
 
 if TYPE_CHECKING:

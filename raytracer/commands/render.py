@@ -510,13 +510,7 @@ def _solids(job: Job) -> dict[str, int]:
 
 
 def _summary(job: Job, film: Film, paths: list[Path]) -> str:
-    """Return lines about a render for people.
-
-    Args:
-        job: with the times.
-        film: the rendered one.
-        paths: files that were written, the picture first.
-    """
+    """Return lines about a render for people."""
     from raytracer.commands.report import file_size
     from raytracer.film.film import samples_text
     from raytracer.pipeline import quartiles

@@ -367,14 +367,7 @@ def _in_sticks(
 
 
 def _table(spheres: SphereSet, pairs: _Pairs, names: Sequence[str]) -> SphereSet:
-    """Return bonds as a set at their middles, whose columns are what is known of them.
-
-    Args:
-        spheres: the atoms.
-        pairs: the bonds.
-        names: that an expression uses: of a column of the atoms with 1 or 2 behind it, that of the
-            first or the second.
-    """
+    """Return bonds as a set at their middles, whose columns are what is known of them."""
     import numpy as np
 
     kind = type(spheres)  # its module imports the columns of sets, which ask for bonds

@@ -69,9 +69,6 @@ Values = dict[str, Any]
 TOML_MEMORY = 36
 """Bytes of memory that a byte of TOML takes at most, the tables of its keys left out."""
 
-KEY_MEMORY = 1200
-"""Bytes of memory for each table that a header or a part of a dotted key makes."""
-
 JSON_MEMORY = 32
 """Bytes of memory that a byte of JSON takes at most."""
 
@@ -80,6 +77,9 @@ SMALL = 1 << 20
 
 KEY_PARTS = 16
 """Most parts of a dotted key; the longest of a scene has four."""
+
+DEEP_KEY = re.compile(rf"""(?<![\w"'-])(?:[\w"'-]++[ \t]*+\.[ \t]*+){{{KEY_PARTS}}}""")
+"""What only such a key has: time and memory that TOML takes grow with the square of its parts."""
 
 MOST_HINTS = 10
 """Most problems for which the nearest name is searched: each search reads all names."""
@@ -251,50 +251,15 @@ def _toml(text: str, source: str) -> dict[str, Any]:
     """Parse TOML."""
     import tomllib
 
-    lines = text.split("\n")
-    if any(line.count(".") > KEY_PARTS for line in lines) and (line := _too_deep(text)):
+    if deep := DEEP_KEY.search(text):
+        line = text.count("\n", 0, deep.start()) + 1
         raise SceneError(
             f"{source}: line {line}: a key has more than {KEY_PARTS} parts; no key of a scene does"
         )
-    if len(text) > SMALL:
-        tables = KEY_MEMORY * sum(map(_key_parts, lines))
-        require_room(source, TOML_MEMORY * len(text) + tables)
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise SceneError(f"{source}: is not TOML: {shown(str(error), 160)}") from None
-
-
-_TOKENS = (
-    r"""\"\"\"(?:[^"\\]|\\.|"(?!""))*+\"\"\"|'''(?:[^']|'(?!''))*+'''"""  # of several lines
-    r"""|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+'|[\w-]++|\#[^\n]*+|[ \t]++|."""
-)
-
-
-def _too_deep(text: str) -> int:
-    """Return the line of the first key of more than `KEY_PARTS` parts, or 0.
-
-    Time and memory that TOML takes grow with the square of a key's parts.
-    """
-    dots = 0
-    for token in re.finditer(_TOKENS, text, re.DOTALL):
-        word = token[0]
-        if word == ".":
-            dots += 1
-            if dots >= KEY_PARTS:
-                return text.count("\n", 0, token.start()) + 1
-        elif word[0] in "=,[]{}\n#":
-            dots = 0
-    return 0
-
-
-def _key_parts(line: str) -> int:
-    """Return how many tables the header or the dotted key on a line may make; rather too many."""
-    key, equals, _ = line.partition("=")
-    if equals and "." in key and "," not in key:
-        return key.count(".")
-    header = key.lstrip().startswith("[") and ("," not in key or '"' in key or "'" in key)
-    return 1 + key.count(".") if header else 0
 
 
 def compose(
@@ -453,16 +418,12 @@ class _Composer:
         wanted = [n for i in same if (style := self.styles[i]) for n in style.columns]
         names = values.get("arrays") or {}
         arrays = {part: name for part, name in names.items() if name is not None}
-        folder, atoms = self.path.parent, values.get("topology")
-        topology = None if atoms is None else folder / atoms
         name, meaning = values["file"], values.get("labels")
         wanted = [*self.wanted, *wanted]
-        said = values.get("format")
-        ending = "" if said is None else ending_of(said)
-        frame = self.frame_of(folder / name, name, values.get("frame"), ending, topology)
+        source = data_of(values, self.path.parent)
         data = read(
-            folder / name, arrays, elements, name, meaning, topology, frame,
-            wanted_of(wanted), ending,
+            source.scene, arrays, elements, name, meaning, source.topology,
+            self.frame_of(source, name), wanted_of(wanted), source.ending,
         )  # fmt: skip
         if len(same) > 1:
             self.read[key] = data
@@ -688,17 +649,15 @@ class _Composer:
             return _generated(place, plain_values(values), options)
         return _inline(place, plain_values(values), options)
 
-    def frame_of(
-        self, path: Path, name: str, own: int | None, ending: str, topology: Path | None
-    ) -> int | None:
+    def frame_of(self, source: Source, name: str) -> int | None:
         """Return the frame to read of a data file: that of the whole scene, or the set's own.
 
         A set that states its frame stands still beside others that hold several.
         """
-        if self.frame is None or frame_count(path, name, ending, topology) == 1:
-            return own
-        if own is not None and self.others_move:
-            return own
+        if self.frame is None or count_in(source, name) == 1:
+            return source.frame
+        if source.frame is not None and self.others_move:
+            return source.frame
         self.moves = True
         return self.frame
 
@@ -706,16 +665,26 @@ class _Composer:
     def others_move(self) -> bool:
         """Whether a set without a frame of its own has a file that holds several."""
         return any(
-            frame_count(
-                self.path.parent / values["file"],
-                values["file"],
-                ending_of(values["format"]) if values.get("format") is not None else "",
-                None if (atoms := values.get("topology")) is None else self.path.parent / atoms,
-            )
-            > 1
+            count_in(data_of(values, self.path.parent), values["file"]) > 1
             for values in self.content.get("spheres", ())
             if values.get("file") is not None and values.get("frame") is None
         )
+
+
+def data_of(values: Values, folder: Path) -> Source:
+    """Return the data file of a set, and how it is read; folder: of the scene file."""
+    atoms, said = values.get("topology"), values.get("format")
+    return Source(
+        folder / values["file"],
+        values.get("frame"),
+        "" if said is None else ending_of(said),
+        None if atoms is None else folder / atoms,
+    )
+
+
+def count_in(source: Source, name: str) -> int:
+    """Return the number of frames of a data file; name: in messages."""
+    return frame_count(source.scene, name, source.ending, source.topology)
 
 
 STYLE_KEYS = (
@@ -784,22 +753,25 @@ def is_outside(folder: Path, name: str | Path) -> bool:
         return False  # the door says it
 
 
+OF_FILES = {
+    "arrays": "names what is in a data file",
+    "frame": "is the number of a frame of a data file",
+    "format": "is that of a data file",
+    "topology": "names the atoms of a trajectory",
+    "labels": "says what the labels of a data file are",
+}
+"""Keys of a set that go with a data file alone, and what they say."""
+
+
 def contradiction(values: Values) -> str | None:
     """Return what makes no sense about a set, starting with the field, or None."""
     sources = [n for n in ("centers", "file", "generate") if values.get(n) is not None]
     if len(sources) != 1:
         got = " and ".join(sources) or "none of them"
         return f": needs one of centers, file and generate, got {got}"
-    if values.get("arrays") is not None and sources != ["file"]:
-        return ".arrays: names what is in a data file, but the set has no file"
-    if values.get("frame") is not None and sources != ["file"]:
-        return ".frame: is the number of a frame of a data file, but the set has no file"
-    if values.get("format") is not None and sources != ["file"]:
-        return ".format: is that of a data file, but the set has no file"
-    if values.get("topology") is not None and sources != ["file"]:
-        return ".topology: names the atoms of a trajectory, but the set has no file"
-    if values.get("labels") is not None and sources != ["file"]:
-        return ".labels: says what the labels of a data file are, but the set has no file"
+    for key, meaning in OF_FILES.items():
+        if values.get(key) is not None and sources != ["file"]:
+            return f".{key}: {meaning}, but the set has no file"
     for one, many in (("radius", "radii"), ("color", "colors"), ("opacity", "opacities")):
         if values.get(many) is not None and sources != ["centers"]:
             return f".{many}: goes with inline centers only; a {sources[0]} brings its own"

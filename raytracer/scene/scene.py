@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from functools import partial
+from importlib import import_module
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -41,13 +42,9 @@ from raytracer.scene.inferred import making_set
 from raytracer.scene.lights import (
     LIGHTS,
     Ambient,
-    DirectionalLight,
-    DiskLight,
     Light,
-    PointLight,
-    RectangleLight,
 )
-from raytracer.scene.materials import MATERIALS, AnyMaterial, Material, Principled
+from raytracer.scene.materials import MATERIALS, AnyMaterial, Material
 from raytracer.scene.particles.data_file import Data, DataFile
 from raytracer.scene.spacing import default_radius
 from raytracer.scene.transform import Transform
@@ -74,23 +71,31 @@ if TYPE_CHECKING:
     from raytracer.scene.particles.source import Box, Moment, Particles
     from raytracer.scene.solids import ConeSet, EllipsoidSet
 
-__all__ = [
-    "Ambient",
-    "Background",
-    "Camera",
-    "CapsuleSet",
-    "DirectionalLight",
-    "DiskLight",
-    "Ground",
-    "Light",
-    "Material",
-    "PointLight",
-    "Principled",
-    "RectangleLight",
-    "Scene",
-    "SphereSet",
-    "Transform",
-]
+
+PARTS = {
+    "camera": "scene.camera.Camera",
+    "ambient": "scene.lights.Ambient",
+    "background": "scene.background.Background",
+    "render": "settings.RenderSettings",
+    "tone": "film.tone_settings.ToneSettings",
+    "ground": "scene.ground.Ground",
+    "clip": "scene.clip.Clip",
+    "environment": "scene.environment.Environment",
+    "annotations": "scene.annotations.Annotations",
+    "animation": "scene.animation.AnimationSettings",
+    "arrows": "scene.glyphs.settings.Arrows",
+    "trails": "scene.glyphs.settings.Trails",
+    "contacts": "scene.glyphs.settings.Contacts",
+    "shape": "scene.glyphs.settings.Shape",
+}
+"""Parts of a scene that are one object, and where the class is: few scenes have most of them."""
+
+
+def _class(home: str) -> type:
+    """Return the class of a part of a scene."""
+    module, _, name = home.rpartition(".")
+    kind: type = getattr(import_module(f"raytracer.{module}"), name)
+    return kind
 
 
 @dataclass(eq=False)
@@ -163,45 +168,15 @@ class Scene:
         self.materials = mapping(self.materials, "materials")
         for material in self.materials.values():
             of_kind(material, "materials", tuple(MATERIALS.values()))
-        if self.camera is not None:
-            of_kind(self.camera, "camera", Camera)
-        if self.ambient is not None:
-            of_kind(self.ambient, "ambient", Ambient)
-        of_kind(self.background, "background", Background)
-        of_kind(self.render, "render", RenderSettings)
-        if self.ground is not None:
-            of_kind(self.ground, "ground", Ground)
-        if self.clip is not None:
-            from raytracer.scene.clip import Clip as ClipKind
-
-            of_kind(self.clip, "clip", ClipKind)
-        if self.environment is not None:
-            from raytracer.scene.environment import Environment as EnvironmentKind
-
-            of_kind(self.environment, "environment", EnvironmentKind)
-        of_kind(self.tone, "tone", ToneSettings)
-        if self.annotations is not None:
-            from raytracer.scene.annotations import Annotations as Kind
-
-            of_kind(self.annotations, "annotations", Kind)
-        self.title = text(self.title, "title")
-        self.caption = text(self.caption, "caption")
-        self.source = text(self.source, "source")
+        for name, home in PARTS.items():
+            value = getattr(self, name)
+            if value is not None or name in ("background", "render", "tone"):
+                of_kind(value, name, _class(home))
+        for name in ("title", "caption", "source"):
+            setattr(self, name, text(getattr(self, name), name))
         if self.color_scales != ():
-            from raytracer.scene.coloring.scale import ColorScale as Scale
-
-            self.color_scales = _parts("color_scales", self.color_scales, Scale)
-        if self.animation is not None:
-            from raytracer.scene.animation import AnimationSettings as Settings
-
-            of_kind(self.animation, "animation", Settings)
-        said = (self.arrows, self.trails, self.contacts, self.shape)
-        if any(each is not None for each in said):
-            from raytracer.scene.glyphs.settings import GLYPHS
-
-            for name, kind in GLYPHS.items():
-                if getattr(self, name) is not None:
-                    of_kind(getattr(self, name), name, kind)
+            scale = _class("scene.coloring.scale.ColorScale")
+            self.color_scales = _parts("color_scales", self.color_scales, scale)
         for name in ("spheres", "capsules", "cones", "ellipsoids"):
             for index, each in enumerate(getattr(self, name)):
                 try:

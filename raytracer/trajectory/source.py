@@ -13,11 +13,11 @@ from typing import Any
 from raytracer.errors import DataFileError, SceneError, UserError, naming, shown
 from raytracer.files.access import STANDARD_INPUT, opened
 from raytracer.scene.animation import AnimationSettings
-from raytracer.scene.load import check, is_scene, load_file, read_table
+from raytracer.scene.load import check, count_in, data_of, is_scene, load_file, read_table
 from raytracer.scene.particles.data_file import split_inner
 from raytracer.scene.particles.read import frame_count
 from raytracer.scene.scene import Scene
-from raytracer.scene.source import SCENE_SUFFIXES, Source, ending_of
+from raytracer.scene.source import SCENE_SUFFIXES, Source
 
 
 class FrameSource(ABC):
@@ -140,10 +140,7 @@ class FileSource(FrameSource):
                     self._data += self._files(self.path.parent / each[key])
             if (name := each.get("file")) is not None:
                 counts = free if each.get("frame") is None else stated
-                ending = "" if each.get("format") is None else ending_of(each["format"])
-                atoms = each.get("topology")
-                topology = None if atoms is None else self.path.parent / atoms
-                counts[name] = frame_count(self.path.parent / name, name, ending, topology)
+                counts[name] = count_in(data_of(each, self.path.parent), name)
         several = {name: count for name, count in free.items() if count > 1}
         # Sets that state their frame stand still beside those that do not.
         several = several or {name: count for name, count in stated.items() if count > 1}

@@ -59,7 +59,7 @@ def scene(count: int = 300, spheres: int = 40, **changes: Any) -> raytracer.Scen
         capsules=[made],
         camera=raytracer.Camera(position=EYE, look_at=(0, 0, 0), vertical_fov=40),
         lights=[raytracer.DirectionalLight(tuple(-LAMP))],
-        ambient=raytracer.scene.scene.Ambient(intensity=0.0),
+        ambient=raytracer.Ambient(intensity=0.0),
         materials={"default": raytracer.Material(ambient=0, diffuse=1, specular=0)},
         **changes,
     )

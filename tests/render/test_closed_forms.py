@@ -183,7 +183,7 @@ def test_background_gradient_runs_from_the_bottom_row_to_the_top(backend: str) -
 
 def test_user_colours_are_srgb_and_become_linear(backend: str) -> None:
     import raytracer
-    from raytracer.scene.scene import Ambient
+    from raytracer.scene.lights import Ambient
 
     scene = raytracer.Scene.from_arrays(
         np.zeros((1, 3)),

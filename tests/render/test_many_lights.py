@@ -20,8 +20,8 @@ from raytracer import (
     render,
 )
 from raytracer.backends.cpu import CpuDevice
+from raytracer.scene.lights import Light
 from raytracer.scene.packing.pack import pack
-from raytracer.scene.scene import Light
 
 
 def lights(count: int) -> list[Light]:

@@ -45,7 +45,7 @@ def _material(material: Material) -> raytracer.Material:
 
 def to_project(scene: RefScene) -> raytracer.Scene:
     """The scene as a user would build it: one sphere set for each material."""
-    from raytracer.scene.scene import Ambient
+    from raytracer.scene.lights import Ambient
 
     sets = []
     for index, material in enumerate(scene.materials):

@@ -163,12 +163,7 @@ def _own_colors(sets: list[SphereSet], by: str, names: list[str]) -> dict[str, A
 
 
 def _label_colors(spheres: SphereSet, colors: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the colour of each label of a set.
-
-    Args:
-        spheres: with labels.
-        colors: by label, or by element.
-    """
+    """Return the colour of each label of a set."""
     labels = spheres.labels
     assert labels is not None
     usual = looks(labels, labels.own, labels.says, spheres.source).colors.tolist()

@@ -152,15 +152,7 @@ def _longest(fields: list[_Field]) -> float:
 def _shapes(
     field: _Field, rows: NDArray[np.int64], scale: float, radius: float, said: Arrows
 ) -> list[CapsuleSet]:
-    """Return the arrows of a set.
-
-    Args:
-        field: the vectors.
-        rows: those that are long enough.
-        scale: scene units of a vector of length 1.
-        radius: of the shafts.
-        said: anchor, colour, material.
-    """
+    """Return the arrows of a set."""
     steps = field.vectors[rows] * scale
     back = {"tail": 0.0, "center": 0.5, "tip": 1.0}[said.anchor]
     tails = field.points[rows] - back * steps

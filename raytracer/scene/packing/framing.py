@@ -456,10 +456,7 @@ def _maxima(
     center: NDArray[np.float64] | None = None,
     limit: float = inf,
 ) -> tuple[list[float], Outliers | None]:
-    """Return max(n . c + r) for each normal n over spheres that reach into a ball, and the others.
-
-    center, limit: of the ball; by default there are no others.
-    """
+    """Return max(n . c + r) for each normal n over spheres in a ball, and the others."""
     import numpy as np
 
     x, y, z, radius = spheres

@@ -161,15 +161,7 @@ def _packed(
 def _seen(
     buffers: SceneBuffers, scene: Scene, settings: RenderSettings, stand: Pose, up: Vector
 ) -> SceneBuffers:
-    """Return packed spheres with all that a view decides: camera, lights, environment and frame.
-
-    Args:
-        buffers: the spheres, materials and tables; of its frame what is said of tables stays.
-        scene: for its lights, environment, background, ground and clipping planes.
-        settings: size and sampling.
-        stand: the camera.
-        up: of lights that stand in the world.
-    """
+    """Return packed spheres with all that a view decides: camera, lights, environment and frame."""
     x, y, z = (float(v) for v in buffers.center)
     space = Space((x, y, z), buffers.scale)
     camera = stand.pack(settings.width / settings.height)
@@ -250,10 +242,7 @@ def _media(
     buffers: SceneBuffers, camera: NDArray[np.void], clip: Mapping[str, Any],
     settings: RenderSettings,
 ) -> dict[str, Any]:  # fmt: skip
-    """Return what paths need to know of glass within glass, as fields of `Frame`.
-
-    clip: fields of `Clip`.
-    """
+    """Return what paths need to know of glass within glass, as fields of `Frame`."""
     if settings.resolved_integrator != "path":
         return {}
     materials = buffers.materials

@@ -158,13 +158,7 @@ def _blocks(size: int) -> Iterator[slice]:
 
 
 def _directions(size: int, rows: slice, across: float = 0.5, down: float = 0.5) -> tuple[Any, Any]:
-    """Return what `directions` does for a point of each texel of some rows.
-
-    Args:
-        size: texels of a side.
-        rows: of the map.
-        across, down: the point, in texels.
-    """
+    """Return what `directions` does for a point of each texel of some rows."""
     import numpy as np
 
     u = (np.arange(size) + across) / size

@@ -24,8 +24,8 @@ from raytracer import (
 from raytracer.buffers import SceneBuffers
 from raytracer.errors import SceneError
 from raytracer.scene.colors import srgb_to_linear
+from raytracer.scene.lights import Ambient
 from raytracer.scene.packing.pack import pack
-from raytracer.scene.scene import Ambient
 from raytracer.scene.transform import Transform
 
 

@@ -313,12 +313,12 @@ def test_a_topology_in_python(tmp_path: Path, trajectory: Path) -> None:
     source = Source.of(trajectory, topology=str(atoms), frame=0)
     with prepare(source, {"color_by": "mass"}, backend="cpu"):
         assert inputs.input_at(atoms) is not None
-    source = frames_of(Source.of(trajectory, topology=atoms))
-    assert source.count == 2
-    assert source.load(1).spheres[0].columns["name"].tolist()[3:] == ["N", "CU", "CLA"]
-    before = source.signature()
+    frames = frames_of(Source.of(trajectory, topology=atoms))
+    assert frames.count == 2
+    assert frames.load(1).spheres[0].columns["name"].tolist()[3:] == ["N", "CU", "CLA"]
+    before = frames.signature()
     write(atoms, PSF + "\n")
-    assert source.signature() != before
+    assert frames.signature() != before
 
 
 def test_a_topology_on_the_command_line(
