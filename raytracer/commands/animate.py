@@ -19,9 +19,9 @@ from raytracer.commands.options import (
     animation_options,
     annotation_options,
     backend_option,
-    format_option,
     render_options,
     scene_path,
+    source_options,
     style_options,
     take_animation,
     take_annotations,
@@ -30,7 +30,6 @@ from raytracer.commands.options import (
     take_view,
     threads_option,
     tone_options,
-    topology_option,
     view_options,
     worker_options,
 )
@@ -79,8 +78,7 @@ if TYPE_CHECKING:
     "'frames/####.png' or .exr; default: NAME.mp4 in the current folder, or NAME-2.mp4 where that "
     "is there.",
 )
-@format_option
-@topology_option
+@source_options("format", "topology")
 @backend_option
 @threads_option
 @worker_options

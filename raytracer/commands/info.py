@@ -12,10 +12,8 @@ import click
 
 from raytracer.commands.options import (
     FILE,
-    format_option,
-    frame_option,
     scene_path,
-    topology_option,
+    source_options,
 )
 from raytracer.errors import SceneError
 from raytracer.resources import require_start
@@ -27,9 +25,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("file", type=FILE, metavar="FILE")
-@frame_option
-@format_option
-@topology_option
+@source_options("frame", "format", "topology")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
 def info(file: str, as_json: bool, **options: Any) -> None:
     """Print what is in a data file or a scene, or how a picture, a film or a movie was made.

@@ -106,30 +106,29 @@ WORKER_OPTIONS = (
                  help="Render by the workers of a Dask cluster; the address of its scheduler."),
 )  # fmt: skip
 
-frame_option = click.option(
-    "--frame", type=int, metavar="N",
-    help="Frame of a trajectory, from 0, or back from -1; default: the first.",
-)  # fmt: skip
-
-smoothing_option = click.option(
-    "--smoothing", type=int, metavar="N",
-    help="Show each particle at the mean of its places in N frames; default: 1.",
-)  # fmt: skip
-
-unwrap_option = click.option(
-    "--unwrap", is_flag=True, default=None,
-    help="Let particles go on where they leave a periodic box, from the first frame on.",
-)  # fmt: skip
-
-format_option = click.option(
-    "--format", metavar="ENDING",
-    help="Format of the file, or of standard input: xyz, csv, ...; default: by name and content.",
-)  # fmt: skip
-
-topology_option = click.option(
-    "--topology", type=FILE, metavar="FILE",
-    help="Atoms of a trajectory that holds coordinates alone: a .psf, .prmtop, .pdb, .gro, ...",
-)  # fmt: skip
+SOURCE_OPTIONS = {
+    "frame": click.option(
+        "--frame", type=int, metavar="N",
+        help="Frame of a trajectory, from 0, or back from -1; default: the first.",
+    ),
+    "smoothing": click.option(
+        "--smoothing", type=int, metavar="N",
+        help="Show each particle at the mean of its places in N frames; default: 1.",
+    ),
+    "unwrap": click.option(
+        "--unwrap", is_flag=True, default=None,
+        help="Let particles go on where they leave a periodic box, from the first frame on.",
+    ),
+    "format": click.option(
+        "--format", metavar="ENDING",
+        help="Format of the file or of standard input: xyz, csv, ...; default: by name and content.",
+    ),
+    "topology": click.option(
+        "--topology", type=FILE, metavar="FILE",
+        help="Atoms of a trajectory that holds coordinates alone: a .psf, .prmtop, .pdb, .gro, ...",
+    ),
+}  # fmt: skip
+"""How a file is read, by the argument of `Source.of`."""
 
 force_option = click.option("--force", is_flag=True, help="Replace files that exist.")
 
@@ -149,6 +148,17 @@ def worker_options(function: Function) -> Function:
     for option in reversed(WORKER_OPTIONS):
         function = option(function)
     return function
+
+
+def source_options(*names: str) -> Callable[[Function], Function]:
+    """Return what adds options that say how a file is read, in their order; none: all of them."""
+
+    def add(function: Function) -> Function:
+        for name in reversed(names or tuple(SOURCE_OPTIONS)):
+            function = SOURCE_OPTIONS[name](function)
+        return function
+
+    return add
 
 
 def picture_options(function: Function) -> Function:

@@ -15,16 +15,12 @@ from raytracer.commands.options import (
     FILE,
     SettingsCommand,
     backend_option,
-    format_option,
-    frame_option,
     scene_path,
-    smoothing_option,
+    source_options,
     take_annotations,
     take_tone,
     take_view,
     threads_option,
-    topology_option,
-    unwrap_option,
     window_options,
 )
 from raytracer.resources import require_start
@@ -51,11 +47,7 @@ and the memory of replaced scenes and films has to be freed."""
     ),
 )
 @click.argument("scene", type=FILE, metavar="SCENE|DATA")
-@frame_option
-@format_option
-@topology_option
-@smoothing_option
-@unwrap_option
+@source_options()
 @backend_option
 @click.option("--watch", is_flag=True, help="Reload the scene when one of its files changes.")
 @threads_option

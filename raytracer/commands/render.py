@@ -19,12 +19,10 @@ from raytracer.commands.options import (
     SettingsCommand,
     annotation_options,
     backend_option,
-    format_option,
-    frame_option,
     picture_options,
     render_options,
     scene_path,
-    smoothing_option,
+    source_options,
     style_options,
     take_annotations,
     take_render,
@@ -32,8 +30,6 @@ from raytracer.commands.options import (
     take_view,
     threads_option,
     tone_options,
-    topology_option,
-    unwrap_option,
     view_options,
     worker_options,
 )
@@ -104,11 +100,7 @@ def numbers(
     help="The picture: .png, .jpg, .tiff, .webp, .avif, .exr; default: NAME.png in the current "
     "folder, or NAME-2.png if that was made with other options or of another scene.",
 )
-@frame_option
-@smoothing_option
-@unwrap_option
-@format_option
-@topology_option
+@source_options()
 @backend_option
 @threads_option
 @worker_options

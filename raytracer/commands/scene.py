@@ -13,9 +13,7 @@ from raytracer.commands.group import Group
 from raytracer.commands.options import (
     FILE,
     force_option,
-    format_option,
-    frame_option,
-    topology_option,
+    source_options,
 )
 from raytracer.errors import UserError
 from raytracer.resources import require_start
@@ -42,17 +40,9 @@ def scene() -> None:
 
 @scene.command(short_help="Print the contents of a scene file, or its mistakes.")
 @click.argument("file", type=FILE, metavar="FILE")
-@frame_option
-@format_option
-@topology_option
+@source_options("frame", "format", "topology")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
-def check(
-    file: str,
-    frame: int | None,
-    format: str | None,  # noqa: A002
-    topology: str | None,
-    as_json: bool,
-) -> None:
+def check(file: str, as_json: bool, **options: Any) -> None:
     """Read a scene or particle file with all its data; print its contents, or its mistakes.
 
     \b
@@ -66,7 +56,7 @@ def check(
     from raytracer.warning import collected
 
     with collected() as warnings:
-        contents = contents_of(Source.of(file, frame=frame, format=format, topology=topology))
+        contents = contents_of(Source.of(file, **options))
     if as_json:
         print_json(contents | {"warnings": warnings})
         return
@@ -79,18 +69,9 @@ def check(
 @scene.command(short_help="Print one sphere, with its row of the data file.")
 @click.argument("file", type=FILE, metavar="FILE")
 @click.argument("number", metavar="ID", type=int)
-@frame_option
-@format_option
-@topology_option
+@source_options("frame", "format", "topology")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
-def describe(
-    file: str,
-    number: int,
-    frame: int | None,
-    format: str | None,  # noqa: A002
-    topology: str | None,
-    as_json: bool,
-) -> None:
+def describe(file: str, number: int, as_json: bool, **options: Any) -> None:
     """Print one sphere of a scene or particle file, by its number from 0.
 
     The number counts through all sets in their order; `render --aov id` writes it for each pixel.
@@ -109,7 +90,7 @@ def describe(
     from raytracer.scene.source import Source
     from raytracer.warning import collected
 
-    source = Source.of(file, frame=frame, format=format, topology=topology)
+    source = Source.of(file, **options)
     with collected() as warnings:
         sphere = load_source(source).describe(number)
     if as_json:

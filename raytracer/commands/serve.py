@@ -14,16 +14,12 @@ from raytracer.commands.options import (
     FILE,
     SettingsCommand,
     backend_option,
-    format_option,
-    frame_option,
     scene_path,
-    smoothing_option,
+    source_options,
     take_annotations,
     take_tone,
     take_view,
     threads_option,
-    topology_option,
-    unwrap_option,
     window_options,
 )
 from raytracer.commands.preview import NEW_OBJECTS
@@ -42,11 +38,7 @@ from raytracer.resources import require_start
     ),
 )
 @click.argument("scene", type=FILE, metavar="SCENE|DATA")
-@frame_option
-@format_option
-@topology_option
-@smoothing_option
-@unwrap_option
+@source_options()
 @click.option("--port", type=int, metavar="PORT",
               help="Listen on this port of 127.0.0.1; default: 8765, or a free one.")  # fmt: skip
 @click.option(
