@@ -1,11 +1,12 @@
-"""The protocol of benchmarks, and the machine that they run on."""
+"""What a benchmark is, and the machine that it runs on."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Literal, Protocol, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 from raytracer.benchmark.datasheet import card
 from raytracer.benchmark.options import BenchOptions
@@ -19,61 +20,35 @@ Tell = Callable[[str], None]
 Backend = Literal["cpu", "cuda"]
 
 
-class Benchmark(Protocol):
+class Benchmark(ABC):
     """One name of `raytracer bench`: an operation, or a part of the renderer."""
 
-    @property
-    def name(self) -> str:
-        """The name on the command line."""
+    name: str
+    by_default = False  # whether it runs if no benchmark is named
+    takes_kernels = False  # whether it accepts a user's kernel (`--with`)
+    is_counted = False  # whether it supports the counters of Nsight Compute (`--ncu`)
+    has_random_sizes = False  # whether sizes can be drawn at random (`--sizes random:COUNT`)
+    presentation = Presentation()  # of its results in tables and plots
 
-    @property
-    def by_default(self) -> bool:
-        """Whether it runs if no benchmark is named."""
-
-    @property
-    def takes_kernels(self) -> bool:
-        """Whether it accepts a user's kernel (`--with`)."""
-
-    @property
-    def is_counted(self) -> bool:
-        """Whether it supports the counters of Nsight Compute (`--ncu`)."""
-
-    @property
-    def has_random_sizes(self) -> bool:
-        """Whether sizes can be drawn at random (`--sizes random:COUNT`)."""
-
-    @property
-    def presentation(self) -> Presentation:
-        """The form of its results in tables and plots."""
-
+    @abstractmethod
     def listing(self) -> Iterator[str]:
         """Yield the lines of `--list`."""
 
+    @abstractmethod
     def check(self, options: BenchOptions) -> None:
         """Validate options before anything runs; raise UserError for invalid ones."""
 
+    @abstractmethod
     def run(self, machine: Machine, options: BenchOptions, tell: Tell) -> list[Result]:
-        """Check the outputs, then time them.
+        """Check the outputs, then time them; `tell` is called with a line before each step."""
 
-        Args:
-            machine: backend and device.
-            options: of the run.
-            tell: called with a line before each step.
-        """
-
+    @abstractmethod
     def explain(self, options: BenchOptions, arch: str) -> str:
-        """Describe what is timed.
+        """Describe what is timed; kernels are compiled for `arch` to tell registers and spills."""
 
-        Args:
-            options: of the run.
-            arch: architecture to compile for, for registers and spills.
-        """
-
+    @abstractmethod
     def profile(self, options: BenchOptions) -> list[str]:
-        """Launch each kernel once between profiler marks.
-
-        Returns:
-            The labels of the launched kernels.
+        """Launch each kernel once between profiler marks; return the labels.
 
         Raises:
             UserError: the benchmark has no kernels.

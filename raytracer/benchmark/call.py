@@ -10,7 +10,7 @@ from raytracer.benchmark.cuda.kernel import SizeError
 from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.operations.base import Arrays, Op
 from raytracer.benchmark.options import select
-from raytracer.benchmark.runner import Plan, Source, compute
+from raytracer.benchmark.runner import Plan, compute
 from raytracer.errors import BackendError, UserError, suggestion
 from raytracer.variants import preferred
 
@@ -62,7 +62,7 @@ def call(
             stored = {name: a.T if name in by_columns else a for name, a in inputs.items()}
             contiguous = {name: np.ascontiguousarray(a) for name, a in stored.items()}
             try:
-                outputs, _ = compute(session, plan, Source(each), contiguous)
+                outputs, _ = compute(session, plan, each, contiguous)
                 break
             except (SizeError, NoCompilerError):
                 if each is order[-1]:

@@ -9,9 +9,10 @@ from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.operation_benchmark import OperationBenchmark
 from raytracer.benchmark.operations.copy import OP
 from raytracer.benchmark.options import BenchOptions
-from raytracer.benchmark.record import Row
-from raytracer.benchmark.runner import Measurement, Plan, Source
+from raytracer.benchmark.record import Result, Row
+from raytracer.benchmark.runner import Plan
 from raytracer.errors import UserError
+from raytracer.variants import Variant
 
 COUNT = 12
 
@@ -31,11 +32,11 @@ class CopyBenchmark(OperationBenchmark):
         raise UserError("copy has no kernels to profile")
 
     def measure(
-        self, session: Session, plan: Plan, sources: list[Source], tell: Tell
-    ) -> Measurement:
+        self, session: Session, plan: Plan, kernels: list[Variant], tell: Tell, into: Result
+    ) -> None:
         """Measure one size."""
         tell("timing copies")
-        return Measurement(rows(session, plan))
+        into["rows"] = rows(session, plan)
 
 
 def rows(session: Session, plan: Plan) -> list[Row]:

@@ -3,32 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from raytracer.benchmark import host, ncu, runner
 from raytracer.benchmark.axes import points
-from raytracer.benchmark.benchmark import Machine, Tell
+from raytracer.benchmark.benchmark import Benchmark, Machine, Tell
 from raytracer.benchmark.explain import explain
 from raytracer.benchmark.operations.base import Op, Work
-from raytracer.benchmark.options import BenchOptions, dtype_of, select, sources, temporary_folder
+from raytracer.benchmark.options import BenchOptions, dtype_of, kernels_of, select, temporary_folder
 from raytracer.benchmark.presentation import OperationPresentation
 from raytracer.benchmark.random_sizes import Drawn, draw
 from raytracer.benchmark.record import OtherCount, Result, Row
 from raytracer.errors import RaytracerError, UserError
-from raytracer.variants import preferred
+from raytracer.variants import Variant, preferred
 
 if TYPE_CHECKING:
-    from raytracer.benchmark.cuda.random_pool import RandomPool
     from raytracer.benchmark.cuda.session import Session
 
 SUSTAINED_SECONDS = 2.0  # minimum device time, long enough to reach the power limit
 CPU_BYTES, CPU_FLOP = 256 << 20, 2e9  # limits of the default sizes on a CPU
 
 
-class OperationBenchmark:
+class OperationBenchmark(Benchmark):
     """Variants of an operation, checked against its reference and timed beside libraries."""
 
     by_default = True
@@ -65,7 +63,7 @@ class OperationBenchmark:
             return self._on_host(machine, options, tell)
         results = []
         with machine.session(tell) as session, temporary_folder() as name:
-            kernels = sources(self.op, options, Path(name))
+            kernels = kernels_of(self.op, options, Path(name))
             dtype = dtype_of(self.op, options)
             if options.random_count:
                 return self._at_random(session, options, dtype, kernels, tell)
@@ -96,30 +94,35 @@ class OperationBenchmark:
             plan = _plan(op, axes, dtype, options)
             arrays = op.inputs(axes, dtype, options.distribution, plan.seed)
             with runner.loaded(session, plan, arrays) as (memory, _), translated(session.driver):
-                for source in sources(op, options, Path(name)):
+                for variant in kernels_of(op, options, Path(name)):
                     try:
-                        kernel = runner.load(session, plan, source)
+                        kernel = runner.load(session, plan, variant)
                         launch = runner.launcher(session, plan, kernel, memory, arrays)
                     except RefusedError:
                         continue
                     launch()
                     session.wait()
                     session.profiled(launch)
-                    labels.append(source.variant.label)
+                    labels.append(variant.label)
         return labels
 
     def measure(
-        self, session: Session, plan: runner.Plan, kernels: list[runner.Source], tell: Tell
-    ) -> runner.Measurement:
+        self,
+        session: Session,
+        plan: runner.Plan,
+        kernels: list[Variant],
+        tell: Tell,
+        into: Result,
+    ) -> None:
         """Check and time kernels at one size."""
-        return runner.measure(session, plan, kernels, tell)
+        runner.measure(session, plan, kernels, tell, into)
 
     def _at_random(
         self,
         session: Session,
         options: BenchOptions,
         dtype: str,
-        kernels: list[runner.Source],
+        kernels: list[Variant],
         tell: Tell,
     ) -> list[Result]:
         """Time the best kernel for each of the sizes drawn at random beside the libraries."""
@@ -127,46 +130,26 @@ class OperationBenchmark:
 
         op, results, loaded = self.op, list[Result](), runner.Kernels()
         drawn = draw(op, options.random_count, options.seed)
-        with ExitStack() as stack:
-            pool = self._pool(session, options, dtype, drawn, stack)
-            for number, each in enumerate(drawn, start=1):
-                tell(f"{op.name} at size {number} of {len(drawn)}")
-                plan = replace(_plan(op, each.axes, dtype, options), seed=options.seed + number)
-                result = _result(op, each.axes, dtype, options, [])
-                result["input"], result["group"] = plan.distribution, each.group
-                order = kernels if options.variant else _by_preference(kernels, plan)
-                try:
-                    with translated(session.driver):
-                        rows = runner.measure_best(session, plan, order, loaded, pool)
-                    result["rows"] = rows
-                except RaytracerError as error:
-                    result["failed"] = str(error)
-                results.append(result)
+        for number, each in enumerate(drawn, start=1):
+            tell(f"{op.name} at size {number} of {len(drawn)}")
+            plan = replace(_plan(op, each.axes, dtype, options), seed=options.seed + number)
+            result = _result(op, each.axes, dtype, options, [])
+            result["input"], result["group"] = plan.distribution, each.group
+            order = kernels if options.variant else _by_preference(kernels, plan)
+            try:
+                with translated(session.driver):
+                    result["rows"] = runner.measure_best(session, plan, order, loaded)
+            except RaytracerError as error:
+                result["failed"] = str(error)
+            results.append(result)
         return results
-
-    def _pool(
-        self,
-        session: Session,
-        options: BenchOptions,
-        dtype: str,
-        drawn: list[Drawn],
-        stack: ExitStack,
-    ) -> RandomPool | None:
-        """Return the memory for all sizes, if the inputs are independent random numbers."""
-        from raytracer.benchmark.cuda.random_pool import RandomPool
-
-        if self.op.shapes(drawn[0].axes) is None:
-            return None
-        sizes = [each.axes for each in drawn]
-        pool = RandomPool(session, self.op, dtype, options.distribution, sizes, options.seed)
-        return stack.enter_context(pool)
 
     def _one(
         self,
         session: Session,
         plan: runner.Plan,
         options: BenchOptions,
-        kernels: list[runner.Source],
+        kernels: list[Variant],
         tell: Tell,
     ) -> Result:
         """Measure one size; if memory is insufficient, the result says so."""
@@ -176,15 +159,9 @@ class OperationBenchmark:
         outcome["input"] = plan.distribution
         try:
             with translated(session.driver):
-                measurement = self.measure(session, plan, kernels, tell)
+                self.measure(session, plan, kernels, tell, outcome)
         except RaytracerError as error:
             outcome["failed"] = str(error)
-            return outcome
-        outcome["rows"] = measurement.rows
-        if measurement.memory_used is not None:
-            outcome["memory_used"] = measurement.memory_used
-        if measurement.clock is not None:
-            outcome["clock"] = measurement.clock
         return outcome
 
     def _on_host(self, machine: Machine, options: BenchOptions, tell: Tell) -> list[Result]:
@@ -213,26 +190,25 @@ class OperationBenchmark:
         return results
 
 
-def _by_preference(kernels: list[runner.Source], plan: runner.Plan) -> list[runner.Source]:
+def _by_preference(kernels: list[Variant], plan: runner.Plan) -> list[Variant]:
     """Order kernels as `raytracer.ops` does; the user's first."""
-    variants = preferred([s.variant for s in kernels if not s.user], plan.axes, plan.dtype)
-    order = {variant.label: place for place, variant in enumerate(variants)}
-    return sorted(kernels, key=lambda s: -1 if s.user else order[s.variant.label])
+    ours = preferred([each for each in kernels if each.folder is None], plan.axes, plan.dtype)
+    return [each for each in kernels if each.folder] + ours
 
 
 def _count(
-    result: Result, plan: runner.Plan, options: BenchOptions, kernels: list[runner.Source]
+    result: Result, plan: runner.Plan, options: BenchOptions, kernels: list[Variant]
 ) -> None:
     """Add the counters of Nsight Compute to the timed rows."""
     labels = {row["label"] for row in result["rows"] if row["status"] == "ok"}
-    timed = [source for source in kernels if source.variant.label in labels]
+    timed = [variant for variant in kernels if variant.label in labels]
     arguments = ["--dtype", plan.dtype, "--input", plan.distribution]
     arguments += [word for n, size in plan.axes.items() for word in ("--axis", f"{n}={size}")]
-    arguments += [word for s in timed if not s.user for word in ("--variant", s.variant.label)]
+    arguments += [word for v in timed if v.folder is None for word in ("--variant", v.label)]
     if options.user_kernel:
         arguments += ["--with", str(options.user_kernel)]
     if timed:
-        steps = {source.variant.label: len(source.variant.entries) for source in timed}
+        steps = {variant.label: len(variant.entries) for variant in timed}
         ncu.add(result, steps, ncu.profile(plan.op.name, arguments))
 
 

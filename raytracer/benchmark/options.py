@@ -6,14 +6,10 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from raytracer import variants
 from raytracer.benchmark.operations.base import DISTRIBUTIONS, Op
 from raytracer.errors import UserError, suggestion
-
-if TYPE_CHECKING:
-    from raytracer.benchmark.runner import Source
 
 MODES = ("cold", "hot", "sustained")
 
@@ -79,7 +75,7 @@ def select(op: Op, words: Sequence[str]) -> list[variants.Variant]:
     return list(dict.fromkeys(selection))
 
 
-def sources(op: Op, options: BenchOptions, folder: Path) -> list[Source]:
+def kernels_of(op: Op, options: BenchOptions, folder: Path) -> list[variants.Variant]:
     """Return the kernels to run, the user's kernel last.
 
     Args:
@@ -87,13 +83,10 @@ def sources(op: Op, options: BenchOptions, folder: Path) -> list[Source]:
         options: of the run.
         folder: empty, for a copy of the user's kernel.
     """
-    from raytracer.benchmark.runner import Source
     from raytracer.benchmark.user_kernel import adopt
 
-    kernels = [Source(variant) for variant in select(op, options.variant)]
-    if options.user_kernel is not None:
-        kernels.append(Source(adopt(op, options.user_kernel, folder), folder, user=True))
-    return kernels
+    kernels = select(op, options.variant)
+    return kernels + ([adopt(op, options.user_kernel, folder)] if options.user_kernel else [])
 
 
 def dtype_of(op: Op, options: BenchOptions) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from raytracer.backends.select import select
 from raytracer.benchmark import record, timing
-from raytracer.benchmark.benchmark import Machine, Tell
+from raytracer.benchmark.benchmark import Benchmark, Machine, Tell
 from raytracer.benchmark.explain import WIDTH
 from raytracer.benchmark.options import BenchOptions
 from raytracer.benchmark.presentation import PreviewPresentation
@@ -38,14 +38,10 @@ NOTE = (
 )
 
 
-class PreviewBenchmark:
+class PreviewBenchmark(Benchmark):
     """Frames of the window while the camera turns, and the time to the idle state."""
 
     name = "preview"
-    by_default = False
-    takes_kernels = False
-    has_random_sizes = False
-    is_counted = False
     presentation = PreviewPresentation()
 
     def listing(self) -> Iterator[str]:

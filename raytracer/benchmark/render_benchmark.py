@@ -12,7 +12,7 @@ import numpy as np
 from raytracer.backends.select import select
 from raytracer.benchmark import ncu, ray_count, record, render_levels, timing
 from raytracer.benchmark.axes import picture_size
-from raytracer.benchmark.benchmark import Machine, Tell
+from raytracer.benchmark.benchmark import Benchmark, Machine, Tell
 from raytracer.benchmark.explain import rung as rung_lines
 from raytracer.benchmark.options import BenchOptions
 from raytracer.benchmark.presentation import RenderPresentation
@@ -56,13 +56,10 @@ NOTE = (
 )
 
 
-class RenderBenchmark:
+class RenderBenchmark(Benchmark):
     """Render kernels on example scenes, from a list of spheres to the production kernels."""
 
     name = "render"
-    by_default = False
-    takes_kernels = False
-    has_random_sizes = False
     is_counted = True
     presentation = RenderPresentation()
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from raytracer.backends.cuda.check import translated
 from raytracer.backends.cuda.compile import NoCompilerError
@@ -17,7 +16,7 @@ from raytracer.benchmark.cuda.kernel import Enqueue, LoadedKernel, Matrix, Refus
 from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.operations.base import Arrays, Indices, Op, Output, relative_error
 from raytracer.benchmark.products.kernel import ProductKernel
-from raytracer.benchmark.record import Clock, Row
+from raytracer.benchmark.record import Result, Row
 from raytracer.benchmark.turns import (
     Entry,
     clock_under_load,
@@ -25,14 +24,13 @@ from raytracer.benchmark.turns import (
     time_briefly,
     time_in_turns,
 )
-from raytracer.errors import RaytracerError
+from raytracer.errors import MemoryNeedError, RaytracerError
 from raytracer.variants import Variant
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from raytracer.benchmark.benchmark import Tell
-    from raytracer.benchmark.cuda.random_pool import DeviceArray, RandomPool
 
 Key = tuple[str, tuple[tuple[str, str], ...]]  # label and macros of a kernel
 
@@ -57,24 +55,6 @@ class Plan:
     timed: bool = False  # whether a product times the choices that its model puts first
 
 
-@dataclass(frozen=True)
-class Source:
-    """A variant, and the folder of kernels in which it is compiled; None: that of the package."""
-
-    variant: Variant
-    root: Path | None = None
-    user: bool = False
-
-
-@dataclass(frozen=True)
-class Measurement:
-    """The rows of an operation, with memory and clock of the device meanwhile."""
-
-    rows: list[Row]
-    memory_used: int | None = None  # bytes
-    clock: Clock | None = None
-
-
 @contextmanager
 def loaded(
     session: Session, plan: Plan, arrays: Arrays, poisoned: bool = True
@@ -91,29 +71,28 @@ def loaded(
         yield memory, outputs
 
 
-def load(session: Session, plan: Plan, source: Source) -> LoadedKernel | ProductKernel:
+def load(session: Session, plan: Plan, variant: Variant) -> LoadedKernel | ProductKernel:
     """Load a variant for the type and the sizes of a plan.
 
     Raises:
         RefusedError: the device cannot run it, or it does not compute with the type.
     """
-    variant = source.variant
     if not variant.supports(plan.dtype):
         raise RefusedError(f"computes {variant.dtypes}, not {plan.dtype}")
     if variant.sizes:
-        return ProductKernel(session, variant, source.root, not source.user, plan.timed)
-    if takes_any_address(plan.op, source):
+        return ProductKernel(session, variant, plan.timed)
+    if takes_any_address(plan.op, variant):
         variant = replace(variant, alignment="any")
     macros = plan.op.macros(plan.axes, plan.dtype)
-    return LoadedKernel(session, variant, macros, source.root, shipped=not source.user)
+    return LoadedKernel(session, variant, macros)
 
 
-def takes_any_address(op: Op, source: Source) -> bool:
+def takes_any_address(op: Op, variant: Variant) -> bool:
     """Whether a kernel takes arrays that begin at the address of any number.
 
     Its header says so, or it is ours and all of the operation do.
     """
-    return source.variant.alignment == "any" or (op.any_address and not source.user)
+    return variant.alignment == "any" or (op.any_address and variant.folder is None)
 
 
 def launcher(
@@ -160,11 +139,11 @@ def matrices(plan: Plan, memory: Memory, arrays: Arrays) -> dict[str, Matrix]:
     }
 
 
-def compute(session: Session, plan: Plan, source: Source, arrays: Arrays) -> tuple[Arrays, str]:
+def compute(session: Session, plan: Plan, variant: Variant, arrays: Arrays) -> tuple[Arrays, str]:
     """Launch a variant once; return its outputs, and the names of outputs with overruns."""
     import numpy as np
 
-    kernel = load(session, plan, source)
+    kernel = load(session, plan, variant)
     with loaded(session, plan, arrays) as (memory, sizes), translated(session.driver):
         launcher(session, plan, kernel, memory, arrays)()
         session.wait()
@@ -176,10 +155,10 @@ def compute(session: Session, plan: Plan, source: Source, arrays: Arrays) -> tup
     return results, ", ".join(overruns)
 
 
-def wrong(session: Session, plan: Plan, source: Source) -> str:
+def wrong(session: Session, plan: Plan, variant: Variant) -> str:
     """Compare a variant with the reference at the sizes of a plan; "" if it agrees."""
     arrays = plan.op.inputs(plan.axes, plan.dtype, plan.distribution, plan.seed)
-    results, overruns = compute(session, plan, source, arrays)
+    results, overruns = compute(session, plan, variant, arrays)
     where = ", ".join(f"{name}={size}" for name, size in plan.axes.items())
     if overruns:
         return f"writes past the end of {overruns} at {where}"
@@ -209,26 +188,30 @@ def _checked_input(plan: Plan) -> str:
     return plan.distribution if plan.distribution in ("few", "sorted") else "normal"
 
 
-def measure(session: Session, plan: Plan, sources: list[Source], tell: Tell) -> Measurement:
-    """Check the variants, then time the correct ones and the libraries in turns."""
+def measure(
+    session: Session, plan: Plan, variants: list[Variant], tell: Tell, into: Result
+) -> None:
+    """Check the variants, then time the correct ones and the libraries in turns.
+
+    The result gets the rows, and memory and clock of the device meanwhile.
+    """
     entries = []
-    for source in sources:
-        tell(f"checking {plan.op.name} {source.variant.label}")
-        entries.append(_checked(session, plan, source))
+    for variant in variants:
+        tell(f"checking {plan.op.name} {variant.label}")
+        entries.append(_checked(session, plan, variant))
     arrays = plan.op.inputs(plan.axes, plan.dtype, plan.distribution, plan.seed)
-    with ExitStack() as stack:
-        memory, _ = stack.enter_context(loaded(session, plan, arrays))
-        for source, entry in zip(sources, entries, strict=True):
+    with loaded(session, plan, arrays) as (memory, _):
+        for variant, entry in zip(variants, entries, strict=True):
             if entry.row["status"] == "ok":
-                _make_ready(session, plan, source, entry, memory, arrays)
+                _make_ready(session, plan, variant, entry, memory, arrays)
         if plan.peers:
             entries += _peer_entries(session, plan, memory, arrays, tell)
-        memory_used = session.total_memory() - session.free_memory()
+        into["memory_used"] = session.total_memory() - session.free_memory()
         time_in_turns(session, plan, [entry for entry in entries if entry.launch], tell)
-        clock = clock_under_load(session, entries)
+        into["clock"] = clock_under_load(session, entries)
     for entry in entries:
         finish(entry)
-    return Measurement([entry.row for entry in entries], memory_used, clock)
+    into["rows"] = [entry.row for entry in entries]
 
 
 @dataclass
@@ -238,24 +221,24 @@ class Kernels:
     rows: dict[Key, Row] = field(default_factory=dict)
     loaded: dict[Key, LoadedKernel | ProductKernel] = field(default_factory=dict)
 
-    def row(self, session: Session, plan: Plan, source: Source) -> Row:
+    def row(self, session: Session, plan: Plan, variant: Variant) -> Row:
         """Return a new row; the results at awkward sizes are compared the first time."""
-        key = _key(plan, source)
+        key = _key(plan, variant)
         if key not in self.rows:
             small = replace(plan, axes=plan.op.resolve({**plan.axes, **_smallest(plan.op)}))
-            self.rows[key] = _checked(session, small, source).row
+            self.rows[key] = _checked(session, small, variant).row
         return {**self.rows[key]}
 
-    def load(self, session: Session, plan: Plan, source: Source) -> LoadedKernel | ProductKernel:
+    def load(self, session: Session, plan: Plan, variant: Variant) -> LoadedKernel | ProductKernel:
         """Return a kernel, loaded the first time."""
-        key = _key(plan, source)
+        key = _key(plan, variant)
         if key not in self.loaded:
-            self.loaded[key] = load(session, plan, source)
+            self.loaded[key] = load(session, plan, variant)
         return self.loaded[key]
 
 
-def _key(plan: Plan, source: Source) -> Key:
-    return source.variant.label, tuple(sorted(plan.op.macros(plan.axes, plan.dtype).items()))
+def _key(plan: Plan, variant: Variant) -> Key:
+    return variant.label, tuple(sorted(plan.op.macros(plan.axes, plan.dtype).items()))
 
 
 def _smallest(op: Op) -> dict[str, int]:
@@ -265,11 +248,7 @@ def _smallest(op: Op) -> dict[str, int]:
 
 
 def measure_best(
-    session: Session,
-    plan: Plan,
-    sources: list[Source],
-    kernels: Kernels,
-    pool: RandomPool | None = None,
+    session: Session, plan: Plan, variants: list[Variant], kernels: Kernels
 ) -> list[Row]:
     """Time the first kernel that runs at a size, beside the libraries.
 
@@ -278,28 +257,32 @@ def measure_best(
     Args:
         session: the GPU.
         plan: operation and size.
-        sources: kernels in the order of preference.
+        variants: in the order of preference.
         kernels: what is loaded and checked already.
-        pool: of the inputs; without one they are drawn.
 
     Returns:
         The row of the kernel, of those before it that are wrong, and of the libraries.
+
+    Raises:
+        MemoryNeedError: the arrays do not fit into the memory of the device.
     """
     entries, rejected = [], list[Row]()
-    with ExitStack() as stack:
-        memory, arrays = _placed(session, plan, pool, stack)
-        for source in sources:
-            entry = Entry(kernels.row(session, plan, source))
+    if (needed := plan.op.work(plan.axes, plan.dtype).bytes) > session.free_memory():
+        raise MemoryNeedError(f"{needed / 2**20:.0f} MiB of device memory are not free")
+    arrays = plan.op.inputs(plan.axes, plan.dtype, plan.distribution, plan.seed)
+    with loaded(session, plan, arrays) as (memory, _):
+        for variant in variants:
+            entry = Entry(kernels.row(session, plan, variant))
             if entry.row["status"] == "ok":
-                _make_ready(session, plan, source, entry, memory, arrays, kernels)
+                _make_ready(session, plan, variant, entry, memory, arrays, kernels)
             if entry.launch and (
-                reason := _wrong_here(session, plan, entry.launch, memory, arrays, pool is not None)
+                reason := _wrong_here(session, plan, entry.launch, memory, arrays)
             ):
                 entry.launch, entry.row["status"], entry.row["reason"] = None, "wrong", reason
             if entry.launch:
                 entries.append(entry)
                 break
-            if entry.row["status"] == "wrong" or source is sources[-1]:
+            if entry.row["status"] == "wrong" or variant is variants[-1]:
                 rejected.append(entry.row)
         if plan.peers and entries:
             entries += _peer_entries(session, plan, memory, arrays, _silent, tuned=False)
@@ -308,20 +291,8 @@ def measure_best(
         finish(entry)
         entry.row.pop("samples", None)
         entry.launch = None
-    peers.release(plan.op.work(plan.axes, plan.dtype).bytes)
+    peers.release(needed)
     return [*rejected, *(entry.row for entry in entries)]
-
-
-def _placed(
-    session: Session, plan: Plan, pool: RandomPool | None, stack: ExitStack
-) -> tuple[Memory, Arrays]:
-    """Return the memory of a size, poisoned, and its inputs, on the device or on the host."""
-    if pool is not None:
-        memory, arrays = pool.place(plan.axes)
-        return memory, cast(Arrays, arrays)
-    arrays_of_host = plan.op.inputs(plan.axes, plan.dtype, plan.distribution, plan.seed)
-    memory, _ = stack.enter_context(loaded(session, plan, arrays_of_host))
-    return memory, arrays_of_host
 
 
 def _silent(_: str) -> None:
@@ -329,7 +300,7 @@ def _silent(_: str) -> None:
 
 
 def _wrong_here(
-    session: Session, plan: Plan, launch: Enqueue, memory: Memory, arrays: Arrays, pooled: bool
+    session: Session, plan: Plan, launch: Enqueue, memory: Memory, arrays: Arrays
 ) -> str:
     """Launch once and compare the outputs, or a part of them; "" if they agree."""
     import numpy as np
@@ -339,10 +310,9 @@ def _wrong_here(
         session.wait()
     indices: Indices | None = None
     inputs = arrays
-    if pooled:
+    if plan.op.shapes(plan.axes) is not None:
         part = plan.op.part(plan.axes, plan.seed)
-        on_device = cast("dict[str, DeviceArray]", arrays)
-        inputs = {name: on_device[name].take(each) for name, each in part.inputs.items()}
+        inputs = {name: _taken(arrays[name], each) for name, each in part.inputs.items()}
         indices = part.outputs
     limit = plan.op.tolerance(plan.axes, plan.dtype)
     expected = plan.op.reference(inputs)
@@ -371,20 +341,23 @@ def _rows(memory: Memory, name: str, output: Output, indices: Indices) -> NDArra
     row_bytes = output.nbytes // output.shape[0]
     for begin, end in pairwise((0, *map(int, ends), len(first))):
         memory.download(name, found[begin:end], int(first[begin]) * row_bytes)
+    return _taken(found, (None, *indices[1:]))
+
+
+def _taken(array: NDArray[Any], indices: Indices) -> NDArray[Any]:
     for axis, index in enumerate(indices):
-        if axis and index is not None:
-            found = found.take(index, axis)
-    return found
+        if index is not None:
+            array = array.take(index, axis)
+    return array
 
 
-def _checked(session: Session, plan: Plan, source: Source) -> Entry:
+def _checked(session: Session, plan: Plan, variant: Variant) -> Entry:
     """Check a variant; return its row with the status ok, wrong, skipped or failed."""
-    variant = source.variant
-    row = record.row(variant.label, variant.title, "mine" if source.user else "variant")
+    row = record.row(variant.label, variant.title, "mine" if variant.folder else "variant")
     try:
         for each in checks(plan):
             with suppress(SizeError):  # raised again if it concerns the timed size
-                if reason := wrong(session, each, source):
+                if reason := wrong(session, each, variant):
                     row["status"], row["reason"] = "wrong", reason
                     break
     except RaytracerError as error:
@@ -397,14 +370,14 @@ def _checked(session: Session, plan: Plan, source: Source) -> Entry:
 def _make_ready(
     session: Session,
     plan: Plan,
-    source: Source,
+    variant: Variant,
     entry: Entry,
     memory: Memory,
     arrays: Arrays,
     kernels: Kernels | None = None,
 ) -> None:
     try:
-        kernel = (kernels or Kernels()).load(session, plan, source)
+        kernel = (kernels or Kernels()).load(session, plan, variant)
         entry.launch = launcher(session, plan, kernel, memory, arrays)
         entry.row["resources"] = kernel.resources()
     except RaytracerError as error:

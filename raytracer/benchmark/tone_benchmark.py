@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from raytracer.benchmark import record, timing
 from raytracer.benchmark.axes import picture_size
-from raytracer.benchmark.benchmark import Machine, Tell
+from raytracer.benchmark.benchmark import Benchmark, Machine, Tell
 from raytracer.benchmark.explain import rung
 from raytracer.benchmark.options import BenchOptions
-from raytracer.benchmark.presentation import Presentation
 from raytracer.benchmark.record import Kind, Result, Row
 from raytracer.benchmark.tone_film import SIZE, film, settings
 from raytracer.errors import RaytracerError, UserError
@@ -33,15 +32,10 @@ NOTES = {
 Run = Callable[[], Any]
 
 
-class ToneBenchmark:
+class ToneBenchmark(Benchmark):
     """Film statistics, tone mapping, and both."""
 
     name = "tone"
-    by_default = False
-    takes_kernels = False
-    has_random_sizes = False
-    is_counted = False
-    presentation = Presentation()
 
     def listing(self) -> Iterator[str]:
         """Yield sizes and kernels."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 from raytracer import resources, variants
@@ -52,7 +53,7 @@ def adopt(op: Op, path: Path, folder: Path) -> Variant:
     words = re.findall(r"[a-z0-9]+", re.sub(r"^\d+_", "", path.stem.lower())) or ["user"]
     target = target_folder / f"{NUMBER}_{'_'.join(words)[:NAME_LETTERS].rstrip('_')}.cu"
     target.write_text(text, encoding="utf-8")
-    return variants.read(op.name, target, folder)
+    return replace(variants.read(op.name, target, folder), folder=folder)
 
 
 def _copy_headers(root: Path, folder: Path) -> None:

@@ -189,6 +189,7 @@ class Variant(Kernel):
     layout: str = ""
     shows: str = ""
     product: Kernel | None = None  # the production kernel that it is
+    folder: Path | None = None  # of the kernels among which a user's own is compiled
 
     @property
     def label(self) -> str:

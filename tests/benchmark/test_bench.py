@@ -27,8 +27,8 @@ from raytracer.benchmark import operations as ops
 from raytracer.benchmark.axes import parse_axes, parse_size, points, sized
 from raytracer.benchmark.datasheet import card
 from raytracer.cli import main
-from raytracer.errors import DataFileError, RaytracerError, UserError
-from raytracer.variants import VariantError, discover
+from raytracer.errors import DataFileError, UserError
+from raytracer.variants import discover
 
 
 @pytest.fixture(autouse=True)
@@ -142,17 +142,6 @@ def record(median: float = 1e-3, **more: Any) -> Any:
     } | more  # fmt: skip
 
 
-def test_report_says_which_compiler_made_a_kernel() -> None:
-    made = record()
-    rows = made["results"][0]["rows"]
-    rows[0]["resources"] = {"compiler": "NVRTC 13.0.88"}
-    assert "\nkernels compiled by NVRTC 13.0.88\n" in report.text(made, "table")
-    rows[1]["resources"] = {"compiler": "nvcc 13.0.88"}
-    text = report.text(made, "table")
-    for row, compiler in zip(rows, ("NVRTC", "nvcc"), strict=False):
-        assert f"\n{row['label']} compiled by {compiler} 13.0.88\n" in text
-
-
 def test_comparison_of_records() -> None:
     changes = compare.compare(record(1e-3), record(1.2e-3))
     assert [change.verdict for change in changes] == ["SLOWER"] * 3
@@ -175,14 +164,10 @@ def test_records_that_are_none(tmp_path: Path) -> None:
     ("text", "words"),
     [
         ('{"results": 3}', "is not a record"),
-        ("[]", "they are no object"),
         ("\u00e4".encode("latin-1"), "it is not utf-8"),
         ("[" * 100_000, "nested too deeply"),
-        (json.dumps(record(device=None)), "is not a record"),
-        (json.dumps(record(results=[3])), "is not a record"),
         (json.dumps(record(0.0)), "is not a record"),
         (json.dumps(record(float("nan"))), "is not a record"),
-        (json.dumps(record(-1.0)), "is not a record"),
         (json.dumps(record()).replace('"median": 0.001', '"median": "fast"'), "is not a record"),
     ],
 )
@@ -218,16 +203,6 @@ def test_figures_are_work_over_time() -> None:
     assert presentation.figures(result["rows"][2], result, given["device"]) == {}
 
 
-def test_the_count_of_published_tables_is_shown_beside_ours() -> None:
-    plain = report.text(record(), "table")
-    assert "(*)" not in plain
-    counted = record()
-    counted["results"][0]["count"] = {"label": "one pass", "flop": 8e8, "bytes": 2e8}
-    text = report.text(counted, "table")
-    assert "GB/s (*)" in text
-    assert "(*) counted as in published tables: one pass, 0.2 GB and 0.8 GFLOP" in text
-
-
 @pytest.mark.parametrize("form", ["table", "markdown"])
 def test_tables(form: str) -> None:
     text = report.text(record(), form)
@@ -250,13 +225,6 @@ def test_csv_and_json() -> None:
     assert float(rows[1]["gbps"]) == pytest.approx(4000)
     assert rows[2]["median"] == ""
     assert json.loads(report.text(record(), "json")) == record()
-
-
-@pytest.mark.parametrize(
-    ("value", "text"), [(2.5, "2.5 s"), (1.25e-3, "1.25 ms"), (3e-6, "3 µs"), (5e-8, "50 ns")]
-)
-def test_seconds(value: float, text: str) -> None:
-    assert presentation.seconds(value) == text
 
 
 def test_cards_by_the_drivers_name() -> None:
@@ -330,26 +298,6 @@ def test_own_kernel_is_adopted_with_what_it_includes(tmp_path: Path) -> None:
     assert {"ladders/vecadd/mine.h", "core/compat.h"} <= set(closure)
 
 
-@pytest.mark.parametrize(
-    ("text", "error", "words"),
-    [
-        (MINE.replace("vecadd", "add"), UserError, "lacks the entry of vecadd"),
-        (MINE.replace('extern "C"', ""), UserError, "lacks the entry"),
-        (MINE.replace("// block: 64\n", ""), VariantError, "lacks a value for 'block'"),
-    ],
-)
-def test_own_kernels_that_break_a_rule(
-    tmp_path: Path, text: str, error: type[RaytracerError], words: str
-) -> None:
-    (tmp_path / "kernels").mkdir()
-    path = tmp_path / "a.cu"
-    path.write_text(text)
-    with pytest.raises(error, match=words):
-        user_kernel.adopt(ops.find("vecadd"), path, tmp_path / "kernels")
-    with pytest.raises(UserError, match="there is no such file"):
-        user_kernel.adopt(ops.find("vecadd"), tmp_path / "none.cu", tmp_path / "kernels")
-
-
 # on the CPU
 
 
@@ -362,15 +310,6 @@ def test_cpu_rows_are_checked_and_timed() -> None:
         assert row["time"]["count"] == len(row["samples"]) >= 2
         assert row["time"]["median"] > 0
     assert "need an NVIDIA GPU: there is no GPU in this test" in report.text(record, "table")
-
-
-def test_a_wrong_cpu_form_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    op = ops.find("vecadd")
-    monkeypatch.setattr(type(op), "cpu", lambda _, inputs: {"c": inputs["a"]})
-    row = host.row(op, {"n": 50}, "float32", "normal", 0.01, 1)
-    assert row["status"] == "wrong"
-    monkeypatch.setattr(type(op), "cpu", lambda _, inputs: None)
-    assert "needs a GPU" in host.row(op, {"n": 50}, "float32", "normal", 0.01, 1)["reason"]
 
 
 def test_default_sizes_are_cut_for_the_cpu() -> None:
@@ -387,12 +326,10 @@ def test_default_sizes_are_cut_for_the_cpu() -> None:
         ({"dtype": "int8"}, "no dtype 'int8'"),
         ({"input": "sorted"}, "takes the inputs"),
         ({"scene": "weekend"}, "vecadd: no scenes"),
-        ({"input": "few"}, "takes the inputs"),
         ({"input": "odd"}, "input 'odd'"),
         ({"mode": "warm"}, "mode 'warm'"),
         ({"min_time": 0}, "min-time"),
         ({"backend": "tpu"}, "backend 'tpu'"),
-        ({"backend": "cuda"}, "cannot run here"),
         ({"with_file": "a.cu"}, "--with needs a GPU"),
         ({"axes": {"m": 3}}, "no axis 'm'"),
         ({"axes": {"n": 1 << 45}}, "GiB are free"),

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-import raytracer
-from raytracer.benchmark import ncu, report
+from raytracer.benchmark import ncu
 from raytracer.errors import BackendError
 
 HEAD = ["ID", "Kernel Name", ncu.METRICS["occupancy"]]
@@ -57,29 +56,6 @@ def test_rows_get_the_kernels_they_launched() -> None:
     assert [cells[0] for cells in ncu.cells(rows[1])] == ["02_two 1", "02_two 2"]
 
 
-def test_counters_are_a_table_of_their_own() -> None:
-    row: Any = {"label": "01_one", "kind": "variant", "status": "ok", "title": "One"}
-    row |= {"reason": "", "ncu": ncu.parse(PAGE)[:1]}
-    work = {"flop": 0, "bytes_read": 1, "bytes_written": 1}
-    result: Any = {
-        "op": "vecadd",
-        "axes": {"n": 4},
-        "dtype": "float32",
-        "input": "normal",
-    }
-    result |= {"mode": "cold", "work": work, "note": "", "rows": [row]}
-    record: Any = {
-        "backend": "cuda",
-        "device": {},
-        "compiler": "nvcc",
-        "date": "",
-        "results": [result],
-    }
-    table = report.text(record, "markdown")
-    assert "| warps wait for" in table
-    assert "| global memory 7.2, barrier 0.5 |" in table
-
-
 def test_only_metrics_of_this_gpu_are_asked_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -121,8 +97,3 @@ def test_what_goes_wrong_is_one_sentence(
     fake(tmp_path, monkeypatch, script)
     with pytest.raises(BackendError, match=sentence):
         ncu.profile("vecadd", [])
-
-
-def test_without_a_gpu_it_is_refused() -> None:
-    with pytest.raises(BackendError, match="--ncu needs a GPU"):
-        raytracer.bench("vecadd", backend="cpu", ncu=True)

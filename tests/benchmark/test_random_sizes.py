@@ -103,12 +103,6 @@ def test_statistics_are_of_the_faster_library() -> None:
     assert thin["geometric_mean"] == pytest.approx(1.0)
 
 
-def test_statistics_without_peers_or_ceilings_are_empty() -> None:
-    alone = result(1.0, "any")
-    alone["rows"] = alone["rows"][:1]
-    assert statistics([alone], {}) == []
-
-
 def test_a_run_on_the_cpu_is_saved_and_plotted(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -127,18 +121,6 @@ def test_a_run_on_the_cpu_is_saved_and_plotted(
     assert {row["measure"] for row in found["random_sizes"]["statistics"]} == {"ceiling"}
     assert plot.read_bytes().startswith(b"\x89PNG")
     assert "| operation" in report.text(found, "markdown")
-
-
-def test_every_group_of_a_record_with_libraries_is_drawn(tmp_path: Path) -> None:
-    from raytracer.benchmark import plot
-
-    groups = ("multiples of 64", "any", "thin", "n = 5", "n = 12")
-    results = [result(0.8 + 0.1 * i, group, op=op) for i, group in enumerate(groups)
-               for op in ("matmul", "contraction")]  # fmt: skip
-    record: Any = {"results": results, "random_sizes": {}, "device": {"device": "H200"},
-                   "compiler": "nvcc", "date": "2026-01-01T00:00"}  # fmt: skip
-    plot.draw(record, tmp_path / "a.png")
-    assert (tmp_path / "a.png").stat().st_size > 10_000
 
 
 def test_ticks_are_round_and_have_one() -> None:
@@ -182,11 +164,6 @@ def test_all_points_of_a_plot_lie_inside_of_it() -> None:
 def test_arguments_that_do_not_fit(arguments: dict[str, Any], words: str) -> None:
     with pytest.raises(UserError, match=words):
         raytracer.bench("vecadd", **arguments)
-
-
-def test_parts_of_the_renderer_have_no_random_sizes() -> None:
-    with pytest.raises(UserError, match="copy, render: no random sizes"):
-        raytracer.bench("copy", "render", sizes="random:4")
 
 
 def test_a_part_is_that_of_the_reference() -> None:

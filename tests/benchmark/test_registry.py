@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, get_args
-
 import pytest
 
 import raytracer
 from raytracer.benchmark import operations, record, registry, report
 from raytracer.benchmark.benchmark import Benchmark, Machine
 from raytracer.benchmark.options import BenchOptions
-from raytracer.benchmark.presentation import Presentation
 from raytracer.cli import main
 from raytracer.errors import BackendError, UserError
 
@@ -101,19 +98,6 @@ def test_what_has_no_kernels_is_not_profiled() -> None:
     for name in ("copy", "preview"):
         with pytest.raises(UserError, match=f"{name} has no kernels"):
             registry.find(name).profile(BenchOptions())
-
-
-def test_a_result_of_no_benchmark_is_shown_all_the_same() -> None:
-    result: Any = {"op": "gone", "axes": {"n": 3}, "dtype": "int8", "input": "zeros"}
-    result |= {"mode": "cold", "rows": [], "work": {"flop": 0, "bytes_read": 0, "bytes_written": 0}}
-    look = registry.presentation("gone")
-    assert type(look) is Presentation
-    assert look.heading(result) == "gone: n 3; int8, zeros input, cold"
-
-
-def test_kinds_of_rows_are_those_of_the_schema() -> None:
-    kinds = record.schema()["$defs"]["Row"]["properties"]["kind"]["enum"]
-    assert tuple(kinds) == get_args(record.Kind)
 
 
 @pytest.mark.gpu

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from itertools import pairwise
 from pathlib import Path
@@ -15,7 +13,7 @@ import pytest
 import raytracer
 from raytracer.backends.cpu import CpuDevice, CpuFilm, CpuScene
 from raytracer.backends.cuda.kernel import production
-from raytracer.benchmark import layouts, ray_count, render_benchmark, render_levels, report, run
+from raytracer.benchmark import layouts, ray_count, render_levels, run
 from raytracer.benchmark.render_ladder import Ladder, Rung, of_level, rungs
 from raytracer.buffers import Bvh, SceneBuffers, build_bvh
 from raytracer.cli import main
@@ -122,14 +120,6 @@ def test_last_level_is_the_picture_of_render() -> None:
         ours, backend="cpu", width=SIZE[0], height=SIZE[1], samples=render_levels.SAMPLES
     )
     assert film_of(buffers, tree, "samples").sums.tobytes() == wanted.film.sums.tobytes()
-
-
-def test_another_size_is_another_aspect() -> None:
-    buffers, _ = packed(random_scene(5, 10), (64, 32))
-    square = render_levels.view(buffers, "samples", (50, 50))
-    assert square.camera["right"] == pytest.approx(buffers.camera["right"] / 2)
-    assert (square.camera["up"] == buffers.camera["up"]).all()
-    assert square.frame["film"]["x1"] == square.frame["film"]["width"] == 50
 
 
 def test_pictures_that_are_wrong_are_told() -> None:
@@ -287,24 +277,6 @@ def test_other_rungs_are_shown_and_not_timed(
 # reports and the command
 
 
-def test_report_of_a_scene_has_rates_by_kind(tmp_path: Path) -> None:
-    found = render_benchmark.result(
-        "three_balls", "cpu", 0.001, SIZE, variant=["shadows", "samples"]
-    )
-    skipped: Any = {"label": "12_x", "title": "x", "kind": "variant", "shows": "samples"}
-    found["rows"].insert(0, skipped | {"status": "wrong", "reason": "it is green"})
-    given: Any = {"backend": "cpu", "device": {"device": "d"}, "date": "now", "results": [found]}
-    text = report.text(given, "table")
-    assert "12_x: WRONG: it is green" in text
-    for word in ("cpu_shadows", "primary", "shadow", "reflection", "bytes/sphere", "x before"):
-        assert word in text
-    rows = list(csv.DictReader(io.StringIO(report.text(given, "csv"))))
-    assert float(rows[1]["mrays_primary"]) > 0
-    assert rows[0]["status"] == "wrong"
-    labels = [row["label"] for row in found["rows"]]
-    assert labels == ["12_x", "cpu_shadows", "cpu_samples", "load", "pack", "build"]
-
-
 def test_command_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -335,15 +307,6 @@ def test_command_line(
 def test_mistakes_are_one_sentence(options: dict[str, Any], words: str) -> None:
     with pytest.raises(UserError, match=words):
         raytracer.bench("render", backend="cpu", **({"scene": "three_balls"} | options))
-
-
-def test_explain_tells_ideas_and_registers(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["bench", "render", "--explain", "--variant", "04", "--variant", "13"]) == 0
-    text = capsys.readouterr().out
-    assert "04_constant_memory: spheres in constant memory" in text
-    assert "shows flat" in text
-    assert "registers" in text
-    assert "13_packet" in text
 
 
 def test_camera_of_parallel_rays_sees_the_scene() -> None:

@@ -15,13 +15,11 @@ from raytracer.backends.cuda import driver as binding
 from raytracer.backends.cuda.cache import Cubin
 from raytracer.benchmark import operations as ops
 from raytracer.benchmark.cuda import kernel as bench_kernel
-from raytracer.benchmark.cuda import random_pool
 from raytracer.benchmark.cuda import session as device
 from raytracer.benchmark.cuda.guarded_memory import Memory
 from raytracer.benchmark.cuda.kernel import RefusedError
-from raytracer.benchmark.cuda.random_pool import RandomPool
 from raytracer.benchmark.cuda.session import Session
-from raytracer.benchmark.runner import Kernels, Plan, Source, checks, measure, measure_best
+from raytracer.benchmark.runner import Kernels, Plan, checks, measure, measure_best
 from raytracer.errors import MemoryNeedError
 from raytracer.variants import Variant, discover
 from support.fake_bench import BenchDriver, Compute
@@ -81,12 +79,18 @@ def plan(**changes: Any) -> Plan:
     return Plan(ops.find("vecadd"), dtype="float32", **given)
 
 
+def measured(session: Session, given: Plan, kernels: list[Variant]) -> list[Any]:
+    into: Any = {}
+    measure(session, given, kernels, lambda _: None, into)
+    return list(into["rows"])
+
+
 def row(driver: BenchDriver, **changes: Any) -> dict[str, Any]:
     with Session() as session:
-        made = measure(session, plan(**changes), [Source(variant())], lambda _: None)
+        made = measured(session, plan(**changes), [variant()])
     assert driver.depth == 0
     assert not driver.live
-    (found,) = made.rows
+    (found,) = made
     return dict(found)
 
 
@@ -154,9 +158,9 @@ def test_kernels_take_turns_until_the_noisiest_has_settled(
         return [1e-3] if turns[-1] == 0 else [1e-3 + 1e-4 * (len(turns) % 3)]
 
     monkeypatch.setattr(Session, "turn", turn)
-    sources = [Source(variant(2)), Source(variant(3))]
+    sources = [variant(2), variant(3)]
     with Session() as session:
-        steady, noisy = measure(session, plan(), sources, lambda _: None).rows
+        steady, noisy = measured(session, plan(), sources)
     assert noisy["time"]["noise"] > 0.05 > steady["time"]["noise"]
     assert steady["time"]["count"] == noisy["time"]["count"] > 10
     assert turns == [0, 1, 1, 0] * (len(turns) // 4)
@@ -172,9 +176,9 @@ def test_a_kernel_for_another_architecture_is_listed_with_the_reason(
     driver = machine(right)
     other = replace(variant(), needs=(Requirement(120, "", True),))
     with Session() as session:
-        made = measure(session, plan(), [Source(other)], lambda _: None)
-    assert made.rows[0]["status"] == "skipped"
-    assert made.rows[0]["reason"] == "needs sm_120+; this GPU is sm_90a"
+        (found,) = measured(session, plan(), [other])
+    assert found["status"] == "skipped"
+    assert found["reason"] == "needs sm_120+; this GPU is sm_90a"
     assert driver.launches == 0
 
 
@@ -242,23 +246,22 @@ def test_a_whole_run(
 
 
 def at_random(driver: BenchDriver, sizes: list[int], **changes: Any) -> list[list[dict[str, Any]]]:
-    """Measure the best kernel at some sizes with inputs out of a pool."""
-    op, rows = ops.find("vecadd"), []
+    """Measure the best kernel at some sizes."""
+    rows = []
     with Session() as session:
         session.stream.handle = 7  # a graph asks for it, and finds no driver library
-        kernels, axes = Kernels(), [{"n": n} for n in sizes]
-        with RandomPool(session, op, "float32", "normal", axes, 5) as pool:
-            for each in axes:
-                measured = plan(axes=each, **changes)
-                with suppress(MemoryNeedError):
-                    rows.append(measure_best(session, measured, [Source(variant())], kernels, pool))
+        kernels = Kernels()
+        for n in sizes:
+            given = plan(axes={"n": n}, **changes)
+            with suppress(MemoryNeedError):
+                rows.append(measure_best(session, given, [variant()], kernels))
         assert list(kernels.loaded) == [("02_many_blocks", ())]
     assert not driver.live
     return [[dict(row) for row in each] for each in rows]
 
 
 @pytest.mark.parametrize("mode", ["cold", "hot", "sustained"])
-def test_sizes_drawn_at_random_share_memory_and_kernels(
+def test_sizes_drawn_at_random_share_kernels(
     machine: Callable[[Compute], BenchDriver], mode: str
 ) -> None:
     found = at_random(machine(right), [1000, 70_000, 3], mode=mode)
@@ -291,21 +294,3 @@ def test_a_size_that_does_not_fit_leaves_the_others(
     driver = machine(right)
     found = at_random(driver, [1000, 1 << 30, 2000])
     assert [rows[0]["status"] for rows in found] == ["ok", "ok"]
-
-
-def test_inputs_of_a_pool_are_the_values_on_the_device(
-    machine: Callable[[Compute], BenchDriver], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(random_pool, "PERIOD", 101)
-    driver = machine(right)
-    op, axes = ops.find("matmul"), {"m": 7, "n": 30, "k": 20}
-    with Session() as session, RandomPool(session, op, "float32", "normal", [axes], 5) as pool:
-        _, arrays = pool.place(axes)
-        for name, array in arrays.items():
-            there = driver.view(array.address, array.nbytes).view("f4").reshape(array.shape)
-            assert (array.take((None, None)) == there).all(), name
-            assert array.__cuda_array_interface__["data"] == (array.address, False)
-        part = op.part(axes, 1).inputs["b"]
-        assert arrays["b"].take(part).shape == (20, len(part[1] if part[1] is not None else ()))
-    bits = random_pool.DeviceArray((2, 2), np.zeros(5, np.uint16), 0, 256)
-    assert bits.__cuda_array_interface__["typestr"] == "<i2"

@@ -114,23 +114,11 @@ def test_rows_that_are_no_multiple_of_16_bytes_have_no_map() -> None:
         tensor_map.encode(0, (10, 25), "bfloat16", (8, 16), 0)
 
 
-def test_what_the_driver_refuses_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tensor_map, "bindings", lambda: Driver(refuses=True))
-    with pytest.raises(BackendError, match=r"refuses a tensor map of 10 x 8 float32"):
-        tensor_map.encode(0, (10, 8), "float32", (8, 16), 0)
-
-
 def write(folder: Path, swizzle: int, values: int) -> Path:
     path = folder / "box.cu"
     body = BODY.replace("BYTES", str(swizzle))
     path.write_text(HEADER.format(swizzle=swizzle, values=values) + body, encoding="utf-8")
     return path
-
-
-def test_header_asks_for_maps(tmp_path: Path) -> None:
-    op: Any = SimpleNamespace(name="boxes")
-    variant = adopt(op, write(tmp_path, 128, 64), tmp_path / "kernels")
-    assert variant.maps == (MapRequest("a", 64, 64, 128),)
 
 
 def test_two_maps_of_one_array_have_two_names(tmp_path: Path) -> None:
@@ -167,7 +155,7 @@ def test_copy_engine_swizzles_as_the_model(tmp_path: Path, swizzle: int) -> None
     with Session() as session:
         if not variant.admits(session.arch):
             pytest.skip(f"TMA: needs sm_90 or sm_120, this is {session.arch}")
-        kernel = LoadedKernel(session, variant, {}, tmp_path / "kernels", shipped=False)
+        kernel = LoadedKernel(session, variant, {})
         with Memory(session, {"a": matrix.nbytes, "out": wanted.nbytes}) as memory:
             memory.upload("a", matrix)
             address = memory.address("a")

@@ -97,8 +97,3 @@ def test_launch_of_a_variant(tmp_path: Path) -> None:
 def test_headers_without_a_launch(tmp_path: Path, more: tuple[str, ...], words: str) -> None:
     with pytest.raises(VariantError, match=words):
         variant(tmp_path, *more).launch({"n": 10}, 132)
-
-
-def test_unknown_keys_are_still_refused(tmp_path: Path) -> None:
-    with pytest.raises(VariantError, match="unknown key 'girid'; did you mean 'grid'"):
-        variant(tmp_path, "girid: 1")

@@ -90,24 +90,5 @@ class Memory:
         self.close()
 
 
-class PlacedMemory(Memory):
-    """Arrays within memory that someone else holds."""
-
-    def __init__(
-        self, session: Session, sizes: Mapping[str, int], addresses: Mapping[str, int]
-    ) -> None:
-        """Remember sizes in bytes and addresses, by name."""
-        self._session, self._sizes, self._offsets = session, dict(sizes), {}
-        self._taken = dict(addresses)
-
-    def close(self) -> None:
-        """Leave the memory to its owner."""
-
-
-def padded(size: int) -> int:
-    """Return the bytes that an array takes with its guard bytes."""
-    return _padded(size) + GUARD
-
-
 def _padded(size: int) -> int:
     return -(-size // GUARD) * GUARD

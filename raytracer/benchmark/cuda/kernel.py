@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from raytracer.backends.cuda import compile as compiler
@@ -40,8 +39,6 @@ class LoadedKernel:
         session: Session,
         variant: Variant,
         macros: Mapping[str, str],
-        root: Path | None = None,
-        shipped: bool = True,
     ) -> None:
         """Load the variant, compiled now if it is not cached.
 
@@ -49,8 +46,6 @@ class LoadedKernel:
             session: the GPU.
             variant: the kernel.
             macros: definitions for the compiler.
-            root: the kernels folder; that of the package by default.
-            shipped: whether a cubin that is shipped with the package may be used.
 
         Raises:
             RefusedError: the device cannot run the variant.
@@ -58,8 +53,8 @@ class LoadedKernel:
         if not variant.admits(session.arch):
             needs = ", ".join(map(str, variant.needs))
             raise RefusedError(f"needs {needs}; this GPU is {session.arch}")
-        source = variant.translation_unit
-        cubin = compiler.load(source, session.arch, root, shipped=shipped, macros=macros)
+        source, root = variant.translation_unit, variant.folder
+        cubin = compiler.load(source, session.arch, root, shipped=root is None, macros=macros)
         self.variant, self._session, self._log = variant, session, cubin.log
         self._compiler = cubin.compiler
         with translated(session.driver):

@@ -26,7 +26,7 @@ Arrays = dict[str, "NDArray[Any]"]
 # Distributions of input values. They affect power and bank conflicts, so records state them.
 DISTRIBUTIONS = ("normal", "uniform", "constant", "few", "sorted", "zeros")
 FEW = 4  # distinct values of "few", in random order
-PERIOD = 1 << 22  # distinct values; larger arrays repeat them
+PERIOD = 4_194_301  # distinct values, a prime: rows of larger arrays, which repeat them, differ
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,7 @@ class Op(ABC):
     def shapes(self, axes: Axes) -> dict[str, tuple[int, ...]] | None:
         """Return the shapes of the inputs by name if all values are independent random numbers.
 
-        At sizes drawn at random such inputs are parts of one array that is on the device already.
+        At sizes drawn at random a part of the outputs of such an operation is checked (`part`).
         """
         return None
 

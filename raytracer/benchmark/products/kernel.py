@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from raytracer.backends.cuda import compile as compiler
@@ -60,21 +59,12 @@ class Loaded:
 class ProductKernel:
     """A rung of any size, for any problem."""
 
-    def __init__(
-        self,
-        session: Session,
-        variant: Variant,
-        root: Path | None = None,
-        shipped: bool = True,
-        timed: bool = False,
-    ) -> None:
+    def __init__(self, session: Session, variant: Variant, timed: bool = False) -> None:
         """Remember the rung; tiles are loaded when they are chosen.
 
         Args:
             session: the GPU.
             variant: of any size.
-            root: the kernels folder; that of the package by default.
-            shipped: whether cubins that are shipped with the package may be used.
             timed: whether the choices that the model puts first are timed, to take the fastest one.
                 The last bits of a sum then depend on which one that is.
 
@@ -84,8 +74,7 @@ class ProductKernel:
         if not variant.admits(session.arch):
             needs = ", ".join(map(str, variant.needs))
             raise RefusedError(f"needs {needs}; this GPU is {session.arch}")
-        self.variant, self._session, self._root = variant, session, root
-        self._shipped, self._timed = shipped, timed
+        self.variant, self._session, self._timed = variant, session, timed
         self._clusters = split_architecture(session.arch)[0] >= CLUSTERS
         self._loaded: dict[tuple[tuple[str, str], ...], Loaded] = {}
         self._used: Any = None  # the tile that was bound last
@@ -125,7 +114,7 @@ class ProductKernel:
         if not fits or tuple(sorted(macros.items())) in self._loaded:
             return fits
         source = self.variant.translation_unit
-        return compiler.is_available(source, self._session.arch, self._root, macros)
+        return compiler.is_available(source, self._session.arch, self.variant.folder, macros)
 
     def _refusal(self, problem: Problem) -> RaytracerError:
         """Return why no tile is usable."""
@@ -191,8 +180,9 @@ class ProductKernel:
         """
         key = tuple(sorted(macros.items()))
         if key not in self._loaded:
-            source, arch = self.variant.translation_unit, self._session.arch
-            cubin = compiler.load(source, arch, self._root, shipped=self._shipped, macros=macros)
+            source, root = self.variant.translation_unit, self.variant.folder
+            arch, shipped = self._session.arch, root is None
+            cubin = compiler.load(source, arch, root, shipped=shipped, macros=macros)
             module = bindings().module_from_buffer(cubin.code)
             self._loaded[key] = Loaded(module, module.get_function(self.variant.op), cubin)
         return self._loaded[key]

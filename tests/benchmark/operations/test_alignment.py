@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -69,12 +70,12 @@ def test_our_histograms_take_any_address_and_other_kernels_must_say_so(
     for dtype in op.dtypes:
         plan = runner.Plan(op, op.resolve({"n": 40, "offset": 1}), dtype)
         for variant in discover(name):
-            assert runner.load(nothing, plan, runner.Source(variant)).variant.alignment == "any"
-            source = runner.Source(variant, user=True)
+            assert runner.load(nothing, plan, variant).variant.alignment == "any"
+            source = replace(variant, folder=Path("own"))
             kernel = runner.load(nothing, plan, source)
             with pytest.raises(SizeError, match="multiples of 16 bytes"):
                 runner.launcher(nothing, plan, kernel, nothing, {})
-            source = runner.Source(replace(variant, alignment="any"), user=True)
+            source = replace(variant, alignment="any", folder=Path("own"))
             assert runner.takes_any_address(op, source)
 
 

@@ -117,7 +117,7 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> Taken:
     launched: Taken = []
 
     def compute(_: Any, plan: Any, source: Any, arrays: dict[str, Any]) -> tuple[Any, str]:
-        launched.append((source.variant.label, arrays, plan.transposed))
+        launched.append((source.label, arrays, plan.transposed))
         return computed(plan, arrays)
 
     monkeypatch.setattr(call, "Session", FakeSession)
@@ -168,8 +168,8 @@ def test_a_kernel_that_cannot_run_gives_way_to_the_next(
     tried = list[str]()
 
     def refusing(_: Any, plan: Any, source: Any, arrays: Any) -> Any:
-        tried.append(source.variant.label)
-        if source.variant.number > 12:
+        tried.append(source.label)
+        if source.number > 12:
             raise error("not here")
         return computed(plan, arrays)
 

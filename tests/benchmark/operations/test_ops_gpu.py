@@ -17,7 +17,7 @@ from raytracer.benchmark import operations as ops
 from raytracer.benchmark.cuda.kernel import RefusedError, SizeError
 from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.operations.base import Op
-from raytracer.benchmark.runner import Plan, Source, takes_any_address, wrong
+from raytracer.benchmark.runner import Plan, takes_any_address, wrong
 from raytracer.errors import RaytracerError, UserError
 from raytracer.resources import thread_count
 from support.alone import alone
@@ -75,12 +75,12 @@ def test_variant_agrees_with_the_reference(
     try:
         for given in op.awkward:
             with suppress(SizeError):
-                assert wrong(session, Plan(op, op.resolve(given), dtype), Source(variant)) == ""
+                assert wrong(session, Plan(op, op.resolve(given), dtype), variant) == ""
                 ran += 1
         for distribution in op.distributions:
             axes = op.resolve(op.awkward[-1])
             plan = Plan(op, axes, dtype, distribution, seed=7)
-            assert wrong(session, plan, Source(variant)) == ""
+            assert wrong(session, plan, variant) == ""
     except RefusedError as error:
         pytest.skip(str(error))
     assert ran >= 2 if needs_alignment(op, variant) else ran == len(op.awkward)
@@ -92,7 +92,7 @@ def needs_alignment(op: Op, variant: variants.Variant) -> bool:
     Tensor maps need such rows, vectors such arrays.
     """
     shifted = any(any(op.offsets(op.resolve(each), op.dtypes[0]).values()) for each in op.awkward)
-    return bool(variant.maps) or (shifted and not takes_any_address(op, Source(variant)))
+    return bool(variant.maps) or (shifted and not takes_any_address(op, variant))
 
 
 @pytest.mark.parametrize(
@@ -113,11 +113,11 @@ def test_arrays_at_every_place_in_16_bytes(
             for length in lengths:
                 axes = {**small, first: length, "offset": offset}
                 plan = Plan(op, op.resolve(axes), dtype, seed=offset)
-                if takes_any_address(op, Source(variant)):
-                    assert wrong(session, plan, Source(variant)) == ""
+                if takes_any_address(op, variant):
+                    assert wrong(session, plan, variant) == ""
                 else:
                     with pytest.raises(SizeError, match="begin at multiples of 16 bytes"):
-                        wrong(session, plan, Source(variant))
+                        wrong(session, plan, variant)
     except RefusedError as error:
         pytest.skip(str(error))
 

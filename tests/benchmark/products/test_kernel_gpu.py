@@ -289,7 +289,7 @@ def test_timed_proposals_agree_with_float64(session: Session, dtype: str) -> Non
     plan = runner.Plan(op, axes, dtype, timed=True)
     if not rung(op.name).admits(session.arch):
         pytest.skip(f"{op.name} does not run on {session.arch}")
-    assert runner.wrong(session, plan, runner.Source(rung(op.name))) == ""
+    assert runner.wrong(session, plan, rung(op.name)) == ""
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "bfloat16_out"])
