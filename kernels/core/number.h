@@ -5,15 +5,17 @@
 
 namespace RT_NS {
 
-// U: unsigned integer of the same shape, M: result of a comparison
+// U: unsigned integer of the same shape, M: result of a comparison, Bits: the same as a number, a bit a lane
 template <class F> struct Lanes;
 template <> struct Lanes<float> {
   using U = uint32_t;
   using M = bool;
+  using Bits = bool;
   static constexpr int count = 1;
 };
 template <class F> using UintOf = typename Lanes<F>::U;
 template <class F> using MaskOf = typename Lanes<F>::M;
+template <class F> using BitsOf = typename Lanes<F>::Bits;
 
 constexpr float kInfinity = 3.0e38f;  // finite, so that no arithmetic on it makes a NaN
 
@@ -23,6 +25,9 @@ RT_HD float abs_(float a) { return a < 0.0f ? -a : a; }
 RT_HD float select(bool m, float a, float b) { return m ? a : b; }
 RT_HD uint32_t select(bool m, uint32_t a, uint32_t b) { return m ? a : b; }
 RT_HD bool any(bool m) { return m; }
+RT_HD bool bits(bool m) { return m; }
+RT_HD bool mask_from_bits(bool b, bool*) { return b; }
+template <class M, class B> RT_HD M mask_from_bits(B b) { return mask_from_bits(b, (M*)nullptr); }
 // the same answer for all lanes
 template <class F> RT_HD MaskOf<F> splat_mask(bool m) { return F(m ? 1.0f : 0.0f) > F(0.0f); }
 // An element of an array in global memory, and of a table that may be in constant memory.

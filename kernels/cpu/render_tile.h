@@ -1,11 +1,6 @@
 // One tile of the picture: camera rays, then bounce after bounce, with the shading that RT_PATH_TRACING chooses.
 #pragma once
-#include "../core/compat.h"
-#if RT_PATH_TRACING
-#include "shade_paths.h"
-#else
 #include "shade.h"
-#endif
 
 namespace RT_NS {
 

@@ -3,13 +3,13 @@
 #include "primary.h"
 #include "shadow.h"
 #include "stream.h"
-#include "../integrator/integrators.h"
+#include "../integrator/surface_step.h"
+#if RT_PATH_TRACING
+#include "media.h"
+#include "../integrator/shadow_catcher.h"
+#endif
 
 namespace RT_NS {
-
-RT_HD Vec3<FW> load3(const float* x, const float* y, const float* z, int at) {
-  return {load<FW>(x + at), load<FW>(y + at), load<FW>(z + at)};
-}
 
 // The paths of the vector of the wave at `at`.
 RT_HD PathState<FW> load_paths(const rt::Scratch& k, const rt::Wave& w, int at) {
@@ -92,47 +92,16 @@ inline void trace_group(const rt::SceneView& s, rt::Scratch& k, LightGroup g) {
   }
 }
 
-RT_HD void queue_shadows(rt::ShadowQueue& q, const rt::Wave& w, int at, uint32_t mask, const Surface<FW>& f,
-                         const LightSample<FW>& l, Vec3<FW> add) {
+RT_HD void queue_shadows(rt::ShadowQueue& q, const rt::Wave& w, int at, uint32_t mask, const DirectLightSample<FW>& a) {
+  const LightSample<FW>& l = a.sample;
   int n = q.count;
-  store_packed(q.px + n, f.point.position.x, mask), store_packed(q.py + n, f.point.position.y, mask);
-  store_packed(q.pz + n, f.point.position.z, mask), store_packed(q.distance + n, l.distance, mask);
+  store_packed(q.px + n, a.origin.x, mask), store_packed(q.py + n, a.origin.y, mask);
+  store_packed(q.pz + n, a.origin.z, mask), store_packed(q.distance + n, l.distance, mask);
   store_packed(q.lx + n, l.wi.x, mask), store_packed(q.ly + n, l.wi.y, mask), store_packed(q.lz + n, l.wi.z, mask);
-  store_packed(q.r + n, add.x, mask), store_packed(q.g + n, add.y, mask), store_packed(q.b + n, add.z, mask);
+  store_packed(q.r + n, a.radiance.x, mask), store_packed(q.g + n, a.radiance.y, mask);
+  store_packed(q.b + n, a.radiance.z, mask);
   store_packed(q.slot + n, load<UW>(w.slot + at), mask), store_packed(q.self + n, load<UW>(w.prim + at), mask);
   q.count += __builtin_popcount(mask);
-}
-
-RT_HD void shade_lights(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w, int at, uint32_t hits,
-                        const PathState<FW>& p, const Surface<FW>& f, LightGroup g) {
-  for (int i = g.first; i < g.end; ++i) {
-    DirectSample<FW> a = shade_light(s.frame->integrator, s.lights[i], p, f);
-    uint32_t lit = hits & bits(a.contributes);
-    if (!s.frame->integrator.shadows)
-      add_radiance(k, w, at, lit, a.radiance);
-    else
-      queue_shadows(k.shadow[i - g.first], w, at, lit, f, a.sample, a.radiance);
-  }
-}
-
-// Trace the shadow rays of begin..end - 1 and add what contributes. The first group of lights is queued; for
-// those that have no queue of their own the surfaces are loaded again, group by group, so that a thread's
-// memory does not grow with the number of lights.
-inline void flush_shadows(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w, int begin, int end) {
-  LightGroup g = light_group(*s.frame, 0);
-  trace_group(s, k, g);
-  for (g = light_group(*s.frame, g.end); s.frame->integrator.shadows && g.first < g.end && !is_cancelled(s);
-       g = light_group(*s.frame, g.end)) {
-    for (int at = begin; at < end; at += kWide) {
-      PathState<FW> p = load_paths(k, w, at);
-      uint32_t hits = hits_of(p, live_at(w, at));
-      if (!hits) continue;
-      Surface<FW> f = load_surfaces(s, p, hits);
-      shade_lights(s, k, w, at, hits, p, f, g);
-    }
-    trace_group(s, k, g);
-  }
-  k.queued = 0;
 }
 
 // The paths of a vector that go on, appended to the next bounce.
@@ -153,8 +122,8 @@ RT_HD void queue_steps(const rt::Wave& w, int at, uint32_t mask, const PathStep<
 }
 
 // Those of the rays in `mask`, of paths p, that nothing but `self` is in the way of, up to t_max.
-RT_HD uint32_t unblocked(const rt::SceneView& s, const PathState<FW>& p, Vec3<FW> origin, Vec3<FW> direction, UW self,
-                         FW t_max, uint32_t mask) {
+RT_CALLED uint32_t unblocked(const rt::SceneView& s, const PathState<FW>& p, Vec3<FW> origin, Vec3<FW> direction,
+                             UW self, FW t_max, uint32_t mask) {
   if (s.frame->scene.large_count && mask)
     mask &= ~bits(large_occluded<FW>(s.large, s.frame->scene.large_count, origin, direction, self, t_max,
                                      ray_filter<FW>(s, p.x, p.y, p.sample, origin, direction, true)));
@@ -191,7 +160,7 @@ RT_HD int sky_batch(const rt::Frame& frame) {
 inline void trace_sky(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w, int begin, int end) {
   rt::RayStream& q = k.stream;
   const int rays = sky_rays(s.frame->integrator);
-  const FW distance(sky_distance(s.frame->integrator));
+  const FW distance(s.frame->integrator.ao_distance);
   uint32_t* open = q.open;
   q.count = 0;
   for (int at = begin; at < end; at += kWide) {
@@ -203,14 +172,13 @@ inline void trace_sky(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w,
     }
     const Surface<FW> f = load_surfaces(s, p, hits);
     const UW self = leaving(p, f), slot = load<UW>(w.slot + at);
-    const uint32_t leave = hits & bits(traces_sky(s, p));
     for (int ray = 0; ray < rays; ++ray) {
-      const SkySample<FW> a = shade_sky(s, p, f, Vec3<FW>{FW(1.0f), FW(1.0f), FW(1.0f)}, ray);
-      uint32_t free = leave & bits(a.contributes);
+      const DirectLightSample<FW> a = shade_sky(s, p, f, Vec3<FW>{FW(1.0f), FW(1.0f), FW(1.0f)}, ray);
+      uint32_t free = hits & bits(a.contributes);
       if (s.frame->scene.large_count && free)
-        free &= ~bits(large_occluded<FW>(s.large, s.frame->scene.large_count, f.point.position, a.wi, self, distance,
-                                         ray_filter<FW>(s, p.x, p.y, p.sample, f.point.position, a.wi, true)));
-      queue_stream(q, f.point.position, a.wi, distance, self, UW(kNoPrim), slot, free);
+        free &= ~bits(large_occluded<FW>(s.large, s.frame->scene.large_count, a.origin, a.sample.wi, self, distance,
+                                         ray_filter<FW>(s, p.x, p.y, p.sample, a.origin, a.sample.wi, true)));
+      queue_stream(q, a.origin, a.sample.wi, distance, self, UW(kNoPrim), slot, free);
       *open++ = free;
     }
   }
@@ -241,15 +209,6 @@ RT_HD void keep_surfaces(const rt::SceneView& s, const rt::Scratch& k, int at, c
   }
 }
 
-// What the sky sends to the surfaces `hits` of a vector, after trace_sky for those from `begin` on.
-RT_HD void add_sky(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w, int at, int begin, const PathState<FW>& p,
-                   const Surface<FW>& f, Vec3<FW> ambient, uint32_t hits) {
-  const int rays = sky_rays(s.frame->integrator);
-  const uint32_t* open = k.stream.open + (at - begin) / kWide * rays;
-  if (keeps_surface(s, p)) return keep_surfaces(s, k, at, p, f, ambient, hits, open[0]);
-  for (int ray = 0; ray < rays; ++ray) add_radiance(k, w, at, hits & open[ray], sky_radiance(*s.frame, ambient));
-}
-
 // Nearest hits of the rays of a wave that bounced.
 inline void trace_wave(const rt::SceneView& s, rt::Scratch& k, rt::Wave& w) {
   if (!s.nodes) return;
@@ -270,37 +229,124 @@ inline void trace_wave(const rt::SceneView& s, rt::Scratch& k, rt::Wave& w) {
   for (int i = 0; i < w.count; ++i) w.t[i] = q.ray[i].t, w.prim[i] = q.ray[i].prim;
 }
 
-#if !RT_PATH_TRACING  // shade_paths.h
+// As integrator/surface_step.h asks for rays, of the vector of a wave at `at`.
+struct VectorTracer {
+  const rt::SceneView& scene;
+  rt::Scratch& scratch;
+  const rt::Wave& wave;
+  rt::Wave* next;  // bounce
+  int at;
+  const uint32_t* open;  // of trace_sky, for each occlusion ray
+  LightGroup queued;  // lights whose shadow rays are queued, where no paths are traced
 
-// Adds what the wave's rays see to the tile, and fills the next bounce.
-inline void shade_wave(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w, rt::Wave& next) {
-  next.count = 0, next.depth = w.depth + 1, next.sample = w.sample;
-  const LightGroup all = {0, s.frame->scene.light_count};
-  const LightGroup direct = s.frame->integrator.shadows ? light_group(*s.frame, 0) : all;
-  int begin = 0, sky_begin = 0;
-  const int sky_surfaces = sky_batch(*s.frame);
-  for (int at = 0; at < w.count && !is_cancelled(s); at += kWide) {
-    if (sky_rays(s.frame->integrator) && at % sky_surfaces == 0)
-      trace_sky(s, k, w, sky_begin = at, w.count - at < sky_surfaces ? w.count : at + sky_surfaces);
-    PathState<FW> p = load_paths(k, w, at);
-    const uint32_t live = live_at(w, at), hits = hits_of(p, live);
-    if (live & ~hits) add_radiance(k, w, at, live & ~hits, shade_miss(*s.frame, p));
-    if (w.depth == 0) store(k.alpha + at, path_coverage(p));
-    if (!hits) continue;
-    Surface<FW> f = load_surfaces(s, p, hits);
-    const Vec3<FW> ambient = shade_ambient(s.frame->environment, p, f);
-    if (sky_rays(s.frame->integrator))
-      add_sky(s, k, w, at, sky_begin, p, f, ambient, hits);
-    else
-      add_radiance(k, w, at, hits, ambient);
-    if ((k.queued += kWide) > rt::kShadowBatch) flush_shadows(s, k, w, begin, at), begin = at, k.queued = kWide;
-    shade_lights(s, k, w, at, hits, p, f, direct);
-    uint32_t going_on = hits & bits(path_continues(*s.frame, p, f));
-    if (going_on) queue_steps(w, at, going_on, next_step(*s.frame, p, f), next);
+  RT_HD Surface<FW> surface(uint32_t mask, PathState<FW>& p) const { return load_surfaces(scene, p, mask); }
+  RT_HD void add(uint32_t mask, Vec3<FW> radiance) const { add_radiance(scratch, wave, at, mask, radiance); }
+  RT_HD DirectLightSample<FW> ao_sample(const PathState<FW>&, const Surface<FW>& f, Vec3<FW> ambient, int) const {
+    DirectLightSample<FW> a;  // its ray has been traced
+    a.origin = f.point.position, a.contributes = splat_mask<FW>(true);
+    a.radiance = sky_radiance(*scene.frame, ambient);
+    return a;
   }
-  flush_shadows(s, k, w, begin, w.count);
+  RT_HD int light_end(int samples) const { return RT_PATH_TRACING ? samples : queued.end; }
+  // Rays that lead anywhere are traced one by one, at once; those to Phong's lights are queued, to be sorted.
+  RT_HD uint32_t visible(uint32_t mask, int number, const PathState<FW>& p, const Surface<FW>& f,
+                         const DirectLightSample<FW>& a) const {
+    if (number < 0) return mask & open[number + sky_rays(scene.frame->integrator)];
+    if (RT_PATH_TRACING) return visible_rarely(mask, p, f, a);
+    queue_shadows(scratch.shadow[number - queued.first], wave, at, mask, a);
+    return 0;
+  }
+  RT_HD uint32_t visible_rarely(uint32_t mask, const PathState<FW>& p, const Surface<FW>& f,
+                                const DirectLightSample<FW>& a) const {
+    return unblocked(scene, p, a.origin, a.sample.wi, leaving(p, f), a.sample.distance, mask);
+  }
+  RT_HD void keep_surface(uint32_t mask, const PathState<FW>& p, const Surface<FW>& f, Vec3<FW> ambient,
+                          uint32_t seen) const {
+    keep_surfaces(scene, scratch, at, p, f, ambient, mask, seen);
+  }
+  RT_HD void push(uint32_t mask, const PathState<FW>& p, const Surface<FW>& f, const PathStep<FW>& step) const {
+#if RT_PATH_TRACING
+    if (nests(*scene.frame)) queue_media(scene, p, f, step.path, mask, *next);
+#endif
+    queue_steps(wave, at, mask, step, *next);
+  }
+};
+
+#if RT_PATH_TRACING
+
+// Those of the camera rays `hits` of a vector that meet a ground which catches shadows.
+inline uint32_t shade_catcher(VectorTracer& tracer, const PathState<FW>& camera, uint32_t hits) {
+  const rt::SceneView& s = tracer.scene;
+  PathState<FW> p = camera;
+  p.prim = select(mask_from_bits<MW>(hits), p.prim, UW(0u));
+  const uint32_t mask = hits & bits(meets_catcher(s, p));
+  if (!mask) return 0;
+  const FW alpha = caught_shadow<FW>(s, tracer, mask, p);
+  tracer.add(mask, (FW(1.0f) - alpha) * shade_miss(s, camera));
+  float* to = tracer.scratch.alpha + tracer.at;
+  if (!shows_sky(*s.frame)) store(to, select(mask_from_bits<MW>(mask), alpha, load<FW>(to)));
+  return mask;
+}
+
+#else
+
+// Trace the shadow rays of begin..end - 1 and add what contributes. The first group of lights is queued; for
+// those that have no queue of their own the surfaces are loaded again, group by group, so that a thread's
+// memory does not grow with the number of lights.
+inline void flush_shadows(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w, int begin, int end) {
+  LightGroup g = light_group(*s.frame, 0);
+  trace_group(s, k, g);
+  for (g = light_group(*s.frame, g.end); s.frame->integrator.shadows && g.first < g.end && !is_cancelled(s);
+       g = light_group(*s.frame, g.end)) {
+    for (int at = begin; at < end; at += kWide) {
+      PathState<FW> p = load_paths(k, w, at);
+      uint32_t hits = hits_of(p, live_at(w, at));
+      if (!hits) continue;
+      const Surface<FW> f = load_surfaces(s, p, hits);
+      VectorTracer tracer = {s, k, w, nullptr, at, nullptr, g};
+      add_lights(s, tracer, hits, p, f, f.bsdf, Vec3<FW>(), g.first, g.end);
+    }
+    trace_group(s, k, g);
+  }
+  k.queued = 0;
 }
 
 #endif
+
+// Adds what the wave's rays see to the tile, and fills the next bounce.
+inline void shade_wave(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w, rt::Wave& next) {
+  const rt::Frame& frame = *s.frame;
+  next.count = 0, next.depth = w.depth + 1, next.sample = w.sample;
+  const LightGroup all = {0, frame.scene.light_count};
+  const LightGroup queued = frame.integrator.shadows ? light_group(frame, 0) : all;
+  [[maybe_unused]] int begin = 0;
+  int sky_begin = 0;
+  const int rays = sky_rays(frame.integrator), sky_surfaces = sky_batch(frame);
+  for (int at = 0; at < w.count && !is_cancelled(s); at += kWide) {
+    if (rays && at % sky_surfaces == 0)
+      trace_sky(s, k, w, sky_begin = at, w.count - at < sky_surfaces ? w.count : at + sky_surfaces);
+    VectorTracer tracer = {s, k, w, &next, at, k.stream.open + (at - sky_begin) / kWide * rays, queued};
+    PathState<FW> p = load_paths(k, w, at);
+    const uint32_t live = live_at(w, at);
+    uint32_t hits = hits_of(p, live);
+#if RT_PATH_TRACING
+    if (nests(frame))
+      load_media(w, at, p);
+    else if (w.depth > 0)
+      add_crossed_lights(s, tracer, live, p, load<FW>(w.t + at));
+#endif
+    if (live & ~hits) tracer.add(live & ~hits, shade_miss(s, p));
+    if (w.depth == 0) store(k.alpha + at, camera_coverage(frame, p));
+#if RT_PATH_TRACING
+    if (w.depth == 0 && catches_shadows(frame)) hits &= ~shade_catcher(tracer, p, hits);
+#else
+    if (hits && (k.queued += kWide) > rt::kShadowBatch) flush_shadows(s, k, w, begin, at), begin = at, k.queued = kWide;
+#endif
+    if (hits) surface_step<FW>(s, tracer, hits, p);
+  }
+#if !RT_PATH_TRACING
+  flush_shadows(s, k, w, begin, w.count);
+#endif
+}
 
 }  // namespace RT_NS

@@ -119,6 +119,7 @@ RT_HD void load_transposed(const float* p, F8& x, F8& y, F8& z, F8& w) {
 template <> struct Lanes<F8> {
   using U = U8;
   using M = M8;
+  using Bits = uint32_t;
   static constexpr int count = 8;
 };
 
@@ -202,6 +203,7 @@ RT_HD void load_transposed(const float* p, F16& x, F16& y, F16& z, F16& w) {
 template <> struct Lanes<F16> {
   using U = U16;
   using M = M16;
+  using Bits = uint32_t;
   static constexpr int count = 16;
 };
 using FW = F16;  // the width that rays are processed in
@@ -218,7 +220,6 @@ RT_HD FW lookup(const float* base, UW index) { return gather(base, index); }
 template <int N> RT_HD bool any(WideM<N> m) { return bits(m) != 0; }
 template <class V> RT_HD V load(const float* p) { return load(p, (V*)nullptr); }
 template <class V> RT_HD V load(const uint32_t* p) { return load(p, (V*)nullptr); }
-template <class M> RT_HD M mask_from_bits(uint32_t b) { return mask_from_bits(b, (M*)nullptr); }
 RT_HD UW lane_iota() {
   alignas(64) uint32_t lane[kWide];
   for (int i = 0; i < kWide; ++i) lane[i] = (uint32_t)i;

@@ -4,9 +4,6 @@
 #include "traverse_single.cuh"
 #include "traverse_packet.cuh"
 #include "path.cuh"
-#if RT_PATH_TRACING
-#include "trace_paths.cuh"
-#endif
 
 namespace RT_NS {
 

@@ -1,11 +1,15 @@
-// A path through the scene, one thread (CUDA): surfaces, lights and mirrors from the camera ray's first
-// hit on. Shadow rays are cast in add_lights. The traversal is a template argument with
+// A path through the scene, one thread (CUDA): integrator/surface_step.h from the camera ray's first hit on. The
+// traversal is a template argument with
 //   Primitive<float> primitive(prim)
 //   void intersect_closest(o, d, self, t, prim, filter)   nearest hit before t, except `self`
 //   bool occluded(o, d, self, t_max, filter)              whether anything except `self` is in (0, t_max)
 // filter: integrator/hit_filter.h
 #pragma once
-#include "../integrator/integrators.h"
+#include "../integrator/surface_step.h"
+#if RT_PATH_TRACING
+#include "../integrator/media.h"
+#include "../integrator/shadow_catcher.h"
+#endif
 
 // With nested glass rays are traced from so many places that traversal is called: inlined, the stacks of all places
 // would add up in local memory (7,296 bytes of a thread in place of 5,136).
@@ -92,28 +96,6 @@ RT_DEVICE void path_intersect_closest(const rt::SceneTables& s, const Traversal&
   t = hit.t, p.prim = hit.prim;
 }
 
-// Whether anything except `self` is in (0, t_max) of a ray that leaves a surface of the path p.
-template <class Traversal>
-RT_DEVICE bool path_occluded(const rt::SceneTables& s, const Traversal& traversal, const PathState<float>& p,
-                             Vec3<float> o, Vec3<float> d, uint32_t self, float t_max) {
-  return any_hit(s, traversal, {o, d}, self, t_max, ray_filter<float>(s, p.x, p.y, p.sample, o, d, true));
-}
-
-// What the lights send to a surface, added to `radiance`; asks for shadow rays one light at a time.
-template <class Traversal>
-RT_DEVICE Vec3<float> add_lights(const rt::SceneTables& s, const Traversal& traversal, const PathState<float>& p,
-                                 const Surface<float>& f, Vec3<float> radiance) {
-  for (int i = 0; i < s.frame->scene.light_count; ++i) {
-    DirectSample<float> a = shade_light(s.frame->integrator, s.lights[i], p, f);
-    if (!a.contributes) continue;
-    if (s.frame->integrator.shadows &&
-        path_occluded(s, traversal, p, f.point.position, a.sample.wi, p.prim, a.sample.distance))
-      continue;
-    radiance = radiance + a.radiance;
-  }
-  return radiance;
-}
-
 // A pixel of a draft without a surface, to begin with.
 RT_DEVICE void clear_draft(const rt::SceneTables& s, uint32_t x, uint32_t y) {
   draft_at(s, x, y)[kDraftDepth * draft_plane(s.frame->film)] = kNoSurface;
@@ -131,53 +113,127 @@ RT_DEVICE void keep_surface(const rt::SceneTables& s, const PathState<float>& p,
   for (int i = 0; i < rt::kDraftPlanes; ++i) to[i * plane] = values[i];
 }
 
-// What the sky sends to a surface, added to `radiance`, or kept for the filter of a draft.
-template <class Traversal>
-RT_DEVICE Vec3<float> add_sky(const rt::SceneTables& s, const Traversal& traversal, const PathState<float>& p,
-                              const Surface<float>& f, Vec3<float> ambient, Vec3<float> radiance) {
-  const rt::Integrator& integrator = s.frame->integrator;
-  bool open = false;
-  for (int ray = 0; ray < sky_rays(integrator); ++ray) {
-    const SkySample<float> a = shade_sky(s, p, f, ambient, ray);
-    if (!a.contributes || !traces_sky(s, p) ||
-        path_occluded(s, traversal, p, f.point.position, a.wi, leaving(p, f), sky_distance(integrator)))
-      continue;
-    if (keeps_surface(s, p))
-      open = true;
-    else
-      radiance = radiance + a.radiance;
-  }
-  if (keeps_surface(s, p)) keep_surface(s, p, f, ambient, open);
-  return radiance;
-}
+#if RT_PATH_TRACING
 
-#if !RT_PATH_TRACING  // trace_paths.cuh
-
-// Radiance and coverage of a path whose camera ray meets p.prim.
+// As integrator/media.h asks for rays.
 template <class Traversal>
-RT_DEVICE float4 trace_path(const rt::SceneTables& s, const Traversal& traversal, PathState<float> p) {
-  Vec3<float> radiance = vec3(0.0f, 0.0f, 0.0f);
-  const float coverage = path_coverage(p);
-  for (;;) {
-    if (p.prim == kNoPrim) {
-      radiance = radiance + shade_miss(*s.frame, p);
-      break;
-    }
-    const Surface<float> f = path_surface(s, p, traversal.primitive(p.prim));
-    const Vec3<float> ambient = shade_ambient(s.frame->environment, p, f);
-    if (sky_rays(s.frame->integrator))
-      radiance = add_sky(s, traversal, p, f, ambient, radiance);
-    else
-      radiance = radiance + ambient;
-    radiance = add_lights(s, traversal, p, f, radiance);
-    if (!path_continues(*s.frame, p, f)) break;
-    PathStep<float> step = next_step(*s.frame, p, f);
-    p = step.path;
-    path_intersect_closest(s, traversal, p, step.self, step.t);
+struct MediaTracer {
+  const rt::SceneTables& scene;
+  const Traversal& traversal;
+
+  RT_DEVICE Primitive<float> primitive(uint32_t prim) const { return traversal.primitive(prim); }
+  RT_DEVICE void intersect_closest(PathState<float>& p, uint32_t self, float& t) const {
+    path_intersect_closest(scene, traversal, p, self, t);
   }
-  return make_float4(radiance.x, radiance.y, radiance.z, coverage);
+#if RT_HIT_FILTERS && RT_NESTED
+  RT_DEVICE void intersect_closest_except(PathState<float>& p, const uint32_t* except, float& t) const {
+    const HitsExcept filter = {sample_hits<float>(scene, p.x, p.y, p.sample, p.ray.origin, p.ray.direction), except};
+    const ClosestHit hit = closest_hit(scene, traversal, p.ray, kNoPrim, {t, p.prim}, filter);
+    t = hit.t, p.prim = hit.prim;
+  }
+#endif
+};
+
+// A path after cross_media, and the radiance that it returns. Called: in few scenes is any glass nested.
+struct Crossing {
+  PathState<float> path;
+  Vec3<float> radiance;
+};
+
+template <class Traversal>
+RT_DEVICE_CALLED Crossing cross_path(const rt::SceneTables& s, const Traversal& traversal, PathState<float> p) {
+  const Vec3<float> radiance = cross_media(s, MediaTracer<Traversal>{s, traversal}, p);
+  return {p, radiance};
 }
 
 #endif
 
+// As integrator/surface_step.h asks for rays, of one path.
+template <class Traversal>
+struct PathTracer {
+  const rt::SceneTables& scene;
+  const Traversal& traversal;
+  PathState<float> path;  // where it meets its next surface
+  Vec3<float> radiance;
+
+  RT_DEVICE Surface<float> surface(bool, const PathState<float>& p) const {
+    return path_surface(scene, p, traversal.primitive(p.prim));
+  }
+  RT_DEVICE void add(bool, Vec3<float> more) { radiance = radiance + more; }
+  RT_DEVICE DirectLightSample<float> ao_sample(const PathState<float>& p, const Surface<float>& f, Vec3<float> ambient,
+                                               int ray) const {
+    return shade_sky(scene, p, f, ambient, ray);
+  }
+  RT_DEVICE int light_end(int samples) const { return samples; }
+  RT_DEVICE bool visible(bool mask, int, const PathState<float>& p, const Surface<float>& f,
+                         const DirectLightSample<float>& a) const {
+    return mask &&
+           !any_hit(scene, traversal, {a.origin, a.sample.wi}, leaving(p, f), a.sample.distance, light_filter(p, a));
+  }
+  RT_DEVICE bool visible_rarely(bool, const PathState<float>& p, const Surface<float>& f,
+                                const DirectLightSample<float>& a) const {
+    return !any_hit_called(scene, traversal, {a.origin, a.sample.wi}, leaving(p, f), a.sample.distance,
+                           light_filter(p, a));
+  }
+  RT_DEVICE auto light_filter(const PathState<float>& p, const DirectLightSample<float>& a) const {
+    return ray_filter<float>(scene, p.x, p.y, p.sample, a.origin, a.sample.wi, true);
+  }
+  RT_DEVICE void keep_surface(bool, const PathState<float>& p, const Surface<float>& f, Vec3<float> ambient,
+                              bool open) const {
+    RT_NS::keep_surface(scene, p, f, ambient, open);
+  }
+  RT_DEVICE void push(bool, const PathState<float>& p, const Surface<float>& f, const PathStep<float>& step) {
+    path = step.path;
+    float t = step.t;
+#if RT_PATH_TRACING
+    if (nests(*scene.frame)) leave_surface(scene, p, f, path);
+    path_intersect_closest(scene, traversal, path, step.self, t);
+    add_crossed_lights(scene, *this, true, path, t);
+    if (nests(*scene.frame)) {
+      const Crossing crossed = cross_path(scene, traversal, path);
+      path = crossed.path, radiance = radiance + crossed.radiance;
+    }
+#else
+    path_intersect_closest(scene, traversal, path, step.self, t);
+#endif
+  }
+};
+
+#if RT_PATH_TRACING
+
+// Radiance and coverage of a camera ray that meets a ground which catches shadows.
+template <class Traversal>
+RT_DEVICE_CALLED float4 trace_shadow(const rt::SceneTables& s, const Traversal& traversal,
+                                     const PathState<float>& camera) {
+  PathTracer<Traversal> tracer = {s, traversal, camera, {0.0f, 0.0f, 0.0f}};
+  const float alpha = caught_shadow<float>(s, tracer, true, camera);
+  const Vec3<float> behind = (1.0f - alpha) * shade_miss(s, camera);
+  return make_float4(behind.x, behind.y, behind.z, shows_sky(*s.frame) ? 1.0f : alpha);
+}
+
+#endif
+
+// Radiance and coverage of a path whose camera ray meets p.prim.
+template <class Traversal>
+RT_DEVICE float4 trace_path(const rt::SceneTables& s, const Traversal& traversal, PathState<float> p) {
+#if RT_PATH_TRACING
+  if (nests(*s.frame)) {
+    enter_camera_media(s, p);
+    p = cross_path(s, traversal, p).path;
+  }
+#endif
+#if RT_PATH_TRACING
+  if (p.prim != kNoPrim && catches_shadows(*s.frame) && meets_catcher(s, p)) return trace_shadow(s, traversal, p);
+#endif
+  PathTracer<Traversal> tracer = {s, traversal, p, {0.0f, 0.0f, 0.0f}};
+  const float coverage = camera_coverage(*s.frame, p);
+  for (;;) {  // in other shapes of this loop, the compiler spills up to a third more registers
+    if (tracer.path.prim == kNoPrim) {
+      tracer.add(true, shade_miss(s, tracer.path));
+      break;
+    }
+    if (!surface_step<float>(s, tracer, true, tracer.path)) break;
+  }
+  return make_float4(tracer.radiance.x, tracer.radiance.y, tracer.radiance.z, coverage);
+}
 }  // namespace RT_NS

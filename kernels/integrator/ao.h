@@ -12,14 +12,6 @@
 
 namespace RT_NS {
 
-// What the sky sends to a surface along one ray, and on to the film, unless something is in the way.
-template <class F>
-struct SkySample {
-  Vec3<F> wi;
-  MaskOf<F> contributes;  // the surface's own primitive is not in the way
-  Vec3<F> radiance;
-};
-
 // Whether the sky's light on a surface of the path is kept for draft_ambient, and not added: a draft has one ray a surface.
 RT_HD bool is_draft(const rt::SceneTables& s) { return RT_INTEGRATORS && RT_LOCAL_INTEGRATORS && RT_DRAFTS && s.draft; }
 template <class F> RT_HD bool keeps_surface(const rt::SceneTables& s, const PathState<F>& p) {
@@ -55,21 +47,23 @@ template <class F> RT_HD Vec3<F> sky_radiance(const rt::Frame& frame, Vec3<F> am
   return F(1.0f / (float)frame.integrator.ao_samples) * ambient;
 }
 
-// ray: 0 to ao_samples - 1; ambient: what the surface shows of the whole sky
-template <class F> RT_HD SkySample<F> shade_sky(const rt::SceneTables& s, const PathState<F>& p, const Surface<F>& f,
-                                                Vec3<F> ambient, int32_t ray) {
-  const rt::Integrator& integrator = s.frame->integrator;
-  SkySample<F> a;
-  a.wi = sky_direction(s, p, f.point.normal, ray);
-  a.contributes = !(f.point.inside & (hit_again(f.primitive, f.point, a.wi) < F(integrator.ao_distance)));
-  a.radiance = sky_radiance(*s.frame, ambient);
-  return a;
-}
-
 // Whether rays to the sky leave a surface. What a ground shows that catches shadows is not filtered.
 template <class F> RT_HD MaskOf<F> traces_sky(const rt::SceneTables& s, const PathState<F>& p) {
   if (!keeps_surface(s, p) || catches_shadows(*s.frame)) return splat_mask<F>(true);
   return traces_row(p.y - UintOf<F>((uint32_t)s.frame->film.y0));
+}
+
+// What the sky sends to a surface along one ray. ray: 0 to ao_samples - 1; ambient: what the surface shows of the whole sky
+template <class F>
+RT_HD DirectLightSample<F> shade_sky(const rt::SceneTables& s, const PathState<F>& p, const Surface<F>& f,
+                                     Vec3<F> ambient, int32_t ray) {
+  const F distance(s.frame->integrator.ao_distance);
+  const Vec3<F> wi = sky_direction(s, p, f.point.normal, ray);
+  const MaskOf<F> is_free = !(f.point.inside & (hit_again(f.primitive, f.point, wi) < distance));
+  return {f.point.position,
+          {wi, distance, F(1.0f), F(0.0f)},
+          MaskOf<F>(is_free & traces_sky(s, p)),
+          sky_radiance(*s.frame, ambient)};
 }
 
 // The depth of a surface as draft_ambient compares it: in sizes of a pixel there.

@@ -12,22 +12,20 @@
 
 namespace RT_NS {
 
-template <class F> RT_HD Vec3<F> shade_ambient(const rt::Environment& e, const PathState<F>& p, const Surface<F>& f) {
-  return bsdf_ambient(f.bsdf, splat3<F>(e.ambient), p.throughput);
-}
-
 // What a light sends to a surface and on to the film, unless something is in the way.
 template <class F>
-struct DirectSample {
+struct DirectLightSample {
+  Vec3<F> origin;  // of the ray to the light
   LightSample<F> sample;
   MaskOf<F> contributes;  // the surface faces the light and, if there are shadows, its own primitive is not in the way
   Vec3<F> radiance;
 };
 
 template <class F>
-RT_HD DirectSample<F> shade_light(const rt::Integrator& integrator, const rt::Light& light, const PathState<F>& p,
-                                  const Surface<F>& f) {
-  DirectSample<F> a;
+RT_HD DirectLightSample<F> shade_light(const rt::Integrator& integrator, const rt::Light& light, const PathState<F>& p,
+                                       const Surface<F>& f) {
+  DirectLightSample<F> a;
+  a.origin = f.point.position;
   a.sample = light_sample(light, f.point.position);
   F cosine = dot(f.point.normal, a.sample.wi);
   a.contributes = cosine > F(0.0f);
@@ -40,7 +38,7 @@ RT_HD DirectSample<F> shade_light(const rt::Integrator& integrator, const rt::Li
   return a;
 }
 
-// Which paths go on from their surfaces.
+// Which paths go on from their surfaces where no paths are traced: along mirrors.
 template <class F> RT_HD MaskOf<F> path_continues(const rt::Integrator& integrator, const PathState<F>& p,
                                                   const Surface<F>& f) {
   return bsdf_is_sampled(f.bsdf) & splat_mask<F>(p.depth < max_depth(integrator));
@@ -51,6 +49,30 @@ RT_HD PathStep<F> mirror_step(const rt::Frame& frame, const PathState<F>& p, con
   BsdfSample<F> b = bsdf_sample(f.bsdf, f.point.normal, p.ray.direction);
   return path_step(frame, p, f, b.wi, b.weight);
 }
+
+#if !RT_PATH_TRACING  // what surface_step.h asks for; path_tracing.h has it for all materials and lights
+
+template <class F> RT_HD Vec3<F> shade_miss(const rt::SceneTables& scene, const PathState<F>& p) {
+  return shade_background(*scene.frame, p);
+}
+
+template <class F> RT_HD F camera_coverage(const rt::Frame&, const PathState<F>& p) { return path_coverage(p); }
+
+template <class F> RT_HD Vec3<F> shade_ambient(const rt::Frame& frame, const PathState<F>& p, const Bsdf<F>& bsdf) {
+  return bsdf_ambient(bsdf, splat3<F>(frame.environment.ambient), p.throughput);
+}
+
+RT_HD int32_t light_samples(const rt::Frame& frame, int) { return frame.scene.light_count; }
+
+RT_HD bool casts_shadows(const rt::SceneTables& scene, int32_t) { return scene.frame->integrator.shadows; }
+
+template <class F>
+RT_HD DirectLightSample<F> shade_light(const rt::SceneTables& scene, int32_t number, const PathState<F>& p,
+                                       const Surface<F>& f, const Bsdf<F>&) {
+  return shade_light(scene.frame->integrator, scene.lights[number], p, f);
+}
+
+#endif
 
 }  // namespace RT_NS
 

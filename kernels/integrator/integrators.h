@@ -1,5 +1,4 @@
-// The integrators by their kind. A scheduler traces the rays that these functions and those of direct.h ask for, and
-// knows no integrator by name.
+// The integrators by their kind; schedulers know none by name.
 #if defined(RT_FIELD_LISTS)  // of core/structs.h
 #include "ao.h"
 #include "direct.h"
@@ -28,22 +27,15 @@ RT_HD bool needs_path_tracing(const rt::Frame& frame, const rt::Camera& camera, 
   return needed;
 }
 
+RT_HD bool traces_paths(const rt::Integrator& integrator) {
+  if (!RT_PATH_TRACING || !RT_LOCAL_INTEGRATORS) return RT_PATH_TRACING;
+  return RT_PATH_INTEGRATOR && integrator.kind == kIntegratorPath;
+}
+
 // Rays to the sky that leave each surface (shade_sky); 0: its ambient light comes without any (shade_ambient).
 RT_HD int32_t sky_rays(const rt::Integrator& integrator) {
-  if (RT_INTEGRATORS && integrator.kind == kIntegratorAo) return integrator.ao_samples;
+  if (RT_INTEGRATORS && RT_LOCAL_INTEGRATORS && integrator.kind == kIntegratorAo) return integrator.ao_samples;
   return 0;
-}
-
-// how far a ray to the sky goes, in render space
-RT_HD float sky_distance(const rt::Integrator& integrator) { return integrator.ao_distance; }
-
-// Which paths continue from their surfaces, and how: along mirrors (direct.h), with every integrator so far.
-template <class F> RT_HD MaskOf<F> path_continues(const rt::Frame& frame, const PathState<F>& p, const Surface<F>& f) {
-  return path_continues(frame.integrator, p, f);
-}
-
-template <class F> RT_HD PathStep<F> next_step(const rt::Frame& frame, const PathState<F>& p, const Surface<F>& f) {
-  return mirror_step(frame, p, f);
 }
 
 }  // namespace RT_NS

@@ -1,6 +1,6 @@
 // The state of a path and the steps that every integrator takes: start at the camera, arrive in the
-// background or on a surface. A scheduler (cpu/shade.h: waves of rays; cuda/path.cuh: a loop in a thread)
-// finds what rays meet and calls these functions; light is put together nowhere else.
+// background or on a surface. A scheduler (cpu/shade.h: waves of rays; cuda/path.cuh: a loop in a thread) finds what
+// rays meet; surface_step.h puts the light together.
 #pragma once
 #include "../bvh/node.h"
 #include "../geom/large_sphere.h"
@@ -39,7 +39,7 @@ template <class F> RT_HD F path_coverage(const PathState<F>& p) {
 }
 
 // radiance that a ray which meets nothing brings
-template <class F> RT_HD Vec3<F> shade_miss(const rt::Frame& frame, const PathState<F>& p) {
+template <class F> RT_HD Vec3<F> shade_background(const rt::Frame& frame, const PathState<F>& p) {
   F height = p.depth == 0 ? background_height_row<F>(frame.film.height, p.y)
                           : background_height_direction(frame.environment, p.ray.direction);
   return p.throughput * background(frame.environment, height);

@@ -25,11 +25,6 @@ namespace RT_NS {
 
 constexpr int kRouletteDepth = 5;
 
-RT_HD bool traces_paths(const rt::Integrator& integrator) {
-  if (!RT_LOCAL_INTEGRATORS) return true;
-  return RT_PATH_INTEGRATOR && integrator.kind == kIntegratorPath;
-}
-
 // Whether spheres are in the way of a light. Where none are, its samples count in full: paths meet spheres.
 RT_HD bool casts_shadows(const rt::Frame& frame, const rt::Light& light) {
   return frame.integrator.shadows && light.shadow;
@@ -90,10 +85,10 @@ RT_HD Vec3<F> shade_image_miss(const rt::SceneTables& scene, const PathState<F>&
 }
 
 // Radiance from afar along a ray that meets nothing.
-template <class F> RT_HD Vec3<F> shade_sky_miss(const rt::SceneTables& scene, const PathState<F>& p) {
+template <class F> RT_HD Vec3<F> shade_miss(const rt::SceneTables& scene, const PathState<F>& p) {
   const rt::Frame& frame = *scene.frame;
   if (has_sky_image(frame) && (p.depth > 0 || frame.sky.sky_visible)) return shade_image_miss(scene, p);
-  if (p.depth == 0 || !traces_paths(frame.integrator)) return shade_miss(frame, p);
+  if (p.depth == 0 || !traces_paths(frame.integrator)) return shade_background(frame, p);
   const Vec3<F> sky = splat3<F>(frame.environment.ambient) +
                       background(frame.environment, background_height_direction(frame.environment, p.ray.direction));
   return clamped(frame.integrator, p.depth, p.throughput * sky);
@@ -156,7 +151,7 @@ RT_HD Vec3<F> shade_emission(const rt::Frame& frame, const PathState<F>& p, cons
 
 // Ambient light, where no paths are traced to what is around.
 template <class F>
-RT_HD Vec3<F> shade_path_ambient(const rt::Frame& frame, const PathState<F>& p, const Scattering<F>& s) {
+RT_HD Vec3<F> shade_ambient(const rt::Frame& frame, const PathState<F>& p, const Scattering<F>& s) {
   return p.throughput * (splat3<F>(frame.environment.ambient) * scattering_ambient(s));
 }
 
@@ -192,20 +187,12 @@ RT_HD LightSample<F> sample_light(const rt::Frame& frame, const rt::Light& light
   return area_light_sample(light, position, sample_2d<F>(seed, p.x, p.y, p.sample, (uint32_t)p.depth, kUseLight));
 }
 
-// What a light sends to a surface and on along the path, unless something is in the way.
-template <class F>
-struct LitSample {
-  Vec3<F> origin;
-  LightSample<F> sample;
-  MaskOf<F> contributes;  // before anything but the surface's own primitive is tested
-  Vec3<F> radiance;
-};
-
 // found: whether directions drawn from the material find this light too
 template <class F>
-RT_HD LitSample<F> shade_sample(const rt::Frame& frame, const LightSample<F>& sample, Vec3<F> color, bool shadows,
-                                const PathState<F>& p, const Surface<F>& f, const Scattering<F>& s, bool found) {
-  LitSample<F> a;
+RT_HD DirectLightSample<F> shade_sample(const rt::Frame& frame, const LightSample<F>& sample, Vec3<F> color,
+                                        bool shadows, const PathState<F>& p, const Surface<F>& f,
+                                        const Scattering<F>& s, bool found) {
+  DirectLightSample<F> a;
   a.sample = sample;
   const ScatteringValue<F> v = scattering_eval(s, sample.wi);
   const F other = found && shadows ? v.pdf : F(0.0f);
@@ -302,10 +289,11 @@ RT_HD DrawnLight<F> draw_light(const rt::SceneTables& scene, int32_t number, con
 
 // What that sample sends to a surface. found: as shade_sample has it
 template <class F>
-RT_HD LitSample<F> shade_drawn_light(const rt::SceneTables& scene, int32_t number, const DrawnLight<F>& light,
-                                     const PathState<F>& p, const Surface<F>& f, const Scattering<F>& s, bool found) {
+RT_HD DirectLightSample<F> shade_drawn_light(const rt::SceneTables& scene, int32_t number, const DrawnLight<F>& light,
+                                             const PathState<F>& p, const Surface<F>& f, const Scattering<F>& s,
+                                             bool found) {
   const bool shadows = casts_shadows(scene, number);
-  LitSample<F> a = shade_sample(*scene.frame, light.sample, light.color, shadows, p, f, s, found);
+  DirectLightSample<F> a = shade_sample(*scene.frame, light.sample, light.color, shadows, p, f, s, found);
   a.contributes = a.contributes & light.present;
   return a;
 }
@@ -313,8 +301,8 @@ RT_HD LitSample<F> shade_drawn_light(const rt::SceneTables& scene, int32_t numbe
 // The light sample of that number at a surface, 0 to light_samples - 1. The material is evaluated in one place for all
 // kinds of light: it is most of the code of a kernel that traces paths.
 template <class F>
-RT_HD LitSample<F> shade_path_light(const rt::SceneTables& scene, int32_t number, const PathState<F>& p,
-                                    const Surface<F>& f, const Scattering<F>& s) {
+RT_HD DirectLightSample<F> shade_light(const rt::SceneTables& scene, int32_t number, const PathState<F>& p,
+                                       const Surface<F>& f, const Scattering<F>& s) {
   const rt::Frame& frame = *scene.frame;
   const bool is_listed = number < frame.scene.light_count;
   const bool found = path_goes_on(frame.integrator, p) || (is_listed && !traces_paths(frame.integrator));
@@ -348,9 +336,9 @@ RT_HD ScatteringSample<F> draw_direction(const rt::Frame& frame, const PathState
 
 // What a light with an extent that casts shadows sends along such a direction, unless something is in the way.
 template <class F>
-RT_HD LitSample<F> shade_found_light(const rt::Frame& frame, const rt::Light& light, const ScatteringSample<F>& b,
-                                     const PathState<F>& p, const Surface<F>& f) {
-  LitSample<F> a;
+RT_HD DirectLightSample<F> shade_found_light(const rt::Frame& frame, const rt::Light& light,
+                                             const ScatteringSample<F>& b, const PathState<F>& p, const Surface<F>& f) {
+  DirectLightSample<F> a;
   a.origin = start_point(f, b.wi);
   const LightHit<F> hit = area_light_hit(light, a.origin, b.wi);
   a.sample = {b.wi, hit.t, hit.radiance, hit.pdf};
@@ -374,8 +362,7 @@ template <class F>
 RT_HD ScatterStep<F> scatter_path(const rt::Frame& frame, const PathState<F>& p, const Surface<F>& f,
                                   const ScatteringSample<F>& b) {
   if (!traces_paths(frame.integrator))
-    return {next_step(frame, p, f),
-            (select(f.bsdf.is_principled, F(0.0f), F(1.0f)) > F(0.0f)) & path_continues(frame, p, f)};
+    return {mirror_step(frame, p, f), MaskOf<F>((!f.bsdf.is_principled) & path_continues(frame.integrator, p, f))};
   const Entry<F> entry = enter(frame, f, b.wi);
   Vec3<F> throughput = p.throughput * b.weight;
   MaskOf<F> alive = (largest(throughput) > F(0.0f)) & splat_mask<F>(path_goes_on(frame.integrator, p));

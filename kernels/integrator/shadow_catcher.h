@@ -67,8 +67,8 @@ template <class F> RT_HD Vec3<F> caught_direction(const rt::Frame& frame, const 
 
 // The light sample of that number at the ground, 0 to light_samples - 1.
 template <class F>
-RT_HD LitSample<F> shade_caught_light(const rt::SceneTables& scene, int32_t number, const PathState<F>& p,
-                                      const Surface<F>& f, const Scattering<F>& s) {
+RT_HD DirectLightSample<F> shade_caught_light(const rt::SceneTables& scene, int32_t number, const PathState<F>& p,
+                                              const Surface<F>& f, const Scattering<F>& s) {
   const rt::Frame& frame = *scene.frame;
   DrawnLight<F> light;
   if (is_sky_image(frame, number) && draws_cosine(frame)) {
@@ -92,23 +92,46 @@ template <class F> RT_HD F whole_sky(const rt::Frame& frame, const Surface<F>& f
 
 // What the ground shows of a sky without an image, by one ray of that density.
 template <class F>
-struct CaughtSky {
-  Vec3<F> wi;
-  Vec3<F> radiance;
-};
-
-template <class F>
-RT_HD CaughtSky<F> caught_sky(const rt::Frame& frame, const PathState<F>& p, const Surface<F>& f,
-                              const Scattering<F>& s) {
+RT_HD DirectLightSample<F> caught_sky(const rt::Frame& frame, const PathState<F>& p, const Surface<F>& f,
+                                      const Scattering<F>& s) {
   const Vec3<F> wi = caught_direction(frame, p, f);
   const Vec3<F> sky = splat3<F>(frame.environment.ambient) +
                       background(frame.environment, background_height_direction(frame.environment, wi));
-  return {wi, scattering_ambient(s) * sky};
+  return {f.point.position, {wi, F(kInfinity), F(1.0f), F(0.0f)}, splat_mask<F>(true), scattering_ambient(s) * sky};
 }
 
 // Share of light that is missing.
 template <class F> RT_HD F shadow_alpha(const CaughtLight<F>& caught) {
   return select(caught.all > F(0.0f), caught.missing / max_(caught.all, F(1e-20f)), F(0.0f));
+}
+
+// The share of light that things keep off where the camera rays `mask` meet the ground. tracer: of surface_step.h
+template <class F, class Tracer>
+RT_HD F caught_shadow(const rt::SceneTables& s, Tracer& tracer, BitsOf<F> mask, const PathState<F>& camera) {
+  const rt::Frame& frame = *s.frame;
+  PathState<F> p = catching_path(frame, camera);
+  Surface<F> f = tracer.surface(mask, p);
+  const Scattering<F> scattering = catcher_scattering(frame, p, f);
+  const MaskOf<F> all = mask_from_bits<MaskOf<F>>(mask);
+  CaughtLight<F> caught = {F(0.0f), F(0.0f)};
+  for (int i = 0; i < light_samples(frame, p.depth); ++i) {
+    const DirectLightSample<F> a = shade_caught_light(s, i, p, f, scattering);
+    BitsOf<F> seen = mask & bits(a.contributes);
+    if (seen && casts_shadows(s, i)) seen = tracer.visible(seen, i, p, f, a);
+    catch_light(caught, a.radiance, all & a.contributes, mask_from_bits<MaskOf<F>>(seen),
+                is_sky_image(frame, i) ? whole_sky(frame, f) : F(0.0f));
+  }
+  const Vec3<F> ambient = shade_ambient(frame, p, scattering);
+  const int rays = sky_rays(frame.integrator);
+  const bool has_sky = traces_paths(frame.integrator) && !samples_sky(frame);
+  for (int i = -rays; i < (has_sky ? 1 : 0); ++i) {
+    const DirectLightSample<F> a =
+        i < 0 ? tracer.ao_sample(p, f, ambient, i + rays) : caught_sky(frame, p, f, scattering);
+    const BitsOf<F> seen = tracer.visible(mask & bits(a.contributes), i, p, f, a);
+    catch_light(caught, a.radiance, all & a.contributes, mask_from_bits<MaskOf<F>>(seen));
+  }
+  if (!traces_paths(frame.integrator) && !rays) catch_light(caught, ambient, all, all);
+  return shadow_alpha(caught);
 }
 
 }  // namespace RT_NS

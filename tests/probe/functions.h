@@ -281,7 +281,7 @@ PROBE(light_arrival) {
   path.ray = {read3(in + 4), read3(in + 7)}, path.throughput = {one, one, one};
   const Surface<F> surface = {sphere, primitive_surface(sphere, path.ray.origin, path.ray.direction),
                               phong_bsdf<F>({one, one, one}, {zero, one, zero, one, zero})};
-  const DirectSample<F> a = shade_light(u.frame.integrator, u.light, path, surface);
+  const DirectLightSample<F> a = shade_light(u.frame.integrator, u.light, path, surface);
   out[0] = truth<F>(a.contributes), write3(out + 1, a.radiance);
 }
 // y

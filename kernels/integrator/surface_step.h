@@ -1,0 +1,109 @@
+// One surface of paths: its emission, ambient light, the lights, and the ray from there. The order in which light is
+// added is that of this function, on both sides, for every integrator and material.
+//
+// F: float for one path; a vector for the paths of its lanes `mask`, which meet a surface. The tracer traces the rays and
+// keeps the sums. number of a ray to a light: of shade_light, or negative for a ray of ambient occlusion. It has
+//   Surface<F> surface(mask, p)                         where paths p meet p.prim
+//   void add(mask, radiance)
+//   DirectLightSample<F> ao_sample(p, f, ambient, ray)  the light of an occlusion ray
+//   BitsOf<F> visible(mask, number, p, f, sample)       samples that nothing keeps off; others may be added later
+//   BitsOf<F> visible_rarely(mask, p, f, sample)        the same for rays that few surfaces need
+//   void keep_surface(mask, p, f, ambient, open)        what a draft keeps; open: occlusion rays that meet nothing
+//   void push(mask, p, f, step)                         paths that go on
+#pragma once
+#include "integrators.h"
+#if RT_PATH_TRACING
+#include "path_tracing.h"
+#endif
+
+namespace RT_NS {
+
+// Adds the light of occlusion rays, numbers below 0, and of light samples, from `begin` to `end` - 1. One loop, so that a
+// GPU's kernel has the traversal for these rays once. Returns which surfaces of a draft see the sky: their light is kept.
+template <class F, class Tracer, class Scattering>
+RT_HD BitsOf<F> add_lights(const rt::SceneTables& s, Tracer& tracer, BitsOf<F> mask, const PathState<F>& p,
+                           const Surface<F>& f, const Scattering& scattering, Vec3<F> ambient, int begin, int end) {
+  BitsOf<F> open = 0;
+  for (int i = begin; i < end; ++i) {
+    DirectLightSample<F> a;
+    if (i < 0)
+      a = tracer.ao_sample(p, f, ambient, i - begin);
+    else
+      a = shade_light(s, i, p, f, scattering);
+    BitsOf<F> lit = mask & bits(a.contributes);
+    if (lit && (i < 0 || casts_shadows(s, i))) lit = tracer.visible(lit, i, p, f, a);
+    if (!lit) continue;
+    if (i < 0 && keeps_surface(s, p))
+      open = lit;
+    else
+      tracer.add(lit, a.radiance);
+  }
+  return open;
+}
+
+#if RT_PATH_TRACING
+
+// Adds area lights that directions b from narrow lobes of surfaces meet, where paths end.
+template <class F, class Tracer>
+RT_HD void add_found_lights(const rt::SceneTables& s, Tracer& tracer, BitsOf<F> mask, const PathState<F>& p,
+                            const Surface<F>& f, const ScatteringSample<F>& b) {
+  const rt::Frame& frame = *s.frame;
+  for (int i = 0; i < frame.scene.light_count; ++i) {
+    if (!is_found(frame, s.lights[i])) continue;
+    const DirectLightSample<F> a = shade_found_light(frame, s.lights[i], b, p, f);
+    BitsOf<F> lit = mask & bits(a.contributes);
+    if (lit) lit = tracer.visible_rarely(lit, p, f, a);
+    if (lit) tracer.add(lit, a.radiance);
+  }
+}
+
+// Adds the area lights that rays cross before t.
+template <class F, class Tracer>
+RT_HD void add_crossed_lights(const rt::SceneTables& s, Tracer& tracer, BitsOf<F> mask, const PathState<F>& p, F t) {
+  if (!traces_paths(s.frame->integrator)) return;
+  for (int i = 0; i < s.frame->scene.light_count; ++i)
+    if (has_extent(s.lights[i])) tracer.add(mask, shade_crossing(*s.frame, s.lights[i], p, t));
+}
+
+#endif
+
+// Returns which paths go on.
+template <class F, class Tracer>
+RT_HD BitsOf<F> surface_step(const rt::SceneTables& s, Tracer& tracer, BitsOf<F> mask, PathState<F> p) {
+  const rt::Frame& frame = *s.frame;
+  const Surface<F> f = tracer.surface(mask, p);
+#if RT_PATH_TRACING
+  if (!nests(frame)) p.throughput = p.throughput * inner_transmittance(p, f);
+  const Scattering<F> scattering = lit_scattering(frame, p, f);
+  tracer.add(mask, shade_emission(frame, p, f, scattering));
+#else
+  const Bsdf<F>& scattering = f.bsdf;
+#endif
+  const int rays = sky_rays(frame.integrator);
+  Vec3<F> ambient = {F(0.0f), F(0.0f), F(0.0f)};
+  if (!traces_paths(frame.integrator)) {
+    ambient = shade_ambient(frame, p, scattering);
+    if (!rays) tracer.add(mask, ambient);
+  }
+  const int samples = tracer.light_end(light_samples(frame, p.depth));
+  const BitsOf<F> open = add_lights(s, tracer, mask, p, f, scattering, ambient, -rays, RT_PATH_TRACING ? samples : 0);
+  if (rays && keeps_surface(s, p)) tracer.keep_surface(mask, p, f, ambient, open);
+#if !RT_PATH_TRACING
+  add_lights(s, tracer, mask, p, f, scattering, ambient, 0, samples);
+#endif
+#if RT_PATH_TRACING
+  const BitsOf<F> seeking = mask & bits(seeks_lights(s, scattering));
+  ScatteringSample<F> drawn = {};
+  if (seeking || traces_paths(frame.integrator)) drawn = draw_direction(frame, p, scattering);
+  if (seeking) add_found_lights(s, tracer, seeking, p, f, drawn);
+  const ScatterStep<F> next = scatter_path(frame, p, f, drawn);
+  const BitsOf<F> going_on = mask & bits(next.continues);
+  if (going_on) tracer.push(going_on, p, f, next.step);
+#else
+  const BitsOf<F> going_on = mask & bits(path_continues(frame.integrator, p, f));
+  if (going_on) tracer.push(going_on, p, f, mirror_step(frame, p, f));
+#endif
+  return going_on;
+}
+
+}  // namespace RT_NS
