@@ -38,18 +38,10 @@ RT_DEVICE float4 smooth_column(const ToneArgs& args, int x, int y) {
   return make_float4(norm * v.x, norm * v.y, norm * v.z, norm * v.w);
 }
 
-// The same of all eight neighbours; a warp has pixels of one row.
+// The same of all eight neighbours.
 RT_DEVICE float4 smooth_sums(const ToneArgs& args, int x, int y) {
-  const int lane = x & 31, lanes = min(args.width - (x - lane), 32);
-  const unsigned warp = ~0u >> (32 - lanes);
-  const float4 own = smooth_column(args, x, y);
-  float4 left = make_float4(__shfl_up_sync(warp, own.x, 1), __shfl_up_sync(warp, own.y, 1),
-                            __shfl_up_sync(warp, own.z, 1), __shfl_up_sync(warp, own.w, 1));
-  float4 right = make_float4(__shfl_down_sync(warp, own.x, 1), __shfl_down_sync(warp, own.y, 1),
-                             __shfl_down_sync(warp, own.z, 1), __shfl_down_sync(warp, own.w, 1));
-  if (lane == 0) left = smooth_column(args, max(x - 1, 0), y);
-  if (lane == lanes - 1) right = smooth_column(args, min(x + 1, args.width - 1), y);
-  return add_beside(own, left, right, args.beside);
+  return add_beside(smooth_column(args, x, y), smooth_column(args, max(x - 1, 0), y),
+                    smooth_column(args, min(x + 1, args.width - 1), y), args.beside);
 }
 
 // Rows first, first - step, ... of one column, as far as they are in the film, with concurrent loads.
