@@ -666,7 +666,7 @@ def _option(definition: Definition, panel: str) -> click.Option:
     """Return the option of a setting in a panel of the help."""
     (long, *others), kind = _words(definition), definition.kind
     default = definition.default_words.strip('`"') or "the scene's"
-    if definition.default is not None:
+    if definition.default is not None and panel != TONE_PANEL:
         default = f"the scene's, or {default}"
     notes = "; ".join(filter(None, [kind.limits(), f"default: {default}"]))
     attributes = kind.option()
