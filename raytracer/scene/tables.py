@@ -46,11 +46,12 @@ def _key(kind: Kind | str, summary: str, default_text: str = "", **options: Any)
 
 
 def _type(
-    noun: str, name: str, keys: Mapping[str, Definition], **default: str
+    noun: str, name: str, keys: Mapping[str, Definition], default: str = ""
 ) -> dict[str, Definition]:
-    """Return the keys of one type of object: its own and `type`."""
+    """Return the keys of one type of object: its own and `type`, required but of the default."""
     own = {n: key for n, key in keys.items() if n != "type" and key.variant in ("", name)}
-    return {**own, "type": Definition(Constant(name), f"Type of the {noun}.", **default)}
+    said = {"default": name} if name == default else {}
+    return {**own, "type": Definition(Constant(name), f"Type of the {noun}.", **said)}
 
 
 RENDER = Table("Render", "How the picture is sampled.", definitions(RenderSettings))
@@ -61,21 +62,16 @@ PERSPECTIVE, ORTHOGRAPHIC, PANORAMA = CAMERA_TYPES
 
 CAMERA = Variants(
     {
-        PERSPECTIVE: Table(
-            "PerspectiveCamera",
-            "A camera that shows near things larger.",
-            _type("camera", PERSPECTIVE, definitions(Camera), default=PERSPECTIVE),
-        ),
-        ORTHOGRAPHIC: Table(
-            "OrthographicCamera",
-            "A camera without perspective.",
-            _type("camera", ORTHOGRAPHIC, definitions(Camera)),
-        ),
-        PANORAMA: Table(
-            "PanoramaCamera",
-            "An equirectangular picture of all around.",
-            _type("camera", PANORAMA, definitions(Camera)),
-        ),
+        name: Table(
+            f"{name.capitalize()}Camera",
+            summary,
+            _type("camera", name, definitions(Camera), PERSPECTIVE),
+        )
+        for name, summary in (
+            (PERSPECTIVE, "A camera that shows near things larger."),
+            (ORTHOGRAPHIC, "A camera without perspective."),
+            (PANORAMA, "An equirectangular picture of all around."),
+        )
     },
     default=PERSPECTIVE,
 )
@@ -126,6 +122,13 @@ GENERATE = Table(
         "seed": _key(Integer(0, LARGEST_SEED), "Seed of the generator.", "the generator's own"),
     },
 )
+
+TRANSFORM = _key(
+    Table("Transform", "Scale, then rotate, then translate.", definitions(Transform)),
+    "Where the set goes.",
+)
+
+COLOR_SPACE = _key(Choice(COLOR_SPACES), "What the numbers of colours are.", default="srgb")
 
 OF_STYLE = (
     "palette", "select", "rest", "wrap", "replicate", "style", "bonds", "bond_radius",
@@ -180,9 +183,7 @@ SPHERES = Table(
         ),
         **{name: Borrowed(STYLE, name) for name in OF_STYLE},
         "colors": _key(Rows(ColorValue()), "A colour for each inline centre.", every="color"),
-        "color_space": _key(
-            Choice(COLOR_SPACES), "What the numbers of colours are.", default="srgb"
-        ),
+        "color_space": COLOR_SPACE,
         "material": _key(
             Text(),
             f"Name of a material: of one under [materials], or {PRESET_NAMES}.",
@@ -198,62 +199,51 @@ SPHERES = Table(
         "opacities": _key(
             Rows(Number(0.0, 1.0)), "An opacity for each inline centre.", every="opacity"
         ),
-        "transform": _key(
-            Table("Transform", "Scale, then rotate, then translate.", definitions(Transform)),
-            "Where the set goes.",
-        ),
+        "transform": TRANSFORM,
     },
 )
 
-_PLACED = {
-    "file": _key(
-        Text(),
-        "File of arrays or columns, beside the scene file: what these keys do not say.",
-    ),
-    "color_space": _key(Choice(COLOR_SPACES), "What the numbers of colours are.", default="srgb"),
-    "material": _key(Text(), "Name of a material.", default="default"),
-    "transform": _key(
-        Table("Transform", "Scale, then rotate, then translate.", definitions(Transform)),
-        "Where the set goes.",
-    ),
-}
-"""Keys of all sets of solids."""
 
-
-def _colored(noun: str) -> dict[str, Definition]:
-    """Return the keys of the colours of solids that have a start and an end."""
+def _pair(
+    one: str, many: str, kind: Kind, text: str, noun: str, default: str = ""
+) -> dict[str, Definition]:
+    """Return the keys of one value for all solids of a set, and of a value for each."""
     return {
-        "color": _key(
-            ColorValue(), f"One colour for all {noun}s of the set.", "light grey", each="colors"
-        ),
-        "colors": _key(Rows(ColorValue()), f"A colour for each {noun}.", every="color"),
-        "end_color": _key(
-            ColorValue(),
-            "Colour of the halves towards the ends.",
-            f"that of the whole {noun}",
-            each="end_colors",
-        ),
-        "end_colors": _key(
-            Rows(ColorValue()), f"Such a colour for each {noun}.", every="end_color"
-        ),
-        "color_change": _key(
-            Choice(("sharp", "smooth")),
-            "How the colour becomes that of the end: at the middle, or evenly from end to end.",
-            default="sharp",
-        ),
+        one: _key(kind, f"{text} of all {noun}s of the set.", default, each=many),
+        many: _key(Rows(kind), f"{text} of each {noun}.", every=one),
     }
 
 
-def _opaque(noun: str) -> dict[str, Definition]:
-    """Return the keys of the opacity of solids."""
+def _ends(first: str, last: str) -> dict[str, Definition]:
+    """Return the keys of the ends of solids."""
     return {
-        "opacity": _key(
-            Number(0.0, 1.0),
-            f"Opacity of all {noun}s of the set; goes before the alpha of colours.",
-            "1",
-            each="opacities",
-        ),
-        "opacities": _key(Rows(Number(0.0, 1.0)), f"An opacity for each {noun}.", every="opacity"),
+        "starts": _key(Rows(Vector3()), f"{first}, [[x, y, z], ...].", "file"),
+        "ends": _key(Rows(Vector3()), f"{last}, [[x, y, z], ...].", "file"),
+    }
+
+
+def _end_colors(noun: str) -> dict[str, Definition]:
+    """Return the keys of the colours of solids that have a start and an end."""
+    default = f"that of the whole {noun}"
+    change = "How the colour becomes that of the end: at the middle, or evenly from end to end."
+    text = "Colour of the half at the end"
+    return {
+        **_pair("end_color", "end_colors", ColorValue(), text, noun, default),
+        "color_change": _key(Choice(("sharp", "smooth")), change, default="sharp"),
+    }
+
+
+def _of_solids(noun: str) -> dict[str, Definition]:
+    """Return the keys of all sets of solids."""
+    file = "File of arrays or columns, beside the scene file: what these keys do not say."
+    opacity = "Opacity, instead of the alpha of colours,"
+    return {
+        **_pair("color", "colors", ColorValue(), "Colour", noun, "light grey"),
+        **_pair("opacity", "opacities", Number(0.0, 1.0), opacity, noun, "1"),
+        "file": _key(Text(), file),
+        "color_space": COLOR_SPACE,
+        "material": _key(Text(), "Name of a material.", default="default"),
+        "transform": TRANSFORM,
     }
 
 
@@ -261,16 +251,11 @@ CAPSULES = Table(
     "Capsules",
     "A set of capsules: segments with a radius and round or flat ends.",
     {
-        "starts": _key(Rows(Vector3()), "Where the segments begin, [[x, y, z], ...].", "file"),
-        "ends": _key(Rows(Vector3()), "Where they end, [[x, y, z], ...].", "file"),
-        "radius": _key(
-            Number(0.0, above=True), "One radius for all capsules of the set.", each="radii"
-        ),
-        "radii": _key(Rows(Number()), "A radius for each capsule.", every="radius"),
+        **_ends("Where the segments begin", "Where they end"),
+        **_pair("radius", "radii", Number(0.0, above=True), "Radius", "capsule"),
         "caps": _key(Choice(("round", "flat")), "Shape of the ends.", default="round"),
-        **_colored("capsule"),
-        **_opaque("capsule"),
-        **_PLACED,
+        **_end_colors("capsule"),
+        **_of_solids("capsule"),
     },
 )
 
@@ -278,19 +263,11 @@ CONES = Table(
     "Cones",
     "A set of cones with flat ends: a radius at the start and one at the end.",
     {
-        "starts": _key(Rows(Vector3()), "Middles of the first ends, [[x, y, z], ...].", "file"),
-        "ends": _key(Rows(Vector3()), "Middles of the others, [[x, y, z], ...].", "file"),
-        "radius": _key(Number(0.0), "One radius of all first ends.", each="radii"),
-        "radii": _key(Rows(Number()), "A radius for the first end of each cone.", every="radius"),
-        "end_radius": _key(
-            Number(0.0), "One radius of all other ends; 0 is a point.", "0", each="end_radii"
-        ),
-        "end_radii": _key(
-            Rows(Number()), "A radius for the other end of each cone.", every="end_radius"
-        ),
-        **_colored("cone"),
-        **_opaque("cone"),
-        **_PLACED,
+        **_ends("Middles of the first ends", "Middles of the others"),
+        **_pair("radius", "radii", Number(0.0), "Radius of the first end", "cone"),
+        **_pair("end_radius", "end_radii", Number(0.0), "Radius of the other end", "cone", "0"),
+        **_end_colors("cone"),
+        **_of_solids("cone"),
     },
 )
 
@@ -308,12 +285,7 @@ ELLIPSOIDS = Table(
             "[[w, x, y, z], ...].",
             "[1, 0, 0, 0]",
         ),
-        "color": _key(
-            ColorValue(), "One colour for all ellipsoids of the set.", "light grey", each="colors"
-        ),
-        "colors": _key(Rows(ColorValue()), "A colour for each ellipsoid.", every="color"),
-        **_opaque("ellipsoid"),
-        **_PLACED,
+        **_of_solids("ellipsoid"),
     },
 )
 
@@ -350,7 +322,7 @@ MATERIAL = Variants(
                 "material",
                 name,
                 definitions(kind),
-                **({"default": name} if name == DEFAULT else {}),
+                DEFAULT,
             ),
         )
         for name, kind in MATERIALS.items()
