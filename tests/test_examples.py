@@ -21,8 +21,6 @@ from raytracer.scene import generate
 FOLDER = Path(__file__).parents[1] / "scenes"
 RENDERS = FOLDER.parent / "renders"
 SCENES = sorted(FOLDER.glob("*.toml"))
-# What the whole folder may weigh in the repository.
-LARGEST = 1_500_000
 # Enough spheres to be the scene, few enough for a test.
 FEW = 1500
 # Mean difference of a tracked picture from what its scene gives, codes of 255.

@@ -59,10 +59,6 @@ def test_table_is_flattened_struct_by_struct() -> None:
     assert flatten(TABLE) == [64, 0, 12, 32, 0, 16]
 
 
-def test_equal_layouts_pass() -> None:
-    check_layout(flatten(TABLE), TABLE, "kernel.cu")
-
-
 @pytest.mark.parametrize(
     ("found", "place"),
     [

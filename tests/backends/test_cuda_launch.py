@@ -28,11 +28,6 @@ def picture(width: int, height: int, samples: int = 1, first: int = 0) -> Pictur
     return Picture(width, height, TILE, first, samples)
 
 
-def test_tiles_cover_a_picture_that_is_no_multiple_of_them() -> None:
-    odd = picture(17, 9)
-    assert (odd.tiles_x, odd.tiles, odd.tile_pixels) == (3, 9, 32)
-
-
 def test_full_hd_sample_is_one_launch() -> None:
     cut = list(pieces(picture(1920, 1080), Pacer()))
     assert cut == [Piece(0, 240 * 270, 0, 1)]
@@ -41,10 +36,6 @@ def test_full_hd_sample_is_one_launch() -> None:
 def test_first_launch_takes_all_that_fits() -> None:
     cut = list(pieces(picture(512, 512, samples=16, first=5), Pacer()))
     assert cut == [Piece(0, 64 * 128, 5, 16)]
-
-
-def test_no_samples_no_launch() -> None:
-    assert list(pieces(picture(8, 4, samples=0), Pacer())) == []
 
 
 @given(

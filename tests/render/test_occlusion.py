@@ -9,8 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 import raytracer
-from raytracer import Film, RenderSettings, _core, pipeline
-from raytracer.errors import SceneError
+from raytracer import Film, _core, pipeline
 from reference import RefScene, View, camera_rays, closest_hit, occluded
 from reference.scene import Array, unit
 from support.pictures import Bench
@@ -213,21 +212,6 @@ def test_cuda_agrees_with_the_cpu(cuda: str) -> None:
     different = np.abs(cpu - gpu).max(axis=-1) > 1e-4
     assert different.mean() < 0.01
     assert (cpu - gpu).mean() == pytest.approx(0, abs=1e-4)
-
-
-@pytest.mark.parametrize(
-    ("settings", "sentence"),
-    [
-        ({"integrator": "paths"}, "render.integrator: there is no integrator 'paths'"),
-        ({"ao_samples": 0}, "render.ao_samples: must be at least 1"),
-        ({"ao_samples": 65}, "render.ao_samples: must be at most 64"),
-        ({"ao_distance": 0}, "render.ao_distance: must be"),
-        ({"ao_distance": float("nan")}, "render.ao_distance"),
-    ],
-)
-def test_settings_out_of_range(settings: dict[str, Any], sentence: str) -> None:
-    with pytest.raises(SceneError, match=sentence):
-        RenderSettings(**settings)
 
 
 def test_a_film_of_another_integrator_is_not_resumed(tmp_path: Any) -> None:

@@ -143,22 +143,6 @@ def test_opacities_of_spheres_in_a_file(backend: str, tmp_path: Path) -> None:
     assert alpha[30] == pytest.approx(0.75, abs=0.03)
 
 
-@pytest.mark.parametrize(
-    ("line", "problem"),
-    [
-        ("opacities = [0.5]", r"opacities: has shape \(1,\) for 2 spheres"),
-        ("opacities = [0.5, 1.5]", "opacities: of sphere 1 is 1.5; it goes from 0 to 1"),
-        ("opacities = [true, 1]", "opacities: holds true or false"),
-        ("opacities = [1, 1]\nopacity = 0.5", "opacities: leave out either opacity or opacities"),
-    ],
-)
-def test_wrong_opacities_in_a_file(tmp_path: Path, line: str, problem: str) -> None:
-    path = tmp_path / "two.toml"
-    path.write_text(f"[[spheres]]\ncenters = [[-1, 0, 0], [1, 0, 0]]\nradius = 1\n{line}\n")
-    with pytest.raises(UserError, match=rf"two\.toml: spheres\[0\]\.{problem}"):
-        raytracer.load(path)
-
-
 def test_output_variables_show_what_is_at_least_half_opaque(backend: str) -> None:
     spheres = SphereSet([[0, 0, 1], [0, 0, 0], [0, 0, -1]], 0.4, opacity=[0.49, 0.51, 1.0])
     film = raytracer.render(

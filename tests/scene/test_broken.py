@@ -70,6 +70,9 @@ spheres[0].radii | <two>; radii = [1]
 spheres[0].color | <two>; color = ['red', 'blue']
 spheres[0].colors | <two>; radius = 1; colors = ['red']
 spheres[0].colors | <ball>; colors = ['rd']
+spheres[0].opacities: has shape (1,) for 2 | <two>; radius = 1; opacities = [0.5]
+spheres[0].opacities: of sphere 1 is 1.5 | <two>; radius = 1; opacities = [0.5, 1.5]
+spheres[0].opacities: leave out either | <two>; radius = 1; opacities = [1, 1]; opacity = 0.5
 spheres[0].centers: sphere 0 lies at | [[spheres]]; centers = [[0, nan, 0]]; radius = 1
 spheres[0].centers | [[spheres]]; centers = [[0, 0, 0], [0, 0]]; radius = 1
 spheres[0].generate | [[spheres]]; generate = {name = 'cloud', count = 5000000000}

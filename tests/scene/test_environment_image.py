@@ -93,10 +93,7 @@ def test_the_memory_of_a_large_picture_is_told_and_small(tmp_path: Path) -> None
             b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 8 4\n",
             "is damaged, or no PNG, JPEG, TIFF or WebP",
         ),
-        ("a.png", hdr(8, 4), "is damaged, or no PNG, JPEG, TIFF or WebP"),
-        ("a.jpg", b"", "is damaged, or no PNG, JPEG, TIFF or WebP"),
         ("a.tiff", b"II*\0\x08\0\0\0\0\0", "is damaged, or no PNG, JPEG, TIFF or WebP"),
-        ("a.webp", b"RIFF\x04\0\0\0WEBP", "is damaged, or no PNG, JPEG, TIFF or WebP"),
     ],
 )
 def test_headers_are_checked_before_pixels_are_decoded(

@@ -193,16 +193,6 @@ def test_grains_lie_on_the_ground_and_hardly_overlap() -> None:
     assert 0.3 < centers[:, 1].max() < 0.65
 
 
-def test_near_pairs_against_all_pairs() -> None:
-    u, v, w = _hash.uniforms(_hash.indices(0, 400), 0, 9)
-    radii = 0.005 * 40.0 ** _hash.uniforms(_hash.indices(0, 400), 1, 9)[0]
-    centers = np.stack([u, v, w])
-    gaps = np.linalg.norm(centers[:, :, None] - centers[:, None], axis=0)
-    expected = np.argwhere(np.triu(gaps < radii[:, None] + radii + 0.01, 1))
-    found = np.sort(np.stack(near_pairs(centers, radii, 0.01), axis=1), axis=1)
-    assert sorted(map(tuple, found.tolist())) == sorted(map(tuple, expected.tolist()))
-
-
 def test_cloud_fills_its_share_of_the_unit_cube() -> None:
     spheres = generate.arrays("cloud", 20_000, 1)
     volume = (4 / 3 * np.pi * spheres["radii"].astype(float) ** 3).sum()

@@ -151,9 +151,6 @@ def test_look_at_moves_a_fitted_camera_across() -> None:
         ({"view": "x", "direction": (1, 2, 3)}, r"camera\.view: leave out either the view or the"),
         ({"view": "x", "position": (1, 2, 3), "fit": True}, r"camera\.view: leave out either"),
         ({"up": "w"}, r"camera\.up: there is no axis 'w'"),
-        ({"up": "-Z"}, r"camera\.up: there is no axis '-Z'; did you mean '-z'"),
-        ({"view": "X"}, r"camera\.view: there is no view 'X'; did you mean 'x'"),
-        ({"zoom": 0}, r"camera\.zoom: must be at least 0"),
         ({"zoom": True}, r"camera\.zoom: True is not a number"),
     ],
 )
@@ -215,8 +212,6 @@ def test_a_call_changes_what_the_scene_says() -> None:
         ({"camera": "front"}, r"camera: got a str where a Camera belongs"),
         ({"lights": ["sun"]}, r"lights: got a str where a PointLight or DirectionalLight"),
         ({"background": "skyy"}, r"background: there is no colour named 'skyy'"),
-        ({"radius": 0}, r"radius: must be above 0"),
-        ({"light": "lower"}, r"render\.light: there is no light 'lower'"),
         ({"light": (0, 0, 0)}, r"render\.light: has no length"),
         ({"light": "left", "look": "flat"}, r"render\.light: the look 'flat' has no directional"),
     ],

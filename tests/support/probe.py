@@ -155,8 +155,8 @@ def _library(isa: str, folder: Path) -> Path:
     assert flags is not None
     command = [
         str(compiler()), "-std=c++20", "-O1", *options[1].split(), *flags[1].split(), "-w",
-        "-shared", "-fPIC", f"-DRT_ISA={isa}", f"-DRT_ISA_{isa.upper()}=1",
-        "-I", str(root), str(source),
+        "-shared", "-fPIC", f"-DRT_ISA={isa}", f"-DRT_ISA_{isa.upper()}=1", "-I", str(root),
+        str(source),
     ]  # fmt: skip
     version = subprocess.run([command[0], "--version"], capture_output=True, text=True, check=True)
     text = "".join(
