@@ -10,6 +10,7 @@ import pytest
 import raytracer
 from raytracer.errors import UserError
 from raytracer.film.film import Film
+from reference.scene import View, camera_rays
 
 WIDTH, HEIGHT = 45, 31
 NAMES = ("depth", "normal", "albedo", "id", "position", "samples")
@@ -46,16 +47,9 @@ def film(backend: str, orthographic: bool = False, **changes: Any) -> Film:
 
 def rays(orthographic: bool) -> tuple[Any, Any]:
     """Origins and unit directions through the pixels' centres, (h, w, 3), relative to CENTER."""
-    x = ((np.arange(WIDTH) + 0.5) / WIDTH * 2 - 1) * WIDTH / HEIGHT
-    y = 1 - (np.arange(HEIGHT) + 0.5) / HEIGHT * 2
-    u, v = np.meshgrid(x, y)
-    if orthographic:
-        origin = np.stack([1.5 * u, 1.5 * v, np.full_like(u, 4.0)], axis=-1)
-        return origin, np.broadcast_to([0.0, 0.0, -1.0], origin.shape)
-    half = np.tan(np.radians(20.0))
-    direction = np.stack([half * u, half * v, -np.ones_like(u)], axis=-1)
-    direction /= np.linalg.norm(direction, axis=-1, keepdims=True)
-    return np.broadcast_to([0.0, 0.0, 4.0], direction.shape), direction
+    view = View((0, 0, 4), (0, 0, 0), vertical_fov=None if orthographic else 40.0, height=3.0)
+    origin, direction = camera_rays(view, WIDTH, HEIGHT)
+    return origin.reshape(HEIGHT, WIDTH, 3), direction.reshape(HEIGHT, WIDTH, 3)
 
 
 @pytest.mark.parametrize("orthographic", [False, True])

@@ -16,7 +16,7 @@ from raytracer.film.film import Film
 from raytracer.scene.packing.pack import pack
 from raytracer.scene.scene import CapsuleSet
 from reference.capsule import interval
-from reference.scene import Array, unit
+from reference.scene import Array, View, camera_rays, unit
 from support.scenes import on_grid
 
 WIDTH, HEIGHT = 96, 72
@@ -87,13 +87,8 @@ def segments(scene: raytracer.Scene) -> tuple[Array, Array, Array]:
 
 def rays() -> Array:
     """Directions through the pixels' centres from EYE to the origin, (h, w, 3)."""
-    forward = unit(-np.array(EYE))
-    right = unit(np.cross(forward, (0, 1, 0)))
-    up = np.cross(right, forward)
-    half = np.tan(np.radians(20.0))
-    x = ((np.arange(WIDTH) + 0.5) / WIDTH * 2 - 1) * half * WIDTH / HEIGHT
-    y = (1 - (np.arange(HEIGHT) + 0.5) / HEIGHT * 2) * half
-    return unit(forward + x[None, :, None] * right + y[:, None, None] * up)
+    _, direction = camera_rays(View(EYE, (0, 0, 0), vertical_fov=40.0), WIDTH, HEIGHT)
+    return direction.reshape(HEIGHT, WIDTH, 3)
 
 
 @pytest.mark.parametrize("count", [5, 100])

@@ -17,6 +17,7 @@ from raytracer import Clip
 from raytracer.errors import SceneError
 from raytracer.scene.clip import half_spaces
 from raytracer.warning import collected
+from reference.scene import View, camera_rays
 
 Array = NDArray[np.float64]
 WIDTH, HEIGHT = 96, 64
@@ -39,17 +40,6 @@ def random_condition(rng: np.random.Generator, planes: int) -> str:
             f"{a:.6f} * x + {b:.6f} * y + {c:.6f} * z < {middle + rng.uniform(0, 0.8):.6f}"
         )
     return " and ".join(parts)
-
-
-def region(clip: Clip, origin: Array, direction: Array) -> tuple[Array, Array]:
-    """Where rays (P, 3) are inside the intersection of the half-spaces; empty: start > end."""
-    start, end = np.full(len(origin), -np.inf), np.full(len(origin), np.inf)
-    for normal, offset in clip.planes():
-        height, slope = (origin + CENTER) @ normal - offset, direction @ normal
-        t = -height / slope
-        start = np.where(slope < 0, np.maximum(start, t), start)
-        end = np.where(slope > 0, np.minimum(end, t), end)
-    return start, end
 
 
 @dataclass(frozen=True)
@@ -85,91 +75,106 @@ class Large:
         return np.where(half2 > 0, roots[0], 1.0), np.where(half2 > 0, roots[1], 0.0)
 
 
-def solids(
-    clip: Clip,
-    centers: Array,
-    radii: Array,
-    origin: Array,
-    direction: Array,
-    large: Large | None = None,
-) -> tuple[Array, Array]:
-    """Intervals of rays (P, 3) in each solid: starts and ends, (P, N, 2); empty: start > end."""
-    to = centers[None] - origin[:, None]
-    middle = (to * direction[:, None]).sum(axis=-1)
-    half2 = radii**2 - (to**2).sum(axis=-1) + middle**2
-    half = np.sqrt(np.maximum(half2, 0.0))
-    near, far = np.where(half2 > 0, middle - half, 1.0), np.where(half2 > 0, middle + half, 0.0)
-    if large:
-        others = large.chords(origin, direction)
-        near, far = (np.column_stack(pair) for pair in zip((near, far), others, strict=True))
-    a, b = (side[:, None] for side in region(clip, origin, direction))
-    if clip.keep is not None:
-        starts, ends = np.maximum(near, a), np.minimum(far, b)
-        nothing = np.ones_like(starts), np.zeros_like(starts)
-        return np.stack([starts, nothing[0]], -1), np.stack([ends, nothing[1]], -1)
-    crosses = a < b
-    a, b = np.where(crosses, a, np.inf), np.where(crosses, b, np.inf)
-    return (
-        np.stack([near, np.maximum(near, b)], -1),
-        np.stack([np.minimum(far, a), far], -1),
+@dataclass(frozen=True)
+class Cut:
+    """Spheres that planes cut, and a large one after them, about CENTER."""
+
+    clip: Clip
+    centers: Array
+    radii: Array
+    large: Large | None = None
+
+    def region(self, origin: Array, direction: Array) -> tuple[Array, Array]:
+        """Where rays (P, 3) are inside the intersection of the half-spaces; empty: start > end."""
+        start, end = np.full(len(origin), -np.inf), np.full(len(origin), np.inf)
+        for normal, offset in self.clip.planes():
+            height, slope = (origin + CENTER) @ normal - offset, direction @ normal
+            t = -height / slope
+            start = np.where(slope < 0, np.maximum(start, t), start)
+            end = np.where(slope > 0, np.minimum(end, t), end)
+        return start, end
+
+    def solids(self, origin: Array, direction: Array) -> tuple[Array, Array]:
+        """Starts and ends of rays (P, 3) in each solid, (P, N, 2); empty: start > end."""
+        to = self.centers[None] - origin[:, None]
+        middle = (to * direction[:, None]).sum(axis=-1)
+        half2 = self.radii**2 - (to**2).sum(axis=-1) + middle**2
+        half = np.sqrt(np.maximum(half2, 0.0))
+        near, far = np.where(half2 > 0, middle - half, 1.0), np.where(half2 > 0, middle + half, 0.0)
+        if self.large:
+            others = self.large.chords(origin, direction)
+            near, far = (np.column_stack(pair) for pair in zip((near, far), others, strict=True))
+        a, b = (side[:, None] for side in self.region(origin, direction))
+        if self.clip.keep is not None:
+            starts, ends = np.maximum(near, a), np.minimum(far, b)
+            nothing = np.ones_like(starts), np.zeros_like(starts)
+            return np.stack([starts, nothing[0]], -1), np.stack([ends, nothing[1]], -1)
+        crosses = a < b
+        a, b = np.where(crosses, a, np.inf), np.where(crosses, b, np.inf)
+        return (
+            np.stack([near, np.maximum(near, b)], -1),
+            np.stack([np.minimum(far, a), far], -1),
+        )
+
+    def first(self, origin: Array, direction: Array) -> Any:
+        """Distance to what each ray meets first, infinite without a hit, and its number.
+
+        Solids that overlap have a cut face in common: `is_hit`, (P, N), is true for each of them.
+        """
+        starts, ends = self.solids(origin, direction)
+        inside = (starts < 0) & (ends > 0)
+        assert not inside.any()  # the camera is in none of them
+        t = np.where((starts < ends) & (starts > 0), starts, np.inf).min(axis=-1)
+        nearest = t.min(axis=1)
+        return nearest, t.argmin(axis=1), t <= nearest[:, None] + 1e-9
+
+    def blocked(self, origin: Array, direction: Array) -> Any:
+        starts, ends = self.solids(origin, direction)
+        return (np.maximum(starts, 1e-4) < ends).any(axis=(1, 2))
+
+    def normals(self, point: Array, ids: Array, ray: Array) -> Any:
+        """Normals towards the viewer of points on spheres, or on planes."""
+        ball = np.minimum(ids, len(self.radii) - 1)
+        normal = (point - self.centers[ball]) / self.radii[ball][:, None]
+        on_sphere = np.abs(np.linalg.norm(normal, axis=1) - 1) < 1e-6
+        if self.large:
+            bend, n, _ = self.large.terms()
+            is_large = ids == len(self.radii)
+            normal = np.where(is_large[:, None], bend * point - n, normal)
+            on_sphere = np.where(is_large, np.abs(self.large.height(point)) < 1e-6, on_sphere)
+        planes = self.clip.planes()
+        heights = np.stack([np.abs((point + CENTER) @ np.array(n) - d) for n, d in planes], axis=1)
+        flat = np.array([n for n, _ in planes])[heights.argmin(axis=1)]
+        normal = np.where(on_sphere[:, None], normal, flat)
+        return normal * -np.sign((normal * ray).sum(axis=1))[:, None]
+
+
+def check(cut: Cut, scene: Any, backend: str, orthographic: bool = False) -> Any:
+    """Compare a picture with the solids that planes cut; returns what is hit, by number (P,)."""
+    origin, direction = rays(orthographic)
+    t, ids, is_hit = cut.first(origin, direction)
+    seen = np.isfinite(t)
+    point = origin + np.where(seen, t, 0)[:, None] * direction
+    normal = cut.normals(point, ids, direction)
+    lit = ~cut.blocked(point + 1e-5 * normal, np.broadcast_to(-SUN, point.shape))
+    shade = np.where(seen, 0.2 + 0.8 * np.maximum(normal @ -SUN, 0.0) * lit, 0.0)
+    film = raytracer.render(
+        scene, width=WIDTH, height=HEIGHT, samples=1, filter="point",
+        aovs=("depth", "id", "normal"), backend=backend,
+    ).film  # fmt: skip
+    got_ids, last = film.aovs["id"].ravel(), is_hit.shape[1] - 1
+    same = np.where(seen, is_hit[np.arange(len(t)), np.minimum(got_ids, last)], True) & (
+        seen == (got_ids != NO_ID)
     )
-
-
-def first(
-    clip: Clip,
-    centers: Array,
-    radii: Array,
-    origin: Array,
-    direction: Array,
-    large: Large | None = None,
-) -> Any:
-    """Distance to what each ray meets first, infinite without a hit, and the number of the solid.
-
-    Solids that overlap have a cut face in common: `is_hit`, (P, N), is true for each of them.
-    """
-    starts, ends = solids(clip, centers, radii, origin, direction, large)
-    inside = (starts < 0) & (ends > 0)
-    assert not inside.any()  # the camera is in none of them
-    t = np.where((starts < ends) & (starts > 0), starts, np.inf).min(axis=-1)
-    nearest = t.min(axis=1)
-    return nearest, t.argmin(axis=1), t <= nearest[:, None] + 1e-9
-
-
-def blocked(
-    clip: Clip,
-    centers: Array,
-    radii: Array,
-    origin: Array,
-    direction: Array,
-    large: Large | None = None,
-) -> Any:
-    starts, ends = solids(clip, centers, radii, origin, direction, large)
-    return (np.maximum(starts, 1e-4) < ends).any(axis=(1, 2))
-
-
-def normals(
-    clip: Clip,
-    centers: Array,
-    radii: Array,
-    point: Array,
-    ids: Array,
-    ray: Array,
-    large: Large | None = None,
-) -> Any:
-    """Normals towards the viewer of points on spheres, or on planes."""
-    ball = np.minimum(ids, len(radii) - 1)
-    normal = (point - centers[ball]) / radii[ball][:, None]
-    on_sphere = np.abs(np.linalg.norm(normal, axis=1) - 1) < 1e-6
-    if large:
-        bend, n, _ = large.terms()
-        is_large = ids == len(radii)
-        normal = np.where(is_large[:, None], bend * point - n, normal)
-        on_sphere = np.where(is_large, np.abs(large.height(point)) < 1e-6, on_sphere)
-    planes = clip.planes()
-    heights = np.stack([np.abs((point + CENTER) @ np.array(n) - d) for n, d in planes], axis=1)
-    flat = np.array([n for n, _ in planes])[heights.argmin(axis=1)]
-    normal = np.where(on_sphere[:, None], normal, flat)
-    return normal * -np.sign((normal * ray).sum(axis=1))[:, None]
+    assert same.mean() > 0.998  # those at edges may differ
+    both = same & seen
+    rtol, share = (2e-4, 0.998) if cut.large else (0.0, 1.0)
+    np.testing.assert_allclose(film.aovs["depth"].ravel()[both], t[both], rtol=rtol, atol=2e-4)
+    right = np.abs(film.aovs["normal"].reshape(-1, 3) - normal)[both] < 2e-3
+    assert right.mean() >= share
+    got = film.sums[..., 0].ravel()
+    assert (np.abs(got - shade)[both] < 2e-3).mean() > 0.995  # those at edges of shadows may differ
+    return ids[both]
 
 
 def scene_of(centers: Array, radii: Array, clip: Clip | None, orthographic: bool) -> Any:
@@ -193,17 +198,10 @@ def scene_of(centers: Array, radii: Array, clip: Clip | None, orthographic: bool
     )
 
 
-def camera_rays(orthographic: bool) -> tuple[Array, Array]:
-    x = ((np.arange(WIDTH) + 0.5) / WIDTH * 2 - 1) * WIDTH / HEIGHT
-    y = 1 - (np.arange(HEIGHT) + 0.5) / HEIGHT * 2
-    u, v = (axis.ravel() for axis in np.meshgrid(x, y))
-    if orthographic:
-        origin = np.stack([1.5 * u, 1.5 * v, np.full_like(u, 6.0)], axis=-1)
-        return origin, np.broadcast_to([0.0, 0.0, -1.0], origin.shape)
-    half = np.tan(np.radians(15.0))
-    direction = np.stack([half * u, half * v, -np.ones_like(u)], axis=-1)
-    direction /= np.linalg.norm(direction, axis=-1, keepdims=True)
-    return np.broadcast_to([0.0, 0.0, 6.0], direction.shape), direction
+def rays(orthographic: bool) -> tuple[Array, Array]:
+    """Origins, from CENTER, and unit directions through the pixels' centres, (P, 3)."""
+    view = View((0, 0, 6), (0, 0, 0), vertical_fov=None if orthographic else 30.0, height=3.0)
+    return camera_rays(view, WIDTH, HEIGHT)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -213,29 +211,8 @@ def test_hits_normals_and_shadows_are_those_of_cut_solids(backend: str, seed: in
     clip = Clip(remove=condition) if seed % 2 else Clip(keep=condition)
     centers, radii = balls(seed)
     orthographic = seed % 3 == 0
-    origin, direction = camera_rays(orthographic)
-    t, ids, is_hit = first(clip, centers, radii, origin, direction)
-    seen = np.isfinite(t)
-    point = origin + np.where(seen, t, 0)[:, None] * direction
-    normal = normals(clip, centers, radii, point, ids, direction)
-    lit = ~blocked(clip, centers, radii, point + 1e-5 * normal, np.broadcast_to(-SUN, point.shape))
-    shade = np.where(seen, 0.2 + 0.8 * np.maximum(normal @ -SUN, 0.0) * lit, 0.0)
-    film = raytracer.render(
-        scene_of(centers, radii, clip, orthographic), width=WIDTH, height=HEIGHT, samples=1,
-        filter="point", aovs=("depth", "id", "normal"), backend=backend,
-    ).film  # fmt: skip
-    got_ids = film.aovs["id"].ravel()
-    rows = np.arange(len(t))
-    same = np.where(seen, is_hit[rows, np.minimum(got_ids, 39)], True) & (
-        seen == (got_ids != NO_ID)
-    )
-    assert same.mean() > 0.998  # those at edges may differ
-    both = same & seen
-    assert both.sum() > 300
-    np.testing.assert_allclose(film.aovs["depth"].ravel()[both], t[both], atol=2e-4)
-    np.testing.assert_allclose(film.aovs["normal"].reshape(-1, 3)[both], normal[both], atol=2e-3)
-    got = film.sums[..., 0].ravel()
-    assert (np.abs(got - shade)[both] < 2e-3).mean() > 0.995  # those at edges of shadows may differ
+    scene = scene_of(centers, radii, clip, orthographic)
+    assert len(check(Cut(clip, centers, radii), scene, backend, orthographic)) > 300
 
 
 UP = np.array([0.2, 0.8, 0.5]) / np.linalg.norm([0.2, 0.8, 0.5])
@@ -260,31 +237,9 @@ def test_large_balls_that_planes_cut(backend: str, decade: int, below: bool, rem
     scene = scene_of(centers, radii, clip, False)
     scene.spheres.append(raytracer.SphereSet([middle], radius, "white"))
     with collected() as warnings:
-        film = raytracer.render(
-            scene, width=WIDTH, height=HEIGHT, samples=1, filter="point", backend=backend,
-            aovs=("depth", "id", "normal"),
-        ).film  # fmt: skip
+        hit = check(Cut(clip, centers, radii, large), scene, backend)
     assert not warnings
-    origin, direction = camera_rays(False)
-    t, ids, is_hit = first(clip, centers, radii, origin, direction, large)
-    seen = np.isfinite(t)
-    point = origin + np.where(seen, t, 0)[:, None] * direction
-    normal = normals(clip, centers, radii, point, ids, direction, large)
-    to_sun = np.broadcast_to(-SUN, point.shape)
-    lit = ~blocked(clip, centers, radii, point + 1e-5 * normal, to_sun, large)
-    shade = np.where(seen, 0.2 + 0.8 * np.maximum(normal @ -SUN, 0.0) * lit, 0.0)
-    got_ids = film.aovs["id"].ravel()
-    rows = np.arange(len(t))
-    same = np.where(seen, is_hit[rows, np.minimum(got_ids, 40)], True) & (
-        seen == (got_ids != NO_ID)
-    )
-    assert same.mean() > 0.998  # those at edges may differ
-    both = same & seen
-    assert (both & (ids == 40)).sum() > 300
-    np.testing.assert_allclose(film.aovs["depth"].ravel()[both], t[both], rtol=2e-4, atol=2e-4)
-    assert (np.abs(film.aovs["normal"].reshape(-1, 3) - normal)[both] < 2e-3).mean() > 0.998
-    got = film.sums[..., 0].ravel()
-    assert (np.abs(got - shade)[both] < 2e-3).mean() > 0.995  # those at edges of shadows may differ
+    assert (hit == 40).sum() > 300
 
 
 @pytest.mark.parametrize("integrator", ["direct", "ao", "path"])

@@ -14,7 +14,7 @@ from raytracer.backends.cpu import CpuDevice
 from raytracer.buffers import build_bvh
 from raytracer.scene.packing.pack import pack
 from reference import capsule, solids
-from reference.scene import Array, unit
+from reference.scene import Array, View, camera_rays, unit
 from support.scenes import on_grid
 
 WIDTH, HEIGHT = 96, 72
@@ -115,13 +115,8 @@ class Reference:
 
 def rays() -> Array:
     """Directions through the pixels' centres from EYE to the origin, (h, w, 3)."""
-    forward = unit(-np.array(EYE))
-    right = unit(np.cross(forward, (0, 1, 0)))
-    up = np.cross(right, forward)
-    half = np.tan(np.radians(20.0))
-    x = ((np.arange(WIDTH) + 0.5) / WIDTH * 2 - 1) * half * WIDTH / HEIGHT
-    y = (1 - (np.arange(HEIGHT) + 0.5) / HEIGHT * 2) * half
-    return unit(forward + x[None, :, None] * right + y[:, None, None] * up)
+    _, direction = camera_rays(View(EYE, (0, 0, 0), vertical_fov=40.0), WIDTH, HEIGHT)
+    return direction.reshape(HEIGHT, WIDTH, 3)
 
 
 def test_first_hits_and_shadows_are_those_of_brute_force(backend: str) -> None:
