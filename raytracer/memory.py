@@ -68,7 +68,7 @@ EXR_ROWS, EXR_COPIES = 16, 3
 """Rows that OpenEXR compresses at a time, and how often it has them in memory."""
 
 THREAD = 3 * MIB
-"""Bytes of a thread that renders or encodes: waves of rays, queues of shadow rays, rows."""
+"""Bytes of a thread that renders or encodes: waves of rays, queues, blocks of rows."""
 
 FIXED = 48 * MIB
 """Bytes of modules that are imported on the way, of archives, OpenGL and the allocator."""

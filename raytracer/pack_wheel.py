@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from raytracer import compile_all
-from raytracer.files.temporary import Temporary
+from raytracer.files.output import temporary
 
 KERNELS = "raytracer/kernels/"
 CUBINS = f"{KERNELS}cubins/"
@@ -63,11 +63,10 @@ def pack(wheel: Path, files: Sequence[Path], target: Path) -> None:
         files: to add.
         target: to write; it may be `wheel`.
     """
-    temporary = Temporary(target.parent, 0o644)
-    try:
+    with temporary(target.parent, 0o644) as made:
         with (
             zipfile.ZipFile(wheel) as old,
-            zipfile.ZipFile(temporary.path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as new,
+            zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as new,
         ):
             (record,) = _records(old)
             kept = [each for each in old.infolist() if not each.filename.startswith(CUBINS)]
@@ -85,9 +84,7 @@ def pack(wheel: Path, files: Sequence[Path], target: Path) -> None:
                 digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=")
                 lines.insert(-1, f"{name},sha256={digest.decode()},{len(data)}")
             new.writestr(zipfile.ZipInfo(record, DATE), "\n".join(lines) + "\n")
-        temporary.replace(target)
-    finally:
-        temporary.remove()
+        made.replace(target)
 
 
 def _extracted(wheel: Path, folder: Path) -> Path:

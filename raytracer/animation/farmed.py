@@ -24,7 +24,6 @@ from raytracer.errors import OutputError, UserError, shown
 from raytracer.farm.crew import Crew, in_order
 from raytracer.farm.shared import Shared, opened
 from raytracer.files import output
-from raytracer.files.temporary import Temporary
 from raytracer.warning import collected
 
 Keeper = FrameStore | NumberedPictures
@@ -168,12 +167,12 @@ def rendered_by(
     """
     plan = renderer.plan
     folder = keeper.folder.absolute()
-    beacon = Temporary(folder.parent if isinstance(keeper, FrameStore) else folder)
-    try:
+    shared_folder = folder.parent if isinstance(keeper, FrameStore) else folder
+    with output.temporary(shared_folder) as beacon:
         source = plan.source.sent()
         order = Order(
             replace(plan, source=source), renderer.fixed, keeper.in_folder(folder),
-            beacon.path, bits, source.signature(),
+            beacon, bits, source.signature(),
         )  # fmt: skip
         shared = crew.share(Shared.of(order))
         rest = list(shots)
@@ -188,8 +187,6 @@ def rendered_by(
         for shot, done in zip(rest, in_order(crew, render_shot, calls), strict=True):
             _take(keeper, shot, done)
             yield shot, done
-    finally:
-        beacon.remove()
 
 
 def _take(keeper: Keeper, shot: Shot, done: Rendered) -> None:

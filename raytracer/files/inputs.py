@@ -9,11 +9,10 @@ file is not read.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple, Self
-
-from raytracer.errors import OutputError
+from typing import NamedTuple
 
 Identity = tuple[int, int] | str
 """Device and inode of a file; of a path without a file, the path without symbolic links."""
@@ -35,44 +34,11 @@ class Input(NamedTuple):
     modified: int
 
 
-class Outputs:
-    """Files that are to be written; a context manager, in which none of them is read."""
-
-    def __init__(self) -> None:
-        self._written: dict[Identity, tuple[str, Identity | None]] = {}
-
-    def __enter__(self) -> Self:
-        _outputs.append(self)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        _outputs.remove(self)
-
-    def add(self, key: Identity, what: str, replaces: Identity | None) -> None:
-        """Add a file.
-
-        Args:
-            key: its identity.
-            what: the option or the kind of file, for messages.
-            replaces: the only input that may be read and replaced.
-        """
-        self._written[key] = what, replaces
-
-    def owner(self, key: Identity) -> str | None:
-        """Return what a file is to be, or None if it is not written."""
-        return self._written[key][0] if key in self._written else None
-
-    def refuse(self, key: Identity, name: str) -> None:
-        """Refuse to read a file that is to be written. Raises OutputError."""
-        what, replaces = self._written.get(key, ("", key))
-        if key != replaces:
-            raise OutputError(overwrites(name, what))
-
-
 # By identity, and by each path under which it was opened.
 _inputs: dict[Identity, dict[Path, Input]] = {}
 _own: set[Identity] = set()
-_outputs: list[Outputs] = []
+refusals: list[Callable[[Identity, str], None]] = []
+"""Called with identity and name of a file that is read; those of a command's outputs raise."""
 
 
 def note(status: os.stat_result, path: Path, name: str) -> None:
@@ -87,8 +53,8 @@ def note(status: os.stat_result, path: Path, name: str) -> None:
         OutputError: it is to be written.
     """
     key = status.st_dev, status.st_ino
-    for outputs in _outputs:
-        outputs.refuse(key, name)
+    for refuse in refusals:
+        refuse(key, name)
     if key not in _own:
         found = Input(name, path.absolute(), status.st_size, status.st_mtime_ns)
         _inputs.setdefault(key, {}).setdefault(found.path, found)

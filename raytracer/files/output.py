@@ -7,29 +7,37 @@ link stays and the file that it points at is replaced. A replaced file keeps its
 
 from __future__ import annotations
 
+import fcntl
 import os
+import secrets
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Self
 
 from raytracer.errors import BusyError, OutputError, WriteError
-from raytracer.files.inputs import Identity, Outputs, identity, input_at, note_own, overwrites
-from raytracer.files.temporary import Claim, Temporary, remove_all, remove_stale
+from raytracer.files import inputs
+from raytracer.files.inputs import Identity, identity, input_at, note_own, overwrites
 
 PICTURES = "renders"
 """The only folder that is created if it is missing; it was the default of earlier versions."""
 
-# Files that were renamed to their targets, each with its identity, and folders that were created.
+PREFIX = ".raytracer-"
+"""Start of the names of temporary files."""
+
+# Temporary files, files that were renamed to their targets, each with its identity, and folders
+# that were created.
+_live: set[Path] = set()
 _renamed: list[tuple[Path, Identity]] = []
 _created_folders: list[Path] = []
 
 
-class OutputSet(Outputs):
+class OutputSet:
     """The files that a command writes, checked before the work starts.
 
-    A film may replace the one that it continues, because that has been read by then.
+    A context manager, in which none of them is read. A film may replace the one that it continues,
+    because that has been read by then.
 
     Args:
         force: False refuses outputs that exist. Commands that write texts and data take it from
@@ -37,8 +45,22 @@ class OutputSet(Outputs):
     """
 
     def __init__(self, force: bool = True) -> None:
-        super().__init__()
         self._force = force
+        # By identity: the option or the kind of file, and the only input that it may replace.
+        self._written: dict[Identity, tuple[str, Identity | None]] = {}
+
+    def __enter__(self) -> Self:
+        inputs.refusals.append(self._refuse)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        inputs.refusals.remove(self._refuse)
+
+    def _refuse(self, key: Identity, name: str) -> None:
+        """Refuse to read a file that is to be written. Raises OutputError."""
+        what, replaces = self._written.get(key, ("", key))
+        if key != replaces:
+            raise OutputError(overwrites(name, what))
 
     def writes(self, path: str | Path, what: str, *, replaces: str | Path | None = None) -> Path:
         """Declare an output.
@@ -61,13 +83,14 @@ class OutputSet(Outputs):
         read = input_at(path)
         if read is not None and key != own:
             raise OutputError(overwrites(read, what))
-        if (other := self.owner(key)) is not None:
+        if key in self._written:
+            other, _ = self._written[key]
             raise OutputError(f"{path}: is written by {other} and by {what}: give two names")
         if not self._force and is_file(path):
             raise OutputError(
                 f"{path}: exists already: give another name, or --force to replace it"
             )
-        self.add(key, what, own)
+        self._written[key] = what, own
         return path
 
 
@@ -85,8 +108,9 @@ class Batch:
     """
 
     def __init__(self) -> None:
-        self._complete: list[tuple[Temporary, Path, Path]] = []
+        self._complete: list[tuple[Path, Path, Path]] = []
         self._failed: list[OutputError] = []
+        self._stack = ExitStack()
 
     @contextmanager
     def step(self) -> Iterator[None]:
@@ -96,26 +120,29 @@ class Batch:
         except OutputError as error:
             self._failed.append(error)
 
-    def add(self, temporary: Temporary, target: Path, name: Path) -> None:
+    def add(self, new: Path, target: Path, name: Path, stack: ExitStack) -> None:
         """Add a complete file.
 
         Args:
-            temporary: the file.
+            new: its temporary path.
             target: its final path.
             name: of the target in messages.
+            stack: removes the temporary file.
         """
-        self._complete.append((temporary, target, name))
+        self._complete.append((new, target, name))
+        self._stack.push(stack)
 
     def __enter__(self) -> Batch:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         """Rename the complete files in their order. Raises WriteError."""
-        for temporary, target, name in self._complete:
-            try:
-                _rename(temporary, target, name)
-            except OSError as error:
-                self._failed.append(_unwritten(name, error))
+        with self._stack:
+            for new, target, name in self._complete:
+                try:
+                    _rename(new, target, name)
+                except OSError as error:
+                    self._failed.append(_unwritten(name, error))
         self._complete = []
         if self._failed and kind is None:
             raise self._merged()
@@ -144,8 +171,6 @@ def check_picture(path: str | Path) -> Path:
 def check_file(path: str | Path, replaces: str | Path | None = None) -> Path:
     """Check that a file can be written to a path, and return the path.
 
-    Temporary files of killed processes in its folder are removed.
-
     Args:
         path: of the file.
         replaces: the only file that was read and may be replaced.
@@ -157,8 +182,8 @@ def check_file(path: str | Path, replaces: str | Path | None = None) -> Path:
     try:
         target = _target(path, replaces)
         _make_folder(path, target.parent)
-        remove_stale(target.parent)
-        Temporary(target.parent).remove()
+        with temporary(target.parent):
+            pass
     except (OSError, ValueError) as error:
         why = (error.strerror if isinstance(error, OSError) else None) or error
         raise OutputError(f"{path}: cannot be written ({why})") from error
@@ -219,22 +244,41 @@ def replacing(
         OutputError: the file cannot be written; an old file is unchanged.
     """
     path = _path(path)
-    temporary = None
+    with ExitStack() as stack:
+        try:
+            target = _target(path, replaces)
+            new = stack.enter_context(_beside(target))
+            with open(str(new), "r+b") as file:  # noqa: PTH123 - libraries ask for its name as text
+                yield file
+            if batch is None:
+                _rename(new, target, path)
+            else:
+                batch.add(new, target, path, stack.pop_all())
+        except OSError as error:
+            raise _unwritten(path, error) from error
+
+
+@contextmanager
+def temporary(folder: Path, mode: int = 0o666) -> Iterator[Path]:
+    """Make a file with a new name in a folder; it is removed after the block, unless renamed.
+
+    Args:
+        folder: of the target.
+        mode: permissions, of which the umask takes some away.
+
+    Raises:
+        OSError: it cannot be created.
+    """
+    path = folder / f"{PREFIX}{secrets.token_hex(8)}.tmp"
+    # Before the file exists: a signal during a system call raises as soon as that returns.
+    _live.add(path)
     try:
-        target = _target(path, replaces)
-        temporary = _temporary(target)
-        with _opened(temporary) as file:  # closed before the rename: closing may report a full disk
-            yield file
-        if batch is None:
-            _rename(temporary, target, path)
-        else:
-            batch.add(temporary, target, path)
-            temporary = None
-    except OSError as error:
-        raise _unwritten(path, error) from error
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, mode))
+        yield path
     finally:
-        if temporary is not None:
-            temporary.remove()
+        with suppress(OSError):
+            path.unlink()
+        _live.discard(path)
 
 
 @contextmanager
@@ -244,19 +288,37 @@ def claimed(path: Path) -> Iterator[None]:
     Raises:
         BusyError: another process is writing it; the sentence names it.
     """
-    try:
-        claim = Claim(path)
-    except OSError as error:
-        raise _unwritten(path, error) from error
-    if claim.other:
-        raise BusyError(
-            f"{path}: is being written by another raytracer, {claim.other}: wait until that has "
-            "ended, or give another name"
-        )
-    try:
-        yield
-    finally:
-        claim.release()
+    import hashlib  # which is slow to import
+
+    folder, name = os.path.split(os.path.realpath(path))
+    digest = hashlib.sha256(os.fsencode(name)).hexdigest()[:16]  # the name may be too long
+    claim = Path(folder, f"{PREFIX}claim-{digest}.lock")
+    while True:
+        try:
+            file = claim.open("a+")
+        except OSError as error:
+            raise _unwritten(path, error) from error
+        with file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                file.seek(0)
+                raise BusyError(
+                    f"{path}: is being written by another raytracer, {file.read(1000)}: wait until "
+                    "that has ended, or give another name"
+                ) from None
+            except OSError:  # a file system without locks
+                pass
+            if not os.fstat(file.fileno()).st_nlink:
+                continue  # the other one has just ended and removed it
+            file.truncate(0)
+            file.write(f"process {os.getpid()} on {os.uname().nodename}")
+            file.flush()
+            try:
+                yield
+            finally:
+                claim.unlink(missing_ok=True)
+            return
 
 
 def written() -> list[Path]:
@@ -266,7 +328,10 @@ def written() -> list[Path]:
 
 def tidy() -> None:
     """Remove temporary files and empty created folders at the end of the process."""
-    remove_all()
+    for path in list(_live):
+        with suppress(OSError):
+            path.unlink()
+    _live.clear()
     while _created_folders:
         with suppress(OSError):
             _created_folders.pop().rmdir()  # fails if the folder is not empty
@@ -279,19 +344,12 @@ def _path(path: str | Path) -> Path:
     return path_of(path)
 
 
-def _opened(temporary: Temporary) -> BinaryIO:
-    """Return a new file object for the temporary file; closing it keeps the lock."""
-    return open(temporary.path, "r+b", opener=lambda *_: os.dup(temporary.descriptor))
-
-
-def _rename(temporary: Temporary, target: Path, name: Path) -> None:
+def _rename(new: Path, target: Path, name: Path) -> None:
     # Recorded before the rename: `written` compares identities, so Ctrl-C between does no harm.
-    _renamed.append((name, temporary.identity()))
-    note_own(temporary.identity())
-    try:
-        temporary.replace(target)
-    finally:
-        temporary.remove()
+    status = new.stat()
+    _renamed.append((name, (status.st_dev, status.st_ino)))
+    note_own((status.st_dev, status.st_ino))
+    new.replace(target)
 
 
 def _unwritten(path: Path, error: OSError) -> WriteError:
@@ -344,22 +402,24 @@ def _require_own_link(path: Path, link: os.stat_result) -> None:
         raise OutputError(f"{path}: is a symbolic link of another user in a folder for everybody")
 
 
-def _temporary(target: Path) -> Temporary:
-    """Return a temporary file with the mode of the old file and, if that is allowed, its owner."""
+@contextmanager
+def _beside(target: Path) -> Iterator[Path]:
+    """Make a temporary file with the mode of the old file and, if that is allowed, its owner."""
     try:
         old = target.stat()
     except FileNotFoundError:
-        return Temporary(target.parent)
-    temporary = Temporary(target.parent, 0o600)
-    new = os.fstat(temporary.descriptor)
-    mode = stat.S_IMODE(old.st_mode) & 0o777
-    if (old.st_uid, old.st_gid) != (new.st_uid, new.st_gid):
-        try:
-            os.fchown(temporary.descriptor, old.st_uid, old.st_gid)
-        except OSError:  # the new group must not get the rights of the old one
-            mode &= ~0o070
-    os.fchmod(temporary.descriptor, mode)
-    return temporary
+        with temporary(target.parent) as path:
+            yield path
+        return
+    with temporary(target.parent, 0o600) as path:
+        new, mode = path.stat(), stat.S_IMODE(old.st_mode) & 0o777
+        if (old.st_uid, old.st_gid) != (new.st_uid, new.st_gid):
+            try:
+                os.chown(path, old.st_uid, old.st_gid)
+            except OSError:  # the new group must not get the rights of the old one
+                mode &= ~0o070
+        path.chmod(mode)
+        yield path
 
 
 def _make_folder(path: Path, folder: Path) -> None:

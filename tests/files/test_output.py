@@ -239,7 +239,7 @@ def test_a_group_that_cannot_be_kept_passes_nothing_on(
     path.touch(0o664)
     path.chmod(0o664)
     os.chown(path, 0, 23456)
-    monkeypatch.setattr(os, "fchown", refuse)
+    monkeypatch.setattr(os, "chown", refuse)
     output.write(path, "new")
     assert path.stat().st_mode & 0o777 == 0o604
 
@@ -266,7 +266,7 @@ def test_bad_paths_are_one_sentence(tmp_path: Path) -> None:
         output.check_file(tmp_path / "file" / "a")
 
 
-def test_stale_files_are_removed_before_the_work(tmp_path: Path) -> None:
+def test_a_killed_process_leaves_the_old_file_and_a_temporary_one(tmp_path: Path) -> None:
     code = (
         "import os, sys; from raytracer.files import output\n"
         "with output.replacing(sys.argv[1]) as file:\n"
@@ -275,9 +275,40 @@ def test_stale_files_are_removed_before_the_work(tmp_path: Path) -> None:
     target = tmp_path / "a.png"
     target.write_bytes(b"old")
     subprocess.run([sys.executable, "-c", code, target], check=False)
-    assert len(list(tmp_path.iterdir())) == 2
-    output.check_file(target)
+    left = contents(tmp_path)
+    assert left.pop("a.png") == b"old"
+    assert [name.startswith(output.PREFIX) for name in left] == [True]
+
+
+@pytest.mark.parametrize("call", ["open", "chmod"])
+def test_a_signal_during_a_system_call_leaves_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
+    """Python raises when the call returns, before its result is stored."""
+    (tmp_path / "a.png").write_bytes(b"old")
+    original = getattr(os, call)
+
+    def interrupted(*args: object, **more: object) -> None:
+        original(*args, **more)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, call, interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        output.write(tmp_path / "a.png", b"new")
+    monkeypatch.undo()
     assert contents(tmp_path) == {"a.png": b"old"}
+
+
+def test_a_link_in_its_place_is_not_followed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    victim = tmp_path / "victim"
+    victim.write_text("mine")
+    monkeypatch.setattr("secrets.token_hex", lambda _: "taken")
+    (tmp_path / f"{output.PREFIX}taken.tmp").symlink_to(victim)
+    with pytest.raises(OutputError):
+        output.write(tmp_path / "a.png", b"new")
+    assert victim.read_text() == "mine"
 
 
 def test_a_batch_renames_when_all_is_complete(tmp_path: Path) -> None:

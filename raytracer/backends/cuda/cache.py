@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from raytracer.backends.cuda import own_files
-from raytracer.files.temporary import Temporary, remove_stale
+from raytracer.files.output import temporary
 
 _MARK = b"RTCUBIN1"
 _DIGEST_BYTES = 32
@@ -132,14 +132,9 @@ def write(folder: Path, name: CubinName, cubin: Cubin) -> Path:
 
 def store(path: Path, data: bytes) -> None:
     """Write a file of a cache under a temporary name, then rename it. Raises OSError."""
-    remove_stale(path.parent)
-    temporary = Temporary(path.parent, 0o644)
-    try:
-        with temporary.path.open("r+b") as file:
-            file.write(data)
-        temporary.replace(path)
-    finally:
-        temporary.remove()
+    with temporary(path.parent, 0o644) as new:
+        new.write_bytes(data)
+        new.replace(path)
 
 
 def _digest(data: bytes) -> bytes:
