@@ -3,12 +3,11 @@
 A worker opens the trajectory once, takes over what the first frame decided, and writes frames where
 they belong: under a temporary name, renamed when they are complete. A frame that is there is not
 rendered again, so a call may be repeated. A worker that does not see the folder returns the frame
-instead. In both cases the reader compares its digest.
+instead.
 """
 
 from __future__ import annotations
 
-import hashlib
 import tempfile
 import time
 from collections.abc import Generator, Sequence
@@ -37,7 +36,6 @@ class Rendered(NamedTuple):
     """What a worker returns.
 
     Args:
-        digest: of the file of the frame, BLAKE2b, hexadecimal.
         data: the file, where the worker does not see its folder; else None.
         seconds: of rendering; None if the frame was there already.
         exposure: stops, if it is metered.
@@ -45,7 +43,6 @@ class Rendered(NamedTuple):
         warnings: about the frame.
     """
 
-    digest: str
     data: bytes | None
     seconds: float | None
     exposure: float | None
@@ -99,8 +96,7 @@ class ShotWorker:
         """Render a frame, unless it is there, and write or return it."""
         keeper = self.order.keeper
         if self.is_shared and self._is_done(shot) and not self._decides(shot, exposure):
-            data = keeper.path(shot.index).read_bytes()
-            return Rendered(digest_of(data), None, None, exposure, {}, [])
+            return Rendered(None, None, exposure, {}, [])
         with ExitStack() as stack:
             warnings = stack.enter_context(collected())
             if not self.is_shared:
@@ -110,13 +106,10 @@ class ShotWorker:
             renderer.exposure = exposure
             image = renderer.image(shot, self.order.bits)
             keeper.save(shot.index, image, renderer.exposure)
-            data = keeper.path(shot.index).read_bytes()
+            data = None if self.is_shared else keeper.path(shot.index).read_bytes()
         metadata = image.metadata if shot.index == 0 else {}
         renderer.release(image)
-        return Rendered(
-            digest_of(data), None if self.is_shared else data, renderer.seconds[-1],
-            renderer.exposure, metadata, warnings,
-        )  # fmt: skip
+        return Rendered(data, renderer.seconds[-1], renderer.exposure, metadata, warnings)
 
     def _decides(self, shot: Shot, exposure: float | None) -> bool:
         """Whether the picture of a shot is needed for more than its file has."""
@@ -141,11 +134,6 @@ def render_shot(shared: Shared, shot: Shot, exposure: float | None) -> Rendered:
     with opened(shared, ShotWorker) as worker:
         result: Rendered = worker.render(shot, exposure)
     return result
-
-
-def digest_of(data: bytes) -> str:
-    """Return the digest of a file, hexadecimal."""
-    return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
 def rendered_by(
@@ -190,24 +178,12 @@ def rendered_by(
 
 
 def _take(keeper: Keeper, shot: Shot, done: Rendered) -> None:
-    """Write a frame that was returned, or check the one that a worker has written."""
+    """Write a frame that was returned, or wait for one that network file systems show late."""
     path = keeper.path(shot.index)
     if done.data is not None:
         output.write(path, done.data)
-    found = digest_of(_content(path))
-    if found != done.digest:
-        raise OutputError(
-            f"{path}: is not what the worker wrote: run the command again with --fresh"
-        )
-
-
-def _content(path: Path) -> bytes:
-    """Return the content of a file; network file systems may show it late. Raises OutputError."""
     end = time.monotonic() + PATIENCE
-    while True:
-        try:
-            return path.read_bytes()
-        except OSError as error:
-            if time.monotonic() > end or not isinstance(error, FileNotFoundError):
-                raise OutputError(f"{path}: cannot be read again ({error.strerror})") from None
+    while not path.exists():
+        if time.monotonic() > end:
+            raise OutputError(f"{path}: a worker has written it, and it is not seen here")
         time.sleep(0.1)

@@ -2,27 +2,24 @@
 
 They are started as `python -m raytracer.farm.process`, and not by `multiprocessing`, which would
 run the script of the caller again in each of them. A thread for each worker hands it one call after
-another through a socket. If the worker ends, by whatever signal, the call goes back to the front
-of the queue, and another process takes the worker's place. `concurrent.futures` would give up all
-calls in this case.
+another through a socket. If the worker ends, by whatever signal, another process takes its place
+and makes the call again; `concurrent.futures` would give up all calls in this case.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
-import time
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from multiprocessing import Pipe
 from pathlib import Path
-from threading import Condition, Thread
+from queue import SimpleQueue
+from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any
 
 from raytracer.errors import UserError
@@ -30,14 +27,12 @@ from raytracer.farm.crew import Crew
 from raytracer.resources import THREADS_VARIABLE, thread_count
 
 if TYPE_CHECKING:
-    from multiprocessing.connection import Connection
-
     from raytracer.farm.shared import Shared
 
 VISIBLE = "CUDA_VISIBLE_DEVICES"
 """The variable that says which GPUs a process sees."""
 
-MOST_ENDS = 5
+MAX_ENDS = 5
 """How many workers may end at a call before it is given up: some may end for other reasons."""
 
 PATIENCE = 5.0
@@ -74,21 +69,6 @@ def _gpus() -> list[str]:
     return named[:count] if named else [str(number) for number in range(count)]
 
 
-class _Task:
-    """A call that waits, with the number of workers that it has ended."""
-
-    def __init__(self, call: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
-        self.message = call, arguments
-        self.future: Future[Any] = Future()
-        self.ends = 0
-        self.is_begun = False
-
-    def begin(self) -> bool:
-        """Mark the call as running; False if it was given up."""
-        self.is_begun = self.is_begun or self.future.set_running_or_notify_cancel()
-        return self.is_begun
-
-
 class LocalCrew(Crew):
     """Processes of this machine.
 
@@ -102,13 +82,12 @@ class LocalCrew(Crew):
     def __init__(self, places: Sequence[Place]) -> None:
         self._places = places
         self._folder: Path | None = None
-        self._tasks: deque[_Task] = deque()
-        self._changed = Condition()
+        self._calls: SimpleQueue[tuple[Future[Any], Any] | None] = SimpleQueue()
+        self._lock = Lock()
         self._is_closed = False
         self.processes: dict[int, WorkerProcess] = {}
         self._threads = [
-            Thread(target=self._serve, args=(number,), name=f"worker {number}", daemon=True)
-            for number in range(len(places))
+            Thread(target=self._serve, args=(number,), daemon=True) for number in range(len(places))
         ]
         for thread in self._threads:
             thread.start()
@@ -129,89 +108,57 @@ class LocalCrew(Crew):
             ) from None
 
     def submit(self, call: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        task = _Task(call, arguments)
-        with self._changed:
-            self._tasks.append(task)
-            self._changed.notify()
-        return task.future
+        future: Future[Any] = Future()
+        self._calls.put((future, (call, arguments)))
+        return future
 
     def close(self) -> None:
-        with self._changed:
+        with self._lock:
             self._is_closed = True
-            for task in self._tasks:
-                task.future.cancel()
-            self._tasks.clear()
             running = list(self.processes.values())
-            self._changed.notify_all()
         for process in running:
             process.stop()
-        end = time.monotonic() + PATIENCE
+        for _ in self._threads:
+            self._calls.put(None)
+        for process in running:
+            process.end()
         for thread in self._threads:
-            thread.join(max(end - time.monotonic(), 0.0))
-        if any(thread.is_alive() for thread in self._threads):
-            for process in running:
-                process.kill()  # as one that a library of a format does not leave
-            for thread in self._threads:
-                thread.join()
+            thread.join()
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
 
     def _serve(self, number: int) -> None:
         """Hand calls to one worker until the crew is closed; on a thread of its own."""
-        process: WorkerProcess | None = None
-        while (task := self._next()) is not None:
-            try:
-                if process is None:
-                    process = self._started(number)
-                outcome = process.ask(task.message)
-            except (EOFError, OSError) as error:
-                how = str(error) if process is None else process.end()
-                process = None
-                self._again(task, how)
-                continue
-            except Exception as error:  # arguments that cannot be sent
-                task.future.set_exception(error)
-                continue
-            is_result, value = outcome
-            (task.future.set_result if is_result else task.future.set_exception)(value)
-        if process is not None:
-            process.end()
-
-    def _started(self, number: int) -> WorkerProcess:
-        """Start the process of a place. Raises OSError: it cannot be started."""
-        process = WorkerProcess(self._places[number])
-        with self._changed:
-            self.processes[number] = process
+        while (task := self._calls.get()) is not None:
+            future, message = task
             if self._is_closed:
-                process.stop()
-        return process
+                future.cancel()
+            if future.set_running_or_notify_cancel():
+                try:
+                    is_result, value = self._made(number, message)
+                except Exception as error:  # arguments that cannot be sent
+                    is_result, value = False, error
+                (future.set_result if is_result else future.set_exception)(value)
+        if number in self.processes:
+            self.processes[number].end()
 
-    def _next(self) -> _Task | None:
-        """Wait for a call; None when the crew is closed."""
-        with self._changed:
-            while True:
+    def _made(self, number: int, message: Any) -> tuple[bool, Any]:
+        """Make a call, on one process after another if they end; returns as `WorkerProcess.ask`."""
+        how = "the crew was closed"
+        for _ in range(MAX_ENDS):
+            with self._lock:
                 if self._is_closed:
-                    return None
-                while self._tasks:
-                    task = self._tasks.popleft()
-                    if task.begin():
-                        return task
-                self._changed.wait()
-
-    def _again(self, task: _Task, how: str) -> None:
-        """Put a call back whose worker ended, unless it has ended several."""
-        task.ends += 1
-        with self._changed:
-            if self._is_closed or task.ends >= MOST_ENDS:
-                task.future.set_exception(
-                    UserError(
-                        f"workers: {task.ends} processes in a row ended at the same task ({how}): "
-                        "if memory is short, take fewer workers"
-                    )
-                )
-                return
-            self._tasks.appendleft(task)
-            self._changed.notify()
+                    break
+                if number not in self.processes:
+                    self.processes[number] = WorkerProcess(self._places[number])
+            try:
+                return self.processes[number].ask(message)
+            except (EOFError, OSError):
+                how = self.processes.pop(number).end()
+        raise UserError(
+            f"workers: {MAX_ENDS} processes in a row ended at the same task ({how}): if memory is "
+            "short, take fewer workers"
+        )
 
 
 class WorkerProcess:
@@ -225,7 +172,6 @@ class WorkerProcess:
     """
 
     def __init__(self, place: Place) -> None:
-        self._connection: Connection
         self._connection, other = Pipe()
         modules = os.pathsep.join(filter(None, sys.path))  # a worker imports what the caller does
         with other:
@@ -258,23 +204,12 @@ class WorkerProcess:
         with suppress(OSError):
             self._process.terminate()
 
-    def kill(self) -> None:
-        """End the process at once, from any thread."""
-        with suppress(OSError):
-            self._process.kill()
-
     def end(self) -> str:
         """End the process, wait for it, and return how it ended."""
-        self._connection.close()
         self.stop()
         try:
             code = self._process.wait(PATIENCE)
-        except subprocess.TimeoutExpired:
+        except subprocess.TimeoutExpired:  # as in a library of a format
             self._process.kill()
             code = self._process.wait()
-        if code >= 0:
-            return f"exit code {code}"
-        try:
-            return signal.Signals(-code).name
-        except ValueError:
-            return f"signal {-code}"
+        return f"exit code {code}" if code >= 0 else f"signal {-code}"

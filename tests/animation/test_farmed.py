@@ -6,7 +6,6 @@ import os
 import random
 import signal
 from contextlib import suppress
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -183,18 +182,6 @@ def test_workers_without_the_folder_return_frames(
     one.save(tmp_path / "a.gif", workers=1)
     other.save(tmp_path / "b.gif")
     assert (tmp_path / "a.gif").read_bytes() == (tmp_path / "b.gif").read_bytes()
-
-
-@pytest.mark.usefixtures("here")
-def test_a_frame_that_changed_on_its_way_is_refused(
-    trajectory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    digests = count()
-    monkeypatch.setattr(farmed, "digest_of", lambda data: str(next(digests)))
-    animation = raytracer.animate(trajectory, frames=":4", **SMALL)
-    with pytest.raises(raytracer.UserError, match="is not what the worker wrote"):
-        animation.save(tmp_path / "a.gif", workers=1)
-    assert not (tmp_path / "a.gif").exists()
 
 
 @pytest.mark.usefixtures("here")

@@ -27,7 +27,7 @@ def test_results_come_in_order_and_deaths_are_made_good(tmp_path: Path) -> None:
             *range(8)
         ]
         with pytest.raises(
-            UserError, match=r"5 processes in a row ended at the same task \(SIGKILL"
+            UserError, match=r"5 processes in a row ended at the same task \(signal 9"
         ):
             list(in_order(crew, farm.dies, [()]))
         with pytest.raises(DataFileError, match="nothing here"):

@@ -11,7 +11,7 @@ import pytest
 import raytracer
 from raytracer.cli import main
 from raytracer.farm.choice import crew_of
-from raytracer.farm.tiles import BAND_HEIGHT, TileCrew, TileOrder, digest_of, spread_bands, tiles
+from raytracer.farm.tiles import BAND_HEIGHT, TileCrew, TileOrder, spread_bands, tiles
 from raytracer.film.film import Film
 from raytracer.pipeline import prepare
 
@@ -41,7 +41,6 @@ def test_workers_make_the_film_of_one_process(tmp_path: Path) -> None:
     np.testing.assert_array_equal(more.film.sums, alone.film.sums)
     np.testing.assert_array_equal(more.to_uint8(), alone.to_uint8())
     assert more.metadata["workers"]["count"] == 2
-    assert digest_of(more.film.sums) == digest_of(alone.film.sums)
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
