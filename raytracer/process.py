@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 # Seconds until a signal is sent again after its exception was lost in a callback.
 _RESEND_DELAY = 0.005
-# Seconds for which a message waits for a reader that has stopped reading.
-_WRITE_TIMEOUT = 1.0
 
 
 class Terminated(KeyboardInterrupt):
@@ -68,7 +66,7 @@ class _StandardOutput(io.FileIO):
         if self.failed:
             return memoryview(data).nbytes
         try:
-            return _write_waiting(self, data)
+            return super().write(data)
         except OSError as error:
             self.failed = True
             if error.errno == errno.EPIPE:
@@ -81,30 +79,9 @@ class _StandardError(io.FileIO):
 
     def write(self, data: Buffer, /) -> int:
         try:
-            return _write_waiting(self, data, _WRITE_TIMEOUT)
+            return super().write(data)
         except OSError:
             return memoryview(data).nbytes
-
-
-def _write_waiting(stream: io.FileIO, data: Buffer, seconds: float | None = None) -> int:
-    """Write to a stream that may be full; returns the number of bytes.
-
-    The descriptor is shared with other programs, one of which may have made it non-blocking.
-
-    Args:
-        stream: to write to.
-        data: to write.
-        seconds: to wait for room; None waits without limit.
-
-    Raises:
-        OSError: it cannot be written.
-    """
-    while (count := io.FileIO.write(stream, data)) is None:
-        import select
-
-        if not select.select([], [stream], [], seconds)[1]:
-            raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
-    return count
 
 
 def run(command: Callable[[], int], stopped: Callable[[BaseException], int]) -> int:
@@ -139,6 +116,8 @@ def _open_streams() -> None:
             os.fstat(number)
         except OSError:
             os.open(os.devnull, mode)
+    for number in (1, 2):
+        os.set_blocking(number, True)  # another program that shares the pipe may have changed it
     if sys.stdin is None:
         sys.stdin = open(0, closefd=False)  # noqa: SIM115
     sys.stdout = _text(_StandardOutput(1, "w", closefd=False), sys.stdout)
