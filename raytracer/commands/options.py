@@ -121,7 +121,7 @@ SOURCE_OPTIONS = {
     ),
     "format": click.option(
         "--format", metavar="ENDING",
-        help="Format of the file or of standard input: xyz, csv, ...; default: by name and content.",
+        help="Format of the file or standard input: xyz, csv, ...; default: by name and content.",
     ),
     "topology": click.option(
         "--topology", type=FILE, metavar="FILE",
