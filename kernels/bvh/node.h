@@ -1,4 +1,4 @@
-// Reading a Node: the one place that knows how boxes and slots are packed.
+// Reading a Node: its cells and slots. Traversals unpack the boxes themselves, each in the order that suits it.
 #pragma once
 #include "../core/structs.h"
 #include "../core/number.h"

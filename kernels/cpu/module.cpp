@@ -19,7 +19,6 @@
 #include "../integrator/integrators.h"
 #include "io/text_table.h"
 #include "floats.h"
-#include "../integrator/integrators.h"
 #include "launch.h"
 #include "neighbors.h"
 #include "scene_check.h"

@@ -1,5 +1,5 @@
-// How a surface scatters light, by the kind of its material: evaluated for a direction to a light, sampled for
-// the direction in which a path goes on, and the density of these samples. A kind adds its parameters to Bsdf
+// How a surface scatters light, by the kind of its material: evaluated for a direction to a light, and sampled for
+// the direction in which a path goes on. A kind adds its parameters to Bsdf
 // and a case to each function. wi: towards the light, wo: towards the viewer, normal: towards the viewer; all
 // unit. Values are pi times the BSDF times the cosine: with light of unit colour, the reflected radiance.
 #if defined(RT_FIELD_LISTS)  // of core/structs.h
@@ -85,11 +85,7 @@ struct BsdfSample {
   Vec3<F> weight;  // value times cosine by probability
 };
 
-// Density per solid angle with which bsdf_sample draws wi. That of a mirror has no value: its direction is
-// the only one, and none that was drawn otherwise is equal to it.
-template <class F> RT_HD F bsdf_pdf(const Bsdf<F>& b, Vec3<F> normal, Vec3<F> wo, Vec3<F> wi) { return F(0.0f); }
-
-// The mirror is the only direction in which a path goes on. ray: direction in which it arrived
+// The mirror is the only direction in which a path goes on: it has no density. ray: direction in which it arrived
 template <class F> RT_HD BsdfSample<F> bsdf_sample(const Bsdf<F>& b, Vec3<F> normal, Vec3<F> ray) {
   return {reflect(ray, normal), b.phong.mirror * b.phong.mirror_color};
 }

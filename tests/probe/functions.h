@@ -35,7 +35,7 @@
   E(cone_interval, 11, 2) E(cone_point, 12, 6) E(ellipsoid_interval, 13, 2) E(ellipsoid_point, 14, 6) \
   E(large_height, 3, 1) E(large_nearest, 6, 2) E(large_surface, 6, 7)                             \
   S(node_cell, 1, 1) S(leaf_range, 1, 2) S(box_hits, 7, 1)                                        \
-  E(phong_eval, 14, 2) E(bsdf_eval, 17, 3) E(bsdf_sample, 7, 6) E(bsdf_pdf, 10, 1) \
+  E(phong_eval, 14, 2) E(bsdf_eval, 17, 3) E(bsdf_sample, 7, 6) \
   E(bsdf_ambient, 14, 3) E(light_sample, 3, 5) E(light_arrival, 10, 4)  \
   E(area_light_sample, 5, 6) E(area_light_hit, 6, 3) E(emitter_sample, 6, 7) E(emitter_pdf, 4, 1)     \
   E(sky_light_sample, 4, 7) E(sky_light, 3, 4) E(lens_ray, 4, 6)                                       \
@@ -189,12 +189,6 @@ PROBE(bsdf_eval) {
   write3(out, bsdf_eval(phong_bsdf(read3(in), read_phong(in + 3)), normal, read3(in + 11), wi, dot(normal, wi)));
 }
 // mirror, normal, ray
-// mirror, normal, wo, wi
-PROBE(bsdf_pdf) {
-  const F zero(0.0f);
-  const Bsdf<F> bsdf = phong_bsdf<F>({zero, zero, zero}, {zero, zero, zero, zero, in[0], {F(1.0f), F(1.0f), F(1.0f)}});
-  out[0] = bsdf_pdf(bsdf, read3(in + 1), read3(in + 4), read3(in + 7));
-}
 // albedo, material, light, weight
 PROBE(bsdf_ambient) {
   write3(out, bsdf_ambient(phong_bsdf(read3(in), read_phong(in + 3)), read3(in + 8), read3(in + 11)));

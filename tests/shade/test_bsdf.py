@@ -83,13 +83,6 @@ def test_bsdf_sample(probe: Probe) -> None:
     assert (found[:, 3:] == mirror[:, None]).all()
 
 
-def test_a_mirror_has_no_density(probe: Probe) -> None:
-    """Neither in its own direction nor elsewhere: samples of others are not weighed against it."""
-    mirror = materials(1.0)[:, 4]
-    for wi in (WI, probe("bsdf_sample", mirror, NORMAL, -WO)[:, :3]):
-        assert (probe("bsdf_pdf", mirror, NORMAL, WO, wi) == 0).all()
-
-
 def test_bsdf_ambient(probe: Probe) -> None:
     material = materials(40.0)
     albedo, light, weight = np.random.default_rng(6).uniform(0, 2, (3, COUNT, 3)).astype("f4")
