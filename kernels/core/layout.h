@@ -3,6 +3,30 @@
 #pragma once
 #include "structs.h"
 
-#define RT_MEMBER(S, name) (int)__builtin_offsetof(rt::S, name),
-#define RT_LAYOUT_ROW(S, LIST) (int)sizeof(rt::S), LIST(RT_MEMBER_##S)
-#define RT_LAYOUT_TABLE {RT_STRUCTS(RT_LAYOUT_ROW)}
+namespace rt {
+
+#define RT_LAYOUT_ONE(type, name, count) +1
+#define RT_LAYOUT_COUNT(S, LIST) +1 LIST(RT_LAYOUT_ONE)
+#define RT_LAYOUT_OFFSET(type, name, count) table.numbers[n++] = (int)__builtin_offsetof(T, name);
+#define RT_LAYOUT_ROW(S, LIST)            \
+  {                                       \
+    using T = rt::S;                      \
+    table.numbers[n++] = (int)sizeof(T);  \
+    LIST(RT_LAYOUT_OFFSET)                \
+  }
+
+struct LayoutTable {
+  int numbers[RT_STRUCTS(RT_LAYOUT_COUNT)];
+};
+
+constexpr LayoutTable layout_of_structs() {
+  LayoutTable table = {};
+  int n = 0;
+  RT_STRUCTS(RT_LAYOUT_ROW)
+  return table;
+}
+
+}  // namespace rt
+
+// Included once by each kernel.
+#define RT_LAYOUT_TABLE extern "C" __device__ const rt::LayoutTable layout_table = rt::layout_of_structs();

@@ -109,6 +109,15 @@
   F(float, exposure, 1)                        /* that metering asks for, in stops */             \
   F(uint32_t, clipped, 1) F(uint32_t, black, 1) F(uint32_t, pad, 3) /* covered pixels of the picture */
 
+// every struct with its list, for code that walks all of them
+#define RT_VIEW_STRUCTS(S) S(Camera, RT_CAMERA) S(Light, RT_LIGHT)
+#define RT_SCENE_STRUCTS(S)                                                                                 \
+  S(Film, RT_FILM) S(Sampler, RT_SAMPLER) S(Integrator, RT_INTEGRATOR) S(Environment, RT_ENVIRONMENT)       \
+  S(SceneInfo, RT_SCENEINFO) S(Clip, RT_CLIP) S(Sky, RT_SKY) S(SkyTexel, RT_SKYTEXEL) S(Media, RT_MEDIA)    \
+  S(Frame, RT_FRAME) S(RenderArgs, RT_RENDERARGS) S(Node, RT_NODE) S(LargeSphere, RT_LARGESPHERE)           \
+  S(Emitter, RT_EMITTER) S(FirstHit, RT_FIRSTHIT) S(ToneArgs, RT_TONEARGS) S(FilmHistogram, RT_FILMHISTOGRAM)
+#define RT_STRUCTS(S) RT_VIEW_STRUCTS(S) RT_MATERIAL_STRUCTS(S) S(Material, RT_MATERIAL) RT_SCENE_STRUCTS(S)
+
 #define RT_FIELD(type, name, count) type name RT_FIELD_##count;
 #define RT_FIELD_1
 #define RT_FIELD_2 [2]
@@ -131,17 +140,14 @@ constexpr int32_t kHistogramScratchBytes = 1 << 17;
 // than the filter, or a packet of camera rays, reaches beyond the picture
 constexpr int32_t kDraftPlanes = 8, kDraftMargin = 16;
 
-struct Camera {
-  RT_CAMERA(RT_FIELD)
-};
-struct Light {
-  RT_LIGHT(RT_FIELD)
-};
-#define RT_PARAMETERS(S, LIST) \
-  struct S {                   \
-    LIST(RT_FIELD)             \
+constexpr int32_t kIntegratorPad = 4 - (0 RT_INTEGRATOR_FIELDS(RT_COUNT)) % 4;
+
+#define RT_STRUCT(S, LIST) \
+  struct S {               \
+    LIST(RT_FIELD)         \
   };
-RT_MATERIAL_STRUCTS(RT_PARAMETERS)
+RT_VIEW_STRUCTS(RT_STRUCT)
+RT_MATERIAL_STRUCTS(RT_STRUCT)
 union MaterialParameters {
   RT_MATERIAL_PARAMETERS(RT_FIELD)
 };
@@ -153,58 +159,7 @@ struct Material {
   };
   int32_t kind;  // MaterialKind
 };
-struct Film {
-  RT_FILM(RT_FIELD)
-};
-struct Sampler {
-  RT_SAMPLER(RT_FIELD)
-};
-constexpr int32_t kIntegratorPad = 4 - (0 RT_INTEGRATOR_FIELDS(RT_COUNT)) % 4;
-struct Integrator {
-  RT_INTEGRATOR(RT_FIELD)
-};
-struct Environment {
-  RT_ENVIRONMENT(RT_FIELD)
-};
-struct SceneInfo {
-  RT_SCENEINFO(RT_FIELD)
-};
-struct Sky {
-  RT_SKY(RT_FIELD)
-};
-struct SkyTexel {
-  RT_SKYTEXEL(RT_FIELD)
-};
-struct Clip {
-  RT_CLIP(RT_FIELD)
-};
-struct Media {
-  RT_MEDIA(RT_FIELD)
-};
-struct Frame {
-  RT_FRAME(RT_FIELD)
-};
-struct RenderArgs {
-  RT_RENDERARGS(RT_FIELD)
-};
-struct Node {
-  RT_NODE(RT_FIELD)
-};
-struct LargeSphere {
-  RT_LARGESPHERE(RT_FIELD)
-};
-struct Emitter {
-  RT_EMITTER(RT_FIELD)
-};
-struct FirstHit {
-  RT_FIRSTHIT(RT_FIELD)
-};
-struct ToneArgs {
-  RT_TONEARGS(RT_FIELD)
-};
-struct FilmHistogram {
-  RT_FILMHISTOGRAM(RT_FIELD)
-};
+RT_SCENE_STRUCTS(RT_STRUCT)
 static_assert(sizeof(Camera) % 16 == 0 && sizeof(Light) % 16 == 0 && sizeof(Material) % 16 == 0);
 static_assert(sizeof(Integrator) % 16 == 0 && sizeof(Environment) % 16 == 0 && sizeof(Frame) % 16 == 0);
 static_assert(sizeof(Film) == 32 && sizeof(Sampler) == 32 && sizeof(SceneInfo) == 32);
@@ -213,33 +168,3 @@ static_assert(sizeof(Clip) == 112 && sizeof(Media) == 96 && sizeof(Sky) == 32 &&
 static_assert(sizeof(LargeSphere) == 32 && sizeof(Emitter) == 48 && sizeof(FirstHit) == 48 && sizeof(ToneArgs) == 128 &&
               sizeof(FilmHistogram) == 1072);
 }  // namespace rt
-
-// every struct with its list, for code that walks all of them
-#define RT_STRUCTS(S)                                                                             \
-  S(Camera, RT_CAMERA) S(Light, RT_LIGHT) RT_MATERIAL_STRUCTS(S) S(Material, RT_MATERIAL)             \
-  S(Film, RT_FILM) S(Sampler, RT_SAMPLER) S(Integrator, RT_INTEGRATOR) S(Environment, RT_ENVIRONMENT)              \
-  S(SceneInfo, RT_SCENEINFO) S(Clip, RT_CLIP) S(Sky, RT_SKY) S(SkyTexel, RT_SKYTEXEL) S(Media, RT_MEDIA) S(Frame, RT_FRAME)                                                   \
-  S(RenderArgs, RT_RENDERARGS) S(Node, RT_NODE) S(LargeSphere, RT_LARGESPHERE) S(Emitter, RT_EMITTER) S(FirstHit, RT_FIRSTHIT)            \
-  S(ToneArgs, RT_TONEARGS) S(FilmHistogram, RT_FILMHISTOGRAM)
-
-// RT_MEMBER(struct, field) for each field of a list: who walks the lists defines it
-#define RT_MEMBER_Camera(type, name, count) RT_MEMBER(Camera, name)
-#define RT_MEMBER_Light(type, name, count) RT_MEMBER(Light, name)
-#define RT_MEMBER_Material(type, name, count) RT_MEMBER(Material, name)
-#define RT_MEMBER_Film(type, name, count) RT_MEMBER(Film, name)
-#define RT_MEMBER_Sampler(type, name, count) RT_MEMBER(Sampler, name)
-#define RT_MEMBER_Integrator(type, name, count) RT_MEMBER(Integrator, name)
-#define RT_MEMBER_Environment(type, name, count) RT_MEMBER(Environment, name)
-#define RT_MEMBER_SceneInfo(type, name, count) RT_MEMBER(SceneInfo, name)
-#define RT_MEMBER_Clip(type, name, count) RT_MEMBER(Clip, name)
-#define RT_MEMBER_Sky(type, name, count) RT_MEMBER(Sky, name)
-#define RT_MEMBER_SkyTexel(type, name, count) RT_MEMBER(SkyTexel, name)
-#define RT_MEMBER_Media(type, name, count) RT_MEMBER(Media, name)
-#define RT_MEMBER_Frame(type, name, count) RT_MEMBER(Frame, name)
-#define RT_MEMBER_RenderArgs(type, name, count) RT_MEMBER(RenderArgs, name)
-#define RT_MEMBER_Node(type, name, count) RT_MEMBER(Node, name)
-#define RT_MEMBER_LargeSphere(type, name, count) RT_MEMBER(LargeSphere, name)
-#define RT_MEMBER_Emitter(type, name, count) RT_MEMBER(Emitter, name)
-#define RT_MEMBER_FirstHit(type, name, count) RT_MEMBER(FirstHit, name)
-#define RT_MEMBER_ToneArgs(type, name, count) RT_MEMBER(ToneArgs, name)
-#define RT_MEMBER_FilmHistogram(type, name, count) RT_MEMBER(FilmHistogram, name)

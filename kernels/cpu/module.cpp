@@ -126,12 +126,13 @@ template <class T> const char* kind() {
 
 template <class T> constexpr size_t numbers = sizeof(T) / sizeof(std::remove_all_extents_t<T>);
 
-#define RT_MEMBER(S, name)                                                                                  \
-  fields.append(nb::make_tuple(#name, kind<decltype(rt::S::name)>(), numbers<decltype(rt::S::name)>, offsetof(rt::S, name)));
-#define RT_STRUCT_ROWS(S, LIST)                              \
-  {                                                          \
-    nb::list fields;                                         \
-    LIST(RT_MEMBER_##S) structs[#S] = nb::make_tuple(sizeof(rt::S), fields); \
+#define RT_MEMBER(type, name, count) \
+  fields.append(nb::make_tuple(#name, kind<decltype(T::name)>(), numbers<decltype(T::name)>, offsetof(T, name)));
+#define RT_STRUCT_ROWS(S, LIST)                                \
+  {                                                            \
+    using T = rt::S;                                           \
+    nb::list fields;                                           \
+    LIST(RT_MEMBER) structs[#S] = nb::make_tuple(sizeof(T), fields); \
   }
 
 nb::dict layout() {

@@ -8,7 +8,7 @@
 #include "../core/layout.h"
 #include "../integrator/draft.h"
 
-extern "C" __device__ const int layout_table[] = RT_LAYOUT_TABLE;
+RT_LAYOUT_TABLE
 
 extern "C" __global__ void __launch_bounds__(256) clean_draft(const __grid_constant__ rt::ToneArgs args) {
   const int x = (int)(blockIdx.x * blockDim.x + threadIdx.x), y = (int)(blockIdx.y * blockDim.y + threadIdx.y);

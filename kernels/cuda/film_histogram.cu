@@ -9,7 +9,7 @@
 #include "block_histogram.cuh"
 #include "film_histogram.cuh"
 
-extern "C" __device__ const int layout_table[] = RT_LAYOUT_TABLE;
+RT_LAYOUT_TABLE
 
 namespace rt {
 

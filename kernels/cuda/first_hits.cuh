@@ -8,7 +8,7 @@
 __constant__ rt::Camera c_camera;
 __constant__ rt::Frame c_frame;
 __constant__ rt::LargeSphere c_large[rt::kMaxLargeSpheres];
-extern "C" __device__ const int layout_table[] = RT_LAYOUT_TABLE;
+RT_LAYOUT_TABLE
 
 extern "C" __global__ void __launch_bounds__(128) first_hits(const __grid_constant__ rt::RenderArgs args) {
   int tile = args.tile_begin + (int)blockIdx.x * 4 + threadIdx.x / 32, lane = threadIdx.x % 32;

@@ -9,4 +9,4 @@ __constant__ rt::Frame c_frame;
 __constant__ rt::Light c_lights[64];
 __constant__ rt::Material c_materials[256];
 __constant__ rt::LargeSphere c_large[rt::kMaxLargeSpheres];
-extern "C" __device__ const int layout_table[] = RT_LAYOUT_TABLE;
+RT_LAYOUT_TABLE

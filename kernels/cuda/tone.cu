@@ -9,7 +9,7 @@
 #include "../core/layout.h"
 #include "tone_map.cuh"
 
-extern "C" __device__ const int layout_table[] = RT_LAYOUT_TABLE;
+RT_LAYOUT_TABLE
 
 extern "C" __global__ void __launch_bounds__(256, 6) tone(const __grid_constant__ rt::ToneArgs args) {
   if (args.beside > 0.0f)
