@@ -443,10 +443,10 @@ void tone_map_film(In<float, 3> sums, nb::object arguments, Out<uint8_t, 1> hist
   });
 }
 
-void clean_draft(Out<float, 3> planes, Out<float, 3> sums, int threads) {
+void denoise_draft(Out<float, 3> planes, Out<float, 3> sums, int threads) {
   check_draft(planes, sums);
   interruptible([&](rt::Cancel* cancel) {
-    rt::clean_draft(planes.data(), sums.data(), (int32_t)sums.shape(1), (int32_t)sums.shape(0), threads, cancel);
+    rt::denoise_draft(planes.data(), sums.data(), (int32_t)sums.shape(1), (int32_t)sums.shape(0), threads, cancel);
   });
 }
 
@@ -562,7 +562,7 @@ NB_MODULE(_core, m) {
           "first_tile"_a, "budget_seconds"_a, "threads"_a, "draft"_a.noconvert() = nb::none(),
           "Adds the frame's samples to film, float32 (h, w, 4), from first_tile on; returns the first tile not "
           "rendered. draft: planes float32 (8, h + 32, w + 32), zero at first, that keep the ambient light of surfaces "
-          "for clean_draft, with one ray a surface; None adds it.")
+          "for denoise_draft, with one ray a surface; None adds it.")
       .def("first_hits", &Scene::first_hits, "camera"_a, "frame"_a, "out"_a.noconvert(), "threads"_a,
            "What the rays through the pixels' centres meet first: FirstHit as uint8 (h, w, 48).");
   m.def("check_view", check_view, "camera"_a, "lights"_a.none(), "materials"_a.none(), "frame"_a, "spheres"_a,
@@ -584,7 +584,7 @@ NB_MODULE(_core, m) {
         "out"_a.noconvert(), "threads"_a,
         "Film sums float32 (h, w, 4) to code values, uint8 or uint16 (h, w, 4), straight alpha; counts into the "
         "FilmHistogram.");
-  m.def("clean_draft", clean_draft, "draft"_a.noconvert(), "sums"_a.noconvert(), "threads"_a,
+  m.def("denoise_draft", denoise_draft, "draft"_a.noconvert(), "sums"_a.noconvert(), "threads"_a,
         "Adds the ambient light of a draft, filtered, to the film sums float32 (h, w, 4).");
   m.def("parse_rows", parse_rows, "text"_a.noconvert(), "split"_a, "cells"_a.noconvert(), "first"_a,
         "numbers"_a.noconvert(), "texts"_a.noconvert(), "lacking"_a.noconvert(), "records"_a, "stop"_a, "threads"_a,

@@ -87,7 +87,7 @@ void tone_map_film(const float* sums, const ToneArgs& args, FilmHistogram& histo
     histogram.clipped += (uint32_t)t.clipped, histogram.black += (uint32_t)t.black;
 }
 
-void clean_draft(const float* planes, float* sums, int32_t width, int32_t height, int threads, Cancel* cancel) {
+void denoise_draft(const float* planes, float* sums, int32_t width, int32_t height, int threads, Cancel* cancel) {
   const int32_t rows = 4 * rows_of_run(width);  // a small draft takes less time than the start of a thread
   const int64_t runs = (height + rows - 1) / rows;
   const auto clean = current_isa().clean;

@@ -19,6 +19,6 @@ void tone_map_film(const float* sums, const ToneArgs& args, FilmHistogram& histo
                    Cancel* cancel);
 
 // Adds the ambient light of a draft, of the planes that it kept, to its sums.
-void clean_draft(const float* planes, float* sums, int32_t width, int32_t height, int threads, Cancel* cancel);
+void denoise_draft(const float* planes, float* sums, int32_t width, int32_t height, int threads, Cancel* cancel);
 
 }  // namespace rt

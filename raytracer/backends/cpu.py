@@ -141,7 +141,7 @@ class CpuFilm(DeviceFilm):
             step = view.with_samples(first + done, count)
             self._one_pass(scene, step, progress, done / total, count / total)
         if view.draft:
-            core().clean_draft(self._draft, self.host.sums, self._device.threads)
+            core().denoise_draft(self._draft, self.host.sums, self._device.threads)
         return time.perf_counter() - start
 
     def _one_pass(

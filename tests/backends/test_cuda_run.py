@@ -117,7 +117,7 @@ def test_a_picture_compiles_its_kernel_and_a_window_those_of_all_views(
     passes: list[str] = []
 
     def load(source: Path, *_: object, macros: dict[str, str] | None = None) -> Cubin:
-        if source.stem in (*tone.PASSES, tone.CLEAN_DRAFT):
+        if source.stem in (*tone.PASSES, tone.DENOISE_DRAFT):
             passes.append(source.stem)
         else:
             compiled.append(tuple(macros or {}))
@@ -135,7 +135,7 @@ def test_a_picture_compiles_its_kernel_and_a_window_those_of_all_views(
     passes.clear()
     for _ in range(2):
         device.compile_ahead()
-    assert passes == [tone.CLEAN_DRAFT]
+    assert passes == [tone.DENOISE_DRAFT]
     wanted = [missing for name in PRODUCTION for missing in every_variant(name)]
     assert sorted(compiled) == sorted(wanted)
 

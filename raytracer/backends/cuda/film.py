@@ -65,7 +65,7 @@ class CudaFilm(DeviceFilm):
                 seconds = _launch_all(kernel, scene, view, sums, progress, draft)
                 if draft:
                     height, width = self.host.sums.shape[:2]
-                    tone_kernels(self._number).clean_draft(sums, draft, width, height)
+                    tone_kernels(self._number).denoise_draft(sums, draft, width, height)
             except BaseException:
                 self._leave()
                 raise

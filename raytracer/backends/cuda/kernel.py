@@ -12,7 +12,7 @@ from raytracer.backends.cuda.check import check_layout, check_supported
 from raytracer.backends.cuda.choose import PACKETS, PRODUCTION, every_variant
 from raytracer.backends.cuda.context import primary_context
 from raytracer.backends.cuda.launch import Piece, blocks
-from raytracer.backends.cuda.tone import CLEAN_DRAFT
+from raytracer.backends.cuda.tone import DENOISE_DRAFT
 from raytracer.backends.cuda.transfer import NON_BLOCKING, staging
 from raytracer.errors import BackendError, UserError
 from raytracer.resources import thread_count
@@ -58,7 +58,7 @@ def compile_production(ordinal: int) -> None:
     compiler.version()  # asked for once, not by every thread
     names = reversed(PRODUCTION)  # the longest first: they begin when the others do
     jobs = [(production(name), missing) for name in names for missing in every_variant(name)]
-    jobs.append((product(CLEAN_DRAFT), ()))
+    jobs.append((product(DENOISE_DRAFT), ()))
     with ThreadPoolExecutor(min(len(jobs), thread_count())) as pool:
         list(pool.map(lambda job: _cubin(job[0], job[1], arch), jobs))
 

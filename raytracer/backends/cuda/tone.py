@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 PASSES = ("film_histogram", "tone")
 """The passes of every picture, by the names of their kernels: histogram and picture."""
 
-CLEAN_DRAFT = "clean_draft"
+DENOISE_DRAFT = "denoise_draft"
 """The pass of drafts with ambient occlusion, loaded with the first of them."""
 
 
@@ -136,7 +136,7 @@ class ToneKernels:
             self.launch("film_histogram", args, stream)
         self.launch("tone", args, stream)
 
-    def clean_draft(self, film_address: int, planes: int, width: int, height: int) -> None:
+    def denoise_draft(self, film_address: int, planes: int, width: int, height: int) -> None:
         """Queue the filter of a draft's ambient light, which is added to the sums.
 
         Args:
@@ -153,7 +153,7 @@ class ToneKernels:
             width,
             height,
         )
-        self.launch(CLEAN_DRAFT, args)
+        self.launch(DENOISE_DRAFT, args)
 
     def launch(self, entry: str, args: NDArray[np.void], stream: Any = None) -> None:
         """Queue one pass.

@@ -10,7 +10,7 @@
 
 RT_LAYOUT_TABLE
 
-extern "C" __global__ void __launch_bounds__(256) clean_draft(const __grid_constant__ rt::ToneArgs args) {
+extern "C" __global__ void __launch_bounds__(256) denoise_draft(const __grid_constant__ rt::ToneArgs args) {
   const int x = (int)(blockIdx.x * blockDim.x + threadIdx.x), y = (int)(blockIdx.y * blockDim.y + threadIdx.y);
   if (x >= args.width || y >= args.height) return;
   const int64_t plane = rt::draft_plane(args.width, args.height), stride = rt::draft_stride(args.width);
