@@ -36,7 +36,7 @@ class View:
             integrator, the environment (background, ambient light), and what the scene's tables
             hold.
         draft: whether it is a draft whose ambient occlusion is filtered (`as_draft`).
-        beside: weight of the samples of a neighbouring pixel in a draft, beside 1 of a pixel's own.
+        neighbor_weight: of the samples of a neighbouring pixel in a draft, beside 1 of its own.
     """
 
     camera: NDArray[np.void]
@@ -44,7 +44,7 @@ class View:
     materials: NDArray[np.void]
     frame: NDArray[np.void]
     draft: bool = False
-    beside: float = 0.0
+    neighbor_weight: float = 0.0
 
     @property
     def width(self) -> int:
@@ -210,7 +210,7 @@ class View:
         fields = {"filter": code("FilterKind", "point")}
         draft = self.occlusion_rays > 0
         frame = self._frame_but(**fields, ao_samples=1) if draft else self._frame_but(**fields)
-        return replace(self, frame=frame, draft=draft, beside=self._spread(scale))
+        return replace(self, frame=frame, draft=draft, neighbor_weight=self._spread(scale))
 
     def _spread(self, scale: float) -> float:
         """Return the filter one pixel from its middle, by that in it; 0 where it is narrow."""

@@ -99,7 +99,7 @@
   F(float, meter_low, 1) F(float, meter_high, 1) /* percent */                                    \
   F(int32_t, stage, 1) F(int32_t, picture_height, 1) /* stage: of tone_passes; rows of the full picture */ \
   F(float, background_bottom, 3) F(int32_t, opaque, 1) /* what an opaque film's sums hold where nothing was hit */ \
-  F(float, background_top, 3) F(float, beside, 1) /* weight of the samples of a pixel beside another, of drafts */
+  F(float, background_top, 3) F(float, neighbor_weight, 1) /* weight of the samples of a pixel beside another, of drafts */
 
 // Statistics of a film: the histogram of film/histogram.h, sums and extremes.
 #define RT_FILMHISTOGRAM(F)                                                                      \

@@ -77,7 +77,7 @@ void tone_map_film(const float* sums, const ToneArgs& args, FilmHistogram& histo
   std::vector<RowHistogram> of_thread((size_t)std::max(threads, 1), empty());
   ThreadPool(useful_threads(runs, threads), cancel).each(runs, [&](int64_t i, int thread) {
     const int32_t first = (int32_t)i * rows;
-    std::vector<float> buffer(args.beside > 0.0f ? 8 * (size_t)args.width + 16 : 0);
+    std::vector<float> buffer(args.neighbor_weight > 0.0f ? 8 * (size_t)args.width + 16 : 0);
     tone_map({sums + 4 * (int64_t)first * args.width, (char*)out + first * row_bytes, &args, exposure, first,
               std::min(rows, args.height - first), buffer.empty() ? nullptr : buffer.data()},
              of_thread[(size_t)thread]);

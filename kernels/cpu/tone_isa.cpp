@@ -90,11 +90,11 @@ static const float* smooth_row(const rt::ToneRows& w, int row, float* buffer) {
   const int y = w.first + row;
   const float* own = w.sums + row * floats;
   const float *above = y > 0 ? own - floats : own, *below = y + 1 < a.height ? own + floats : own;
-  const float beside = a.beside, norm = 1.0f / ((1.0f + 2.0f * beside) * (1.0f + 2.0f * beside));
+  const float weight = a.neighbor_weight, norm = 1.0f / ((1.0f + 2.0f * weight) * (1.0f + 2.0f * weight));
   float* __restrict column = buffer + 4, * __restrict out = buffer + 8 + floats;
-  for (int64_t i = 0; i < floats; ++i) column[i] = norm * fma_(beside, above[i] + below[i], own[i]);
+  for (int64_t i = 0; i < floats; ++i) column[i] = norm * fma_(weight, above[i] + below[i], own[i]);
   for (int c = 0; c < 4; ++c) column[c - 4] = column[c], column[floats + c] = column[floats - 4 + c];
-  for (int64_t i = 0; i < floats; ++i) out[i] = fma_(beside, column[i - 4] + column[i + 4], column[i]);
+  for (int64_t i = 0; i < floats; ++i) out[i] = fma_(weight, column[i - 4] + column[i + 4], column[i]);
   return out;
 }
 

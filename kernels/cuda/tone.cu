@@ -12,7 +12,7 @@
 RT_LAYOUT_TABLE
 
 extern "C" __global__ void __launch_bounds__(256, 6) tone(const __grid_constant__ rt::ToneArgs args) {
-  if (args.beside > 0.0f)
+  if (args.neighbor_weight > 0.0f)
     rt::tone_map_any_curve<unsigned, 1, true>(args);  // a draft, in 8 bits
   else if (args.bits == 8)
     rt::tone_map_any_curve<unsigned, 2, false>(args);

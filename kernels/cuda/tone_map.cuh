@@ -24,24 +24,24 @@ RT_DEVICE void add_counts(FilmHistogram& histogram, unsigned clipped, unsigned b
   if (thread == 1) atomicAdd(&histogram.black, sums[1]);
 }
 
-RT_DEVICE float4 add_beside(float4 own, float4 one, float4 other, float beside) {
-  return make_float4(fmaf(beside, one.x + other.x, own.x), fmaf(beside, one.y + other.y, own.y),
-                     fmaf(beside, one.z + other.z, own.z), fmaf(beside, one.w + other.w, own.w));
+RT_DEVICE float4 add_neighbors(float4 own, float4 one, float4 other, float weight) {
+  return make_float4(fmaf(weight, one.x + other.x, own.x), fmaf(weight, one.y + other.y, own.y),
+                     fmaf(weight, one.z + other.z, own.z), fmaf(weight, one.w + other.w, own.w));
 }
 
 // The sums of a pixel, with a part of those above and below.
 RT_DEVICE float4 smooth_column(const ToneArgs& args, int x, int y) {
   const float4* film = (const float4*)args.film + x;
-  const float norm = 1.0f / ((1.0f + 2.0f * args.beside) * (1.0f + 2.0f * args.beside));
-  const float4 v = add_beside(__ldg(film + (size_t)y * args.width), __ldg(film + (size_t)max(y - 1, 0) * args.width),
-                              __ldg(film + (size_t)min(y + 1, args.height - 1) * args.width), args.beside);
+  const float norm = 1.0f / ((1.0f + 2.0f * args.neighbor_weight) * (1.0f + 2.0f * args.neighbor_weight));
+  const float4 v = add_neighbors(__ldg(film + (size_t)y * args.width), __ldg(film + (size_t)max(y - 1, 0) * args.width),
+                                 __ldg(film + (size_t)min(y + 1, args.height - 1) * args.width), args.neighbor_weight);
   return make_float4(norm * v.x, norm * v.y, norm * v.z, norm * v.w);
 }
 
 // The same of all eight neighbours.
 RT_DEVICE float4 smooth_sums(const ToneArgs& args, int x, int y) {
-  return add_beside(smooth_column(args, x, y), smooth_column(args, max(x - 1, 0), y),
-                    smooth_column(args, min(x + 1, args.width - 1), y), args.beside);
+  return add_neighbors(smooth_column(args, x, y), smooth_column(args, max(x - 1, 0), y),
+                       smooth_column(args, min(x + 1, args.width - 1), y), args.neighbor_weight);
 }
 
 // Rows first, first - step, ... of one column, as far as they are in the film, with concurrent loads.

@@ -106,7 +106,7 @@ class DeviceFilm(Closeable, ABC):
 
     def __init__(self, host: Film) -> None:
         self.host = host
-        self._beside = 0.0  # of the view whose samples it has
+        self._neighbor_weight = 0.0  # of the view whose samples it has
 
     @property
     def samples(self) -> int:
@@ -149,7 +149,7 @@ class DeviceFilm(Closeable, ABC):
         own = view.for_film((self.host.width, self.host.height), self.host.crop, first, samples)
         seconds = self._expose(scene, own, progress)
         self.host.samples += samples
-        self.host.backdrop, self._beside = view.backdrop, view.beside
+        self.host.backdrop, self._neighbor_weight = view.backdrop, view.neighbor_weight
         return seconds
 
     @abstractmethod

@@ -175,7 +175,12 @@ class CpuFilm(DeviceFilm):
         height, width = self.host.sums.shape[:2]
         picture.resize(width, height)
         develop(
-            self.host, settings, 8, self._device.threads, out=picture.pixels, beside=self._beside
+            self.host,
+            settings,
+            8,
+            self._device.threads,
+            out=picture.pixels,
+            neighbor_weight=self._neighbor_weight,
         )
 
     def clear(self) -> None:

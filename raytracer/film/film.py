@@ -370,7 +370,7 @@ def tone_arguments(
     place: tuple[int, int] = (0, 0),
     backdrop: Backdrop | None = None,
     picture_height: int = 0,
-    beside: float = 0.0,
+    neighbor_weight: float = 0.0,
 ) -> NDArray[np.void]:
     """Return the arguments of the kernels, structured (1,), dtype ToneArgs, without addresses.
 
@@ -382,7 +382,7 @@ def tone_arguments(
         place: x and y of the film's first pixel in the full picture, which decide the dither.
         backdrop: the opaque background in the sums; None if it is transparent.
         picture_height: rows of the full picture, the extent of the background's gradient.
-        beside: weight of the samples of a neighbouring pixel, beside 1 of those of a pixel.
+        neighbor_weight: of the samples of a neighbouring pixel, beside 1 of those of a pixel.
     """
     low, high = settings.meter_range
     values: dict[str, Any] = {
@@ -400,7 +400,7 @@ def tone_arguments(
         "meter_all": settings.meter == "all",
         "meter_low": low,
         "meter_high": high,
-        "beside": beside,
+        "neighbor_weight": neighbor_weight,
     }
     if backdrop is not None and samples > 0:
         values |= {
@@ -442,13 +442,20 @@ def measure(film: Film, settings: ToneSettings, threads: int = 0) -> NDArray[np.
 
 
 def film_arguments(
-    film: Film, settings: ToneSettings, bits: int = 8, beside: float = 0.0
+    film: Film, settings: ToneSettings, bits: int = 8, neighbor_weight: float = 0.0
 ) -> NDArray[np.void]:
     """Return the arguments of the kernels for a film; see `tone_arguments`."""
     height, width = film.sums.shape[:2]
     place = film.x0, film.y0
     return tone_arguments(
-        (height, width), film.samples, settings, bits, place, film.backdrop, film.height, beside
+        (height, width),
+        film.samples,
+        settings,
+        bits,
+        place,
+        film.backdrop,
+        film.height,
+        neighbor_weight,
     )
 
 
@@ -459,7 +466,7 @@ def develop(
     threads: int = 0,
     histogram: NDArray[np.void] | None = None,
     out: Pixels | None = None,
-    beside: float = 0.0,
+    neighbor_weight: float = 0.0,
 ) -> Pixels:
     """Return a film as a picture.
 
@@ -471,7 +478,7 @@ def develop(
         histogram: of `measure`; its counts of clipped and black pixels are filled in. None
             measures the film if the exposure is automatic.
         out: C-contiguous memory for the picture; None allocates it.
-        beside: see `tone_arguments`.
+        neighbor_weight: see `tone_arguments`.
 
     Returns:
         uint8 or uint16 (h, w, 4), sRGB with straight (not premultiplied) alpha.
@@ -486,7 +493,7 @@ def develop(
         histogram = measure(film, settings, threads) if settings.automatic else empty_histogram()
     if out is None:
         out = np.empty(film.sums.shape, np.uint8 if bits == 8 else np.uint16)
-    args = film_arguments(film, settings, bits, beside)
+    args = film_arguments(film, settings, bits, neighbor_weight)
     core().tone_map_film(film.sums, args, _bytes(histogram), out, thread_count(threads))
     return out
 

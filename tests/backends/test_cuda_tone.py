@@ -39,7 +39,7 @@ FILMS["crop before a gradient"] = Film(
 
 
 def on_device(
-    film: Film, settings: ToneSettings, bits: int = 8, beside: float = 0.0
+    film: Film, settings: ToneSettings, bits: int = 8, neighbor_weight: float = 0.0
 ) -> tuple[NDArray[Any], NDArray[np.void]]:
     """Picture and histogram of a film that is copied to the device."""
     from raytracer.backends.cuda.context import primary_context
@@ -65,7 +65,7 @@ def on_device(
             statistics=True,
             backdrop=film.backdrop,
             picture_height=film.height,
-            beside=beside,
+            neighbor_weight=neighbor_weight,
         )
         copies.to_host(int(codes), out)
         histogram = kernels.read_histogram()
@@ -80,8 +80,10 @@ def on_device(
 def test_a_smoothed_picture_is_that_of_the_cpu(shape: tuple[int, int]) -> None:
     film = film_of(np.random.default_rng(3).random((*shape, 4), np.float32))
     settings = ToneSettings(dither=False)
-    picture, _ = on_device(film, settings, beside=0.3)
-    np.testing.assert_allclose(picture, develop(film, settings, beside=0.3), rtol=0, atol=1)
+    picture, _ = on_device(film, settings, neighbor_weight=0.3)
+    np.testing.assert_allclose(
+        picture, develop(film, settings, neighbor_weight=0.3), rtol=0, atol=1
+    )
 
 
 @pytest.mark.parametrize("name", FILMS)

@@ -153,7 +153,7 @@ def test_smoothing_gives_a_pixel_a_part_of_its_neighbours(
     expected = develop(film_of(smooth), settings, bits=16)
     for isa in every_isa:
         _core.use_isa(isa)
-        found = develop(film_of(sums), settings, bits=16, beside=0.3)
+        found = develop(film_of(sums), settings, bits=16, neighbor_weight=0.3)
         assert np.abs(found.astype(int) - expected).max() <= 1
 
 

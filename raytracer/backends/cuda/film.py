@@ -154,7 +154,7 @@ class CudaFilm(DeviceFilm):
             address = picture.resize(width, height)
             kernels.develop(
                 sums, host.samples, width, height, settings, address, place=(host.x0, host.y0),
-                backdrop=host.backdrop, picture_height=host.height, beside=self._beside,
+                backdrop=host.backdrop, picture_height=host.height, neighbor_weight=self._neighbor_weight,
             )  # fmt: skip
             kernels.stream.synchronize()
 

@@ -100,7 +100,7 @@ class ToneKernels:
         statistics: bool = False,
         backdrop: Backdrop | None = None,
         picture_height: int = 0,
-        beside: float = 0.0,
+        neighbor_weight: float = 0.0,
     ) -> None:
         """Queue the picture of a film.
 
@@ -118,16 +118,16 @@ class ToneKernels:
             place: as for `tone_arguments`.
             statistics: measure the film also if the exposure is not automatic, and count clipped
                 and black pixels, for `read_histogram`.
-            backdrop, picture_height, beside: as for `tone_arguments`; with `beside` 8 bits alone.
+            backdrop, picture_height, neighbor_weight: as for `tone_arguments`; with `neighbor_weight` 8 bits alone.
 
         Raises:
             UserError: another number of bits, or dither with 16.
         """
         check_bits(bits, settings)
-        assert bits == 8 or not beside, "the kernel smooths pictures of 8 bits alone"
+        assert bits == 8 or not neighbor_weight, "the kernel smooths pictures of 8 bits alone"
         shape = height, width
         args = tone_arguments(
-            shape, samples, settings, bits, place, backdrop, picture_height, beside
+            shape, samples, settings, bits, place, backdrop, picture_height, neighbor_weight
         )
         args["film"], args["out"], args["scratch"] = film_address, out_address, self.scratch
         with_histogram = statistics or settings.automatic
