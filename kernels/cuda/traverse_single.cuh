@@ -15,8 +15,8 @@ constexpr bool kCostlyTests = false;
 #endif
 
 // By one instruction, which leaves out NaN: then a box is entered. A comparison and a selection, as of min_, are two.
-RT_DEVICE float least(float a, float b) { return fminf(a, b); }
-RT_DEVICE float most(float a, float b) { return fmaxf(a, b); }
+RT_DEVICE float fmin_(float a, float b) { return fminf(a, b); }
+RT_DEVICE float fmax_(float a, float b) { return fmaxf(a, b); }
 
 struct ThreadRay {
   Vec3<float> origin, direction, inverse;
@@ -55,10 +55,10 @@ RT_DEVICE ThreadHits intersect_boxes(const rt::Node* nodes, uint32_t index, cons
 #pragma unroll
   for (int i = 0; i < 8; ++i) {
     int h = i >> 2, b = i & 3;
-    float t0 = most(most(fma_(byte_of(nx[h], b), step.x, near.x), fma_(byte_of(ny[h], b), step.y, near.y)),
-                    most(fma_(byte_of(nz[h], b), step.z, near.z), 0.0f));
-    float t1 = least(least(fma_(byte_of(fx[h], b), step.x, far.x), fma_(byte_of(fy[h], b), step.y, far.y)),
-                     least(fma_(byte_of(fz[h], b), step.z, far.z), t_max));
+    float t0 = fmax_(fmax_(fma_(byte_of(nx[h], b), step.x, near.x), fma_(byte_of(ny[h], b), step.y, near.y)),
+                     fmax_(fma_(byte_of(nz[h], b), step.z, near.z), 0.0f));
+    float t1 = fmin_(fmin_(fma_(byte_of(fx[h], b), step.x, far.x), fma_(byte_of(fy[h], b), step.y, far.y)),
+                     fmin_(fma_(byte_of(fz[h], b), step.z, far.z), t_max));
     if (t0 <= t1) mask |= 1u << i, entered(i, t0, t1);
   }
   return {mask, head.w >> 24, tail.x, tail.y, tail.z, tail.w};
