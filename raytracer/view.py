@@ -152,7 +152,7 @@ class View:
         return bool((self.materials["kind"] != code("MaterialKind", "phong")).any())
 
     @property
-    def has_lamps(self) -> bool:
+    def has_emitters(self) -> bool:
         """Whether spheres send out light, or an image of the sky does."""
         return bool(self._number("emitter_count") or self._number("sky_size"))
 

@@ -25,8 +25,8 @@
 #if !defined(RT_HIT_FILTERS)  // opacity and clipping planes
 #define RT_HIT_FILTERS 1
 #endif
-#if !defined(RT_LAMPS)  // spheres that send out light, and an image of the sky
-#define RT_LAMPS 1
+#if !defined(RT_EMITTERS)  // spheres that send out light, and an image of the sky
+#define RT_EMITTERS 1
 #endif
 #if !defined(RT_NESTED)  // solids of glass within and across each other
 #define RT_NESTED 1
@@ -44,8 +44,8 @@ RT_HD bool clips(const rt::Frame& frame) { return RT_HIT_FILTERS && frame.clip.c
 RT_HD bool is_translucent(const rt::Frame& frame) { return RT_HIT_FILTERS && frame.scene.translucent; }
 RT_HD bool nests(const rt::Frame& frame) { return RT_NESTED && frame.media.nested; }
 RT_HD bool catches_shadows(const rt::Frame& frame) { return RT_SHADOW_CATCHER && frame.environment.shadow_catcher; }
-RT_HD int32_t emitter_count(const rt::Frame& frame) { return RT_LAMPS ? frame.scene.emitter_count : 0; }
-RT_HD bool has_sky_image(const rt::Frame& frame) { return RT_LAMPS && frame.sky.sky_size > 0; }
+RT_HD int32_t emitter_count(const rt::Frame& frame) { return RT_EMITTERS ? frame.scene.emitter_count : 0; }
+RT_HD bool has_sky_image(const rt::Frame& frame) { return RT_EMITTERS && frame.sky.sky_size > 0; }
 
 // bounces after the camera ray
 RT_HD int32_t max_depth(const rt::Integrator& integrator) { return RT_MIRRORS ? integrator.max_depth : 0; }

@@ -110,7 +110,7 @@ def test_features_of_paths_that_a_picture_does_not_need() -> None:
         return set(choose.missing_features(view))
 
     rare, filters = {"RT_NESTED", "RT_SHADOW_CATCHER"}, {"RT_HIT_FILTERS", *choose.DRAFTS}
-    light, others = {"RT_ALL_MATERIALS", "RT_LAMPS"}, {"RT_LOCAL_INTEGRATORS"}
+    light, others = {"RT_ALL_MATERIALS", "RT_EMITTERS"}, {"RT_LOCAL_INTEGRATORS"}
     local = {"RT_PATH_INTEGRATOR", *choose.DRAFTS}
     assert missing() == rare | filters | light
     assert missing(sky_size=4) == missing(emitter_count=1) == rare | filters

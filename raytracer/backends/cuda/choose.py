@@ -47,22 +47,22 @@ RARE = ("RT_NESTED", "RT_SHADOW_CATCHER")
 FILTERS = ("RT_HIT_FILTERS",)
 """Opacity, grounds that fade, clipping planes, light straight through glass."""
 
-MATERIALS_AND_LAMPS = ("RT_ALL_MATERIALS", "RT_LAMPS")
+MATERIALS_AND_EMITTERS = ("RT_ALL_MATERIALS", "RT_EMITTERS")
 """Materials other than Phong's, spheres that send out light, images of the sky."""
 
-PATH_FEATURES = (*WITHOUT_PATHS, *WITHOUT_LOCAL, *RARE, *FILTERS, *MATERIALS_AND_LAMPS)
+PATH_FEATURES = (*WITHOUT_PATHS, *WITHOUT_LOCAL, *RARE, *FILTERS, *MATERIALS_AND_EMITTERS)
 """What PATHS can be compiled without, beside DRAFTS."""
 
-COMMON_DRAFTS = (*WITHOUT_PATHS, *RARE, *MATERIALS_AND_LAMPS)
+COMMON_DRAFTS = (*WITHOUT_PATHS, *RARE, *MATERIALS_AND_EMITTERS)
 """What kernels with paths for drafts are compiled without, unless the picture needs it."""
 
 PATH_VARIANTS = (
     (),
     COMMON_DRAFTS,
     WITHOUT_LOCAL,
-    *((*WITHOUT_LOCAL, *RARE, *light) for light in ((), MATERIALS_AND_LAMPS)),
-    *((*WITHOUT_PATHS, *DRAFTS, *RARE, *light) for light in ((), MATERIALS_AND_LAMPS)),
-    *((*DRAFTS, *RARE, *FILTERS, *light) for light in ((), MATERIALS_AND_LAMPS)),
+    *((*WITHOUT_LOCAL, *RARE, *light) for light in ((), MATERIALS_AND_EMITTERS)),
+    *((*WITHOUT_PATHS, *DRAFTS, *RARE, *light) for light in ((), MATERIALS_AND_EMITTERS)),
+    *((*DRAFTS, *RARE, *FILTERS, *light) for light in ((), MATERIALS_AND_EMITTERS)),
 )
 """The sets of features that PATHS is compiled without."""
 
@@ -71,7 +71,7 @@ CAPSULE_FEATURES = ("RT_INTEGRATORS", "RT_PATH_TRACING")
 
 CAPSULE_VARIANTS = (
     (*WITHOUT_LOCAL, *RARE),
-    (*WITHOUT_PATHS, *DRAFTS, *RARE, *MATERIALS_AND_LAMPS),
+    (*WITHOUT_PATHS, *DRAFTS, *RARE, *MATERIALS_AND_EMITTERS),
     COMMON_DRAFTS,
 )
 """For pictures that need paths: with `path`; with `direct` or `ao` and Phong's materials; and
@@ -164,7 +164,7 @@ def _missing_with_paths(view: View) -> tuple[str, ...]:
     is_path = view.integrator == "path"
     if view.nests:
         return WITHOUT_LOCAL if is_path else ()
-    light = () if view.has_principled or view.has_lamps else MATERIALS_AND_LAMPS
+    light = () if view.has_principled or view.has_emitters else MATERIALS_AND_EMITTERS
     if view.draft:
         return COMMON_DRAFTS if light else ()
     if view.hides or view.transparent_shadows:
@@ -184,7 +184,7 @@ def missing_with_capsules(view: View, has_forms: bool) -> tuple[str, ...]:
         with_paths, others, drafts = CAPSULE_VARIANTS
         if view.integrator == "path":
             return with_paths
-        if view.has_principled or view.has_lamps:
+        if view.has_principled or view.has_emitters:
             return ()
         return drafts if view.draft else others
     needs_more = has_forms or view.mirrors or view.large_count > 0
