@@ -125,7 +125,7 @@ struct MediaTracer {
   RT_DEVICE void intersect_closest(PathState<float>& p, uint32_t self, float& t) const {
     path_intersect_closest(scene, traversal, p, self, t);
   }
-#if RT_HIT_FILTERS && RT_NESTED
+#if RT_ALPHA_CLIP && RT_NESTED
   RT_DEVICE void intersect_closest_except(PathState<float>& p, const uint32_t* except, float& t) const {
     const HitsExcept filter = {sample_hits<float>(scene, p.x, p.y, p.sample, p.ray.origin, p.ray.direction), except};
     const ClosestHit hit = closest_hit(scene, traversal, p.ray, kNoPrim, {t, p.prim}, filter);

@@ -22,8 +22,8 @@
 #if !defined(RT_LOCAL_INTEGRATORS)  // `direct` and `ao`
 #define RT_LOCAL_INTEGRATORS 1
 #endif
-#if !defined(RT_HIT_FILTERS)  // opacity and clipping planes
-#define RT_HIT_FILTERS 1
+#if !defined(RT_ALPHA_CLIP)  // opacity and clipping planes
+#define RT_ALPHA_CLIP 1
 #endif
 #if !defined(RT_EMITTERS)  // spheres that send out light, and an image of the sky
 #define RT_EMITTERS 1
@@ -40,8 +40,8 @@ namespace RT_NS {
 // spheres beside the tree, geom/large_sphere.h
 RT_HD int32_t large_count(const rt::Frame& frame) { return RT_LARGE_SPHERES ? frame.scene.large_count : 0; }
 
-RT_HD bool clips(const rt::Frame& frame) { return RT_HIT_FILTERS && frame.clip.clip_count > 0; }
-RT_HD bool is_translucent(const rt::Frame& frame) { return RT_HIT_FILTERS && frame.scene.translucent; }
+RT_HD bool clips(const rt::Frame& frame) { return RT_ALPHA_CLIP && frame.clip.clip_count > 0; }
+RT_HD bool is_translucent(const rt::Frame& frame) { return RT_ALPHA_CLIP && frame.scene.translucent; }
 RT_HD bool nests(const rt::Frame& frame) { return RT_NESTED && frame.media.nested; }
 RT_HD bool catches_shadows(const rt::Frame& frame) { return RT_SHADOW_CATCHER && frame.environment.shadow_catcher; }
 RT_HD int32_t emitter_count(const rt::Frame& frame) { return RT_EMITTERS ? frame.scene.emitter_count : 0; }

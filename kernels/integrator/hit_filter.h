@@ -146,7 +146,7 @@ struct HitsExcept : SampleHits<float> {
 template <class F>
 RT_HD auto ray_filter(const rt::SceneTables& scene, UintOf<F> x, UintOf<F> y, uint32_t sample, Vec3<F> origin,
                       Vec3<F> direction, bool to_light = false) {
-#if RT_PATH_TRACING && RT_HIT_FILTERS
+#if RT_PATH_TRACING && RT_ALPHA_CLIP
   return sample_hits<F>(scene, x, y, sample, origin, direction, to_light);
 #else
   return AllHits();

@@ -80,7 +80,7 @@ RT_HD MediaChange media_change(const rt::SceneTables& s, const PathState<float>&
   return f.point.inside ? MediaChange{inner, others, hidden} : MediaChange{others, inner, hidden};
 }
 
-#if RT_HIT_FILTERS && RT_NESTED
+#if RT_ALPHA_CLIP && RT_NESTED
 
 // A face in which planes cut several solids; one side of it is empty. prim: the one that fills the other side. A solid
 // that is not of glass fills any. others: solids of a path's list behind the face
@@ -177,7 +177,7 @@ RT_HD Vec3<float> cross_media(const rt::SceneTables& s, const Tracer& tracer, Pa
   Vec3<float> radiance = vec3(0.0f, 0.0f, 0.0f);
   for (int hidden = 0; p.prim != kNoPrim; ++hidden) {
     const Surface<float> f = path_surface(s, p, tracer.primitive(p.prim));
-#if RT_HIT_FILTERS && RT_NESTED
+#if RT_ALPHA_CLIP && RT_NESTED
     const bool is_cut = clips(*s.frame) && f.on_cut;
     const MediaChange media = is_cut ? cut_media_change(s, tracer, p, f) : media_change(s, p, f);
 #else

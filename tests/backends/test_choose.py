@@ -109,7 +109,7 @@ def test_features_of_paths_that_a_picture_does_not_need() -> None:
         assert choose.missing_features(view) in choose.every_variant(choose.PATHS)
         return set(choose.missing_features(view))
 
-    rare, filters = {"RT_NESTED", "RT_SHADOW_CATCHER"}, {"RT_HIT_FILTERS", *choose.DRAFTS}
+    rare, filters = {"RT_NESTED", "RT_SHADOW_CATCHER"}, {"RT_ALPHA_CLIP", *choose.DRAFTS}
     light, others = {"RT_ALL_MATERIALS", "RT_EMITTERS"}, {"RT_LOCAL_INTEGRATORS"}
     local = {"RT_PATH_INTEGRATOR", *choose.DRAFTS}
     assert missing() == rare | filters | light

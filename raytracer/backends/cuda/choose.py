@@ -44,7 +44,7 @@ WITHOUT_LOCAL = ("RT_LOCAL_INTEGRATORS",)
 RARE = ("RT_NESTED", "RT_SHADOW_CATCHER")
 """Solids of glass within each other, and grounds that catch shadows."""
 
-FILTERS = ("RT_HIT_FILTERS",)
+FILTERS = ("RT_ALPHA_CLIP",)
 """Opacity, grounds that fade, clipping planes, light straight through glass."""
 
 MATERIALS_AND_EMITTERS = ("RT_ALL_MATERIALS", "RT_EMITTERS")
