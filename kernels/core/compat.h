@@ -11,7 +11,7 @@
 #define RT_TABLE static __device__ const
 #define RT_CALLED static __host__ __device__ __noinline__
 #define RT_COLD static __host__ __device__ __noinline__
-#if RT_CAPSULES
+#if RT_SOLIDS
 #define RT_CPU_COLD RT_COLD
 #else
 #define RT_CPU_COLD RT_HD
@@ -48,17 +48,17 @@ typedef unsigned long long uint64_t;
 
 // Whether the scene has capsules beside spheres (geom/primitive.h). One without them is rendered by code that knows
 // none.
-#if !defined(RT_CAPSULES)
-#define RT_CAPSULES 0
+#if !defined(RT_SOLIDS)
+#define RT_SOLIDS 0
 #endif
 
 // Code that is compiled once per instruction set, with and without paths and capsules, lives in a namespace of its own:
 // two copies of one inline function under one name would let the linker hand AVX-512 code to a CPU without it.
-#if RT_PATH_TRACING && RT_CAPSULES
+#if RT_PATH_TRACING && RT_SOLIDS
 #define RT_NS_OF(name) name##_capsule_paths
 #elif RT_PATH_TRACING
 #define RT_NS_OF(name) name##_paths
-#elif RT_CAPSULES
+#elif RT_SOLIDS
 #define RT_NS_OF(name) name##_capsules
 #else
 #define RT_NS_OF(name) name

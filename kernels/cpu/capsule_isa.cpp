@@ -1,5 +1,5 @@
 // One tile of a picture with capsules, of Phong's materials and lights without extent, and first hits. Compiled once per
 // instruction set (RT_ISA_*), each in a namespace of its own.
-#define RT_CAPSULES 1
+#define RT_SOLIDS 1
 #include "render_tile.h"
 #include "first_hit_row.h"

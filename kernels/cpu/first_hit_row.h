@@ -21,7 +21,7 @@ void first_hit_row(const rt::SceneView& s, rt::FirstHit* row, int y) {
     int32_t sphere = s.order[prim];
     const Primitive<float> primitive = load_primitive(s, prim);
     const SurfacePoint<float> point = first_surface(s, prim, primitive, ray.origin, ray.direction);
-#if RT_CAPSULES
+#if RT_SOLIDS
     const Vec3<float> albedo = albedo_at(s, primitive, point, (uint32_t)sphere);
 #else
     const Vec3<float> albedo = load_albedo<float>(s, (uint32_t)sphere);

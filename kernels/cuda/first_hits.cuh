@@ -43,7 +43,7 @@ extern "C" __global__ void __launch_bounds__(128) first_hits(const __grid_consta
   const rt::Primitive<float> primitive = rt::load_primitive((const rt::PrimitiveRecord*)args.spheres, prim);
   int32_t sphere = __ldg((const int32_t*)args.order + prim);
   const rt::SurfacePoint<float> point = rt::first_surface(tables, prim, primitive, ray.origin, ray.direction);
-#if RT_CAPSULES
+#if RT_SOLIDS
   const rt::Vec3<float> albedo = rt::albedo_at(tables, primitive, point, (uint32_t)sphere);
 #else
   const rt::Vec3<float> albedo = rt::load_albedo<float>(tables, (uint32_t)sphere);

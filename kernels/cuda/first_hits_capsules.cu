@@ -4,5 +4,5 @@
 // flags: --fmad=false
 // needs: sm_75+
 // source: Ylitie, Karras, Laine 2017 (wide compressed nodes)
-#define RT_CAPSULES 1
+#define RT_SOLIDS 1
 #include "first_hits.cuh"

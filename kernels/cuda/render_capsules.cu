@@ -4,7 +4,7 @@
 // flags: --fmad=false
 // needs: sm_75+
 // source: Kajiya 1986 (path tracing); Ylitie, Karras, Laine 2017 (wide compressed nodes)
-#define RT_CAPSULES 1
+#define RT_SOLIDS 1
 #if !defined(RT_PATH_TRACING)
 #define RT_PATH_TRACING 1
 #endif

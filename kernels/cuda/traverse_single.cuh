@@ -8,7 +8,7 @@ namespace RT_NS {
 
 // Boxes around capsules are mostly empty, and tests of capsules cost several times those of spheres: shadow rays then
 // gain by a walk that tests fewer of them, and in which lanes wait less for each other.
-#if RT_CAPSULES
+#if RT_SOLIDS
 constexpr bool kCostlyTests = true;
 #else
 constexpr bool kCostlyTests = false;
@@ -88,7 +88,7 @@ struct LeafWalk {
 template <class Filter>
 RT_DEVICE bool leaves_occlude(const ThreadHits& h, const PrimitiveRecord* records, Vec3<float> o, Vec3<float> d,
                               uint32_t self, float t_max, const Filter& filter) {
-#if RT_CAPSULES
+#if RT_SOLIDS
   LeafWalk walk = {h.mask & ~h.inner, 0, 0};
   while (walk.has_next(h)) {
     // until each lane has a primitive that its ray reaches; the rest of the test they do together

@@ -1,7 +1,7 @@
 // The interface of primitives for the builder, traversal and shading, which use neither centre nor radius.
 // Another kind of primitive is a struct with functions of these names, and a record.
 //
-// A scene of spheres alone is rendered by code that knows spheres alone, with records of 16 bytes. With RT_CAPSULES
+// A scene of spheres alone is rendered by code that knows spheres alone, with records of 16 bytes. With RT_SOLIDS
 // every primitive is a solid of any form (solid.h), with a record of 32 bytes: spheres are capsules of no length.
 #pragma once
 #include "solid.h"
@@ -11,7 +11,7 @@ namespace RT_NS {
 // The kind of primitive in leaves, and its record, float32: Python gives its numbers as columns, the builder puts
 // records in leaf order.
 constexpr int kSphereFloats = 4;   // x, y, z, radius
-#if RT_CAPSULES
+#if RT_SOLIDS
 template <class F> using Primitive = Solid<F>;
 constexpr int kPrimitiveFloats = kSolidFloats;
 #else

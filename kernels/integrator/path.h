@@ -60,7 +60,7 @@ struct Surface {
 template <class F>
 RT_HD Bsdf<F> surface_bsdf(const rt::SceneTables& s, UintOf<F> prim, const Primitive<F>& primitive,
                            const SurfacePoint<F>& point) {
-#if RT_CAPSULES
+#if RT_SOLIDS
   return load_bsdf<F>(s, prim, primitive, point);
 #else
   return load_bsdf<F>(s, prim);

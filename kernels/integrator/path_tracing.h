@@ -142,7 +142,7 @@ RT_HD Vec3<F> shade_emission(const rt::Frame& frame, const PathState<F>& p, cons
     const F pdf = emitter_pdf(emitting_sphere(f.primitive), s.emission, F(frame.scene.emitter_scale), p.ray.origin);
     const F shared = frame.integrator.shadows ? power_heuristic(p.scatter_pdf, pdf) : F(0.0f);
     weight = select(p.scatter_pdf > F(0.0f), shared, weight);
-#if RT_CAPSULES
+#if RT_SOLIDS
     weight = select(is_emitting_sphere(f.primitive), weight, F(1.0f));
 #endif
   }

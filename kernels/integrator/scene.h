@@ -42,7 +42,7 @@ template <class F> RT_HD Bsdf<F> load_bsdf(const rt::SceneTables& s, UintOf<F> p
   return load_bsdf<F>(s.materials, gather(s.material_id, sphere), albedo);
 }
 
-#if RT_CAPSULES  // without, the code for spheres alone is to the bit what it was before there were capsules
+#if RT_SOLIDS  // without, the code for spheres alone is to the bit what it was before there were capsules
 
 // linear RGB at a point of the primitive with that number, whose colours at its ends may differ
 template <class F>
