@@ -42,8 +42,8 @@ typedef unsigned long long uint64_t;
 
 // Whether paths are traced, and with them materials other than Phong's and lights with an extent. Scenes without
 // any of these are rendered by code that knows none.
-#if !defined(RT_PATH_TRACING)
-#define RT_PATH_TRACING 0
+#if !defined(RT_FULL_SHADING)
+#define RT_FULL_SHADING 0
 #endif
 
 // Whether the scene has capsules beside spheres (geom/primitive.h). One without them is rendered by code that knows
@@ -54,9 +54,9 @@ typedef unsigned long long uint64_t;
 
 // Code that is compiled once per instruction set, with and without paths and capsules, lives in a namespace of its own:
 // two copies of one inline function under one name would let the linker hand AVX-512 code to a CPU without it.
-#if RT_PATH_TRACING && RT_SOLIDS
+#if RT_FULL_SHADING && RT_SOLIDS
 #define RT_NS_OF(name) name##_capsule_paths
-#elif RT_PATH_TRACING
+#elif RT_FULL_SHADING
 #define RT_NS_OF(name) name##_paths
 #elif RT_SOLIDS
 #define RT_NS_OF(name) name##_capsules

@@ -100,7 +100,7 @@ struct PacketFilters {
 
 RT_HD void trace_block(const rt::SceneView& s, const PacketFrame& f, Packet& r, const PacketFilters& filters) {
   if (!s.nodes) return;
-  if ((RT_PATH_TRACING && !is_pinhole(*s.camera)) || !fits_planes(f, r)) {
+  if ((RT_FULL_SHADING && !is_pinhole(*s.camera)) || !fits_planes(f, r)) {
     for (int i = 0; i < kPacket && !is_cancelled(s); ++i)
       intersect_closest(s, vec3(r.ox[i], r.oy[i], r.oz[i]), vec3(r.dx[i], r.dy[i], r.dz[i]), kNoPrim, r.t[i], r.prim[i],
                         filters.one(i));

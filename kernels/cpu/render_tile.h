@@ -1,4 +1,4 @@
-// One tile of the picture: camera rays, then bounce after bounce, with the shading that RT_PATH_TRACING chooses.
+// One tile of the picture: camera rays, then bounce after bounce, with the shading that RT_FULL_SHADING chooses.
 #pragma once
 #include "shade.h"
 
@@ -64,7 +64,7 @@ void render_tile(const rt::SceneView& s, rt::Scratch& k, rt::TileRect rect) {
     for (int depth = 0; k.wave[depth & 1].count; ++depth) {
       rt::Wave &w = k.wave[depth & 1], &next = k.wave[(depth & 1) ^ 1];
       if (depth > 0) trace_wave(s, k, w);
-#if RT_PATH_TRACING
+#if RT_FULL_SHADING
       if (nests(*s.frame)) cross_wave(s, k, w);
 #endif
       shade_wave(s, k, w, next);

@@ -4,7 +4,7 @@
 #include "shadow.h"
 #include "stream.h"
 #include "../integrator/surface_step.h"
-#if RT_PATH_TRACING
+#if RT_FULL_SHADING
 #include "media.h"
 #include "../integrator/shadow_catcher.h"
 #endif
@@ -17,7 +17,7 @@ RT_HD PathState<FW> load_paths(const rt::Scratch& k, const rt::Wave& w, int at) 
   p.ray = {load3(w.ox, w.oy, w.oz, at), load3(w.dx, w.dy, w.dz, at)};
   p.prim = load<UW>(w.prim + at);
   p.sample = w.sample, p.depth = w.depth;
-  p.scatter_pdf = RT_PATH_TRACING && w.depth ? load<FW>(w.scatter_pdf + at) : FW(0.0f);
+  p.scatter_pdf = RT_FULL_SHADING && w.depth ? load<FW>(w.scatter_pdf + at) : FW(0.0f);
   if (w.depth == 0) {
     p.throughput = {FW(1.0f), FW(1.0f), FW(1.0f)};
     p.x = load<UW>(k.x + at), p.y = load<UW>(k.y + at);
@@ -115,7 +115,7 @@ RT_HD void queue_steps(const rt::Wave& w, int at, uint32_t mask, const PathStep<
   store_packed(next.throughput[0] + n, p.throughput.x, mask),
       store_packed(next.throughput[1] + n, p.throughput.y, mask);
   store_packed(next.throughput[2] + n, p.throughput.z, mask);
-  if (RT_PATH_TRACING) store_packed(next.scatter_pdf + n, p.scatter_pdf, mask);
+  if (RT_FULL_SHADING) store_packed(next.scatter_pdf + n, p.scatter_pdf, mask);
   store_packed(next.prim + n, p.prim, mask), store_packed(next.self + n, step.self, mask);
   store_packed(next.slot + n, load<UW>(w.slot + at), mask);
   next.count += __builtin_popcount(mask);
@@ -131,7 +131,7 @@ RT_CALLED uint32_t unblocked(const rt::SceneView& s, const PathState<FW>& p, Vec
   alignas(64) uint32_t own[kWide], x[kWide], y[kWide];
   store(ox, origin.x), store(oy, origin.y), store(oz, origin.z), store(distance, t_max);
   store(dx, direction.x), store(dy, direction.y), store(dz, direction.z), store(own, self);
-  if (RT_PATH_TRACING) store(x, p.x), store(y, p.y);
+  if (RT_FULL_SHADING) store(x, p.x), store(y, p.y);
   uint32_t seen = mask;
   for (; mask; mask &= mask - 1) {
     const int i = __builtin_ctz(mask);
@@ -247,12 +247,12 @@ struct VectorTracer {
     a.radiance = sky_radiance(*scene.frame, ambient);
     return a;
   }
-  RT_HD int light_end(int samples) const { return RT_PATH_TRACING ? samples : queued.end; }
+  RT_HD int light_end(int samples) const { return RT_FULL_SHADING ? samples : queued.end; }
   // Rays that lead anywhere are traced one by one, at once; those to Phong's lights are queued, to be sorted.
   RT_HD uint32_t visible(uint32_t mask, int number, const PathState<FW>& p, const Surface<FW>& f,
                          const DirectLightSample<FW>& a) const {
     if (number < 0) return mask & open[number + sky_rays(scene.frame->integrator)];
-    if (RT_PATH_TRACING) return visible_rarely(mask, p, f, a);
+    if (RT_FULL_SHADING) return visible_rarely(mask, p, f, a);
     queue_shadows(scratch.shadow[number - queued.first], wave, at, mask, a);
     return 0;
   }
@@ -265,14 +265,14 @@ struct VectorTracer {
     keep_surfaces(scene, scratch, at, p, f, ambient, mask, seen);
   }
   RT_HD void push(uint32_t mask, const PathState<FW>& p, const Surface<FW>& f, const PathStep<FW>& step) const {
-#if RT_PATH_TRACING
+#if RT_FULL_SHADING
     if (nests(*scene.frame)) queue_media(scene, p, f, step.path, mask, *next);
 #endif
     queue_steps(wave, at, mask, step, *next);
   }
 };
 
-#if RT_PATH_TRACING
+#if RT_FULL_SHADING
 
 // Those of the camera rays `hits` of a vector that meet a ground which catches shadows.
 inline uint32_t shade_catcher(VectorTracer& tracer, const PathState<FW>& camera, uint32_t hits) {
@@ -329,7 +329,7 @@ inline void shade_wave(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w
     PathState<FW> p = load_paths(k, w, at);
     const uint32_t live = live_at(w, at);
     uint32_t hits = hits_of(p, live);
-#if RT_PATH_TRACING
+#if RT_FULL_SHADING
     if (nests(frame))
       load_media(w, at, p);
     else if (w.depth > 0)
@@ -337,14 +337,14 @@ inline void shade_wave(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w
 #endif
     if (live & ~hits) tracer.add(live & ~hits, shade_miss(s, p));
     if (w.depth == 0) store(k.alpha + at, camera_coverage(frame, p));
-#if RT_PATH_TRACING
+#if RT_FULL_SHADING
     if (w.depth == 0 && catches_shadows(frame)) hits &= ~shade_catcher(tracer, p, hits);
 #else
     if (hits && (k.queued += kWide) > rt::kShadowBatch) flush_shadows(s, k, w, begin, at), begin = at, k.queued = kWide;
 #endif
     if (hits) surface_step<FW>(s, tracer, hits, p);
   }
-#if !RT_PATH_TRACING
+#if !RT_FULL_SHADING
   flush_shadows(s, k, w, begin, w.count);
 #endif
 }

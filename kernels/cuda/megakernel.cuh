@@ -29,7 +29,7 @@ RT_DEVICE void render_tile(const rt::RenderArgs& args, const rt::SceneTables& s,
   float4* out = (float4*)args.film + at.film;
   float4 sum = *out;
   // until a packet was left: those of the tile's later samples would be too
-  bool coherent = !RT_PATH_TRACING || is_pinhole(*s.camera);
+  bool coherent = !RT_FULL_SHADING || is_pinhole(*s.camera);
   for (int i = 0; i < args.sample_count; ++i) {
     const uint32_t x = (uint32_t)at.x, y = (uint32_t)at.y, sample = (uint32_t)args.sample_begin + (uint32_t)i;
     Ray<float> ray = camera_ray<float>(*s.camera, frame.film, frame.sampler, x, y, sample);

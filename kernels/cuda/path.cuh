@@ -6,14 +6,14 @@
 // filter: integrator/hit_filter.h
 #pragma once
 #include "../integrator/surface_step.h"
-#if RT_PATH_TRACING
+#if RT_FULL_SHADING
 #include "../integrator/media.h"
 #include "../integrator/shadow_catcher.h"
 #endif
 
 // With nested glass rays are traced from so many places that traversal is called: inlined, the stacks of all places
 // would add up in local memory (7,296 bytes of a thread in place of 5,136).
-#if RT_PATH_TRACING && RT_NESTED
+#if RT_FULL_SHADING && RT_NESTED
 #define RT_TRACE RT_DEVICE_CALLED
 #else
 #define RT_TRACE RT_DEVICE
@@ -113,7 +113,7 @@ RT_DEVICE void keep_surface(const rt::SceneTables& s, const PathState<float>& p,
   for (int i = 0; i < rt::kDraftPlanes; ++i) to[i * plane] = values[i];
 }
 
-#if RT_PATH_TRACING
+#if RT_FULL_SHADING
 
 // As integrator/media.h asks for rays.
 template <class Traversal>
@@ -185,7 +185,7 @@ struct PathTracer {
   RT_DEVICE void push(bool, const PathState<float>& p, const Surface<float>& f, const PathStep<float>& step) {
     path = step.path;
     float t = step.t;
-#if RT_PATH_TRACING
+#if RT_FULL_SHADING
     if (nests(*scene.frame)) leave_surface(scene, p, f, path);
     path_intersect_closest(scene, traversal, path, step.self, t);
     add_crossed_lights(scene, *this, true, path, t);
@@ -199,7 +199,7 @@ struct PathTracer {
   }
 };
 
-#if RT_PATH_TRACING
+#if RT_FULL_SHADING
 
 // Radiance and coverage of a camera ray that meets a ground which catches shadows.
 template <class Traversal>
@@ -216,13 +216,13 @@ RT_DEVICE_CALLED float4 trace_shadow(const rt::SceneTables& s, const Traversal& 
 // Radiance and coverage of a path whose camera ray meets p.prim.
 template <class Traversal>
 RT_DEVICE float4 trace_path(const rt::SceneTables& s, const Traversal& traversal, PathState<float> p) {
-#if RT_PATH_TRACING
+#if RT_FULL_SHADING
   if (nests(*s.frame)) {
     enter_camera_media(s, p);
     p = cross_path(s, traversal, p).path;
   }
 #endif
-#if RT_PATH_TRACING
+#if RT_FULL_SHADING
   if (p.prim != kNoPrim && catches_shadows(*s.frame) && meets_catcher(s, p)) return trace_shadow(s, traversal, p);
 #endif
   PathTracer<Traversal> tracer = {s, traversal, p, {0.0f, 0.0f, 0.0f}};

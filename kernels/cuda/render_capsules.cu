@@ -5,8 +5,8 @@
 // needs: sm_75+
 // source: Kajiya 1986 (path tracing); Ylitie, Karras, Laine 2017 (wide compressed nodes)
 #define RT_SOLIDS 1
-#if !defined(RT_PATH_TRACING)
-#define RT_PATH_TRACING 1
+#if !defined(RT_FULL_SHADING)
+#define RT_FULL_SHADING 1
 #endif
 #include "megakernel.cuh"
 #include "tables.cuh"

@@ -5,7 +5,7 @@
 // needs: sm_75+
 // source: Kajiya 1986 (path tracing); Veach, Guibas 1995 (multiple importance sampling); Ylitie, Karras, Laine 2017
 //   (wide compressed nodes)
-#define RT_PATH_TRACING 1
+#define RT_FULL_SHADING 1
 #include "megakernel.cuh"
 #include "tables.cuh"
 

@@ -49,7 +49,7 @@ template <class F> RT_HD Ray<F> lens_ray(const rt::Camera& cam, Vec3<F> across, 
 RT_HD bool is_pinhole(const rt::Camera& cam) { return cam.kind != kCameraPanorama && !(cam.lens_radius > 0.0f); }
 
 // Ray of sample s of pixel (x, y). kAll: of any camera; otherwise of pinholes alone
-template <class F, bool kAll = RT_PATH_TRACING>
+template <class F, bool kAll = RT_FULL_SHADING>
 RT_HD Ray<F> camera_ray(const rt::Camera& cam, const rt::Film& film, const rt::Sampler& sampler, UintOf<F> x,
                         UintOf<F> y, uint32_t s) {
   F sx = F(0.5f), sy = F(0.5f);

@@ -50,7 +50,7 @@ RT_HD PathStep<F> mirror_step(const rt::Frame& frame, const PathState<F>& p, con
   return path_step(frame, p, f, b.wi, b.weight);
 }
 
-#if !RT_PATH_TRACING  // what surface_step.h asks for; path_tracing.h has it for all materials and lights
+#if !RT_FULL_SHADING  // what surface_step.h asks for; path_tracing.h has it for all materials and lights
 
 template <class F> RT_HD Vec3<F> shade_miss(const rt::SceneTables& scene, const PathState<F>& p) {
   return shade_background(*scene.frame, p);

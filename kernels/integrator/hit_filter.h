@@ -56,7 +56,7 @@ template <class F> RT_HD F unfaded(const rt::LargeSphere& s, Vec3<F> position) {
 // Share of light that passes through a primitive of glass without bending: what two surfaces do not reflect, times the
 // luminance of its colour. Not inlined: few rays ask, and traversal is smaller.
 RT_COLD float straight_share(const rt::SceneTables& scene, uint32_t prim) {
-#if RT_PATH_TRACING
+#if RT_FULL_SHADING
   const Bsdf<float> b = load_bsdf<float>(scene, prim);
   if (!b.is_principled) return 0.0f;
   const float root = (b.principled.ior - 1.0f) / (b.principled.ior + 1.0f), passes = 1.0f - root * root;
@@ -146,7 +146,7 @@ struct HitsExcept : SampleHits<float> {
 template <class F>
 RT_HD auto ray_filter(const rt::SceneTables& scene, UintOf<F> x, UintOf<F> y, uint32_t sample, Vec3<F> origin,
                       Vec3<F> direction, bool to_light = false) {
-#if RT_PATH_TRACING && RT_ALPHA_CLIP
+#if RT_FULL_SHADING && RT_ALPHA_CLIP
   return sample_hits<F>(scene, x, y, sample, origin, direction, to_light);
 #else
   return AllHits();

@@ -16,7 +16,7 @@ namespace RT_NS {
 
 RT_ENUM(IntegratorKind, RT_INTEGRATOR_KIND)
 
-// Whether a picture needs what RT_PATH_TRACING adds: paths, materials other than Phong's, lights with an extent or
+// Whether a picture needs what RT_FULL_SHADING adds: paths, materials other than Phong's, lights with an extent or
 // without shadows, opacity, clipping planes, an image of the sky, a lens or a panorama, a ground that catches shadows.
 RT_HD bool needs_path_tracing(const rt::Frame& frame, const rt::Camera& camera, const rt::Light* lights,
                               const rt::Material* materials) {
@@ -28,7 +28,7 @@ RT_HD bool needs_path_tracing(const rt::Frame& frame, const rt::Camera& camera, 
 }
 
 RT_HD bool traces_paths(const rt::Integrator& integrator) {
-  if (!RT_PATH_TRACING || !RT_LOCAL_INTEGRATORS) return RT_PATH_TRACING;
+  if (!RT_FULL_SHADING || !RT_LOCAL_INTEGRATORS) return RT_FULL_SHADING;
   return RT_PATH_INTEGRATOR && integrator.kind == kIntegratorPath;
 }
 

@@ -12,7 +12,7 @@
 //   void push(mask, p, f, step)                         paths that go on
 #pragma once
 #include "integrators.h"
-#if RT_PATH_TRACING
+#if RT_FULL_SHADING
 #include "path_tracing.h"
 #endif
 
@@ -41,7 +41,7 @@ RT_HD BitsOf<F> add_lights(const rt::SceneTables& s, Tracer& tracer, BitsOf<F> m
   return open;
 }
 
-#if RT_PATH_TRACING
+#if RT_FULL_SHADING
 
 // Adds area lights that directions b from narrow lobes of surfaces meet, where paths end.
 template <class F, class Tracer>
@@ -72,7 +72,7 @@ template <class F, class Tracer>
 RT_HD BitsOf<F> surface_step(const rt::SceneTables& s, Tracer& tracer, BitsOf<F> mask, PathState<F> p) {
   const rt::Frame& frame = *s.frame;
   const Surface<F> f = tracer.surface(mask, p);
-#if RT_PATH_TRACING
+#if RT_FULL_SHADING
   if (!nests(frame)) p.throughput = p.throughput * inner_transmittance(p, f);
   const Scattering<F> scattering = lit_scattering(frame, p, f);
   tracer.add(mask, shade_emission(frame, p, f, scattering));
@@ -86,12 +86,12 @@ RT_HD BitsOf<F> surface_step(const rt::SceneTables& s, Tracer& tracer, BitsOf<F>
     if (!rays) tracer.add(mask, ambient);
   }
   const int samples = tracer.light_end(light_samples(frame, p.depth));
-  const BitsOf<F> open = add_lights(s, tracer, mask, p, f, scattering, ambient, -rays, RT_PATH_TRACING ? samples : 0);
+  const BitsOf<F> open = add_lights(s, tracer, mask, p, f, scattering, ambient, -rays, RT_FULL_SHADING ? samples : 0);
   if (rays && keeps_surface(s, p)) tracer.keep_surface(mask, p, f, ambient, open);
-#if !RT_PATH_TRACING
+#if !RT_FULL_SHADING
   add_lights(s, tracer, mask, p, f, scattering, ambient, 0, samples);
 #endif
-#if RT_PATH_TRACING
+#if RT_FULL_SHADING
   const BitsOf<F> seeking = mask & bits(seeks_lights(s, scattering));
   ScatteringSample<F> drawn = {};
   if (seeking || traces_paths(frame.integrator)) drawn = draw_direction(frame, p, scattering);

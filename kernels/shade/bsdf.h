@@ -14,7 +14,7 @@
 #define RT_SHADE_BSDF_H
 #include "../core/enums.h"
 #include "phong.h"
-#if RT_PATH_TRACING
+#if RT_FULL_SHADING
 #include "principled.h"
 #endif
 
@@ -32,13 +32,13 @@ template <class F>
 struct Bsdf {
   Vec3<F> albedo;
   Phong<F> phong;  // kMaterialPhong
-#if RT_PATH_TRACING
+#if RT_FULL_SHADING
   Principled<F> principled;  // kMaterialPrincipled
   MaskOf<F> is_principled;
 #endif
 };
 
-#if RT_PATH_TRACING
+#if RT_FULL_SHADING
 
 // material `id` of a table
 template <class F> RT_HD Bsdf<F> load_bsdf(const rt::Material* table, UintOf<F> id, Vec3<F> albedo) {

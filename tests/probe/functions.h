@@ -2,7 +2,7 @@
 // writes its outputs, over the number type F. Whole numbers travel as the bits of a float. What is the same for
 // all rows is in Uniform. Both compilers take the list and the bodies from here: cpu.cpp, cuda.cu.
 #pragma once
-#define RT_PATH_TRACING 1
+#define RT_FULL_SHADING 1
 #include "bvh/node.h"
 #include "core/sampling.h"
 #include "film/tone_map.h"

@@ -66,7 +66,7 @@ PATH_VARIANTS = (
 )
 """The sets of features that PATHS is compiled without."""
 
-CAPSULE_FEATURES = ("RT_INTEGRATORS", "RT_PATH_TRACING")
+CAPSULE_FEATURES = ("RT_INTEGRATORS", "RT_FULL_SHADING")
 """What CAPSULES can be compiled without: all but `direct` with Phong's materials."""
 
 CAPSULE_VARIANTS = (
