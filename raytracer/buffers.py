@@ -288,8 +288,8 @@ class SceneBuffers:
         if shaped and not (self.form[-shaped:] & ELLIPSOID >= CONE).all():
             raise ValueError("shapes: are not those of the last solids")
         _check_array("material_id", self.material_id, np.int32, (count if by_material else 0,))
-        translucent = count if len(self.opacity) else 0
-        _check_array("opacity", self.opacity, np.uint16, (translucent,))
+        rows = count if len(self.opacity) else 0
+        _check_array("opacity", self.opacity, np.uint16, (rows,))
         for name, struct in (("lights", "Light"), ("materials", "Material")):
             length = int(info[f"{struct.lower()}_count"])
             _check_array(name, getattr(self, name), layout.dtype(struct), (length,))

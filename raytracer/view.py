@@ -129,7 +129,7 @@ class View:
     @property
     def hides(self) -> bool:
         """Whether planes clip, or surfaces are not opaque."""
-        return bool(self._number("clip_count") or self._number("translucent"))
+        return bool(self._number("clip_count") or self._number("has_alpha"))
 
     @property
     def transparent_shadows(self) -> bool:

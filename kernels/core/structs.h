@@ -40,7 +40,7 @@
   F(int32_t, color_mode, 1) F(int32_t, material_mode, 1) /* ColorMode, MaterialMode */            \
   F(int32_t, large_count, 1)                   /* spheres beside the tree */                      \
   F(int32_t, emitter_count, 1) F(float, emitter_scale, 1) /* one by the sum of their weights */   \
-  F(int32_t, translucent, 1)                   /* whether any surface is not opaque */
+  F(int32_t, has_alpha, 1)                   /* whether any surface is not opaque */
 
 #define RT_FRAME(F)                                                                               \
   F(Film, film, 1) F(Sampler, sampler, 1) F(Integrator, integrator, 1)                            \

@@ -41,7 +41,7 @@ namespace RT_NS {
 RT_HD int32_t large_count(const rt::Frame& frame) { return RT_LARGE_SPHERES ? frame.scene.large_count : 0; }
 
 RT_HD bool clips(const rt::Frame& frame) { return RT_ALPHA_CLIP && frame.clip.clip_count > 0; }
-RT_HD bool is_translucent(const rt::Frame& frame) { return RT_ALPHA_CLIP && frame.scene.translucent; }
+RT_HD bool has_alpha(const rt::Frame& frame) { return RT_ALPHA_CLIP && frame.scene.has_alpha; }
 RT_HD bool nests(const rt::Frame& frame) { return RT_NESTED && frame.media.nested; }
 RT_HD bool catches_shadows(const rt::Frame& frame) { return RT_SHADOW_CATCHER && frame.environment.shadow_catcher; }
 RT_HD int32_t emitter_count(const rt::Frame& frame) { return RT_EMITTERS ? frame.scene.emitter_count : 0; }

@@ -107,7 +107,7 @@ struct SampleHits {
     return is_there(surface, UintOf<F>(opacity));
   }
   RT_HD MaskOf<F> accepts_large(const rt::LargeSphere& s, Vec3<F> position) const {
-    if (!scene->frame->scene.translucent) return splat_mask<F>(true);
+    if (!scene->frame->scene.has_alpha) return splat_mask<F>(true);
     const uint32_t surface = (uint32_t)scene->order[s.prim];
     const F opacity((float)(scene->opacity ? scene->opacity[surface] : kOpaque));
     return is_there(surface, to_uint(fma_(opacity, unfaded(s, position), F(0.5f))));

@@ -139,7 +139,7 @@ RT_HD void enter_camera_media(const rt::SceneTables& s, PathState<float>& p) {
     const Vec3<float> away = p.ray.origin - vec3(sphere[0], sphere[1], sphere[2]);
     const uint32_t surface = at.camera_solid[i];
     bool inside = dot(away, away) < sphere[3] * sphere[3];
-    if (inside && is_translucent(*s.frame) && s.opacity)
+    if (inside && has_alpha(*s.frame) && s.opacity)
       inside = is_present<float>(s.frame->sampler.seed, p.x, p.y, p.sample, surface, s.opacity[surface]);
     update_interior<float>(p.interior, surface + 1, inside, false);
   }

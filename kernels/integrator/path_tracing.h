@@ -268,7 +268,7 @@ RT_HD DrawnLight<F> draw_emitter(const rt::SceneTables& scene, const PathState<F
     a.sample = clipped_emitter(frame, e, position);
     a.present = a.sample.distance > F(0.0f);
   }
-  if (is_translucent(frame))
+  if (has_alpha(frame))
     a.present = a.present & is_present<F>(frame.sampler.seed, p.x, p.y, p.sample, e.sphere, e.opacity);
   return a;
 }

@@ -114,19 +114,19 @@ def test_features_of_paths_that_a_picture_does_not_need() -> None:
     local = {"RT_PATH_INTEGRATOR", *choose.DRAFTS}
     assert missing() == rare | filters | light
     assert missing(sky_size=4) == missing(emitter_count=1) == rare | filters
-    assert missing(clip_count=1) == missing(translucent=1) == others | rare | light
+    assert missing(clip_count=1) == missing(has_alpha=1) == others | rare | light
     assert missing(clip_count=1, sky_size=4) == others | rare
     assert missing(nested=1) == others
     assert missing(shadow_catcher=1) == missing(shadow_catcher=1, nested=1) == set()
     materials["kind"][1] = layout.code("MaterialKind", "principled")
     assert missing() == rare | filters
-    assert missing(translucent=1) == others | rare
+    assert missing(has_alpha=1) == others | rare
     direct = layout.code("IntegratorKind", "direct")
     assert missing(direct) == rare | filters
     assert missing(direct, nested=1) == set()
     assert missing(direct, transparent_shadows=1) == local | rare
     materials["kind"] = 0
-    assert missing(direct, translucent=1) == local | rare | light
+    assert missing(direct, has_alpha=1) == local | rare | light
 
 
 @pytest.mark.parametrize("lamps", [0, 1])
@@ -134,7 +134,7 @@ def test_drafts_with_paths_have_kernels_that_keep_surfaces(lamps: int) -> None:
     camera, lights = np.zeros(1, layout.dtype("Camera")), np.zeros(0, layout.dtype("Light"))
     kind = layout.code("IntegratorKind", "ao")
     frame = frame_of(
-        kind=kind, material_count=1, ao_samples=4, translucent=1, emitter_count=lamps
+        kind=kind, material_count=1, ao_samples=4, has_alpha=1, emitter_count=lamps
     )  # fmt: skip
     draft = View(camera, lights, np.zeros(1, layout.dtype("Material")), frame).as_draft()
     expected = () if lamps else choose.COMMON_DRAFTS

@@ -144,7 +144,7 @@ def _packed(
         color_mode=code("ColorMode", color_mode),
         material_count=len(materials),
         material_mode=code("MaterialMode", "indexed" if len(material_id) else "uniform"),
-        translucent=int(len(opacity) > 0 or is_fading),
+        has_alpha=int(len(opacity) > 0 or is_fading),
     )
     for ids in (color_id, material_id, opacity):
         ids.setflags(write=False)  # a backend checks them once, and copies those that may change
