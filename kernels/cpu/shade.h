@@ -150,16 +150,16 @@ RT_HD auto stream_filters(const rt::SceneView& s, const rt::Scratch& k, uint32_t
   };
 }
 
-// Surfaces of a wave whose rays to the sky are traced together.
-RT_HD int sky_batch(const rt::Frame& frame) {
-  const int rays = sky_rays(frame.integrator);
+// Surfaces of a wave whose occlusion rays are traced together.
+RT_HD int ao_batch(const rt::Frame& frame) {
+  const int rays = ao_rays(frame.integrator);
   return rays ? kWide * (rt::kStreamRays / (kWide * rays)) : rt::kTileRays;
 }
 
-// Traces the rays to the sky from the surfaces begin..end - 1 of a wave: k.stream.open, for each vector and ray.
-inline void trace_sky(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w, int begin, int end) {
+// Traces the occlusion rays from the surfaces begin..end - 1 of a wave: k.stream.open, for each vector and ray.
+inline void trace_ao(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w, int begin, int end) {
   rt::RayStream& q = k.stream;
-  const int rays = sky_rays(s.frame->integrator);
+  const int rays = ao_rays(s.frame->integrator);
   const FW distance(s.frame->integrator.ao_distance);
   uint32_t* open = q.open;
   q.count = 0;
@@ -173,7 +173,7 @@ inline void trace_sky(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w,
     const Surface<FW> f = load_surfaces(s, p, hits);
     const UW self = leaving(p, f), slot = load<UW>(w.slot + at);
     for (int ray = 0; ray < rays; ++ray) {
-      const DirectLightSample<FW> a = shade_sky(s, p, f, Vec3<FW>{FW(1.0f), FW(1.0f), FW(1.0f)}, ray);
+      const DirectLightSample<FW> a = shade_ao(s, p, f, Vec3<FW>{FW(1.0f), FW(1.0f), FW(1.0f)}, ray);
       uint32_t free = hits & bits(a.contributes);
       if (s.frame->scene.large_count && free)
         free &= ~bits(large_occluded<FW>(s.large, s.frame->scene.large_count, a.origin, a.sample.wi, self, distance,
@@ -236,7 +236,7 @@ struct VectorTracer {
   const rt::Wave& wave;
   rt::Wave* next;  // bounce
   int at;
-  const uint32_t* open;  // of trace_sky, for each occlusion ray
+  const uint32_t* open;  // of trace_ao, for each occlusion ray
   LightGroup queued;  // lights whose shadow rays are queued, where no paths are traced
 
   RT_HD Surface<FW> surface(uint32_t mask, PathState<FW>& p) const { return load_surfaces(scene, p, mask); }
@@ -244,14 +244,14 @@ struct VectorTracer {
   RT_HD DirectLightSample<FW> ao_sample(const PathState<FW>&, const Surface<FW>& f, Vec3<FW> ambient, int) const {
     DirectLightSample<FW> a;  // its ray has been traced
     a.origin = f.point.position, a.contributes = splat_mask<FW>(true);
-    a.radiance = sky_radiance(*scene.frame, ambient);
+    a.radiance = ao_radiance(*scene.frame, ambient);
     return a;
   }
   RT_HD int light_end(int samples) const { return RT_FULL_SHADING ? samples : queued.end; }
   // Rays that lead anywhere are traced one by one, at once; those to Phong's lights are queued, to be sorted.
   RT_HD uint32_t visible(uint32_t mask, int number, const PathState<FW>& p, const Surface<FW>& f,
                          const DirectLightSample<FW>& a) const {
-    if (number < 0) return mask & open[number + sky_rays(scene.frame->integrator)];
+    if (number < 0) return mask & open[number + ao_rays(scene.frame->integrator)];
     if (RT_FULL_SHADING) return visible_rarely(mask, p, f, a);
     queue_shadows(scratch.shadow[number - queued.first], wave, at, mask, a);
     return 0;
@@ -320,12 +320,12 @@ inline void shade_wave(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w
   const LightGroup all = {0, frame.scene.light_count};
   const LightGroup queued = frame.integrator.shadows ? light_group(frame, 0) : all;
   [[maybe_unused]] int begin = 0;
-  int sky_begin = 0;
-  const int rays = sky_rays(frame.integrator), sky_surfaces = sky_batch(frame);
+  int ao_begin = 0;
+  const int rays = ao_rays(frame.integrator), ao_surfaces = ao_batch(frame);
   for (int at = 0; at < w.count && !is_cancelled(s); at += kWide) {
-    if (rays && at % sky_surfaces == 0)
-      trace_sky(s, k, w, sky_begin = at, w.count - at < sky_surfaces ? w.count : at + sky_surfaces);
-    VectorTracer tracer = {s, k, w, &next, at, k.stream.open + (at - sky_begin) / kWide * rays, queued};
+    if (rays && at % ao_surfaces == 0)
+      trace_ao(s, k, w, ao_begin = at, w.count - at < ao_surfaces ? w.count : at + ao_surfaces);
+    VectorTracer tracer = {s, k, w, &next, at, k.stream.open + (at - ao_begin) / kWide * rays, queued};
     PathState<FW> p = load_paths(k, w, at);
     const uint32_t live = live_at(w, at);
     uint32_t hits = hits_of(p, live);

@@ -101,7 +101,7 @@ RT_DEVICE void clear_draft(const rt::SceneTables& s, uint32_t x, uint32_t y) {
   draft_at(s, x, y)[kDraftDepth * draft_plane(s.frame->film)] = kNoSurface;
 }
 
-// What a draft keeps of a surface; open: whether its ray to the sky was.
+// What a draft keeps of a surface; open: whether its occlusion ray was.
 RT_DEVICE void keep_surface(const rt::SceneTables& s, const PathState<float>& p, const Surface<float>& f,
                             Vec3<float> ambient, bool open) {
   const Vec3<float> n = f.point.normal;
@@ -162,7 +162,7 @@ struct PathTracer {
   RT_DEVICE void add(bool, Vec3<float> more) { radiance = radiance + more; }
   RT_DEVICE DirectLightSample<float> ao_sample(const PathState<float>& p, const Surface<float>& f, Vec3<float> ambient,
                                                int ray) const {
-    return shade_sky(scene, p, f, ambient, ray);
+    return shade_ao(scene, p, f, ambient, ray);
   }
   RT_DEVICE int light_end(int samples) const { return samples; }
   RT_DEVICE bool visible(bool mask, int, const PathState<float>& p, const Surface<float>& f,

@@ -30,7 +30,7 @@ template <class F> RT_HD Sample2d<F> draft_point(UintOf<F> x, UintOf<F> y) {
 // over a pixel in which the normal turns. Ray j has points of its own, on the sector j of n about the y axis: rays of
 // neighbouring pixels with the same number go similar ways, and meet similar nodes.
 template <class F>
-RT_HD Vec3<F> sky_direction(const rt::SceneTables& s, const PathState<F>& p, Vec3<F> normal, int32_t ray) {
+RT_HD Vec3<F> ao_direction(const rt::SceneTables& s, const PathState<F>& p, Vec3<F> normal, int32_t ray) {
   const rt::Frame& frame = *s.frame;
   const Sample2d<F> point = keeps_surface(s, p) ? draft_point<F>(p.x, p.y)
                                                 : sample_2d<F>(frame.sampler.seed, p.x, p.y, p.sample,
@@ -43,27 +43,27 @@ RT_HD Vec3<F> sky_direction(const rt::SceneTables& s, const PathState<F>& p, Vec
 }
 
 // What one ray of a surface brings from a sky of which the surface shows `ambient` as a whole.
-template <class F> RT_HD Vec3<F> sky_radiance(const rt::Frame& frame, Vec3<F> ambient) {
+template <class F> RT_HD Vec3<F> ao_radiance(const rt::Frame& frame, Vec3<F> ambient) {
   return F(1.0f / (float)frame.integrator.ao_samples) * ambient;
 }
 
-// Whether rays to the sky leave a surface. What a ground shows that catches shadows is not filtered.
-template <class F> RT_HD MaskOf<F> traces_sky(const rt::SceneTables& s, const PathState<F>& p) {
+// Whether occlusion rays leave a surface. What a ground shows that catches shadows is not filtered.
+template <class F> RT_HD MaskOf<F> traces_ao(const rt::SceneTables& s, const PathState<F>& p) {
   if (!keeps_surface(s, p) || catches_shadows(*s.frame)) return splat_mask<F>(true);
   return traces_row(p.y - UintOf<F>((uint32_t)s.frame->film.y0));
 }
 
 // What the sky sends to a surface along one ray. ray: 0 to ao_samples - 1; ambient: what the surface shows of the whole sky
 template <class F>
-RT_HD DirectLightSample<F> shade_sky(const rt::SceneTables& s, const PathState<F>& p, const Surface<F>& f,
-                                     Vec3<F> ambient, int32_t ray) {
+RT_HD DirectLightSample<F> shade_ao(const rt::SceneTables& s, const PathState<F>& p, const Surface<F>& f,
+                                    Vec3<F> ambient, int32_t ray) {
   const F distance(s.frame->integrator.ao_distance);
-  const Vec3<F> wi = sky_direction(s, p, f.point.normal, ray);
+  const Vec3<F> wi = ao_direction(s, p, f.point.normal, ray);
   const MaskOf<F> is_free = !(f.point.inside & (hit_again(f.primitive, f.point, wi) < distance));
   return {f.point.position,
           {wi, distance, F(1.0f), F(0.0f)},
-          MaskOf<F>(is_free & traces_sky(s, p)),
-          sky_radiance(*s.frame, ambient)};
+          MaskOf<F>(is_free & traces_ao(s, p)),
+          ao_radiance(*s.frame, ambient)};
 }
 
 // The depth of a surface as draft_ambient compares it: in sizes of a pixel there.

@@ -1,6 +1,6 @@
 // The ambient occlusion of drafts: pictures of one sample per pixel that are soon replaced.
 //
-// One ray to the sky is blocked or not, so that a draft of such rays is black pepper. Here they leave every second row of
+// One occlusion ray is blocked or not, so that a draft of such rays is black pepper. Here they leave every second row of
 // pixels alone, and the ambient light of a pixel is that of the rays around it, on surfaces that face the same way at a
 // similar depth: a joint bilateral filter (Petschnigg et al. 2004; Eisemann, Durand 2004) of what the rays found, guided
 // by normals and depths. A GPU and a CPU render the film without this light, keep planes of the first surfaces, and add it.
@@ -10,7 +10,7 @@
 
 namespace RT_NS {
 
-// Whether the ray to the sky was open; depth in units of kDraftReach, kNoSurface where there is none; normal; what the
+// Whether the occlusion ray was open; depth in units of kDraftReach, kNoSurface where there is none; normal; what the
 // surface shows of the whole sky. All are 0 beyond the film.
 enum DraftPlane : int { kDraftOpen, kDraftDepth, kDraftNormal, kDraftAmbient = kDraftNormal + 3 };
 
@@ -33,7 +33,7 @@ RT_HD int64_t draft_place(int32_t width, int32_t x, int32_t y) {
   return (int64_t)(y + rt::kDraftMargin) * draft_stride(width) + (int64_t)(x + rt::kDraftMargin);
 }
 
-// Whether rays to the sky leave a row of the film: half of them pay for the filter.
+// Whether occlusion rays leave a row of the film: half of them pay for the filter.
 template <class U> RT_HD auto traces_row(U y) { return (y & U(1u)) == U(0u); }
 
 // at(plane, dx, dy), here and below: of a pixel beside another one

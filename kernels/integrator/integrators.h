@@ -32,8 +32,8 @@ RT_HD bool traces_paths(const rt::Integrator& integrator) {
   return RT_PATH_INTEGRATOR && integrator.kind == kIntegratorPath;
 }
 
-// Rays to the sky that leave each surface (shade_sky); 0: its ambient light comes without any (shade_ambient).
-RT_HD int32_t sky_rays(const rt::Integrator& integrator) {
+// Occlusion rays that leave each surface (shade_ao); 0: its ambient light comes without any (shade_ambient).
+RT_HD int32_t ao_rays(const rt::Integrator& integrator) {
   if (RT_INTEGRATORS && RT_LOCAL_INTEGRATORS && integrator.kind == kIntegratorAo) return integrator.ao_samples;
   return 0;
 }

@@ -122,7 +122,7 @@ RT_HD F caught_shadow(const rt::SceneTables& s, Tracer& tracer, BitsOf<F> mask, 
                 is_sky_image(frame, i) ? whole_sky(frame, f) : F(0.0f));
   }
   const Vec3<F> ambient = shade_ambient(frame, p, scattering);
-  const int rays = sky_rays(frame.integrator);
+  const int rays = ao_rays(frame.integrator);
   const bool has_sky = traces_paths(frame.integrator) && !samples_sky(frame);
   for (int i = -rays; i < (has_sky ? 1 : 0); ++i) {
     const DirectLightSample<F> a =

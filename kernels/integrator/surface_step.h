@@ -79,7 +79,7 @@ RT_HD BitsOf<F> surface_step(const rt::SceneTables& s, Tracer& tracer, BitsOf<F>
 #else
   const Bsdf<F>& scattering = f.bsdf;
 #endif
-  const int rays = sky_rays(frame.integrator);
+  const int rays = ao_rays(frame.integrator);
   Vec3<F> ambient = {F(0.0f), F(0.0f), F(0.0f)};
   if (!traces_paths(frame.integrator)) {
     ambient = shade_ambient(frame, p, scattering);

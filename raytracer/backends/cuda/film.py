@@ -154,7 +154,8 @@ class CudaFilm(DeviceFilm):
             address = picture.resize(width, height)
             kernels.develop(
                 sums, host.samples, width, height, settings, address, place=(host.x0, host.y0),
-                backdrop=host.backdrop, picture_height=host.height, neighbor_weight=self._neighbor_weight,
+                backdrop=host.backdrop, picture_height=host.height,
+                neighbor_weight=self._neighbor_weight,
             )  # fmt: skip
             kernels.stream.synchronize()
 

@@ -118,7 +118,8 @@ class ToneKernels:
             place: as for `tone_arguments`.
             statistics: measure the film also if the exposure is not automatic, and count clipped
                 and black pixels, for `read_histogram`.
-            backdrop, picture_height, neighbor_weight: as for `tone_arguments`; with `neighbor_weight` 8 bits alone.
+            backdrop, picture_height, neighbor_weight: as for `tone_arguments`; with
+                `neighbor_weight` 8 bits alone.
 
         Raises:
             UserError: another number of bits, or dither with 16.
