@@ -1,14 +1,14 @@
-// The `path` integrator: unidirectional path tracing (Kajiya 1986). At each surface all lights are sampled and the
-// path goes on in a direction out of the material's own distribution; a light with an extent that it then meets counts
-// by multiple importance sampling (Veach, Guibas 1995, power heuristic). Light from afar, the background and the ambient
-// light, comes with the paths that leave the scene. From the fifth bounce on paths end by Russian roulette.
+// The `path` integrator: unidirectional path tracing (Kajiya 1986) with next-event estimation. Each surface samples all
+// lights and the direction in which the path goes on; area lights that it then meets count by multiple importance
+// sampling (Veach, Guibas 1995, power heuristic). Light from afar, the background and the ambient light, comes with the
+// paths that leave the scene. From the fifth bounce on paths end by Russian roulette.
 //
-// Lights with an extent are no obstacles: a ray takes their light along and goes on. The camera does not see them.
+// Area lights do not occlude: their emission is added to rays that cross them. The camera does not see them.
 //
-// `direct` and `ao` are rendered by these functions too where a scene has materials other than Phong's or lights with
-// an extent: then no path goes on but along Phong's mirrors, and light counts as sampled at the surfaces alone. A narrow
-// lobe, as of chrome or a coat, would show a light with an extent as a few spikes, since few of the light's samples lie
-// in it. There a direction is drawn from the lobe too, which finds these lights and nothing else.
+// `direct` and `ao` are rendered by these functions too where a scene has materials other than Phong's or area lights:
+// then no path goes on but along Phong's mirrors, and light counts as sampled at the surfaces alone. A narrow lobe, as of
+// chrome or a coat, would show an area light as a few spikes, since few of the light's samples lie in it. There a
+// direction is sampled from the lobe too, for area lights alone.
 #if defined(RT_FIELD_LISTS)  // of core/structs.h
 
 // clamp_indirect: most radiance of an indirect contribution; 0: any
@@ -124,9 +124,9 @@ RT_HD Scattering<F> path_scattering(const rt::Frame& frame, const PathState<F>& 
   return scattering(f.bsdf, f.point.normal, F(-1.0f) * p.ray.direction, f.point.inside, eta);
 }
 
-// The same for a surface that is lit: where no path goes on, directions are drawn from narrow lobes alone, to find lights.
+// The same for a surface that is lit: where no path goes on, directions are sampled from narrow lobes alone, to meet lights.
 template <class F>
-RT_HD Scattering<F> lit_scattering(const rt::Frame& frame, const PathState<F>& p, const Surface<F>& f) {
+RT_HD Scattering<F> surface_scattering(const rt::Frame& frame, const PathState<F>& p, const Surface<F>& f) {
   Scattering<F> s = path_scattering(frame, p, f);
   if (!traces_paths(frame.integrator)) keep_narrow_lobes(s);
   return s;
@@ -187,15 +187,15 @@ RT_HD LightSample<F> sample_light(const rt::Frame& frame, const rt::Light& light
   return area_light_sample(light, position, sample_2d<F>(seed, p.x, p.y, p.sample, (uint32_t)p.depth, kUseLight));
 }
 
-// found: whether directions drawn from the material find this light too
+// with_bsdf: whether directions sampled from the BSDF meet this light too, for multiple importance sampling
 template <class F>
 RT_HD DirectLightSample<F> shade_sample(const rt::Frame& frame, const LightSample<F>& sample, Vec3<F> color,
                                         bool shadows, const PathState<F>& p, const Surface<F>& f,
-                                        const Scattering<F>& s, bool found) {
+                                        const Scattering<F>& s, bool with_bsdf) {
   DirectLightSample<F> a;
   a.sample = sample;
   const ScatteringValue<F> v = scattering_eval(s, sample.wi);
-  const F other = found && shadows ? v.pdf : F(0.0f);
+  const F other = with_bsdf && shadows ? v.pdf : F(0.0f);
   const F weight = select(sample.pdf > F(0.0f), power_heuristic(sample.pdf, other), F(1.0f));
   const Vec3<F> value = weight * v.value + Vec3<F>{v.highlight, v.highlight, v.highlight};
   a.radiance = clamped(frame.integrator, p.depth + 1, (sample.attenuation * p.throughput) * (color * value));
@@ -240,7 +240,7 @@ RT_HD LightSample<F> clipped_emitter(const rt::Frame& frame, const EmitterSample
 
 // A sample of a light. present: whether the light is there for it
 template <class F>
-struct DrawnLight {
+struct AnyLightSample {
   LightSample<F> sample;
   Vec3<F> color;
   MaskOf<F> present;
@@ -248,8 +248,8 @@ struct DrawnLight {
 
 // A sample of the image of the sky.
 template <class F>
-RT_HD DrawnLight<F> draw_sky(const rt::SceneTables& scene, const PathState<F>& p, uint32_t seed, F choice,
-                             Sample2d<F> u) {
+RT_HD AnyLightSample<F> sample_sky(const rt::SceneTables& scene, const PathState<F>& p, uint32_t seed, F choice,
+                                   Sample2d<F> u) {
   const rt::Frame& frame = *scene.frame;
   const F other = sample_1d<F>(seed + 2u * 0x9e3779b9u, p.x, p.y, p.sample, (uint32_t)p.depth, kUseLight);
   const SkyLightSample<F> sky = sky_light_sample(scene.sky, frame, choice, other, u);
@@ -259,11 +259,11 @@ RT_HD DrawnLight<F> draw_sky(const rt::SceneTables& scene, const PathState<F>& p
 
 // A sample of the spheres that send out light.
 template <class F>
-RT_HD DrawnLight<F> draw_emitter(const rt::SceneTables& scene, const PathState<F>& p, Vec3<F> position, F choice,
-                                 Sample2d<F> u) {
+RT_HD AnyLightSample<F> sample_emitter(const rt::SceneTables& scene, const PathState<F>& p, Vec3<F> position, F choice,
+                                       Sample2d<F> u) {
   const rt::Frame& frame = *scene.frame;
   const EmitterSample<F> e = emitter_sample(scene.emitters, emitter_count(frame), position, choice, u);
-  DrawnLight<F> a = {e.sample, e.radiance, splat_mask<F>(true)};
+  AnyLightSample<F> a = {e.sample, e.radiance, splat_mask<F>(true)};
   if (clips(frame)) {
     a.sample = clipped_emitter(frame, e, position);
     a.present = a.sample.distance > F(0.0f);
@@ -275,7 +275,8 @@ RT_HD DrawnLight<F> draw_emitter(const rt::SceneTables& scene, const PathState<F
 
 // number: 0 to light_samples - 1
 template <class F>
-RT_HD DrawnLight<F> draw_light(const rt::SceneTables& scene, int32_t number, const PathState<F>& p, Vec3<F> position) {
+RT_HD AnyLightSample<F> sample_any_light(const rt::SceneTables& scene, int32_t number, const PathState<F>& p,
+                                         Vec3<F> position) {
   const rt::Frame& frame = *scene.frame;
   if (number < frame.scene.light_count) {
     const rt::Light& light = scene.lights[number];
@@ -284,16 +285,16 @@ RT_HD DrawnLight<F> draw_light(const rt::SceneTables& scene, int32_t number, con
   const uint32_t depth = (uint32_t)p.depth, seed = frame.sampler.seed + 0x9e3779b9u * (uint32_t)number;
   const F choice = sample_1d<F>(seed + 0x9e3779b9u, p.x, p.y, p.sample, depth, kUseLight);
   const Sample2d<F> u = sample_2d<F>(seed, p.x, p.y, p.sample, depth, kUseLight);
-  return is_sky(frame, number) ? draw_sky(scene, p, seed, choice, u) : draw_emitter(scene, p, position, choice, u);
+  return is_sky(frame, number) ? sample_sky(scene, p, seed, choice, u) : sample_emitter(scene, p, position, choice, u);
 }
 
-// What that sample sends to a surface. found: as shade_sample has it
+// What that sample sends to a surface. with_bsdf: as for shade_sample
 template <class F>
-RT_HD DirectLightSample<F> shade_drawn_light(const rt::SceneTables& scene, int32_t number, const DrawnLight<F>& light,
-                                             const PathState<F>& p, const Surface<F>& f, const Scattering<F>& s,
-                                             bool found) {
+RT_HD DirectLightSample<F> shade_light_sample(const rt::SceneTables& scene, int32_t number,
+                                              const AnyLightSample<F>& light, const PathState<F>& p,
+                                              const Surface<F>& f, const Scattering<F>& s, bool with_bsdf) {
   const bool shadows = casts_shadows(scene, number);
-  DirectLightSample<F> a = shade_sample(*scene.frame, light.sample, light.color, shadows, p, f, s, found);
+  DirectLightSample<F> a = shade_sample(*scene.frame, light.sample, light.color, shadows, p, f, s, with_bsdf);
   a.contributes = a.contributes & light.present;
   return a;
 }
@@ -305,29 +306,29 @@ RT_HD DirectLightSample<F> shade_light(const rt::SceneTables& scene, int32_t num
                                        const Surface<F>& f, const Scattering<F>& s) {
   const rt::Frame& frame = *scene.frame;
   const bool is_listed = number < frame.scene.light_count;
-  const bool found = path_goes_on(frame.integrator, p) || (is_listed && !traces_paths(frame.integrator));
-  return shade_drawn_light(scene, number, draw_light(scene, number, p, f.point.position), p, f, s, found);
+  const bool with_bsdf = path_goes_on(frame.integrator, p) || (is_listed && !traces_paths(frame.integrator));
+  return shade_light_sample(scene, number, sample_any_light(scene, number, p, f.point.position), p, f, s, with_bsdf);
 }
 
-// Whether directions from narrow lobes find a light.
-RT_HD bool is_found(const rt::Frame& frame, const rt::Light& light) {
+// Whether directions sampled from narrow lobes count where they meet a light.
+RT_HD bool is_bsdf_sampled(const rt::Frame& frame, const rt::Light& light) {
   return has_extent(light) && casts_shadows(frame, light);
 }
 
-// Whether such a direction is of use. s: of lit_scattering
-template <class F> RT_HD MaskOf<F> seeks_lights(const rt::SceneTables& scene, const Scattering<F>& s) {
+// Whether such a direction is of use. s: of surface_scattering
+template <class F> RT_HD MaskOf<F> uses_bsdf_sampling(const rt::SceneTables& scene, const Scattering<F>& s) {
   const rt::Frame& frame = *scene.frame;
   const MaskOf<F> none = splat_mask<F>(false);
   if (traces_paths(frame.integrator) || !any(s.bsdf.is_principled)) return none;
-  bool found = false;
-  for (int i = 0; i < frame.scene.light_count; ++i) found |= is_found(frame, scene.lights[i]);
-  if (!found) return none;
+  bool is_any = false;
+  for (int i = 0; i < frame.scene.light_count; ++i) is_any |= is_bsdf_sampled(frame, scene.lights[i]);
+  if (!is_any) return none;
   return s.bsdf.is_principled & (s.principled.p_coat + s.principled.p_layer + s.principled.p_glass > F(0.0f));
 }
 
 // A direction from the distribution of a surface, in which the path goes on, or lights are looked for.
 template <class F>
-RT_HD ScatteringSample<F> draw_direction(const rt::Frame& frame, const PathState<F>& p, const Scattering<F>& s) {
+RT_HD ScatteringSample<F> sample_direction(const rt::Frame& frame, const PathState<F>& p, const Scattering<F>& s) {
   const uint32_t seed = frame.sampler.seed, depth = (uint32_t)p.depth;
   const Sample2d<F> u = sample_2d<F>(seed, p.x, p.y, p.sample, depth, kUseBsdf);
   // the number of the filter of the next bounce, which has none
@@ -336,8 +337,9 @@ RT_HD ScatteringSample<F> draw_direction(const rt::Frame& frame, const PathState
 
 // What a light with an extent that casts shadows sends along such a direction, unless something is in the way.
 template <class F>
-RT_HD DirectLightSample<F> shade_found_light(const rt::Frame& frame, const rt::Light& light,
-                                             const ScatteringSample<F>& b, const PathState<F>& p, const Surface<F>& f) {
+RT_HD DirectLightSample<F> shade_bsdf_sampled_light(const rt::Frame& frame, const rt::Light& light,
+                                                    const ScatteringSample<F>& b, const PathState<F>& p,
+                                                    const Surface<F>& f) {
   DirectLightSample<F> a;
   a.origin = start_point(f, b.wi);
   const LightHit<F> hit = area_light_hit(light, a.origin, b.wi);
@@ -357,7 +359,7 @@ struct ScatterStep {
   MaskOf<F> continues;
 };
 
-// b: of draw_direction, where paths are traced
+// b: of sample_direction, where paths are traced
 template <class F>
 RT_HD ScatterStep<F> scatter_path(const rt::Frame& frame, const PathState<F>& p, const Surface<F>& f,
                                   const ScatteringSample<F>& b) {

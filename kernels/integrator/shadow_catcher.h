@@ -70,7 +70,7 @@ template <class F>
 RT_HD DirectLightSample<F> shade_caught_light(const rt::SceneTables& scene, int32_t number, const PathState<F>& p,
                                               const Surface<F>& f, const Scattering<F>& s) {
   const rt::Frame& frame = *scene.frame;
-  DrawnLight<F> light;
+  AnyLightSample<F> light;
   if (is_sky_image(frame, number) && draws_cosine(frame)) {
     const Vec3<F> wi = caught_direction(frame, p, f);
     const F cosine = max_(dot(wi, f.point.normal), F(1e-6f));
@@ -78,9 +78,9 @@ RT_HD DirectLightSample<F> shade_caught_light(const rt::SceneTables& scene, int3
              sky_light(scene.sky, frame, wi).radiance,
              splat_mask<F>(true)};
   } else {
-    light = draw_light(scene, number, p, f.point.position);
+    light = sample_any_light(scene, number, p, f.point.position);
   }
-  return shade_drawn_light(scene, number, light, p, f, s, false);
+  return shade_light_sample(scene, number, light, p, f, s, false);
 }
 
 // Mean of the samples of the image of the sky: what the ground shows of it with nothing in the way. f: of

@@ -43,14 +43,14 @@ RT_HD BitsOf<F> add_lights(const rt::SceneTables& s, Tracer& tracer, BitsOf<F> m
 
 #if RT_FULL_SHADING
 
-// Adds area lights that directions b from narrow lobes of surfaces meet, where paths end.
+// Adds area lights that directions b, sampled from narrow lobes, meet where paths end.
 template <class F, class Tracer>
-RT_HD void add_found_lights(const rt::SceneTables& s, Tracer& tracer, BitsOf<F> mask, const PathState<F>& p,
-                            const Surface<F>& f, const ScatteringSample<F>& b) {
+RT_HD void add_bsdf_sampled_lights(const rt::SceneTables& s, Tracer& tracer, BitsOf<F> mask, const PathState<F>& p,
+                                   const Surface<F>& f, const ScatteringSample<F>& b) {
   const rt::Frame& frame = *s.frame;
   for (int i = 0; i < frame.scene.light_count; ++i) {
-    if (!is_found(frame, s.lights[i])) continue;
-    const DirectLightSample<F> a = shade_found_light(frame, s.lights[i], b, p, f);
+    if (!is_bsdf_sampled(frame, s.lights[i])) continue;
+    const DirectLightSample<F> a = shade_bsdf_sampled_light(frame, s.lights[i], b, p, f);
     BitsOf<F> lit = mask & bits(a.contributes);
     if (lit) lit = tracer.visible_rarely(lit, p, f, a);
     if (lit) tracer.add(lit, a.radiance);
@@ -74,7 +74,7 @@ RT_HD BitsOf<F> surface_step(const rt::SceneTables& s, Tracer& tracer, BitsOf<F>
   const Surface<F> f = tracer.surface(mask, p);
 #if RT_FULL_SHADING
   if (!nests(frame)) p.throughput = p.throughput * inner_transmittance(p, f);
-  const Scattering<F> scattering = lit_scattering(frame, p, f);
+  const Scattering<F> scattering = surface_scattering(frame, p, f);
   tracer.add(mask, shade_emission(frame, p, f, scattering));
 #else
   const Bsdf<F>& scattering = f.bsdf;
@@ -92,11 +92,11 @@ RT_HD BitsOf<F> surface_step(const rt::SceneTables& s, Tracer& tracer, BitsOf<F>
   add_lights(s, tracer, mask, p, f, scattering, ambient, 0, samples);
 #endif
 #if RT_FULL_SHADING
-  const BitsOf<F> seeking = mask & bits(seeks_lights(s, scattering));
-  ScatteringSample<F> drawn = {};
-  if (seeking || traces_paths(frame.integrator)) drawn = draw_direction(frame, p, scattering);
-  if (seeking) add_found_lights(s, tracer, seeking, p, f, drawn);
-  const ScatterStep<F> next = scatter_path(frame, p, f, drawn);
+  const BitsOf<F> sampling = mask & bits(uses_bsdf_sampling(s, scattering));
+  ScatteringSample<F> scattered = {};
+  if (sampling || traces_paths(frame.integrator)) scattered = sample_direction(frame, p, scattering);
+  if (sampling) add_bsdf_sampled_lights(s, tracer, sampling, p, f, scattered);
+  const ScatterStep<F> next = scatter_path(frame, p, f, scattered);
   const BitsOf<F> going_on = mask & bits(next.continues);
   if (going_on) tracer.push(going_on, p, f, next.step);
 #else
