@@ -40,7 +40,7 @@ typedef long long int64_t;
 typedef unsigned long long uint64_t;
 #endif
 
-// Whether paths are traced, and with them materials other than Phong's and lights with an extent. Scenes without
+// Whether paths are traced, and with them materials other than Phong's and area lights. Scenes without
 // any of these are rendered by code that knows none.
 #if !defined(RT_FULL_SHADING)
 #define RT_FULL_SHADING 0

@@ -16,7 +16,7 @@ namespace RT_NS {
 
 RT_ENUM(IntegratorKind, RT_INTEGRATOR_KIND)
 
-// Whether a picture needs what RT_FULL_SHADING adds: paths, materials other than Phong's, lights with an extent or
+// Whether a picture needs what RT_FULL_SHADING adds: paths, materials other than Phong's, area lights or
 // without shadows, opacity, clipping planes, an image of the sky, a lens or a panorama, a ground that catches shadows.
 RT_HD bool needs_path_tracing(const rt::Frame& frame, const rt::Camera& camera, const rt::Light* lights,
                               const rt::Material* materials) {

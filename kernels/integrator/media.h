@@ -160,11 +160,11 @@ RT_HD void cross_hidden(const rt::SceneTables& s, const Tracer& tracer, const Su
   tracer.intersect_closest(p, self, t);
 }
 
-// Lights with an extent that a ray crosses before t.
+// Area lights that a ray crosses before t.
 RT_HD Vec3<float> crossed_lights(const rt::SceneTables& s, const PathState<float>& p, float t) {
   Vec3<float> radiance = vec3(0.0f, 0.0f, 0.0f);
   for (int i = 0; i < s.frame->scene.light_count; ++i)
-    if (has_extent(s.lights[i])) radiance = radiance + shade_crossing(*s.frame, s.lights[i], p, t);
+    if (is_area_light(s.lights[i])) radiance = radiance + shade_crossing(*s.frame, s.lights[i], p, t);
   return radiance;
 }
 

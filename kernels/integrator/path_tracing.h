@@ -94,7 +94,7 @@ template <class F> RT_HD Vec3<F> shade_miss(const rt::SceneTables& scene, const 
   return clamped(frame.integrator, p.depth, p.throughput * sky);
 }
 
-// Radiance from a light with an extent that a ray crosses before t; a directional one is as far as a ray can go.
+// Radiance from an area light that a ray crosses before t; a directional one is as far as a ray can go.
 template <class F>
 RT_HD Vec3<F> shade_crossing(const rt::Frame& frame, const rt::Light& light, const PathState<F>& p, F t) {
   const LightHit<F> hit = area_light_hit(light, p.ray.origin, p.ray.direction);
@@ -182,7 +182,7 @@ template <class F> RT_HD Vec3<F> start_point(const Surface<F>& f, Vec3<F> wi) {
 template <class F>
 RT_HD LightSample<F> sample_light(const rt::Frame& frame, const rt::Light& light, int32_t number, const PathState<F>& p,
                                   Vec3<F> position) {
-  if (!has_extent(light)) return light_sample(light, position);
+  if (!is_area_light(light)) return light_sample(light, position);
   const uint32_t seed = frame.sampler.seed + 0x9e3779b9u * (uint32_t)number;
   return area_light_sample(light, position, sample_2d<F>(seed, p.x, p.y, p.sample, (uint32_t)p.depth, kUseLight));
 }
@@ -312,7 +312,7 @@ RT_HD DirectLightSample<F> shade_light(const rt::SceneTables& scene, int32_t num
 
 // Whether directions sampled from narrow lobes count where they meet a light.
 RT_HD bool is_bsdf_sampled(const rt::Frame& frame, const rt::Light& light) {
-  return has_extent(light) && casts_shadows(frame, light);
+  return is_area_light(light) && casts_shadows(frame, light);
 }
 
 // Whether such a direction is of use. s: of surface_scattering
@@ -335,7 +335,7 @@ RT_HD ScatteringSample<F> sample_direction(const rt::Frame& frame, const PathSta
   return scattering_sample(s, u, sample_1d<F>(seed, p.x, p.y, p.sample, depth + 1, kUseFilter));
 }
 
-// What a light with an extent that casts shadows sends along such a direction, unless something is in the way.
+// What an area light that casts shadows sends along such a direction, unless something is in the way.
 template <class F>
 RT_HD DirectLightSample<F> shade_bsdf_sampled_light(const rt::Frame& frame, const rt::Light& light,
                                                     const ScatteringSample<F>& b, const PathState<F>& p,

@@ -1,7 +1,7 @@
 // A ground of which the camera sees the shadows alone. Where a camera ray meets it, the picture has in its alpha the share
 // of light that things keep off, with the light of all lights and of the sky on white, and beside it what is behind. Other rays meet it as any surface: it reflects light onto things, and mirrors show it.
 //
-// Of light with an extent and of the sky, samples are taken, and each sample of a pixel has a share of its own. An image
+// Area lights and the sky are sampled, and each sample of a pixel has a share of its own. An image
 // of the sky is sampled by its brightness, and its light by all samples together is known.
 #pragma once
 #include "ao.h"

@@ -62,7 +62,7 @@ template <class F, class Tracer>
 RT_HD void add_crossed_lights(const rt::SceneTables& s, Tracer& tracer, BitsOf<F> mask, const PathState<F>& p, F t) {
   if (!traces_paths(s.frame->integrator)) return;
   for (int i = 0; i < s.frame->scene.light_count; ++i)
-    if (has_extent(s.lights[i])) tracer.add(mask, shade_crossing(*s.frame, s.lights[i], p, t));
+    if (is_area_light(s.lights[i])) tracer.add(mask, shade_crossing(*s.frame, s.lights[i], p, t));
 }
 
 #endif

@@ -1,4 +1,4 @@
-// Lights with an extent: a sphere about a point, a cone of directions, a rectangle, a disk. Rays pass through them
+// Area lights: a sphere about a point, a cone of directions, a rectangle, a disk. Rays pass through them
 // and take their light along.
 //
 // The colour of a rectangle or disk is its radiance. That of a point or direction is pi times less than the
@@ -111,15 +111,15 @@ RT_HD LightHit<F> hit_flat(const rt::Light& light, Vec3<F> position, Vec3<F> wi)
 
 RT_HD bool is_flat(const rt::Light& light) { return light.kind == kLightRectangle || light.kind == kLightDisk; }
 
-RT_HD bool has_extent(const rt::Light& light) { return light.extent > 0.0f; }
+RT_HD bool is_area_light(const rt::Light& light) { return light.extent > 0.0f; }
 
-// A direction to a light with an extent.
+// A direction to an area light.
 template <class F>
 RT_HD LightSample<F> area_light_sample(const rt::Light& light, Vec3<F> position, const Sample2d<F>& u) {
   return is_flat(light) ? sample_flat(light, position, u) : sample_cone(light, position, u);
 }
 
-// A light with an extent, as a ray from `position` meets it.
+// An area light, as a ray from `position` meets it.
 template <class F> RT_HD LightHit<F> area_light_hit(const rt::Light& light, Vec3<F> position, Vec3<F> wi) {
   return is_flat(light) ? hit_flat(light, position, wi) : hit_cone(light, position, wi);
 }

@@ -1,5 +1,5 @@
 // Lights by their kinds: sampled from a point of a surface, evaluated for a ray, and the density of the samples.
-// wi points from the surface towards the light, unit; distances are in render space. Lights with an extent:
+// wi points from the surface towards the light, unit; distances are in render space. Area lights:
 // area_light.h.
 #if defined(RT_FIELD_LISTS)  // of core/structs.h
 

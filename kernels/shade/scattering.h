@@ -112,7 +112,7 @@ template <class F> RT_HD void keep_lobes(Scattering<F>& s, F coat, F layer, F gl
   m.p_coat = scale * m.p_coat, m.p_layer = scale * m.p_layer, m.p_glass = scale * m.p_glass;
 }
 
-// The largest alpha of a lobe that samples of a light with an extent hardly hit.
+// The largest alpha of a lobe that samples of an area light hardly hit.
 constexpr float kNarrowAlpha = 0.1f;
 
 // Directions are drawn from narrow lobes alone, as those of a coat or of a polished metal.
