@@ -161,7 +161,7 @@ nb::dict enums() {
 #define RT_CONSTANTS(C)                                                                           \
   C(kToneBins) C(kBinUncovered) C(kBinNonFinite) C(kBinBlack) C(kFirstBin) C(kLastBin)            \
   C(kBinOffset) C(kWarpTileWidth) C(kWarpTileHeight) C(kHistogramScratchBytes) C(kMaxLargeSpheres)    \
-  C(kDraftPlanes) C(kDraftMargin) C(kNoSphere) C(kOpaque) C(kMostClipPlanes)
+  C(kDraftPlanes) C(kDraftMargin) C(kNoSphere) C(kOpaque) C(kMaxClipPlanes)
 #define RT_CONSTANT(name) numbers[#name] = rt::name;
 
 nb::dict constants() {
@@ -184,7 +184,7 @@ nb::tuple build_bvh_of(const std::vector<In<float, 1>>& columns, int threads, co
     if (large[i] < (i ? large[i - 1] + 1 : 0) || large[i] >= (int64_t)n)
       throw nb::value_error("large: numbers of spheres, ascending");
   if (large.size() >= n && n) throw nb::value_error("large: all spheres but one at most");
-  if (max_leaf < 1 || max_leaf > rt::kMostInLeaf) throw nb::value_error("max_leaf: is not from 1 to 16");
+  if (max_leaf < 1 || max_leaf > rt::kMaxInLeaf) throw nb::value_error("max_leaf: is not from 1 to 16");
   rt::BuildOptions options;
   options.threads = threads;
   options.max_leaf = max_leaf;
@@ -410,7 +410,8 @@ void check_tone(const Structs<rt::ToneArgs>& args, const Out<uint8_t, 1>& histog
   if (a.width < 1 || a.height < 1) throw nb::value_error("a film has at least one pixel");
   if (a.bits != 8 && a.bits != 16) throw nb::value_error("bits must be 8 or 16");
   if (!std::isfinite(a.exposure)) throw nb::value_error("exposure: not a number of stops");
-  if (!(a.neighbor_weight >= 0.0f && a.neighbor_weight <= 1.0f)) throw nb::value_error("neighbor_weight: not a weight from 0 to 1");
+  if (!(a.neighbor_weight >= 0.0f && a.neighbor_weight <= 1.0f))
+    throw nb::value_error("neighbor_weight: not a weight from 0 to 1");
   if (!(a.white > 0.0f) || !std::isfinite(a.white)) throw nb::value_error("white: not a luminance above 0");
   if (!(0.0f <= a.meter_low && a.meter_low < a.meter_high && a.meter_high <= 100.0f))
     throw nb::value_error("meter_low, meter_high: not two percentiles");

@@ -10,7 +10,7 @@ namespace rt {
 namespace {
 
 constexpr int64_t kChunk = 1 << 14;  // points of a unit of work; fixed, so that the order of pairs is too
-constexpr int kMostCells = 1 << 10;  // along an edge
+constexpr int kMaxCells = 1 << 10;  // along an edge
 constexpr int kFarthestCell = 16;    // cells to either side that are searched, at most
 
 // Points in the coordinates of the box: along an edge from 0 to 1 where it repeats itself.
@@ -39,7 +39,7 @@ struct Grid {
       }
     double longest = 0.0;
     for (int64_t k = 0; k < s.kind_count * s.kind_count; ++k) longest = std::max(longest, s.reaches[k]);
-    const int most = std::clamp((int)std::cbrt((double)s.count) + 1, 1, kMostCells);
+    const int most = std::clamp((int)std::cbrt((double)s.count) + 1, 1, kMaxCells);
     for (int k = 0; k < 3; ++k) {
       double lowest = 0.0, highest = 1.0;
       if (!s.periodic[k]) {
@@ -156,7 +156,7 @@ std::vector<Pair> close_pairs(const NeighborSearch& search, bool& too_many) {
     const int64_t begin = c * kChunk, end = std::min(search.count, begin + kChunk);
     for (int64_t i = begin; i < end && !overflow; ++i) {
       grid.pairs_of((int32_t)i, out);
-      if ((int64_t)out.size() > kMostPairs * kChunk) overflow = true;
+      if ((int64_t)out.size() > kMaxPairs * kChunk) overflow = true;
     }
   });
   if ((too_many = overflow)) return {};

@@ -95,7 +95,7 @@ const char* view_problem(const Frame& f, const SceneLengths& n, int64_t lights, 
   const int64_t side = f.sky.sky_size;
   if (side < 0 || side > kLargestSky || (side & (side - 1)) || side * side > n.texels)
     return "sky: fewer texels than the frame says, or no square of a power of two";
-  if (f.clip.clip_count < 0 || f.clip.clip_count > kMostClipPlanes) return "clip: more planes than there is room for";
+  if (f.clip.clip_count < 0 || f.clip.clip_count > kMaxClipPlanes) return "clip: more planes than there is room for";
   return nullptr;
 }
 

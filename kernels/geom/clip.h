@@ -16,7 +16,7 @@
 
 namespace RT_NS {
 
-constexpr int kMostClipPlanes = 6;
+constexpr int kMaxClipPlanes = 6;
 
 // What a ray may hit: anything in (0, begin) and (end, last).
 template <class F>

@@ -5,7 +5,7 @@
 
 namespace RT_NS {
 
-constexpr int kMostHidden = 1 << 12;  // surfaces crossed without a bounce
+constexpr int kMaxHidden = 1 << 12;  // surfaces crossed without a bounce
 constexpr float kCertainPdf = 1e30f;  // of a direction that no light sample stands for
 
 // What fills a place. solid: as in Interior, 0: air.
@@ -186,7 +186,7 @@ RT_HD Vec3<float> cross_media(const rt::SceneTables& s, const Tracer& tracer, Pa
     const Vec3<float> way = f.point.position - p.ray.origin;
     p.throughput = p.throughput * medium_transmittance(s, media.here, sqrt_(dot(way, way)));
     p.interior.index_here = media.here.index, p.interior.index_beyond = media.beyond.index;
-    if (!media.hidden || hidden == kMostHidden) break;
+    if (!media.hidden || hidden == kMaxHidden) break;
     float t;
     cross_hidden(s, tracer, f, p, t);
     if (p.depth > 0) radiance = radiance + crossed_lights(s, p, t);

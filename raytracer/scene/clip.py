@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from raytracer.scene.transform import Vector
 
 MOST_PLANES = 6
-"""Most planes, the kernels' `kMostClipPlanes`."""
+"""Most planes, the kernels' `kMaxClipPlanes`."""
 
 HELP = 'write conditions on x, y and z such as "z < 2", "0 < x < 5 and y > 1" or "x + y < 3"'
 
