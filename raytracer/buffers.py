@@ -138,7 +138,7 @@ class SceneBuffers:
             plane, is the last of them, with number N. Where there is one, arrays of colours, of
             their ids and of material ids have a row more.
         emitters: structured (E,), `Emitter`: the spheres that send out light; made of the others.
-        sky: structured (M,), `SkyTexel`: the image of the environment, row by row; (0,) without.
+        sky: structured (M,), `EnvironmentTexel`: the environment map, row by row; (0,) without.
         opacity: uint16 (N,), or (0,) where all is opaque: 65535 is opacity 1.
         axis: float32 (C, 3), render space: half of the segments of the capsules, which are with the
             cones and ellipsoids the last C of the N; x, y and z are their middles. The others are
@@ -167,7 +167,7 @@ class SceneBuffers:
     large: NDArray[np.void] = field(default_factory=partial(none_of, "LargeSphere"))
     emitters: NDArray[np.void] = field(default_factory=partial(none_of, "Emitter"))
     opacity: NDArray[np.uint16] = field(default_factory=_all_opaque)
-    sky: NDArray[np.void] = field(default_factory=partial(none_of, "SkyTexel"))
+    sky: NDArray[np.void] = field(default_factory=partial(none_of, "EnvironmentTexel"))
     axis: NDArray[np.float32] = field(default_factory=_no_axes)
     end_row: NDArray[np.int32] = field(default_factory=_no_ids)
     form: NDArray[np.uint8] = field(default_factory=_round_alone)

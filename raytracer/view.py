@@ -153,8 +153,8 @@ class View:
 
     @property
     def has_emitters(self) -> bool:
-        """Whether spheres send out light, or an image of the sky does."""
-        return bool(self._number("emitter_count") or self._number("sky_size"))
+        """Whether spheres send out light, or an environment map does."""
+        return bool(self._number("emitter_count") or self._number("map_size"))
 
     @property
     def integrator(self) -> str:

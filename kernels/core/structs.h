@@ -14,7 +14,7 @@
 #include "../shade/background.h"
 #include "../shade/bsdf.h"
 #include "../shade/light.h"
-#include "../shade/sky.h"
+#include "../shade/environment_map.h"
 #undef RT_FIELD_LISTS
 
 // The parameters of all kinds are in the same place, float32 each.
@@ -45,7 +45,7 @@
 #define RT_FRAME(F)                                                                               \
   F(Film, film, 1) F(Sampler, sampler, 1) F(Integrator, integrator, 1)                            \
   F(Environment, environment, 1) F(SceneInfo, scene, 1) F(Clip, clip, 1)   \
-  F(Sky, sky, 1) F(Media, media, 1)
+  F(EnvironmentMap, environment_map, 1) F(Media, media, 1)
 
 // what a CUDA launch receives by value: device pointers, then the part of the picture it renders
 #define RT_RENDERARGS(F)                                                                          \
@@ -113,7 +113,7 @@
 #define RT_VIEW_STRUCTS(S) S(Camera, RT_CAMERA) S(Light, RT_LIGHT)
 #define RT_SCENE_STRUCTS(S)                                                                                 \
   S(Film, RT_FILM) S(Sampler, RT_SAMPLER) S(Integrator, RT_INTEGRATOR) S(Environment, RT_ENVIRONMENT)       \
-  S(SceneInfo, RT_SCENEINFO) S(Clip, RT_CLIP) S(Sky, RT_SKY) S(SkyTexel, RT_SKYTEXEL) S(Media, RT_MEDIA)    \
+  S(SceneInfo, RT_SCENEINFO) S(Clip, RT_CLIP) S(EnvironmentMap, RT_ENVIRONMENTMAP) S(EnvironmentTexel, RT_ENVIRONMENTTEXEL) S(Media, RT_MEDIA)    \
   S(Frame, RT_FRAME) S(RenderArgs, RT_RENDERARGS) S(Node, RT_NODE) S(LargeSphere, RT_LARGESPHERE)           \
   S(Emitter, RT_EMITTER) S(FirstHit, RT_FIRSTHIT) S(ToneArgs, RT_TONEARGS) S(FilmHistogram, RT_FILMHISTOGRAM)
 #define RT_STRUCTS(S) RT_VIEW_STRUCTS(S) RT_MATERIAL_STRUCTS(S) S(Material, RT_MATERIAL) RT_SCENE_STRUCTS(S)
@@ -163,8 +163,8 @@ RT_SCENE_STRUCTS(RT_STRUCT)
 static_assert(sizeof(Camera) % 16 == 0 && sizeof(Light) % 16 == 0 && sizeof(Material) % 16 == 0);
 static_assert(sizeof(Integrator) % 16 == 0 && sizeof(Environment) % 16 == 0 && sizeof(Frame) % 16 == 0);
 static_assert(sizeof(Film) == 32 && sizeof(Sampler) == 32 && sizeof(SceneInfo) == 32);
-static_assert(sizeof(Clip) == 112 && sizeof(Media) == 96 && sizeof(Sky) == 32 && sizeof(SkyTexel) == 32 &&
-              sizeof(RenderArgs) == 128 && sizeof(Node) == 80);
+static_assert(sizeof(Clip) == 112 && sizeof(Media) == 96 && sizeof(EnvironmentMap) == 32 &&
+              sizeof(EnvironmentTexel) == 32 && sizeof(RenderArgs) == 128 && sizeof(Node) == 80);
 static_assert(sizeof(LargeSphere) == 32 && sizeof(Emitter) == 48 && sizeof(FirstHit) == 48 && sizeof(ToneArgs) == 128 &&
               sizeof(FilmHistogram) == 1072);
 }  // namespace rt

@@ -267,7 +267,7 @@ class Scene {
         large_(Structs<rt::LargeSphere>(large).all()),
         emitters_(Structs<rt::Emitter>(emitters).all()),
         opacity_(unchanging<uint16_t, 1>(opacity, "opacity", sizeof(uint16_t))),
-        sky_(Structs<rt::SkyTexel>(sky).all()) {
+        sky_(Structs<rt::EnvironmentTexel>(sky).all()) {
     const In<float, 2>& spheres = spheres_;
     const bool has_capsules = spheres.shape(1) == rt::kSolidFloats;
     if (nodes_.shape(1) != sizeof(rt::Node) || (!has_capsules && spheres.shape(1) != rt::kSphereFloats) ||
@@ -306,7 +306,7 @@ class Scene {
     return (int64_t)(nodes_.nbytes() + spheres_.nbytes() + order_.nbytes() + color_.nbytes() + color_id_.nbytes() +
                      material_id_.nbytes() + opacity_.nbytes()) +
            (int64_t)(large_.size() * sizeof(rt::LargeSphere) + emitters_.size() * sizeof(rt::Emitter) +
-                     sky_.size() * sizeof(rt::SkyTexel));
+                     sky_.size() * sizeof(rt::EnvironmentTexel));
   }
 
   int64_t render(nb::object camera, nb::object lights, nb::object materials, nb::object frame, Out<float, 3> film,
@@ -365,7 +365,7 @@ class Scene {
   std::vector<rt::LargeSphere> large_;
   std::vector<rt::Emitter> emitters_;
   In<uint16_t, 1> opacity_;
-  std::vector<rt::SkyTexel> sky_;
+  std::vector<rt::EnvironmentTexel> sky_;
   rt::SceneView tables_{};
   rt::SceneLengths lengths_{};
 };
@@ -554,7 +554,8 @@ NB_MODULE(_core, m) {
            "emitters"_a, "opacity"_a, "sky"_a,
            "nodes uint8 (M, 80), spheres float32 (N, 4), with other solids (N + S, 8), order int32 (N,), color float32 "
            "(K, 3), color_id and material_id int32 (N,) or (0,), large LargeSphere (G,), emitters Emitter (E,), "
-           "opacity uint16 (N,) or (0,), sky SkyTexel (M,). Raises ValueError if the arrays do not fit together or an "
+           "opacity uint16 (N,) or (0,), sky EnvironmentTexel (M,). Raises ValueError if the arrays do not fit "
+           "together or an "
            "index in one "
            "points outside of another.")
       .def_prop_ro("nbytes", &Scene::nbytes, "Bytes of all arrays.")

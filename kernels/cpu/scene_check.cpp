@@ -11,7 +11,7 @@
 namespace rt {
 namespace {
 
-constexpr int kLargestSky = 2048;
+constexpr int kMaxMapSize = 2048;
 constexpr int kFarthest = 1 << 24;  // pixels from the origin, in both directions
 
 // One more than the largest number, as unsigned; without a branch for each, so that the loop is vectorised.
@@ -92,8 +92,8 @@ const char* view_problem(const Frame& f, const SceneLengths& n, int64_t lights, 
   if (f.scene.material_mode == kMaterialIndexed && materials < n.materials)
     return "material_id: points behind the materials";
   if (n.opacities && n.opacities < n.spheres) return "opacity: fewer than spheres";
-  const int64_t side = f.sky.sky_size;
-  if (side < 0 || side > kLargestSky || (side & (side - 1)) || side * side > n.texels)
+  const int64_t side = f.environment_map.map_size;
+  if (side < 0 || side > kMaxMapSize || (side & (side - 1)) || side * side > n.texels)
     return "sky: fewer texels than the frame says, or no square of a power of two";
   if (f.clip.clip_count < 0 || f.clip.clip_count > kMaxClipPlanes) return "clip: more planes than there is room for";
   return nullptr;

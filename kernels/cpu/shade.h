@@ -284,7 +284,7 @@ inline uint32_t shade_catcher(VectorTracer& tracer, const PathState<FW>& camera,
   const FW alpha = caught_shadow<FW>(s, tracer, mask, p);
   tracer.add(mask, (FW(1.0f) - alpha) * shade_miss(s, camera));
   float* to = tracer.scratch.alpha + tracer.at;
-  if (!shows_sky(*s.frame)) store(to, select(mask_from_bits<MW>(mask), alpha, load<FW>(to)));
+  if (!shows_environment(*s.frame)) store(to, select(mask_from_bits<MW>(mask), alpha, load<FW>(to)));
   return mask;
 }
 

@@ -33,7 +33,7 @@ RT_DEVICE rt::SceneTables scene_tables(const rt::RenderArgs& a, const rt::Camera
           materials,
           large,
           (const rt::Emitter*)a.emitters,
-          (const rt::SkyTexel*)a.sky,
+          (const rt::EnvironmentTexel*)a.sky,
           (const uint16_t*)a.opacity,
           &frame,
           (float*)a.draft};
@@ -208,7 +208,7 @@ RT_DEVICE_CALLED float4 trace_shadow(const rt::SceneTables& s, const Traversal& 
   PathTracer<Traversal> tracer = {s, traversal, camera, {0.0f, 0.0f, 0.0f}};
   const float alpha = caught_shadow<float>(s, tracer, true, camera);
   const Vec3<float> behind = (1.0f - alpha) * shade_miss(s, camera);
-  return make_float4(behind.x, behind.y, behind.z, shows_sky(*s.frame) ? 1.0f : alpha);
+  return make_float4(behind.x, behind.y, behind.z, shows_environment(*s.frame) ? 1.0f : alpha);
 }
 
 #endif

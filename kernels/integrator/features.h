@@ -25,7 +25,7 @@
 #if !defined(RT_ALPHA_CLIP)  // opacity and clipping planes
 #define RT_ALPHA_CLIP 1
 #endif
-#if !defined(RT_EMITTERS)  // spheres that send out light, and an image of the sky
+#if !defined(RT_EMITTERS)  // spheres that send out light, and an environment map
 #define RT_EMITTERS 1
 #endif
 #if !defined(RT_NESTED)  // solids of glass within and across each other
@@ -45,7 +45,7 @@ RT_HD bool has_alpha(const rt::Frame& frame) { return RT_ALPHA_CLIP && frame.sce
 RT_HD bool nests(const rt::Frame& frame) { return RT_NESTED && frame.media.nested; }
 RT_HD bool catches_shadows(const rt::Frame& frame) { return RT_SHADOW_CATCHER && frame.environment.shadow_catcher; }
 RT_HD int32_t emitter_count(const rt::Frame& frame) { return RT_EMITTERS ? frame.scene.emitter_count : 0; }
-RT_HD bool has_sky_image(const rt::Frame& frame) { return RT_EMITTERS && frame.sky.sky_size > 0; }
+RT_HD bool has_environment_map(const rt::Frame& frame) { return RT_EMITTERS && frame.environment_map.map_size > 0; }
 
 // bounces after the camera ray
 RT_HD int32_t max_depth(const rt::Integrator& integrator) { return RT_MIRRORS ? integrator.max_depth : 0; }

@@ -17,11 +17,11 @@ namespace RT_NS {
 RT_ENUM(IntegratorKind, RT_INTEGRATOR_KIND)
 
 // Whether a picture needs what RT_FULL_SHADING adds: paths, materials other than Phong's, area lights or
-// without shadows, opacity, clipping planes, an image of the sky, a lens or a panorama, a ground that catches shadows.
+// without shadows, opacity, clipping planes, an environment map, a lens or a panorama, a ground that catches shadows.
 RT_HD bool needs_path_tracing(const rt::Frame& frame, const rt::Camera& camera, const rt::Light* lights,
                               const rt::Material* materials) {
   bool needed = frame.integrator.kind == kIntegratorPath || frame.scene.has_alpha || frame.clip.clip_count > 0 ||
-                frame.sky.sky_size > 0 || !is_pinhole(camera) || frame.environment.shadow_catcher;
+                frame.environment_map.map_size > 0 || !is_pinhole(camera) || frame.environment.shadow_catcher;
   for (int i = 0; i < frame.scene.light_count; ++i) needed |= lights[i].extent > 0.0f || !lights[i].shadow;
   for (int i = 0; i < frame.scene.material_count; ++i) needed |= materials[i].kind != kMaterialPhong;
   return needed;

@@ -18,7 +18,7 @@
 #define RT_INTEGRATOR_PATH_TRACING_H
 #include "../shade/emitter.h"
 #include "../shade/scattering.h"
-#include "../shade/sky.h"
+#include "../shade/environment_map.h"
 #include "integrators.h"
 
 namespace RT_NS {
@@ -30,8 +30,10 @@ RT_HD bool casts_shadows(const rt::Frame& frame, const rt::Light& light) {
   return frame.integrator.shadows && light.shadow;
 }
 
-// Whether spheres are in the way of the image of the sky.
-RT_HD bool sky_casts_shadows(const rt::Frame& frame) { return frame.integrator.shadows && frame.sky.sky_shadow; }
+// Whether spheres are in the way of the environment map.
+RT_HD bool environment_casts_shadows(const rt::Frame& frame) {
+  return frame.integrator.shadows && frame.environment_map.map_shadow;
+}
 
 // Whether a ray leaves from a path's next surface.
 template <class F> RT_HD bool path_goes_on(const rt::Integrator& integrator, const PathState<F>& p) {
@@ -51,34 +53,38 @@ template <class F> RT_HD Vec3<F> clamped(const rt::Integrator& integrator, int b
   return min_(F(1.0f), limit / max_(largest(radiance), F(1e-30f))) * radiance;
 }
 
-// Whether the camera sees the image of the sky, as a thing like others.
-RT_HD bool shows_sky(const rt::Frame& frame) { return has_sky_image(frame) && frame.sky.sky_visible; }
+// Whether the camera sees the environment map, as a thing like others.
+RT_HD bool shows_environment(const rt::Frame& frame) {
+  return has_environment_map(frame) && frame.environment_map.map_visible;
+}
 
 // 1 where a camera ray meets something.
 template <class F> RT_HD F camera_coverage(const rt::Frame& frame, const PathState<F>& p) {
-  return shows_sky(frame) ? F(1.0f) : path_coverage(p);
+  return shows_environment(frame) ? F(1.0f) : path_coverage(p);
 }
 
-// Whether the image of the sky is sampled as a light.
-RT_HD bool samples_sky(const rt::Frame& frame) { return has_sky_image(frame) && traces_paths(frame.integrator); }
+// Whether the environment map is sampled as a light.
+RT_HD bool samples_environment(const rt::Frame& frame) {
+  return has_environment_map(frame) && traces_paths(frame.integrator);
+}
 
 // Whether it is at a surface after so many bounces. A sky that is nearly even is left to the paths that go on: half of
 // its samples would lie below the surface, and the rays to the others would cost as much as a bounce. One without
 // shadows is sampled alone, as other lights are: a path that goes on would meet what is in its way.
-RT_HD bool samples_sky(const rt::Frame& frame, int depth) {
-  const bool left = frame.sky.sky_even && !frame.sky.sky_sampled;
-  const bool left_to_paths = left && sky_casts_shadows(frame) && depth < frame.integrator.max_depth;
-  return samples_sky(frame) && !left_to_paths;
+RT_HD bool samples_environment(const rt::Frame& frame, int depth) {
+  const bool left = frame.environment_map.map_even && !frame.environment_map.map_sampled;
+  const bool left_to_paths = left && environment_casts_shadows(frame) && depth < frame.integrator.max_depth;
+  return samples_environment(frame) && !left_to_paths;
 }
 
-// Radiance from the image of the sky along a ray that meets nothing; one that was sampled counts by its share.
+// Radiance from the environment map along a ray that meets nothing; one that was sampled counts by its share.
 template <class F>
-RT_HD Vec3<F> shade_image_miss(const rt::SceneTables& scene, const PathState<F>& p) {
+RT_HD Vec3<F> shade_environment_miss(const rt::SceneTables& scene, const PathState<F>& p) {
   const rt::Frame& frame = *scene.frame;
-  const SkyLight<F> light = sky_light(scene.sky, frame, p.ray.direction);
+  const EnvironmentLight<F> light = environment_light(scene.sky, frame, p.ray.direction);
   F weight(1.0f);
-  if (p.depth > 0 && samples_sky(frame, p.depth - 1)) {
-    const F shared = sky_casts_shadows(frame) ? power_heuristic(p.scatter_pdf, light.pdf) : F(0.0f);
+  if (p.depth > 0 && samples_environment(frame, p.depth - 1)) {
+    const F shared = environment_casts_shadows(frame) ? power_heuristic(p.scatter_pdf, light.pdf) : F(0.0f);
     weight = select(p.scatter_pdf > F(0.0f), shared, weight);
   }
   return clamped(frame.integrator, p.depth, weight * (p.throughput * light.radiance));
@@ -87,7 +93,8 @@ RT_HD Vec3<F> shade_image_miss(const rt::SceneTables& scene, const PathState<F>&
 // Radiance from afar along a ray that meets nothing.
 template <class F> RT_HD Vec3<F> shade_miss(const rt::SceneTables& scene, const PathState<F>& p) {
   const rt::Frame& frame = *scene.frame;
-  if (has_sky_image(frame) && (p.depth > 0 || frame.sky.sky_visible)) return shade_image_miss(scene, p);
+  if (has_environment_map(frame) && (p.depth > 0 || frame.environment_map.map_visible))
+    return shade_environment_miss(scene, p);
   if (p.depth == 0 || !traces_paths(frame.integrator)) return shade_background(frame, p);
   const Vec3<F> sky = splat3<F>(frame.environment.ambient) +
                       background(frame.environment, background_height_direction(frame.environment, p.ray.direction));
@@ -209,13 +216,13 @@ RT_HD DirectLightSample<F> shade_sample(const rt::Frame& frame, const LightSampl
 }
 
 // Number of the light samples of a surface after so many bounces: one of each light, one of the spheres that send out
-// light, one of the sky.
+// light, one of the environment map.
 RT_HD int32_t light_samples(const rt::Frame& frame, int depth) {
-  return frame.scene.light_count + (emitter_count(frame) ? 1 : 0) + (samples_sky(frame, depth) ? 1 : 0);
+  return frame.scene.light_count + (emitter_count(frame) ? 1 : 0) + (samples_environment(frame, depth) ? 1 : 0);
 }
 
-// Whether the light sample of that number, at least light_count, is that of the sky.
-RT_HD bool is_sky(const rt::Frame& frame, int32_t number) {
+// Whether the light sample of that number, at least light_count, is that of the environment map.
+RT_HD bool is_environment(const rt::Frame& frame, int32_t number) {
   return number > frame.scene.light_count || !emitter_count(frame);
 }
 
@@ -223,7 +230,7 @@ RT_HD bool is_sky(const rt::Frame& frame, int32_t number) {
 RT_HD bool casts_shadows(const rt::SceneTables& scene, int32_t number) {
   const rt::Frame& frame = *scene.frame;
   if (number < frame.scene.light_count) return casts_shadows(frame, scene.lights[number]);
-  return is_sky(frame, number) ? sky_casts_shadows(frame) : frame.integrator.shadows != 0;
+  return is_environment(frame, number) ? environment_casts_shadows(frame) : frame.integrator.shadows != 0;
 }
 
 // The sample of an emitter that planes cut: as far as what is left of it. Distance: negative where it is cut away.
@@ -246,15 +253,15 @@ struct AnyLightSample {
   MaskOf<F> present;
 };
 
-// A sample of the image of the sky.
+// A sample of the environment map.
 template <class F>
-RT_HD AnyLightSample<F> sample_sky(const rt::SceneTables& scene, const PathState<F>& p, uint32_t seed, F choice,
-                                   Sample2d<F> u) {
+RT_HD AnyLightSample<F> sample_environment(const rt::SceneTables& scene, const PathState<F>& p, uint32_t seed, F choice,
+                                           Sample2d<F> u) {
   const rt::Frame& frame = *scene.frame;
   const F other = sample_1d<F>(seed + 2u * 0x9e3779b9u, p.x, p.y, p.sample, (uint32_t)p.depth, kUseLight);
-  const SkyLightSample<F> sky = sky_light_sample(scene.sky, frame, choice, other, u);
-  const F attenuation = F(kInvPi) / max_(sky.light.pdf, F(1e-20f));
-  return {{sky.wi, F(kInfinity), attenuation, sky.light.pdf}, sky.light.radiance, splat_mask<F>(true)};
+  const EnvironmentLightSample<F> around = environment_light_sample(scene.sky, frame, choice, other, u);
+  const F attenuation = F(kInvPi) / max_(around.light.pdf, F(1e-20f));
+  return {{around.wi, F(kInfinity), attenuation, around.light.pdf}, around.light.radiance, splat_mask<F>(true)};
 }
 
 // A sample of the spheres that send out light.
@@ -285,7 +292,8 @@ RT_HD AnyLightSample<F> sample_any_light(const rt::SceneTables& scene, int32_t n
   const uint32_t depth = (uint32_t)p.depth, seed = frame.sampler.seed + 0x9e3779b9u * (uint32_t)number;
   const F choice = sample_1d<F>(seed + 0x9e3779b9u, p.x, p.y, p.sample, depth, kUseLight);
   const Sample2d<F> u = sample_2d<F>(seed, p.x, p.y, p.sample, depth, kUseLight);
-  return is_sky(frame, number) ? sample_sky(scene, p, seed, choice, u) : sample_emitter(scene, p, position, choice, u);
+  return is_environment(frame, number) ? sample_environment(scene, p, seed, choice, u)
+                                       : sample_emitter(scene, p, position, choice, u);
 }
 
 // What that sample sends to a surface. with_bsdf: as for shade_sample

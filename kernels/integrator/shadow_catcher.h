@@ -1,8 +1,8 @@
 // A ground of which the camera sees the shadows alone. Where a camera ray meets it, the picture has in its alpha the share
 // of light that things keep off, with the light of all lights and of the sky on white, and beside it what is behind. Other rays meet it as any surface: it reflects light onto things, and mirrors show it.
 //
-// Area lights and the sky are sampled, and each sample of a pixel has a share of its own. An image
-// of the sky is sampled by its brightness, and its light by all samples together is known.
+// Area lights and the sky are sampled, and each sample of a pixel has a share of its own. An environment map
+// is sampled by its brightness, and its light by all samples together is known.
 #pragma once
 #include "ao.h"
 #include "path_tracing.h"
@@ -50,13 +50,15 @@ template <class F> RT_HD PathState<F> catching_path(const rt::Frame& frame, Path
   return p;
 }
 
-// Whether samples of the image of the sky have the density of a cosine: unless it has a bright part. Samples of an even
+// Whether samples of the environment map have the density of a cosine: unless it has a bright part. Samples of an even
 // image by its brightness would lie below the ground in half of all cases.
-RT_HD bool draws_cosine(const rt::Frame& frame) { return frame.sky.sky_even && sky_casts_shadows(frame); }
+RT_HD bool draws_cosine(const rt::Frame& frame) {
+  return frame.environment_map.map_even && environment_casts_shadows(frame);
+}
 
-// Whether the light sample of that number is one of the image of the sky.
-RT_HD bool is_sky_image(const rt::Frame& frame, int32_t number) {
-  return samples_sky(frame) && number >= frame.scene.light_count && is_sky(frame, number);
+// Whether the light sample of that number is one of the environment map.
+RT_HD bool is_environment_map(const rt::Frame& frame, int32_t number) {
+  return samples_environment(frame) && number >= frame.scene.light_count && is_environment(frame, number);
 }
 
 // A direction with the density of a cosine.
@@ -71,11 +73,11 @@ RT_HD DirectLightSample<F> shade_caught_light(const rt::SceneTables& scene, int3
                                               const Surface<F>& f, const Scattering<F>& s) {
   const rt::Frame& frame = *scene.frame;
   AnyLightSample<F> light;
-  if (is_sky_image(frame, number) && draws_cosine(frame)) {
+  if (is_environment_map(frame, number) && draws_cosine(frame)) {
     const Vec3<F> wi = caught_direction(frame, p, f);
     const F cosine = max_(dot(wi, f.point.normal), F(1e-6f));
     light = {{wi, F(kInfinity), F(1.0f) / cosine, cosine * F(kInvPi)},
-             sky_light(scene.sky, frame, wi).radiance,
+             environment_light(scene.sky, frame, wi).radiance,
              splat_mask<F>(true)};
   } else {
     light = sample_any_light(scene, number, p, f.point.position);
@@ -83,11 +85,11 @@ RT_HD DirectLightSample<F> shade_caught_light(const rt::SceneTables& scene, int3
   return shade_light_sample(scene, number, light, p, f, s, false);
 }
 
-// Mean of the samples of the image of the sky: what the ground shows of it with nothing in the way. f: of
+// Mean of the samples of the environment map: what the ground shows of it with nothing in the way. f: of
 // catcher_scattering
-template <class F> RT_HD F whole_sky(const rt::Frame& frame, const Surface<F>& f) {
+template <class F> RT_HD F whole_environment(const rt::Frame& frame, const Surface<F>& f) {
   const Phong<F>& m = f.bsdf.phong;
-  return (scattered_share(m) * m.diffuse) * F(frame.environment.sky_light);
+  return (scattered_share(m) * m.diffuse) * F(frame.environment.environment_light);
 }
 
 // What the ground shows of a sky without an image, by one ray of that density.
@@ -119,11 +121,11 @@ RT_HD F caught_shadow(const rt::SceneTables& s, Tracer& tracer, BitsOf<F> mask, 
     BitsOf<F> seen = mask & bits(a.contributes);
     if (seen && casts_shadows(s, i)) seen = tracer.visible(seen, i, p, f, a);
     catch_light(caught, a.radiance, all & a.contributes, mask_from_bits<MaskOf<F>>(seen),
-                is_sky_image(frame, i) ? whole_sky(frame, f) : F(0.0f));
+                is_environment_map(frame, i) ? whole_environment(frame, f) : F(0.0f));
   }
   const Vec3<F> ambient = shade_ambient(frame, p, scattering);
   const int rays = ao_rays(frame.integrator);
-  const bool has_sky = traces_paths(frame.integrator) && !samples_sky(frame);
+  const bool has_sky = traces_paths(frame.integrator) && !samples_environment(frame);
   for (int i = -rays; i < (has_sky ? 1 : 0); ++i) {
     const DirectLightSample<F> a =
         i < 0 ? tracer.ao_sample(p, f, ambient, i + rays) : caught_sky(frame, p, f, scattering);

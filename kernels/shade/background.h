@@ -6,7 +6,7 @@
 #define RT_ENVIRONMENT(F)                                                                         \
   F(float, background_bottom, 3) F(int32_t, background_kind, 1) /* linear RGB; BackgroundKind */  \
   F(float, background_top, 3) F(int32_t, shadow_catcher, 1) /* number of the ground and 1; 0: none */ \
-  F(float, ambient, 3) F(float, sky_light, 1) /* of the image of the sky on white that faces up, R + G + B */ \
+  F(float, ambient, 3) F(float, environment_light, 1) /* of the environment map on white that faces up, R + G + B */ \
   F(float, background_up, 3) F(float, pad2, 1) /* unit: the up axis of what mirrors reflect */
 
 #elif !defined(RT_SHADE_BACKGROUND_H)

@@ -46,7 +46,7 @@ class DeviceScene(Closeable, ABC):
         """Replace the image of the environment, while no film adds samples of this scene.
 
         Args:
-            sky: structured (M,), `SkyTexel`, as the frames of the next views describe it.
+            sky: structured (M,), `EnvironmentTexel`, as the frames of the next views describe it.
         """
         if sky is self._sky or (
             len(sky) == len(self._sky) and sky.tobytes() == self._sky.tobytes()

@@ -113,9 +113,9 @@ def test_features_of_paths_that_a_picture_does_not_need() -> None:
     light, others = {"RT_ALL_MATERIALS", "RT_EMITTERS"}, {"RT_LOCAL_INTEGRATORS"}
     local = {"RT_PATH_INTEGRATOR", *choose.DRAFTS}
     assert missing() == rare | filters | light
-    assert missing(sky_size=4) == missing(emitter_count=1) == rare | filters
+    assert missing(map_size=4) == missing(emitter_count=1) == rare | filters
     assert missing(clip_count=1) == missing(has_alpha=1) == others | rare | light
-    assert missing(clip_count=1, sky_size=4) == others | rare
+    assert missing(clip_count=1, map_size=4) == others | rare
     assert missing(nested=1) == others
     assert missing(shadow_catcher=1) == missing(shadow_catcher=1, nested=1) == set()
     materials["kind"][1] = layout.code("MaterialKind", "principled")
@@ -171,7 +171,7 @@ def test_capsules_have_kernels_of_their_own_for_direct_light(
 @pytest.mark.parametrize("integrator", ["direct", "ao", "path"])
 @pytest.mark.parametrize(
     ("fields", "principled"),
-    [({"nested": 1}, 1), ({"shadow_catcher": 1}, 0), ({"sky_size": 4}, 0), ({"clip_count": 1}, 1)],
+    [({"nested": 1}, 1), ({"shadow_catcher": 1}, 0), ({"map_size": 4}, 0), ({"clip_count": 1}, 1)],
 )
 def test_capsules_with_what_variants_lack_have_the_complete_kernel(
     integrator: str, fields: dict[str, int], principled: int

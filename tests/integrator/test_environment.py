@@ -190,8 +190,8 @@ def even_and_sampled(environment: Environment, *materials: Any) -> tuple[bool, b
     """Whether a sky is even, and whether it is sampled all the same."""
     spheres = [SphereSet([[3.0 * i, 0, 0]], 1.0, material=m) for i, m in enumerate(materials)]
     scene = scene_of(environment, spheres=spheres, render=RenderSettings(integrator="path"))
-    fields = pack(scene).frame["sky"][0]
-    return bool(fields["sky_even"]), bool(fields["sky_sampled"])
+    fields = pack(scene).frame["environment_map"][0]
+    return bool(fields["map_even"]), bool(fields["map_sampled"])
 
 
 def test_which_skies_are_left_to_paths(tmp_path: Path) -> None:

@@ -61,19 +61,19 @@ def sky(probe: Probe) -> tuple[Drawn, Seen]:
     radiance[6] = 12.0
     share = radiance + 0.3
     share /= share.sum()
-    texels = np.zeros(16, dtype("SkyTexel"))
+    texels = np.zeros(16, dtype("EnvironmentTexel"))
     texels["radiance"] = radiance[:, None]
     texels["share"] = 16 * share
     texels["threshold"], texels["alias"] = alias_table(share)
     up = unit((0.2, 0.9, -0.3))
     given: Any = {
         "sky": texels,
-        "frame": {"sky_x": frame_about(up)[0], "background_up": up, "sky_size": 4},
+        "frame": {"map_x": frame_about(up)[0], "background_up": up, "map_size": 4},
     }
-    found = probe("sky_light_sample", squares(DRAWN, 4), **given).astype(np.float64)
+    found = probe("environment_light_sample", squares(DRAWN, 4), **given).astype(np.float64)
 
     def seen(wi: Array) -> tuple[Array, Array]:
-        light = probe("sky_light", wi, **given).astype(np.float64)
+        light = probe("environment_light", wi, **given).astype(np.float64)
         return light[:, 0], light[:, 3]
 
     return (found[:, :3], found[:, 3] / found[:, 6], found[:, 6]), seen

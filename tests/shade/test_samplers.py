@@ -133,7 +133,7 @@ def test_emitters(probe: Probe, place: Any) -> None:
         np.testing.assert_allclose(drawn[own, 5], density(wi[own]), rtol=1e-4)
 
 
-# ---- the image of the sky
+# ---- the environment map
 
 
 def test_sky(probe: Probe) -> None:
@@ -142,21 +142,23 @@ def test_sky(probe: Probe) -> None:
     share = rng.random(16) ** 3 + 0.02
     share[5] += 4.0
     share /= share.sum()
-    texels = np.zeros(16, dtype("SkyTexel"))
+    texels = np.zeros(16, dtype("EnvironmentTexel"))
     texels["radiance"] = rng.random((16, 3))
     texels["share"] = 16 * share
     texels["threshold"], texels["alias"] = alias_table(share)
     up = unit((0.2, 0.9, -0.3))
-    frame = {"sky_x": frame_about(up)[0], "background_up": up, "sky_size": 4}
-    drawn = probe("sky_light_sample", squares(4 * DRAWN, 4), sky=texels, frame=frame)
+    frame = {"map_x": frame_about(up)[0], "background_up": up, "map_size": 4}
+    drawn = probe("environment_light_sample", squares(4 * DRAWN, 4), sky=texels, frame=frame)
     wi = drawn[:, :3].astype(np.float64)
     assert np.abs(np.linalg.norm(wi, axis=1) - 1).max() < 1e-6
 
     def density(directions: Array) -> Array:
-        return probe("sky_light", directions, sky=texels, frame=frame)[:, 3].astype(np.float64)
+        return probe("environment_light", directions, sky=texels, frame=frame)[:, 3].astype(
+            np.float64
+        )
 
     check(counted(wi, up, -1.0), expected(density, up, -1.0, 4 * DRAWN))
-    seen = probe("sky_light", wi, sky=texels, frame=frame)
+    seen = probe("environment_light", wi, sky=texels, frame=frame)
     off = np.abs(seen - drawn[:, 3:]).max(axis=1) > 1e-3 * (1 + drawn[:, 6])
     assert off.mean() < 1e-3  # at the edge of a texel rounding decides which one it is
 

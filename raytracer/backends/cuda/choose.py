@@ -48,7 +48,7 @@ FILTERS = ("RT_ALPHA_CLIP",)
 """Opacity, grounds that fade, clipping planes, light straight through glass."""
 
 MATERIALS_AND_EMITTERS = ("RT_ALL_MATERIALS", "RT_EMITTERS")
-"""Materials other than Phong's, spheres that send out light, images of the sky."""
+"""Materials other than Phong's, spheres that send out light, environment maps."""
 
 PATH_FEATURES = (*WITHOUT_PATHS, *WITHOUT_LOCAL, *RARE, *FILTERS, *MATERIALS_AND_EMITTERS)
 """What PATHS can be compiled without, beside DRAFTS."""

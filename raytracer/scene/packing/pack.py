@@ -279,8 +279,13 @@ def _sky(
     """
     around = scene.environment
     if around is not None and len(buffers.sky):
-        fields = {name: buffers.frame["sky"][name][0] for name in dtype("Sky").names or ()}
-        return buffers.sky, fields | {"sky_light": buffers.frame["environment"]["sky_light"][0]}
+        fields = {
+            name: buffers.frame["environment_map"][name][0]
+            for name in dtype("EnvironmentMap").names or ()
+        }
+        return buffers.sky, fields | {
+            "environment_light": buffers.frame["environment"]["environment_light"][0]
+        }
     if around is None and settings.resolved_integrator == "path":
         look = LOOKS[settings.look]
         if scene.lights is None and scene.ambient is None and look.ambient > 0.0:
@@ -288,12 +293,12 @@ def _sky(
 
             around = Environment(color="white", intensity=look.ambient)
     if around is None:
-        return none_of("SkyTexel"), {}
+        return none_of("EnvironmentTexel"), {}
     from raytracer.scene.packing.sky import pack_sky  # late: few scenes have one
 
     texels, fields = pack_sky(around, background_up(scene.background, scene.camera))
     # highlights show what is sampled as a light, and paths do not look there
-    fields["sky_sampled"] = int(fields["sky_even"] and _has_highlights(buffers.materials))
+    fields["map_sampled"] = int(fields["map_even"] and _has_highlights(buffers.materials))
     return texels, fields
 
 

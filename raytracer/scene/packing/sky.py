@@ -35,7 +35,7 @@ PER_TEXEL = 2
 
 
 def pack_sky(environment: Environment, up: Vector) -> tuple[NDArray[np.void], dict[str, Any]]:
-    """Return the texels, structured (M,), `SkyTexel`, row by row, and the fields of `Frame`.
+    """Return the texels, structured (M,), `EnvironmentTexel`, by rows, and the fields of `Frame`.
 
     Args:
         environment: of the scene.
@@ -58,15 +58,15 @@ def pack_sky(environment: Environment, up: Vector) -> tuple[NDArray[np.void], di
     share = weight.ravel() / total if total > 0.0 else np.full(size * size, 1.0 / size**2)
     del weight
     fields = {
-        "sky_x": sky_x(up, environment.rotation),
-        "sky_size": size,
-        "sky_visible": int(environment.visible),
-        "sky_shadow": int(environment.shadow),
-        "sky_even": int(is_even(share.reshape(size, size))),
-        "sky_light": light,
+        "map_x": sky_x(up, environment.rotation),
+        "map_size": size,
+        "map_visible": int(environment.visible),
+        "map_shadow": int(environment.shadow),
+        "map_even": int(is_even(share.reshape(size, size))),
+        "environment_light": light,
     }
     threshold, alias = alias_table(share)
-    texels = np.zeros(size * size, dtype("SkyTexel"))
+    texels = np.zeros(size * size, dtype("EnvironmentTexel"))
     texels["radiance"] = radiance.reshape(-1, 3)
     texels["share"] = share * size**2
     texels["threshold"], texels["alias"] = threshold, alias
