@@ -26,12 +26,11 @@ from raytracer.warning import passed_to
 Schema = dict[str, Any]
 
 TYPES = {
-    bool: "true or false",
-    int: "a whole number",
-    float: "a number",
-    str: "text",
-    list: "a list",
-    dict: "a table",
+    bool: ["true", "false"],
+    int: ["a whole number"],
+    float: ["a number"],
+    list: ["a list"],
+    dict: ["a table"],
 }
 """What values of a scene file are called in messages."""
 
@@ -115,6 +114,13 @@ class Kind:
         words: list[str] = self.plain.get(str, {}).get("enum", [])
         return words
 
+    def expected(self) -> str:
+        """Return what messages call such a value."""
+        called = {**TYPES, str: [repr(word) for word in self.words] or ["text"]}
+        types = [each for each in self.plain if not (each is int and float in self.plain)]
+        *names, last = (name for each in types for name in called[each])
+        return self.noun or (f"{', '.join(names)} or {last}" if names else last)
+
     def find_mistakes(self, value: Any, place: str, mistakes: Mistakes) -> None:
         """Add what is wrong with a value of a scene file."""
         words = self.words
@@ -122,14 +128,9 @@ class Kind:
         if type(value) not in self.plain or (
             len(words) == 1 and type(value) is str and not is_word
         ):
-            types = [t for t in self.plain if not (t is int and float in self.plain)]
-            quoted = [repr(word) for word in words]
-            names = [n for t in types for n in (quoted if t is str and words else [TYPES[t]])]
-            listed = " or ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
-            mistakes.must_be(place, self.noun or listed, value)
+            mistakes.must_be(place, self.expected(), value)
         elif type(value) is str and words and not is_word:
-            known = [*("true", "false")[: 2 * (bool in self.plain)], *words]
-            mistakes.unknown(place, f"'{shown(value)}' is not known", value, known)
+            mistakes.unknown(place, f"'{shown(value)}' is not known", value, words)
         else:
             try:
                 with passed_to(_ignore):  # the objects that are made of the values warn
@@ -146,7 +147,7 @@ class Kind:
     def values(self) -> str:
         """Return in words which values there are, "" for those of which the help says enough."""
         if self.plain.keys() == {bool}:
-            return TYPES[bool]
+            return "true or false"
         words = ["true", "false"] if bool in self.plain else []
         words += [f'`"{word}"`' for word in self.words]
         return ", or ".join(filter(None, [", ".join(words), self.said or self.limits()]))
@@ -248,48 +249,60 @@ class Choice(Kind):
         return one_of(value, name, self.words, self.what, error)
 
 
-class Words(Kind):
-    """True, false or one of some words."""
+class AnyOf(Kind):
+    """A value of one of several kinds, of which those come first that know their values by words.
 
-    def __init__(self, *words: str) -> None:
-        self.plain = {bool: TRUTH, str: one_of_words(words)}
+    Args:
+        kinds: all of them.
+        noun: what messages call such a value; "" says it by the types.
+        metavar: what the help of an option has for a value that is no word.
+    """
 
-    def checked(self, value: Any, name: str, error: type[UserError]) -> bool | str:
-        if isinstance(value, str) and value not in ("true", "false"):  # of the command line
-            return one_of(value, name, ("true", "false", *self.words), "value", error)
-        return value == "true" if isinstance(value, str) else truth(value, name, error)
-
-
-class NumberOr(Number):
-    """A number of low..high that counts `unit`, or a word."""
-
-    def __init__(self, word: str, low: float, high: float, unit: str) -> None:
-        super().__init__(low, high)
-        self.plain = {**self.plain, str: one_of_words([word])}
-        self.word, self.unit, self.metavar = word, unit, unit.upper()
-        self.noun = f'a number or "{word}"'
-        self.said = unit if high == inf else ""
+    def __init__(self, *kinds: Kind, noun: str = "", metavar: str = "") -> None:
+        self.kinds, self.noun = kinds, noun
+        self.plain = {each: schema for kind in kinds for each, schema in kind.plain.items()}
+        others = [kind for kind in kinds if not kind.words and kind.plain.keys() != {bool}]
+        said = [k.said or k.limits() or ("a number" if float in k.plain else "") for k in others]
+        self.said = ", or ".join(filter(None, said))
+        self.metavar = metavar or "|".join(filter(None, (kind.metavar for kind in kinds)))
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
-        if isinstance(value, str):
-            if value == self.word:
-                return self.word
-            value = number_of(value)
-        try:
-            return super().checked(value, name, error)
-        except UserError:
-            limits = "" if self.high == inf else f" between {self.low:g} and {self.high:g}"
-            raise error(
-                f"{name}: {shown_value(value)} is neither '{self.word}' nor {self.unit}{limits}"
-            ) from None
+        if isinstance(value, str) and value not in self.words:
+            value = self._typed(value)
+        meant = None
+        for kind in self.kinds:
+            try:
+                return kind.checked(value, name, error)
+            except UserError as mistake:
+                meant = meant or (mistake if _is_meant(kind, value) else None)
+        raise meant or error(f"{name}: must be {self.expected()}, not {shown_value(value)}")
+
+    def _typed(self, text: str) -> Any:
+        """Return what a text of the command line says: a number, true, false, or itself."""
+        if bool in self.plain and text in ("true", "false"):
+            return text == "true"
+        return number_of(text) if int in self.plain else text
+
+    def limits(self) -> str:
+        return next(filter(None, (kind.limits() for kind in self.kinds)), "")
+
+
+def _is_meant(kind: Kind, value: object) -> bool:
+    """Whether the message of a kind says best what is wrong with a value."""
+    has_items = list in kind.plain or dict in kind.plain
+    if isinstance(value, str):
+        return has_items if {",", "="} & {*value} else str in kind.plain and len(kind.words) != 1
+    return isinstance(value, tuple(kind.plain)) or (has_items and isinstance(value, tuple))
 
 
 def number_of(text: str) -> float | str:
     """Return the number that a text of the command line says, or else the text."""
-    try:
-        return float(text)
-    except ValueError:
-        return text
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    return text
 
 
 class Percentiles(Kind):
@@ -320,34 +333,25 @@ class Vector3(Kind):
         return vector(value, name, error)
 
 
-class Axis(Vector3):
-    """A direction: three finite numbers, or one of `axes` by its name, "z" or "-z"."""
-
-    noun = "three numbers or an axis"
-    said = "three numbers"
-
-    def __init__(self, axes: Mapping[str, tuple[float, float, float]]) -> None:
-        self.axes = axes
-        self.plain = {list: VECTOR, str: one_of_words(axes)}
-
-    def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
-        if isinstance(value, str) and "," not in value:
-            return self.axes[one_of(value, name, self.axes, "axis", error)]
-        return super().checked(value, name, error)
-
-
-class AxisOr(Vector3):
-    """One of some words, called `what` in messages, or a direction of three finite numbers."""
+class Direction(Vector3):
+    """Three finite numbers that are not all zero."""
 
     said = "three numbers"
 
-    def __init__(self, words: Iterable[str], what: str) -> None:
-        self.plain, self.what = {str: one_of_words(words), list: VECTOR}, what
-
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
-        if isinstance(value, str) and "," not in value:
-            return one_of(value, name, self.words, self.what, error)
         numbers = super().checked(value, name, error)
         if not any(numbers):
             raise error(f"{name}: has no length, so it is no direction")
         return numbers
+
+
+class Axis(AnyOf):
+    """A direction: three finite numbers, or one of `axes` by its name, "z" or "-z"."""
+
+    def __init__(self, axes: Mapping[str, tuple[float, float, float]]) -> None:
+        super().__init__(Choice(axes, "axis"), Vector3(), noun="three numbers or an axis")
+        self.axes, self.said = axes, "three numbers"
+
+    def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
+        made = super().checked(value, name, error)
+        return self.axes[made] if isinstance(made, str) else made

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import TYPE_CHECKING, Any
 
-from raytracer.field_types import AxisOr, Choice, Integer, Number, Truth
+from raytracer.field_types import AnyOf, Choice, Direction, Integer, Number, Truth
 from raytracer.fields import Defined, definitions, setting
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ class RenderSettings(Defined, place="render"):
     )
     light: str | tuple[float, float, float] = setting(
         "upper-left",
-        AxisOr(tuple(KEY_LIGHTS), "light"),
+        AnyOf(Choice(KEY_LIGHTS, "light"), Direction()),
         "Where the directional light of the look comes from, beside the camera.",
         "Or three numbers: the direction in which it travels through the scene.",
     )

@@ -15,7 +15,7 @@ import raytracer
 from raytracer import RenderSettings, ToneSettings
 from raytracer.cli import program
 from raytracer.errors import UserError
-from raytracer.field_types import Choice, Integer, Kind, Number, NumberOr, Percentiles, Truth
+from raytracer.field_types import AnyOf, Choice, Integer, Kind, Number, Percentiles, Truth
 from raytracer.fields import Defined, definitions, document, setting
 
 PUBLIC = [
@@ -97,7 +97,11 @@ def test_keyword_arguments_are_the_settings() -> None:
 @pytest.mark.parametrize(
     ("kind", "right", "wrong"),
     [
-        (NumberOr("auto", -2, 2, "stops"), ["auto", "1.5", -2, 2.0], ["", "aut", 2.1, None, [1]]),
+        (
+            AnyOf(Choice(["auto"]), Number(-2, 2)),
+            ["auto", "1.5", -2, 2.0],
+            ["", "aut", 2.1, None, [1]],
+        ),
         (Percentiles(), [(0, 100), "10,95", [1, 2]], ["10", "a,b", (95, 10), (5, 5), (-1, 5), 3]),
         (Choice(("a", "b"), "letter"), ["a"], ["c", 1, None]),
         (Truth(), [True, 0, 1], ["yes", 2, None]),

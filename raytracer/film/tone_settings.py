@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from raytracer.arguments import mapping
 from raytracer.errors import UserError, shown, suggestion, type_name
-from raytracer.field_types import Choice, Number, NumberOr, Percentiles, Words
+from raytracer.field_types import AnyOf, Choice, Number, Percentiles, Truth
 from raytracer.fields import Defined, definitions, setting
 
 if TYPE_CHECKING:
@@ -35,7 +35,12 @@ class ToneSettings(Defined, error=UserError):
 
     exposure: float | str = setting(
         0.0,
-        NumberOr("auto", -MAX_STOPS, MAX_STOPS, "stops"),
+        AnyOf(
+            Choice(["auto"]),
+            Number(-MAX_STOPS, MAX_STOPS),
+            noun="'auto' or a number of stops",
+            metavar="STOPS",
+        ),
         "Exposure in stops, or auto: metered where camera rays hit a sphere.",
         "A stop is a factor of 2. Auto brings the metered mean of log-luminance to a luminance "
         "of 0.18, but darkens only as far as highlights (the upper end of `meter_range`) are "
@@ -57,7 +62,7 @@ class ToneSettings(Defined, error=UserError):
     )
     dither: bool | str = setting(
         "auto",
-        Words("auto"),
+        AnyOf(Truth(), Choice(["auto"])),
         "Dither gradients, against banding.",
         "Ordered dither (Bayer, 8 x 8) of 8-bit pictures; what is a whole code value stays "
         "that value. Auto dithers 8 bits and not 16.",

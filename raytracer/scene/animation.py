@@ -13,6 +13,7 @@ from raytracer.errors import SceneError, UserError, shown, shown_value
 from raytracer.field_types import (
     NUMBER,
     TEXT,
+    AnyOf,
     Choice,
     Integer,
     Kind,
@@ -22,7 +23,6 @@ from raytracer.field_types import (
     Vector3,
     array,
     of_types,
-    one_of_words,
 )
 from raytracer.fields import Defined, define, definitions, setting
 from raytracer.scene.kinds import FIELD_OF_VIEW, PICTURE_HEIGHT, Table, Tables
@@ -112,29 +112,6 @@ class AnglesValue(Kind):
             real(one, name, -MOST_DEGREES, MOST_DEGREES, error=error),
             real(other, name, -180.0, 180.0, error=error),
         )
-
-
-class FollowValue(Kind):
-    """The centre of all particles, or the number of one."""
-
-    plain = of_types({str: one_of_words([CENTER]), int: {"type": "integer", "minimum": 0}})
-    noun = f"'{CENTER}' or the number of a particle"
-    said = "the number of a particle"
-    metavar = "NUMBER"
-
-    def checked(self, value: Any, name: str, error: type[UserError]) -> str | int:
-        if isinstance(value, str) and value == CENTER:
-            return CENTER
-        try:
-            number = int(value) if not isinstance(value, bool) else -1
-            number = number if float(value) == number else -1
-        except Exception:  # whatever a foreign object raises
-            number = -1
-        if number < 0:
-            raise error(
-                f"{name}: {shown_value(value)} is neither '{CENTER}' nor the number of a particle"
-            )
-        return number
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -257,7 +234,7 @@ class AnimationSettings(Defined, place="animation"):
     )
     follow: str | int | None = setting(
         None,
-        FollowValue(),
+        AnyOf(Choice([CENTER]), Integer(0), noun=f"'{CENTER}' or the number of a particle"),
         "What the camera moves along with and looks at: the mean of all centres, or a particle "
         "by its id in the file, or its number where there is none.",
         default_text="nothing",

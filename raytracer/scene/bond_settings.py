@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from raytracer.arguments import text
-from raytracer.errors import UserError, shown
-from raytracer.field_types import TRUTH, Kind, Number, of_types, one_of_words
+from raytracer.arguments import mapping, text
+from raytracer.errors import UserError
+from raytracer.field_types import AnyOf, Choice, Kind, Number, Truth, number_of, of_types
 
 if TYPE_CHECKING:
     from raytracer.scene.coloring.style import StyleSettings
@@ -48,55 +48,41 @@ PLAIN_BOND = 0.12
 """Radius of a bond without a style, in angstrom where atoms have elements."""
 
 
-class BondsKind(Kind):
+LENGTH = Number(0.0, above=True)
+
+
+class Lengths(Kind):
+    """The longest distances by pairs of types, {Si-O = 2.0}; "Si-O=2,O-H=1.2" as a text."""
+
+    plain = of_types({dict: {"type": "object", "additionalProperties": LENGTH.schema()}})
+    said = "a table of distances by pairs of types"
+    metavar = "A-B=LENGTH,..."
+
+    def checked(self, value: Any, name: str, error: type[UserError]) -> dict[str, float]:
+        if isinstance(value, str):
+            parts = [part.partition("=") for part in value.split(",")]
+            value = {pair.strip(): number_of(longest) for pair, _, longest in parts}
+        return {
+            text(pair, name, error): LENGTH.checked(longest, f"{name}.{pair}", error)
+            for pair, longest in mapping(value, name, error).items()
+        }
+
+
+class Bonds(AnyOf):
     """Which bonds there are: a word, the longest distance, or distances by pairs of types."""
 
-    number = Number(0.0, above=True)
-    plain = of_types(
-        {
-            str: one_of_words(WORDS),
-            bool: TRUTH,
-            **number.plain,
-            dict: {"type": "object", "additionalProperties": number.schema()},
-        }
-    )
-    said = "a distance, or a table of distances by pairs of types"
-    metavar = "LENGTH|A-B=LENGTH,..."
+    def __init__(self) -> None:
+        super().__init__(
+            Choice(WORDS, "word"), LENGTH, Truth(), Lengths(), metavar="LENGTH|A-B=LENGTH,..."
+        )
+        self.said = f"a distance, or {Lengths.said}"
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
-        if isinstance(value, bool):
-            return "auto" if value else "none"
-        if isinstance(value, Mapping):
-            return {
-                text(pair, name, error): self.number.checked(longest, f"{name}.{pair}", error)
-                for pair, longest in value.items()
-            }
-        if not isinstance(value, str):
-            return self.number.checked(value, name, error)
-        if value in WORDS:
-            return value
-        try:
-            return self.number.checked(float(value), name, error)
-        except ValueError:
-            pass
-        if "=" not in value:
-            raise error(
-                f"{name}: there is no '{shown(value)}'; give {', '.join(WORDS)}, the longest "
-                "distance, or distances by pairs of types, Si-O=2,O-H=1.2"
-            )
-        pairs = {}
-        for part in value.split(","):
-            pair, _, longest = part.partition("=")
-            try:
-                pairs[pair.strip()] = self.number.checked(float(longest), f"{name}.{pair}", error)
-            except ValueError:
-                raise error(
-                    f"{name}: '{shown(part)}' is no pair with a distance, as Si-O=2"
-                ) from None
-        return pairs
+        made = super().checked(value, name, error)
+        return ("auto" if made else "none") if isinstance(made, bool) else made
 
 
-BONDS = BondsKind()
+BONDS = Bonds()
 """The kind of the key `bonds`."""
 
 

@@ -8,7 +8,7 @@ from math import hypot
 from typing import TYPE_CHECKING, Any
 
 from raytracer.errors import SceneError
-from raytracer.field_types import Axis, Choice, Vector3, Words
+from raytracer.field_types import AnyOf, Axis, Choice, Truth, Vector3
 from raytracer.fields import Defined, setting
 from raytracer.scene.kinds import APERTURE, FIELD_OF_VIEW, PICTURE_HEIGHT, ZOOM
 from raytracer.scene.transform import Vector
@@ -67,7 +67,7 @@ class Camera(Defined, place="camera"):
     type: str = setting("perspective", Choice(CAMERA_TYPES, "camera"), "Kind of camera.")
     fit: bool | str | None = setting(
         None,
-        Words("all", "box"),
+        AnyOf(Truth(), Choice(("all", "box"))),
         "Whether the camera is put where the spheres fill the frame.",
         "At most 1% of the spheres, or one of ten or more, are left out, with a warning, where "
         'they are more than ten times as far out as the others; `"all"` frames these too, and '

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import inf
 
-from raytracer.field_types import Number, NumberOr, Text, Truth
+from raytracer.field_types import AnyOf, Choice, Number, Text, Truth
 from raytracer.fields import Defined, setting
 from raytracer.scene.colors import Color
 from raytracer.scene.kinds import ColorValue
@@ -28,7 +27,7 @@ class Ground(Defined, place="ground"):
 
     height: float | str = setting(
         BELOW,
-        NumberOr(BELOW, -inf, inf, "a finite height"),
+        AnyOf(Choice([BELOW]), Number()),
         "Height along the up axis, in scene units.",
         "With `below` it touches the lowest sphere.",
     )

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import inf
 from typing import Any
 
-from raytracer.arguments import as_text
 from raytracer.errors import SceneError, UserError, shown
 from raytracer.field_types import (
     TEXT,
+    AnyOf,
     Kind,
     Mistakes,
     Number,
     Schema,
+    Text,
     loaded,
-    number_of,
     of_types,
 )
 from raytracer.fields import Definition, definitions
@@ -192,33 +191,22 @@ class Either(Kind):
         return tables_of(self.table)
 
 
-class Expression(Number):
+class Expression(AnyOf):
     """A number above 0, or an expression over columns."""
 
-    noun = "a number or an expression"
-    metavar = "NUMBER|EXPRESSION"
-
-    said = "a number above 0, or an expression over columns"
-
-    def __init__(self, low: float = 0.0, high: float = inf, above: bool = True) -> None:
-        super().__init__(low, high, above)
-        self.plain = {**self.plain, str: TEXT}
-
-    def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
-        number = number_of(value) if isinstance(value, str) else value  # as the command line has it
-        return as_text(number) if isinstance(number, str) else super().checked(number, name, error)
-
-    def limits(self) -> str:
-        return ""
+    def __init__(self, number: Number | None = None) -> None:
+        number = number or Number(0.0, above=True)
+        super().__init__(
+            number, Text(), metavar="NUMBER|EXPRESSION", noun="a number or an expression"
+        )
+        self.said = f"a number ({number.limits()}), or an expression over columns"
 
 
 class Share(Expression):
     """A number from 0 to 1, or an expression over columns."""
 
-    said = "a number from 0 to 1, or an expression over columns"
-
     def __init__(self) -> None:
-        super().__init__(0.0, 1.0, above=False)
+        super().__init__(Number(0.0, 1.0))
 
 
 class Variants(Kind):

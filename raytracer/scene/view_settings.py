@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass, replace
-from math import hypot, inf, radians, tan
+from math import hypot, radians, tan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from raytracer.arguments import items, of_kind
 from raytracer.errors import SceneError, UserError
-from raytracer.field_types import Axis, Choice, Kind, NumberOr, Text, Truth, Vector3, Words, loaded
+from raytracer.field_types import AnyOf, Axis, Choice, Kind, Number, Text, Truth, Vector3, loaded
 from raytracer.fields import Defined, setting
 from raytracer.files.access import require_file
 from raytracer.scene.arrays import quiet
@@ -110,35 +110,17 @@ class Glyph(Kind):
         return GlyphValue(self.name, self.first).checked(value, name, error)
 
 
-class OrObject(Kind):
-    """A value of another kind, or in Python an object of a class.
-
-    Args:
-        value: the other kind.
-        name: "module:Class".
-    """
-
-    def __init__(self, value: Kind, name: str) -> None:
-        self.value, self.name, self.metavar = value, name, value.metavar
-        self.plain, self.noun, self.said = value.plain, value.noun, value.said
-
-    def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
-        is_object = not isinstance(value, str) and isinstance(value, loaded(self.name))
-        return value if is_object else self.value.checked(value, name, error)
-
-
-class GroundOrHeight(NumberOr):
+class GroundOrHeight(AnyOf):
     """The height of the ground, or whether there is one, or in Python a `Ground`."""
 
     def __init__(self) -> None:
-        super().__init__(BELOW, -inf, inf, "a finite height")
-        self.metavar = "HEIGHT|none"
+        words = Choice((BELOW, "none"), "ground")
+        super().__init__(words, Number(), Truth(), Parts("raytracer.scene.ground:Ground"))
+        self.metavar = "HEIGHT"
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
-        if isinstance(value, (Ground, bool)):
-            return value
-        is_none = isinstance(value, str) and value == "none"
-        return False if is_none else super().checked(value, name, error)
+        made = super().checked(value, name, error)
+        return False if isinstance(made, str) and made == "none" else made
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -162,7 +144,7 @@ class ViewSettings(Defined, error=UserError):
     look_at: Triple | None = setting(None, Vector3(), "The point in the middle of the picture.")
     fit: bool | str | None = setting(
         None,
-        Words("all", "box"),
+        AnyOf(Truth(), Choice(("all", "box"))),
         "Put the camera where it shows the spheres; all: also those that are far out; box: "
         "also the simulation box.",
     )
@@ -170,7 +152,9 @@ class ViewSettings(Defined, error=UserError):
         None, Parts("raytracer.scene.camera:Camera"), "A camera instead of the scene's."
     )
     background: Color | Background | None = setting(
-        None, OrObject(ColorValue(), "raytracer.scene.background:Background"), "The background."
+        None,
+        AnyOf(ColorValue(), Parts("raytracer.scene.background:Background"), noun="a colour"),
+        "The background.",
     )
     transparent: bool | None = setting(None, Truth(), "Leave the background out: an alpha channel.")
     ground: bool | float | str | Ground | None = setting(
@@ -197,7 +181,7 @@ class ViewSettings(Defined, error=UserError):
     )
     clip: str | Clip | None = setting(
         None,
-        OrObject(Text(), "raytracer.scene.clip:Clip"),
+        AnyOf(Text(), Parts("raytracer.scene.clip:Clip")),
         'Show only a part of space, and cut spheres open at its planes: "z < 2", '
         '"0 < x < 5 and x + y < 3".',
     )
@@ -206,7 +190,7 @@ class ViewSettings(Defined, error=UserError):
     )
     environment: str | Environment | None = setting(
         None,
-        OrObject(Text(), "raytracer.scene.environment:Environment"),
+        AnyOf(Text(), Parts("raytracer.scene.environment:Environment")),
         "Light from all around: a colour, or the file of an image.",
     )
     material: str | None = setting(

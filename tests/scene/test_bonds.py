@@ -221,8 +221,8 @@ def test_in_a_scene_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"bonds": "Si-O"}, "bonds: there is no 'Si-O'"),
-        ({"bonds": "Si-O=x"}, "bonds: 'Si-O=x' is no pair"),
+        ({"bonds": "Si-O"}, "bonds: there is no word 'Si-O'"),
+        ({"bonds": "Si-O=x"}, "bonds.Si-O: 'x' is not a number"),
         ({"bonds": -1.0}, "bonds"),
         ({"bonds": {"Si": 2.0}}, "bonds: 'Si' is no pair"),
         ({"bonds": "file"}, "holds no bonds"),
