@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
 from inspect import cleandoc
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -99,13 +100,6 @@ threads_option = click.option(
     "--threads", type=int, default=0, help="CPU threads; default: every core, or RAYTRACER_THREADS."
 )
 
-WORKER_OPTIONS = (
-    click.option("--workers", type=int, metavar="N",
-                 help="Render by N processes of this machine: a GPU or a share of the cores each."),
-    click.option("--farm", metavar="tcp://HOST:PORT",
-                 help="Render by the workers of a Dask cluster; the address of its scheduler."),
-)  # fmt: skip
-
 SOURCE_OPTIONS = {
     "frame": click.option(
         "--frame", type=int, metavar="N",
@@ -132,7 +126,26 @@ SOURCE_OPTIONS = {
 
 force_option = click.option("--force", is_flag=True, help="Replace files that exist.")
 
-PICTURE_OPTIONS = (
+
+def _added(options: Sequence[Callable[[Function], Function]]) -> Callable[[Function], Function]:
+    """Return what adds options to a command, in their order."""
+    return lambda function: reduce(lambda made, add: add(made), reversed(options), function)
+
+
+def source_options(*names: str) -> Callable[[Function], Function]:
+    """Return what adds options that say how a file is read; no names: all of them."""
+    return _added([SOURCE_OPTIONS[name] for name in names or SOURCE_OPTIONS])
+
+
+worker_options = _added((
+    click.option("--workers", type=int, metavar="N",
+                 help="Render by N processes of this machine: a GPU or a share of the cores each."),
+    click.option("--farm", metavar="tcp://HOST:PORT",
+                 help="Render by the workers of a Dask cluster; the address of its scheduler."),
+))  # fmt: skip
+"""Options of workers that render together."""
+
+picture_options = _added((
     click.option("--bits", type=click.Choice(["8", "16"]), default="8", show_default=True,
                  help="Bits per channel, of a PNG or TIFF."),
     click.option("--quality", type=int, metavar="1-100",
@@ -140,32 +153,8 @@ PICTURE_OPTIONS = (
     click.option("--stats", is_flag=True, help="Print statistics of the film and the picture."),
     click.option("--histogram", type=FILE, metavar="FILE.png",
                  help="Plot the luminance before and after the tone curve."),
-)  # fmt: skip
-
-
-def worker_options(function: Function) -> Function:
-    """Add the options of workers that render together."""
-    for option in reversed(WORKER_OPTIONS):
-        function = option(function)
-    return function
-
-
-def source_options(*names: str) -> Callable[[Function], Function]:
-    """Return what adds options that say how a file is read, in their order; none: all of them."""
-
-    def add(function: Function) -> Function:
-        for name in reversed(names or tuple(SOURCE_OPTIONS)):
-            function = SOURCE_OPTIONS[name](function)
-        return function
-
-    return add
-
-
-def picture_options(function: Function) -> Function:
-    """Add the options of pictures that are made from a film, in their order."""
-    for option in reversed(PICTURE_OPTIONS):
-        function = option(function)
-    return function
+))  # fmt: skip
+"""Options of pictures that are made from a film."""
 
 
 def scene_path(scene: str) -> Path:
