@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from raytracer.benchmark.record import Record
 
 CHOICE = click.Choice
+OF_COMMAND = ("listed", "save", "compare", "form", "plot", "force", "explain", "profile", "schema")
+"""Options that are no arguments of `raytracer.bench`."""
+
 EXAMPLES = """Check and time kernels, and NumPy where there is no GPU.
 
 \b
@@ -73,7 +76,6 @@ Examples:
               help="Where to run.")  # fmt: skip
 @click.option(
     "--input",
-    "distribution",
     type=CHOICE(["normal", "uniform", "constant", "few", "sorted", "zeros"]),
     default="normal",
     show_default=True,
@@ -154,24 +156,8 @@ def _record(ops: tuple[str, ...], options: dict[str, Any]) -> Record:
     """Run the benchmarks."""
     from raytracer.benchmark.run import bench as run
 
-    record = run(
-        *ops,
-        variant=options["variant"],
-        axes=options["axes"],
-        size=options["size"],
-        dtype=options["dtype"],
-        backend=options["backend"],
-        input=options["distribution"],
-        mode=options["mode"],
-        min_time=options["min_time"],
-        peers=options["peers"],
-        with_file=options["with_file"],
-        ncu=options["ncu"],
-        scene=options["scene"],
-        sizes=options["sizes"],
-        seed=options["seed"],
-        progress=_tell,
-    )
+    given = {name: value for name, value in options.items() if name not in OF_COMMAND}
+    record = run(*ops, progress=_tell, **given)
     if sys.stderr.isatty():
         print("\r\033[K", end="", file=sys.stderr, flush=True)
     record["command"] = _command()
@@ -206,7 +192,7 @@ def _without_timing(ops: tuple[str, ...], options: dict[str, Any]) -> int:
         axes=options["axes"],
         sizes=tuple(options["size"]),
         dtype=options["dtype"],
-        distribution=options["distribution"],
+        distribution=options["input"],
         user_kernel=options["with_file"],
         scenes=options["scene"],
     )
