@@ -23,15 +23,13 @@ from raytracer.errors import (
 )
 from raytracer.field_types import Mistakes
 from raytracer.files.access import OpenFile, opened, path_of, reading, unique
-from raytracer.film.tone_settings import ToneSettings
 from raytracer.memory import require_room
 from raytracer.scene.background import Background
 from raytracer.scene.camera import Camera
 from raytracer.scene.colors import parse_color
 from raytracer.scene.elements import Element, symbol_of, table
-from raytracer.scene.ground import Ground
 from raytracer.scene.inferred import making_set
-from raytracer.scene.lights import LIGHTS, Ambient, Light
+from raytracer.scene.lights import LIGHTS, Light
 from raytracer.scene.materials import DEFAULT, MATERIALS, AnyMaterial
 from raytracer.scene.particles.compressed import is_compressed, stem
 from raytracer.scene.particles.data_file import may_be_series, split_inner
@@ -45,7 +43,7 @@ from raytracer.scene.particles.read import (
 )
 from raytracer.scene.particles.registry import by_content, is_database, start_of
 from raytracer.scene.presets import PRESETS
-from raytracer.scene.scene import CapsuleSet, Scene, SphereSet
+from raytracer.scene.scene import PARTS, CapsuleSet, Scene, SphereSet, class_of
 from raytracer.scene.source import SCENE_SUFFIXES, Source, ending_of
 from raytracer.scene.transform import Transform
 from raytracer.scene.views import up_of_data
@@ -55,12 +53,9 @@ from raytracer.warning import collected, warn
 if TYPE_CHECKING:
     from os import PathLike
 
-    from raytracer.scene.animation import AnimationSettings
     from raytracer.scene.annotations import Annotations
-    from raytracer.scene.clip import Clip
     from raytracer.scene.coloring.scale import ColorScale
     from raytracer.scene.coloring.style import SetStyle
-    from raytracer.scene.environment import Environment
     from raytracer.scene.glyphs.settings import Shape
     from raytracer.scene.particles.source import Notes, Particles
 
@@ -298,6 +293,10 @@ def check(values: Values, file: str) -> None:
         raise SceneError(*(f"{file}: {sentence}" for sentence in mistakes.sentences))
 
 
+OWN_WAYS = ("annotations", "arrows", "trails", "contacts", "shape")
+"""Parts of a scene that are not made of one table alone."""
+
+
 class _Composer:
     """Makes the parts of a scene and collects what is wrong with them.
 
@@ -323,21 +322,9 @@ class _Composer:
             UserError: with one line for each problem.
         """
         content = self.content
-        parts: dict[str, Any] = {
-            "render": self.make("", RenderSettings, content.get("render", {})),
-            "tone": self.make("", ToneSettings, content.get("tone", {})),
-            "background": self.make("", Background, content.get("background", {})),
-            "ground": self.make_if("", Ground, content.get("ground")),
-            "clip": self.clip(),
-            "environment": self.environment(),
-            "camera": self.make_if("", Camera, content.get("camera")),
-            "ambient": self.make_if("", Ambient, content.get("ambient")),
-            "lights": self.lights(),
-            "materials": self.materials(),
-            "animation": self.animation(),
-            "annotations": self.annotations(),
-            **self.glyphs(),
-        }
+        parts = {name: self.part(name) for name in PARTS if name not in OWN_WAYS}
+        parts |= {"lights": self.lights(), "materials": self.materials()}
+        parts |= {"annotations": self.annotations(), **self.glyphs()}
         elements = self.elements()
         self.note_foreign()
         made = [self.spheres(i, s, elements) for i, s in enumerate(content.get("spheres", ()))]
@@ -369,26 +356,12 @@ class _Composer:
                 solids["capsules"] = [*solids.get("capsules", ()), *bonds]
         return Scene(spheres=spheres, **solids, source=str(self.path), **texts, **parts)
 
-    def clip(self) -> Clip | None:
-        """Return the planes that clip, if the file has any."""
-        if self.content.get("clip") is None:
-            return None
-        from raytracer.scene.clip import Clip as Kind
-
-        clip: Clip = self.make("", Kind, self.content["clip"])
-        return clip
-
-    def environment(self) -> Environment | None:
-        """Return the light from all around, if the file has any."""
-        values = self.content.get("environment")
-        if values is None:
-            return None
-        from raytracer.scene.environment import Environment as Kind
-
-        if values.get("image") is not None:
+    def part(self, name: str) -> Any:
+        """Make a part of the scene that is one object; None where nothing is said of it."""
+        values = self.content.get(name, {} if name in ("background", "render", "tone") else None)
+        if name == "environment" and values is not None and values.get("image") is not None:
             values = {**values, "image": str(self.path.parent / values["image"])}
-        environment: Environment = self.make("", Kind, values)
-        return environment
+        return self.make_if("", class_of(PARTS[name]), values)
 
     @cached_property
     def styles(self) -> list[SetStyle | None]:
@@ -469,16 +442,6 @@ class _Composer:
             text = str(error)
             self.problems.append(f"{place}.{text.partition('.')[2]}" if place else text)
             return None
-
-    def animation(self) -> AnimationSettings | None:
-        """Make the settings of the animation."""
-        values = self.content.get("animation")
-        if values is None:
-            return None
-        from raytracer.scene.animation import AnimationSettings  # late: few scenes have it
-
-        made: AnimationSettings | None = self.make("", AnimationSettings, values)
-        return made
 
     def annotations(self) -> Annotations | None:
         """Make what is drawn over the picture; None if there is nothing."""
@@ -786,21 +749,26 @@ def _inline(place: str, values: Values, options: dict[str, Any]) -> SphereSet:
     color = "color" if values.get("colors") is None else "colors"
     opacity = "opacity" if values.get("opacities") is None else "opacities"
     names = {"centers": "centers", "radius": radius, "color": color, "opacity": opacity}
+    given = {"centers": values["centers"], "radius": values.get(radius), "color": values.get(color)}
     options = options | {"opacity": values.get(opacity)}
-    for name in ("centers", "radii", "colors", "opacities"):
-        if _holds_truth(values.get(name)):
+    spheres: SphereSet = _made(SphereSet, place, values, {**given, **options, "names": names})
+    return spheres
+
+
+def _made(kind: Callable[..., Any], place: str, values: Values, arguments: dict[str, Any]) -> Any:
+    """Make a set of what stands in the scene file; its warnings and mistakes name the place."""
+    for name, rows in values.items():
+        if _holds_truth(rows):
             raise SceneError(f"{place}.{name}: holds true or false where numbers belong")
     try:
         with collected() as notes:
-            spheres = SphereSet(
-                values["centers"], values.get(radius), values.get(color), names=names, **options
-            )
+            made = kind(**arguments)
     except UserError as error:
         raise SceneError(f"{place}.{error}") from None
     for note in notes:
         field = re.match(r"\w+(\[\d+\])?: ", note)
         warn(f"{place}.{note}" if field else f"{place}: {note}")
-    return spheres
+    return made
 
 
 SOLIDS = {
@@ -821,10 +789,7 @@ PAIRS = (
 
 
 def _solids(kind: str, place: str, values: Values) -> Any:
-    """Make a set of the solids in the scene file; see `_Loader.solids`."""
-    for name, rows in values.items():
-        if isinstance(rows, list) and _holds_truth(rows):
-            raise SceneError(f"{place}.{name}: holds true or false where numbers belong")
+    """Make a set of the solids in the scene file; see `_Composer.solids`."""
     names = {one: one if values.get(many) is None else many for one, many in PAIRS}
     given = {one: values[name] for one, name in names.items() if values.get(name) is not None}
     pairs = {name for pair in PAIRS for name in pair}
@@ -845,14 +810,7 @@ def _solids(kind: str, place: str, values: Values) -> Any:
     if "orientations" in given:
         given["orientation"] = given.pop("orientations")
         names["orientation"] = "orientations"
-    try:
-        with collected() as notes:
-            made = made_of(**given, names=names)
-    except UserError as error:
-        raise SceneError(f"{place}.{error}") from None
-    for note in notes:
-        warn(f"{place}.{note}")
-    return made
+    return _made(made_of, place, values, {**given, "names": names})
 
 
 def _holds_truth(rows: Any) -> bool:

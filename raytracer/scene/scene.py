@@ -73,16 +73,16 @@ if TYPE_CHECKING:
 
 
 PARTS = {
-    "camera": "scene.camera.Camera",
-    "ambient": "scene.lights.Ambient",
-    "background": "scene.background.Background",
     "render": "settings.RenderSettings",
     "tone": "film.tone_settings.ToneSettings",
+    "background": "scene.background.Background",
     "ground": "scene.ground.Ground",
     "clip": "scene.clip.Clip",
     "environment": "scene.environment.Environment",
-    "annotations": "scene.annotations.Annotations",
+    "camera": "scene.camera.Camera",
+    "ambient": "scene.lights.Ambient",
     "animation": "scene.animation.AnimationSettings",
+    "annotations": "scene.annotations.Annotations",
     "arrows": "scene.glyphs.settings.Arrows",
     "trails": "scene.glyphs.settings.Trails",
     "contacts": "scene.glyphs.settings.Contacts",
@@ -91,7 +91,7 @@ PARTS = {
 """Parts of a scene that are one object, and where the class is: few scenes have most of them."""
 
 
-def _class(home: str) -> type:
+def class_of(home: str) -> type:
     """Return the class of a part of a scene."""
     module, _, name = home.rpartition(".")
     kind: type = getattr(import_module(f"raytracer.{module}"), name)
@@ -171,11 +171,11 @@ class Scene:
         for name, home in PARTS.items():
             value = getattr(self, name)
             if value is not None or name in ("background", "render", "tone"):
-                of_kind(value, name, _class(home))
+                of_kind(value, name, class_of(home))
         for name in ("title", "caption", "source"):
             setattr(self, name, text(getattr(self, name), name))
         if self.color_scales != ():
-            scale = _class("scene.coloring.scale.ColorScale")
+            scale = class_of("scene.coloring.scale.ColorScale")
             self.color_scales = _parts("color_scales", self.color_scales, scale)
         for name in ("spheres", "capsules", "cones", "ellipsoids"):
             for index, each in enumerate(getattr(self, name)):

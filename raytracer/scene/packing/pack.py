@@ -84,11 +84,10 @@ def pack_with_camera(
     Raises:
         SceneError: a sphere that float32 cannot hold, or a camera that fits nothing.
     """
-    with naming(scene.source):
+    with naming(scene.source), quiet():
         return _packed(scene, settings or scene.render, around)
 
 
-@quiet()
 def _packed(
     scene: Scene, settings: RenderSettings, around: Surroundings
 ) -> tuple[SceneBuffers, Camera]:
@@ -355,26 +354,19 @@ def camera_of(
     Raises:
         SceneError: a sphere that float32 cannot hold.
     """
-    with naming(scene.source):
-        return _camera_of(scene, settings, buffers, with_boxes(scene, around))
-
-
-def _camera_of(
-    scene: Scene, settings: RenderSettings, buffers: SceneBuffers | None, around: Surroundings
-) -> Camera:
-    """Return the camera; see `camera_of`."""
     camera = scene.camera or Camera()
     if not camera.fit and camera.look_at is not None and camera.zoom == 1.0:
         return camera.settled()
-    if buffers is None:
-        sets = [s for s in scene.spheres if s.count] + ends_of(scene.solids)
-        space = render_space(sets)
-        spheres = place(sets, space)
-    else:
-        x, y, z = (float(v) for v in buffers.center)
-        space = Space((x, y, z), buffers.scale)
-        spheres = buffers.balls
-    return posed(camera, spheres, space, settings.width / settings.height, around)[1]
+    with naming(scene.source):
+        if buffers is None:
+            sets = [s for s in scene.spheres if s.count] + ends_of(scene.solids)
+            space = render_space(sets)
+            spheres = place(sets, space)
+        else:
+            x, y, z = (float(v) for v in buffers.center)
+            space, spheres = Space((x, y, z), buffers.scale), buffers.balls
+        aspect = settings.width / settings.height
+        return posed(camera, spheres, space, aspect, with_boxes(scene, around))[1]
 
 
 def with_boxes(scene: Scene, around: Surroundings) -> Surroundings:
