@@ -37,16 +37,6 @@ def test_arrows_left_out_follow_from_the_others(drawing: dict[str, Any]) -> None
         assert reached(fewer, name) == reached(arrows, name)
 
 
-def test_modules_that_import_each_other_are_one_box(drawing: dict[str, Any]) -> None:
-    modules = {
-        "raytracer.a": {"raytracer.b.one"},
-        "raytracer.b.one": {"raytracer.c"},
-        "raytracer.b.two": {"raytracer.b.one"},
-        "raytracer.c": {"raytracer.b.two"},
-    }
-    assert drawing["units"](modules) == {"a": {"b/, c"}, "b/, c": set()}
-
-
 def test_every_box_is_inside_the_drawing(drawing: dict[str, Any]) -> None:
     arrows = drawing["units"](graph())
     root = ElementTree.fromstring(drawing["svg"](arrows))

@@ -83,19 +83,6 @@ def test_kernels_of_the_bench_can_be_left_out(wheel: Path, tmp_path: Path) -> No
     assert [name.removeprefix(pack_wheel.CUBINS).split(".")[0] for name in added] == ["cuda-fill"]
 
 
-def test_files_that_are_no_wheel_are_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = tmp_path / "a.whl"
-    path.write_bytes(b"none")
-    assert pack_wheel.main([str(path), "-o", str(tmp_path)]) == 2
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("other/a.py", "")
-    assert pack_wheel.main([str(path), "-o", str(tmp_path)]) == 2
-    assert capsys.readouterr().err.count("is no wheel of this package") == 2
-    assert [each.name for each in tmp_path.iterdir()] == ["a.whl"]
-
-
 @pytest.mark.parametrize("number", [0, 2])
 def test_a_wheel_without_its_list_of_files_is_refused(
     number: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]

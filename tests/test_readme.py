@@ -31,11 +31,6 @@ def test_pages_begin_with_the_same_command(page: str) -> None:
     assert first == MARKED["install-command"]
 
 
-def test_it_is_short() -> None:
-    """What does not fit has a place in docs/."""
-    assert text_of(README).count("\n") <= 200
-
-
 @pytest.mark.skipif(which("git") is None, reason="git is not installed")
 def test_what_commands_write_by_default_is_not_tracked(tmp_path: Path) -> None:
     """The first command leaves a checkout as it was, whatever bytes a machine's picture has."""

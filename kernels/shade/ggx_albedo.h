@@ -1,7 +1,7 @@
 // How much light GGX reflects after one bounce, by roughness and by the square root of
 // the cosine to the viewer: pairs of the albedo with a Fresnel factor of 1, and with one
 // of (1 - cosine)^5; and their averages over the hemisphere, by roughness. Written by
-// tests/reference/ggx_albedo.py.
+// docs/research/ggx_albedo.py.
 #pragma once
 #include "../core/compat.h"
 

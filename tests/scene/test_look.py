@@ -69,11 +69,6 @@ def test_particle_files_are_soft_and_scenes_plain(tmp_path: Path) -> None:
     assert (soft != plain).any()
 
 
-def test_an_unknown_look_is_refused() -> None:
-    with pytest.raises(raytracer.UserError, match=r"render\.look: there is no look 'softt'"):
-        RenderSettings(look="softt")
-
-
 def test_flat_shading_shows_the_colours_whatever_the_scene_says() -> None:
     spheres = [
         SphereSet([[0.0, 0.0, 0.0]], 1.0, "#3366cc", material=raytracer.Material(mirror=0.9)),

@@ -5,7 +5,7 @@ scatters the share E of light from a direction at cosine mu: with facets drawn f
 viewer sees (Heitz 2018), E is the mean of F G2 / G1 of the reflected and (1 - F) G2 / G1 of the
 refracted direction. The table has 1 - E.
 
-    python tests/reference/ggx_glass.py > kernels/shade/ggx_glass.h
+    python docs/research/ggx_glass.py > kernels/shade/ggx_glass.h
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def header() -> str:
         "// How much light glass with GGX facets loses after one bounce: by side (air, glass),",
         "// roughness, index of refraction n as the root of (n - 1) / (n + 1), and the root of the",
         "// cosine to the viewer; and the means over the hemisphere. Written by",
-        "// tests/reference/ggx_glass.py.",
+        "// docs/research/ggx_glass.py.",
         "#pragma once",
         '#include "../core/compat.h"',
         "",

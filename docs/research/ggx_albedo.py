@@ -5,7 +5,7 @@ viewer at cosine mu, one bounce reflects F0 (E - B) + F90 B, where, with directi
 normals that the viewer sees (Heitz 2018), E is the mean of G2 / G1 and B that of
 (1 - h . o)^5 G2 / G1.
 
-    python tests/reference/ggx_albedo.py > kernels/shade/ggx_albedo.h
+    python docs/research/ggx_albedo.py > kernels/shade/ggx_albedo.h
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def header() -> str:
         "// How much light GGX reflects after one bounce, by roughness and by the square root of",
         "// the cosine to the viewer: pairs of the albedo with a Fresnel factor of 1, and with one",
         "// of (1 - cosine)^5; and their averages over the hemisphere, by roughness. Written by",
-        "// tests/reference/ggx_albedo.py.",
+        "// docs/research/ggx_albedo.py.",
         "#pragma once",
         '#include "../core/compat.h"',
         "",
