@@ -334,27 +334,6 @@ def test_a_film_of_a_noise_level_is_resumed_with_a_lower_one(
     assert record["samples"] >= record["samples_mean"] > record["samples_fewest"]
 
 
-def test_samples_that_are_added_twice_to_a_film_of_a_noise_level() -> None:
-    noisy_film("0.1", "first.npz")
-    base = ("render", "balls.toml", *NOISY, "--resume")
-    run(*base, "first.npz", "--film", "three.npz", "--samples", "3")
-    run(*base, "three.npz", "--film", "eight.npz", "--samples", "5")
-    run(*base, "first.npz", "--film", "at_once.npz", "--samples", "8")
-    eight, at_once = Film.load("eight.npz"), Film.load("at_once.npz")
-    np.testing.assert_array_equal(eight.sums, at_once.sums)
-    np.testing.assert_array_equal(eight.pixel_counts(), at_once.pixel_counts())
-    assert eight.counts is not None
-    same_as_plain(eight)
-
-
-def test_the_most_samples_of_a_noise_level(capsys: pytest.CaptureFixture[str]) -> None:
-    words = ("--size", "80x48", "--integrator", "ao", "--noise", "1e-4", "--max-samples", "16")
-    run("render", "balls.toml", *words, "--film", "most.npz")
-    assert "after the 16 samples per pixel of max_samples" in capsys.readouterr().err
-    assert Film.load("most.npz").samples == 16
-    assert "--max-samples" in error_of(capsys, "render", "balls.toml", "--max-samples", "0")
-
-
 def test_a_film_of_a_noise_level_is_denoised_later(monkeypatch: pytest.MonkeyPatch) -> None:
     """The denoiser gets the means, whatever the samples of pixels, and makes the same picture."""
     from raytracer.film import denoise
