@@ -21,6 +21,7 @@ from raytracer.scene.particles.source import Box
 from raytracer.scene.scene import CapsuleSet, Scene, SphereSet
 from raytracer.scene.source import Source
 from reference.scene import Array
+from support.particle_files import dump
 
 GRID = np.stack(np.meshgrid(*[np.arange(4.0)] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
 TURNING = np.stack([-(GRID[:, 1] - 1.5), GRID[:, 0] - 1.5, 0.0 * GRID[:, 2]], axis=-1)
@@ -227,33 +228,12 @@ def test_contacts_without_force_have_no_capsule() -> None:
     assert np.min(rods.radius) > 0.0
 
 
-LOCAL = """ITEM: TIMESTEP
-0
-ITEM: NUMBER OF ENTRIES
-3
-ITEM: BOX BOUNDS pp pp pp
-0 10
-0 10
-0 10
-ITEM: ENTRIES c_pair[1] c_pair[2] c_pair[3] c_force
-10 20 1.0 2.0
-20 30 1.5 4.0
-10 99 2.0 8.0
-"""
-
-ATOMS = """ITEM: TIMESTEP
-0
-ITEM: NUMBER OF ATOMS
-3
-ITEM: BOX BOUNDS pp pp pp
-0 10
-0 10
-0 10
-ITEM: ATOMS id type x y z radius
-30 1 9.5 5 5 0.5
-10 1 0.5 5 5 0.5
-20 1 1.4 5 5 0.5
-"""
+LOCAL = dump(
+    "c_pair[1] c_pair[2] c_pair[3] c_force",
+    ["10 20 1.0 2.0", "20 30 1.5 4.0", "10 99 2.0 8.0"],
+    what="ENTRIES",
+)
+ATOMS = dump("id type x y z radius", ["30 1 9.5 5 5 0.5", "10 1 0.5 5 5 0.5", "20 1 1.4 5 5 0.5"])
 
 
 @pytest.mark.parametrize("suffix", ["dump", "csv"])
@@ -382,13 +362,9 @@ def test_trails_end_at_wrapped_smoothed_and_repeated_particles(tmp_path: Path) -
 
 
 def test_a_frame_without_particles_interrupts_trails(tmp_path: Path) -> None:
-    frames = []
-    for k, count in enumerate((1, 1, 0, 1)):
-        rows = f"7 1 {k} 5 5\n" * count
-        frames.append(
-            f"ITEM: TIMESTEP\n{k}\nITEM: NUMBER OF ATOMS\n{count}\nITEM: BOX BOUNDS pp pp pp\n"
-            f"0 10\n0 10\n0 10\nITEM: ATOMS id type x y z\n{rows}"
-        )
+    frames = [
+        dump("id type x y z", [f"7 1 {k} 5 5"] * count, k) for k, count in enumerate((1, 1, 0, 1))
+    ]
     (tmp_path / "a.dump").write_text("".join(frames))
     shown = made(raytracer.load(tmp_path / "a.dump", 3), trails="all")
     assert ends_of(shown) == [[0, 5, 5, 1, 5, 5]]
@@ -396,18 +372,11 @@ def test_a_frame_without_particles_interrupts_trails(tmp_path: Path) -> None:
 
 # Ellipsoids
 
-ELLIPSOIDS = """ITEM: TIMESTEP
-0
-ITEM: NUMBER OF ATOMS
-2
-ITEM: BOX BOUNDS ff ff ff
-0 10
-0 10
-0 10
-ITEM: ATOMS id type x y z c_shape[1] c_shape[2] c_shape[3] c_quat[1] c_quat[2] c_quat[3] c_quat[4]
-1 1 1 2 3 4 2 1 1 0 0 0
-2 1 5 5 5 2 2 2 0.70710678 0 0 0.70710678
-"""
+ELLIPSOIDS = dump(
+    "id type x y z c_shape[1] c_shape[2] c_shape[3] c_quat[1] c_quat[2] c_quat[3] c_quat[4]",
+    ["1 1 1 2 3 4 2 1 1 0 0 0", "2 1 5 5 5 2 2 2 0.70710678 0 0 0.70710678"],
+    box="ff ff ff",
+)
 
 
 def test_particles_with_axes_are_ellipsoids(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 import raytracer
 from raytracer import Scene, UserError
 from raytracer.cli import main
-from support.particle_files import write
+from support.particle_files import dump, write
 
 EDGES = np.array([[4.0, 0.0, 0.0], [1.0, 5.0, 0.0], [0.5, -1.0, 6.0]])
 """A triclinic cell."""
@@ -158,11 +158,8 @@ def test_the_contents_of_a_file_tell_which_edges_are_open(
 
 
 def test_boxes_and_gravity_of_other_kinds(tmp_path: Path) -> None:
-    dump = (
-        "ITEM: TIMESTEP\n0\nITEM: NUMBER OF ATOMS\n1\nITEM: BOX BOUNDS pp ff pp\n0 9\n0 9\n0 9\n"
-        "ITEM: ATOMS id x y z\n1 10 10 -1\n"
-    )
-    scene = raytracer.load(write(tmp_path / "a.dump", dump))
+    text = dump("id x y z", ["1 10 10 -1"], box="pp ff pp", edge=9)
+    scene = raytracer.load(write(tmp_path / "a.dump", text))
     assert scene.camera is not None
     assert scene.camera.up == (0, 1, 0)
     assert scene.styled(wrap=True).spheres[0].centers.tolist() == [[1, 10, 8]]

@@ -18,6 +18,25 @@ def write(path: Path, content: str | bytes) -> Path:
     return path
 
 
+def dump(
+    columns: str, rows: list[str], step: int = 0, box: str = "pp pp pp", edge: float = 10,
+    what: str = "ATOMS",
+) -> str:  # fmt: skip
+    """Return a frame of a LAMMPS dump in a cube.
+
+    Args:
+        columns: their names.
+        rows: the line of each particle.
+        step: number of the frame.
+        box: kinds of the three edges, as in "pp pp ff".
+        edge: of the cube.
+        what: "ATOMS", or "ENTRIES" of a local dump.
+    """
+    count, sides = f"ITEM: NUMBER OF {what}\n{len(rows)}\n", f"0 {edge}\n" * 3
+    head = f"ITEM: TIMESTEP\n{step}\n{count}ITEM: BOX BOUNDS {box}\n{sides}"
+    return "\n".join([f"{head}ITEM: {what} {columns}", *rows, ""])
+
+
 def complaint(path: Path) -> str:
     """Load a file as the program does, and describe its last sphere; give the sentence, or ""."""
     try:

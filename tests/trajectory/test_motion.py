@@ -12,6 +12,7 @@ import raytracer
 from raytracer.cli import main
 from raytracer.errors import UserError
 from raytracer.viewer.session import Session
+from support.particle_files import dump
 
 SMALL: dict[str, Any] = {"width": 48, "height": 27, "samples": 1, "backend": "cpu"}
 EDGE = 10.0
@@ -20,12 +21,15 @@ EDGE = 10.0
 @pytest.fixture
 def trajectory(tmp_path: Path) -> Path:
     """Two particles, of which one leaves the box to the right and one trembles."""
-    text = ""
-    for k in range(6):
-        rows = [f"1 1 {(7.0 + 2.0 * k) % EDGE} 1 1", f"2 2 {5.0 + (-1) ** k} 2 2"]
-        text += f"ITEM: TIMESTEP\n{k}\nITEM: NUMBER OF ATOMS\n2\n"
-        text += f"ITEM: BOX BOUNDS pp pp pp\n0 {EDGE}\n0 {EDGE}\n0 {EDGE}\n"
-        text += "ITEM: ATOMS id type x y z\n" + "\n".join(rows) + "\n"
+    text = "".join(
+        dump(
+            "id type x y z",
+            [f"1 1 {(7.0 + 2.0 * k) % EDGE} 1 1", f"2 2 {5.0 + (-1) ** k} 2 2"],
+            k,
+            edge=EDGE,
+        )
+        for k in range(6)
+    )
     path = tmp_path / "a.dump"
     path.write_text(text)
     return path
@@ -77,7 +81,7 @@ def test_the_commands_take_them(
     )
     np.testing.assert_array_equal(film.sums, image.film.sums)
     for more, sentence in (
-        (["--smoothing", "0"], "smoothing: 0"),
+        (["--smoothing", "0"], "smoothing: "),
         (["--smoothing", "3", "--frame", "6"], "there is no frame 6: it holds 6 frames"),
     ):
         assert main([*words, str(tmp_path / "b.png"), *more]) == 2

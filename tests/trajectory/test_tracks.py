@@ -14,24 +14,22 @@ from raytracer.errors import UserError
 from raytracer.scene.source import Source
 from raytracer.trajectory.source import frames_of
 from raytracer.trajectory.tracks import TrackedSource
+from support.particle_files import dump
 
 SMALL: dict[str, Any] = {"width": 48, "height": 27, "samples": 1, "backend": "cpu"}
 EDGE = 10.0
 
 
-def dump(path: Path, frames: list[dict[int, float]], ids: bool = True) -> Path:
+def written(path: Path, frames: list[dict[int, float]], ids: bool = True) -> Path:
     """Write the places x of particles by id in each frame, in another order each time."""
     rng = np.random.default_rng(3)
     text = ""
     for k, places in enumerate(frames):
         order = rng.permutation(sorted(places))
         rows = [f"{i} {1 + i % 2} {places[i]} 1 1" for i in order]
-        head = f"ITEM: TIMESTEP\n{k}\nITEM: NUMBER OF ATOMS\n{len(rows)}\n"
-        box = f"ITEM: BOX BOUNDS pp pp pp\n0 {EDGE}\n0 {EDGE}\n0 {EDGE}\n"
         if not ids:
             rows = [row.partition(" ")[2] for row in rows]
-        columns = f"ITEM: ATOMS {'id ' if ids else ''}type x y z\n"
-        text += head + box + columns + "\n".join(rows) + "\n"
+        text += dump(f"{'id ' if ids else ''}type x y z", rows, k, edge=EDGE)
     path.write_text(text)
     return path
 
@@ -59,7 +57,7 @@ def test_unwrapping_follows_particles_that_come_and_go(tmp_path: Path) -> None:
         if k == 5:
             del there[2]
         frames.append(there)
-    path = dump(tmp_path / "a.dump", frames)
+    path = written(tmp_path / "a.dump", frames)
     for order in (range(12), (11, 3, 7, 0)):  # any frame, not only in turn
         source = tracked(path, unwrap=True)
         for k in order:
@@ -78,7 +76,7 @@ def test_unwrapping_follows_particles_that_come_and_go(tmp_path: Path) -> None:
 def test_smoothing_is_the_mean_over_the_boundary(tmp_path: Path) -> None:
     frames = [{1: (9.0 + k) % EDGE, 2: 4.0 + (-1) ** k} for k in range(6)]
     del frames[4][2]
-    path = dump(tmp_path / "a.dump", frames)
+    path = written(tmp_path / "a.dump", frames)
     source = tracked(path, smoothing=3)
     assert places(source, 2) == {1: 1.0, 2: pytest.approx(4.0 - 1 / 3, abs=1e-5)}
     assert places(source, 0) == {1: 9.5, 2: 4.0}  # fewer at the ends
@@ -101,7 +99,7 @@ def test_arrays_and_rows_without_ids() -> None:
 def test_smoothing_in_a_movie(tmp_path: Path, workers: int | None) -> None:
     """Jitter that the mean takes away: all frames but those at the ends are the same."""
     frames = [{1: 2.0 + 0.5 * (-1) ** k, 2: 7.0, 3: 5.0} for k in range(6)]
-    path = dump(tmp_path / "a.dump", frames)
+    path = written(tmp_path / "a.dump", frames)
     options = SMALL | {"smoothing": 2, "frames": ":5", "fit_to": "first", "color_by": "id"}
     animation = raytracer.animate(path, **options)
     animation.save(tmp_path / "##.png", workers=workers)
@@ -121,7 +119,7 @@ def pixels(path: Path) -> NDArray[np.uint8]:
 def test_particles_keep_their_look_by_id(tmp_path: Path) -> None:
     """Rows change their order and particles go; what is known of an id stays."""
     frames = [{i: float(i) for i in range(1, 9) if i != k} for k in range(9, 0, -1)]
-    path = dump(tmp_path / "a.dump", frames)
+    path = written(tmp_path / "a.dump", frames)
     options = SMALL | {"color_by": "id"}
     wanted: dict[int, NDArray[Any]] = {}
     with raytracer.warning.collected():
@@ -156,7 +154,7 @@ def test_particles_keep_their_look_by_id(tmp_path: Path) -> None:
 def test_what_cannot_be_smoothed(
     tmp_path: Path, frames: list[dict[int, float]], settings: dict[str, Any], ids: bool, words: str
 ) -> None:
-    path = dump(tmp_path / "a.dump", frames, ids)
+    path = written(tmp_path / "a.dump", frames, ids)
     with pytest.raises(UserError, match=words), raytracer.warning.collected():
         list(raytracer.animate(path, **SMALL, **settings))
 

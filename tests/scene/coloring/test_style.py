@@ -20,7 +20,7 @@ from raytracer.scene.coloring.style import StyleSettings
 from raytracer.scene.colors import linear_to_srgb
 from raytracer.scene.elements import table
 from raytracer.scene.particles import read
-from support.particle_files import write
+from support.particle_files import dump, write
 
 XYZ = """6
 Properties=species:S:1:pos:R:3:velo:R:3:charge:R:1
@@ -32,20 +32,16 @@ C 4 0 0  0 0 4  10
 C 5 0 0  0 0 0 100
 """
 
-DUMP = """ITEM: TIMESTEP
-0
-ITEM: NUMBER OF ATOMS
-4
-ITEM: BOX BOUNDS pp pp pp
-0 9
-0 9
-0 9
-ITEM: ATOMS id type x y z vx vy vz c_pe[1] mass
-7 2 0 0 0 3 0 4 0.5 4
-3 1 1 0 0 0 0 1 1.5 1
-9 2 2 0 0 0 2 0 nan 4
-5 1 3 0 0 1 0 0 3.5 1
-"""
+DUMP = dump(
+    "id type x y z vx vy vz c_pe[1] mass",
+    [
+        "7 2 0 0 0 3 0 4 0.5 4",
+        "3 1 1 0 0 0 0 1 1.5 1",
+        "9 2 2 0 0 0 2 0 nan 4",
+        "5 1 3 0 0 1 0 0 3.5 1",
+    ],
+    edge=9,
+)
 
 
 @pytest.fixture
@@ -54,7 +50,7 @@ def atoms(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def dump(tmp_path: Path) -> Path:
+def lammps(tmp_path: Path) -> Path:
     return write(tmp_path / "a.dump", DUMP)
 
 
@@ -75,8 +71,8 @@ def test_settings_are_those_of_the_definitions() -> None:
     assert list(SETTINGS) == list(definitions(StyleSettings))
 
 
-def test_columns_of_a_dump(dump: Path) -> None:
-    columns = load(dump).columns
+def test_columns_of_a_dump(lammps: Path) -> None:
+    columns = load(lammps).columns
     assert columns["speed"].tolist() == [5, 1, 2, 1]
     assert columns["index"].tolist() == [0, 1, 2, 3]
     assert columns["id"].tolist() == [7, 3, 9, 5]
@@ -132,8 +128,8 @@ def test_colour_by_column(atoms: Path) -> None:
     assert (scale.low, scale.high) == (0.0, 100.0)
 
 
-def test_missing_values(dump: Path) -> None:
-    scene = load(dump).styled(color_by="c_pe[1]", missing_color="red", range=(0, None))
+def test_missing_values(lammps: Path) -> None:
+    scene = load(lammps).styled(color_by="c_pe[1]", missing_color="red", range=(0, None))
     assert colors(scene)[2] == "#ff0000"
     assert scene.color_scales[0].high == 3.5
 
@@ -153,10 +149,10 @@ def test_scales(atoms: Path) -> None:
     assert scene.styled(color_by="charge", color_scale="symlog").color_scales[0].kind == "symlog"
 
 
-def test_types_and_texts_are_categories(atoms: Path, dump: Path) -> None:
-    scene = load(dump).styled(color_by="type")
+def test_types_and_texts_are_categories(atoms: Path, lammps: Path) -> None:
+    scene = load(lammps).styled(color_by="type")
     assert [name for name, _ in scene.color_scales[0].categories()] == ["1", "2"]
-    assert colors(scene) == colors(load(dump))
+    assert colors(scene) == colors(load(lammps))
     elements = load(atoms).styled(color_by="element", map="vesta")
     assert colors(elements)[0] == "#fe0300"
     own = load(atoms).styled(color_by="species", map="O=red,H=white,C=#010203")
@@ -232,7 +228,7 @@ def test_a_file_of_several_sets_is_read_once(
     assert (scale.low, scale.high) == (0.0, 5.0)
 
 
-def test_own_elements_stay(tmp_path: Path, dump: Path) -> None:
+def test_own_elements_stay(tmp_path: Path, lammps: Path) -> None:
     scene = scene_file(tmp_path, """
 [[spheres]]
 file = "a.dump"
@@ -363,8 +359,8 @@ def load_centers(columns: Any) -> list[list[float]]:
     return centers
 
 
-def test_a_table_of_colours_makes_categories_of_numbers(dump: Path) -> None:
-    scene = load(dump).styled(color_by="mass", map="1=red,4=#0000ff")
+def test_a_table_of_colours_makes_categories_of_numbers(lammps: Path) -> None:
+    scene = load(lammps).styled(color_by="mass", map="1=red,4=#0000ff")
     scale = scene.color_scales[0]
     assert scale.kind == "categorical"
     assert scale.names == ("1", "4")
