@@ -209,7 +209,7 @@ DATA: list[tuple[str, bytes | str, str]] = [
     ("a.xtd", "", "supported are .toml"),
     ("a.PVTU", "", "files ending in '.pvtu' cannot"),
     ("a.top", "", "atoms without coordinates"),
-    ("a.tpr", "", "is damaged, or no GROMACS run input file"),
+    ("a.tpr", "", "is damaged, or no TPR file"),
     ("a.xyz.zip", "", "unpack it first"),
     ("a.abc", "", "files ending in '.abc' cannot be read"),
     ("a.json", "[1, 2]", "holds no object"),

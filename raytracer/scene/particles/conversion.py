@@ -8,18 +8,12 @@ from pathlib import Path
 from raytracer.errors import shown
 
 _ASE = "from ase.io import read, write; write('{new}.xyz', read('{name}'))"
-_MDANALYSIS = "import MDAnalysis as m; m.Universe('{name}').atoms.write('{new}.xyz')"
-_WITH_ATOMS = (
-    "import MDAnalysis as m; "
-    "m.Universe('TOPOLOGY', '{name}').atoms.write('{new}.xyz', frames='all')"
-)
 _PYVISTA = "import numpy, pyvista as p; numpy.savez('{new}.npz', centers=p.read('{name}').points)"
 _EXCEL = "import pandas; pandas.read_excel('{name}').to_csv('{new}.csv', index=False)"
 
 _KINDS = (
     (".bundle .xtd .gpw", "ase", _ASE),
-    (".mdcrd .trj .crdbox", "MDAnalysis", _WITH_ATOMS),
-    (".pvtu .pvtp .vti .vtr .vtm .stl .obj .pcd", "pyvista", _PYVISTA),
+    (".pvtu .pvtp .vti .vtr .vtm .pcd", "pyvista", _PYVISTA),
     (".xlsx", "pandas openpyxl", _EXCEL),
 )
 """Endings, the packages that the command needs, and the command for Python."""

@@ -277,17 +277,20 @@ class IsolatedSource(ParticleSource):
 
     Args:
         file: the file, open.
-        module: in `formats/`.
+        module: below this folder; see `registry.Format`.
         variant: for its source.
         what: what messages call the format.
+        atoms: their number, where the topology alone says it.
     """
 
-    def __init__(self, file: OpenFile, module: str, variant: str, what: str) -> None:
+    def __init__(
+        self, file: OpenFile, module: str, variant: str, what: str, atoms: int | None = None
+    ) -> None:
         super().__init__(file, variant)
         self._isolated = _Isolated(file, what)
         weakref.finalize(self, self._isolated.close)
         self._known: dict[str, Any] = {}
-        self._ask("source", f"{__package__}.formats.{module}", variant)
+        self._ask("source", f"{__package__}.{module}", variant, atoms)
 
     columns = _asked("columns")
     count = _asked("count")
@@ -391,12 +394,13 @@ class _Server:
         self._file = reopened(recv_handle(self._connection), path, source)
         self._file.is_standard_input = is_standard_input
 
-    def source(self, module: str, variant: str) -> None:
+    def source(self, module: str, variant: str, atoms: int | None) -> None:
         """Make the source of the file."""
         found: Any = import_module(module)
         make: Callable[[OpenFile, str], ParticleSource]
         make = getattr(found, "opened_source", None) or found.Source
         assert self._file is not None
+        self._file.atoms = None if atoms is None else lambda: atoms
         self._source = make(self._file, variant)
 
     def value(self, name: str) -> Any:

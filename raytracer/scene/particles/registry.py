@@ -1,11 +1,10 @@
-"""Registry of particle formats: a format is one line here and one module in `formats/`.
+"""Registry of particle formats: one line for each reader, ours or a library that reads many.
 
 The lines state what a reader is chosen by, so that no reader is imported before it is needed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from importlib import import_module
 from typing import NamedTuple
 
@@ -18,16 +17,21 @@ SNIFF_BYTES = 1 << 12
 
 
 LIBRARIES = {
-    "arrow": "pyarrow",
-    "ase": "ase",
-    "chemfiles": "chemfiles",
-    "cif": "gemmi",
-    "gsd": "gsd",
-    "hdf5": "h5py",
-    "las": "laspy",
-    "mdanalysis": "MDAnalysis",
+    "formats.arrow": "pyarrow",
+    "formats.cif": "gemmi",
+    "formats.gsd": "gsd",
+    "formats.hdf5": "h5py",
+    "formats.las": "laspy",
+    "objects.ase": "ase",
+    "objects.chemfiles": "chemfiles",
+    "objects.mdanalysis": "MDAnalysis",
+    "objects.meshio": "meshio",
 }
-"""The library of each module in `formats/` that needs one: it reads in a process of its own."""
+"""The library of each module that needs one: it reads in a process of its own.
+
+Those of `objects` read many formats. What they read is asked of them; the endings below are those
+that go to one of them first, or name the extra that is missing.
+"""
 
 MOST_SUFFIXES = 12
 """Most endings that a message lists."""
@@ -38,17 +42,22 @@ def _cell(name: str) -> str:
     return rf'(?=(?:[^\r\n]*[,;\t])?[ "#]*{name}[ "#]*(?:[,;\t\r\n]|\Z))'
 
 
+def _endings(names: str) -> tuple[str, ...]:
+    return tuple(f".{name}" for name in names.split())
+
+
 class Format(NamedTuple):
     """A format of particle files.
 
     Args:
-        name: what messages call it.
-        module: in `formats/`; its class `Source` is a `ParticleSource`; of one that has several,
-            its function `opened_source` gives it.
+        name: what messages call it; "" is its ending.
+        module: below this folder: `formats` has readers of our own, `objects` has libraries. Its
+            class `Source`, or its function `opened_source`, takes the file and the variant.
         suffixes: endings of file names, in lower case.
         magic: starts of the content that no other format has; they decide before the suffix does.
         pattern: regular expression of the start of the content, for files whose suffix is unknown.
-        variant: which of the formats of a module it is, for those that read several.
+        variant: which of the formats of a module it is, for those that read several; that of a
+            library is the ending.
     """
 
     name: str
@@ -76,7 +85,7 @@ class Format(NamedTuple):
         Raises:
             DataFileError: the file is of another format, or has no paths in it.
         """
-        if inner and self.module != "hdf5":
+        if inner and self.module != "formats.hdf5":
             raise DataFileError(
                 f"{file.source}: a path behind a colon is for HDF5; this is a {self.name} file"
             )
@@ -85,14 +94,23 @@ class Format(NamedTuple):
         if self.module in LIBRARIES:
             from raytracer.scene.particles.isolated import IsolatedSource  # late: few files need it
 
-            found = IsolatedSource(file, self.module, variant, self.name)
+            atoms = file.atoms() if variant in WITHOUT_COUNT and file.atoms else None
+            found = IsolatedSource(file, self.module, variant, self.name, atoms)
         else:
-            module = import_module(f"raytracer.scene.particles.formats.{self.module}")
-            source: Callable[[OpenFile, str], ParticleSource]
-            source = getattr(module, "opened_source", None) or module.Source
-            found = source(file, variant)
+            module = import_module(f"raytracer.scene.particles.{self.module}")
+            found = module.Source(file, variant)
         found.format = self.name
         return found
+
+    def named(self, ending: str) -> Format:
+        """Return the format of one of the endings of a library."""
+        if not self.module.startswith("objects."):
+            return self
+        return self._replace(name=self.name or ending[1:].upper(), variant=ending)
+
+
+WITHOUT_COUNT = (".mdcrd", ".trj", ".crdbox")
+"""Endings of trajectories whose topology alone says the number of atoms."""
 
 
 # Quantifiers that give nothing back: the time that a line takes grows with its length only.
@@ -101,8 +119,6 @@ _LINE = rf"[ \t]*+{_NUMBER}(?:[ \t]++{_NUMBER}){{2}}[ \t\r]*+\n"
 _GRO = r"[^\n]*\n[ \t]*\d+[ \t\r]*\n[ \d]{5}[^\n]{10}[ \d]{5}[ \t]*-?\d+\.\d+"
 _POSCAR = rf"[^\n]*+\n[ \t]*+{_NUMBER}[ \t\r]*+\n(?:{_LINE}){{3}}"
 
-_XSF = r"(?:#[^\n]*\n\s*)*(?:CRYSTAL|MOLECULE|POLYMER|SLAB|ANIMSTEPS|ATOMS|DIM-GROUP)\b"
-_PWI = r"(?i)(?:![^\n]*\n\s*)*&(?:control|system)\b"
 _AIMS = r"(?:#[^\n]*\n\s*)*(?:lattice_vector|atom|atom_frac)[ \t]+-?\d"
 
 _HISTORY = r"[^\n]*+\n[ \t]*+\d++[ \t]++\d++[^\n]*+\ntimestep[ \t]"
@@ -110,108 +126,79 @@ _EDGE = r"(?:[ \t]*+-?+\d++\.\d++){3}[^\n]*+\n"
 _NAMED = rf"[A-Za-z]\S*+[ \t]*+\d*+[^\n]*+\n{_EDGE}"
 _CONFIG = rf"[^\n]*+\n[ \t]*+[0-2][ \t]++[0-7][^\n]*+\n(?:{_EDGE}){{0,3}}{_NAMED}"
 _DATABASE = r'\s*\{\s*"\d+"\s*:\s*\{'
+_CHARMM = r"(?:\*[^\n]*+\n)++[ \t]*+\d++"
+_RESTART = r"[^\n]*+\n[ \t]*+\d++[^\n]*+\n(?:[ ]*+-?+\d++\.\d{7}){3}"
+_AMBER = r"[^\n]*+\n(?:[ ]*+-?+\d++\.\d{3}){3,10}[ \t\r]*+\n"
 
+_TABLE = rf"(?i){_cell('x')}{_cell('y')}{_cell('z')}"
+_CIF = r"(?:#[^\n]*\n\s*)*data_\S*\s"
 _PDB = r"(?:HEADER|CRYST1|REMARK|TITLE |COMPND|MODEL |ATOM  |HETATM)[ \d]"
 
+_CHEMFILES, _MDANALYSIS, _ASE = "objects.chemfiles", "objects.mdanalysis", "objects.ase"
+
 FORMATS = (
-    Format("NumPy archive", "npz", (".npz",), pattern=r"PK\x03\x04"),
-    Format("NumPy array", "npy", (".npy",), (b"\x93NUMPY",)),
-    Format("table", "csv", (".csv", ".tsv"), pattern=rf"(?i){_cell('x')}{_cell('y')}{_cell('z')}"),
-    Format("table", "csv", (".txt", ".dat", ".asc"), variant="bare"),
-    Format("XYZ", "xyz", (".xyz", ".extxyz"), pattern=r"\d+[ \t\f\v]*(?:[\r\n]|\Z)"),
+    Format("NumPy archive", "formats.npz", (".npz",), pattern=r"PK\x03\x04"),
+    Format("NumPy array", "formats.npy", (".npy",), (b"\x93NUMPY",)),
+    Format("table", "formats.csv", (".csv", ".tsv"), pattern=_TABLE),
+    Format("table", "formats.csv", (".txt", ".dat", ".asc"), variant="bare"),
+    Format("XYZ", "formats.xyz", (".xyz", ".extxyz"), pattern=r"\d+[ \t\f\v]*(?:[\r\n]|\Z)"),
     Format(
         "LAMMPS dump",
-        "lammps_dump",
+        "formats.lammps_dump",
         (".lammpstrj", ".dump", ".lammpsdump"),
         (b"ITEM: TIMESTEP", b"ITEM: UNITS", b"ITEM: TIME"),
     ),
     Format(
         "LAMMPS data",
-        "lammps_data",
+        "formats.lammps_data",
         (".data", ".lmp", ".lammps"),
         pattern=r"[^\n]*\n(?:\s|#[^\n]*\n)*\d+[ \t]+atoms\b",
     ),
-    Format("GROMACS", "gro", (".gro",), pattern=_GRO),
-    Format("VASP structure", "poscar", (".vasp", ".poscar", ".contcar"), pattern=_POSCAR),
-    Format("PDB", "pdb", (".pdb", ".ent", ".brk"), pattern=_PDB),
-    Format("CIF", "cif", (".cif", ".mmcif", ".mcif"), pattern=r"(?:#[^\n]*\n\s*)*data_\S*\s"),
-    Format("HDF5", "hdf5", (".hdf5", ".h5", ".hdf", ".h5md"), (b"\x89HDF\r\n\x1a\n",)),
-    Format("Parquet", "arrow", (".parquet",), (b"PAR1",), variant="parquet"),
-    Format("Feather", "arrow", (".feather", ".arrow"), (b"ARROW1",), variant="feather"),
-    Format("VTK", "vtk_legacy", (".vtk",), (b"# vtk DataFile",)),
-    Format("VTK XML", "vtk_xml", (".vtp", ".vtu", ".vts"), pattern=r"(?:<\?xml[^>]*>\s*)?<VTKFile"),
-    Format("PSF", "psf", (".psf",), pattern=r"PSF\b"),
-    Format("Amber topology", "prmtop", (".prmtop", ".parm7"), (b"%VERSION",)),
-    Format("CHARMM or Amber coordinates", "crd", (".crd", ".inpcrd", ".rst7", ".cor")),
-    Format("Amber trajectory", "mdcrd", (".mdcrd", ".trj", ".crdbox")),
-    Format("PLY", "ply", (".ply",), (b"ply\n", b"ply\r\n")),
-    Format("LAS", "las", (".las", ".laz"), (b"LASF",)),
-    Format("GSD", "gsd", (".gsd",), (b"\xdf\x65\xdf\x65\xdf\x65\xdf\x65",)),
-    Format("DCD", "dcd", (".dcd",), (b"\x54\0\0\0CORD", b"\0\0\0\x54CORD")),
-    Format("TRR", "trr", (".trr",), (b"\0\0\x07\xc9",)),
-    Format("XTC", "chemfiles", (".xtc",), (b"\0\0\x07\xcb",), variant="XTC"),
-    Format("TNG", "chemfiles", (".tng",), variant="TNG"),
-    Format("NetCDF", "netcdf", (".nc", ".ncdf", ".ncrst"), (b"CDF\1", b"CDF\2", b"CDF\5")),
-    Format("TRZ", "trz", (".trz",)),
-    Format("NAMD coordinates", "namdbin", (".coor", ".namdbin")),
-    Format("MOL2", "chemfiles", (".mol2",), (b"@<TRIPOS>",), variant="MOL2"),
-    Format("SDF", "chemfiles", (".sdf", ".mol"), variant="SDF"),
-    Format("CML", "chemfiles", (".cml",), variant="CML"),
-    Format("MMTF", "chemfiles", (".mmtf",), variant="MMTF"),
-    Format("CSSR", "chemfiles", (".cssr",), variant="CSSR"),
-    Format("Tinker XYZ", "chemfiles", (".arc", ".txyz"), variant="Tinker"),
-    Format("GROMACS run input", "chemfiles", (".tpr",), variant="TPR"),
-    Format("Molden", "chemfiles", (".molden",), pattern=r"(?i)\[molden format\]", variant="Molden"),
-    Format("PQR", "pqr", (".pqr",)),
-    Format("PDBQT", "pdb", (".pdbqt",), variant="names"),
-    Format("ASE trajectory", "ase", (".traj",), (b"- of Ulm",), variant="traj"),
-    Format("ASE database", "ase", (".db",), (b"SQLite format 3\0",), variant="db"),
-    Format("ASE database in JSON", "ase", (), pattern=_DATABASE, variant="json"),
-    Format("muSTEM", "ase", (".xtl",), variant="mustem"),
-    Format("JSV", "ase", (".jsv",), variant="jsv"),
-    Format("qball", "ase", (".sys",), variant="sys"),
-    Format("SIESTA", "ase", (".xv",), variant="siesta-xv"),
-    Format("Chemical JSON", "ase", (".cjson",), variant="cjson"),
-    Format("DMol3 coordinates", "ase", (".incoor",), variant="dmol-incoor"),
-    Format("DL_POLY history", "mdanalysis", (".history",), pattern=_HISTORY, variant="HISTORY"),
-    Format("DL_POLY configuration", "mdanalysis", (".config",), pattern=_CONFIG, variant="CONFIG"),
-    Format("Desmond", "mdanalysis", (".dms",), (b"SQLite format 3\0",), variant="DMS"),
-    Format("GROMOS trajectory", "mdanalysis", (".trc",), variant="TRC"),
-    Format("GAMESS", "mdanalysis", (".gms",), variant="GMS"),
-    Format("AtomEye", "ase", (".cfg",), pattern=r"Number of particles *=", variant="cfg"),
-    Format("XCrySDen", "ase", (".xsf", ".axsf"), pattern=_XSF, variant="xsf"),
-    Format("Gaussian cube", "ase", (".cube", ".cub"), variant="cube"),
-    Format("SHELX", "ase", (".res", ".shelx"), variant="res"),
-    Format("CASTEP cell", "ase", (".cell",), pattern=r"(?i)%block +lattice", variant="castep-cell"),
-    Format("CASTEP output", "ase", (".castep",), variant="castep-castep"),
-    Format("CASTEP geometry", "ase", (".geom",), variant="castep-geom"),
-    Format("CASTEP dynamics", "ase", (".md",), variant="castep-md"),
-    Format("Quantum ESPRESSO input", "ase", (".pwi",), pattern=_PWI, variant="espresso-in"),
+    Format("PDB", "formats.pdb", (".pdb", ".ent", ".brk"), pattern=_PDB),
+    Format("PDBQT", "formats.pdb", (".pdbqt",), variant="names"),
+    Format("CIF", "formats.cif", (".cif", ".mmcif", ".mcif"), pattern=_CIF),
+    Format("HDF5", "formats.hdf5", (".hdf5", ".h5", ".hdf", ".h5md"), (b"\x89HDF\r\n\x1a\n",)),
+    Format("Parquet", "formats.arrow", (".parquet",), (b"PAR1",), variant="parquet"),
+    Format("Feather", "formats.arrow", (".feather", ".arrow"), (b"ARROW1",), variant="feather"),
+    Format("VTK", "formats.vtk_legacy", (".vtk",), (b"# vtk DataFile",)),
     Format(
-        "Quantum ESPRESSO output", "ase", (".pwo",), pattern="Program PWSCF", variant="espresso-out"
+        "VTK XML",
+        "formats.vtk_xml",
+        (".vtp", ".vtu", ".vts"),
+        pattern=r"(?:<\?xml[^>]*>\s*)?<VTKFile",
     ),
-    Format("VASP output", "ase", (".outcar",), pattern=r"vasp\.\d", variant="vasp-out"),
-    Format("VASP XML", "ase", (), pattern=r"<\?xml[^>]*>\s*<modeling>", variant="vasp-xml"),
-    Format("FHI-aims", "ase", (), pattern=_AIMS, variant="aims"),
-    Format("Gaussian input", "ase", (".gjf", ".com"), variant="gaussian-in"),
-    Format("Gaussian output", "ase", (), pattern="Entering Gaussian", variant="gaussian-out"),
-    Format("DFTB+", "ase", (".gen",), variant="gen"),
-    Format("V_Sim", "ase", (".ascii",), variant="v-sim"),
-    Format("WIEN2k", "ase", (".struct",), variant="struct"),
-    Format("GROMOS", "ase", (".g96",), pattern=r"TITLE\s*\n(?s:.{0,400})\nEND", variant="gromos"),
-    Format("Materials Studio", "ase", (".xsd",), variant="xsd"),
-    Format("DMol3", "ase", (".car",), pattern=r"!BIOSYM archive", variant="dmol-car"),
-    Format("EON", "ase", (".con",), variant="eon"),
-    Format("Turbomole", "ase", (".coord",), pattern=r"\$coord\b", variant="turbomole"),
-    Format("DL_POLY", "ase", (".dlp4",), variant="dlp4"),
-    Format("CRYSTAL", "ase", (".f34",), variant="crystal"),
-    Format("RMCProfile", "ase", (".rmc6f",), pattern=r"\(Version 6", variant="rmc6f"),
-    Format("Magres", "ase", (".magres",), pattern=r"#\$magres", variant="magres"),
-    Format("ABINIT input", "ase", (".abi",), variant="abinit-in"),
-    Format("ONETEP input", "ase", (".onetep",), variant="onetep-in"),
-    Format("NWChem input", "ase", (".nwi",), variant="nwchem-in"),
-    Format("NWChem output", "ase", (".nwo",), variant="nwchem-out"),
-)
+    Format("LAS", "formats.las", (".las", ".laz"), (b"LASF",)),
+    Format("GSD", "formats.gsd", (".gsd",), (b"\xdf\x65\xdf\x65\xdf\x65\xdf\x65",)),
+    Format("NetCDF", "formats.netcdf", (".nc", ".ncdf", ".ncrst"), (b"CDF\1", b"CDF\2", b"CDF\5")),
+    Format("Amber restart", "formats.inpcrd", (".inpcrd", ".rst7")),
+    Format("GROMACS", "formats.gro", (".gro",), pattern=_GRO),
+    Format("DCD", _CHEMFILES, (".dcd",), (b"\x54\0\0\0CORD", b"\0\0\0\x54CORD")),
+    Format("TRR", _CHEMFILES, (".trr",), (b"\0\0\x07\xc9",)),
+    Format("XTC", _CHEMFILES, (".xtc",), (b"\0\0\x07\xcb",)),
+    Format("PSF", _CHEMFILES, (".psf",), pattern=r"PSF\b"),
+    Format("MOL2", _CHEMFILES, (".mol2",), (b"@<TRIPOS>",)),
+    Format("", _CHEMFILES, _endings("tng sdf mol cml mmtf cssr arc txyz tpr molden")),
+    Format("Amber topology", _MDANALYSIS, (".prmtop", ".parm7"), (b"%VERSION",)),
+    Format("CHARMM coordinates", _MDANALYSIS, (".crd", ".cor"), pattern=_CHARMM),
+    Format("DL_POLY history", _MDANALYSIS, (".history",), pattern=_HISTORY),
+    Format("DL_POLY configuration", _MDANALYSIS, (".config",), pattern=_CONFIG),
+    Format("Amber trajectory", _MDANALYSIS, WITHOUT_COUNT),
+    Format("", _MDANALYSIS, _endings("pqr trz coor namdbin trc gms")),
+    Format("VASP structure", _ASE, (".vasp", ".poscar", ".contcar"), pattern=_POSCAR),
+    Format("ASE trajectory", _ASE, (".traj",), (b"- of Ulm",)),
+    Format("ASE database", _ASE, (".db",), (b"SQLite format 3\0",)),
+    Format("Desmond", _MDANALYSIS, (".dms",), (b"SQLite format 3\0",)),
+    Format("ASE database in JSON", _ASE, (), pattern=_DATABASE, variant=".json"),
+    Format("FHI-aims", _ASE, (), pattern=_AIMS, variant=".aims"),
+    Format("", _ASE, _endings(
+        "xtl jsv sys xv cjson incoor cfg xsf axsf cube cub res shelx cell castep geom md pwi pwo "
+        "outcar gjf com gen ascii struct g96 xsd car con coord dlp4 f34 rmc6f magres abi onetep "
+        "nwi nwo"
+    )),
+    Format("", "objects.meshio", _endings("ply stl obj off")),
+    Format("Amber restart", "formats.inpcrd", (), pattern=_RESTART),
+    Format("Amber trajectory", _MDANALYSIS, (), pattern=_AMBER, variant=".mdcrd"),
+)  # fmt: skip
 """The first format of those that match is chosen."""
 
 SUFFIXES = tuple(suffix for each in FORMATS for suffix in each.suffixes)
@@ -224,7 +211,7 @@ PICTURES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp", ".avif", ".exr", 
 
 def by_suffix(suffix: str) -> Format | None:
     """Return the format of files with this ending (lower case), or None."""
-    return next((each for each in FORMATS if suffix in each.suffixes), None)
+    return next((each.named(suffix) for each in FORMATS if suffix in each.suffixes), None)
 
 
 def stated(suffix: str) -> Format:
@@ -250,7 +237,8 @@ def stated(suffix: str) -> Format:
 
 def by_magic(start: bytes) -> Format | None:
     """Return the format whose files alone start with these bytes, or None."""
-    return next((each for each in FORMATS if start.startswith(each.magic)), None)
+    found = next((each for each in FORMATS if start.startswith(each.magic)), None)
+    return found and found.named(found.variant or found.suffixes[0])
 
 
 def is_database(start: bytes) -> bool:
@@ -268,7 +256,7 @@ def by_content(start: bytes) -> Format | None:
     text = _text_of(start)
     for each in FORMATS:
         if each.pattern and re.match(each.pattern.encode("latin-1"), text):
-            return each
+            return each.named(each.variant or each.suffixes[0])
     return None
 
 
@@ -305,10 +293,25 @@ def format_of(file: OpenFile, suffix: str, others: tuple[str, ...] = ()) -> Form
     from raytracer.scene.particles.conversion import unread, way_out
 
     way = way_out(file.path)
-    found = None if way else by_content(start)
+    found = None if way else by_content(start) or _asked(file, suffix)
     if found is None:
         raise DataFileError(f"{file.source}: {unread(suffix)}; {_hint(suffix, others, way)}")
     return found
+
+
+def _asked(file: OpenFile, suffix: str) -> Format | None:
+    """Return the format of a file that one of the libraries here says to read, or None."""
+    from importlib.util import find_spec
+
+    for module in (_CHEMFILES, _MDANALYSIS, _ASE, "objects.meshio"):
+        if find_spec(LIBRARIES[module]) is not None:
+            from raytracer.scene.particles.isolated import call
+
+            knows = import_module(f"raytracer.scene.particles.{module}").knows
+            name = suffix[1:].upper() or LIBRARIES[module]
+            if call(file, knows, name):
+                return Format(name, module, (), variant=suffix)
+    return None
 
 
 def _hint(suffix: str, others: tuple[str, ...], way: str) -> str:

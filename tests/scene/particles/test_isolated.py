@@ -64,7 +64,7 @@ def imported(module: str, seen: set[str]) -> set[str]:
 @pytest.mark.parametrize("module", sorted({each.module for each in FORMATS}))
 def test_readers_with_a_library_are_isolated(module: str) -> None:
     """What a reader imports decides: one that is added with a library has to be listed."""
-    others = imported(f"formats.{module}", set()) - OURS - sys.stdlib_module_names
+    others = imported(module, set()) - OURS - sys.stdlib_module_names
     assert others == ({LIBRARIES[module]} if module in LIBRARIES else set())
 
 

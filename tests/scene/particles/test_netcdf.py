@@ -1,8 +1,7 @@
-"""Trajectories in NetCDF, of IBIsCO (.trz) and coordinates of NAMD, written by hand."""
+"""Trajectories in NetCDF, written by hand."""
 
 from __future__ import annotations
 
-import struct
 from pathlib import Path
 
 import numpy as np
@@ -15,18 +14,6 @@ from support.netcdf import netcdf, trajectory
 from support.particle_files import complaint, write
 
 POINTS = np.random.default_rng(7).uniform(0.1, 9.0, (7, 3))
-
-
-def trz(points: np.ndarray, frames: int = 2) -> bytes:
-    """A trajectory whose frames are moved by 1 each, nanometres."""
-    found = struct.pack("<i80siiii", 80, b"title", 80, 4, 10, 4)
-    for frame in range(frames):
-        rows = [*(points / 10.0 + frame).T, *points.T]
-        found += struct.pack("<4id2i", 20, frame + 1, frame, len(points), 0.5 * frame, 20, 72)
-        found += np.diag([1.0, 1.1, 1.2]).astype("<f8").tobytes() + struct.pack("<2i", 72, 56)
-        found += bytes(56) + struct.pack("<3i", 56, 0, 0) + bytes(32) + bytes(24)
-        found += b"".join(row.astype("<f4").tobytes() + bytes(8) for row in rows)[:-4]
-    return found
 
 
 @pytest.mark.parametrize("version", [1, 2, 5])
@@ -64,45 +51,21 @@ def test_a_trajectory_that_is_still_written(tmp_path: Path) -> None:
     assert frame_count(write(tmp_path / "b.nc", open_ended)) == 2
 
 
-def test_trz(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.trz", trz(POINTS))
-    assert frame_count(path) == 2
-    found = read(path, frame=1)
-    np.testing.assert_allclose(found.centers, POINTS + 10.0, atol=2e-6)
-    assert found.time == (0.5, "ps")
-    assert found.box is not None
-    np.testing.assert_allclose(np.diag(found.box.edges), [10.0, 11.0, 12.0])
-    with collected():
-        speeds = load(path, columns=["speed"]).columns["speed"]
-    np.testing.assert_allclose(speeds, 10.0 * np.linalg.norm(POINTS, axis=1), rtol=1e-6)
-
-
-@pytest.mark.parametrize("order", ["<", ">"])
-def test_coordinates_of_namd(tmp_path: Path, order: str) -> None:
-    content = struct.pack(f"{order}i", 7) + POINTS.astype(f"{order}f8").tobytes()
-    np.testing.assert_array_equal(read(write(tmp_path / "a.coor", content)).centers, POINTS)
-
-
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [
         ("a.nc", b"CDF\x03" + bytes(40), "no NetCDF file of the formats CDF-1, CDF-2 or CDF-5"),
         ("b.nc", netcdf(2, {"x": 3}, {"x": (("x",), np.zeros(3), {})}), "dimension 'atom'"),
         ("c.nc", trajectory(POINTS)[:900], "holds no whole frame"),
-        ("d.trz", trz(POINTS)[:400], "is cut short"),
-        ("e.trz", b"no trajectory" * 20, "is damaged, or no .trz trajectory"),
-        ("f.coor", struct.pack("<i", 9) + bytes(24), "its size is not that of as many atoms"),
     ],
 )
 def test_damaged(tmp_path: Path, name: str, content: bytes, words: str) -> None:
     assert words in complaint(write(tmp_path / name, content))
 
 
-@pytest.mark.parametrize(
-    ("name", "content"), [("a.nc", trajectory(POINTS, 5)), ("a.trz", trz(POINTS, 1))]
-)
-def test_each_cut_is_read_or_refused(tmp_path: Path, name: str, content: bytes) -> None:
+def test_each_cut_is_read_or_refused(tmp_path: Path) -> None:
     """A file that ends anywhere is one sentence, and never another error."""
+    content = trajectory(POINTS, 5)
     for end in range(0, len(content), 7):
-        said = complaint(write(tmp_path / name, content[:end]))
+        said = complaint(write(tmp_path / "a.nc", content[:end]))
         assert said or end > len(content) // 2

@@ -70,12 +70,14 @@ def test_the_time_of_trajectories(tmp_path: Path) -> None:
 
 
 def test_the_time_of_dcd(tmp_path: Path) -> None:
+    pytest.importorskip("chemfiles")
+
     def record(content: bytes) -> bytes:
         length = struct.pack("<i", len(content))
         return length + content + length
 
     numbers = [2, 100, 50, 0, 0, 0, 0, 0, 0]  # frames, first step, distance
-    head = b"CORD" + struct.pack("<9if10i", *numbers, 2.0, *[0] * 10)
+    head = b"CORD" + struct.pack("<9if10i", *numbers, 2.0, *[0] * 9, 24)
     title = struct.pack("<i80s", 1, b"title")
     axis = record(struct.pack("<f", 1.0))
     content = record(head) + record(title) + record(struct.pack("<i", 1)) + 6 * axis

@@ -1,17 +1,38 @@
-"""Atoms of ASE: positions in angstrom, the arrays of the object, its cell."""
+"""Atoms of ASE: positions in angstrom, the arrays of the object, its cell; files that ASE reads."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from raytracer.errors import DataFileError
+from raytracer.files.access import OpenFile
 from raytracer.scene.elements import table
 from raytracer.scene.particles.cell import cell_box
-from raytracer.scene.particles.objects.source import Entry, ObjectSource, entries_of
+from raytracer.scene.particles.loaded import library
+from raytracer.scene.particles.objects.source import (
+    Entry,
+    LibraryFile,
+    ObjectSource,
+    entries_of,
+)
 from raytracer.scene.particles.source import Box, Column, Moment, moment_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+DATABASES = ("db", "json")
+"""Formats that are databases, each row of which is a frame."""
+
+ALIASES = {
+    ".xv": "siesta-xv", ".incoor": "dmol-incoor", ".axsf": "xsf", ".cub": "cube",
+    ".abi": "abinit-in", ".onetep": "onetep-in", ".vasp": "vasp", ".contcar": "vasp",
+}  # fmt: skip
+"""Formats of endings that ASE does not know, or knows as those of others."""
+
+START = 1 << 12
+"""Bytes of a file by which ASE knows its format."""
 
 
 class Source(ObjectSource):
@@ -46,6 +67,91 @@ class Source(ObjectSource):
         if types is not None and np.array_equal(types, numbers):
             return own
         return {"element": Entry(Column("text"), lambda: symbols_of(numbers)), **own}
+
+
+class FileSource(LibraryFile, Source):
+    """A file that ASE reads."""
+
+    @cached_property
+    def form(self) -> str:
+        """The name of its format in ASE."""
+        library("ase", self.name, "ase")
+        found = _format_of(self.file, self.variant)
+        if not found:
+            raise DataFileError(f"{self.name}: is of no format that ASE reads")
+        return found
+
+    def opened(self, frame: int) -> tuple[Any, int]:
+        form = self.form
+        self.require_frame()
+        chosen, count = None, 0
+        for image in _images(self.file.name, form):
+            chosen = image if count == frame else chosen
+            count += 1
+        if chosen is None:
+            raise ValueError("there are no atoms")
+        return chosen, count
+
+
+opened_source = FileSource
+
+
+def knows(file: OpenFile) -> bool:
+    """Whether ASE reads a file with this name, ending or content."""
+    return bool(_format_of(file, file.path.suffix.lower()))
+
+
+def _format_of(file: OpenFile, ending: str) -> str:
+    """Return the name of the format in ASE, by ending, name or content, or ""."""
+    from ase.io.formats import ioformats
+
+    name, word = file.path.name, ending[1:]
+    if name.upper().startswith("XDATCAR"):
+        return "vasp-xdatcar"
+    if ending in ALIASES:
+        return ALIASES[ending]
+    file.file.seek(0)
+    start = file.file.read(START)
+    known: Any = [each for each in ioformats.values() if each.can_read]
+    rules: tuple[Callable[[Any], Any], ...] = (
+        lambda each: word and (word in each.extensions or word == each.name),
+        lambda each: each.match_name(name) or each.match_name(f"x{ending}"),
+        lambda each: word and (each.match_name(word) or each.match_name(word.upper())),
+        lambda each: each.match_magic(start),
+    )
+    for fits in rules:
+        if found := [each.name for each in known if fits(each)]:
+            return str(found[0])
+    return ""
+
+
+def _images(path: str, form: str) -> Iterator[Any]:
+    """Yield the images of a file."""
+    from ase.io import iread
+
+    yield from _rows(path, form) if form in DATABASES else iread(path, ":", format=form)
+
+
+def _rows(path: str, kind: str) -> Iterator[Any]:
+    """Yield the atoms of a database: `iread` goes by the ending of the path, which has none.
+
+    kind: one of `DATABASES`.
+
+    Both open files by names alone, which an unpacked one does not have: of those it is a copy.
+    """
+    from pathlib import Path
+    from shutil import copyfile
+    from tempfile import NamedTemporaryFile
+
+    import ase.db
+
+    connect: Any = ase.db.connect
+    with NamedTemporaryFile(suffix=f".{kind}") as copy:
+        if not Path(path).stat().st_nlink:
+            copyfile(path, copy.name)
+            path = copy.name
+        for row in connect(path, type=kind, use_lock_file=False).select():
+            yield row.toatoms()
 
 
 def symbols_of(numbers: NDArray[Any]) -> NDArray[Any]:

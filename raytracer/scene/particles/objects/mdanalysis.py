@@ -1,4 +1,4 @@
-"""Universes and groups of atoms of MDAnalysis: the current frame, in angstrom."""
+"""Universes and groups of atoms of MDAnalysis: the current frame, in angstrom; files it reads."""
 
 from __future__ import annotations
 
@@ -6,10 +6,19 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from raytracer.errors import DataFileError, shown
+from raytracer.files.access import OpenFile
 from raytracer.scene.particles.atom_names import elements_of
 from raytracer.scene.particles.cell import cell_of
-from raytracer.scene.particles.objects.source import Entry, ObjectSource, encoded, entries_of
-from raytracer.scene.particles.source import Box, Column, Moment, moment_of
+from raytracer.scene.particles.loaded import library
+from raytracer.scene.particles.objects.source import (
+    Entry,
+    LibraryFile,
+    ObjectSource,
+    encoded,
+    entries_of,
+)
+from raytracer.scene.particles.source import Box, Column, Moment, Particles, moment_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,6 +33,18 @@ NUMBERS = {
 
 TEXTS = {"names": "name", "resnames": "residue", "chainIDs": "chain", "segids": "segment"}
 """Attributes of texts, and what a column of a file is called."""
+
+ALIASES = {".cor": "CRD"}
+"""Formats of endings that MDAnalysis does not know."""
+
+AMBER_TEXT = ("TRJ", "MDCRD", "CRDBOX")
+"""Formats whose topology alone says the number of atoms."""
+
+TIMED = ("HISTORY", "TRC")
+"""Formats that state times, and do not keep them with the frame."""
+
+TRZ_ATOMS = 112
+"""Byte at which a .trz trajectory has the number of atoms, which MDAnalysis asks for."""
 
 
 class Source(ObjectSource):
@@ -109,3 +130,91 @@ class Source(ObjectSource):
             return getattr(self._atoms, name, None)
         except (ValueError, KeyError):  # NoDataError is an AttributeError in some releases only
             return None
+
+
+class FileSource(LibraryFile, Source):
+    """A file that MDAnalysis reads."""
+
+    @cached_property
+    def form(self) -> str:
+        """The name of its format in MDAnalysis."""
+        return ALIASES.get(self.variant, self.variant[1:].upper())
+
+    def go_to(self, frame: int) -> None:
+        Source.go_to(self, frame)
+        self.forget()
+
+    def opened(self, frame: int) -> tuple[Any, int]:
+        package = library("MDAnalysis", self.name, "mdanalysis")
+        form, path = self.form, self.file.name
+        if form not in package._READERS and form not in package._PARSERS:
+            raise DataFileError(f"{self.name}: is of no format that MDAnalysis reads")
+        if form in package._PARSERS:
+            self.require_frame()
+            coordinates = {"format": form} if form in package._READERS else {}
+            made = package.Universe(path, topology_format=form, to_guess=(), **coordinates)
+        else:
+            count = self._atoms_of(package)
+            made = package.Universe.empty(count)
+            made.load_new(path, format=form, n_atoms=count)
+        frames = len(made.trajectory) if form in package._READERS else 1
+        self.require_frame(frames)
+        return made, frames
+
+    def _atoms_of(self, package: Any) -> int:
+        """Return the number of atoms of a trajectory that does not list them."""
+        if self.form in AMBER_TEXT:
+            if self.file.atoms is None:
+                raise DataFileError(
+                    f"{self.name}: files ending in '{self.variant}' cannot be read without a "
+                    "topology, which says the number of atoms: name one, --topology ATOMS.prmtop, "
+                    'or topology = "ATOMS.prmtop" in the set of a scene file'
+                )
+            return self.file.atoms()
+        if self.form == "TRZ":
+            self.file.file.seek(TRZ_ATOMS)
+            return int.from_bytes(self.file.file.read(4), "little")
+        with package._READERS[self.form](self.file.name) as reader:
+            return int(reader.n_atoms)
+
+    @property
+    def has_coordinates(self) -> bool:
+        """Whether the file holds coordinates."""
+        return hasattr(self.value, "trajectory")
+
+    @property
+    def box(self) -> Box | None:
+        return super().box if self.has_coordinates else None
+
+    @property
+    def time(self) -> Moment | None:
+        if not self.has_coordinates:
+            return None
+        timed = self.form in TIMED or "time" in self.value.trajectory.ts.data
+        return super().time if timed else None
+
+    def entries(self) -> Mapping[str, Entry]:
+        found = dict(super().entries())
+        if not self.has_coordinates:
+            del found["position"]
+        return found
+
+    def particles(self, names: Mapping[str, str]) -> Particles:
+        if not self.has_coordinates:
+            raise DataFileError(
+                f"{self.name}: holds atoms without coordinates: render a trajectory of them, with "
+                f"--topology {shown(self.name)}"
+            )
+        return super().particles(names)
+
+
+opened_source = FileSource
+
+
+def knows(file: OpenFile) -> bool:
+    """Whether MDAnalysis reads the coordinates of files with the ending of this one."""
+    import MDAnalysis
+
+    ending = file.path.suffix.lower()
+    known: Any = MDAnalysis._READERS
+    return ALIASES.get(ending, ending[1:].upper()) in known

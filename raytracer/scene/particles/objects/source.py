@@ -1,15 +1,21 @@
-"""Sources that are objects of other packages: their arrays as columns."""
+"""Sources that are objects of other packages: their arrays as columns.
+
+The adapter of a package serves its objects, and the files that the package reads: it opens a file,
+in a process of `isolated`, as such an object.
+"""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from raytracer.errors import DataFileError, shown
+from raytracer.files.access import OpenFile
+from raytracer.memory import require_room
 from raytracer.scene.particles.columns import ColumnSource
-from raytracer.scene.particles.source import Column, kind_of
+from raytracer.scene.particles.source import Column, Particles, kind_of, more_frames, no_atoms
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,12 +35,13 @@ class ObjectSource(ColumnSource):
     Args:
         value: the object.
         name: what messages call it.
+        variant: of a file, the ending by which its format is known.
     """
 
-    def __init__(self, value: Any, name: str) -> None:
+    def __init__(self, value: Any, name: str, variant: str = "") -> None:
         self.value = value
         self.name = name
-        self.variant = ""
+        self.variant = variant
         self.frame = 0
         self.is_chosen = False
         self.notes = []
@@ -42,6 +49,12 @@ class ObjectSource(ColumnSource):
     @abstractmethod
     def entries(self) -> Mapping[str, Entry]:
         """Return the columns by name."""
+
+    def forget(self) -> None:
+        """Forget what was kept of the frame."""
+        for name in [each for each in vars(self) if hasattr(type(self), each)]:
+            if isinstance(getattr(type(self), name), cached_property):
+                delattr(self, name)
 
     @cached_property
     def _entries(self) -> Mapping[str, Entry]:
@@ -66,6 +79,49 @@ class ObjectSource(ColumnSource):
         if values.dtype.kind not in "iufbS":
             raise DataFileError(f"{self.name}: {self.noun} '{shown(name)}' holds no numbers")
         return values if values.dtype.isnative else values.astype(values.dtype.newbyteorder("="))
+
+
+class LibraryFile(ObjectSource):
+    """Mixed into the adapter of a library: a frame of a file that the library reads.
+
+    Attributes:
+        memory: bytes for each byte of a frame while it is read.
+    """
+
+    memory: ClassVar[int] = 16
+
+    def __init__(self, file: OpenFile, variant: str) -> None:
+        super().__init__(None, file.source, variant)
+        self.file = file
+        self.value, self._frames = self.opened(0)
+
+    @abstractmethod
+    def opened(self, frame: int) -> tuple[Any, int]:
+        """Return a frame as an object of the library, and the number of frames."""
+
+    @property
+    def frames(self) -> int | None:
+        return self._frames
+
+    def go_to(self, frame: int) -> None:
+        super().go_to(frame)
+        self.forget()
+        self.value, self._frames = self.opened(frame)
+
+    def particles(self, names: Mapping[str, str]) -> Particles:
+        result = super().particles(names)
+        if result.labels is None and not self.is_cloud:
+            result.notes.append(no_atoms(self.name))
+        if self._frames > 1 and not self.is_chosen:
+            result.notes.append(("", more_frames(self.name, self._frames)))
+        return result
+
+    is_cloud: ClassVar[bool] = False
+    """Whether particles are points, and no atoms."""
+
+    def require_frame(self, frames: int = 1) -> None:
+        """Refuse a file of which a frame does not fit into memory."""
+        require_room(self.name, self.memory * self.file.size // max(frames, 1))
 
 
 def held(array: Any) -> Entry | None:

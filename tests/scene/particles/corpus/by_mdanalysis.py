@@ -70,7 +70,7 @@ def pdbqt(path: Path) -> Written:
 @kind("PQR with radii", "c.pqr", "MDAnalysis", "3 decimals")
 def pqr(path: Path) -> Written:
     written(path)
-    return Written(decimals(SINGLE, 3), 1e-9, radii=decimals(RADII, 4))
+    return Written(single(decimals(SINGLE, 3)), radii=single(decimals(RADII, 4)))
 
 
 @kind("GROMACS structure", "c.gro", "MDAnalysis", "3 decimals of nanometres")

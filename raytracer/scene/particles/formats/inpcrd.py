@@ -1,0 +1,79 @@
+"""Restart files of AMBER in text (.inpcrd, .rst7): coordinates, velocities and box, in angstrom.
+
+MDAnalysis leaves out velocities and box.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from raytracer.errors import DataFileError
+from raytracer.memory import require_room
+from raytracer.scene.particles.cell import cell_of
+from raytracer.scene.particles.loaded import LoadedSource
+from raytracer.scene.particles.source import Box, Moment, Particles, moment_of, no_atoms
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+MEMORY = 16
+"""Bytes of memory for each byte of the file while it is parsed."""
+
+WIDTH = 12
+"""Letters of a number."""
+
+
+class Source(LoadedSource):
+    """A restart file."""
+
+    @cached_property
+    def _parts(self) -> tuple[int, Moment | None, NDArray[Any]]:
+        """The number of atoms, the time, and all numbers: coordinates, velocities, the box."""
+        import numpy as np
+
+        require_room(self.name, MEMORY * self.file.size)
+        lines = self.file.read(self.file.size).splitlines()
+        words = lines[1].split() if len(lines) > 1 else []
+        cells = [row[at : at + WIDTH] for row in lines[2:]
+                 for at in range(0, len(row.rstrip()), WIDTH)]  # fmt: skip
+        try:
+            count, numbers = int(words[0]), np.array(cells, np.float64)
+        except (ValueError, IndexError):
+            raise DataFileError(f"{self.name}: is damaged, or no restart file of AMBER") from None
+        if not 0 <= 3 * count <= len(numbers):
+            raise DataFileError(
+                f"{self.name}: line 2 says {count} atoms, but there are coordinates for "
+                f"{len(numbers) // 3}; is it cut short?"
+            )
+        return count, moment_of(words[1], "ps") if len(words) > 1 else None, numbers
+
+    @property
+    def count(self) -> int | None:
+        return self._parts[0]
+
+    @property
+    def time(self) -> Moment | None:
+        return self._parts[1]
+
+    @property
+    def box(self) -> Box | None:
+        """The box at the end: three lengths and three angles."""
+        count, _, numbers = self._parts
+        if len(numbers) - 3 * count not in (6, 6 + 3 * count):
+            return None
+        a, b, c, alpha, beta, gamma = numbers[-6:].tolist()
+        return cell_of((a, b, c), (alpha, beta, gamma))
+
+    def read(self) -> dict[str, NDArray[Any]]:
+        count, _, numbers = self._parts
+        columns = {"position": numbers[: 3 * count].reshape(-1, 3)}
+        if count and len(numbers) - 6 * count in (0, 6):
+            columns["velocity"] = numbers[3 * count : 6 * count].reshape(-1, 3)
+        return columns
+
+    def particles(self, names: Mapping[str, str]) -> Particles:
+        result = super().particles(names)
+        result.notes.append(no_atoms(self.name))
+        return result

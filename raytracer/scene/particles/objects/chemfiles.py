@@ -1,0 +1,187 @@
+"""Frames of chemfiles, and the files that it reads (.dcd, .trr, .xtc, .gro, .mol2, .psf, ...)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from raytracer.errors import DataFileError, shown
+from raytracer.files.access import OpenFile
+from raytracer.scene.particles.atom_names import elements_of
+from raytracer.scene.particles.cell import cell_box
+from raytracer.scene.particles.loaded import library, texts
+from raytracer.scene.particles.objects.source import (
+    Entry,
+    LibraryFile,
+    ObjectSource,
+    entries_of,
+)
+from raytracer.scene.particles.source import Box, Moment, Particles, moment_of
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+ALIASES = {".mol": ".sdf", ".txyz": ".arc"}
+"""Endings that chemfiles does not know, and those of the same format."""
+
+NAMES_ALONE = ("GRO", "PSF")
+"""Formats that state names of atoms, which chemfiles takes for their types."""
+
+ORDERS = {"single": 1.0, "down": 1.0, "up": 1.0, "dative": 1.0, "double": 2.0, "triple": 3.0,
+          "quadruple": 3.0, "quintuplet": 3.0, "aromatic": 1.5}  # fmt: skip
+"""Orders of bonds; those of others are not known, 0."""
+
+ROUNDING = 1e-12
+"""Part of an edge below which a coordinate of it is the rounding of a right angle."""
+
+
+AKMA = 0.0488882129
+"""Picoseconds in a unit of time of CHARMM, which chemfiles takes for one in .dcd files."""
+
+
+class Source(ObjectSource):
+    """A `chemfiles.Frame`; `names_alone` says that elements follow from the names of atoms."""
+
+    noun = "property"
+    names_alone = False
+
+    @property
+    def count(self) -> int | None:
+        return len(self.value.atoms)
+
+    @property
+    def box(self) -> Box | None:
+        import numpy as np
+
+        edges = np.array(self.value.cell.matrix).T
+        edges[np.abs(edges) < ROUNDING * np.abs(edges).max()] = 0.0
+        return cell_box(edges)
+
+    @property
+    def time(self) -> Moment | None:
+        """The time in picoseconds: the files of GROMACS in text state it in the title."""
+        said = {name: self.value[name] for name in self.value.list_properties()}
+        title = re.search(r"\bt=\s*([-+.\deE]+)", str(said.get("name", "")))
+        return moment_of(said.get("time", title and title[1]), "ps")
+
+    @property
+    def bonds(self) -> NDArray[np.int64] | None:
+        import numpy as np
+
+        pairs = np.array(self.value.topology.bonds, np.int64).reshape(-1, 2)
+        return pairs if len(pairs) else None
+
+    @property
+    def bond_columns(self) -> dict[str, NDArray[Any]]:
+        import numpy as np
+
+        kinds = self.value.topology.bonds_orders
+        orders = np.array([ORDERS.get(each.name.lower(), 0.0) for each in kinds], np.float64)
+        return {"order": orders} if (orders > 0.0).any() else {}
+
+    def entries(self) -> Mapping[str, Entry]:
+        import numpy as np
+
+        frame, count = self.value, len(self.value.atoms)
+        columns = {"position": np.array(frame.positions)}
+        if frame.has_velocities() and (velocity := np.array(frame.velocities)).any():
+            columns["velocity"] = velocity
+        return entries_of(columns | self._atoms, count)
+
+    @cached_property
+    def _atoms(self) -> dict[str, NDArray[Any]]:
+        """What the frame says of its atoms, beside blanks and zeros; a call for each takes time."""
+        import numpy as np
+
+        atoms: Any = list(self.value.atoms)
+        found = self._residues(len(atoms)) | {
+            "name": texts([atom.name for atom in atoms]),
+            "element": texts([atom.type for atom in atoms]),
+            "charge": np.array([atom.charge for atom in atoms], np.float64),
+            "mass": np.array([atom.mass for atom in atoms], np.float64),
+        }
+        if self.names_alone:
+            found["element"] = elements_of(found["name"], found["residue"])
+            if not found["charge"].any():
+                del found["mass"]  # of the elements that chemfiles guesses
+        return {name: each for name, each in found.items()
+                if (each != b"" if each.dtype.kind == "S" else each != 0).any()}  # fmt: skip
+
+    def _residues(self, count: int) -> dict[str, NDArray[Any]]:
+        """Return names and numbers of the residues; numbers only where all have one."""
+        import numpy as np
+
+        names, numbers = np.zeros(count, "S8"), np.zeros(count, np.int64)
+        found: dict[str, NDArray[Any]] = {"residue": names, "residue_id": numbers}
+        for residue in self.value.topology.residues:
+            rows = np.array(residue.atoms, np.int64)
+            names[rows] = residue.name.encode("utf-8", "replace")
+            if residue.id is None:
+                found.pop("residue_id", None)
+            else:
+                numbers[rows] = residue.id
+        return found
+
+
+class FileSource(LibraryFile, Source):
+    """A file that chemfiles reads."""
+
+    memory = 8
+
+    @cached_property
+    def _format(self) -> Any:
+        """What chemfiles says of the format."""
+        return next(each for each in _formats() if _ending(self.variant) == each.extension)
+
+    @property
+    def names_alone(self) -> bool:  # type: ignore[override]
+        return self._format.name in NAMES_ALONE
+
+    def opened(self, frame: int) -> tuple[Any, int]:
+        chemfiles = library("chemfiles", self.name, "md")
+        chemfiles.set_warnings_callback(lambda _: None)
+        with chemfiles.Trajectory(self.file.name, "r", self._format.name) as trajectory:
+            frames = trajectory.nsteps
+            self.require_frame(frames)
+            found = trajectory.read_step(frame)
+        if "has_positions" in found.list_properties() and not found["has_positions"]:
+            raise DataFileError(f"{self.name}: frame {frame} has no positions; name another one")
+        return found, frames
+
+    @property
+    def time(self) -> Moment | None:
+        found = super().time
+        if found is None or self._format.name != "DCD":
+            return found
+        return moment_of(found.value * AKMA, "ps")
+
+    def particles(self, names: Mapping[str, str]) -> Particles:
+        if not self._format.positions:
+            raise DataFileError(
+                f"{self.name}: holds atoms without coordinates: render a trajectory of them, with "
+                f"--topology {shown(self.name)}"
+            )
+        return super().particles(names)
+
+
+opened_source = FileSource
+
+
+def knows(file: OpenFile) -> bool:
+    """Whether chemfiles reads files with the ending of this one."""
+    ending = _ending(file.path.suffix.lower())
+    return bool(ending) and any(each.extension == ending for each in _formats())
+
+
+def _formats() -> list[Any]:
+    """Return the formats that chemfiles reads."""
+    import chemfiles
+
+    return [each for each in chemfiles.formats_list() if each.read]
+
+
+def _ending(suffix: str) -> str:
+    return ALIASES.get(suffix, suffix)
