@@ -183,7 +183,7 @@ DATA: list[tuple[str, bytes | str, str]] = [
     ("a.npy", npy(np.zeros((2, 5))), "has shape (2, 5)"),
     ("a.csv", "1,2,3\n4,5,6\n", "line 1 holds numbers"),
     ("a.csv", "", "line 1 is empty"),
-    ("a.csv", "x,y,zz\n1,2,3\n", "no column 'z'"),
+    ("a.csv", "x,y,zz\n1,2,3\n", "there are no columns x, y and z"),
     ("a.csv", "x,y,z\n1,2,3\n1,two,3\n", "line 3, column 'y': 'two' is not"),
     ("a.csv", "x,y,z\n1,,3\n", "line 2, column 'y': there is no value"),
     ("a.csv", "x,y,z\n1,2,3\n1,2\n", "line 3: too few columns"),

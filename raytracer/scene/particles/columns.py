@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from raytracer.errors import DataFileError, shown, suggestion
@@ -42,9 +42,20 @@ class ColumnSource(ParticleSource):
     """A source whose spheres are chosen by the names of its columns."""
 
     noun: ClassVar[str] = "column"
+    first_line = 1
+    """Line of the first particle, for messages."""
+
+    @property
+    def where(self) -> str:
+        """The place of the names in messages: the file, and the line if there is one."""
+        return self.name
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all columns; one may stand there twice."""
+        return list(self.columns)
 
     def particles(self, names: Mapping[str, str]) -> Particles:
-        columns = self.columns
         parts = self.choose(names)
         left = list(dict.fromkeys([*parts.values(), *self.also]))
         arrays = self.load(left)
@@ -56,7 +67,7 @@ class ColumnSource(ParticleSource):
         elif "diameter" in values:
             result.radius = values["diameter"] * 0.5
         if "color" in values:
-            _set_color(result, values["color"], columns[parts["color"]], parts["color"])
+            self._set_color(result, values["color"], parts["color"])
         elif "r" in values:
             rows = stacked([values[c] for c in "rgb"])
             result.color = color_numbers(rows, wrong_colors(self.name, "columns r, g, b"))
@@ -106,11 +117,11 @@ class ColumnSource(ParticleSource):
             if found is not None and not {"radius", "diameter"} & set(chosen):
                 chosen[part] = found
         self._choose_color(chosen)
-        label = self._label
+        label = self._label(chosen.values())
         if label is not None:
             chosen["label"] = label
         told = list(names.values())
-        naming.require_one(chosen.values(), list(columns), self.name, self.noun, told)
+        naming.require_one(chosen.values(), self.names, self.where, self.noun, told)
         return chosen
 
     def labels(self, name: str, values: NDArray[Any]) -> Labels:
@@ -122,17 +133,17 @@ class ColumnSource(ParticleSource):
         """
         says = "elements" if name in ATOMIC_NUMBERS else "types" if name in TYPES else None
         labels, ids = label_ids(values, self.name)
-        return Labels(labels, ids, says)
+        return Labels(labels, ids, says, self.first_line)
 
     def labels_of_atoms(self) -> Labels | None:
-        name = self._label
+        name = self._label(())
         return None if name is None else self.labels(name, self.load([name])[name])
 
-    @property
-    def _label(self) -> str | None:
-        """The column that holds labels, or None."""
+    def _label(self, taken: Collection[str]) -> str | None:
+        """Return the column that holds labels and is not taken for something else, or None."""
         columns = self.columns
-        return next((name for name in LABELS if name in columns and not columns[name].shape), None)
+        known = (name for name in LABELS if name in columns and name not in taken)
+        return next((name for name in known if not columns[name].shape), None)
 
     def _choose_centers(self, chosen: dict[str, str]) -> None:
         columns = self.columns
@@ -153,7 +164,7 @@ class ColumnSource(ParticleSource):
                 )
             if found is None:
                 raise DataFileError(
-                    f"{self.name}: there are no {self.noun}s x, y and z; it holds "
+                    f"{self.name}: there are no {naming.PLURAL[self.noun]} x, y and z; it holds "
                     f"{naming.listed(list(columns)) or 'nothing'} (in a scene file, say arrays = "
                     '{x = "...", y = "...", z = "..."})'
                 )
@@ -183,6 +194,16 @@ class ColumnSource(ParticleSource):
         sizes = [] if {"radius", "diameter", "label"} & set(chosen) else naming.sizes(left)
         colors = [] if {"color", "r", "label"} & set(chosen) else naming.colors(left)
         return naming.unused(self.name, self.noun, sizes, colors, 'colors = "..."')
+
+    def _set_color(self, result: Particles, values: NDArray[Any], name: str) -> None:
+        """Set the colours of particles from one column."""
+        if self.columns[name].kind == "text":
+            from raytracer.scene.particles.text_table import text_palette
+
+            line = self.first_line
+            result.color, result.color_id = text_palette(values, result.source, name, line)
+        else:
+            result.color = color_numbers(values, wrong_colors(result.source, f"'{shown(name)}'"))
 
 
 def label_ids(values: NDArray[Any], source: str) -> tuple[list[str], NDArray[Any]]:
@@ -239,16 +260,6 @@ def wrong_colors(source: str, what: str) -> Callable[[str], DataFileError]:
         what: the columns that hold them.
     """
     return lambda problem: DataFileError(f"{source}: {what}: {problem}")
-
-
-def _set_color(result: Particles, values: NDArray[Any], column: Column, name: str) -> None:
-    """Set the colours of particles from one column."""
-    if column.kind == "text":
-        from raytracer.scene.particles.text_table import text_palette
-
-        result.color, result.color_id = text_palette(values, result.source, name, 1)
-    else:
-        result.color = color_numbers(values, wrong_colors(result.source, f"'{shown(name)}'"))
 
 
 def _centers(values: Mapping[str, NDArray[Any]]) -> NDArray[Any]:

@@ -13,7 +13,7 @@ _EXCEL = "import pandas; pandas.read_excel('{name}').to_csv('{new}.csv', index=F
 
 _KINDS = (
     (".bundle .xtd .gpw", "ase", _ASE),
-    (".pvtu .pvtp .vti .vtr .vtm .pcd", "pyvista", _PYVISTA),
+    (".pvtu .pvtp .vti .vtr .vtm .stl .obj .pcd", "pyvista", _PYVISTA),
     (".xlsx", "pandas openpyxl", _EXCEL),
 )
 """Endings, the packages that the command needs, and the command for Python."""

@@ -39,7 +39,11 @@ for _index, _axis in enumerate("xyz"):
 GUESSES = {"radius": "r", "diameter": "d"}
 """Names of one letter that are taken where nothing better is there, with a warning."""
 
-_PLURAL = {"column": "columns", "array": "arrays", "property": "properties"}
+PLURAL = {
+    "column": "columns", "array": "arrays", "property": "properties", "field": "fields",
+    "attribute": "attributes", "variable": "variables", "dataset": "datasets",
+}  # fmt: skip
+"""What sources call their columns, one and several."""
 
 # Compiled by `re` where they are needed first: most files ask for none of them.
 _UNIT = r"\s*(\[[^\]]*\]|\([^)]*\)|/\s*\S+)\s*$"
@@ -121,7 +125,7 @@ def require_one(
         ]
         if len(same) > 1:
             but = "" if same.count(name) == len(same) else " but for units and capital letters"
-            what = f"{_PLURAL[kind]} {listed(same)}"
+            what = f"{PLURAL[kind]} {listed(same)}"
             raise DataFileError(
                 f"{source}: the {what} have the same name{but}; rename or remove all but one"
             )
@@ -184,7 +188,7 @@ def unused(source: str, kind: str, sizes: Sequence[str], colors: Sequence[str], 
         if names:
             several = len(names) > 1
             what = "radii" if part == "radius" else "colours"
-            noun, verb = (_PLURAL[kind], "are") if several else (kind, "is")
+            noun, verb = (PLURAL[kind], "are") if several else (kind, "is")
             found.append((part, (
                 f"{source}: {noun} {listed(names)} {verb} not used: to take {what} from "
                 f"there, say arrays = {{{key}}} in a scene file"

@@ -22,10 +22,10 @@ LIBRARIES = {
     "formats.gsd": "gsd",
     "formats.hdf5": "h5py",
     "formats.las": "laspy",
+    "formats.ply": "plyfile",
     "objects.ase": "ase",
     "objects.chemfiles": "chemfiles",
     "objects.mdanalysis": "MDAnalysis",
-    "objects.meshio": "meshio",
 }
 """The library of each module that needs one: it reads in a process of its own.
 
@@ -167,6 +167,7 @@ FORMATS = (
         (".vtp", ".vtu", ".vts"),
         pattern=r"(?:<\?xml[^>]*>\s*)?<VTKFile",
     ),
+    Format("PLY", "formats.ply", (".ply",), (b"ply\n", b"ply\r\n")),
     Format("LAS", "formats.las", (".las", ".laz"), (b"LASF",)),
     Format("GSD", "formats.gsd", (".gsd",), (b"\xdf\x65\xdf\x65\xdf\x65\xdf\x65",)),
     Format("NetCDF", "formats.netcdf", (".nc", ".ncdf", ".ncrst"), (b"CDF\1", b"CDF\2", b"CDF\5")),
@@ -195,7 +196,6 @@ FORMATS = (
         "outcar gjf com gen ascii struct g96 xsd car con coord dlp4 f34 rmc6f magres abi onetep "
         "nwi nwo"
     )),
-    Format("", "objects.meshio", _endings("ply stl obj off")),
     Format("Amber restart", "formats.inpcrd", (), pattern=_RESTART),
     Format("Amber trajectory", _MDANALYSIS, (), pattern=_AMBER, variant=".mdcrd"),
 )  # fmt: skip
@@ -303,7 +303,7 @@ def _asked(file: OpenFile, suffix: str) -> Format | None:
     """Return the format of a file that one of the libraries here says to read, or None."""
     from importlib.util import find_spec
 
-    for module in (_CHEMFILES, _MDANALYSIS, _ASE, "objects.meshio"):
+    for module in (_CHEMFILES, _MDANALYSIS, _ASE):
         if find_spec(LIBRARIES[module]) is not None:
             from raytracer.scene.particles.isolated import call
 

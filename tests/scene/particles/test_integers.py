@@ -26,17 +26,6 @@ ITEM: ATOMS id type x y z
 {} 1 0 0 0
 """
 XYZ = "1\nProperties=species:S:1:pos:R:3:id:I:1\nH 0 0 0 {}\n"
-PLY = """\
-ply
-format ascii 1.0
-element vertex 1
-property float x
-property float y
-property float z
-property uchar id
-end_header
-0 0 0 {}
-"""
 VTK = """\
 # vtk DataFile Version 3.0
 points
@@ -54,7 +43,7 @@ VTP = """\
 <DataArray type="Float32" NumberOfComponents="3">0 0 0</DataArray></Points>
 <PointData><DataArray type="UInt8" Name="id">{}</DataArray></PointData></Piece></PolyData></VTKFile>
 """
-FILES = {"a.dump": DUMP, "a.xyz": XYZ, "a.ply": PLY, "a.vtk": VTK, "a.vtp": VTP}
+FILES = {"a.dump": DUMP, "a.xyz": XYZ, "a.vtk": VTK, "a.vtp": VTP}
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -44,7 +44,9 @@ def test_a_table_without_names(tmp_path: Path, comment: str) -> None:
 
 
 def test_what_is_no_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "there is no column 'x'" in refusal(write(tmp_path / "a.txt", "to be done\n"), capsys)
+    assert "there are no columns x, y and z" in refusal(
+        write(tmp_path / "a.txt", "to be done\n"), capsys
+    )
     two = write(tmp_path / "b.txt", "1 2\n3 4\n")
     assert "line 1 holds numbers; it must name the columns" in refusal(two, capsys)
 

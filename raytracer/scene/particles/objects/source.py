@@ -110,14 +110,11 @@ class LibraryFile(ObjectSource):
 
     def particles(self, names: Mapping[str, str]) -> Particles:
         result = super().particles(names)
-        if result.labels is None and not self.is_cloud:
+        if result.labels is None:
             result.notes.append(no_atoms(self.name))
         if self._frames > 1 and not self.is_chosen:
             result.notes.append(("", more_frames(self.name, self._frames)))
         return result
-
-    is_cloud: ClassVar[bool] = False
-    """Whether particles are points, and no atoms."""
 
     def require_frame(self, frames: int = 1) -> None:
         """Refuse a file of which a frame does not fit into memory."""

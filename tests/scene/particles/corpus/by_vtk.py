@@ -95,13 +95,13 @@ def vtk_old(path: Path) -> Written:
     return Written(single(POINTS), symbols=(), radii=RADII)
 
 
-@kind("PLY, binary", "e.ply", "pyvista", "float32")
+@kind("PLY, binary", "e.ply", "pyvista", "float32", "plyfile")
 def ply(path: Path) -> Written:
     cloud(single(POINTS)).save(str(path), binary=True)
     return Written(single(POINTS), symbols=())
 
 
-@kind("PLY, text", "text.ply", "pyvista", "6 digits")
+@kind("PLY, text", "text.ply", "pyvista", "6 digits", "plyfile")
 def ply_text(path: Path) -> Written:
     cloud(single(POINTS)).save(str(path), binary=False)
     return Written(POINTS, 1e-5, symbols=())
@@ -127,13 +127,13 @@ def meshio_vtk(path: Path) -> Written:
     return full()
 
 
-@kind("PLY, binary", "f.ply", "meshio", "float64")
+@kind("PLY, binary", "f.ply", "meshio", "float64", "plyfile")
 def meshio_ply(path: Path) -> Written:
     mesh().write(str(path), binary=True)
     return full()
 
 
-@kind("PLY, text", "g.ply", "meshio", "float64")
+@kind("PLY, text", "g.ply", "meshio", "float64", "plyfile")
 def meshio_ply_text(path: Path) -> Written:
     mesh().write(str(path), binary=False)
     return full()

@@ -1,0 +1,32 @@
+"""Point clouds and meshes in PLY (.ply): the properties of the vertices. Read by plyfile."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from raytracer.errors import DataFileError
+from raytracer.memory import require_room
+from raytracer.scene.particles.loaded import LoadedSource, library
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+MEMORY = 8
+"""Bytes of memory for each byte of the file while it is parsed."""
+
+
+class Source(LoadedSource):
+    """A .ply file."""
+
+    noun = "property"
+
+    def read(self) -> dict[str, NDArray[Any]]:
+        plyfile = library("plyfile", self.name, "ply")
+        require_room(self.name, MEMORY * self.file.size)
+        self.file.file.seek(0)
+        parts = {each.name: each for each in plyfile.PlyData.read(self.file.file, mmap=False)}
+        if "vertex" not in parts:
+            raise DataFileError(f"{self.name}: there is no element 'vertex'")
+        rows = parts["vertex"].data
+        native = rows.astype(rows.dtype.newbyteorder("="), copy=False)
+        return {name: native[name] for name in native.dtype.names if native[name].dtype != object}
