@@ -201,7 +201,7 @@ DATA: list[tuple[str, bytes | str, str]] = [
     ("a.xyz", "H 0 0 0\n", "line 1: 'H 0 0 0' is not the number of atoms"),
     ("a.xyz", XYZ.replace("1 1 1", "1 one 1"), "line 4, column 'y': 'one'"),
     ("a.xyz", XYZ.replace("1 1 1", "1 1"), "line 4: too few columns"),
-    ("a.xyz", XYZ.replace("pos:", "place:"), "line 2: Properties name no 'pos'"),
+    ("a.xyz", XYZ.replace("pos:", "place:"), "there are no properties x, y and z"),
     ("a.xyz", XYZ.replace("pos:R:3", "pos:Q:3"), "'pos:Q:3' is not"),
     ("a.xyz", XYZ.replace("Prop", 'Lattice="1 2" Prop'), "Lattice: '1 2'"),
     ("a.xyz", b"2\n\xff\xfe\n", "is not text in UTF-8"),

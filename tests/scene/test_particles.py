@@ -152,7 +152,7 @@ def test_extended_xyz_with_half_of_it(tmp_path: Path) -> None:
     by_element = read(path)
     assert by_element.radius is not None
     assert by_element.radius[0] == find("Fe").radius
-    np.testing.assert_allclose(colors_of(by_element), [[1, 0, 0.2]])
+    np.testing.assert_array_equal(colors_of(by_element), [[255, 0, 51]])
     own = read(path, {"radii": "r"})
     assert own.radius is not None
     assert own.radius[0] == 3.5

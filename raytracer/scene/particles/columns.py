@@ -220,7 +220,7 @@ def label_ids(values: NDArray[Any], source: str) -> tuple[list[str], NDArray[Any
 
     if values.dtype.kind == "S":
         width = -(-max(values.dtype.itemsize, 1) // 8) * 8
-        return distinct(values.astype(f"S{width}"), source)
+        return distinct(values.astype(f"S{width}", copy=False), source)
     if len(values) and values.dtype.kind in "iu" and 0 <= values.min() <= values.max() < MOST_TYPES:
         return _type_ids(values)
     known, first, inverse = np.unique(values, return_index=True, return_inverse=True)
@@ -274,7 +274,7 @@ def stacked(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
     base = columns[0].base
     if isinstance(base, np.ndarray) and base.ndim == 2 and base.dtype == columns[0].dtype:
         for place in range(base.shape[1] - 2):
-            part = base[:, place : place + 3]
+            part = base[: len(columns[0]), place : place + 3]
             if all(_same(part[:, axis], columns[axis]) for axis in range(3)):
                 return part
     return np.stack(columns, axis=1)

@@ -12,43 +12,25 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from raytracer.errors import DataFileError, shown, suggestion
+from raytracer.errors import DataFileError, shown
 from raytracer.files.access import OpenFile
 from raytracer.memory import require_room
-from raytracer.scene.arrays import distinct
-from raytracer.scene.colors import color_numbers
 from raytracer.scene.elements import table as table_of_elements
-from raytracer.scene.particles import naming
-from raytracer.scene.particles.columns import (
-    ATOMIC_NUMBERS,
-    LABELS,
-    SPECIES,
-    TYPES,
-    wrong_colors,
-)
+from raytracer.scene.particles.columns import SPECIES, TYPES, ColumnSource
 from raytracer.scene.particles.integers import whole
-from raytracer.scene.particles.labels import Labels
 from raytracer.scene.particles.lines import aside, has_ink, has_lines, pick_line
 from raytracer.scene.particles.regular_text import table_rows
 from raytracer.scene.particles.source import (
     Box,
     Column,
     Moment,
-    Notes,
     Particles,
-    ParticleSource,
     Value,
     direction_of,
     moment_of,
     more_frames,
 )
-from raytracer.scene.particles.text_table import (
-    COLOR_BYTES,
-    line_at,
-    load_table,
-    number,
-    text_palette,
-)
+from raytracer.scene.particles.text_table import COLOR_BYTES, line_at, load_table, number
 
 if TYPE_CHECKING:
     import numpy as np
@@ -56,9 +38,6 @@ if TYPE_CHECKING:
 
 LABEL_BYTES = 16
 """Longest label of an atom that is told apart from others."""
-
-NUMBERS = ("R", "I")
-"""Kinds of properties that are numbers."""
 
 READ_KEYS = ("Lattice", "Properties")
 """Keys of the comment that are read."""
@@ -94,17 +73,22 @@ _TRUTH = {"t": True, "true": True, "1": True, "f": False, "false": False, "0": F
 
 _KINDS = {"S": "text", "R": "number", "I": "integer", "L": "truth value"}
 
-_PARTS = {"centers": "centers", "radius": "radius", "diameter": "radius", "color": "color"}
 
-
-class Source(ParticleSource):
+class Source(ColumnSource):
     """A plain or extended .xyz file."""
 
+    noun = "property"
+    first_line = 3
     has_pieces = True
 
     def __init__(self, file: OpenFile, variant: str = "") -> None:
         super().__init__(file, variant)
         self.atoms, self.comment = read_head(file)
+        self._color = ""  # the property that is the colour
+
+    @property
+    def where(self) -> str:
+        return f"{self.name}: line 2"
 
     @cached_property
     def properties(self) -> dict[str, Property]:
@@ -162,45 +146,32 @@ class Source(ParticleSource):
         kept = {name: self.properties[name] for name in names}
         if not kept:
             return {}
-        used = {name: (name, _as_read(each)) for name, each in kept.items()}
-        table = _table(self.file, self.atoms, used)
+        table = _table(self.file, self.atoms, kept, self._color)
         return {
             name: _converted(table[name], each.kind, self.name, name) for name, each in kept.items()
         }
 
+    def choose(self, names: Mapping[str, str]) -> dict[str, str]:
+        chosen = super().choose(names)
+        self._color = chosen.get("color", "")
+        return chosen
+
     def particles(self, names: Mapping[str, str]) -> Particles:
-        source, columns = self.name, self.properties
-        _check_names(names, columns, source)
-        chosen = _choose(names, columns, source)
-        line = f"{source}: line 2"
-        naming.require_one(chosen.values(), list(columns), line, "property", names.values())
-        used = {part: (name, columns[name]) for part, name in chosen.items()}
-        also = [name for name in self.also if name not in chosen.values()]
-        read = used | {f"+{name}": (name, _as_read(columns[name])) for name in also}
+        known = self.properties
+        types = next((name for name in TYPES if name in known and known[name].width == 1), "")
+        asked = self.also
+        if types and any(name in known for name in SPECIES):
+            self.also = list(dict.fromkeys([*asked, types]))
         with aside(lambda: has_lines(self.file, 2 + self.atoms)) as longer:
-            table = _table(self.file, self.atoms, read)
-        notes = _notes(source, columns, chosen)
+            result = super().particles(names)
         if longer.result():
-            notes += [("", note) for note in self._following()]
-        result = Particles(source, table["centers"], notes=notes)
-        result.extra = {
-            name: _converted(table[f"+{name}"], columns[name].kind, source, name) for name in also
-        }
-        if "radius" in used:
-            result.radius = table["radius"]
-        elif "diameter" in used:
-            result.radius = table["diameter"] * 0.5
-        if "color" in used:
-            _set_color(result, table["color"], *used["color"])
-        if "label" in used:
-            labels, ids = distinct(table["label"], source)
-            if "type" in used:
-                labels = _as_types(labels, ids, table["type"])
-            by_lammps = self.comment.startswith(LAMMPS) and all(map(str.isdecimal, labels))
-            meaning = "types" if by_lammps else _meaning(chosen["label"])
-            result.labels = Labels(labels, ids, meaning)
-        result.names = {_PARTS[part]: name for part, name in chosen.items() if part in _PARTS}
-        result.columns = {part: (name,) for part, name in result.names.items()}
+            result.notes += [("", note) for note in self._following()]
+        labels, values = result.labels, result.extra.get(types)
+        if labels is not None and labels.says is None:
+            of_lammps = self.comment.startswith(LAMMPS) and all(map(str.isdecimal, labels.names))
+            found = labels.names if values is None else _as_types(labels.names, labels.ids, values)
+            result.labels = labels._replace(names=found, says="types" if of_lammps else None)
+        result.extra = {name: result.extra[name] for name in asked}
         return result
 
     def row(self, index: int, count: int, used: Container[str]) -> Iterator[tuple[str, Value]]:
@@ -233,11 +204,6 @@ class Source(ParticleSource):
             )
 
 
-def _as_read(column: Property) -> Property:
-    """Return a property as it is parsed: truth values as texts."""
-    return column._replace(kind="S") if column.kind == "L" else column
-
-
 def _converted(values: NDArray[Any], kind: str, source: str, name: str) -> NDArray[Any]:
     """Return the values of a property as its kind has them."""
     import numpy as np
@@ -245,46 +211,6 @@ def _converted(values: NDArray[Any], kind: str, source: str, name: str) -> NDArr
     if kind == "L":
         return np.isin(values, (b"T", b"t", b"true", b"True", b"1"))
     return whole(values, source, name) if kind == "I" else values
-
-
-def _set_color(result: Particles, values: NDArray[Any], name: str, column: Property) -> None:
-    """Set the colours of particles from a property of texts or of three numbers."""
-    if column.kind == "S" and column.width == 1:
-        result.color, result.color_id = text_palette(values, result.source, name, 3)
-    else:
-        if column.width != 3:  # also of texts
-            raise DataFileError(f"{result.source}: line 2: Properties: a colour has three columns")
-        result.color = color_numbers(values, wrong_colors(result.source, f"'{shown(name)}'"))
-
-
-def _choose(
-    names: Mapping[str, str], columns: Mapping[str, Property], source: str
-) -> dict[str, str]:
-    """Return the properties to read: centers, radius or diameter, color, label."""
-    vectors = [name for name, column in columns.items() if column.width == 3]
-    places = [name for name in vectors if columns[name].kind in NUMBERS]
-    single = [name for name, column in columns.items() if column.width == 1]
-    sizes = [name for name in single if columns[name].kind in NUMBERS]
-    texts = [name for name in single if columns[name].kind == "S"]
-    colors = [name for name in vectors if columns[name].kind != "S"]
-    position = names.get("centers") or naming.usual("centers", places) or "pos"
-    if position not in places:
-        raise DataFileError(
-            f"{source}: line 2: Properties name no '{shown(position)}' of three columns of numbers"
-        )
-    radius, diameter = names.get("radii"), names.get("diameters")
-    radius = radius or (None if diameter else naming.usual("radius", sizes))
-    diameter = diameter or (None if radius else naming.usual("diameter", sizes))
-    wanted = {
-        "centers": position,
-        "radius": radius,
-        "diameter": diameter,
-        "color": names.get("colors") or naming.usual("color", [*colors, *texts]),
-        "label": next((name for name in LABELS if name in single), None),
-    }
-    if wanted["label"] in SPECIES:
-        wanted["type"] = next((name for name in TYPES if name in single), None)
-    return {part: name for part, name in wanted.items() if name is not None}
 
 
 def _as_types(labels: list[str], ids: NDArray[np.int32], types: NDArray[Any]) -> list[str]:
@@ -304,21 +230,6 @@ def _as_types(labels: list[str], ids: NDArray[np.int32], types: NDArray[Any]) ->
     if all(numbers) and (np.array(numbers)[ids] == types).all():
         return [str(number) for number in numbers]
     return labels
-
-
-def _meaning(name: str) -> str | None:
-    """Return what the name of a property says of its labels."""
-    if name in ATOMIC_NUMBERS:
-        return "elements"
-    return "types" if name in TYPES else None
-
-
-def _notes(source: str, columns: Mapping[str, Property], wanted: Mapping[str, str]) -> Notes:
-    """Return what to warn of: properties that are not used."""
-    left = [name for name in columns if name not in wanted.values()]
-    sizes = [] if {"radius", "diameter", "label"} & set(wanted) else naming.sizes(left)
-    colors = [] if {"color", "label"} & set(wanted) else naming.colors(left)
-    return naming.unused(source, "property", sizes, colors, 'colors = "..."')
 
 
 def read_head(file: OpenFile) -> tuple[int, str]:
@@ -410,50 +321,34 @@ def _check_lattice(text: str, source: str) -> None:
         raise DataFileError(f"{source}: line 2: Lattice: '{shown(text)}' is not nine numbers")
 
 
-def _check_names(names: Mapping[str, str], columns: Mapping[str, Property], source: str) -> None:
-    """Refuse own names that are not in the file."""
-    for part, name in names.items():
-        if part not in ("centers", "radii", "diameters", "colors"):
-            raise DataFileError(f"{source}: an .xyz file has properties; leave out arrays.{part}")
-        if name not in columns:
-            hint = suggestion(name, columns)
-            raise DataFileError(f"{source}: there is no property named '{name}'; {hint}")
-
-
 def _table(
-    file: OpenFile, count: int, used: Mapping[str, tuple[str, Property]]
+    file: OpenFile, count: int, used: Mapping[str, Property], color: str
 ) -> Mapping[str, NDArray[Any]]:
-    """Read the columns in use, each (N,) or (N, K), by their parts."""
+    """Read properties, each (N,) or (N, K), truth values as texts; that of the colour is longer."""
     import numpy as np
 
-    parts = sorted(used.items(), key=lambda item: item[1][1].first)
     fields: list[Any] = []
     places: list[int] = []
     labels: list[str] = []
-    for part, (name, column) in parts:
-        kind = "f8"
-        if part == "label" or column.kind == "S":
-            kind = f"S{COLOR_BYTES if part == 'color' else LABEL_BYTES}"
-        fields.append((part, kind) if column.width == 1 else (part, kind, (column.width,)))
-        places.extend(range(column.first, column.first + column.width))
-        axes = list("xyz") if part == "centers" else [name] * column.width
-        labels.extend(axes)
+    for name, each in sorted(used.items(), key=lambda item: item[1].first):
+        text = f"S{COLOR_BYTES if name == color else LABEL_BYTES}"
+        kind = text if each.kind in "SL" else "f8"
+        fields.append((name, kind) if each.width == 1 else (name, kind, (each.width,)))
+        places.extend(range(each.first, each.first + each.width))
+        labels.extend(
+            [name] if each.width == 1 else "xyz" if each.width == 3 else [name] * each.width
+        )
+    dtype = np.dtype(fields)
     if count == 0:
-        return _by_name(np.zeros(0, fields))
+        return _by_name(np.zeros(0, dtype))
     # A line has a letter or more for each column, and one after it. Line 1 may say too many.
     most = min(count, file.size // (2 * len(places)) + 1)
-    require_room(file.source, most * np.dtype(fields).itemsize)
-    regular = _regular(file, parts, np.dtype(fields), most)
+    require_room(file.source, most * dtype.itemsize)
+    regular = _regular(file, used, dtype, most)
     if regular is not None and len(next(iter(regular.values()))) == count:
         return regular
     table = load_table(
-        file,
-        labels,
-        dtype=np.dtype(fields),
-        skiprows=2,
-        max_rows=most,
-        usecols=places,
-        ndmin=1,
+        file, labels, dtype=dtype, skiprows=2, max_rows=most, usecols=places, ndmin=1
     )
     if len(table) != count:
         raise DataFileError(
@@ -464,20 +359,17 @@ def _table(
 
 
 def _regular(
-    file: OpenFile,
-    parts: Sequence[tuple[str, tuple[str, Property]]],
-    dtype: np.dtype[Any],
-    most: int,
+    file: OpenFile, used: Mapping[str, Property], dtype: np.dtype[Any], most: int
 ) -> Mapping[str, NDArray[Any]] | None:
-    """Return the columns by the compiled parser, or None."""
+    """Return the properties by the compiled parser, or None."""
     numbers: list[int] = []
     texts: dict[int, int] = {}
-    for part, (_, column) in parts:
-        kind = dtype[part]
-        if kind.base.kind != "S":
-            numbers += range(column.first, column.first + column.width)
-        elif column.width == 1 and column.first not in texts:
-            texts[column.first] = kind.itemsize
+    for name in dtype.names or ():
+        each = used[name]
+        if dtype[name].base.kind != "S":
+            numbers += range(each.first, each.first + each.width)
+        elif each.width == 1:
+            texts[each.first] = dtype[name].itemsize
         else:
             return None
     file.require_short_lines()
@@ -486,13 +378,13 @@ def _regular(
         return None
     found: dict[str, NDArray[Any]] = {}
     words, place = iter(rows.texts), 0
-    for part, (_, column) in parts:
-        if dtype[part].base.kind == "S":
-            found[part] = next(words)
-        else:
-            values = rows.numbers[:, place : place + column.width]
-            found[part] = values if column.width > 1 else values[:, 0]
-            place += column.width
+    for name in dtype.names or ():
+        if dtype[name].base.kind == "S":
+            found[name] = next(words)
+            continue
+        values = rows.numbers[:, place : place + used[name].width]
+        found[name] = values if used[name].width > 1 else values[:, 0]
+        place += used[name].width
     return found
 
 
