@@ -1,14 +1,13 @@
 """Index of frames: the bytes at which the frames of large files begin, kept between calls.
 
-An index is a file of the user's cache folder: a fixed header, one int64 for each frame, and a
-digest of both. It holds for one path, size and time of change.
+An index is a file of the user's cache folder, an array of int64 as NumPy saves it. Its name holds
+for one path, size and time of change.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
-import struct
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,10 +24,6 @@ KEPT_BYTES = 1 << 24
 
 MOST_KEPT = 500
 """Most indices in the folder; the oldest are removed."""
-
-_HEADER = struct.Struct("<8sqqq")
-_MAGIC = b"rtframe1"
-_DIGEST = 16
 
 
 def cache_folder() -> Path:
@@ -53,63 +48,52 @@ def starts_of(source: ParticleSource, file: OpenFile) -> NDArray[np.int64]:
 
     kept = file.size >= KEPT_BYTES and not file.is_standard_input
     path = _path_of(file, type(source).__module__) if kept else None
-    if path is not None and (found := _read(path, file, source.file.size)) is not None:
+    if path is not None and (found := _read(path, source.file.size)) is not None:
         return found
     starts = np.asarray(source.frame_starts(), np.int64)
     if path is not None:
-        _write(path, file, starts)
+        _write(path, starts)
     return starts
 
 
 def _path_of(file: OpenFile, format_name: str) -> Path | None:
     """Return the path of a file's index; None where there is no home folder."""
     try:
-        text = f"{file.path.absolute()}\0{format_name}"
+        text = f"{file.path.absolute()}\0{format_name}\0{file.size}\0{file.modified}"
         name = hashlib.blake2b(text.encode("utf-8", "surrogateescape"), digest_size=16)
-        return cache_folder() / f"{name.hexdigest()}.frames"
+        return cache_folder() / f"{name.hexdigest()}.npy"
     except (OSError, RuntimeError, ValueError):
         return None
 
 
-def _read(path: Path, file: OpenFile, size: int) -> NDArray[np.int64] | None:
-    """Return the starts from an index; None if there is none, or not of this file as it is.
+def _read(path: Path, size: int) -> NDArray[np.int64] | None:
+    """Return the starts from an index; None if there is none, or it is damaged.
 
     size: of the content, unpacked.
     """
     import numpy as np
 
     try:
-        data = path.read_bytes()
-    except OSError:
+        starts = np.load(path, allow_pickle=False)
+        right = starts.dtype == np.int64 and starts.ndim == 1 and len(starts) > 1
+        right = right and starts[0] >= 0 and starts[-1] <= size and (np.diff(starts) >= 0).all()
+    except (OSError, ValueError, EOFError):
         return None
-    body, digest = data[:-_DIGEST], data[-_DIGEST:]
-    if len(body) < _HEADER.size or hashlib.blake2b(body, digest_size=_DIGEST).digest() != digest:
-        return None
-    magic, bytes_, modified, count = _HEADER.unpack_from(body)
-    if (magic, bytes_, modified) != (_MAGIC, file.size, file.modified) or count < 1:
-        return None
-    starts = np.frombuffer(body, "<i8", offset=_HEADER.size).astype(np.int64)
-    right = len(starts) == count + 1 and starts[0] >= 0 and starts[-1] <= size
-    return starts if right and bool((np.diff(starts) >= 0).all()) else None
+    return starts if right else None
 
 
-def _write(path: Path, file: OpenFile, starts: NDArray[np.int64]) -> None:
+def _write(path: Path, starts: NDArray[np.int64]) -> None:
     """Keep an index; whoever reads it sees all of it or nothing. Without room it is not kept."""
-    header = _HEADER.pack(_MAGIC, file.size, file.modified, len(starts) - 1)
-    body = header + starts.astype("<i8").tobytes()
-    new = path.with_name(f"{path.name}.{os.getpid()}.new")
+    import numpy as np
+
+    new = path.with_name(f"{path.stem}.{os.getpid()}.new.npy")
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        _remove_old(path.parent)
+        kept = sorted(path.parent.glob("*.npy"), key=lambda each: each.stat().st_mtime)
+        for old in kept[: max(len(kept) - MOST_KEPT + 1, 0)]:
+            old.unlink(missing_ok=True)
         try:
-            new.write_bytes(body + hashlib.blake2b(body, digest_size=_DIGEST).digest())
+            np.save(new, starts)
             new.replace(path)
         except OSError:
             new.unlink(missing_ok=True)
-
-
-def _remove_old(folder: Path) -> None:
-    """Remove the oldest indices where there are too many."""
-    kept = sorted(folder.glob("*.frames*"), key=lambda path: path.stat().st_mtime)
-    for path in kept[: max(len(kept) - MOST_KEPT + 1, 0)]:
-        path.unlink(missing_ok=True)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from raytracer.files.access import LINE_BYTES, OpenFile
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -26,47 +28,16 @@ LINES_BYTES = 1 << 20
 Result = TypeVar("Result")
 
 
-class Answer(Generic[Result]):
-    """The result of a function that runs on a thread of its own; see `aside`."""
-
-    def __init__(self, function: Callable[[], Result]) -> None:
-        from threading import Thread
-
-        self._function = function
-        self._thread = Thread(target=self._run, daemon=True)
-        self._thread.start()
-
-    def _run(self) -> None:
-        try:
-            self._result = self._function()
-        except BaseException as error:
-            self._error: BaseException | None = error
-        else:
-            self._error = None
-
-    def wait(self) -> None:
-        """Return when the function has ended."""
-        self._thread.join()
-
-    def result(self) -> Result:
-        """Return what the function returned, or raise what it raised."""
-        self.wait()
-        if self._error is not None:
-            raise self._error
-        return self._result
-
-
 @contextmanager
-def aside(function: Callable[[], Result]) -> Iterator[Answer[Result]]:
-    """Run a function beside the block, which does not end before it.
+def aside(function: Callable[[], Result]) -> Iterator[Future[Result]]:
+    """Run a function on a thread beside the block, which does not end before it.
 
     NumPy's parser takes one core; counting, which releases the interpreter, takes another one.
     """
-    answer = Answer(function)
-    try:
-        yield answer
-    finally:
-        answer.wait()
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(1) as pool:
+        yield pool.submit(function)
 
 
 def pieces(file: OpenFile) -> Iterator[bytes]:

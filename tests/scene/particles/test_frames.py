@@ -241,7 +241,6 @@ def test_an_index_is_kept_until_the_file_changes(
     path = write(tmp_path / "a.xyz", "".join(xyz(points_of(k), k) for k in range(3)))
     assert frame_count(path) == 3
     (kept,) = (tmp_path / "cache" / "frames").iterdir()
-    content = kept.read_bytes()
     looked: list[Any] = []
     counted = frames.counted_lines
 
@@ -255,10 +254,12 @@ def test_an_index_is_kept_until_the_file_changes(
     write(path, "".join(xyz(points_of(k), k) for k in range(4)))
     np.testing.assert_array_equal(centers(path, -1), points_of(3))
     assert len(looked) == 1
-    for damaged in (content, content[:-1], b"", kept.read_bytes()[:-20] + bytes(20)):
-        kept.write_bytes(damaged)
+    (new,) = set(kept.parent.iterdir()) - {kept}
+    content = new.read_bytes()
+    for damaged in (content[:-1], b"", content[:-20] + bytes(20)):
+        new.write_bytes(damaged)
         assert frame_count(path) == 4
-    assert len(looked) == 5
+    assert len(looked) == 4
 
 
 def test_a_frame_that_is_still_being_written_is_left_out(tmp_path: Path) -> None:
