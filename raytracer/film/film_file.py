@@ -29,7 +29,6 @@ from raytracer.settings import MAX_SAMPLES
 
 if TYPE_CHECKING:
     from raytracer.files.npz import Archive
-    from raytracer.film.exr_header import ExrHeader
     from raytracer.film.film import Film
 
 Color = tuple[float, float, float]
@@ -367,11 +366,8 @@ def read_metadata(path: str | Path, is_input: bool = True) -> dict[str, Any]:
     with opened(path, error=DataFileError, is_input=is_input) as file:
         if file.path.suffix.lower() == ".npz":
             return _npz_metadata(file)
-        exr = _require_openexr(file.path)
-        exr_header.check(file)
-        with reading(file.source, "OpenEXR"), printed():
-            stored = exr.File(file.name, header_only=True)
-            about = stored.header().get("raytracer")
+        _require_openexr(file.path)
+        about = exr_header.check(file).attributes.get("raytracer")
         return _metadata(about, file.source) if isinstance(about, str) else {}
 
 
@@ -411,7 +407,7 @@ def _read_exr(file: OpenFile, names: Sequence[str]) -> StoredFilm:
     source = file.source
     exr = _require_openexr(file.path)
     header = exr_header.check(file)
-    require_room(source, header.reading(file.size) + _stacking(header, names))
+    require_room(source, 2 * header.reading())  # as channels, and stacked as layers
     with (
         reading(source, "OpenEXR"),
         printed() as messages,
@@ -443,19 +439,6 @@ def _read_exr(file: OpenFile, names: Sequence[str]) -> StoredFilm:
     film.metadata["half"] = True  # the file has no sums: this is the mean of the samples
     film.metadata["samples_before"] = film.samples
     return film._replace(samples=1, counts=None)
-
-
-def _stacking(header: ExrHeader, names: Sequence[str]) -> int:
-    """Return the bytes of the layers that `_read_exr` stacks from channels."""
-    has = header.channels
-    sums = "sums" if "sums.R" in has else ""
-    size = sum(has.get(f"{sums}.{name}" if sums else name, 0) for name in "RGBA")
-    if not sums:
-        size += 16  # the mean as float32
-    for name in names:
-        if len(AOVS[name]) > 1:
-            size += sum(has.get(f"{name}.{letter}", 0) for letter in AOVS[name])
-    return size * header.width * header.height
 
 
 def _stacked(stored: dict[str, NDArray[Any]], layer: str, names: str) -> NDArray[Any]:

@@ -58,9 +58,10 @@ _ADLER = 65521
 _HEAD = 256
 
 
-def chunk(kind: bytes, data: bytes) -> bytes:
+def chunk(kind: bytes, data: bytes | bytearray) -> bytes:
     """Return a PNG chunk: length, type, data, checksum."""
-    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+    check = struct.pack(">I", zlib.crc32(data, zlib.crc32(kind)))
+    return b"".join((struct.pack(">I", len(data)), kind, data, check))
 
 
 def encode(
@@ -84,7 +85,7 @@ def write(
     """Write a PNG file in parts; its bytes do not depend on the number of threads.
 
     Args:
-        file: a seekable stream.
+        file: a stream.
         pixels: uint8 or uint16 (h, w, 3 or 4), sRGB with straight alpha.
         text: keys and ASCII values of the text chunks.
         threads: 0 takes every core that the process may use.
@@ -105,44 +106,14 @@ def write(
 
 
 def _write_data(file: BinaryIO, parts: Iterable[bytes]) -> None:
-    """Write IDAT chunks, all but the last of exactly `IDAT_BYTES`, without buffering.
-
-    The length of a chunk precedes its data, and is written when the chunk is complete.
-    """
-    data = _Chunk(file, b"IDAT")
+    """Write IDAT chunks, all but the last of exactly `IDAT_BYTES`, while they are made."""
+    data = bytearray()
     for part in parts:
-        rest = memoryview(part)
-        while data.size + len(rest) > IDAT_BYTES:
-            room = IDAT_BYTES - data.size
-            data.add(rest[:room])
-            data.close()
-            data, rest = _Chunk(file, b"IDAT"), rest[room:]
-        data.add(rest)
-    data.close()
-
-
-class _Chunk:
-    """A chunk that is written in parts."""
-
-    def __init__(self, file: BinaryIO, kind: bytes) -> None:
-        self.size = 0
-        self._file, self._start = file, file.tell()
-        self._check = zlib.crc32(kind)
-        file.write(bytes(4) + kind)
-
-    def add(self, data: memoryview) -> None:
-        """Write a part of the data."""
-        self.size += len(data)
-        self._check = zlib.crc32(data, self._check)
-        self._file.write(data)
-
-    def close(self) -> None:
-        """Write length and checksum."""
-        self._file.write(struct.pack(">I", self._check))
-        end = self._file.tell()
-        self._file.seek(self._start)
-        self._file.write(struct.pack(">I", self.size))
-        self._file.seek(end)
+        data += part
+        while len(data) > IDAT_BYTES:
+            file.write(chunk(b"IDAT", data[:IDAT_BYTES]))
+            del data[:IDAT_BYTES]
+    file.write(chunk(b"IDAT", data))
 
 
 def _compressed(pixels: Pixels, threads: int, level: int) -> Iterator[bytes]:

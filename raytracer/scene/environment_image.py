@@ -126,9 +126,7 @@ def _read_exr(file: OpenFile) -> Any:
             f"{file.path}: reading .exr needs OpenEXR: pip install 'raytracer[exr]'"
         ) from None
     header = exr_header.check(file, tiles=True)
-    need = header.reading(file.size)
-    if header.channels != dict.fromkeys("RGB", 4):  # as they are wanted
-        need += TEXEL * header.width * header.height
+    need = header.reading() + TEXEL * header.width * header.height
     _require(file, header.width, header.height, 0, need)
     with OpenEXR.File(file.name) as image:
         channels = image.channels()

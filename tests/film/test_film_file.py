@@ -315,19 +315,6 @@ def test_a_film_with_odd_parts_is_neither_saved_nor_developed(
             film.statistics()
 
 
-@exr_only
-@pytest.mark.parametrize("name", [b"raytracer\0string\0", b"dataWindow\0box2i\0"])
-def test_an_attribute_of_exr_that_stands_twice_is_refused(name: bytes, tmp_path: Path) -> None:
-    path = full().save(tmp_path / "a.exr")
-    data = path.read_bytes()
-    at = data.index(name)
-    size = int.from_bytes(data[at + len(name) : at + len(name) + 4], "little")
-    attribute = data[at : at + len(name) + 4 + size]
-    path.write_bytes(data[:at] + attribute + data[at:])
-    with pytest.raises(DataFileError, match=f"a.exr: .*'{name.partition(bytes(1))[0].decode()}'"):
-        Film.load(path)
-
-
 @pytest.mark.parametrize("spheres", ["many", None, -1, 10**400, 1.5, {}])
 def test_a_film_whose_metadata_are_odd_can_be_shown(spheres: Any) -> None:
     film = full()
