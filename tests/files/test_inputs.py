@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from PIL import Image
 
 import raytracer
+from raytracer.cli import main
 from raytracer.errors import OutputError
 from raytracer.files import inputs
 from raytracer.film.film import Film
@@ -32,9 +34,10 @@ SCENES = {
 FRAME = "2\n\nC 0 0 0\nO 0 0 1\n"
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """A folder with an input of each kind; NAME.png leads to most of them, as link-NAME.png."""
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with an input of each kind."""
+    tmp_path = tmp_path_factory.mktemp("inputs")
     for name, text in SCENES.items():
         (tmp_path / name).write_text(text)
     np.savez(tmp_path / "stars.npz", centers=np.eye(3), id=np.arange(3))
@@ -49,6 +52,14 @@ def folder(tmp_path: Path) -> Path:
         Image.new("RGB", (8, 4), "white").save(tmp_path / name)
     words = f"render ball.toml {SMALL} -q -o camera.png --film film.npz"
     assert command(tmp_path, words).returncode == 0
+    return tmp_path
+
+
+@pytest.fixture
+def folder(prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder, with an input of each kind; link-NAME.png leads to most of them."""
+    shutil.copytree(prepared, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
     for path in sorted(tmp_path.iterdir()):
         if path.is_file() and path.name != "sky.png":
             (tmp_path / f"link-{path.stem}.png").symlink_to(path.name)
@@ -103,12 +114,15 @@ def contents(folder: Path) -> dict[str, bytes]:
         "scene generate crystal -o ball.toml",
     ],
 )
-def test_no_output_replaces_an_input(words: str, folder: Path) -> None:
+def test_no_output_replaces_an_input(
+    words: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     before = contents(folder)
-    done = command(folder, words)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.count("\n") == 1
-    assert "exists already" in done.stderr or "would be overwritten" in done.stderr
+    assert main(words.split()) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.count("\n") == 1
+    assert "exists already" in said.err or "would be overwritten" in said.err
     assert contents(folder) == before
 
 
@@ -151,20 +165,17 @@ def test_what_may_be_replaced(folder: Path) -> None:
         "scene generate crystal --count 10 -o ball.toml --force",
         "scene generate crystal --count 20 -o ball.toml --force",
     ):
-        done = command(folder, words)
-        assert done.returncode == 0, done.stderr
+        assert main(words.split()) == 0, words
     assert Film.load(folder / "film.npz").samples == 3
     assert sorted(path.name for path in folder.glob("ball*.png")) == ["ball-2.png", "ball.png"]
 
 
 def test_a_default_name_is_never_that_of_an_input(folder: Path) -> None:
-    words = f"render ball.toml {SMALL} --camera ball-2.png"
-    assert command(folder, f"render ball.toml {SMALL} -o ball.png").returncode == 0
-    assert command(folder, f"render ball.toml {SMALL} -o ball-2.png").returncode == 0
+    words = f"render ball.toml {SMALL}"
+    assert main(f"{words} -o ball-2.png".split()) == 0
     before = contents(folder)["ball-2.png"]
     for _ in range(2):
-        done = command(folder, words)
-        assert done.returncode == 0, done.stderr
+        assert main(f"{words} --camera ball-2.png".split()) == 0
     assert contents(folder)["ball-2.png"] == before
 
 
