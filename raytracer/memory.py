@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from math import prod
 
 from raytracer.errors import MemoryNeedError, UserError
+from raytracer.film.aovs import AOVS
 from raytracer.layout import draft_shape
 from raytracer.resources import (
     available_address_space,
@@ -41,18 +42,6 @@ SOLID, SOLID_LEAF = 144, 32
 
 FILM, COUNT = 16, 4
 """Bytes of a pixel: float32 sums of four channels, and its number of samples."""
-
-AOVS = {
-    "depth": 4,
-    "normal": 12,
-    "albedo": 12,
-    "id": 4,
-    "position": 12,
-    "samples": 4,
-    "denoising_albedo": 12,
-    "denoising_normal": 12,
-}
-"""Bytes of a pixel of each output variable."""
 
 HITS = 8 * MIB
 """Bytes of first hits that are turned into output variables at a time."""
@@ -155,7 +144,7 @@ class Need:
     def picture(self) -> int:
         """Bytes of the film, and of what is made of it."""
         pixels, out = self.width * self.height, self.output
-        aovs = sum(AOVS[name] for name in out.aovs)
+        aovs = 4 * sum(len(AOVS[name]) for name in out.aovs)
         light = aovs + out.bits // 2 + (0 if out.begun else FILM)
         light += (FILM if out.parts else 0) + (FILM + COUNT if out.counts else 0)
         later = [
@@ -164,7 +153,7 @@ class Need:
         ]
         size = (light + max(later)) * pixels
         if out.film == ".exr":  # the mean, and a plane for each channel
-            planes = FILM + 2 * FILM + aovs + sum(AOVS[name] for name in out.carried)
+            planes = 3 * FILM + aovs + 4 * sum(len(AOVS[name]) for name in out.carried)
             size += planes * (pixels + EXR_COPIES * self.width * min(EXR_ROWS, self.height))
         if out.denoise:
             size += min(DENOISE * pixels, MAX_DENOISE)

@@ -288,11 +288,7 @@ def posters_of(movie: Path) -> tuple[Path, Path]:
 
 
 class _Job:
-    """One call of `Animation.save`: which frames are finished, and the others rendered.
-
-    Attributes:
-        crew: gives the workers that render; None renders here.
-    """
+    """One call of `Animation.save`: which frames are finished, and the others rendered."""
 
     crew: Callable[[], AbstractContextManager[Crew]] | None = None
     hashed = True

@@ -150,13 +150,7 @@ def _still(
 def _interval(
     middles: NDArray[np.float64], halves: NDArray[np.float64], low: float, high: float
 ) -> tuple[float, float]:
-    """Return the middle of what pictures show beside the room, and half the picture that shows all.
-
-    Args:
-        middles: of the pictures along an axis, (F,).
-        halves: of their sizes, (F,).
-        low, high: parts of a picture that are left free at either side.
-    """
+    """Return the middle of what pictures show beside the room, and half the picture."""
     end = (middles + halves * (1.0 - 2.0 * high)).max()
     begin = (middles - halves * (1.0 - 2.0 * low)).min()
     return (end + begin) / 2.0, (end - begin) / 2.0 / (1.0 - low - high)
@@ -165,14 +159,7 @@ def _interval(
 def _apex(
     side: NDArray[np.float64], along: NDArray[np.float64], tangent: float, low: float, high: float
 ) -> Point:
-    """Return place and depth of the apex of the narrowest wedge that holds points.
-
-    Args:
-        side: of the points, across the wedge, (F,).
-        along: towards the apex, (F,).
-        tangent: of half the picture's angle.
-        low, high: parts of the picture beside the wedge.
-    """
+    """Return place and depth of the apex of the narrowest wedge that holds points."""
     right = (side + along * (tangent * (1.0 - 2.0 * high))).max()
     left = (side - along * (tangent * (1.0 - 2.0 * low))).min()
     depth = (right - left) / 2.0 / (tangent * (1.0 - low - high))

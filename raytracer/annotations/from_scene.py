@@ -211,11 +211,7 @@ def _colors(spheres: SphereSet, each: bool = True) -> NDArray[np.float64]:
 
 
 def _texts(spheres: SphereSet, by: str, first: int) -> list[str]:
-    """Return the labels of a set; first: number of its first sphere in the scene.
-
-    Raises:
-        SceneError: its file has no such column.
-    """
+    """Return the labels of a set; first: number of its first sphere in the scene."""
     if by == "index" and spheres.file is None:
         return [str(first + row) for row in range(spheres.count)]
     with naming("labels.by"):

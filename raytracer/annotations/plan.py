@@ -138,11 +138,7 @@ class Plan:
         return Surroundings(Room(**sides), () if self.box is None else (self.box,))
 
     def _legend_alone(self, width: int, height: int) -> Overlay | None:
-        """Return the legend on a transparent sheet of its own size, or None.
-
-        Args:
-            width, height: of the picture beside which it is shown.
-        """
+        """Return the legend on a transparent sheet of its own size, or None."""
         wanted = self.annotations.legend
         if wanted is None:
             return None

@@ -357,16 +357,7 @@ def _unwritten(path: Path, error: OSError) -> WriteError:
 
 
 def _target(path: Path, replaces: str | Path | None) -> Path:
-    """Return the file that is replaced, with symbolic links followed.
-
-    Args:
-        path: of the output.
-        replaces: the only file that was read and may be replaced.
-
-    Raises:
-        OutputError: it is no regular file, is write-protected, or was read.
-        OSError: the path is invalid.
-    """
+    """Return the file that is replaced, with symbolic links followed."""
     try:
         link = path.lstat()
     except FileNotFoundError:

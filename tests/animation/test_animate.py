@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from PIL import Image as Pillow
 
 import raytracer
-from raytracer.animation.movie import durations
 from raytracer.animation.shots import Renderer
 from raytracer.cli import main
 from raytracer.errors import UserError
@@ -341,17 +340,6 @@ def test_the_command(trajectory: Path, tmp_path: Path, capsys: pytest.CaptureFix
     assert len(decoded(path)) == 3
 
 
-def test_options_of_an_animation_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    scene = tmp_path / "a.toml"
-    scene.write_text(
-        "[render]\nwidth = 16\nheight = 9\nsamples = 1\n[[spheres]]\ncenters = [[0, 0, 0]]\n"
-        "radius = 1\n"
-    )
-    path = tmp_path / "a.gif"
-    assert main(["animate", str(scene), "-o", str(path), "--turntable", "1s", "--fps=3"]) == 0
-    assert "3 frames, 1 s at 3 frames/s" in capsys.readouterr().out
-
-
 def test_colours_are_those_of_all_frames(trajectory: Path) -> None:
     """The ends of the scale are held; a text over the picture names the frame."""
     options = SMALL | {"color_by": "x", "map": ["blue", "red"], "look": "flat", "radius": 0.6}
@@ -401,8 +389,6 @@ def test_the_command_says_what_an_interrupt_leaves(
     ("arguments", "words"),
     [
         (["--frames", "9:"], "there is no frame in 9:: it holds 6 frames, 0 to 5"),
-        (["--frames", "7"], "there is no frame 7: it holds 6 frames"),
-        (["--frames", "a"], "'a' is not START:END:STEP"),
         (["--frames", "0"], "is one frame and the camera stands still"),
         (["--turntable", "8x"], "'8x' is neither seconds of a revolution"),
         (["--follow", "40"], "there is no particle 40 among 3"),
@@ -410,9 +396,6 @@ def test_the_command_says_what_an_interrupt_leaves(
         (["--codec", "av1"], "a .gif has no codec to choose"),
         (["-o", "a.avi"], "a movie ends in .mp4"),
         (["-o", "a##.jpg"], "numbered pictures end in .png or .exr"),
-        (["-o", "nowhere/a.gif"], "there is no folder nowhere"),
-        (["--fps", "0"], "animation.fps: must be"),
-        (["--poster", "--quality", "0"], "animation.quality: must be at least 1"),
     ],
 )
 def test_what_is_wrong_is_said(
@@ -452,8 +435,3 @@ def test_an_odd_size_is_made_even(trajectory: Path, tmp_path: Path) -> None:
     with pytest.warns(raytracer.RaytracerWarning, match="to 34x18 pixels"):
         animation.save(tmp_path / "a.mp4")
     assert decoded(tmp_path / "a.mp4")[0].shape == (18, 34, 3)
-
-
-def test_durations_add_up() -> None:
-    assert durations(3, 30.0, 10) == [30, 40, 30]
-    assert sum(durations(100, 24.0, 10)) == 4170

@@ -221,22 +221,3 @@ def test_scenes_of_python(tmp_path: Path) -> None:
         animation = raytracer.animate(scene, turntable=90, duration=0.5, fps=8, **SMALL)
         animation.save(tmp_path / name, workers=workers)
     assert (tmp_path / "a.gif").read_bytes() == (tmp_path / "b.gif").read_bytes()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["--workers", "0"], "workers: must be at least 1, not 0"),
-        (["--workers", "x"], "'x' is not a valid integer"),
-        (["--farm", "node17"], "'node17' is not the address of a Dask scheduler"),
-        (["--farm", "tcp://a:1", "--workers", "2"], "say one"),
-    ],
-)
-def test_the_command_refuses(
-    trajectory: Path, tmp_path: Path, arguments: list[str], words: str,
-    capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
-    path = tmp_path / "a.gif"
-    assert main(["animate", str(trajectory), "-o", str(path), *OPTIONS, *arguments]) == 2
-    assert words in capsys.readouterr().err
-    assert in_folder(tmp_path) == ["water.xyz"]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import raytracer
-from raytracer import Annotations, Camera, Legend, Scene, SimulationBox, SphereSet, TextLabel
+from raytracer import Annotations, Camera, Legend, Scene, SimulationBox, SphereSet
 from raytracer.annotations.projection import Projection
 from raytracer.cli import main
 from raytracer.errors import SceneError
@@ -67,23 +67,6 @@ def test_spheres_stay_in_the_middle_where_there_is_room() -> None:
     with_legend = raytracer.render(cloud(), annotations=legend, **settings)
     without = raytracer.render(cloud(), **settings)
     assert with_legend.camera == without.camera
-
-
-def test_a_camera_with_a_position_stays() -> None:
-    scene = cloud()
-    scene.camera = Camera(position=(0, 0, 5), look_at=(0, 0, 0))
-    image = raytracer.render(scene, annotations=Annotations(legend=Legend()), width=99, height=99,
-                             **SMALL)  # fmt: skip
-    assert image.camera is not None
-    assert image.camera.position == scene.camera.position
-
-
-def test_a_title_has_room_above() -> None:
-    title = Annotations(texts=[TextLabel("Title")])
-    image = raytracer.render(cloud(), annotations=title, width=240, height=240, **SMALL)
-    bare = raytracer.render(cloud(), camera=image.camera, width=240, height=240, **SMALL)
-    drawn = np.nonzero((image.to_uint8() != bare.to_uint8()).any(axis=-1))
-    assert extent(bare)[2] > drawn[0].max()
 
 
 def corners(camera: Camera | None, scene: Scene) -> Any:

@@ -203,7 +203,6 @@ def test_files_that_are_no_films_are_one_sentence(tmp_path: Path) -> None:
         ({"about": "{"}, "damaged"),
         ({"about": json.dumps({"format": 99})}, "format 99"),
         ({"about": json.dumps({"format": 1})}, "damaged"),
-        ({"sums": np.zeros((3, 3), np.float32)}, "holds no film"),
         ({"sums": np.zeros((3, 3, 4))}, "holds no film"),
         ({"sums": np.zeros((300, 3, 4), np.float32)}, "holds no film"),
         ({"aov_depth": np.zeros((2, 2), np.float32)}, "output variable depth is float32"),
@@ -286,17 +285,13 @@ def test_sums_whose_columns_go_first(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("part", "value", "says"),
     [
-        ("sums", [1, 2], "^sums: "),
         ("sums", np.zeros((7, 9, 4)), "^sums: "),
         ("sums", np.zeros((99, 9, 4), np.float32), "reach beyond the picture"),
-        ("sums", (n for n in range(3)), "^sums: "),
         ("samples", "2", "^samples: "),
-        ("samples", -1, "^samples: "),
         ("x0", np.zeros(3), "^x0: "),
         ("metadata", {"a": object()}, "^metadata: "),
         ("aovs", {"depth": [1.0]}, "'depth' is no array"),
         ("aovs", {"depth": np.zeros((2, 2), np.float32)}, "the output variable depth is"),
-        ("aovs", {"evil": np.zeros((7, 9), np.float32)}, "'evil' is no array"),
         ("aovs", 5, "^aovs: "),
     ],
 )
@@ -313,13 +308,6 @@ def test_a_film_with_odd_parts_is_neither_saved_nor_developed(
             film.tonemap()
         with pytest.raises(UserError, match=says):
             film.statistics()
-
-
-@pytest.mark.parametrize("spheres", ["many", None, -1, 10**400, 1.5, {}])
-def test_a_film_whose_metadata_are_odd_can_be_shown(spheres: Any) -> None:
-    film = full()
-    film.metadata["spheres"] = spheres
-    assert repr(film) == repr(full()).replace(", 12 spheres", "")
 
 
 @pytest.mark.parametrize("suffix", FORMATS)

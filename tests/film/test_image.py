@@ -17,7 +17,7 @@ import pytest
 from numpy.typing import NDArray
 from PIL import Image as Pillow
 
-from raytracer.errors import DataFileError, OutputError, UserError
+from raytracer.errors import DataFileError, OutputError
 from raytracer.files import output
 from raytracer.film import png
 from raytracer.film.film import Film
@@ -99,16 +99,6 @@ def test_16_bits_are_read_back_equal(tmp_path: Path, transparent: bool) -> None:
         assert read.info["srgb"] == 0
 
 
-def test_large_pictures_are_compressed_in_blocks_by_any_number_of_threads() -> None:
-    height, width = 300, 3 * png.BLOCK // 900
-    noise = np.random.default_rng(5).integers(0, 256, (height, width, 3), np.uint8)
-    one, many = (png.encode(noise, {}, threads) for threads in (1, 5))
-    assert one == many
-    with Pillow.open(io.BytesIO(one)) as read:
-        read.load()
-        assert np.array_equal(np.asarray(read), noise)
-
-
 def chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
     """Kind and body of every chunk of a PNG."""
     at = 8
@@ -136,12 +126,14 @@ def test_large_pictures_have_several_chunks(monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize("shape", [(3, 200_001, 3), (1, 1, 4), (700, 1, 3), (90, 2000, 4)])
 def test_blocks_may_end_anywhere_in_a_row(shape: tuple[int, ...]) -> None:
     noise = np.random.default_rng(6).integers(0, 256, shape, np.uint8)
-    with Pillow.open(io.BytesIO(png.encode(noise, {}))) as read:
+    one, many = (png.encode(noise, {}, threads) for threads in (1, 5))
+    assert one == many
+    with Pillow.open(io.BytesIO(one)) as read:
         read.load()
         assert np.array_equal(np.asarray(read), noise)
 
 
-@pytest.mark.parametrize("width", [1, 9, 12, 200])
+@pytest.mark.parametrize("width", [1, 9, 200])
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
 @pytest.mark.parametrize("block", [1, 7, 37])
 def test_short_blocks_give_the_same_rows(
@@ -218,19 +210,6 @@ def test_damaged_metadata_are_one_sentence(tmp_path: Path) -> None:
     assert png.read_metadata(path) is None
 
 
-def test_bad_outputs_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(OutputError, match=r"ends in \.png"):
-        output.check_picture(tmp_path / "a.jpg")
-    with pytest.raises(OutputError, match="there is no folder"):
-        output.check_picture(tmp_path / "missing" / "a.png")
-    (tmp_path / "folder.png").mkdir()
-    with pytest.raises(OutputError, match="is a folder"):
-        output.check_picture(tmp_path / "folder.png")
-    with pytest.raises(UserError, match="8 or 16 bits"):
-        picture().save(tmp_path / "a.png", bits=10)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["folder.png"]
-
-
 def test_only_the_renders_folder_is_made(tmp_path: Path) -> None:
     assert output.check_picture(tmp_path / "renders" / "a.png").parent.is_dir()
     assert list((tmp_path / "renders").iterdir()) == []
@@ -238,19 +217,3 @@ def test_only_the_renders_folder_is_made(tmp_path: Path) -> None:
     (tmp_path / "b" / "renders").touch()
     with pytest.raises(OutputError, match="there is no folder"):
         output.check_picture(tmp_path / "b" / "renders" / "a.png")
-
-
-def test_a_failed_write_leaves_the_old_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "a.png"
-    path.write_bytes(b"old")
-
-    def fail(self: Path, target: Path) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(Path, "replace", fail)
-    with pytest.raises(OutputError, match="No space left"):
-        output.write(path, b"new")
-    assert [entry.name for entry in tmp_path.iterdir()] == ["a.png"]
-    assert path.read_bytes() == b"old"

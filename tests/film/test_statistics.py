@@ -255,11 +255,3 @@ def test_common_exposure_is_that_of_all_pixels_together() -> None:
     assert found == pytest.approx(together.statistics(exposure="auto").exposure, abs=1e-4)
     tallies = [measure(film, settings) for film in films]
     assert np.array_equal(merged(tallies)["bins"], measure(together, settings)["bins"])
-
-
-def test_lines_and_json_say_the_same() -> None:
-    found = natural(50, 40).statistics(exposure=1)
-    assert set(found.to_dict()) == set(vars(found))
-    text = "\n".join(found.lines())
-    for words in ("average", "key", "median", "stops", "clipped", "black", "+1.00"):
-        assert words in text
