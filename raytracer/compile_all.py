@@ -32,8 +32,7 @@ from raytracer.backends.cuda.ptxas import by_entry
 from raytracer.backends.cuda.sources import digest, kernels_root
 from raytracer.benchmark.operations import modules
 from raytracer.benchmark.products import skinny
-from raytracer.benchmark.products.kernel import CLUSTERS
-from raytracer.benchmark.products.tiles import Shape, kernels_of, shapes_for
+from raytracer.benchmark.products.tiles import Shape, has_clusters, kernels_of, shapes_for
 from raytracer.errors import RaytracerError
 from raytracer.variants import (
     Kernel,
@@ -41,7 +40,6 @@ from raytracer.variants import (
     operations,
     preferred,
     products,
-    split_architecture,
 )
 
 # sm_80 serves 8.6 and 8.9 too, sm_120 also 12.1; PTX (compute_80) serves devices of the future.
@@ -189,7 +187,7 @@ def product_macros(op: str, arch: str, every_size: bool) -> list[tuple[tuple[str
         Without a compiler, a product takes the fastest of the tiles that are at hand.
     """
     found = modules()[op]
-    clusters = split_architecture(arch)[0] >= CLUSTERS
+    clusters = has_clusters(arch)
     odd = found.resolve({name: size + 1 for name, size in found.axes.items()})
     made = list[dict[str, str]]()
     for dtype in found.dtypes:

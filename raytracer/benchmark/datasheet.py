@@ -16,10 +16,6 @@ class Card:
     bfloat16: float
     source: str
 
-    def tflops(self, dtype: str) -> float:
-        """Return the peak for a data type; for unknown types that of float32."""
-        return {"float64": self.float64, "bfloat16": self.bfloat16}.get(dtype, self.float32)
-
 
 # Longer names first: the first one contained in the name of the device is used.
 CARDS = (

@@ -10,6 +10,7 @@ from raytracer.backends.cuda import probe, ptxas
 from raytracer.benchmark.operations.base import Axes, Op
 from raytracer.benchmark.products.model import Choice, proposals
 from raytracer.benchmark.products.skinny import SkinnyTile
+from raytracer.benchmark.products.tiles import has_clusters
 from raytracer.errors import RaytracerError
 from raytracer.variants import Kernel, Variant, split_architecture
 
@@ -50,7 +51,8 @@ def explain(op: Op, axes: Axes, dtype: str, ladder: list[Variant], arch: str) ->
     for variant in ladder:
         chosen, names = None, op.launch_names(axes, dtype)
         if variant.sizes:
-            (chosen,) = proposals(op.problem(axes, dtype, lambda _: 0), MULTIPROCESSORS)
+            problem, clusters = op.problem(axes, dtype, lambda _: 0), has_clusters(arch)
+            (chosen,) = proposals(problem, MULTIPROCESSORS, clusters=clusters)
         lines += ["", *rung(variant, arch, names, op.macros(axes, dtype), chosen)]
     return "\n".join(lines) + "\n"
 

@@ -67,7 +67,7 @@ def _torch(peer: Peer, arrays: Arrays, axes: Axes, stream: int) -> Callable[[], 
     ours = torch.cuda.ExternalStream(stream)
     # Products are in FP32, not in TF32.
     torch.backends.cuda.matmul.allow_tf32 = False
-    tensors = {name: _tensor(torch, array) for name, array in arrays.items()}
+    tensors = {name: torch.from_numpy(_signed(array)).cuda() for name, array in arrays.items()}
     torch.cuda.synchronize()
     return _on_stream(lambda: torch.cuda.stream(ours), peer, tensors, axes, ours.synchronize)
 
@@ -145,13 +145,6 @@ def version(package: str) -> str:
         nvcc = find_nvcc()
         return nvcc_version(nvcc).splitlines()[-1] if nvcc else "unknown"
     return str(getattr(import_module(package), "__version__", "unknown"))
-
-
-def _tensor(torch: Any, array: Any) -> Any:
-    """Copy an array to the device, or view one that is there."""
-    if hasattr(array, "__cuda_array_interface__"):
-        return torch.as_tensor(array, device="cuda")
-    return torch.from_numpy(_signed(array)).cuda()
 
 
 def _signed(array: Any) -> Any:

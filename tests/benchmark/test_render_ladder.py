@@ -295,20 +295,6 @@ def test_command_line(
     assert "13_packet" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"scene": "weekends"}, "no example scene 'weekends'; did you mean 'weekend'"),
-        ({"variant": "packet"}, "no variant 'packet' on cpu"),
-        ({"axes": {"depth": 3}}, "render has no axis 'depth'"),
-        ({"axes": {"width": [3, 4]}}, "one size from 1 to 16384"),
-    ],
-)
-def test_mistakes_are_one_sentence(options: dict[str, Any], words: str) -> None:
-    with pytest.raises(UserError, match=words):
-        raytracer.bench("render", backend="cpu", **({"scene": "three_balls"} | options))
-
-
 def test_camera_of_parallel_rays_sees_the_scene() -> None:
     view = View((0.0, 0.0, 4.0), (0.0, 0.0, 0.0), vertical_fov=40.0)
     buffers, tree = packed(random_scene(2, 200).but(view=view))

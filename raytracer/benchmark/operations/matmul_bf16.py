@@ -6,6 +6,7 @@ from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 from raytracer.benchmark.operations.base import (
+    PERIOD,
     Arrays,
     Axes,
     Op,
@@ -60,8 +61,11 @@ class MatMulBf16(Op):
     def values(
         self, shape: tuple[int, ...], dtype: str, distribution: str, seed: int
     ) -> NDArray[Any]:
-        """Draw the bits of bfloat16 values."""
-        return bfloat16_bits(draw(shape, "float32", distribution, seed))
+        """Draw the bits of bfloat16 values, which repeat as those of `draw`."""
+        import numpy as np
+
+        distinct = (min(int(np.prod(shape, dtype=np.int64)), PERIOD),)
+        return np.resize(bfloat16_bits(draw(distinct, "float32", distribution, seed)), shape)
 
     def outputs(self, axes: Axes, dtype: str) -> dict[str, Output]:
         """c (m, n): float32, or the bits of bfloat16."""

@@ -14,8 +14,7 @@ from raytracer.benchmark.cuda import tensor_map
 from raytracer.benchmark.cuda.kernel import Enqueue, RefusedError, SizeError
 from raytracer.benchmark.products.model import AnyTile, Choice, proposals
 from raytracer.benchmark.products.skinny import SkinnyTile
-from raytracer.benchmark.products.tiles import TensorTile, kernels_of, shapes_for
-from raytracer.variants import split_architecture
+from raytracer.benchmark.products.tiles import TensorTile, has_clusters, kernels_of, shapes_for
 
 if TYPE_CHECKING:
     from raytracer.backends.cuda.cache import Cubin
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
 
 BYTES = {2: "bfloat16", 4: "float32"}
 PROPOSALS = {2: 16, 4: 8}  # of the model that the bench times, by bytes of a value of A and B
-CLUSTERS = 90  # compute capability times ten, from which on there are clusters
 ALIGN_BLOCKS, ALIGN_THREADS = 8, 256  # blocks of a multiprocessor
 SAMPLES, SAMPLE, MAX_LAUNCHES = 3, 200e-6, 24  # of a choice that is timed: graphs, seconds of one
 TENSOR_ARGS, ROWS_ARGS = 512, 40  # bytes of ProductArgs and RowsToAlign
@@ -75,7 +73,7 @@ class ProductKernel:
             needs = ", ".join(map(str, variant.needs))
             raise RefusedError(f"needs {needs}; this GPU is {session.arch}")
         self.variant, self._session, self._timed = variant, session, timed
-        self._clusters = split_architecture(session.arch)[0] >= CLUSTERS
+        self._clusters = has_clusters(session.arch)
         self._loaded: dict[tuple[tuple[str, str], ...], Loaded] = {}
         self._used: Any = None  # the tile that was bound last
 

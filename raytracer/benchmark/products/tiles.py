@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from raytracer.benchmark.products.problem import Problem
+from raytracer.variants import split_architecture
 
 SHARED_LIMIT = 232448  # bytes of a block on sm_90 (CUDA programming guide, specifications)
 CHUNK = 2048  # bytes of C that a warp stores at a time
@@ -302,6 +303,11 @@ class SimtTile(Shape):
         if self.unaligned_c:
             values["UNALIGNED_C"] = 1
         return {name: str(value) for name, value in values.items()}
+
+
+def has_clusters(arch: str) -> bool:
+    """Whether an architecture has clusters of blocks and early launches."""
+    return split_architecture(arch)[0] >= 90
 
 
 def shapes_for(problem: Problem, clusters: bool) -> tuple[Shape, ...]:

@@ -17,9 +17,7 @@ from raytracer.benchmark.call import matched
 from raytracer.benchmark.operations._elements import POINTS
 from raytracer.benchmark.operations.base import (
     DISTRIBUTIONS,
-    bfloat16_bits,
     draw,
-    from_bfloat16,
     relative_error,
 )
 from raytracer.benchmark.products.model import proposals
@@ -218,13 +216,6 @@ def test_large_arrays_repeat_the_drawn_values(monkeypatch: pytest.MonkeyPatch) -
     values = draw((25,), "float32", "normal", 1)
     assert (values[:10] == values[10:20]).all()
     assert len(set(values.tolist())) == 10
-
-
-def test_bfloat16_rounds_to_nearest_even() -> None:
-    exact = np.array([1.0, -2.5, 0.0, 3.140625], np.float32)
-    assert (from_bfloat16(bfloat16_bits(exact)) == exact).all()
-    ties = np.array([1 + 2**-8, 1 + 3 * 2**-8], np.float32)
-    assert from_bfloat16(bfloat16_bits(ties)).tolist() == [1.0, 1 + 2 * 2**-7]
 
 
 def test_relative_error() -> None:

@@ -7,7 +7,6 @@ import itertools
 import numpy as np
 import pytest
 
-from raytracer.benchmark.operations.base import relative_error
 from raytracer.benchmark.operations.contraction import OP
 
 
@@ -42,36 +41,6 @@ def test_derivative_of_polynomials_is_exact() -> None:
         np.testing.assert_allclose(found[name][0], wanted, atol=1e-12)
 
 
-@pytest.mark.parametrize("dtype", OP.dtypes)
-def test_cpu_form_is_within_the_tolerance(dtype: str) -> None:
-    axes = {"elements": 9, "n": 7}
-    inputs = OP.inputs(axes, dtype, "normal", 5)
-    found, wanted = OP.cpu(inputs), OP.reference(inputs)
-    for name, output in OP.outputs(axes, dtype).items():
-        assert found[name].dtype == np.dtype(output.dtype)
-        assert found[name].shape == output.shape
-        assert relative_error(found[name], wanted[name]) <= OP.tolerance(axes, dtype)
-
-
-def test_work_counts_one_read_and_three_writes() -> None:
-    work = OP.work({"elements": 100_000, "n": 8}, "float32")
-    assert work.flop == 2_457_600_000
-    assert work.bytes_written == 614_400_000
-    assert work.bytes_read == 204_800_000 + 256
-    assert OP.work({"elements": 100_000, "n": 8}, "float64").bytes == 2 * work.bytes
-
-
 def test_the_count_that_circulates_is_a_third_of_the_flop_and_a_quarter_of_the_bytes() -> None:
     count = OP.count({"elements": 100_000, "n": 8}, "float32")
     assert (count.bytes, count.flop) == (204_800_000, 819_200_000)
-
-
-def test_kernel_gets_n_and_type_as_macros() -> None:
-    axes = {"elements": 5, "n": 12}
-    assert OP.macros(axes, "float64") == {"RT_N": "12", "RT_T": "double"}
-    assert OP.sizes(axes) == (5,)
-
-
-def test_axes_come_from_u() -> None:
-    axes = {"elements": 3, "n": 4}
-    assert OP.axes_of(OP.inputs(axes, "float32", "zeros", 0)) == axes

@@ -7,8 +7,6 @@ import pytest
 
 from raytracer.benchmark.operations.base import DISTRIBUTIONS, FEW
 from raytracer.benchmark.operations.histogram import OP, count
-from raytracer.errors import UserError
-from raytracer.variants import discover
 
 
 def test_reference_against_a_loop() -> None:
@@ -45,29 +43,3 @@ def test_inputs_are_what_they_are_called(distribution: str) -> None:
         assert abs(keys.std() - 25) < 3
     else:
         assert len(np.unique(keys)) == 256
-
-
-def test_work_is_one_byte_a_key_and_a_kibibyte() -> None:
-    work = OP.work({"n": 1 << 30}, "uint8")
-    assert (work.flop, work.bytes_read, work.bytes_written) == (0, 1 << 30, 1024)
-
-
-def test_bins_are_cleared_and_compared_exactly() -> None:
-    bins = OP.outputs({"n": 7}, "uint8")["bins"]
-    assert bins.clear
-    assert (bins.shape, bins.dtype) == ((256,), "uint32")
-    assert OP.tolerance({"n": 7}, "uint8") == 0
-
-
-def test_wrong_axes_are_refused() -> None:
-    with pytest.raises(UserError, match="n = 0"):
-        OP.resolve({"n": 0})
-
-
-def test_every_size_has_a_grid_within_limits() -> None:
-    sizes = [*OP.awkward, OP.axes, {"n": 100_000_000}]
-    for variant in discover("histogram"):
-        for axes in sizes:
-            x, y, z = variant.launch(axes, 132).grid
-            assert 1 <= x < 1 << 31
-            assert (y, z) == (1, 1)
