@@ -104,7 +104,7 @@ class ProductKernel:
             raise self._refusal(problem)
         if len(found) == 1:
             return found[0]
-        return min(found, key=lambda choice: self._seconds(problem, choice))
+        return min(found, key=lambda choice: self.seconds(problem, choice))
 
     def _is_usable(self, tile: AnyTile) -> bool:
         """Whether a tile runs on the device, and its machine code is at hand or can be made."""
@@ -128,8 +128,8 @@ class ProductKernel:
             f"is no compiler: {compiler.GET_COMPILER}"
         )
 
-    def _seconds(self, problem: Problem, choice: Choice) -> float:
-        """Time a choice."""
+    def seconds(self, problem: Problem, choice: Choice) -> float:
+        """Time a choice, which overwrites C."""
         launches = max(1, min(MAX_LAUNCHES, int(SAMPLE / choice.seconds)))
         return min(self._session.replayed(self.bind(problem, choice), launches, SAMPLES))
 

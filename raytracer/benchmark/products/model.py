@@ -1,7 +1,7 @@
 """The choice of tile, number of workers and division along k by a model of waves.
 
-Constants were fitted to times of all choices at random sizes on an H200; on another device only the
-proportions matter.
+Constants are fitted to times of choices at random sizes on an H200 (fit.py); on another device
+only the proportions matter.
 """
 
 from __future__ import annotations
@@ -135,10 +135,10 @@ def skinny_candidates(problem: Problem, multiprocessors: int) -> Iterator[Choice
     """Yield all choices of the kernels for few rows, columns or steps."""
     for tile in skinny.forms(problem):
         units = skinny.division(problem, tile)
-        at_once = clusters_at_once(tile.parts, tile.layers, multiprocessors)
         for early in (True, False):
-            seconds = skinny.predicted(problem, tile, units, multiprocessors, at_once, early)
-            yield Choice(tile, units, seconds, early)
+            yield Choice(
+                tile, units, predicted(problem, tile, units, multiprocessors, early), early
+            )
 
 
 def _starts(tile: Shape, units: Units, multiprocessors: int) -> tuple[bool, ...]:
@@ -241,9 +241,12 @@ def load_of(tile: TensorTile | SimtTile, units: Units, multiprocessors: int) -> 
 
 
 def predicted(
-    problem: Problem, tile: TensorTile | SimtTile, units: Units, multiprocessors: int, early: bool
+    problem: Problem, tile: AnyTile, units: Units, multiprocessors: int, early: bool
 ) -> float:
     """Return the predicted seconds."""
+    if isinstance(tile, SkinnyTile):
+        at_once = clusters_at_once(tile.parts, tile.layers, multiprocessors)
+        return skinny.predicted(problem, tile, units, multiprocessors, at_once, early)
     load = load_of(tile, units, multiprocessors)
     crowded = early and not starts_early(tile, units, multiprocessors)
     a, b = problem.a, problem.b

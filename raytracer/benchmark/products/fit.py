@@ -1,0 +1,155 @@
+"""Fits the constants of the model to times of this GPU, and prints them for model.py and skinny.py.
+
+    python -m raytracer.benchmark.products.fit matmul_bf16 --count 200 --seed 1
+
+At each random size the choices that the model puts first are timed, and some others. What counts is
+the order of the choices of one size: errors are those of logarithms, less their mean over the size,
+and weigh less the slower a choice is than the fastest (damped Gauss-Newton, numeric derivatives).
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from raytracer import variants
+from raytracer.benchmark import operations, random_sizes
+from raytracer.benchmark.products import model, skinny
+from raytracer.benchmark.products.model import Choice
+from raytracer.benchmark.products.problem import Problem
+
+FIRST, OTHERS = 16, 8  # choices that are timed at a size
+NEAR, LEAST = 3.0, 0.03  # weights: exp(-NEAR (t / fastest - 1)) + LEAST
+PRIOR = 0.02  # pull to the values before: constants that no time depends on stay
+ROUNDS, DELTA, LONGEST_STEP = 12, 1e-4, 0.5  # of logarithms
+
+Array = NDArray[np.float64]
+
+
+class Times(NamedTuple):
+    """Seconds of some choices at one size."""
+
+    problem: Problem
+    multiprocessors: int
+    choices: list[Choice]
+    seconds: list[float]
+
+    def predicted(self) -> list[float]:
+        """Return the seconds that the model predicts."""
+        return [
+            model.predicted(self.problem, c.tile, c.units, self.multiprocessors, c.early)
+            for c in self.choices
+        ]
+
+
+def constants(size: int) -> dict[str, dict[Any, Any]]:
+    """Return the constants of products whose values have `size` bytes, by name."""
+    direct = {key: v for key, v in skinny.DIRECT_FACTORS.items() if key[0] == size}
+    found: dict[str, dict[Any, Any]] = (
+        {"TENSOR": model.TENSOR, "TENSOR_TILES": model.TENSOR_TILES}
+        if size == 2
+        else {"SIMT": model.SIMT, "SIMT_TILES": model.SIMT_TILES}
+    )
+    return found | {"FACTORS": {size: skinny.FACTORS[size]}, "DIRECT_FACTORS": direct}
+
+
+def put(size: int, values: Sequence[float]) -> None:
+    """Set the constants to values in the order of `flat`."""
+    left = iter(values)
+    for name, table in constants(size).items():
+        target: dict[Any, Any] = getattr(skinny if "FACTORS" in name else model, name)
+        for key, value in table.items():
+            own = tuple(next(left) for _ in value) if isinstance(value, tuple) else next(left)
+            target[key] = own
+
+
+def flat(size: int) -> list[float]:
+    """Return the constants as one list."""
+    tables = (value for table in constants(size).values() for value in table.values())
+    return [x for each in tables for x in (each if isinstance(each, tuple) else (each,))]
+
+
+def fit(times: Sequence[Times]) -> None:
+    """Set the constants to those that suit the times best; those that are 0 stay 0."""
+    size, first = times[0].problem.a.size, np.array(flat(times[0].problem.a.size))
+    used, of_size = first > 0, np.repeat(np.arange(len(times)), [len(t.seconds) for t in times])
+    measured = np.log(np.concatenate([t.seconds for t in times]))
+    slower = np.concatenate([np.array(t.seconds) / min(t.seconds) - 1 for t in times])
+    weights = np.exp(-NEAR * slower) + LEAST
+
+    def errors(logarithms: Array) -> Array:
+        values = first.copy()
+        values[used] = np.exp(logarithms)
+        put(size, values.tolist())
+        raw = np.log(np.concatenate([t.predicted() for t in times])) - measured
+        mean = np.bincount(of_size, weights * raw) / np.bincount(of_size, weights)
+        return np.asarray(raw - mean[of_size])
+
+    before = at = np.log(first[used])
+    error, damping = errors(at), 1e-2
+    for _ in range(ROUNDS):
+        moved = [errors(at + DELTA * each) for each in np.eye(len(at))]
+        slopes = (np.array(moved) - error) / DELTA
+        curvature = (slopes * weights) @ slopes.T + PRIOR * np.eye(len(at))
+        slope = slopes @ (weights * error) + PRIOR * (at - before)
+        step = np.linalg.solve(curvature + damping * np.diag(np.diag(curvature)), slope)
+        then = at - np.clip(step, -LONGEST_STEP, LONGEST_STEP)
+        if weights @ (after := errors(then)) ** 2 < weights @ error**2:
+            at, error, damping = then, after, damping / 3
+        else:
+            damping *= 4
+    errors(at)
+
+
+def share(times: Sequence[Times]) -> float:
+    """Return the time of the fastest choices by that of the model's, the geometric mean."""
+    ratios = [min(t.seconds) / t.seconds[int(np.argmin(t.predicted()))] for t in times]
+    return float(np.exp(np.mean(np.log(ratios))))
+
+
+def measure(name: str, count: int, seed: int) -> Iterator[Times]:
+    """Time choices of an operation at random sizes on the GPU."""
+    from raytracer.benchmark.cuda.session import Session
+    from raytracer.benchmark.products.kernel import ProductKernel
+    from raytracer.benchmark.runner import Plan, loaded
+
+    op, draw = operations.find(name), random.Random(seed)
+    with Session() as session:
+        kernel = ProductKernel(session, variants.discover(name)[-1])
+        for axes in (each.axes for each in random_sizes.draw(op, count, seed)):
+            plan = Plan(op, axes, op.dtypes[-1])
+            with loaded(session, plan, op.inputs(axes, plan.dtype, "normal", seed)) as (memory, _):
+                problem = op.problem(axes, plan.dtype, memory.address)
+                found = model.proposals(problem, session.multiprocessors, count=1 << 20)
+                chosen = found[:FIRST] + draw.sample(found[FIRST:], min(OTHERS, len(found[FIRST:])))
+                seconds = [kernel.seconds(problem, choice) for choice in chosen]
+            yield Times(problem, session.multiprocessors, chosen, seconds)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure, fit and print."""
+    parser = argparse.ArgumentParser(prog="python -m raytracer.benchmark.products.fit")
+    parser.add_argument("op", choices=("matmul", "matmul_bf16"))
+    parser.add_argument("--count", type=int, default=200, help="sizes")
+    parser.add_argument("--seed", type=int, default=1, help="of the sizes")
+    options = parser.parse_args(arguments)
+    times = list(measure(options.op, options.count, options.seed))
+    before = share(times)
+    fit(times)
+    print(f"# {len(times)} sizes; speed of the model's choices by the fastest: {before:.3f} before")
+    print(f"# and {share(times):.3f} after the fit")
+    for name, table in constants(times[0].problem.a.size).items():
+        for key, value in table.items():
+            short = np.array(value).round(6).tolist()
+            print(f"{name}[{key!r}] = {tuple(short) if isinstance(short, list) else short}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
