@@ -526,14 +526,6 @@ def memory_share(bytes_per_byte: int, least: int = 1 << 20) -> int:
     return max((available or 4 << 30) // bytes_per_byte, least)
 
 
-def copy_limited(stream: IO[bytes], size: int, source: str) -> bytes:
-    """Return exactly `size` bytes of a stream. Raises DataFileError if it ends before."""
-    data = stream.read(size)
-    if len(data) != size:
-        raise DataFileError(f"{source}: is cut short")
-    return data
-
-
 def _line_end(text: bytes) -> int:
     """Return the length of the first line with its end; 0 if the end is not known yet."""
     line_feed, carriage_return = text.find(b"\n"), text.find(b"\r")
