@@ -35,13 +35,7 @@ def style() -> str:
 
 
 def page(title: str, nonce: str, hello: dict[str, Any]) -> str:
-    """Return the page; it loads nothing but itself.
-
-    Args:
-        title: of the window of the browser.
-        nonce: that the policy of the page allows for its script and style.
-        hello: the first message to the view, which comes with the page.
-    """
+    """Return the page; it loads nothing but itself."""
     said = json.dumps(hello, separators=(",", ":")).replace("<", "\\u003c")  # of "</script>"
     parts = {
         "title": escape(title),

@@ -20,15 +20,17 @@ from raytracer.browser.encoding import Encoded, encoded
 from raytracer.browser.link import Client, Outlet
 from raytracer.browser.messages import Ack, Act, Message, Save, Size
 from raytracer.browser.outputs import PageOutputs
-from raytracer.browser.rings import rings
 from raytracer.errors import RaytracerError, UserError
+from raytracer.viewer.actions import ACTIONS
 from raytracer.viewer.controls import CONTROLS, MOUSE
-from raytracer.viewer.viewer import all_actions
+from raytracer.viewer.keep import save
+from raytracer.viewer.outline import rings
 
 if TYPE_CHECKING:
     from os import PathLike
 
     from raytracer.viewer.session import Picture, Session
+    from raytracer.viewer.state import ViewerState
 
 REFINE_INTERVAL = 0.2
 """Seconds between frames that only add samples: encoding them takes time from rendering."""
@@ -55,6 +57,9 @@ OF_WINDOWS = (
 _UNKNOWN = object()
 """What a client knows of a key of the state that it was never sent."""
 
+DIGITS = 5
+"""Decimal places of a corner of a ring, a share of the picture."""
+
 WAIT = 0.1
 """Seconds after which a caller looks whether the thread has ended."""
 
@@ -62,17 +67,7 @@ Result = TypeVar("Result")
 
 
 class Host:
-    """Shows a session to clients until it is closed. Public methods may be called by any thread.
-
-    Args:
-        open_session: opens the session; its argument is the function to call from the render
-            thread.
-        output_folder: where movies of clients are kept; None: their browsers download them.
-        own_rights: whether clients write files with all rights of the user, as in a notebook.
-
-    Raises:
-        UserError: the session cannot be opened.
-    """
+    """Shows a session to clients until it is closed. Public methods may be called by any thread."""
 
     def __init__(
         self,
@@ -131,12 +126,7 @@ class Host:
         self._calls.put(lambda: self._perform(outlet, message))
 
     def call(self, function: Callable[[Session], Result]) -> Result:
-        """Call a function with the session in its thread, and return its result.
-
-        Raises:
-            UserError: the view was closed.
-            Exception: whatever the function raises.
-        """
+        """Call a function with the session in its thread, and return its result."""
         result: Future[Result] = Future()
 
         def perform() -> None:
@@ -186,7 +176,7 @@ class Host:
                 now = perf_counter()
                 if now - before >= TICK:
                     looked_at = any(each.looks(now) for each in self._clients.values())
-                    if looked_at and self._session.moving:
+                    if looked_at and self._session.viewer.moving:
                         self._session.tick(min(now - before, MAX_TICK))
                     before = now
                 self._session.receive()
@@ -210,7 +200,7 @@ class Host:
     def _patience(self) -> float | None:
         if not self._clients:
             return None
-        return TICK if self._session.moving else STATE_INTERVAL
+        return TICK if self._session.viewer.moving else STATE_INTERVAL
 
     def _check(self) -> None:
         """Raise the error of the render thread."""
@@ -239,7 +229,7 @@ class Host:
             if isinstance(message, Size):
                 client.size = message.width, message.height
             if client.size is not None:  # the view has the size of who used it last
-                self._session.resize(*client.size)
+                self._session.viewer.resize(*client.size)
             with self._outputs.asked_by(outlet):
                 if isinstance(message, Act):
                     self._act(outlet, message)
@@ -255,7 +245,7 @@ class Host:
             raise UserError(f"{message.name}: is an action of windows")
         in_order = values if isinstance(values, list) else []
         by_name = {} if isinstance(values, list) else values
-        known = all_actions().get(name)
+        known = ACTIONS.get(name)
         parameters = {} if known is None else known.parameters
         for each in {*by_name, *list(parameters)[: len(in_order)]} & parameters.keys():
             if parameters[each].kind == "path":
@@ -273,7 +263,7 @@ class Host:
         width, height = viewer.size
         size = message.width or width, message.height or height
         path = self._outputs.private(viewer.loaded_scene.stem, ".png")
-        viewer.save(size, message.samples or viewer.samples, path)
+        save(viewer, size, message.samples or viewer.samples, path)
         self._save = outlet, path
 
     def _send_file(self, outlet: Outlet, name: str, mime: str, data: bytes) -> None:
@@ -307,7 +297,7 @@ class Host:
 
     def _current_state(self) -> dict[str, Any]:
         """Return the state for pages: a pick makes no new picture, so it has the rings too."""
-        return self._session.state() | {"rings": rings(self._session.viewer)}
+        return self._session.state() | {"rings": _rings(self._session.viewer)}
 
     def _send_picture(self) -> None:
         """Send the latest picture, or more of an earlier one, to the clients that are ready."""
@@ -327,7 +317,7 @@ class Host:
         file = self._file_of(picture)
         if file is None:
             return
-        header = _header(picture) | {"rings": rings(self._session.viewer)}
+        header = _header(picture) | {"rings": _rings(self._session.viewer)}
         for client in wanting:
             client.show(picture, header, file)
 
@@ -370,6 +360,15 @@ def hello() -> dict[str, Any]:
         "controls": [_control(each) for each in CONTROLS],
         "mouse": [vars(each) for each in MOUSE],
     }
+
+
+def _rings(viewer: ViewerState) -> list[list[tuple[float, float]]]:
+    """Return the rings of picks: x to the right and y down, as shares of the picture."""
+    width, height = viewer.size
+    return [
+        [(round(x / width, DIGITS), round(1.0 - y / height, DIGITS)) for x, y in corners]
+        for corners in rings(viewer, viewer.size)
+    ]
 
 
 def _header(picture: Picture) -> dict[str, Any]:

@@ -119,13 +119,7 @@ class Client:
         return picture.number > self._latest or not (self._whole or self._waiting)
 
     def show(self, picture: Picture, header: dict[str, Any], file: Encoded) -> None:
-        """Begin to send a picture, with fewer pixels if the connection is slow.
-
-        Args:
-            picture: one that it `wants`.
-            header: what the page needs to draw it.
-            file: the picture as it is.
-        """
+        """Begin to send a picture, with fewer pixels if the connection is slow."""
         first = picture.stamp != self._stamp
         limit = self._limit(first)
         again = picture.number == self._latest and self._all_pixels

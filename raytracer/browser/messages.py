@@ -73,14 +73,7 @@ _ANY: TypeAdapter[Message] = TypeAdapter(Annotated[Message, Field(discriminator=
 
 
 def parse(content: str | dict[str, Any]) -> Message:
-    """Return the message of a page.
-
-    Args:
-        content: its JSON, or the object that it stands for.
-
-    Raises:
-        UserError: it is none.
-    """
+    """Return the message of a page."""
     try:
         if isinstance(content, str):
             return _ANY.validate_json(content)

@@ -21,16 +21,7 @@ OWN = {"size", "wake", "say"}
 def opener(
     name: str, scene: object, settings: Mapping[str, Any]
 ) -> Callable[[Callable[[], None]], Session]:
-    """Return what opens a session; its argument is the function that the render thread calls.
-
-    Args:
-        name: of the function that took the settings.
-        scene: as for `raytracer.preview`.
-        settings: as for `raytracer.preview`, except those of its window.
-
-    Raises:
-        TypeError: there is no such setting.
-    """
+    """Return what opens a session; its argument is the function that the render thread calls."""
     from raytracer.viewer.session import Session
 
     known = {*(vars(Session)["open"].__func__.__kwdefaults__ or ()), "width", "height"} - OWN

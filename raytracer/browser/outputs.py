@@ -43,16 +43,7 @@ Send = Callable[["Outlet", str, str, bytes], None]
 
 
 class PageOutputs(Outputs):
-    """Files that clients cause. What no client has asked for is the user's own.
-
-    Args:
-        folder: where movies are kept; None: the browser downloads them.
-        own_rights: whether clients have the user's rights, as in a notebook.
-        send: see `Send`.
-
-    Raises:
-        OutputError: nothing can be written into the folder.
-    """
+    """Files that clients cause. What no client has asked for is the user's own."""
 
     def __init__(self, folder: str | PathLike[str] | None, own_rights: bool, send: Send) -> None:
         self._folder = None if folder is None else require_folder(folder)

@@ -39,11 +39,7 @@ def new_token() -> str:
 
 
 def token_of(token_file: str | PathLike[str]) -> str:
-    """Return the secret that a file keeps; a missing file is made with a new one.
-
-    Raises:
-        UserError: others may read the file, or it holds no token.
-    """
+    """Return the secret that a file keeps; a missing file is made with a new one."""
     path = path_of(token_file, "token_file")
     try:
         with suppress(FileExistsError), open(path, "x", opener=_for_the_owner) as made:
@@ -84,12 +80,7 @@ def is_local(host: str) -> bool:
 
 
 def is_same_origin(origin: str, host: str) -> bool:
-    """Return whether the header `Origin` is that of a page of this server.
-
-    Args:
-        origin: the header; browsers always send it with a WebSocket.
-        host: the header `Host` of the same request.
-    """
+    """Return whether the header `Origin` is that of a page of this server."""
     try:
         parts = urlsplit(origin)
     except ValueError:
@@ -98,12 +89,7 @@ def is_same_origin(origin: str, host: str) -> bool:
 
 
 def headers(nonce: str, host: str) -> dict[str, str]:
-    """Return headers of the page: nothing is loaded, framed, stored or told to others.
-
-    Args:
-        nonce: of its script and style.
-        host: the header `Host` of the request, for which `is_local` holds.
-    """
+    """Return headers of the page: nothing is loaded, framed, stored or told to others."""
     policy = (
         f"default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; "
         f"img-src data: blob:; connect-src 'self' ws://{host} wss://{host}; base-uri 'none'; "

@@ -160,12 +160,7 @@ async def _run(
 
 
 class _Stop:
-    """The signal that ends the server. An exception amid the loop would leave sockets open.
-
-    Attributes:
-        number: of the signal; None before it.
-        act: called by the first signal.
-    """
+    """The signal that ends the server. An exception amid the loop would leave sockets open."""
 
     def __init__(self) -> None:
         self.number: int | None = None

@@ -54,12 +54,7 @@ CLOSE_SECONDS = 1.0
 
 
 class Server:
-    """Serves a host to browsers.
-
-    Args:
-        host: the session.
-        token: the secret of the address.
-    """
+    """Serves a host to browsers."""
 
     def __init__(self, host: Host, token: str) -> None:
         self.host = host
@@ -83,11 +78,7 @@ class Server:
         return app
 
     def keep(self, message: dict[str, Any], data: bytes) -> dict[str, Any]:
-        """Keep a file for a download beside the socket, where pictures would wait for its end.
-
-        Returns:
-            The message that tells the page where it is.
-        """
+        """Keep a file for a download beside the socket, where pictures would wait for its end."""
         if len(self._files) >= MAX_FILES:
             del self._files[next(iter(self._files))]
         key = secrets.token_urlsafe(16)
@@ -181,13 +172,7 @@ class Server:
 
 
 class _Outlet:
-    """Sends the messages for one client.
-
-    Args:
-        loop: of the server.
-        request: that opened the socket.
-        keep: see `Server.keep`.
-    """
+    """Sends the messages for one client."""
 
     def __init__(
         self, loop: asyncio.AbstractEventLoop, request: web.Request,
@@ -224,14 +209,7 @@ class _Outlet:
 
 
 def bound(port: int | None) -> sockets.socket:
-    """Return a socket that listens on a port of this machine alone.
-
-    Args:
-        port: 0 takes a free one, None takes `DEFAULT_PORT`, or a free one if that is in use.
-
-    Raises:
-        UserError: the port cannot be used.
-    """
+    """Return a socket that listens on a port of this machine alone."""
     listening = sockets.socket(sockets.AF_INET, sockets.SOCK_STREAM)
     listening.setsockopt(sockets.SOL_SOCKET, sockets.SO_REUSEADDR, 1)
     try:

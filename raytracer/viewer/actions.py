@@ -1,7 +1,8 @@
 """Actions: what a user can do, by name and with checked arguments.
 
-A window, a browser and a notebook run the same actions. A method with `@action` is one; its name is
-that of the method with hyphens, its arguments and their kinds are those of its signature.
+A window, a browser and a notebook run the same actions. A function with `@action` is one: it takes
+the state of the viewer, its name has hyphens, and its arguments and their kinds are those of its
+signature.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from raytracer.arguments import real, text, truth, whole
 from raytracer.errors import UserError, shown, suggestion
 from raytracer.files.access import path_of
 
-Method = TypeVar("Method", bound=Callable[..., Any])
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 LARGEST = 1e6
 """Largest number that an action takes: no drag or wheel needs more, and its square is finite."""
@@ -47,13 +48,7 @@ NONE = " | None"
 
 @dataclass(frozen=True)
 class Parameter:
-    """An argument of an action.
-
-    Args:
-        name: of the argument.
-        annotation: one of `CHECKS`, or with " | None".
-        required: whether it has no default.
-    """
+    """An argument of an action; the annotation is one of `CHECKS`, or with " | None"."""
 
     name: str
     annotation: str
@@ -73,32 +68,19 @@ class Parameter:
 
     def about(self) -> dict[str, Any]:
         """Return kind, and whether it is required, as JSON types."""
-        return {
-            "type": self.kind,
-            "null": self.annotation.endswith(NONE),
-            "required": self.required,
-        }
+        null = self.annotation.endswith(NONE)
+        return {"type": self.kind, "null": null, "required": self.required}
 
 
 @dataclass(frozen=True)
 class Action:
-    """An action.
+    """An action."""
 
-    Args:
-        name: with hyphens.
-        owner: the attribute of the viewer that has the method; "" for the viewer.
-        method: its name.
-        help: what it does, in a sentence.
-        parameters: its arguments by name.
-        undo: whether it can be undone.
-    """
-
-    name: str
-    owner: str
-    method: str
-    help: str
-    parameters: Mapping[str, Parameter]
-    undo: bool
+    name: str  # with hyphens
+    function: Callable[..., Any]
+    help: str  # what it does, in a sentence
+    parameters: Mapping[str, Parameter]  # its arguments by name
+    undo: bool  # whether it can be undone
 
     def about(self) -> dict[str, Any]:
         """Return name, help and arguments as JSON types."""
@@ -127,43 +109,31 @@ class Action:
                 given.items()}  # fmt: skip
 
 
-def action(undo: bool = False) -> Callable[[Method], Method]:
-    """Mark a method as an action; undo: whether it can be undone."""
+ACTIONS: dict[str, Action] = {}
+"""The actions by name; a module adds its own when it is imported, `session` imports them all."""
 
-    def mark(method: Method) -> Method:
-        method.undo = undo  # type: ignore[attr-defined]
-        return method
+
+def action(undo: bool = False) -> Callable[[Function], Function]:
+    """Make a function an action; undo: whether it can be undone."""
+
+    def mark(function: Function) -> Function:
+        parameters = {
+            each.name: Parameter(
+                each.name, each.annotation, each.default is inspect.Parameter.empty
+            )
+            for each in list(inspect.signature(function).parameters.values())[1:]
+        }
+        help_text = (inspect.getdoc(function) or "").split("\n\n")[0].replace("\n", " ")
+        name = function.__name__.removesuffix("_").replace("_", "-")
+        ACTIONS[name] = Action(name, function, help_text, parameters, undo)
+        return function
 
     return mark
 
 
-def actions_of(owners: Mapping[str, type]) -> dict[str, Action]:
-    """Return the actions of some classes by name.
-
-    owners: the classes, by the attribute of the viewer that holds the object; "" for the viewer.
-    """
-    found = [
-        _action(owner, name, method)
-        for owner, kind in owners.items()
-        for name, method in vars(kind).items()
-        if hasattr(method, "undo")
-    ]
-    return {each.name: each for each in found}
-
-
-def named(name: str, known: Mapping[str, Action]) -> Action:
+def named(name: str) -> Action:
     """Return the action of a name, with hyphens or underscores. Raises UserError."""
-    found = known.get(name.replace("_", "-"))
+    found = ACTIONS.get(name.replace("_", "-"))
     if found is None:
-        raise UserError(f"there is no action '{shown(name)}'; {suggestion(name, known)}")
+        raise UserError(f"there is no action '{shown(name)}'; {suggestion(name, ACTIONS)}")
     return found
-
-
-def _action(owner: str, name: str, method: Any) -> Action:
-    parameters = {
-        each.name: Parameter(each.name, each.annotation, each.default is inspect.Parameter.empty)
-        for each in list(inspect.signature(method).parameters.values())[1:]
-    }
-    help_text = (inspect.getdoc(method) or "").split("\n\n")[0].replace("\n", " ")
-    title = name.removesuffix("_").replace("_", "-")
-    return Action(title, owner, name, help_text, parameters, method.undo)

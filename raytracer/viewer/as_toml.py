@@ -61,17 +61,7 @@ def view_tables(
     source: str = "",
     shown: Sequence[str] = (),
 ) -> str:
-    """Return camera and edits as tables that replace those of a scene file.
-
-    Args:
-        camera: the current one.
-        scene: the scene.
-        edits: of light, background and ground.
-        materials: the named materials that were changed.
-        tone: exposure and curve, as a comment with the options of `raytracer render`.
-        source: the file that `raytracer render` takes in this comment.
-        shown: further options.
-    """
+    """Return camera and edits as tables that replace those of a scene file."""
     parts = [camera_table(camera)]
     if edits.lights is not None:
         edited = edits.applied_to(scene)
@@ -135,12 +125,7 @@ def _rows(values: Mapping[str, Any], distance: float = 0.0) -> str:
 
 
 def _value(value: Any, distance: float = 0.0) -> str:
-    """Return a value as TOML, with more digits than float32 but without rounding errors.
-
-    Args:
-        value: a text, truth value, number, or list of numbers.
-        distance: for points, from the camera to its target, which defines their precision.
-    """
+    """Return a value as TOML, with more digits than float32 but without rounding errors."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str):
@@ -152,13 +137,7 @@ def _value(value: Any, distance: float = 0.0) -> str:
 
 
 def _number(value: float, largest: float, distance: float = 0.0) -> str:
-    """Return a number with `DIGITS` digits, counted from the first digit of the distance.
-
-    Args:
-        value: the number.
-        largest: of the vector's components, used instead if there is no distance.
-        distance: of `_value`.
-    """
+    """Return a number with `DIGITS` digits, counted from the first digit of the distance."""
     places = _places(distance or largest, DIGITS)
     if largest:
         places = min(places, _places(largest, MOST_DIGITS))

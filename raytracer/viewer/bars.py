@@ -8,8 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from raytracer.viewer.data_actions import slice_place
+from raytracer.viewer.keyframes import keyframe_frames
+
 if TYPE_CHECKING:
-    from raytracer.viewer.viewer import Viewer
+    from raytracer.viewer.state import ViewerState
 
 HEIGHT, MARGIN, GAP = 26.0, 10.0, 6.0
 """Height of a bar, its distance from the edges, and between two bars, at 96 dots per inch."""
@@ -23,30 +26,20 @@ LEAST_TRACK = 60.0
 
 @dataclass(frozen=True)
 class Bar:
-    """A slider.
+    """A slider."""
 
-    Args:
-        kind: "time" or "slice".
-        left, bottom, width, height: of all of it.
-        track_left, track_width: of the track.
-        share: where the knob is on the track, 0..1.
-        before, after: texts beside the track.
-        ticks: shares of marks on the track.
-        playing: whether the button shows a pause; None: there is no button.
-    """
-
-    kind: str
+    kind: str  # "time" or "slice"
     left: float
     bottom: float
     width: float
     height: float
     track_left: float
     track_width: float
-    share: float
+    share: float  # where the knob is on the track, 0..1
     before: str
     after: str
-    ticks: tuple[float, ...] = ()
-    playing: bool | None = None
+    ticks: tuple[float, ...] = ()  # shares of marks on the track
+    playing: bool | None = None  # whether the button shows a pause; None: there is no button
 
     def holds(self, x: float, y: float) -> bool:
         """Return whether a point is on the bar."""
@@ -62,18 +55,12 @@ class Bar:
         return min(max((x - self.track_left) / max(self.track_width, 1.0), 0.0), 1.0)
 
 
-def bars(viewer: Viewer, size: tuple[int, int], dpi: int) -> list[Bar]:
-    """Return the bars of a window, from below.
-
-    Args:
-        viewer: the state.
-        size: width and height of the window.
-        dpi: of the window.
-    """
+def bars(viewer: ViewerState, size: tuple[int, int], dpi: int) -> list[Bar]:
+    """Return the bars of a window, from below."""
     found = []
     if viewer.time.count > 1:
         found.append(_time_bar(viewer, size, dpi))
-    if viewer.data.content.slice is not None:
+    if viewer.content.slice is not None:
         found.append(_slice_bar(viewer, size, dpi, len(found)))
     return found
 
@@ -85,21 +72,22 @@ def room_for(bars: list[Bar], dpi: int) -> int:
     return round(bars[-1].bottom + bars[-1].height + (GAP - MARGIN) * dpi / 96)
 
 
-def _time_bar(viewer: Viewer, size: tuple[int, int], dpi: int) -> Bar:
+def _time_bar(viewer: ViewerState, size: tuple[int, int], dpi: int) -> Bar:
     time = viewer.time
     last = time.count - 1
-    ticks = tuple(frame / last for frame in viewer.keys.frames if 0 <= frame <= last)
-    before = f"{time.number:,} / {last:,}"
+    ticks = tuple(frame / last for frame in keyframe_frames(viewer) if 0 <= frame <= last)
+    before = f"{viewer.frame_number:,} / {last:,}"
     after = f"{time.speed:g}x  {time.loop}"
-    return _bar("time", size, dpi, 0, time.number / last, before, after, ticks, time.playing)
+    return _bar(
+        "time", size, dpi, 0, viewer.frame_number / last, before, after, ticks, time.playing
+    )
 
 
-def _slice_bar(viewer: Viewer, size: tuple[int, int], dpi: int, place: int) -> Bar:
-    now = viewer.data.content.slice
+def _slice_bar(viewer: ViewerState, size: tuple[int, int], dpi: int, place: int) -> Bar:
+    now = viewer.content.slice
     assert now is not None
-    low, high = viewer.data.slice_extent()
     sign = "<" if now.keep == "below" else ">"
-    before = f"{now.axis} {sign} {low + now.position * (high - low):.4g}"
+    before = f"{now.axis} {sign} {slice_place(viewer):.4g}"
     return _bar("slice", size, dpi, place, now.position, before, "slice")
 
 

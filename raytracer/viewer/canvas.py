@@ -47,11 +47,7 @@ void main() {
 
 
 class Canvas:
-    """A texture that covers the window; the window's context must be current.
-
-    Raises:
-        gl.GLException: OpenGL refuses an operation for other reasons than the size.
-    """
+    """A texture that covers the window; the window's context must be current."""
 
     def __init__(self) -> None:
         self.size: Size = (0, 0)
@@ -74,11 +70,7 @@ class Canvas:
         return int(self._texture.value)
 
     def allocate(self, size: Size) -> None:
-        """Resize the texture; a texture of another size loses its contents.
-
-        Raises:
-            DisplayError: the size is too large for OpenGL.
-        """
+        """Resize the texture; a texture of another size loses its contents."""
         if size == self.size:
             return
         require_room(size, "picture")
@@ -100,11 +92,7 @@ class Canvas:
     def fill(self, pixels: NDArray[np.uint8]) -> None:
         """Upload pixels.
 
-        Args:
-            pixels: uint8 (h, w, 4), C-contiguous, straight alpha.
-
-        Raises:
-            DisplayError: the size is too large for OpenGL.
+        pixels: uint8 (h, w, 4), C-contiguous, straight alpha.
         """
         height, width = pixels.shape[:2]
         self.allocate((width, height))
@@ -116,14 +104,7 @@ class Canvas:
         )  # fmt: skip
 
     def draw(self, window: Size) -> None:
-        """Draw the picture over the window, or dark gray if there is none.
-
-        Args:
-            window: width and height of its framebuffer in pixels.
-
-        Raises:
-            gl.GLException: the device is lost.
-        """
+        """Draw the picture over the window, or dark gray if there is none."""
         gl.glDisable(gl.GL_BLEND)
         gl.glViewport(0, 0, *window)
         if self.size == (0, 0):

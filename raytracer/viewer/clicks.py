@@ -11,12 +11,7 @@ Place = tuple[float, float]
 
 
 class Clicks:
-    """A mouse button.
-
-    Args:
-        tolerance: largest movement of a click, and largest distance of the clicks of a double
-            click, in the units of the positions.
-    """
+    """A mouse button."""
 
     def __init__(self, tolerance: float) -> None:
         self._tolerance = tolerance
@@ -39,13 +34,7 @@ class Clicks:
         return self._pressed is None
 
     def release(self, x: float, y: float, now: float) -> int:
-        """Return 2 for a double click, 1 for a single one, 0 for the end of a drag.
-
-        Args:
-            x: position of the mouse.
-            y: position of the mouse.
-            now: time in seconds.
-        """
+        """Return 2 for a double click, 1 for a single one, 0 for the end of a drag."""
         if self._pressed is None:
             return 0
         self._pressed = None

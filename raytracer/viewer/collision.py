@@ -53,25 +53,16 @@ MAX_STEPS = 64
 
 @dataclass(frozen=True, eq=False)
 class Colliders:
-    """The spheres that a camera collides with, in render space.
+    """The spheres that a camera collides with, in render space."""
 
-    Args:
-        giants: centres, float64 (G, 3), without those that the scene's own camera is in.
-        giant_radii: float64 (G,).
-        others: x, y, z and radius of the largest others, float32 (M,) each.
-        low: lower corner of the box around all spheres except giants, float64 (3,).
-        high: upper corner.
-        extent: radius around the origin that holds all spheres; see `view.bounding_radius`.
-        inner: the same without giants.
-    """
-
-    giants: Vector
-    giant_radii: Vector
+    giants: Vector  # centres, float64 (G, 3), without those that the scene's own camera is in
+    giant_radii: Vector  # float64 (G,)
+    # X, y, z and radius of the largest others, float32 (M,) each.
     others: tuple[NDArray[np.float32], ...]
-    low: Vector
-    high: Vector
-    extent: float
-    inner: float
+    low: Vector  # lower corner of the box around all spheres except giants, float64 (3,)
+    high: Vector  # upper corner
+    extent: float  # radius around the origin that holds all spheres; see `view.bounding_radius`
+    inner: float  # the same without giants
 
     @classmethod
     def of(cls, buffers: SceneBuffers, camera: Camera | None = None) -> Colliders:
@@ -147,10 +138,6 @@ class Colliders:
         At a giant the turn ends at the surface, or where the giant would hide the pivot. If another
         sphere is in the way, the camera is pulled in towards the pivot (`View.pull`), unless it was
         in that sphere before.
-
-        Args:
-            view: after the turn.
-            before: before it.
         """
         there = self.unclipped(view)
         if not self.is_clear(there):
@@ -161,10 +148,6 @@ class Colliders:
         """Resolve the collisions of a movement: the camera slides along a giant.
 
         A camera that moves towards its pivot or away from it stops there, and the pivot stays.
-
-        Args:
-            view: after the movement.
-            before: before it.
         """
         there = self.unclipped(view)
         if view.orthographic:
@@ -181,12 +164,7 @@ class Colliders:
         return _with_eye(there, self._slide(start, goal, min_distances))
 
     def fitted(self, view: View, fit: Callable[[View], View]) -> View:
-        """Fit spheres into the picture, from a direction in which no giant hides them.
-
-        Args:
-            view: the current one.
-            fit: fits the spheres from the direction of a view.
-        """
+        """Fit spheres into the picture, from a direction in which no giant hides them."""
 
         def good(seen: View) -> bool:
             return self.sees(seen, self.middle)
@@ -325,10 +303,6 @@ def _candidates(view: View, raised: View) -> Iterator[View]:
     First the raised view and a little farther, because fitting moves the camera again; then all
     directions, the nearest first; and for a narrow field of view, with a distant camera, the same
     with the default one.
-
-    Args:
-        view: the current one.
-        raised: it, turned up or down until it was good.
     """
     up = 1.0 if raised.pose.axes.forward @ view.up < view.pose.axes.forward @ view.up else -1.0
     yield from (moves.orbit(raised, 0.0, up * angle) for angle in EXTRA_ANGLES)
@@ -362,12 +336,7 @@ def _with_eye(view: View, eye: Vector) -> View:
 
 
 def _largest(spheres: Spheres, skipped: NDArray[np.intp]) -> tuple[NDArray[np.float32], ...]:
-    """Return the largest spheres, at most `MAX_COLLIDERS`, block by block.
-
-    Args:
-        spheres: all of them.
-        skipped: indices of spheres to leave out, ascending.
-    """
+    """Return the largest spheres, at most `MAX_COLLIDERS`, block by block."""
     radius = spheres[3]
     if len(radius) <= MAX_COLLIDERS and not len(skipped):
         return spheres

@@ -84,11 +84,6 @@ def content_options(content: Content, scene: Scene, has_legend: bool) -> list[st
 
     Particles that were hidden or faded by their numbers have none; what is selected is not marked
     in a picture.
-
-    Args:
-        content: what is shown.
-        scene: with this content, for the planes that cut it.
-        has_legend: whether the colour scale is drawn.
     """
     words = [] if content.frame is None else ["--frame", str(content.frame)]
     words += _style(content.style)

@@ -35,16 +35,11 @@ KEPT_SIDES = ("below", "above")
 
 @dataclass(frozen=True, eq=False)
 class Chosen:
-    """Some particles: those that fulfil a condition, or those of some numbers or ids.
+    """Some particles: those that fulfil a condition, or those of some numbers or ids."""
 
-    Args:
-        condition: an expression over the columns; "" for numbers.
-        numbers: int64 (M,), ascending.
-        ids: integers (M,); they stay with their particles where frames have them in another order.
-    """
-
-    condition: str = ""
-    numbers: Numbers | None = None
+    condition: str = ""  # an expression over the columns; "" for numbers
+    numbers: Numbers | None = None  # int64 (M,), ascending
+    # Integers (M,); they stay with their particles where frames have them in another order.
     ids: NDArray[Any] | None = None
 
     @classmethod
@@ -54,11 +49,7 @@ class Chosen:
         return cls(numbers=numbers) if ids is None else cls(ids=ids[numbers])
 
     def mask(self, scene: Scene) -> Mask:
-        """Return which particles of a frame are chosen, bool (N,).
-
-        Raises:
-            SceneError: the condition is wrong for every set of the scene.
-        """
+        """Return which particles of a frame are chosen, bool (N,)."""
         import numpy as np
 
         if self.ids is not None:
@@ -83,17 +74,11 @@ class Chosen:
 
 @dataclass(frozen=True)
 class Slice:
-    """A plane across an axis of the scene, which cuts spheres open; what is beyond is not shown.
+    """A plane across an axis of the scene, which cuts spheres open; what is beyond is not shown."""
 
-    Args:
-        axis: "x", "y" or "z".
-        position: where it cuts, as a share of the extent of the centres, 0..1.
-        keep: "below" or "above": what is shown.
-    """
-
-    axis: str
-    position: float = 0.5
-    keep: str = "below"
+    axis: str  # "x", "y" or "z"
+    position: float = 0.5  # where it cuts, as a share of the extent of the centres, 0..1
+    keep: str = "below"  # "below" or "above": what is shown
 
     def at(self, places: NDArray[np.float64]) -> float:
         """Return where it is on its axis; places: of the centres, scene units, (N,)."""
@@ -103,9 +88,8 @@ class Slice:
     def mask(self, places: NDArray[np.float64], reach: NDArray[np.float64] | float = 0.0) -> Mask:
         """Return which particles are shown, bool (N,).
 
-        Args:
-            places: of the centres on the axis, scene units, (N,).
-            reach: by how much a centre may be beyond the plane: the radii, (N,).
+        places: of the centres on the axis, scene units, (N,).
+        reach: by how much a centre may be beyond the plane: the radii, (N,).
         """
         at = self.at(places)
         return places - reach <= at if self.keep == "below" else places + reach >= at
@@ -113,9 +97,7 @@ class Slice:
     def clip(self, own: Clip | None, places: NDArray[np.float64]) -> Clip | None:
         """Return the planes of a scene with this one; None if there would be too many.
 
-        Args:
-            own: planes of the scene.
-            places: of the centres on the axis, scene units, (N,).
+        places: of the centres on the axis, scene units, (N,).
         """
         from raytracer.scene.clip import Clip
 
@@ -135,35 +117,25 @@ ALL_FRAMES, TOUCH, OF_FILE = "all", "touch", "file"
 
 @dataclass(frozen=True)
 class Content:
-    """What of its particles a preview shows.
+    """What of its particles a preview shows."""
 
-    Args:
-        frame: of a trajectory; None is the one that was loaded first.
-        style: settings of `StyleSettings` by name; {} leaves the colours of the scene.
-        hidden: particles that are not shown; with True, all others are not.
-        faded: particles that are shown faintly, with their opacity; with True, all others are.
-        slice: a plane beyond which nothing is shown.
-        selection: particles that are marked.
-        legend: whether the colour scale is drawn; None leaves it to the scene.
-        arrows: vector of arrows, "" for none; None leaves them to the scene.
-        trails: "all", or the number of frames that trails go back, "" for none; None as before.
-        contacts: "touch", or "file" for the list that the scene names, "" for none; None as before.
-        shape: "ellipsoid", "" for spheres; None leaves it to the scene.
-        box: whether the simulation box is shown; None leaves it to the scene.
-    """
-
-    frame: int | None = None
+    frame: int | None = None  # of a trajectory; None is the one that was loaded first
+    # Settings of `StyleSettings` by name; {} leaves the colours of the scene.
     style: Mapping[str, Any] = field(default_factory=dict)
+    # Particles that are not shown; with True, all others are not.
     hidden: tuple[tuple[Chosen, bool], ...] = ()
+    # Particles that are shown faintly, with their opacity; with True, all others are.
     faded: tuple[tuple[Chosen, bool, float], ...] = ()
-    slice: Slice | None = None
-    selection: Chosen | None = None
-    legend: bool | None = None
-    arrows: str | None = None
+    slice: Slice | None = None  # a plane beyond which nothing is shown
+    selection: Chosen | None = None  # particles that are marked
+    legend: bool | None = None  # whether the colour scale is drawn; None leaves it to the scene
+    arrows: str | None = None  # vector of arrows, "" for none; None leaves them to the scene
+    # "all", or the number of frames that trails go back, "" for none; None as before.
     trails: str | None = None
+    # "touch", or "file" for the list that the scene names, "" for none; None as before.
     contacts: str | None = None
-    shape: str | None = None
-    box: bool | None = None
+    shape: str | None = None  # "ellipsoid", "" for spheres; None leaves it to the scene
+    box: bool | None = None  # whether the simulation box is shown; None leaves it to the scene
 
     @property
     def cuts(self) -> bool:
@@ -173,9 +145,6 @@ class Content:
     def glyphs(self, scene: Scene) -> dict[str, Any]:
         """Return what is made of the data, as settings of a call; what they leave out is the
         scene's.
-
-        Args:
-            scene: colours, radii and conditions that it says stay.
         """
         found: dict[str, Any] = {}
         if self.arrows is not None:
@@ -196,31 +165,18 @@ class Content:
 
 @dataclass(frozen=True, eq=False)
 class Applied:
-    """A frame with a content.
+    """A frame with a content."""
 
-    Args:
-        scene: what is shown.
-        numbers: of the particles that are shown, int64 (M,), ascending; None are all.
-        selected: number of selected particles, hidden ones included.
-        marked: which of the particles that are shown are selected, bool (M,); None: none are.
-    """
-
-    scene: Scene
+    scene: Scene  # what is shown
+    # Of the particles that are shown, int64 (M,), ascending; None are all.
     numbers: Numbers | None = None
-    selected: int = 0
+    selected: int = 0  # number of selected particles, hidden ones included
+    # Which of the particles that are shown are selected, bool (M,); None: none are.
     marked: Mask | None = None
 
 
 def apply(content: Content, scene: Scene) -> Applied:
-    """Return a frame with a content.
-
-    Args:
-        content: what to show.
-        scene: the frame, with its own colours and all particles; its arrays are shared.
-
-    Raises:
-        UserError: a column is missing or an expression is wrong, or nothing would be shown.
-    """
+    """Return a frame with a content."""
     import numpy as np
 
     shown_scene = _colored(content, scene)

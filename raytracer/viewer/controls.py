@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 MOVE, GO, PICK = "Turn and move", "Views", "Pick"
 DATA, SHOW, TIME = "Colours and bonds", "Select and hide", "Time line"
@@ -13,25 +15,16 @@ GROUPS = (MOVE, GO, PICK, DATA, SHOW, TIME, LOOK, EXPOSE, KEEP, WINDOW)
 
 @dataclass(frozen=True)
 class Control:
-    """An action with its keys.
+    """An action with its keys."""
 
-    Args:
-        group: heading in the help.
-        keys: pyglet's names of keys, with SHIFT+ or CTRL+ before them; the help shows the first.
-        action: its name; see `actions`.
-        help: the action in a few words.
-        amount: arguments of the method.
-        held: whether the action repeats while the key is down, with `amount` per second.
-        shown: name of the key in the help, if it is not the first of `keys`.
-    """
-
-    group: str
+    group: str  # heading in the help
+    # Pyglet's names of keys, with SHIFT+ or CTRL+ before them; the help shows the first.
     keys: tuple[str, ...]
-    action: str
-    help: str
-    amount: tuple[float | str | None, ...] = ()
-    held: bool = False
-    shown: str = ""
+    action: str  # its name; see `actions`
+    help: str  # the action in a few words
+    amount: tuple[float | str | None, ...] = ()  # arguments of the method
+    held: bool = False  # whether the action repeats while the key is down, with `amount` per second
+    shown: str = ""  # name of the key in the help, if it is not the first of `keys`
 
     @property
     def label(self) -> str:
@@ -208,3 +201,38 @@ def help_rows() -> list[tuple[str, str]]:
 
 
 _BY_KEY = {key: control for control in CONTROLS for key in control.keys}
+
+
+@dataclass(frozen=True)
+class Item:
+    """A row of the menu: an action, a menu of its own, or, with neither, a heading or a gap."""
+
+    label: str  # in a few words; "" is a gap
+    action: str = ""  # name of the action, or ""
+    values: Mapping[str, Any] | None = None  # its arguments by name
+    chosen: bool = False  # whether it holds now
+    items: tuple[Item, ...] = ()  # of its own menu
+
+    @property
+    def is_active(self) -> bool:
+        """Whether it can be taken."""
+        return bool(self.action or self.items)
+
+    @property
+    def key(self) -> str:
+        """The key of the same action, or ""."""
+        return _KEYS.get((self.action, tuple((self.values or {}).values())), "")
+
+    def about(self) -> dict[str, Any]:
+        """Return it as JSON types."""
+        return {
+            "label": self.label, "action": self.action, "values": dict(self.values or {}),
+            "key": self.key, "chosen": self.chosen, "items": [each.about() for each in self.items],
+        }  # fmt: skip
+
+
+_KEYS = {
+    (each.action.replace("_", "-"), tuple(a for a in each.amount if a is not None)): each.label
+    for each in reversed(CONTROLS)
+}
+"""Labels of keys by their actions and arguments."""

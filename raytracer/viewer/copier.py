@@ -12,22 +12,14 @@ if TYPE_CHECKING:
 
 
 class Copier:
-    """Copies pictures of a device.
-
-    Args:
-        device: the device.
-    """
+    """Copies pictures of a device."""
 
     def __init__(self, device: Device) -> None:
         self._device = device
         self._memory: Any = None
 
     def copied(self, picture: Any) -> NDArray[np.uint8]:
-        """Return a copy of a picture of the device, uint8 (h, w, 4).
-
-        Raises:
-            BackendError: the GPU is lost.
-        """
+        """Return a copy of a picture of the device, uint8 (h, w, 4)."""
         pixels: NDArray[np.uint8]
         if not self._device.shares_display:
             pixels = picture.pixels.copy()

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from raytracer.errors import escaped
+from raytracer.viewer import data_actions, light_actions
 from raytracer.viewer.edits import BACKGROUND_NAMES
 
 if TYPE_CHECKING:
-    from raytracer.viewer.data import DataView
-    from raytracer.viewer.viewer import Viewer
+    from raytracer.viewer.state import ViewerState
 
 LETTERS = 22
 """Most letters of a value."""
@@ -23,26 +23,19 @@ Call = tuple[Any, ...]
 
 @dataclass(frozen=True)
 class Row:
-    """A row of the panel.
+    """A row of the panel."""
 
-    Args:
-        label: what it is about; a row without a value is a heading.
-        value: what holds now.
-        key: the key that changes it.
-        forth: name and arguments of the action of a click, or of a turn of the wheel.
-        back: of a turn of the wheel the other way; None is that of a click.
-    """
-
-    label: str
-    value: str = ""
-    key: str = ""
+    label: str  # what it is about; a row without a value is a heading
+    value: str = ""  # what holds now
+    key: str = ""  # the key that changes it
+    # Name and arguments of the action of a click, or of a turn of the wheel.
     forth: Call | None = None
-    back: Call | None = None
+    back: Call | None = None  # of a turn of the wheel the other way; None is that of a click
 
 
-def rows(viewer: Viewer) -> list[Row]:
+def rows(viewer: ViewerState) -> list[Row]:
     """Return the rows of the panel."""
-    data, style = viewer.data, viewer.data.style
+    style = viewer.content.style
     scales = viewer.loaded_scene.scene.color_scales
     by = style.get("color_by")
     found = [
@@ -55,20 +48,20 @@ def rows(viewer: Viewer) -> list[Row]:
         if scales and scales[-1].kind != "categorical":
             ends = f"{scales[-1].low:.4g} to {scales[-1].high:.4g}"
             found.append(Row("range", _short(ends), "U", ("next-range",)))
-        shown = "shown" if data.has_legend else "hidden"
+        shown = "shown" if data_actions.has_legend(viewer) else "hidden"
         found.append(Row("legend", shown, "Shift U", ("toggle-legend",)))
     found += [
         Row(""),
         Row(HEADS[1]),
         Row("shown", f"{viewer.loaded_scene.scene.count:,}", "Ctrl D", ("show-all",)),
-        Row("hidden", f"{data.hidden:,}", "D", ("hide-selected",)),
-        Row("selected", f"{data.selected:,}", "/", ("ask-selection",)),
+        Row("hidden", f"{data_actions.hidden(viewer):,}", "D", ("hide-selected",)),
+        Row("selected", f"{data_actions.selected(viewer):,}", "/", ("ask-selection",)),
         Row("slice", _slice(viewer), "W", ("next-slice",)),
         Row("style", _short(style.get("style") or "the scene's"), "Shift S", ("next-style", 1),
             ("next-style", -1)),
-        Row("bonds", _bonds(data), "Ctrl B", ("toggle-bonds",)),
-        *_glyphs(data),
-        Row("box", _box(data), "Shift I", ("toggle-box",)),
+        Row("bonds", _bonds(viewer), "Ctrl B", ("toggle-bonds",)),
+        *_glyphs(viewer),
+        Row("box", _box(viewer), "Shift I", ("toggle-box",)),
     ]  # fmt: skip
     scene = viewer.loaded_scene.scene
     background = BACKGROUND_NAMES[viewer.edits.background]
@@ -84,52 +77,49 @@ def rows(viewer: Viewer) -> list[Row]:
     return found
 
 
-def _ground(viewer: Viewer) -> list[Row]:
+def _ground(viewer: ViewerState) -> list[Row]:
     """Return the row of the ground, if the scene has one."""
-    catches = viewer.shadow_catcher
+    catches = light_actions.shadow_catcher(viewer)
     if catches is None:
         return []
     value = "its shadows alone" if catches else "whole"
     return [Row("ground", value, "Shift B", ("toggle-shadow-catcher",))]
 
 
-def _glass(viewer: Viewer) -> list[Row]:
+def _glass(viewer: ViewerState) -> list[Row]:
     """Return the row of the picked sphere's priority, if it is of glass."""
-    priority = viewer.priority
+    priority = light_actions.priority(viewer)
     if priority is None:
         return []
     more, less = ("change-priority", 1.0), ("change-priority", -1.0)
     return [Row("priority", f"{priority:g}", "Ctrl K", more, less)]
 
 
-def _glyphs(data: DataView) -> list[Row]:
+def _glyphs(viewer: ViewerState) -> list[Row]:
     """Return the rows of what is made of the data, as far as the data have it."""
-    choices = {
-        "arrows": (data.arrows, ["", *data.vectors]),
-        "trails": (data.trails, data.trail_lengths),
-        "contacts": (data.contacts, data.kinds_of_contacts),
-        "shape": (data.shape, data.shapes),
-    }
     return [
-        Row(name, _short(value or "none"), "", (f"next-{name}", 1), (f"next-{name}", -1))
-        for name, (value, values) in choices.items()
-        if len(values) > 1 or name == "arrows"
-    ]
+        Row(
+            name, _short(data_actions.glyph(viewer, name) or "none"), "",
+            (f"next-{name}", 1), (f"next-{name}", -1),
+        )
+        for name in data_actions.GLYPHS
+        if len(data_actions.glyph_choices(viewer, name)) > 1 or name == "arrows"
+    ]  # fmt: skip
 
 
-def _bonds(data: DataView) -> str:
+def _bonds(viewer: ViewerState) -> str:
     """Return which bonds are shown."""
-    asked = data.style.get("bonds")
+    asked = viewer.content.style.get("bonds")
     if asked in (None, "auto", "none"):
-        return "shown" if data.has_bonds else "none"
+        return "shown" if data_actions.has_bonds(viewer) else "none"
     return _short(str(asked))
 
 
-def _box(data: DataView) -> str:
+def _box(viewer: ViewerState) -> str:
     """Return whether the simulation box is shown."""
-    if not data.knows_box:
+    if not data_actions.knows_box(viewer):
         return "none in the file"
-    return "shown" if data.has_box else "hidden"
+    return "shown" if data_actions.has_box(viewer) else "hidden"
 
 
 def text(rows: list[Row]) -> str:
@@ -145,12 +135,11 @@ def text(rows: list[Row]) -> str:
     return "\n".join(lines)
 
 
-def _slice(viewer: Viewer) -> str:
-    now = viewer.data.content.slice
+def _slice(viewer: ViewerState) -> str:
+    now = viewer.content.slice
     if now is None:
         return "none"
-    low, high = viewer.data.slice_extent()
-    return _short(f"{now.axis} {now.keep} {low + now.position * (high - low):.4g}")
+    return _short(f"{now.axis} {now.keep} {data_actions.slice_place(viewer):.4g}")
 
 
 def _short(text: str) -> str:

@@ -9,14 +9,15 @@ from pyglet import shapes
 
 from raytracer.viewer import view
 from raytracer.viewer.content import center_of
-from raytracer.viewer.outline import outline, widened
+from raytracer.viewer.outline import rings
+from raytracer.viewer.picking import pick_ids
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from raytracer.viewer.bars import Bar
-    from raytracer.viewer.viewer import Viewer
+    from raytracer.viewer.state import ViewerState
 
 Color = tuple[int, int, int, int]
 
@@ -30,16 +31,9 @@ BOX: Color = (255, 176, 0, 40)
 SANS = ["DejaVu Sans", "Helvetica Neue", "Segoe UI", "Liberation Sans", "Arial"]
 POINTS = 9.0
 
-MIN_RING = 7.0
-"""Pixels: radius of the ring around smaller spheres."""
-
 
 class Bars:
-    """Draws bars.
-
-    Args:
-        dpi: of the window.
-    """
+    """Draws bars."""
 
     def __init__(self, dpi: int) -> None:
         self._dpi = dpi
@@ -137,32 +131,16 @@ class MarksLayer:
         self._sprite.draw()
 
 
-def draw_picks(viewer: Viewer, window: tuple[int, int]) -> None:
-    """Draw the outlines of the picked spheres, and lines between several.
-
-    Of a giant, a ring around the point that was hit is drawn.
-    """
-    loaded = viewer.loaded_scene
-    latest = viewer.picked.id if viewer.picked is not None else None
-    ids = [each for each in viewer.data.pick_ids if each != latest]
-    if latest is not None:
-        ids.append(latest)
-    for prim_id in ids:
-        center, radius = loaded.sphere(prim_id)
-        if prim_id == latest and viewer.giant_picked:
-            center, radius = viewer.hit_place(), 0.0
-        _closed(widened(outline(viewer.view, center, radius, window), MIN_RING))
-    if len(ids) > 1:
+def draw_picks(viewer: ViewerState, window: tuple[int, int]) -> None:
+    """Draw the rings of the picked spheres, and lines between several."""
+    for points in rings(viewer, window):
+        for width, color in ((4.0, SHADOW), (2.0, ACCENT)):
+            shapes.MultiLine(*points, closed=True, thickness=width, color=color).draw()
+    if len(ids := pick_ids(viewer)) > 1:
         _measured(viewer, ids, window)
 
 
-def _closed(points: list[tuple[float, float]]) -> None:
-    if len(points) > 2:
-        for width, color in ((4.0, SHADOW), (2.0, ACCENT)):
-            shapes.MultiLine(*points, closed=True, thickness=width, color=color).draw()
-
-
-def _measured(viewer: Viewer, ids: list[int], window: tuple[int, int]) -> None:
+def _measured(viewer: ViewerState, ids: list[int], window: tuple[int, int]) -> None:
     """Draw lines from pick to pick with their lengths."""
     import numpy as np
 

@@ -46,28 +46,22 @@ PRIORITY = (-1e6, 1e6)
 
 @dataclass(frozen=True)
 class Edits:
-    """Changes to a scene beside its camera.
+    """Changes to a scene beside its camera."""
 
-    Args:
-        lights: replace those of the scene; None keeps them.
-        background: index into `BACKGROUNDS`.
-        shininess: factors by index of the material in the packed table.
-        look: instead of the look and the integrator of the settings; None keeps them.
-        integrator: instead of that of the look and of the settings; None keeps it.
-        denoise: whether noise is removed at rest, instead of the settings' word; None keeps it.
-        placement: of the lights of the look, instead of that of the settings; None keeps it.
-        shadow_catcher: whether the shadows alone are seen of the ground; None keeps the scene's.
-        priority: of glass, instead of its own, by index of the material in the packed table.
-    """
-
-    lights: tuple[Light, ...] | None = None
-    background: int = 0
+    lights: tuple[Light, ...] | None = None  # replace those of the scene; None keeps them
+    background: int = 0  # index into `BACKGROUNDS`
+    # Factors by index of the material in the packed table.
     shininess: Mapping[int, float] = field(default_factory=dict)
+    # Instead of the look and the integrator of the settings; None keeps them.
     look: str | None = None
-    integrator: str | None = None
+    integrator: str | None = None  # instead of that of the look and of the settings; None keeps it
+    # Whether noise is removed at rest, instead of the settings' word; None keeps it.
     denoise: bool | None = None
+    # Of the lights of the look, instead of that of the settings; None keeps it.
     placement: str | None = None
+    # Whether the shadows alone are seen of the ground; None keeps the scene's.
     shadow_catcher: bool | None = None
+    # Of glass, instead of its own, by index of the material in the packed table.
     priority: Mapping[int, float] = field(default_factory=dict)
 
     def applied_to(self, scene: Scene) -> Scene:
@@ -94,8 +88,7 @@ class Edits:
     def edited(self, materials: NDArray[np.void]) -> NDArray[np.void]:
         """Return materials with the shininess and the priorities of the edits.
 
-        Args:
-            materials: structured (M,), `Material`.
+        materials: structured (M,), `Material`.
         """
         if not self.shininess and not self.priority:
             return materials
@@ -180,13 +173,7 @@ def named_materials(edits: Edits, scene: Scene, buffers: SceneBuffers) -> dict[s
 
 
 def lights_of(scene: Scene, edits: Edits, axes: Basis) -> tuple[Light, ...]:
-    """Return the current lights; of a scene without lights, its default light.
-
-    Args:
-        scene: the scene.
-        edits: of the scene.
-        axes: of `rig_axes`, for the lights of a look.
-    """
+    """Return the current lights; of a scene without lights, its default light."""
     if edits.lights is not None:
         return edits.lights
     if scene.lights is not None:
@@ -203,12 +190,7 @@ def from_viewer(scene: Scene, axes: Basis) -> DirectionalLight:
 def turned(light: Light, axes: Basis, right: float, up: float, pivot: Vector) -> Light:
     """Turn a light about a pivot.
 
-    Args:
-        light: the light; a direction of any length becomes a unit vector.
-        axes: of the view.
-        right: radians to the right of the viewer.
-        up: radians upwards.
-        pivot: float64 (3,), scene units.
+    pivot: float64 (3,), scene units.
     """
     spin = right * axes.up - up * axes.right
     angle = float(np.linalg.norm(spin))

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from threading import Condition, RLock, Thread
 from typing import TYPE_CHECKING, Any
 
-from raytracer.errors import UserError, shown
+from raytracer.errors import RaytracerError, UserError, shown
 from raytracer.scene.coloring import SETTINGS
 from raytracer.scene.inferred import InferredDefaults, inferring
 from raytracer.scene.overrides import SceneOverrides, apply_overrides
@@ -18,7 +19,7 @@ from raytracer.scene.source import Source
 from raytracer.viewer.content import Chosen, Content, apply
 from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.marks import marked
-from raytracer.viewer.messages import Counted, Opened, Refused, Shown, Staged
+from raytracer.viewer.messages import Broken, Counted, Loaded, Opened, Refused, Shown, Staged
 from raytracer.warning import collected
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from raytracer.scene.scene import Scene
     from raytracer.viewer.content import Applied
     from raytracer.viewer.messages import Message
+    from raytracer.viewer.watch import Watch
 
 MORE_FRAMES = "the first is shown: for another one say --frame"
 """Part of a warning that a time line makes needless."""
@@ -44,14 +46,7 @@ def holds_particles(source: Source) -> bool:
 
 
 class Frames:
-    """The frames of what is shown. Several threads may use it.
-
-    Args:
-        source: what is shown, with the frame that is loaded first.
-        overrides: settings of the call by name, also those of a style; None keeps the scene's.
-        threads: threads on the CPU; 0 takes every core that the process may use.
-        annotations: what is drawn over pictures, or changes of what the scene says.
-    """
+    """The frames of what is shown. Several threads may use it."""
 
     def __init__(
         self,
@@ -85,11 +80,7 @@ class Frames:
         return Frames(Source(path), {}, self._threads)
 
     def first(self, backend: str | Device, notice: Notice | None = None) -> LoadedScene:
-        """Load the first frame, as `raytracer render` does; arguments as for `LoadedScene.load`.
-
-        Raises:
-            UserError: the scene cannot be shown.
-        """
+        """Load the first frame, as `raytracer render` does; arguments as for `LoadedScene.load`."""
         with self._lock, inferring(self._inferred):
             loaded = LoadedScene.load(
                 self.source, self._given, backend, self._threads, notice, self._annotations
@@ -119,26 +110,13 @@ class Frames:
         return loaded
 
     def count(self) -> int:
-        """Return the number of frames; it may read the whole file.
-
-        Raises:
-            UserError: the file cannot be read.
-        """
+        """Return the number of frames; it may read the whole file."""
         from raytracer.trajectory.source import frames_of
 
         return frames_of(self.source).count
 
     def again(self, content: Content, like: LoadedScene, step: Notice | None = None) -> LoadedScene:
-        """Load what is shown from files that have changed.
-
-        Args:
-            content: what is shown.
-            like: the scene that is shown.
-            step: called between the steps of loading; it may raise.
-
-        Raises:
-            UserError: it cannot be loaded, or the content does not go with it.
-        """
+        """Load what is shown from files that have changed."""
         with self._lock:
             self._plain = None
             self.source = replace(self.source, counted={})
@@ -147,16 +125,7 @@ class Frames:
             return self.load(content, like, step)
 
     def load(self, content: Content, like: LoadedScene, step: Notice | None = None) -> LoadedScene:
-        """Return a frame with a content on the device of another scene.
-
-        Args:
-            content: what to show.
-            like: the scene that is shown, for its device and names.
-            step: called between the steps of loading; it may raise.
-
-        Raises:
-            UserError: it cannot be loaded, or the content does not go with it.
-        """
+        """Return a frame with a content on the device of another scene."""
         with self._lock, collected() as warnings:
             plain = self._loaded(content.frame)
             applied = self._applied(content, plain)
@@ -225,17 +194,22 @@ def loading_text(name: str, stage: str, since: str = "") -> str:
     return f"Loading {shown(name)} ...\n{stage}{since}"
 
 
+def _sentence(error: Exception, what: object) -> str:
+    """Return why something cannot be loaded."""
+    if isinstance(error, RaytracerError):
+        return str(error)
+    if isinstance(error, MemoryError):
+        return f"{what}: there is not enough memory to load it"
+    text = " ".join([type(error).__name__, *str(error).split()])
+    return f"{what}: cannot be loaded ({text})"
+
+
 class _StoppedError(Exception):
     """The thread has to end."""
 
 
 class FrameLoader:
-    """A thread that loads frames and posts messages.
-
-    Args:
-        frames: the frames.
-        post: takes a message, in the thread.
-    """
+    """A thread that loads frames and posts messages."""
 
     def __init__(self, frames: Frames, post: Callable[[Message], None]) -> None:
         self.frames = frames
@@ -243,6 +217,8 @@ class FrameLoader:
         self._changed = Condition()
         self._wanted: tuple[Content, LoadedScene] | None = None
         self._opening: tuple[Path, LoadedScene] | None = None
+        self._reloading: tuple[Watch, Content, LoadedScene] | None = None
+        self.reloads = False  # from the request to its message
         self._counting = self._stopped = self._busy = False
         self._thread: Thread | None = None
 
@@ -252,26 +228,22 @@ class FrameLoader:
         return self._busy or self._wanted is not None or self._opening is not None
 
     def show(self, content: Content, like: LoadedScene) -> None:
-        """Load a content instead of the one before; `Shown` or `Refused` is posted.
-
-        Args:
-            content: what to show.
-            like: the scene that is shown, for its device and names.
-        """
+        """Load a content instead of the one before; `Shown` or `Refused` is posted."""
         with self._changed:
             self._wanted = content, like
             self._start()
 
     def open(self, path: Path, like: LoadedScene) -> None:
-        """Load another scene instead of what was asked for; `Opened` or `Refused` is posted.
-
-        Args:
-            path: of a scene or particle file.
-            like: the scene that is shown, for its device.
-        """
+        """Load another scene instead of what was asked for; `Opened` or `Refused` is posted."""
         with self._changed:
-            self._wanted = None
+            self._wanted = self._reloading = None
             self._opening = path, like
+            self._start()
+
+    def reload(self, watch: Watch, content: Content, like: LoadedScene) -> None:
+        """Load a content from files that have changed; `Loaded` or `Broken` is posted."""
+        with self._changed:
+            self._reloading, self.reloads, self._counting = (watch, content, like), True, True
             self._start()
 
     def count(self) -> None:
@@ -280,13 +252,17 @@ class FrameLoader:
             self._counting = True
             self._start()
 
-    def stop(self, seconds: float | None = None) -> None:
-        """End the thread after what it loads now."""
+    def cancel(self) -> None:
+        """End the thread at the next step of what it loads."""
         with self._changed:
             self._stopped = True
             self._changed.notify()
+
+    def stop(self) -> None:
+        """End the thread and wait for that."""
+        self.cancel()
         if self._thread is not None:
-            self._thread.join(seconds)
+            self._thread.join()
 
     def _start(self) -> None:
         if self._thread is None:
@@ -299,22 +275,31 @@ class FrameLoader:
         while True:
             with self._changed:
                 self._changed.wait_for(
-                    lambda: self._stopped or self._opening or self._wanted or self._counting
-                )
+                    lambda: self._stopped or self._opening or self._reloading or self._wanted
+                    or self._counting
+                )  # fmt: skip
                 if self._stopped:
                     return
-                self._busy = self._opening is not None or self._wanted is not None
-                opening, self._opening = self._opening, None
-                wanted, self._wanted = self._wanted, None
-                if not self._busy:
-                    self._counting = False
-            if opening is not None:
-                message = self._opened(*opening)
-            else:
-                message = self._counted() if wanted is None else self._loaded(*wanted)
+                message_of = self._next()
+            message = message_of()
             if message is not None:
                 self._post(message)
             self._busy = False  # after its message: who is not busy has nothing to tell
+            self.reloads = self._reloading is not None
+
+    def _next(self) -> Callable[[], Message | None]:
+        """Return what is to be done next; called with the lock."""
+        if self._opening is not None:
+            opening, self._opening, self._wanted, self._busy = self._opening, None, None, True
+            return partial(self._opened, *opening)
+        if self._reloading is not None:
+            reloading, self._reloading = self._reloading, None
+            return partial(self._reloaded, *reloading)
+        if self._wanted is not None:
+            wanted, self._wanted, self._busy = self._wanted, None, True
+            return partial(self._loaded, *wanted)
+        self._counting = False
+        return self._counted
 
     def _counted(self) -> Message | None:
         try:
@@ -334,23 +319,38 @@ class FrameLoader:
             loaded = frames.first(like.job.device, step)
         except _StoppedError:
             return None
-        except UserError as error:
-            return Refused(str(error))
         except Exception as error:  # a traceback in the terminal would be overlooked
-            return Refused(f"{path}: cannot be loaded ({type(error).__name__}: {error})")
-        if self._stopped:
-            loaded.close()
+            return Refused(_sentence(error, path))
+        if self._is_late(loaded):
             return None
         self.frames = frames
         return Opened(loaded, path)
 
+    def _reloaded(self, watch: Watch, content: Content, like: LoadedScene) -> Message | None:
+        def step(_: str) -> None:
+            if self._stopped or self._opening is not None:
+                raise _StoppedError
+
+        watch.begin()
+        try:
+            loaded = self.frames.again(content, like, step)
+        except _StoppedError:
+            return None
+        except Exception as error:
+            return Broken(_sentence(error, watch.path))
+        return None if self._is_late(loaded) else Loaded(loaded)
+
+    def _is_late(self, loaded: LoadedScene) -> bool:
+        """Close a scene that was loaded after the end; returns whether it is one."""
+        if self._stopped:
+            loaded.close()
+        return self._stopped
+
     def _loaded(self, content: Content, like: LoadedScene) -> Message | None:
         try:
             loaded = self.frames.load(content, like)
-        except UserError as error:
-            return Refused(str(error), content)
-        except Exception as error:  # a traceback in the terminal would be overlooked
-            return Refused(f"it cannot be shown ({type(error).__name__}: {error})", content)
+        except Exception as error:
+            return Refused(_sentence(error, "what was asked for"), content)
         if self._stopped or not self._is_worth(content):
             loaded.close()
             return None

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     import subprocess
     from collections.abc import Iterator
 
-    from raytracer.scene.camera import Camera
-    from raytracer.viewer.viewer import Viewer
+    from raytracer.viewer.state import ViewerState
 
 FPS = 30.0
 """Frames in a second of a movie whose scene states none."""
@@ -51,187 +50,176 @@ _FILE = re.compile(
 _HEADER = re.compile(r"^[ \t]*\[\[?[ \t]*([A-Za-z0-9_-]+)[^\n]*\][ \t]*(#[^\n]*)?$", re.MULTILINE)
 
 
-class CameraKeys:
-    """Keyframes of the camera in the order of their times.
+def keyframe_frames(viewer: ViewerState) -> list[int]:
+    """Return the frames of the trajectory that have a keyframe; none where there is one frame."""
+    if viewer.time.count == 1:
+        return []
+    return [round(time * _fps(viewer)) for time in sorted(viewer.keyframes)]
 
-    Args:
-        viewer: what moves the camera.
-    """
 
-    def __init__(self, viewer: Viewer) -> None:
-        self._viewer = viewer
-        self._keys: dict[float, Camera] = {}
-        self._movie: subprocess.Popen[bytes] | None = None
+def _fps(viewer: ViewerState) -> float:
+    animation = viewer.loaded_scene.scene.animation
+    return animation.fps if animation is not None else FPS
 
-    @property
-    def count(self) -> int:
-        """Number of keyframes."""
-        return len(self._keys)
 
-    @property
-    def frames(self) -> list[int]:
-        """Frames of the trajectory that have a keyframe; none where there is one frame."""
-        if self._viewer.time.count == 1:
-            return []
-        return [round(time * self._fps) for time in sorted(self._keys)]
+def movie_path(viewer: ViewerState) -> Path:
+    """Return the path of a movie that is given no name."""
+    return viewer.outputs.path(Path(), f"{viewer.loaded_scene.stem}-movie", ".mp4")
 
-    @property
-    def _fps(self) -> float:
-        animation = self._viewer.loaded_scene.scene.animation
-        return animation.fps if animation is not None else FPS
 
-    def movie_path(self) -> Path:
-        """Return the path of a movie that is given no name."""
-        viewer = self._viewer
-        return viewer.outputs.path(Path(), f"{viewer.loaded_scene.stem}-movie", ".mp4")
+@action()
+def keyframe(viewer: ViewerState) -> None:
+    """Keep the camera as a keyframe at the time of the frame that is shown."""
+    if viewer.time.count > 1:
+        time = viewer.frame_number / _fps(viewer)
+    else:
+        time = max(viewer.keyframes) + STILL_SECONDS if viewer.keyframes else 0.0
+    viewer.keyframes[time] = viewer.camera
+    viewer.notify(f"keyframe {len(viewer.keyframes)} at {time:.2f} s")
 
-    @action()
-    def keyframe(self) -> None:
-        """Keep the camera as a keyframe at the time of the frame that is shown."""
-        viewer = self._viewer
-        if viewer.time.count > 1:
-            time = viewer.time.number / self._fps
-        else:
-            time = max(self._keys) + STILL_SECONDS if self._keys else 0.0
-        self._keys[time] = viewer.camera
-        viewer.notify(f"keyframe {self.count} at {time:.2f} s")
 
-    @action()
-    def clear_keyframes(self) -> None:
-        """Forget all keyframes."""
-        count = len(self._keys)
-        self._keys.clear()
-        self._viewer.notify(f"{counted(count, 'keyframe')} forgotten")
+@action()
+def clear_keyframes(viewer: ViewerState) -> None:
+    """Forget all keyframes."""
+    count = len(viewer.keyframes)
+    viewer.keyframes.clear()
+    viewer.notify(f"{counted(count, 'keyframe')} forgotten")
 
-    @action()
-    def export_keyframes(self, path: Path | None = None) -> None:
-        """Write the scene with its keyframes as a file for `raytracer animate`."""
-        if not self._keys:
-            raise UserError("there is no keyframe yet: Shift C keeps one")
-        target = self._write(path)
-        outputs = self._viewer.outputs
-        name = outputs.name(target)
-        self._viewer.notify(f"{outputs.finished(target)}: raytracer animate {name}")
 
-    @action()
-    def animate(self, path: Path | None = None) -> None:
-        """Render a movie with the keyframes, or of the trajectory, by `raytracer animate`."""
-        import subprocess
+@action()
+def export_keyframes(viewer: ViewerState, path: Path | None = None) -> None:
+    """Write the scene with its keyframes as a file for `raytracer animate`."""
+    if not viewer.keyframes:
+        raise UserError("there is no keyframe yet: Shift C keeps one")
+    target = _write(viewer, path)
+    outputs = viewer.outputs
+    name = outputs.name(target)
+    viewer.notify(f"{outputs.finished(target)}: raytracer animate {name}")
 
-        viewer = self._viewer
-        if self._movie is not None and self._movie.poll() is None:
-            raise UserError("a movie is being rendered already: wait for it")
-        if not self._keys and viewer.time.count == 1:
-            raise UserError("there is one frame and no keyframe: Shift C keeps one")
-        scene = self._write(None)
-        movie = path or self.movie_path()
-        width, height = viewer.size
-        command = [sys.executable, "-m", "raytracer", "animate", str(scene), "-o", str(movie)]
-        command += ["--size", f"{width}x{height}", "--quiet", "--no-poster"]
-        self._movie = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
-        waiting = partial(self._wait, self._movie, movie, scene)
-        Thread(target=waiting, name="movie", daemon=True).start()
-        viewer.notify(f"{viewer.outputs.name(movie)} is rendered in the background")
 
-    def _wait(self, process: subprocess.Popen[bytes], movie: Path, scene: Path) -> None:
-        """Wait for the end of a movie, in a thread, and tell of it."""
-        import subprocess
+@action()
+def animate(viewer: ViewerState, path: Path | None = None) -> None:
+    """Render a movie with the keyframes, or of the trajectory, by `raytracer animate`."""
+    import subprocess
 
-        outputs, why, said = self._viewer.outputs, "", b""
-        while process.returncode is None:
-            with suppress(subprocess.TimeoutExpired):
-                _, said = process.communicate(timeout=LOOK_SECONDS)
-            if not why and (why := outputs.refusal()):
-                process.terminate()
-        message: Message = Saved(movie)
-        if process.returncode:
-            lines = said.decode(errors="replace").strip().splitlines()
-            own = lines[-1].removeprefix("raytracer: ") if lines else ""
-            why = why or shown(own or f"exit code {process.returncode}", 300)
-            message = Refused(f"{outputs.name(movie)} was not rendered: {why}")
-            outputs.dropped(movie)
-        outputs.dropped(scene)
-        self._viewer.worker.post(message)
+    if viewer.movie is not None and viewer.movie.poll() is None:
+        raise UserError("a movie is being rendered already: wait for it")
+    if not viewer.keyframes and viewer.time.count == 1:
+        raise UserError("there is one frame and no keyframe: Shift C keeps one")
+    scene = _write(viewer, None)
+    movie = path or movie_path(viewer)
+    width, height = viewer.size
+    command = [sys.executable, "-m", "raytracer", "animate", str(scene), "-o", str(movie)]
+    command += ["--size", f"{width}x{height}", "--quiet", "--no-poster"]
+    viewer.movie = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    waiting = partial(_wait, viewer, viewer.movie, movie, scene)
+    Thread(target=waiting, name="movie", daemon=True).start()
+    viewer.notify(f"{viewer.outputs.name(movie)} is rendered in the background")
 
-    def stop(self) -> str:
-        """End the movie that is rendered; returns a sentence about it, or ""."""
-        if self._movie is None or self._movie.poll() is not None:
-            return ""
-        import subprocess  # not before: at the end of Python, nothing can be imported
 
-        self._movie.terminate()
+def _wait(viewer: ViewerState, process: subprocess.Popen[bytes], movie: Path, scene: Path) -> None:
+    """Wait for the end of a movie, in a thread, and tell of it."""
+    import subprocess
+
+    outputs, why, said = viewer.outputs, "", b""
+    while process.returncode is None:
         with suppress(subprocess.TimeoutExpired):
-            self._movie.wait(STOP_SECONDS)
-        return "a movie was not finished; its frames are kept: run raytracer animate again"
+            _, said = process.communicate(timeout=LOOK_SECONDS)
+        if not why and (why := outputs.refusal()):
+            process.terminate()
+    message: Message = Saved(movie)
+    if process.returncode:
+        lines = said.decode(errors="replace").strip().splitlines()
+        own = lines[-1].removeprefix("raytracer: ") if lines else ""
+        why = why or shown(own or f"exit code {process.returncode}", 300)
+        message = Refused(f"{outputs.name(movie)} was not rendered: {why}")
+        outputs.dropped(movie)
+    outputs.dropped(scene)
+    viewer.worker.post(message)
 
-    def _write(self, path: Path | None) -> Path:
-        """Write the scene file; returns its path."""
-        source = self._viewer.loaded_scene.path
-        if source is None:
-            raise UserError(
-                "a scene made in Python has no file for raytracer animate: call raytracer.animate "
-                "with keyframes"
-            )
-        is_scene_file = is_scene(source)
-        folder = source.parent if is_scene_file else Path()
-        target = path or self._viewer.outputs.path(folder, f"{source.stem}-camera", ".toml")
-        output.check_file(target)
-        text = (
-            self._scene_text(source, target) if is_scene_file else self._data_text(source, target)
+
+def stop_movie(viewer: ViewerState) -> str:
+    """End the movie that is rendered; returns a sentence about it, or ""."""
+    if viewer.movie is None or viewer.movie.poll() is not None:
+        return ""
+    import subprocess  # not before: at the end of Python, nothing can be imported
+
+    viewer.movie.terminate()
+    with suppress(subprocess.TimeoutExpired):
+        viewer.movie.wait(STOP_SECONDS)
+    return "a movie was not finished; its frames are kept: run raytracer animate again"
+
+
+def _write(viewer: ViewerState, path: Path | None) -> Path:
+    """Write the scene file; returns its path."""
+    source = viewer.loaded_scene.path
+    if source is None:
+        raise UserError(
+            "a scene made in Python has no file for raytracer animate: call raytracer.animate "
+            "with keyframes"
         )
-        return output.write(target, text)
+    is_scene_file = is_scene(source)
+    folder = source.parent if is_scene_file else Path()
+    target = path or viewer.outputs.path(folder, f"{source.stem}-camera", ".toml")
+    output.check_file(target)
+    text = (
+        _scene_text(viewer, source, target) if is_scene_file else _data_text(viewer, source, target)
+    )
+    return output.write(target, text)
 
-    def tables(self) -> str:
-        """Return the tables of camera and animation of a scene file."""
-        first = self._keys[min(self._keys)] if self._keys else self._viewer.camera
-        parts = [as_toml.camera_table(first), f"[animation]\nfps = {self._fps!r}\n"]
-        for time in sorted(self._keys):
-            camera = self._keys[time]
-            rows = as_toml.camera_table(camera).splitlines(keepends=True)
-            stated = [row for row in rows[1:] if not row.startswith("type")]
-            parts.append("".join(["[[animation.keyframes]]\n", f"time = {time!r}\n", *stated]))
-        return "\n".join(parts)
 
-    def _data_text(self, source: Path, target: Path) -> str:
-        """Return a scene file that shows a particle file as it is shown now."""
-        viewer = self._viewer
-        spheres: dict[str, str] = {"file": toml_text.quoted(_named(source, target))}
-        read = viewer.loader.frames.source
-        if read.ending:
-            spheres["format"] = toml_text.quoted(read.ending.removeprefix("."))
-        if read.topology is not None:
-            spheres["topology"] = toml_text.quoted(_named(read.topology, target))
-        style = dict(viewer.data.style)
-        if style:
-            keys = {"color_by": "by", "map": "map", "range": "range", "color_scale": "scale"}
-            said = [f"{keys[k]} = {_value(v)}" for k, v in style.items() if k in keys]
-            spheres["color"] = f"{{ {', '.join(said)} }}"
-        if condition := conditions(viewer.data.content.hidden):
-            spheres["select"] = toml_text.quoted(condition)
-        rows = "".join(f"{key} = {value}\n" for key, value in spheres.items())
-        scene = viewer.loaded_scene.scene
-        look = toml_text.quoted(viewer.edits.look_of(scene))
-        background = as_toml.background_table(viewer.edits.applied_to(scene).background)
-        return f"[render]\nlook = {look}\n\n{background}\n[[spheres]]\n{rows}\n{self.tables()}"
+def tables(viewer: ViewerState) -> str:
+    """Return the tables of camera and animation of a scene file."""
+    first = viewer.keyframes[min(viewer.keyframes)] if viewer.keyframes else viewer.camera
+    parts = [as_toml.camera_table(first), f"[animation]\nfps = {_fps(viewer)!r}\n"]
+    for time in sorted(viewer.keyframes):
+        camera = viewer.keyframes[time]
+        rows = as_toml.camera_table(camera).splitlines(keepends=True)
+        stated = [row for row in rows[1:] if not row.startswith("type")]
+        parts.append("".join(["[[animation.keyframes]]\n", f"time = {time!r}\n", *stated]))
+    return "\n".join(parts)
 
-    def _scene_text(self, source: Path, target: Path) -> str:
-        """Return the text of a scene file with other tables of camera and animation."""
-        import tomllib
 
-        if source.suffix.lower() != ".toml":
-            raise UserError(f"{source}: keyframes go into a scene in TOML: convert it first")
-        with opened(source) as file:
-            text = file.file.read().decode("utf-8-sig").replace("\r\n", "\n")
-        text = f"{without_tables(text, REPLACED).rstrip()}\n\n{self.tables()}"
-        try:
-            tomllib.loads(text)
-        except tomllib.TOMLDecodeError:
-            raise UserError(
-                f"{source}: its camera and animation cannot be replaced where they stand: write "
-                "them as tables of their own, [camera] and [animation]"
-            ) from None
-        here = target.parent.absolute() == source.parent.absolute()
-        return text if here else _moved(text, source, target)
+def _data_text(viewer: ViewerState, source: Path, target: Path) -> str:
+    """Return a scene file that shows a particle file as it is shown now."""
+    spheres: dict[str, str] = {"file": toml_text.quoted(_named(source, target))}
+    read = viewer.loader.frames.source
+    if read.ending:
+        spheres["format"] = toml_text.quoted(read.ending.removeprefix("."))
+    if read.topology is not None:
+        spheres["topology"] = toml_text.quoted(_named(read.topology, target))
+    style = dict(viewer.content.style)
+    if style:
+        keys = {"color_by": "by", "map": "map", "range": "range", "color_scale": "scale"}
+        said = [f"{keys[k]} = {_value(v)}" for k, v in style.items() if k in keys]
+        spheres["color"] = f"{{ {', '.join(said)} }}"
+    if condition := conditions(viewer.content.hidden):
+        spheres["select"] = toml_text.quoted(condition)
+    rows = "".join(f"{key} = {value}\n" for key, value in spheres.items())
+    scene = viewer.loaded_scene.scene
+    look = toml_text.quoted(viewer.edits.look_of(scene))
+    background = as_toml.background_table(viewer.edits.applied_to(scene).background)
+    return f"[render]\nlook = {look}\n\n{background}\n[[spheres]]\n{rows}\n{tables(viewer)}"
+
+
+def _scene_text(viewer: ViewerState, source: Path, target: Path) -> str:
+    """Return the text of a scene file with other tables of camera and animation."""
+    import tomllib
+
+    if source.suffix.lower() != ".toml":
+        raise UserError(f"{source}: keyframes go into a scene in TOML: convert it first")
+    with opened(source) as file:
+        text = file.file.read().decode("utf-8-sig").replace("\r\n", "\n")
+    text = f"{without_tables(text, REPLACED).rstrip()}\n\n{tables(viewer)}"
+    try:
+        tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        raise UserError(
+            f"{source}: its camera and animation cannot be replaced where they stand: write "
+            "them as tables of their own, [camera] and [animation]"
+        ) from None
+    here = target.parent.absolute() == source.parent.absolute()
+    return text if here else _moved(text, source, target)
 
 
 def without_tables(text: str, names: tuple[str, ...]) -> str:

@@ -17,13 +17,7 @@ SHIFTS = (key.LSHIFT, key.RSHIFT)
 
 
 class HeldKeys:
-    """The keys that are down, and a clock that repeats their actions.
-
-    Args:
-        act: runs the action of a control for a time in seconds.
-        animate: advances what moves without a key; returns whether anything still moves.
-        reported: pyglet's set of keys that are down, on systems where it has one.
-    """
+    """The keys that are down, and a clock that repeats their actions."""
 
     def __init__(
         self,
@@ -37,12 +31,7 @@ class HeldKeys:
         self._ticking = False
 
     def press(self, symbol: int, control: Control | None) -> None:
-        """Handle a key that goes down.
-
-        Args:
-            symbol: the key.
-            control: its action while it is held, if any.
-        """
+        """Handle a key that goes down."""
         self.shift |= symbol in SHIFTS
         if control is not None:
             self._down[symbol] = control
@@ -50,12 +39,7 @@ class HeldKeys:
             self.tick()
 
     def release(self, symbol: int, control: Control | None) -> None:
-        """Handle a key that goes up.
-
-        Args:
-            symbol: the key.
-            control: of this key without modifiers.
-        """
+        """Handle a key that goes up."""
         self.shift &= symbol not in SHIFTS
         released = self._down.pop(symbol, None) or control
         # "+" is released as "=" if Shift goes up first: both keys have the same control.

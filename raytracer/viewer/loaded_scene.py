@@ -50,33 +50,23 @@ class Hit:
 
 @dataclass(eq=False)
 class LoadedScene:
-    """A scene with its packed spheres and the job that renders them.
-
-    Args:
-        scene: the scene.
-        buffers: the scene with its own camera, packed.
-        job: renders it.
-        path: its file; None for a scene made in Python.
-        colliders: the spheres that a camera collides with; they are found during loading, because
-            it takes a while.
-        closed: whether the memory of the device was freed.
-        content: what of the particles is shown.
-        plain: the frame with its own colours and all particles; None: `scene` is that.
-        numbers: of the spheres among all particles, int64 (N,); None: they are all.
-        selected: number of selected particles.
-        marked: which primitives are selected, and False for none, bool (M + 1,); None: none is.
-    """
+    """A scene with its packed spheres and the job that renders them."""
 
     scene: Scene
-    buffers: SceneBuffers
-    job: Job
-    path: Path | None
+    buffers: SceneBuffers  # the scene with its own camera, packed
+    job: Job  # renders it
+    path: Path | None  # its file; None for a scene made in Python
+    # The spheres that a camera collides with; they are found during loading, because it takes a
+    # while.
     colliders: Colliders
-    closed: bool = False
-    content: Content = field(default_factory=Content)
+    closed: bool = False  # whether the memory of the device was freed
+    content: Content = field(default_factory=Content)  # what of the particles is shown
+    # The frame with its own colours and all particles; None: `scene` is that.
     plain: Scene | None = None
+    # Of the spheres among all particles, int64 (N,); None: they are all.
     numbers: NDArray[np.int64] | None = None
-    selected: int = 0
+    selected: int = 0  # number of selected particles
+    # Which primitives are selected, and False for none, bool (M + 1,); None: none is.
     marked: NDArray[np.bool_] | None = None
     # Edits, size, number of large spheres shown, and packed scene of the latest view: moving the
     # camera changes little of it.
@@ -155,16 +145,7 @@ class LoadedScene:
         return place if found else None
 
     def buffers_for(self, view: View, size: tuple[int, int], edits: Edits) -> SceneBuffers:
-        """Return the packed scene for a view and edits; it shares the spheres.
-
-        Args:
-            view: the camera.
-            size: width and height of the picture in pixels.
-            edits: of light, materials and background.
-
-        Raises:
-            SceneError: the camera cannot be packed.
-        """
+        """Return the packed scene for a view and edits; it shares the spheres."""
         shown = large_shown(self.buffers.large, self.buffers.has_ground, view.pose)
         cached = self._cached
         # within glass, the frame says which of it the camera is in
@@ -193,13 +174,7 @@ class LoadedScene:
     def job_for(
         self, seen_buffers: SceneBuffers, samples: int, settings: RenderSettings | None = None
     ) -> Job:
-        """Return a job that renders a view at its size, for a file.
-
-        Args:
-            seen_buffers: of `buffers_for`.
-            samples: per pixel.
-            settings: with the look of the edits; None takes those of the scene.
-        """
+        """Return a job that renders a view at its size, for a file."""
         width, height = seen_buffers.view.size
         view = seen_buffers.view.with_samples(0, samples)
         settings = settings or self.job.settings
@@ -212,15 +187,7 @@ class LoadedScene:
         )
 
     def hit(self, seen_buffers: SceneBuffers, x: int, y: int, reach: int = 0) -> Hit | None:
-        """Return the sphere nearest to the centre of a pixel; None for a closed scene too.
-
-        Args:
-            seen_buffers: of `buffers_for`.
-            x: column, from the left.
-            y: row, from the top.
-            reach: pixels around it that are searched; of equally near spheres in the picture, the
-                one nearest to the camera is taken. 0 tests the centre alone.
-        """
+        """Return the sphere nearest to the centre of a pixel; None for a closed scene too."""
         if self.closed:
             return None
         fine = RAYS_PER_AXIS if reach else 1

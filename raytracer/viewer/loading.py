@@ -31,11 +31,7 @@ None is sent here: it would interrupt the reading of files."""
 
 
 class _Closed(KeyboardInterrupt):
-    """The window was closed: loading ends as after Ctrl-C.
-
-    Attributes:
-        number: of the signal that raises it again where it is lost in a callback; see `process`.
-    """
+    """The window was closed: loading ends as after Ctrl-C."""
 
     number = SIGNAL
 
@@ -44,11 +40,6 @@ class Loading:
     """Shows what is loaded in a window, in a `with` block, and is called with each stage.
 
     The block ends early if the window wants to be closed.
-
-    Args:
-        window: not attached yet.
-        name: of the scene.
-        notice: called with each stage too.
     """
 
     def __init__(self, window: PreviewWindow, name: str, notice: Notice | None) -> None:

@@ -36,10 +36,7 @@ def marked(
 ) -> NDArray[np.bool_]:
     """Return which primitives of a scene are selected, and False for no primitive: bool (M + 1,).
 
-    Args:
-        scene: as it is packed: spheres, capsules, cones, ellipsoids.
-        particles: its sets of particles, of which `scene` may show some as ellipsoids.
-        mask: which of these are selected, bool (N,).
+    mask: which of these are selected, bool (N,).
     """
     spheres, ellipsoids = [mask], []
     if scene.count != len(mask):  # what has axes is no sphere
@@ -63,14 +60,7 @@ def marked(
 def rims(
     request: RenderRequest, size: tuple[int, int], fine: int, check: Callable[[], None]
 ) -> NDArray[np.uint8] | None:
-    """Return the rims over a picture, uint8 (h, w, 4), straight alpha; None if nothing is selected.
-
-    Args:
-        request: of the picture.
-        size: width and height of the layer in pixels.
-        fine: rays per pixel and axis.
-        check: called between strips; it may raise.
-    """
+    """Return the rims over a picture, uint8 (h, w, 4), straight alpha; None without a selection."""
     loaded = request.loaded_scene
     if loaded.marked is None:
         return None

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from raytracer.errors import escaped
 from raytracer.scene.views import VIEWS
+from raytracer.viewer import data_actions
 from raytracer.viewer.actions import action
-from raytracer.viewer.controls import CONTROLS
+from raytracer.viewer.controls import Item
 from raytracer.viewer.edits import BACKGROUND_NAMES
+from raytracer.viewer.light_actions import looks
+from raytracer.viewer.picking import pick
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from raytracer.scene.describe import SphereInfo
-    from raytracer.viewer.viewer import Viewer
+    from raytracer.viewer.state import ViewerState
 
 MOST_COLUMNS = 12
 """Most columns of the menu of colours; others are typed."""
@@ -24,100 +26,41 @@ MOST_LETTERS = 36
 """Most letters of a name in the menu."""
 
 
-@dataclass(frozen=True)
-class Item:
-    """A row of the menu: an action, a menu of its own, or, with neither, a heading or a gap.
-
-    Args:
-        label: in a few words; "" is a gap.
-        action: name of the action, or "".
-        values: its arguments by name.
-        chosen: whether it holds now.
-        items: of its own menu.
-    """
-
-    label: str
-    action: str = ""
-    values: Mapping[str, Any] | None = None
-    chosen: bool = False
-    items: tuple[Item, ...] = ()
-
-    @property
-    def is_active(self) -> bool:
-        """Whether it can be taken."""
-        return bool(self.action or self.items)
-
-    @property
-    def key(self) -> str:
-        """The key of the same action, or ""."""
-        return _KEYS.get((self.action, tuple((self.values or {}).values())), "")
-
-    def about(self) -> dict[str, Any]:
-        """Return it as JSON types."""
-        return {
-            "label": self.label, "action": self.action, "values": dict(self.values or {}),
-            "key": self.key, "chosen": self.chosen, "items": [each.about() for each in self.items],
-        }  # fmt: skip
-
-
-_KEYS = {
-    (each.action.replace("_", "-"), tuple(a for a in each.amount if a is not None)): each.label
-    for each in reversed(CONTROLS)
-}
-"""Labels of keys by their actions and arguments."""
-
 GAP = Item("")
 
 
-class Menu:
-    """The menu of a viewer.
-
-    Args:
-        viewer: whose menu it is.
-
-    Attributes:
-        number: counts the menus that were opened.
-        items: of the open one; () if none is.
-        place: where it was asked for, pixels from the upper left of the picture.
-    """
-
-    def __init__(self, viewer: Viewer) -> None:
-        self._viewer = viewer
-        self.number = 0
-        self.items: tuple[Item, ...] = ()
-        self.place = (0, 0)
-
-    @action()
-    def open_menu(self, x: int | None = None, y: int | None = None, reach: int = 0) -> None:
-        """Open the menu of what can be done at a pixel, or with the picked sphere; picks there."""
-        viewer = self._viewer
-        width, height = viewer.size
-        if x is None or y is None:
-            self.show((width // 2, height // 2), viewer.picked)
-        elif 0 <= x < width and 0 <= y < height:
-            self.place = x, y
-            viewer.pick(x, y, reach=reach, menu=True)
-
-    @action()
-    def leave_menu(self) -> None:
-        """Close the menu."""
-        self.items = ()
-
-    def show(self, place: tuple[int, int], sphere: SphereInfo | None) -> None:
-        """Open it for a sphere, or for what is beside all; place: pixels from the upper left."""
-        viewer = self._viewer
-        scene = viewer.loaded_scene.scene
-        is_particle = sphere is not None and sphere.id < scene.count
-        own = _of_particle(viewer, sphere) if sphere is not None and is_particle else ()
-        self.number, self.place = self.number + 1, place
-        self.items = (*own, *_of_all(viewer))
+@action()
+def open_menu(
+    viewer: ViewerState, x: int | None = None, y: int | None = None, reach: int = 0
+) -> None:
+    """Open the menu of what can be done at a pixel, or with the picked sphere; picks there."""
+    width, height = viewer.size
+    if x is None or y is None:
+        show_menu(viewer, (width // 2, height // 2), viewer.picked)
+    elif 0 <= x < width and 0 <= y < height:
+        viewer.menu.place = x, y
+        pick(viewer, x, y, reach=reach, menu=True)
 
 
-def _of_particle(viewer: Viewer, sphere: SphereInfo) -> tuple[Item, ...]:
+@action()
+def leave_menu(viewer: ViewerState) -> None:
+    """Close the menu."""
+    viewer.menu.items = ()
+
+
+def show_menu(viewer: ViewerState, place: tuple[int, int], sphere: SphereInfo | None) -> None:
+    """Open it for a sphere, or for what is beside all; place: pixels from the upper left."""
+    is_particle = sphere is not None and sphere.id < viewer.loaded_scene.scene.count
+    own = _of_particle(viewer, sphere) if sphere is not None and is_particle else ()
+    menu = viewer.menu
+    menu.number, menu.items, menu.place = menu.number + 1, (*own, *_of_all(viewer)), place
+
+
+def _of_particle(viewer: ViewerState, sphere: SphereInfo) -> tuple[Item, ...]:
     """Return what can be done with the picked sphere."""
     name, alike = _kind(viewer, viewer.loaded_scene.number_of(sphere.id))
-    selected = viewer.data.selected
-    them = f"the {selected:,} selected" if selected else "it"
+    count = data_actions.selected(viewer)
+    them = f"the {count:,} selected" if count else "it"
     found = [
         Item(f"{name} {viewer.loaded_scene.number_of(sphere.id):,}"),
         Item("go to it", "fit-picked"),
@@ -137,7 +80,7 @@ def _of_particle(viewer: Viewer, sphere: SphereInfo) -> tuple[Item, ...]:
     )
 
 
-def _kind(viewer: Viewer, number: int) -> tuple[str, str]:
+def _kind(viewer: ViewerState, number: int) -> tuple[str, str]:
     """Return element or type of a particle, and the condition of all such; "" if it has none."""
     sets = viewer.loaded_scene.all_particles.spheres
     labels = sets[0].labels if len(sets) == 1 else None
@@ -151,29 +94,28 @@ def _kind(viewer: Viewer, number: int) -> tuple[str, str]:
     return _short(name if column.kind == "text" else f"type {name}"), condition
 
 
-def _of_all(viewer: Viewer) -> tuple[Item, ...]:
+def _of_all(viewer: ViewerState) -> tuple[Item, ...]:
     """Return what can be done anywhere."""
-    data, history = viewer.data, viewer.history
     found = [
         Item("show all spheres", "fit-all"),
         Item("view", items=_views(viewer)),
         GAP,
         Item("colour by", items=_colors(viewer)),
         Item("style", items=_styles(viewer)),
-        Item("bonds", "toggle-bonds", chosen=data.has_bonds),
+        Item("bonds", "toggle-bonds", chosen=data_actions.has_bonds(viewer)),
     ]
-    if data.knows_box:
-        found.append(Item("simulation box", "toggle-box", chosen=data.has_box))
+    if data_actions.knows_box(viewer):
+        found.append(Item("simulation box", "toggle-box", chosen=data_actions.has_box(viewer)))
     found += [
-        Item("look", items=_choices(viewer.looks, "set-look", viewer.edits.look_of(
+        Item("look", items=_choices(looks(viewer), "set-look", viewer.edits.look_of(
             viewer.loaded_scene.scene))),
         Item("background", items=_choices(BACKGROUND_NAMES, "set-background", BACKGROUND_NAMES[
             viewer.edits.background])),
         GAP,
     ]  # fmt: skip
-    if data.content.cuts or data.content.faded:
+    if viewer.content.cuts or viewer.content.faded:
         found.append(Item("show all particles", "show-all"))
-    if history.can_undo:
+    if viewer.history.before:
         found.append(Item("undo", "undo"))
     return (
         *found,
@@ -184,16 +126,15 @@ def _of_all(viewer: Viewer) -> tuple[Item, ...]:
     )
 
 
-def _views(viewer: Viewer) -> tuple[Item, ...]:
+def _views(viewer: ViewerState) -> tuple[Item, ...]:
     """Return the standard views and those that were kept."""
-    return tuple(Item(name, "view", {"name": name}) for name in (*VIEWS, *viewer.views.names))
+    return tuple(Item(name, "view", {"name": name}) for name in (*VIEWS, *viewer.views))
 
 
-def _colors(viewer: Viewer) -> tuple[Item, ...]:
+def _colors(viewer: ViewerState) -> tuple[Item, ...]:
     """Return what colours can follow."""
-    data = viewer.data
-    now = data.style.get("color_by")
-    columns = data.columns[:MOST_COLUMNS]
+    now = viewer.content.style.get("color_by")
+    columns = data_actions.columns(viewer)[:MOST_COLUMNS]
     names = [None, *([now] if now and now not in columns else []), *columns]
     found = [
         Item(_short(name or "the scene's"), "color-by", {"by": name}, name == now) for name in names
@@ -201,11 +142,11 @@ def _colors(viewer: Viewer) -> tuple[Item, ...]:
     return (*found, Item("another ...", "ask-color"))
 
 
-def _styles(viewer: Viewer) -> tuple[Item, ...]:
+def _styles(viewer: ViewerState) -> tuple[Item, ...]:
     """Return the styles of atoms and bonds."""
     from raytracer.scene.bond_settings import STYLES
 
-    now = viewer.data.style.get("style")
+    now = viewer.content.style.get("style")
     names = (None, *STYLES)
     return tuple(
         Item(name or "the scene's", "set-style", {"name": name}, name == now) for name in names

@@ -6,26 +6,21 @@ from typing import TYPE_CHECKING
 
 from pyglet import shapes
 
+from raytracer.viewer.controls import Item
 from raytracer.viewer.drawn import BOX, PAPER
-from raytracer.viewer.menu import Item
 from raytracer.viewer.overlay import POINTS, Box, Panel, borders, letter
 
 if TYPE_CHECKING:
-    from raytracer.viewer.menu import Menu
+    from raytracer.viewer.state import OpenMenu
 
 BACK = Item("‹ back", "back")
 """The first row of a menu within the menu."""
 
 
 class MenuPanel:
-    """Draws the menu, in which one row is chosen by the mouse or by keys.
+    """Draws the menu, in which one row is chosen by the mouse or by keys."""
 
-    Args:
-        dpi: of the window.
-        menu: the menu; None before there is one.
-    """
-
-    def __init__(self, dpi: int, menu: Menu | None = None) -> None:
+    def __init__(self, dpi: int, menu: OpenMenu | None = None) -> None:
         self._dpi, self.menu = dpi, menu
         self._panel = Panel((0.0, 1.0), dpi, sheet=(*PAPER[:3], 240))
         self._number = 0  # of the menu to which what follows belongs
@@ -77,18 +72,10 @@ class MenuPanel:
         shapes.Rectangle(paper.x, bottom, paper.width, high, color=(*BOX[:3], 90)).draw()
 
     def row_at(self, x: float, y: float) -> int | None:
-        """Return the row at a point, in pixels from the lower left; -1 for a border, None beside.
-
-        Args:
-            x, y: the point.
-        """
-        paper = self._panel.paper
-        if not self.rows or paper is None:
+        """Return the row at a point, pixels from the lower left; -1 for a border, None beside."""
+        place = self._panel.row_at(x, y, self._shown) if self.rows else None
+        if place is None:
             return None
-        if not (paper.x <= x <= paper.x + paper.width and paper.y <= y <= paper.y + paper.height):
-            return None
-        pad = borders(self._dpi)[1]
-        place = (paper.y + paper.height - pad - y) * self._shown / (paper.height - 2 * pad)
         return self._first + int(place) if 0 <= place < self._shown else -1
 
     def point(self, x: float, y: float) -> bool:
@@ -118,20 +105,21 @@ class MenuPanel:
         if item.items:
             self._within, self._chosen, self._first = item, None, 0
             return None
-        self._leave()
+        self.close()
         return item
 
     def back(self) -> None:
         """Leave the menu within the menu, or close the menu."""
         within, self._within, self._first = self._within, None, 0
         if within is None:
-            self._leave()
+            self.close()
         else:
             self._chosen = self.rows.index(within)
 
-    def _leave(self) -> None:
+    def close(self) -> None:
+        """Close the menu."""
         if self.menu is not None:
-            self.menu.leave_menu()
+            self.menu.items = ()
 
 
 def _lines(rows: list[Item]) -> list[str]:

@@ -23,24 +23,16 @@ Size = tuple[int, int]
 
 @dataclass(frozen=True, eq=False)
 class RenderRequest:
-    """A picture to render; it replaces the request before.
-
-    Args:
-        loaded_scene: the scene.
-        buffers: its packed form with the current view and edits, at full size; the same object
-            while neither changes.
-        tone: exposure and curve.
-        samples: per pixel of the finished picture.
-        stamp: time of the user's event, `perf_counter`.
-        settings: with the look of the edits, for the record of a saved picture; None: those of the
-            scene.
-    """
+    """A picture to render; it replaces the request before."""
 
     loaded_scene: LoadedScene
+    # Its packed form with the current view and edits, at full size; the same object while neither
+    # changes.
     buffers: SceneBuffers
-    tone: ToneSettings
-    samples: int
-    stamp: float = field(default_factory=perf_counter)
+    tone: ToneSettings  # exposure and curve
+    samples: int  # per pixel of the finished picture
+    stamp: float = field(default_factory=perf_counter)  # time of the user's event, `perf_counter`
+    # With the look of the edits, for the record of a saved picture; None: those of the scene.
     settings: RenderSettings | None = None
 
     @property
@@ -51,26 +43,17 @@ class RenderRequest:
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """A rendered picture for the window.
+    """A rendered picture for the window."""
 
-    Args:
-        request: what it was rendered for.
-        picture: of the backend; it belongs to the window until that returns the frame.
-        size: rendered width and height in pixels; smaller than the request's during interaction.
-        samples: per pixel so far.
-        rate: camera rays per second.
-        seconds: of rendering and tone mapping.
-        draft: whether its samples are not those of the finished picture; see `ProgressiveFilm`.
-        marks: the rims of selected particles, uint8 (h, w, 4), over the picture; None without any.
-    """
-
-    request: RenderRequest
-    picture: Any
-    size: Size
-    samples: int
-    rate: float
-    seconds: float
+    request: RenderRequest  # what it was rendered for
+    picture: Any  # of the backend; it belongs to the window until that returns the frame
+    size: Size  # rendered width and height in pixels; smaller than the request's during interaction
+    samples: int  # per pixel so far
+    rate: float  # camera rays per second
+    seconds: float  # of rendering and tone mapping
+    # Whether its samples are not those of the finished picture; see `ProgressiveFilm`.
     draft: bool = False
+    # The rims of selected particles, uint8 (h, w, 4), over the picture; None without any.
     marks: NDArray[np.uint8] | None = None
 
     @property
@@ -87,23 +70,15 @@ class Frame:
 
 @dataclass(frozen=True)
 class Picked:
-    """The result of a click.
+    """The result of a click."""
 
-    Args:
-        loaded_scene: the scene that was clicked.
-        sphere: the picked one; None where there is none.
-        go: whether to centre it.
-        point: the point that was hit, scene units; None without a click.
-        add: whether the picks before stay.
-        menu: whether the menu is asked for.
-    """
-
-    loaded_scene: LoadedScene
-    sphere: SphereInfo | None
-    go: bool = False
+    loaded_scene: LoadedScene  # the scene that was clicked
+    sphere: SphereInfo | None  # the picked one; None where there is none
+    go: bool = False  # whether to centre it
+    # The point that was hit, scene units; None without a click.
     point: tuple[float, float, float] | None = None
-    add: bool = False
-    menu: bool = False
+    add: bool = False  # whether the picks before stay
+    menu: bool = False  # whether the menu is asked for
 
 
 @dataclass(frozen=True)
@@ -122,15 +97,10 @@ class Saved:
 
 @dataclass(frozen=True)
 class Refused:
-    """A task failed because of the user's input; the preview continues.
+    """A task failed because of the user's input; the preview continues."""
 
-    Args:
-        sentence: why.
-        content: what could not be shown, if that is what failed.
-    """
-
-    sentence: str
-    content: Content | None = None
+    sentence: str  # why
+    content: Content | None = None  # what could not be shown, if that is what failed
 
 
 @dataclass(frozen=True)

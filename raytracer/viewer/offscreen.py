@@ -18,15 +18,6 @@ class Player:
     """Sends a drag event whenever the frame of the event before is on the screen.
 
     After the last event it waits for the finished picture and closes the window.
-
-    Args:
-        window: the window.
-        frames: number of events.
-
-    Attributes:
-        latency: seconds from each event to the fence after its frame.
-        traced: width and height of each of these frames.
-        rest: seconds from the last event to the first frame of full size.
     """
 
     def __init__(self, window: PreviewWindow, frames: int) -> None:
@@ -54,7 +45,7 @@ class Player:
         if not self.rest and full:
             self.rest = now - self._sent if self._sent else 0.0
         if frame.finished:
-            self._window.viewer.close()
+            self._window.viewer.do("close")
             self._window.paint()
 
     def _drag(self) -> None:

@@ -15,14 +15,7 @@ MARGIN = 0.9  # largest fraction of the screen for a new window
 
 
 def open_display(offscreen: bool) -> Any:
-    """Connect to the display and return pyglet's; it comes before the load of a scene.
-
-    Args:
-        offscreen: use EGL instead of a display.
-
-    Raises:
-        DisplayError: there is none, or the process has opened windows of the other kind before.
-    """
+    """Connect to the display and return pyglet's; it comes before the load of a scene."""
     import pyglet
 
     if "pyglet.display" in sys.modules:  # the option counts only at its import
@@ -41,16 +34,7 @@ def open_display(offscreen: bool) -> Any:
 
 
 def open_window(size: tuple[int, int], title: str, offscreen: bool) -> PreviewWindow:
-    """Open a window, reduced to fit the screen.
-
-    Args:
-        size: width and height in pixels.
-        title: of the window.
-        offscreen: use EGL instead of a display.
-
-    Raises:
-        DisplayError: it cannot be opened, or is too large for OpenGL; nothing stays open.
-    """
+    """Open a window, reduced to fit the screen."""
     display = open_display(offscreen)
     from pyglet import gl
     from pyglet.window import NoSuchConfigException, WindowException

@@ -1,4 +1,4 @@
-"""The outline of a sphere in a picture."""
+"""The outline of a sphere in a picture, and the rings around picked spheres."""
 
 from __future__ import annotations
 
@@ -7,10 +7,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from raytracer.viewer.picking import giant_picked, hit_place, pick_ids
 from raytracer.viewer.view import View, project
 
 if TYPE_CHECKING:
+    from raytracer.viewer.state import ViewerState
     from raytracer.viewer.vectors import Vector
+
+MIN_RING = 7.0
+"""Pixels: radius of the ring around smaller spheres."""
 
 CORNERS = 72
 """Corners of the polygon: its error is below a pixel for a sphere as large as the window."""
@@ -24,11 +29,7 @@ def outline(
     The rays that touch a sphere meet it in a circle: from a distance d, the circle is nearer than
     the centre by r^2/d and has the radius r sqrt(1 - r^2/d^2).
 
-    Args:
-        view: the camera.
-        center: of the sphere, float64 (3,), render space.
-        radius: render space.
-        window: width and height in pixels.
+    center: of the sphere, float64 (3,), render space.
     """
     axes = view.pose.axes
     if view.orthographic:
@@ -54,12 +55,7 @@ def outline(
 
 
 def widened(corners: list[tuple[float, float]], least: float) -> list[tuple[float, float]]:
-    """Return an outline, or a circle around it if it is too small to be seen.
-
-    Args:
-        corners: of the outline.
-        least: smallest radius in pixels.
-    """
+    """Return an outline, or a circle around it if it is too small to be seen."""
     if not corners:
         return []
     points = np.array(corners)
@@ -70,3 +66,19 @@ def widened(corners: list[tuple[float, float]], least: float) -> list[tuple[floa
     angle = np.linspace(0.0, 2.0 * pi, CORNERS, endpoint=False)
     circle = middle + least * np.stack([np.cos(angle), np.sin(angle)], axis=1)
     return [(float(x), float(y)) for x, y in circle]
+
+
+def rings(viewer: ViewerState, size: tuple[int, int]) -> list[list[tuple[float, float]]]:
+    """Return the outlines of the picked spheres as corners in pixels from the lower left.
+
+    Of a giant, it is a ring around the point that was hit.
+    """
+    found = []
+    for prim_id in pick_ids(viewer):
+        center, radius = viewer.loaded_scene.sphere(prim_id)
+        if viewer.picked is not None and viewer.picked.id == prim_id and giant_picked(viewer):
+            center, radius = hit_place(viewer), 0.0
+        corners = widened(outline(viewer.view, center, radius, size), MIN_RING)
+        if len(corners) > 2:
+            found.append(corners)
+    return found

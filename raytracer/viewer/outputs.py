@@ -13,13 +13,7 @@ class Outputs:
     """New files with all rights of the user, as in a window or in a cell of a notebook."""
 
     def path(self, folder: Path, stem: str, suffix: str) -> Path:
-        """Return the path of a file that an action is about to write.
-
-        Args:
-            folder: where the user looks for it.
-            stem: its name, which gets a number.
-            suffix: the ending of the name.
-        """
+        """Return the path of a file that an action is about to write."""
         return next(each for each in numbered(folder, stem, suffix) if not os.path.lexists(each))
 
     def name(self, path: Path) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyglet
 
@@ -12,10 +12,11 @@ from raytracer.viewer import data_panel
 from raytracer.viewer.bars import bars, room_for
 from raytracer.viewer.controls import GROUPS
 from raytracer.viewer.drawn import ACCENT, INK, PAPER, Bars, Color, draw_picks
-from raytracer.viewer.panels import apart, broken, corners, fitted, help_pages
+from raytracer.viewer.panels import COLUMN_GAP, ROW_GAP, broken, fitted, heads_in, help_pages
+from raytracer.viewer.picking import measures, picked_lines
 
 if TYPE_CHECKING:
-    from raytracer.viewer.viewer import Viewer
+    from raytracer.viewer.state import ViewerState
 
 FONTS = ["DejaVu Sans Mono", "Menlo", "Consolas", "Liberation Mono", "Courier New"]
 POINTS = 10.0
@@ -37,19 +38,7 @@ class Box:
 
 
 class Panel:
-    """Lines of text on a dark rectangle, in a box of the window.
-
-    Args:
-        place: position of the text, as fractions of the box's free width and height.
-        dpi: of the window.
-        ink: colour of the text.
-        wraps: whether long lines are broken, even within a word, before the font is reduced.
-        heads: lines that are headings, in a colour of their own.
-        sheet: colour of the rectangle.
-
-    Attributes:
-        paper: the rectangle that the latest call covered; None if it drew nothing.
-    """
+    """Lines of text on a dark rectangle, in a box of the window."""
 
     def __init__(
         self,
@@ -63,34 +52,21 @@ class Panel:
         self._sheet_color = sheet
         self._place, self._dpi, self._ink, self._wraps = place, dpi, ink, wraps
         self._heads = heads
-        self._head_label: pyglet.text.Label | None = None
         self.paper: Box | None = None
         self._drawn = "", Box(0, 0, 0, 0), POINTS
-        self._label: pyglet.text.Label | None = None
+        self._label: Any = None
         self._sheet: pyglet.shapes.Rectangle | None = None
 
     def draw(self, text: str, box: Box, points: float = POINTS) -> int:
-        """Draw a text; nothing if it is empty or the box is too small for a letter.
-
-        Args:
-            text: its lines.
-            box: where to draw it.
-            points: font size; it is reduced if the text does not fit, and then the text is cut.
-
-        Returns:
-            The height that it covers of the box, in pixels, with a margin.
-        """
+        """Draw a text; nothing if it is empty or the box is too small for a letter."""
         if (text, box, points) != self._drawn:
             self._drawn = text, box, points
             self.paper = self._lay_out(text, box, points) if text else None
         if self.paper is None:
             return 0
-        assert self._label is not None
         assert self._sheet is not None
         self._sheet.draw()
         self._label.draw()
-        if self._head_label is not None:
-            self._head_label.draw()
         return round(self.paper.height + borders(self._dpi)[0])
 
     def _lay_out(self, text: str, box: Box, points: float) -> Box | None:
@@ -106,11 +82,7 @@ class Panel:
             if columns < 1 or rows < 1:
                 return None
             lines = fitted(lines, columns, rows)
-        if self._heads:
-            lines, found = apart(lines, self._heads)
-            self._set_heads("\n".join(found), points * part)
         self._set("\n".join(lines), points * part)
-        assert self._label is not None
         assert self._sheet is not None
         margin, pad = borders(self._dpi)
         border = margin + pad
@@ -119,39 +91,42 @@ class Panel:
         y = border + self._place[1] * (box.height - height - 2 * border) + box.y
         paper = Box(round(x - pad), round(y - pad), round(width + 2 * pad), round(height + 2 * pad))
         self._label.position = round(x), round(y + height), 0
-        if self._head_label is not None:
-            self._head_label.position = self._label.position
         self._sheet.position = paper.x, paper.y
         self._sheet.width, self._sheet.height = paper.width, paper.height
         return paper
 
-    def _set_heads(self, text: str, points: float) -> None:
-        if self._head_label is None or self._head_label.font_size != points:
-            self._head_label = self._labelled(text, points, ACCENT)
-        self._head_label.text = text
-
-    def _labelled(self, text: str, points: float, ink: Color) -> pyglet.text.Label:
-        return pyglet.text.Label(
-            text, font_name=FONTS, font_size=points, color=ink, dpi=self._dpi,
-            multiline=True, width=UNBROKEN, anchor_x="left", anchor_y="top",
-        )  # fmt: skip
-
     def _set(self, text: str, points: float) -> None:
-        if self._label is None:
-            self._label = self._labelled(text, points, self._ink)
+        """Set the text; where it has headings, each part has a colour of its own."""
+        if self._sheet is None:
             self._sheet = pyglet.shapes.Rectangle(0, 0, 1, 1, color=self._sheet_color)
-            return
-        self._label.text = text
-        if self._label.font_size != points:
-            self._label.font_size = points
+        layout: Any = {"dpi": self._dpi, "multiline": True, "width": UNBROKEN, "anchor_y": "top"}
+        style: Any = {"font_name": FONTS, "font_size": points, "color": self._ink}
+        if self._heads:
+            document = pyglet.text.document.FormattedDocument(text)
+            document.set_style(0, len(text), style)
+            for start, end in heads_in(text, self._heads):
+                document.set_style(start, end, {"color": ACCENT})
+            self._label = pyglet.text.DocumentLabel(document, **layout)
+        elif self._label is None:
+            self._label = pyglet.text.Label(text, **style, **layout)
+        else:
+            self._label.text = text
+            if self._label.font_size != points:
+                self._label.font_size = points
+
+    def row_at(self, x: float, y: float, count: int) -> float | None:
+        """Return the place of a point among so many rows from above; None beside the panel."""
+        paper = self.paper
+        if paper is None or not (
+            0 <= x - paper.x <= paper.width and 0 <= y - paper.y <= paper.height
+        ):
+            return None
+        pad = borders(self._dpi)[1]
+        return (paper.y + paper.height - pad - y) * count / (paper.height - 2 * pad)
 
 
 class Overlay:
-    """All text of a window.
-
-    Args:
-        dpi: of the window; the font size follows it.
-    """
+    """All text of a window."""
 
     def __init__(self, dpi: int) -> None:
         self._dpi = dpi
@@ -164,14 +139,8 @@ class Overlay:
         self._data_rows: list[data_panel.Row] = []
         self._bars = Bars(dpi)
 
-    def draw(self, viewer: Viewer, status: list[str], window: tuple[int, int]) -> None:
-        """Draw all text, the messages at the bottom and the rest above them.
-
-        Args:
-            viewer: the state.
-            status: lines of the status text.
-            window: its width and height in pixels.
-        """
+    def draw(self, viewer: ViewerState, status: list[str], window: tuple[int, int]) -> None:
+        """Draw all text, the messages at the bottom and the rest above them."""
         draw_picks(viewer, window)
         width, height = window
         shown = bars(viewer, window, self._dpi)
@@ -181,7 +150,7 @@ class Overlay:
         reload_error = viewer.reload_error if not viewer.help else ""  # the help needs the room
         used += self._reload_error.draw(reload_error, Box(0, used, width, height - used))
         room = Box(0, used, width, height - used)
-        picked = viewer.picked_lines() + viewer.data.measures()
+        picked = picked_lines(viewer) + measures(viewer)
         if viewer.help:
             self._draw_corners([], [], room)
         else:
@@ -193,7 +162,7 @@ class Overlay:
         """Draw a text in the middle of a window that has nothing else to show."""
         self._help.draw(text, Box(0, 0, *window))
 
-    def _draw_data(self, viewer: Viewer, room: Box) -> None:
+    def _draw_data(self, viewer: ViewerState, room: Box) -> None:
         """Draw the panel of colours and selection at the lower left, if it is wanted."""
         if not viewer.panel or viewer.help:
             self._data.draw("", room)
@@ -203,15 +172,13 @@ class Overlay:
 
     def row_at(self, x: float, y: float) -> data_panel.Row | None:
         """Return the row of the panel at a point, in pixels from the lower left."""
-        paper = self._data.paper
-        if paper is None or not self._data_rows:
-            return None
-        if not (paper.x <= x <= paper.x + paper.width and paper.y <= y <= paper.y + paper.height):
-            return None
-        pad = borders(self._dpi)[1]
-        each = (paper.height - 2 * pad) / len(self._data_rows)
-        place = int((paper.y + paper.height - pad - y) / each)
-        return self._data_rows[min(max(place, 0), len(self._data_rows) - 1)]
+        count = len(self._data_rows)
+        place = self._data.row_at(x, y, count)
+        return (
+            self._data_rows[min(max(int(place), 0), count - 1)]
+            if place is not None and count
+            else None
+        )
 
     @property
     def papers(self) -> list[Box]:
@@ -222,13 +189,17 @@ class Overlay:
         return [panel.paper for panel in panels if panel.paper is not None]
 
     def _draw_corners(self, status: list[str], picked: list[str], room: Box) -> None:
-        layout = corners(status, picked, *letters(room, self._dpi, POINTS))
-        self._status.draw("\n".join(layout.left), room)
-        lowered = round(layout.lowered * letter(self._dpi, POINTS)[1])
-        below = Box(room.x, room.y, room.width, room.height - lowered)
-        self._picked.draw("\n".join(layout.right), below)
+        """Draw two texts at the top, beside each other or the second below; or it alone."""
+        columns, rows = letters(room, self._dpi, POINTS)
+        wide = sum(max(map(len, lines), default=-COLUMN_GAP) for lines in (status, picked))
+        beside = wide + COLUMN_GAP <= columns
+        if not beside and picked and len(status) + ROW_GAP + len(picked) > rows:
+            status = []
+        used = self._status.draw("\n".join(status), room)
+        below = Box(room.x, room.y, room.width, room.height - (0 if beside else used))
+        self._picked.draw("\n".join(picked), below)
 
-    def _draw_help(self, viewer: Viewer, room: Box) -> None:
+    def _draw_help(self, viewer: ViewerState, room: Box) -> None:
         """Draw the help on one page with the largest possible font, or on several pages."""
         if not viewer.help:
             self._help.draw("", room)
@@ -265,7 +236,7 @@ def letter(dpi: int, points: float) -> tuple[float, float]:
     return label.content_width / 64, label.content_height / 16
 
 
-def _message(viewer: Viewer) -> str:
+def _message(viewer: ViewerState) -> str:
     """Return the prompt, or the current message and the progress of a save job."""
     if viewer.prompt is not None and viewer.question is not None:
         return viewer.question.lines(viewer.prompt)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from textwrap import wrap
 
 from raytracer.viewer.controls import help_groups
@@ -28,50 +27,8 @@ MIN_ROWS = 8
 """Lines of the shortest column of the help."""
 
 
-@dataclass(frozen=True)
-class Corners:
-    """The lines of the two panels at the top.
-
-    Args:
-        left: of the upper left panel.
-        right: of the upper right panel.
-        lowered: lines above the right panel, if they do not fit side by side.
-    """
-
-    left: list[str] = field(default_factory=list)
-    right: list[str] = field(default_factory=list)
-    lowered: int = 0
-
-
-def corners(status: list[str], picked: list[str], columns: int, rows: int) -> Corners:
-    """Lay out status and picked sphere without overlap.
-
-    If there is no room for both, the last lines of `status` are left out, then those of `picked`.
-
-    Args:
-        status: lines of the status text.
-        picked: lines about the picked sphere.
-        columns: letters per line for which the window has room.
-        rows: lines for which it has room.
-    """
-    if columns < 1 or rows < 1:
-        return Corners()
-    left, right = (fitted(lines, columns, len(lines)) for lines in (status, picked))
-    if not right or not left or _width(left) + COLUMN_GAP + _width(right) <= columns:
-        return Corners(left[:rows], fitted(right, columns, rows))
-    for count in range(len(left), 0, -1):
-        if count + ROW_GAP + len(right) <= rows:
-            return Corners(left[:count], right, count + ROW_GAP)
-    return Corners([], fitted(right, columns, rows))
-
-
 def help_pages(columns: int, rows: int) -> list[list[str]]:
-    """Return the lines of the help page by page, keys and mouse under their headings.
-
-    Args:
-        columns: letters per line for which the window has room.
-        rows: lines for which it has room.
-    """
+    """Return the lines of the help page by page, keys and mouse under their headings."""
     columns, rows = max(columns, 1), max(rows, 2 * ROW_GAP)
     widest = min(_width([line for block in _blocks(1000) for line in block]), columns)
     unbroken = min(max((columns + COLUMN_GAP) // (widest + COLUMN_GAP), 1), MAX_COLUMNS)
@@ -96,26 +53,11 @@ def help_pages(columns: int, rows: int) -> list[list[str]]:
     return [[*_beside(page, wide), "", end] for page, end in zip(pages, ends, strict=True)]
 
 
-def apart(lines: list[str], heads: Iterable[str]) -> tuple[list[str], list[str]]:
-    """Return lines without the headings among them, and the headings alone at their places.
-
-    Args:
-        lines: of one panel, or of several columns beside each other.
-        heads: the headings.
-    """
+def heads_in(text: str, heads: Iterable[str]) -> list[tuple[int, int]]:
+    """Return the places of headings in a text, which may have columns beside each other."""
     words = "|".join(map(re.escape, heads))
-    pattern = re.compile(rf"(?:(?<=^)|(?<=\s{{{COLUMN_GAP}}}))({words})(?=\s\s|$)")
-    rest, found = [], []
-    for line in lines:
-        places = [match.span() for match in pattern.finditer(line)]
-        letters = [any(a <= place < b for a, b in places) for place in range(len(line))]
-        rest.append(
-            "".join(" " if is_head else c for c, is_head in zip(line, letters, strict=True))
-        )
-        found.append(
-            "".join(c if is_head else " " for c, is_head in zip(line, letters, strict=True))
-        )
-    return rest, found
+    pattern = rf"(?:(?<=^)|(?<=\s{{{COLUMN_GAP}}}))({words})(?=\s\s|$)"
+    return [match.span() for match in re.finditer(pattern, text, re.MULTILINE)]
 
 
 def broken(text: str, columns: int) -> list[str]:

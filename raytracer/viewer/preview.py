@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -23,10 +23,12 @@ from raytracer.scene.view_settings import ViewSettings
 from raytracer.settings import RenderSettings
 from raytracer.viewer import opening
 from raytracer.viewer.frames import Frames
+from raytracer.viewer.keep import camera_toml, print_camera
 from raytracer.viewer.loaded_scene import require_file
 from raytracer.viewer.loading import Loading
 from raytracer.viewer.messages import Saved
-from raytracer.viewer.watch import CHECK_INTERVAL, stamps
+from raytracer.viewer.receive import receive
+from raytracer.viewer.watch import CHECK_INTERVAL, Watch
 from raytracer.warning import warn
 
 if TYPE_CHECKING:
@@ -44,8 +46,8 @@ if TYPE_CHECKING:
         """Settings of what is shown as keyword arguments, for type checkers."""
 
     from raytracer.viewer.loaded_scene import LoadedScene
-    from raytracer.viewer.offscreen import Player
     from raytracer.viewer.session import Session
+    from raytracer.viewer.state import ViewerState
     from raytracer.viewer.window import PreviewWindow
 
 
@@ -184,7 +186,7 @@ def preview(
     source = Source.of(
         scene, frame=frame, format=format, topology=topology, smoothing=smoothing, unwrap=unwrap
     )
-    file = require_file(source) if watch else None
+    watched = require_file(source) if watch else None
     outputs = output.OutputSet()
     target = None
     if screenshot is not None:
@@ -197,8 +199,7 @@ def preview(
     ViewSettings(**SceneOverrides.of(view_settings).settings)
     overrides |= view_settings
     opening.open_display(offscreen is not None)
-    # changes during the first load count
-    seen = stamps(file, source.topology) if file is not None else None
+    files = None if watched is None else Watch(watched, source.topology)
     frames = Frames(source, overrides, threads, annotations)
     with outputs, ExitStack() as undo:
         if offscreen is not None:
@@ -220,21 +221,19 @@ def preview(
         for sentence in loaded_scene.job.warnings:
             warn(sentence)  # in the terminal too, because messages of the window disappear
         initial = ToneSettings.of(tone, loaded_scene.job.tone)
-        from raytracer.viewer.presenters import presenter
+        from raytracer.viewer.presenters import Presenter
         from raytracer.viewer.session import Session
 
         size = window.get_framebuffer_size()
         window.switch_to()
         # Before the render thread uses the GPU.
-        shown_by = presenter(loaded_scene.job.device, window.picture_canvas, size, interop)
-        session = Session(
-            loaded_scene, size, initial, adaptive, window.wake, say, frames, file, seen
-        )
+        shown_by = Presenter(loaded_scene.job.device, window.picture_canvas, size, interop)
+        session = Session(loaded_scene, size, initial, adaptive, window.wake, say, frames, files)
         window.attach(session.viewer, shown_by)
         window.show_text(text if text is not None else offscreen is None)
         undo.pop_all()  # from here on the session closes everything
     try:
-        return _WindowRun(window, session).run(offscreen, target)
+        return _run(window, session, offscreen, target)
     finally:
         window.close()
 
@@ -242,12 +241,7 @@ def preview(
 def _loaded_in(
     window: PreviewWindow, frames: Frames, backend: str, notice: Notice | None
 ) -> LoadedScene:
-    """Load the first frame while a window says so; then it has the size of the picture.
-
-    Raises:
-        UserError: the scene cannot be shown.
-        ClosedError: the window was closed.
-    """
+    """Load the first frame while a window says so; then it has the size of the picture."""
     size, name, loaded_scene = window.get_size(), _name_of(frames.source.scene), None
     with Loading(window, name, notice) as stage:
         loaded_scene = frames.first(backend, stage)
@@ -274,12 +268,7 @@ def _size_of(loaded_scene: LoadedScene) -> tuple[int, int]:
 
 
 def _stated_size(scene: object, width: int | None, height: int | None) -> tuple[int, int]:
-    """Return the size that a picture will most likely have: a long scene file is not read for it.
-
-    Args:
-        scene: a scene, the path of a file, or another object.
-        width, height: as the call states them, or None.
-    """
+    """Return the likely size of a picture: a long scene file is not read for it."""
     from raytracer.scene.load import is_scene, read_table, scene_suffix
     from raytracer.scene.scene import Scene
 
@@ -294,86 +283,63 @@ def _stated_size(scene: object, width: int | None, height: int | None) -> tuple[
     return width or settings.width, height or settings.height
 
 
-class _WindowRun:
-    """A window that shows a session until it is closed."""
+def _run(
+    window: PreviewWindow, session: Session, drags: int | None, screenshot: Path | None
+) -> PreviewResult:
+    """Show a session until its window is closed; drags: number of simulated events, if any."""
+    import pyglet
 
-    def __init__(self, window: PreviewWindow, session: Session) -> None:
-        self.window, self.session = window, session
-        self.viewer, self.worker = session.viewer, session.worker
-        self._notify_if_smaller(session.viewer.loaded_scene)
+    from raytracer.viewer.offscreen import Player
 
-    def _notify_if_smaller(self, loaded_scene: LoadedScene) -> None:
-        """Show a message if the window is smaller than the picture, because of the screen."""
-        settings = loaded_scene.job.settings
-        width, height = self.viewer.size
-        if width < settings.width or height < settings.height:
-            full = f"{settings.width}x{settings.height}"
-            self.viewer.notify(f"{width}x{height}, because the screen is too small for {full}")
+    viewer, pixels = session.viewer, None
+    _notify_if_smaller(viewer)
+    player = None if drags is None else Player(window, drags)
 
-    def run(self, frames: int | None, screenshot: Path | None) -> PreviewResult:
-        """Run until the window is closed."""
-        import pyglet
+    def look(_: float) -> None:
+        session.check_files()
 
-        player = self._player(frames)
-        if self.session.watches:
-            pyglet.clock.schedule_interval(self._look, CHECK_INTERVAL)
-        self.window.wake()  # for frames and messages from before the loop
-        pixels = None
-        try:
-            pyglet.app.run(interval=None)
-            if screenshot is not None and self.viewer.failure is None:
-                pixels = self.window.screenshot()
-        finally:
-            self._end()
-        self._raise_failure()
-        unsaved = self._finish_saving()
-        if screenshot is not None:
-            write_picture(screenshot, pixels)
-        return replace(self._result(player), unsaved=unsaved)
+    if session.watches:
+        pyglet.clock.schedule_interval(look, CHECK_INTERVAL)
+    window.wake()  # for frames and messages from before the loop
+    try:
+        pyglet.app.run(interval=None)
+        if screenshot is not None and viewer.failure is None:
+            pixels = window.screenshot()
+    finally:
+        pyglet.clock.unschedule(look)
+        window.set_visible(False)  # the threads may need a moment to end
+        if session.stop():  # else the render thread still uses the memory
+            window.presenter.close()
+            session.free()
+    if viewer.failure is not None:
+        print_camera(viewer)
+        raise viewer.failure
+    unsaved = _finish_saving(viewer)
+    if screenshot is not None:
+        write_picture(screenshot, pixels)
+    times = (player.latency, player.traced, player.rest) if player else ([], [], 0.0)
+    return PreviewResult(
+        viewer.camera, camera_toml(viewer), viewer.size, window.presenter.label, *times, unsaved
+    )
 
-    def _look(self, _: float) -> None:
-        """Look whether the files of the scene have changed."""
-        self.session.check_files()
 
-    def _end(self) -> None:
-        """End the threads and free all memory."""
-        import pyglet
+def _notify_if_smaller(viewer: ViewerState) -> None:
+    """Show a message if the window is smaller than the picture, because of the screen."""
+    settings = viewer.loaded_scene.job.settings
+    width, height = viewer.size
+    if width < settings.width or height < settings.height:
+        full = f"{settings.width}x{settings.height}"
+        viewer.notify(f"{width}x{height}, because the screen is too small for {full}")
 
-        pyglet.clock.unschedule(self._look)
-        self.window.set_visible(False)  # the threads may need a moment to end
-        if self.session.stop():  # else the render thread still uses the memory
-            self.window.presenter.close()
-            self.session.free()
 
-    def _player(self, frames: int | None) -> Player | None:
-        if frames is None:
-            return None
-        from raytracer.viewer.offscreen import Player
-
-        return Player(self.window, frames)
-
-    def _raise_failure(self) -> None:
-        """Raise the error of the render thread, after printing the camera."""
-        failure = self.viewer.failure
-        if failure is None:
-            return
-        self.viewer.print_camera()
-        raise failure
-
-    def _finish_saving(self) -> Path | None:
-        """Wait for a file that is being written; returns the path of one that is not rendered."""
-        save_job = self.worker.save_job
-        if save_job is None or not save_job.writing:
-            return save_job.path if save_job is not None else None
-        save_job.wait()
-        self.viewer.receive(Saved(save_job.path))
-        return None
-
-    def _result(self, player: Player | None) -> PreviewResult:
-        viewer = self.viewer
-        times = (player.latency, player.traced, player.rest) if player else ([], [], 0.0)
-        label = self.window.presenter.label
-        return PreviewResult(viewer.camera, viewer.camera_toml(), viewer.size, label, *times)
+def _finish_saving(viewer: ViewerState) -> Path | None:
+    """Wait for a file that is being written; returns the path of one that is not rendered."""
+    save_job = viewer.worker.save_job
+    if save_job is None or not save_job.writing:
+        return save_job.path if save_job is not None else None
+    save_job.wait()
+    receive(viewer, Saved(save_job.path))
+    return None
 
 
 def write_picture(path: Path, pixels: Any) -> None:

@@ -27,14 +27,7 @@ class Superseded(Exception):  # noqa: N818 - no error: the picture is no longer 
 
 
 class ProgressiveFilm:
-    """A film that is restarted at another size or view. It is used by one thread.
-
-    Attributes:
-        film: on the device, with the samples so far; None before the first.
-        size: its width and height in pixels.
-        draft: whether it is a draft.
-        can_yield: whether an interruption loses no more than the current pass.
-    """
+    """A film that is restarted at another size or view. It is used by one thread."""
 
     def __init__(self) -> None:
         self.film: DeviceFilm | None = None
@@ -89,18 +82,7 @@ class ProgressiveFilm:
         self.film.add(scene, view, count, check)
 
     def add(self, request: RenderRequest, count: int, check: InterruptCheck, backup: bool) -> None:
-        """Add samples; if the pass is interrupted, the film is restored, or dropped.
-
-        Args:
-            request: the picture.
-            count: samples per pixel.
-            check: may interrupt the pass.
-            backup: copy the film first, so that it can be restored, if a pass of this device can be
-                interrupted.
-
-        Raises:
-            Superseded: the pass was interrupted.
-        """
+        """Add samples; if the pass is interrupted, the film is restored, or dropped."""
         assert self.film is not None
         sums = None
         if backup and self.samples and request.loaded_scene.job.device.can_interrupt:
@@ -116,12 +98,7 @@ class ProgressiveFilm:
             raise
 
     def develop_without_noise(self, request: RenderRequest, picture: Picture) -> None:
-        """Develop the film without its noise, which it keeps; takes a second or two.
-
-        Args:
-            request: of the film.
-            picture: of the device.
-        """
+        """Develop the film without its noise, which it keeps; takes a second or two."""
         from raytracer.film.denoise import denoised
 
         assert self.film is not None

@@ -1,15 +1,19 @@
-"""Prompt: questions that a user answers by typing."""
+"""Prompt: questions that a user answers by typing, and what is typed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from raytracer.errors import UserError
 from raytracer.viewer.actions import action
+from raytracer.viewer.data_actions import columns
+from raytracer.viewer.keep import save
+from raytracer.viewer.keyframes import movie_path
+from raytracer.viewer.save_job import parse_size
+from raytracer.viewer.state import Question
 
 if TYPE_CHECKING:
-    from raytracer.viewer.viewer import Viewer
+    from raytracer.viewer.state import ViewerState
 
 MOST_LETTERS = 500
 """Longest answer."""
@@ -17,92 +21,93 @@ MOST_LETTERS = 500
 MOST_NAMES = 8
 """Most columns that a hint names."""
 
-
-@dataclass(frozen=True)
-class Question:
-    """A question.
-
-    Args:
-        label: what is asked.
-        hint: examples, and what Enter does.
-        answer: takes what was typed; it may raise UserError.
-        default: shown while nothing is typed.
-        letters: characters that an answer can have; "" are all.
-    """
-
-    label: str
-    hint: str
-    answer: Callable[[str], None]
-    default: str = ""
-    letters: str = ""
-
-    def kept(self, text: str) -> str:
-        """Return the characters of a text that an answer can have."""
-        if self.letters:
-            return "".join(letter for letter in text if letter in self.letters)
-        return "".join(letter for letter in text if letter.isprintable())
-
-    def lines(self, typed: str) -> str:
-        """Return the question with the answer so far, for people."""
-        return f"{self.label}: {typed or self.default}▏\n{self.hint}"
+SIZE_LETTERS = "0123456789xX× "
+"""Characters of the size of a PNG."""
 
 
-class DataQuestions:
-    """What is asked about the data.
+def type_text(viewer: ViewerState, text: str) -> None:
+    """Add characters to the prompt; those that no answer has are ignored."""
+    if viewer.prompt is not None and viewer.question is not None:
+        viewer.prompt = (viewer.prompt + viewer.question.kept(text))[:MOST_LETTERS]
 
-    Args:
-        viewer: what asks.
-    """
 
-    def __init__(self, viewer: Viewer) -> None:
-        self._viewer = viewer
+def erase(viewer: ViewerState) -> None:
+    """Remove the last character of the prompt."""
+    if viewer.prompt is not None:
+        viewer.prompt = viewer.prompt[:-1]
 
-    @action()
-    def ask_color(self) -> None:
-        """Type the column or the expression that colours follow."""
-        self._ask(
-            "colour by", f"{self._columns()}, sqrt(x**2 + y**2), ...; empty: the scene's colours",
-            lambda typed: self._viewer.do("color-by", typed), "",
-        )  # fmt: skip
 
-    @action()
-    def ask_map(self) -> None:
-        """Type the name of a colour map."""
-        self._ask(
-            "colour map", "viridis, magma, coolwarm, turbo, ...; _r behind a name reverses it",
-            lambda typed: self._viewer.do("set-map", typed), "viridis",
-        )  # fmt: skip
+def enter(viewer: ViewerState) -> None:
+    """Close the prompt and take what was typed."""
+    text, viewer.prompt = viewer.prompt or "", None
+    try:
+        if viewer.question is not None:
+            viewer.question.answer(text)
+    except UserError as error:
+        viewer.notify(str(error))
 
-    @action()
-    def ask_range(self) -> None:
-        """Type the values at the ends of the colours."""
-        self._ask(
-            "range of colours", "0,5 or p1,p99 for percentiles; empty: all values",
-            lambda typed: self._viewer.do("set-range", typed), "",
-        )  # fmt: skip
 
-    @action()
-    def ask_selection(self) -> None:
-        """Type the condition that selected particles fulfil."""
-        self._ask(
-            "select", "z > 3 and type == 'O', every 10, connected to id == 7, ...; columns are "
-            f"{self._columns()}",
-            lambda typed: self._viewer.do("select", typed), "",
-        )  # fmt: skip
+@action()
+def ask_size(viewer: ViewerState) -> None:
+    """Open the prompt for the size of a PNG; it closes the help."""
+    viewer.help = 0
+    if viewer.worker.save_job is not None:
+        viewer.notify(f"{viewer.worker.save_job.path} is still being saved; Esc cancels it")
+        return
 
-    @action()
-    def ask_movie(self) -> None:
-        """Type the name of a movie, and render it."""
-        self._ask(
-            "movie", ".mp4, .webm, .gif or frames/####.png; Enter renders it in the background",
-            lambda typed: self._viewer.do("animate", typed or None),
-            str(self._viewer.keys.movie_path()),
-        )  # fmt: skip
+    def take(text: str) -> None:
+        save(viewer, *parse_size(text, viewer.size, viewer.samples))
 
-    def _columns(self) -> str:
-        names = self._viewer.data.columns
-        more = ", ..." if len(names) > MOST_NAMES else ""
-        return ", ".join(names[:MOST_NAMES]) + more
+    hint = "for example 3840x2160 64; Enter saves, Esc cancels"
+    default = f"{viewer.size[0]}x{viewer.size[1]}"
+    viewer.ask(Question("size of the PNG, and samples", hint, take, default, SIZE_LETTERS))
 
-    def _ask(self, label: str, hint: str, answer: Callable[[str], None], default: str) -> None:
-        self._viewer.ask(Question(label, f"{hint}\nEnter takes it, Esc cancels", answer, default))
+
+@action()
+def ask_color(viewer: ViewerState) -> None:
+    """Type the column or the expression that colours follow."""
+    hint = f"{_columns(viewer)}, sqrt(x**2 + y**2), ...; empty: the scene's colours"
+    _ask(viewer, "colour by", hint, "color-by")
+
+
+@action()
+def ask_map(viewer: ViewerState) -> None:
+    """Type the name of a colour map."""
+    hint = "viridis, magma, coolwarm, turbo, ...; _r behind a name reverses it"
+    _ask(viewer, "colour map", hint, "set-map", "viridis")
+
+
+@action()
+def ask_range(viewer: ViewerState) -> None:
+    """Type the values at the ends of the colours."""
+    hint = "0,5 or p1,p99 for percentiles; empty: all values"
+    _ask(viewer, "range of colours", hint, "set-range")
+
+
+@action()
+def ask_selection(viewer: ViewerState) -> None:
+    """Type the condition that selected particles fulfil."""
+    examples = "z > 3 and type == 'O', every 10, connected to id == 7, ...; columns are "
+    _ask(viewer, "select", examples + _columns(viewer), "select")
+
+
+@action()
+def ask_movie(viewer: ViewerState) -> None:
+    """Type the name of a movie, and render it."""
+    hint = ".mp4, .webm, .gif or frames/####.png; Enter renders it in the background"
+    _ask(viewer, "movie", hint, "animate", str(movie_path(viewer)))
+
+
+def _columns(viewer: ViewerState) -> str:
+    names = columns(viewer)
+    more = ", ..." if len(names) > MOST_NAMES else ""
+    return ", ".join(names[:MOST_NAMES]) + more
+
+
+def _ask(viewer: ViewerState, label: str, hint: str, name: str, default: str = "") -> None:
+    """Ask for the argument of an action."""
+
+    def answer(typed: str) -> None:
+        viewer.do(name, typed or None)
+
+    viewer.ask(Question(label, f"{hint}\nEnter takes it, Esc cancels", answer, default))

@@ -45,9 +45,6 @@ class ResolutionController:
 
     The time of a frame is not proportional to its pixels, because rays of a coarse picture are less
     coherent. So a finer level is tried when there is time left, and abandoned if it is too slow.
-
-    Args:
-        level: index into `LEVELS` to start with; coarse, because the scene is unknown.
     """
 
     def __init__(self, level: int = LEVELS.index(0.25)) -> None:
@@ -64,13 +61,7 @@ class ResolutionController:
         return size_at(self.level, full)
 
     def record(self, pixels: int, rendering: float, presenting: float = 0.0) -> None:
-        """Learn from a frame of one sample per pixel.
-
-        Args:
-            pixels: number of pixels.
-            rendering: seconds until the picture was ready.
-            presenting: seconds from then until it was on the screen.
-        """
+        """Learn from a frame of one sample per pixel."""
         self.learn(pixels, rendering)
         self._frames.append((rendering, presenting))
         self._wait, self._age = max(self._wait - 1, 0), self._age + 1
@@ -153,14 +144,7 @@ def size_at(level: int, full: Size) -> Size:
 
 
 def next_size(size: Size, full: Size, controller: ResolutionController, seconds: float) -> Size:
-    """Return the next size on the way to the full one.
-
-    Args:
-        size: the current one.
-        full: the full one.
-        controller: knows the time per pixel.
-        seconds: within which a picture of full size is rendered at once.
-    """
+    """Return the next size on the way to the full one."""
     if controller.seconds(full) <= seconds:
         return full
     doubled = min(2 * size[0], full[0]), min(2 * size[1], full[1])

@@ -28,16 +28,7 @@ ROWS = 16
 
 
 class SaveJob:
-    """Renders the same pixels as `raytracer render` with this camera, size and samples.
-
-    Args:
-        request: at the size and with the samples of the picture.
-        path: of the PNG.
-        view: camera and edits as TOML, for the metadata of the file.
-
-    Raises:
-        UserError: the file cannot be written, or the picture does not fit into memory.
-    """
+    """Renders the same pixels as `raytracer render` with this camera, size and samples."""
 
     def __init__(self, request: RenderRequest, path: Path, view: str = "") -> None:
         self._view = view
@@ -63,11 +54,7 @@ class SaveJob:
             self._file.result()
 
     def step(self, per_pixel: float) -> Message | None:
-        """Render a part, or wait for the file; returns a message when it is written.
-
-        Args:
-            per_pixel: expected seconds of a sample of a pixel.
-        """
+        """Render a part, or wait for the file; returns a message when it is written."""
         self._per_pixel = per_pixel or self._per_pixel
         if self._file is None:
             self.fraction = next(self._parts, 1.0)
@@ -111,19 +98,7 @@ class SaveJob:
 
 
 def parse_size(text: str, size: tuple[int, int], samples: int) -> tuple[tuple[int, int], int]:
-    """Parse the size of a picture: "3840x2160", "3840x2160 64" or an empty text.
-
-    Args:
-        text: what was typed.
-        size: default width and height in pixels.
-        samples: default samples per pixel.
-
-    Returns:
-        Width and height in pixels, and samples per pixel.
-
-    Raises:
-        UserError: it is not a size, or out of range.
-    """
+    """Parse the size of a picture: "3840x2160", "3840x2160 64" or an empty text."""
     words = text.lower().replace("×", "x").split()
     error = UserError(f"{text!r} is not a size: type WIDTHxHEIGHT, and optionally samples")
     if len(words) > 2:

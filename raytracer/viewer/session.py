@@ -22,17 +22,25 @@ from raytracer.scene.source import Source
 from raytracer.scene.view_settings import ViewSettings
 from raytracer.scene.views import VIEWS
 from raytracer.settings import RenderSettings
-from raytracer.viewer import edits
+from raytracer.viewer import (
+    data_actions,
+    edits,
+    light_actions,
+    picking,
+    prompt,  # noqa: F401 - for its actions
+    timeline,
+)
+from raytracer.viewer.actions import ACTIONS
 from raytracer.viewer.content import center_of
 from raytracer.viewer.copier import Copier
-from raytracer.viewer.data import MAPS
-from raytracer.viewer.frames import Frames
+from raytracer.viewer.frames import FrameLoader, Frames
+from raytracer.viewer.keyframes import stop_movie
 from raytracer.viewer.loaded_scene import LoadedScene, require_file
 from raytracer.viewer.marks import drawn_over
 from raytracer.viewer.messages import Loaded, Opened, Shown
-from raytracer.viewer.timeline import LOOPS
-from raytracer.viewer.viewer import Viewer, all_actions
-from raytracer.viewer.watch import CHECK_INTERVAL, Watch, stamps
+from raytracer.viewer.receive import receive
+from raytracer.viewer.state import Clock, ViewerState
+from raytracer.viewer.watch import CHECK_INTERVAL, Watch
 from raytracer.viewer.worker import CPU_SLICE, Worker
 
 if TYPE_CHECKING:
@@ -45,57 +53,26 @@ if TYPE_CHECKING:
     from raytracer.pipeline import Notice
     from raytracer.scene.annotations import Annotations
     from raytracer.viewer.messages import Frame, Message
-    from raytracer.viewer.watch import Stamps
 
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """A picture of a session.
+    """A picture of a session."""
 
-    Args:
-        pixels: uint8 (h, w, 4), straight alpha, row 0 on top; the caller's own.
-        size: width and height of the full picture; a draft has fewer pixels, to be stretched.
-        samples: per pixel so far.
-        of: samples per pixel of the finished picture.
-        draft: whether it is replaced by a finer one soon.
-        finished: whether it has its full size and all samples.
-        opaque: whether its alpha may be ignored.
-        number: counts the pictures of a session from 1.
-        stamp: time of the action that it shows, `time.perf_counter`.
-    """
-
-    pixels: NDArray[np.uint8]
+    pixels: NDArray[np.uint8]  # uint8 (h, w, 4), straight alpha, row 0 on top; the caller's own
+    # Width and height of the full picture; a draft has fewer pixels, to be stretched.
     size: tuple[int, int]
-    samples: int
-    of: int
-    draft: bool
-    finished: bool
-    opaque: bool
-    number: int
-    stamp: float
+    samples: int  # per pixel so far
+    of: int  # samples per pixel of the finished picture
+    draft: bool  # whether it is replaced by a finer one soon
+    finished: bool  # whether it has its full size and all samples
+    opaque: bool  # whether its alpha may be ignored
+    number: int  # counts the pictures of a session from 1
+    stamp: float  # time of the action that it shows, `time.perf_counter`
 
 
 class Session:
-    """A scene that is looked at; see `open`. It is a context manager too.
-
-    Args:
-        loaded_scene: the scene; the session closes it.
-        size: width and height of the picture in pixels.
-        tone: initial exposure and curve; None takes the scene's.
-        adaptive: False renders at full size even during interaction.
-        wake: called by other threads when there is a picture or a message to fetch.
-        say: called with each line to be printed.
-        frames: the frames of what is shown; None: the scene is the only one.
-        file: the scene is loaded again when this file, or one that it names, changes; or None.
-        stamped: of these files when loading began; None is now.
-
-    Attributes:
-        viewer: the state, and the methods behind the actions.
-        worker: the render thread.
-
-    Raises:
-        SceneError: the scene cannot be packed.
-    """
+    """A scene that is looked at; see `open`. It is a context manager too."""
 
     def __init__(
         self,
@@ -106,8 +83,7 @@ class Session:
         wake: Callable[[], None] | None = None,
         say: Callable[[str], None] = print,
         frames: Frames | None = None,
-        file: Path | None = None,
-        stamped: Stamps | None = None,
+        watch: Watch | None = None,
     ) -> None:
         device = loaded_scene.job.device
         if device.can_interrupt:
@@ -115,14 +91,14 @@ class Session:
         self._rang, self._wake = Event(), wake
         self._pictures = 0
         self._copier: Copier | None = None
-        self._watch = None
-        if file is not None:
-            also = None if frames is None else frames.source.topology
-            self._watch = Watch(file, self._again, stamped, also)
+        self._watch = watch
         self._watched = perf_counter()
         self.worker = Worker(self._ring, adaptive)
         try:
-            self.viewer = Viewer(loaded_scene, self.worker, size, tone, say, frames)
+            loader = FrameLoader(frames or Frames.of(loaded_scene), self.worker.post)
+            clock = Clock(frames.initial if frames else None)
+            tone = tone or ToneSettings()
+            self.viewer = ViewerState(loaded_scene, self.worker, size, loader, tone, say, clock)
         except BaseException:
             self.worker.stop()
             raise
@@ -134,15 +110,7 @@ class Session:
 
     def _watch_other(self, path: Path) -> None:
         """Watch another file instead, if the one before was watched."""
-        if self._watch is not None:
-            self._watch.cancel()
-            self._watch = Watch(path, self._again)
-
-    def _again(self, step: Notice) -> LoadedScene:
-        """Load the scene again, in the thread of `Watch`; the frames are counted again too."""
-        self.viewer.loader.count()
-        viewer = self.viewer
-        return viewer.loader.frames.again(viewer.data.content, viewer.loaded_scene, step)
+        self._watch = self._watch and Watch(path)
 
     @classmethod
     @takes(ViewSettings, STYLE)
@@ -175,20 +143,7 @@ class Session:
         say: Callable[[str], None] = print,
         **view_settings: Any,
     ) -> Session:
-        """Load a scene and begin to render it.
-
-        Args:
-            scene: a Scene, the path of a scene or particle file, or an object that holds particles.
-            size: width and height of the picture in pixels; None takes the scene's.
-            wake: called by other threads when there is a picture or a message to fetch.
-            frame, format, topology, smoothing, unwrap, backend, samples, look, integrator,
-                ao_samples, ao_distance, denoise, light, placement, threads, tone, annotations,
-                watch, adaptive, notice, say: as for `preview`.
-            **view_settings: settings of view and colours, as for `preview`.
-
-        Raises:
-            UserError: the scene or an argument cannot be shown.
-        """
+        """Load a scene and begin to render it."""
         check_names(cls.open, view_settings)
         width, height = size or (None, None)
         overrides: dict[str, Any] = {
@@ -201,16 +156,14 @@ class Session:
         source = Source.of(
             scene, frame=frame, format=format, topology=topology, smoothing=smoothing, unwrap=unwrap
         )
-        file = require_file(source) if watch else None
-        stamped = stamps(file, source.topology) if file is not None else None
+        watched = Watch(require_file(source), source.topology) if watch else None
         frames = Frames(source, overrides | view_settings, threads, annotations)
         loaded_scene = frames.first(backend, notice)
         settings = loaded_scene.job.settings
         try:
             return cls(
                 loaded_scene, (settings.width, settings.height),
-                ToneSettings.of(tone, loaded_scene.job.tone), adaptive, wake, say, frames, file,
-                stamped,
+                ToneSettings.of(tone, loaded_scene.job.tone), adaptive, wake, say, frames, watched,
             )  # fmt: skip
         except BaseException:
             loaded_scene.close()
@@ -222,37 +175,25 @@ class Session:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    # Actions
-
     def do(self, name: str, /, *values: Any, **named: Any) -> Any:
-        """Run an action; arguments and errors as for `Viewer.do`."""
+        """Run an action; arguments and errors as for `ViewerState.do`."""
         return self.viewer.do(name, *values, **named)
 
     @staticmethod
     def actions() -> list[dict[str, Any]]:
         """Return name, help and arguments of every action, as JSON types."""
-        return [each.about() for each in all_actions().values()]
+        return [each.about() for each in ACTIONS.values()]
 
-    def resize(self, width: int, height: int) -> None:
-        """Render at another size, in pixels."""
-        self.viewer.resize(width, height)
-
-    @property
-    def moving(self) -> bool:
-        """Whether something changes by itself, so that `tick` has to be called."""
-        return self.viewer.moving
-
-    def tick(self, seconds: float) -> bool:
-        """Advance what moves by itself; returns whether anything still does."""
-        self.viewer.tick(seconds)
-        return self.moving
+    def tick(self, seconds: float) -> None:
+        """Advance what moves by itself, as long as `viewer.moving`."""
+        timeline.tick(self.viewer, seconds)
 
     # Pictures
 
     def receive(self) -> None:
         """Handle the messages of other threads, and look for changed files."""
         while not self.worker.messages.empty():
-            self.viewer.receive(self.worker.messages.get())
+            receive(self.viewer, self.worker.messages.get())
         self.check_files()
 
     @property
@@ -265,14 +206,12 @@ class Session:
         now = perf_counter()
         if self._watch is not None and now - self._watched >= CHECK_INTERVAL:
             self._watched = now
-            self._watch.check(0.0, self.worker.post)
+            loader = self.viewer.loader
+            if not loader.reloads and self._watch.changed():
+                loader.reload(self._watch, self.viewer.content, self.viewer.loaded_scene)
 
     def picture(self, timeout: float = 0.0) -> Picture | None:
-        """Handle messages, and return the latest picture if it was not returned before.
-
-        Args:
-            timeout: seconds to wait for one.
-        """
+        """Handle messages, and return the latest picture if it was not returned before."""
         end = perf_counter() + timeout
         while True:
             self._rang.clear()
@@ -313,7 +252,7 @@ class Session:
     def state(self) -> dict[str, Any]:
         """Return the state as JSON types, to be shown; the names are those of actions."""
         viewer, loaded = self.viewer, self.viewer.loaded_scene
-        data, time, content = viewer.data, viewer.time, viewer.data.content
+        time, content = viewer.time, viewer.content
         save_job = self.worker.save_job
         return {
             "name": loaded.name,
@@ -322,11 +261,11 @@ class Session:
             "samples": viewer.samples,
             "device": str(loaded.job.about["backend"]["device"]),
             "look": viewer.edits.look_of(loaded.scene),
-            "looks": viewer.looks,
+            "looks": light_actions.looks(viewer),
             "background": edits.BACKGROUND_NAMES[viewer.edits.background],
             "backgrounds": list(edits.BACKGROUND_NAMES),
-            "shadow_catcher": viewer.shadow_catcher,
-            "priority": viewer.priority,
+            "shadow_catcher": light_actions.shadow_catcher(viewer),
+            "priority": light_actions.priority(viewer),
             "exposure": viewer.tone.exposure,
             "tone": viewer.tone.tone,
             "projection": viewer.view.pose.kind,
@@ -336,26 +275,26 @@ class Session:
             "error": viewer.reload_error,
             "loading": viewer.loader.busy,
             "frame": {
-                "number": time.number, "count": time.count, "playing": time.playing,
-                "speed": time.speed, "loop": time.loop, "loops": list(LOOPS),
+                "number": viewer.frame_number, "count": time.count, "playing": time.playing,
+                "speed": time.speed, "loop": time.loop, "loops": list(timeline.LOOPS),
             },
             "color": self._color(),
             "solids": self._solids(),
             "selection": {
-                "count": data.selected,
+                "count": data_actions.selected(viewer),
                 "condition": content.selection.condition if content.selection else "",
             },
-            "hidden": data.hidden,
+            "hidden": data_actions.hidden(viewer),
             "slice": self._slice(),
             "picks": self._picks(),
-            "measure": ", ".join(data.measures()),
-            "views": [*VIEWS, *viewer.views.names],
-            "keyframes": viewer.keys.count,
+            "measure": ", ".join(picking.measures(viewer)),
+            "views": [*VIEWS, *viewer.views],
+            "keyframes": len(viewer.keyframes),
             "menu": {
                 "number": viewer.menu.number, "items": [e.about() for e in viewer.menu.items]
             },
-            "can_undo": viewer.history.can_undo,
-            "can_redo": viewer.history.can_redo,
+            "can_undo": bool(viewer.history.before),
+            "can_redo": bool(viewer.history.after),
             "saving": save_job.fraction if save_job is not None else None,
         }  # fmt: skip
 
@@ -363,61 +302,58 @@ class Session:
         """Return what colours follow."""
         from raytracer.scene.coloring.style import SCALES
 
-        data, scales = self.viewer.data, self.viewer.loaded_scene.scene.color_scales
-        style = data.style
+        viewer, scales = self.viewer, self.viewer.loaded_scene.scene.color_scales
+        style = viewer.content.style
         return {
             "by": style.get("color_by"),
             "map": style.get("map"),
             "range": style.get("range"),
             "scale": style.get("color_scale"),
             "scales": list(SCALES),
-            "columns": data.columns,
-            "maps": list(MAPS),
+            "columns": data_actions.columns(viewer),
+            "maps": list(data_actions.MAPS),
             "low": scales[-1].low if scales else None,
             "high": scales[-1].high if scales else None,
-            "legend": data.has_legend,
+            "legend": data_actions.has_legend(viewer),
         }
 
     def _solids(self) -> dict[str, Any]:
         """Return what is made of the data: bonds, arrows, trails, contacts, ellipsoids, box."""
         from raytracer.scene.bond_settings import STYLES
 
-        data = self.viewer.data
-        return {
-            "style": data.style.get("style"),
+        viewer, style = self.viewer, self.viewer.content.style
+        glyphs = {name: data_actions.glyph(viewer, name) for name in data_actions.GLYPHS}
+        choices = {name: data_actions.glyph_choices(viewer, name) for name in data_actions.GLYPHS}
+        return glyphs | {
+            "style": style.get("style"),
             "styles": list(STYLES),
-            "bonds": data.style.get("bonds"),
-            "has_bonds": data.has_bonds,
-            "arrows": data.arrows,
-            "vectors": data.vectors,
-            "trails": data.trails,
-            "trail_lengths": data.trail_lengths,
-            "contacts": data.contacts,
-            "kinds_of_contacts": data.kinds_of_contacts,
-            "shape": data.shape,
-            "shapes": data.shapes,
-            "box": data.has_box,
-            "knows_box": data.knows_box,
+            "bonds": style.get("bonds"),
+            "has_bonds": data_actions.has_bonds(viewer),
+            "vectors": choices["arrows"][1:],
+            "trail_lengths": choices["trails"],
+            "kinds_of_contacts": choices["contacts"],
+            "shapes": choices["shape"],
+            "box": data_actions.has_box(viewer),
+            "knows_box": data_actions.knows_box(viewer),
         }
 
     def _slice(self) -> dict[str, Any] | None:
         """Return the slice and where it is on its axis."""
-        now = self.viewer.data.content.slice
+        now = self.viewer.content.slice
         if now is None:
             return None
-        low, high = self.viewer.data.slice_extent()
-        value = low + now.position * (high - low)
+        low, high = data_actions.slice_extent(self.viewer)
+        value = data_actions.slice_place(self.viewer)
         return vars(now) | {"low": low, "high": high, "value": value}
 
     def _picks(self) -> list[dict[str, Any]]:
         """Return the picks that are shown, and what is known of them."""
-        data, loaded = self.viewer.data, self.viewer.loaded_scene
+        loaded = self.viewer.loaded_scene
         found = []
-        for number in data.picks:
+        for number, lines in self.viewer.picks.items():
             prim_id = loaded.id_of(number)
             if prim_id is not None:
                 position = center_of(loaded.scene, prim_id).tolist()
-                lines = data.lines_of(number)
                 found.append({"id": number, "position": position, "lines": lines})
         return found
 
@@ -425,14 +361,11 @@ class Session:
 
     def stop(self) -> bool:
         """End all threads; returns whether they have ended, and memory may be freed."""
-        if self._watch is not None:
-            self._watch.cancel()
-        if sentence := self.viewer.keys.stop():
-            self.viewer._say(sentence)
+        self.viewer.loader.cancel()
+        if sentence := stop_movie(self.viewer):
+            self.viewer.say(sentence)
         stopped = self.worker.stop()
         self.viewer.loader.stop()
-        if self._watch is not None:
-            self._watch.join()
         return stopped
 
     def close(self) -> None:

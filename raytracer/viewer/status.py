@@ -6,19 +6,19 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from raytracer.errors import counted
+from raytracer.viewer.state import TECHNICAL
 
 if TYPE_CHECKING:
     from raytracer.film.tone_settings import ToneSettings
     from raytracer.viewer.messages import Frame
-    from raytracer.viewer.window import PreviewWindow
-
-PLAIN, TECHNICAL = 1, 2
-"""Levels of the status text; 0 is none."""
+    from raytracer.viewer.state import ViewerState
 
 
-def status(window: PreviewWindow) -> list[str]:
-    """Return the lines of the status text: scene, progress, tone; device and rates if TECHNICAL."""
-    viewer = window.viewer
+def status(viewer: ViewerState, rate: float, way: str) -> list[str]:
+    """Return the lines of the status text: scene, progress, tone; device and rates if TECHNICAL.
+
+    rate: frames per second. way: of the frames to the window.
+    """
     counts = viewer.loaded_scene.scene.counts()
     there = ", ".join(counted(count, noun) for noun, count in counts.items())
     lines = [f"{viewer.loaded_scene.name}   {there}"]
@@ -29,7 +29,7 @@ def status(window: PreviewWindow) -> list[str]:
         lines.append(tone)
     lines.append("H for help")
     if viewer.overlay >= TECHNICAL:
-        lines += ["", *_technical(window)]
+        lines += ["", *_technical(viewer, rate, way)]
     return lines
 
 
@@ -43,20 +43,20 @@ def _progress(frame: Frame) -> str:
     return f"{frame.samples} of {samples} samples per pixel"
 
 
-def _technical(window: PreviewWindow) -> list[str]:
+def _technical(viewer: ViewerState, rate: float, way: str) -> list[str]:
     """Return device, resolution, rates and the way of frames to the window."""
-    lines = [str(window.viewer.loaded_scene.job.about["backend"]["device"])]
-    frame = window.viewer.frame
+    lines = [str(viewer.loaded_scene.job.about["backend"]["device"])]
+    frame = viewer.frame
     if frame is None:
         return lines
     width, height = frame.size
-    frames = f"{window.rate:.0f} frames/s"
+    frames = f"{rate:.0f} frames/s"
     speed = f"{rays(frame.rate)}, {frames}" if frame.rate else frames
     return [
         *lines,
         f"{width}x{height} pixels rendered",
         speed,
-        f"shown by {window.presenter.label}",
+        f"shown by {way}",
     ]
 
 
@@ -73,12 +73,7 @@ def tone_words(tone: ToneSettings) -> str:
 
 
 def frame_rate(shown: Sequence[float], now: float) -> float:
-    """Return the frames per second of the last second; 0 for fewer than two frames.
-
-    Args:
-        shown: times of frames in seconds, the latest last.
-        now: the current time.
-    """
+    """Return the frames per second of the last second; 0 for fewer than two frames."""
     recent = [when for when in shown if now - when < 1.0]
     spread = recent[-1] - recent[0] if recent else 0.0
     return (len(recent) - 1) / spread if spread else 0.0

@@ -11,18 +11,7 @@ from raytracer.viewer.canvas import Canvas, require_room
 
 
 class Surface(pyglet.window.Window):  # type: ignore[misc]
-    """A pyglet window with a canvas. If it cannot be opened, nothing stays open.
-
-    Args:
-        size: width and height.
-        title: of the window.
-        config: OpenGL configuration of pyglet.
-        offscreen: without a display, and without waiting for its refresh.
-
-    Raises:
-        DisplayError: it is too large for OpenGL.
-        Exception: pyglet cannot open it.
-    """
+    """A pyglet window with a canvas. If it cannot be opened, nothing stays open."""
 
     def __init__(self, size: tuple[int, int], title: str, config: Any, offscreen: bool) -> None:
         # pyglet stops queueing events when its loop first runs, but a window cannot handle events

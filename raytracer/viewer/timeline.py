@@ -1,15 +1,17 @@
-"""Time line: the frames of a trajectory, played, stepped and scrubbed."""
+"""Time line: the frames of a trajectory, played, stepped and scrubbed; and the turntable."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from raytracer.arguments import real
 from raytracer.errors import UserError
 from raytracer.viewer.actions import action
+from raytracer.viewer.camera_actions import orbit
 
 if TYPE_CHECKING:
-    from raytracer.viewer.viewer import Viewer
+    from raytracer.viewer.state import ViewerState
 
 FRAME_RATE = 10.0
 """Frames in a second at speed 1; a frame that takes longer to load is waited for."""
@@ -17,134 +19,122 @@ FRAME_RATE = 10.0
 SPEEDS = (0.1, 0.2, 0.5, 1.0, 2.0, 3.0, 6.0)
 """Speeds of the keys."""
 
-LOOPS = ("loop", "bounce", "once")
-"""What follows the last frame: the first one, the way back, or nothing."""
+LOOPS = {"loop": "begin again", "bounce": "go back", "once": "stop"}
+"""What follows the last frame: the first one, the way back, or nothing; and the words for it."""
+
+TURNTABLE_SPEED = 0.5
+"""Radians per second of the turntable: a turn takes 12.6 seconds."""
 
 
-class TimeLine:
-    """The frames of what is shown, and which of them is.
-
-    Args:
-        viewer: what shows them.
-        frame: the one that was loaded first; None is that of the file.
-
-    Attributes:
-        count: number of frames; 1 until they are counted.
-        playing: whether frames follow one another.
-        speed: factor of `FRAME_RATE`.
-        loop: one of `LOOPS`.
-        follows: whether the last frame stays shown when new ones are written.
-    """
-
-    def __init__(self, viewer: Viewer, frame: int | None = None) -> None:
-        self._viewer = viewer
-        self._initial = frame
-        self.count, self.playing, self.speed, self.loop = 1, False, 1.0, LOOPS[0]
-        self.follows = False
-        self._direction, self._waited = 1, 0.0
-
-    @property
-    def number(self) -> int:
-        """Number of the frame that is shown or loaded, from 0."""
-        frame = self._viewer.data.content.frame
-        if frame is None:
-            frame = self._initial or 0
-        return frame + self.count if frame < 0 else frame
-
-    def receive_count(self, count: int) -> None:
-        """Note the number of frames; at the end of a growing file its new end is shown."""
-        grew = count > self.count > 1
-        was_last = self.number == self.count - 1
-        self.count = max(count, 1)
-        if grew:
-            self._viewer.notify(f"{self.count:,} frames")
-        if (grew and was_last and self.follows) or self.number >= self.count:
-            self.frame(self.count - 1)
-
-    @action()
-    def frame(self, number: int) -> None:
-        """Show a frame, from 0; numbers beyond the ends are those of the ends."""
-        number = min(max(number, 0), self.count - 1)
-        self.follows = self.count > 1 and number == self.count - 1
-        if number != self.number:
-            self._viewer.data.show_frame(number)
-
-    @action()
-    def step(self, count: int) -> None:
-        """Go so many frames forward, or back where it is negative; playing ends."""
-        self.playing = False
-        if self.count == 1:
-            self._viewer.notify("there is one frame")
-            return
-        self.frame(self.number + count)
-
-    @action()
-    def first_frame(self) -> None:
-        """Show the first frame."""
-        self.frame(0)
-
-    @action()
-    def last_frame(self) -> None:
-        """Show the last frame; where a file grows, its new frames follow."""
-        self.frame(self.count - 1)
-
-    @action()
-    def play(self, on: bool | None = None) -> None:
-        """Play the frames, or pause; without an argument, the other of both."""
-        if self.count == 1:
-            self._viewer.notify("there is one frame")
-            return
-        self.playing = not self.playing if on is None else on
-        self._waited = 0.0
-        if self.playing and self.loop == "once" and self.number == self.count - 1:
-            self.frame(0)
-
-    @action()
-    def set_speed(self, factor: float) -> None:
-        """Play so many times as fast as 10 frames in a second."""
-        self.speed = real(factor, "set-speed: factor", 0.01, 100.0, error=UserError)
-        self._viewer.notify(f"at most {FRAME_RATE * self.speed:g} frames a second")
-
-    @action()
-    def faster(self) -> None:
-        """Play at the next higher speed."""
-        self.set_speed(next((each for each in SPEEDS if each > self.speed), SPEEDS[-1]))
-
-    @action()
-    def slower(self) -> None:
-        """Play at the next lower speed."""
-        self.set_speed(next((each for each in reversed(SPEEDS) if each < self.speed), SPEEDS[0]))
-
-    @action()
-    def next_loop(self) -> None:
-        """After the last frame: begin again, go back, or stop."""
-        self.loop = LOOPS[(LOOPS.index(self.loop) + 1) % len(LOOPS)]
-        self._direction = 1
-        self._viewer.notify(f"after the last frame: {WORDS[self.loop]}")
-
-    def tick(self, seconds: float) -> None:
-        """Play; a frame is asked for when the one before is there and its time is over."""
-        if not self.playing:
-            return
-        self._waited += seconds
-        if self._viewer.loader.busy or self._waited < 1.0 / (FRAME_RATE * self.speed):
-            return
-        self._waited = 0.0
-        self.frame(self._next())
-
-    def _next(self) -> int:
-        """Return the number of the frame that follows."""
-        following = self.number + self._direction
-        if 0 <= following < self.count:
-            return following
-        if self.loop == "bounce":
-            self._direction = -self._direction
-            return self.number + self._direction
-        if self.loop == "once":
-            self.playing = False
-            return self.number
-        return 0
+def receive_count(viewer: ViewerState, count: int) -> None:
+    """Note the number of frames; at the end of a growing file its new end is shown."""
+    time = viewer.time
+    grew = count > time.count > 1
+    was_last = viewer.frame_number == time.count - 1
+    time.count = max(count, 1)
+    if grew:
+        viewer.notify(f"{time.count:,} frames")
+    if (grew and was_last and time.follows) or viewer.frame_number >= time.count:
+        frame(viewer, time.count - 1)
 
 
-WORDS = {"loop": "begin again", "bounce": "go back", "once": "stop"}
-"""The loops in messages."""
+@action()
+def frame(viewer: ViewerState, number: int) -> None:
+    """Show a frame, from 0; numbers beyond the ends are those of the ends."""
+    time = viewer.time
+    number = min(max(number, 0), time.count - 1)
+    time.follows = time.count > 1 and number == time.count - 1
+    if number != viewer.frame_number:
+        viewer.show(replace(viewer.content, frame=number))
+
+
+@action()
+def step(viewer: ViewerState, count: int) -> None:
+    """Go so many frames forward, or back where it is negative; playing ends."""
+    viewer.time.playing = False
+    if viewer.time.count == 1:
+        viewer.notify("there is one frame")
+        return
+    frame(viewer, viewer.frame_number + count)
+
+
+@action()
+def first_frame(viewer: ViewerState) -> None:
+    """Show the first frame."""
+    frame(viewer, 0)
+
+
+@action()
+def last_frame(viewer: ViewerState) -> None:
+    """Show the last frame; where a file grows, its new frames follow."""
+    frame(viewer, viewer.time.count - 1)
+
+
+@action()
+def play(viewer: ViewerState, on: bool | None = None) -> None:
+    """Play the frames, or pause; without an argument, the other of both."""
+    time = viewer.time
+    if time.count == 1:
+        viewer.notify("there is one frame")
+        return
+    time.playing = not time.playing if on is None else on
+    time.waited = 0.0
+    if time.playing and time.loop == "once" and viewer.frame_number == time.count - 1:
+        frame(viewer, 0)
+
+
+@action()
+def set_speed(viewer: ViewerState, factor: float) -> None:
+    """Play so many times as fast as 10 frames in a second."""
+    viewer.time.speed = real(factor, "set-speed: factor", 0.01, 100.0, error=UserError)
+    viewer.notify(f"at most {FRAME_RATE * viewer.time.speed:g} frames a second")
+
+
+@action()
+def faster(viewer: ViewerState) -> None:
+    """Play at the next higher speed."""
+    set_speed(viewer, next((each for each in SPEEDS if each > viewer.time.speed), SPEEDS[-1]))
+
+
+@action()
+def slower(viewer: ViewerState) -> None:
+    """Play at the next lower speed."""
+    lower = (each for each in reversed(SPEEDS) if each < viewer.time.speed)
+    set_speed(viewer, next(lower, SPEEDS[0]))
+
+
+@action()
+def next_loop(viewer: ViewerState) -> None:
+    """After the last frame: begin again, go back, or stop."""
+    time, loops = viewer.time, list(LOOPS)
+    time.loop = loops[(loops.index(time.loop) + 1) % len(loops)]
+    time.direction = 1
+    viewer.notify(f"after the last frame: {LOOPS[time.loop]}")
+
+
+def tick(viewer: ViewerState, seconds: float) -> None:
+    """Advance the turntable, and the frames as soon as the one before is loaded."""
+    if viewer.turning:
+        orbit(viewer, TURNTABLE_SPEED * seconds, 0.0)
+    time = viewer.time
+    if not time.playing:
+        return
+    time.waited += seconds
+    if not viewer.loader.busy and time.waited >= 1.0 / (FRAME_RATE * time.speed):
+        time.waited = 0.0
+        frame(viewer, _next_frame(viewer))
+
+
+def _next_frame(viewer: ViewerState) -> int:
+    """Return the number of the frame that follows."""
+    time, number = viewer.time, viewer.frame_number
+    following = number + time.direction
+    if 0 <= following < time.count:
+        return following
+    if time.loop == "bounce":
+        time.direction = -time.direction
+        return number + time.direction
+    if time.loop == "once":
+        time.playing = False
+        return number
+    return 0

@@ -53,26 +53,17 @@ SPHERE_SHARE = 0.3
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """A camera with the point that it orbits.
+    """A camera with the point that it orbits."""
 
-    Args:
-        pose: eye, axes and size of the camera.
-        pivot: the point, anywhere in the picture, float64 (3,).
-        up: unit vector that stays up, float64 (3,).
-        fits_all: whether it still shows all spheres, so that it is fitted again to a resized
-            window.
-        is_section: whether an orthographic camera is among the spheres, to show a section.
-        pull: factor of the distance to the pivot during a collision.
-        with_outliers: whether fitting includes spheres that are far from all others.
-    """
-
-    pose: Pose
-    pivot: Vector
-    up: Vector
+    pose: Pose  # eye, axes and size of the camera
+    pivot: Vector  # the point, anywhere in the picture, float64 (3,)
+    up: Vector  # unit vector that stays up, float64 (3,)
+    # Whether it still shows all spheres, so that it is fitted again to a resized window.
     fits_all: bool = False
+    # Whether an orthographic camera is among the spheres, to show a section.
     is_section: bool = False
-    pull: float = 1.0
-    with_outliers: bool = False
+    pull: float = 1.0  # factor of the distance to the pivot during a collision
+    with_outliers: bool = False  # whether fitting includes spheres that are far from all others
 
     @property
     def distance(self) -> float:
@@ -142,12 +133,7 @@ def bounding_radius(buffers: SceneBuffers) -> float:
 
 
 def bounds(spheres: framing.Spheres, skipped: NDArray[np.intp]) -> tuple[Vector, Vector]:
-    """Return lower and upper corner of the box around spheres; of a unit ball if there are none.
-
-    Args:
-        spheres: x, y, z and radius.
-        skipped: indices of spheres to leave out, ascending.
-    """
+    """Return lower and upper corner of the box around spheres; of a unit ball if there are none."""
     *axes, radius = spheres
     if len(radius) == len(skipped):
         return np.full(3, -1.0 / sqrt(3.0)), np.full(3, 1.0 / sqrt(3.0))
@@ -163,13 +149,7 @@ def bounds(spheres: framing.Spheres, skipped: NDArray[np.intp]) -> tuple[Vector,
 
 
 def orbit(view: View, right: float, up: float) -> View:
-    """Orbit about the pivot, at the distance that the camera has without collisions.
-
-    Args:
-        view: the current one.
-        right: radians by which the eye moves to its right.
-        up: radians by which it moves up.
-    """
+    """Orbit about the pivot, at the distance that the camera has without collisions."""
     view = with_pull(view, 1.0)
     forward = view.pose.axes.forward
     angle = acos(min(max(float(forward @ view.up), -1.0), 1.0))  # 0: looks straight up
@@ -184,10 +164,6 @@ def along(view: View, axis: Sequence[float]) -> View:
     """Look along a direction of the scene at the same pivot.
 
     If `up` is parallel to it, the direction away from the viewer of a front view is up.
-
-    Args:
-        view: the current one.
-        axis: unit vector along which the camera looks.
     """
     view = with_pull(view, 1.0)
     backward = -np.asarray(axis, np.float64)
@@ -254,13 +230,7 @@ def zoom(view: View, factor: float) -> View:
 
 
 def toggle(view: View, extent: float, fov: float = Camera.vertical_fov) -> View:
-    """Switch between perspective and orthographic; the size at the pivot stays.
-
-    Args:
-        view: the current one.
-        extent: see `bounding_radius`.
-        fov: vertical field of view of the perspective, in degrees.
-    """
+    """Switch between perspective and orthographic; the size at the pivot stays."""
     if view.orthographic:
         half = tan(radians(fov) / 2.0)
         distance = max(view.pose.half / half, NEAREST)
@@ -295,13 +265,6 @@ def to_all(
     """Fit the ball around all spheres from the same direction; the pivot is its centre.
 
     So they stay in the picture while the camera turns.
-
-    Args:
-        view: the current one.
-        buffers: with the spheres.
-        aspect: width of the picture divided by its height.
-        whole: False ignores giants; such a view has no `fits_all`.
-        around: what is shown beside the spheres.
     """
     axes, half = view.pose.axes, view.pose.half
     skipped = None if whole else framing.giants(buffers.radius)
@@ -367,13 +330,7 @@ def camera_of(view: View, buffers: SceneBuffers) -> Camera:
 
 
 def rebased(view: View, old: SceneBuffers | Space, new: SceneBuffers | Space) -> View:
-    """Return the same view in the render space of another scene.
-
-    Args:
-        view: of the old scene.
-        old: its buffers, or its render space.
-        new: buffers or render space of the other scene.
-    """
+    """Return the same view in the render space of another scene."""
     ratio = old.scale / new.scale
     eye, pivot = (
         (place * old.scale + old.center - new.center) / new.scale
@@ -390,14 +347,9 @@ def rebased(view: View, old: SceneBuffers | Space, new: SceneBuffers | Space) ->
 def project(view: View, points: Vector, aspect: float) -> tuple[Vector, NDArray[np.bool_]]:
     """Project points to the picture.
 
-    Args:
-        view: the camera.
-        points: float64 (N, 3), render space.
-        aspect: width of the picture divided by its height.
-
-    Returns:
-        x to the right and y up in -1..1, float64 (N, 2), and whether each point is in front of the
-        camera, bool (N,).
+    points: float64 (N, 3), render space.
+    Returns x to the right and y up in -1..1, float64 (N, 2), and whether each point is in front of
+        the camera, bool (N,).
     """
     axes, offset = view.pose.axes, points - view.pose.eye
     depth = offset @ axes.forward

@@ -23,14 +23,17 @@ from raytracer.viewer.fixed import FixedLayer
 from raytracer.viewer.keys import TAP, HeldKeys
 from raytracer.viewer.menu_panel import MenuPanel
 from raytracer.viewer.overlay import Overlay
+from raytracer.viewer.picking import PICK_RADIUS
+from raytracer.viewer.prompt import enter, erase, type_text
+from raytracer.viewer.receive import receive
 from raytracer.viewer.status import frame_rate, status
 from raytracer.viewer.surface import Surface
-from raytracer.viewer.viewer import PICK_RADIUS
+from raytracer.viewer.timeline import tick
 
 if TYPE_CHECKING:
     from raytracer.viewer.messages import Frame
     from raytracer.viewer.presenters import Presenter
-    from raytracer.viewer.viewer import Viewer
+    from raytracer.viewer.state import ViewerState
 
 CLICK_TOLERANCE = 4.0  # pixels at 96 dots per inch: largest movement of a click
 STATUS_INTERVAL = 0.2  # seconds between two updates of the status text
@@ -48,7 +51,7 @@ class PreviewWindow(Surface):
     Args and errors as for `Surface`.
     """
 
-    viewer: Viewer
+    viewer: ViewerState
     presenter: Presenter
 
     def __init__(self, size: tuple[int, int], title: str, config: Any, offscreen: bool) -> None:
@@ -97,7 +100,7 @@ class PreviewWindow(Surface):
         self._overlay.draw_alone(text, self.get_framebuffer_size())
         self.flip()
 
-    def attach(self, viewer: Viewer, presenter: Presenter) -> None:
+    def attach(self, viewer: ViewerState, presenter: Presenter) -> None:
         """Show the frames of a viewer through a presenter."""
         self.viewer, self.presenter = viewer, presenter
         self._menu.menu = viewer.menu
@@ -127,7 +130,7 @@ class PreviewWindow(Surface):
             return
         worker = self.viewer.worker
         while not worker.messages.empty():
-            self.viewer.receive(worker.messages.get())
+            receive(self.viewer, worker.messages.get())
         name = f"{self.viewer.loaded_scene.name} - raytracer"
         if name != self.caption:
             self.set_caption(name)
@@ -137,11 +140,7 @@ class PreviewWindow(Surface):
             self.on_shown(frame)
 
     def paint(self, frame: Frame | None = None) -> None:
-        """Draw picture and text and show them.
-
-        Args:
-            frame: a new one, if any.
-        """
+        """Draw picture and text and show them."""
         if self.viewer.closing:
             self._end()
             return
@@ -200,7 +199,8 @@ class PreviewWindow(Surface):
         """Return the status text; it is not updated for each frame, because layout is slow."""
         now, frame = perf_counter(), self.viewer.frame
         if now >= self._status_due or (frame is not None and frame.finished):
-            self._status_due, self._lines = now + STATUS_INTERVAL, status(self)
+            self._status_due = now + STATUS_INTERVAL
+            self._lines = status(self.viewer, self.rate, self.presenter.label)
         return self._lines
 
     def _fade_later(self) -> None:
@@ -255,7 +255,7 @@ class PreviewWindow(Surface):
         """End the preview, after a save job if there is one; or loading."""
         self.wants_to_close = True
         if self._attached:
-            self.viewer.close()
+            self.viewer.do("close")
             self.paint()
 
     def on_key_press(self, symbol: int, modifiers: int) -> None:
@@ -292,7 +292,7 @@ class PreviewWindow(Surface):
             self._menu.back()
         else:
             if symbol not in MODIFIERS:
-                self.viewer.menu.leave_menu()
+                self._menu.close()
             return False
         return True
 
@@ -321,7 +321,7 @@ class PreviewWindow(Surface):
         if self._has_acted:
             return
         if self.viewer.prompt is not None:
-            self.viewer.type(text)
+            type_text(self.viewer, text)
         elif control := find(_name(ord(text), 0)) if len(text) == 1 else None:
             if control.held:
                 self._act_for(control, TAP)
@@ -362,7 +362,7 @@ class PreviewWindow(Surface):
             self._menu.point(x, y)
             self._take_row()
             return True
-        self.viewer.menu.leave_menu()
+        self._menu.close()
         return button == mouse.LEFT
 
     def on_mouse_motion(self, x: float, y: float, dx: float, dy: float) -> None:
@@ -409,8 +409,8 @@ class PreviewWindow(Surface):
         if bar.kind == "time":
             self._do("play", False)
             self._do("frame", round(share * (self.viewer.time.count - 1)))
-        elif self.viewer.data.content.slice is not None:
-            self._do("slice", self.viewer.data.content.slice.axis, share)
+        elif self.viewer.content.slice is not None:
+            self._do("slice", self.viewer.content.slice.axis, share)
 
     def _start_clock(self) -> None:
         """Call `_animate` as long as something moves by itself."""
@@ -495,11 +495,11 @@ class PreviewWindow(Surface):
 
     def _edit_prompt(self, symbol: int) -> None:
         if symbol in (key.RETURN, key.ENTER, key.NUM_ENTER):
-            self.viewer.enter()
+            enter(self.viewer)
         elif symbol == key.BACKSPACE:
-            self.viewer.erase()
+            erase(self.viewer)
         elif symbol == key.ESCAPE:
-            self.viewer.cancel()
+            self.viewer.do("cancel")
 
     def _act(self, control: Control) -> None:
         self._run(control.action, *control.amount)
@@ -526,7 +526,7 @@ class PreviewWindow(Surface):
             return None
 
     def _animate(self, seconds: float) -> bool:
-        self.viewer.tick(seconds)
+        tick(self.viewer, seconds)
         return self.viewer.moving
 
     def _end(self) -> None:

@@ -62,10 +62,6 @@ class Worker:
     """Renders the latest request.
 
     Public methods are called by the window's thread.
-
-    Args:
-        wake: called by the render thread when there is a frame or a message.
-        adaptive: False always renders at full size.
     """
 
     def __init__(self, wake: Callable[[], None], adaptive: bool = True) -> None:
@@ -122,11 +118,7 @@ class Worker:
         self.run_task(self._meter)
 
     def save(self, save_job: SaveJob | None) -> bool:
-        """Render a picture to a file when idle; None cancels.
-
-        Returns:
-            False if the file of the job before is already being written.
-        """
+        """Render a picture to a file when idle; None cancels."""
         with self._changed:
             if self._save_job is not None and self._save_job.writing:
                 return False
@@ -151,11 +143,7 @@ class Worker:
             return frame
 
     def release(self, frame: Frame | None) -> None:
-        """Note that a new frame is on the screen; the one before may be overwritten.
-
-        Args:
-            frame: the one before.
-        """
+        """Note that a new frame is on the screen; the one before may be overwritten."""
         with self._changed:
             if frame is not None:
                 self._free_pictures.append(frame.picture)
@@ -163,14 +151,7 @@ class Worker:
             self._changed.notify()
 
     def stop(self, seconds: float = 2.0) -> bool:
-        """Interrupt rendering, end the thread and free the film.
-
-        Args:
-            seconds: to wait for the end of the thread.
-
-        Returns:
-            Whether the thread has ended.
-        """
+        """Interrupt rendering, end the thread and free the film."""
         with self._changed:
             self._stopped = True
             self._changed.notify()

@@ -12,9 +12,9 @@ import raytracer
 from raytracer.browser.client import script, style
 from raytracer.browser.host import _control
 from raytracer.browser.messages import parse
+from raytracer.viewer.actions import ACTIONS
 from raytracer.viewer.controls import CONTROLS, MOUSE, Control
 from raytracer.viewer.session import Session
-from raytracer.viewer.viewer import all_actions
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -67,7 +67,7 @@ def actions_of_the_window() -> set[str]:
     folder = Path(raytracer.__file__).parent / "viewer"  # importing the window needs a display
     for name in ("window.py", "data_panel.py"):
         for node in ast.walk(ast.parse((folder / name).read_text())):
-            if isinstance(node, ast.Constant) and node.value in all_actions():
+            if isinstance(node, ast.Constant) and node.value in ACTIONS:
                 found.add(str(node.value))
     return found
 
@@ -137,7 +137,7 @@ def test_a_page_has_every_action_of_the_window(chromium: Browser) -> None:
             parse(message)
         acts = [message for message in messages if message["type"] == "act"]
         for act in acts:
-            values, action = act["values"], all_actions()[act["name"]]
+            values, action = act["values"], ACTIONS[act["name"]]
             in_order, by_name = (values, {}) if isinstance(values, list) else ([], values)
             action.bound(tuple(in_order), by_name)
         names = [str(act["name"]) for act in acts]

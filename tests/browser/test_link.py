@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from io import BytesIO
 from typing import Any
 
 import numpy as np
 import pytest
 
 pytest.importorskip("PIL")
-from PIL import Image
 
 from raytracer.browser.encoding import encoded, reduced
 from raytracer.browser.link import AHEAD, FIRST_SECONDS, MIN_BYTES, PIECE_SECONDS, Client
@@ -124,17 +121,6 @@ def test_nothing_large_is_before_a_new_view() -> None:
     assert len(data) <= 1.1 * SLOW * FIRST_SECONDS
 
 
-def test_a_finer_picture_of_the_same_view_does_not_restart_it() -> None:
-    page, number = Page(SLOW), 1
-    complete = 0
-    for number in range(1, 60):  # more samples all the time
-        start = len(page.sent)
-        page.show(picture(number, 0.0))
-        complete += sum(message["type"] == "frame" for message, _ in page.sent[start:])
-        page.acknowledge()
-    assert complete >= 5
-
-
 @pytest.mark.parametrize("opaque", [True, False])
 @pytest.mark.parametrize("limit", [1000, 6000, 30_000, 10_000_000])
 def test_a_reduced_picture_fits(limit: int, opaque: bool) -> None:
@@ -143,16 +129,3 @@ def test_a_reduced_picture_fits(limit: int, opaque: bool) -> None:
     assert len(file.data) <= 1.1 * limit
     assert file.size == SIDES if limit > 1e6 else file.size < SIDES
     assert file.size[0] / file.size[1] == pytest.approx(4 / 3, rel=0.1)
-
-
-def test_a_reduced_picture_shows_the_same() -> None:
-    flat = np.zeros((*SIDES[::-1], 4), np.uint8)
-    flat[:, :200] = (200, 100, 50, 255)
-    flat[:, 200:] = (20, 60, 220, 255)
-    shown = replace(picture(1, 0.0), pixels=flat)
-    file = reduced(shown, 1500)
-    assert file.size < SIDES
-    with Image.open(BytesIO(file.data)) as image:
-        small = np.asarray(image.convert("RGB")).astype(int)
-    for column, color in ((2, (200, 100, 50)), (-3, (20, 60, 220))):
-        assert np.abs(small[:, column] - color).max() < 12

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,6 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from raytracer.browser.server import bound
 from support.newcomer import CONTRAST, SCENES, contrast, left_behind
 
 if TYPE_CHECKING:
@@ -119,17 +118,3 @@ def test_the_picture_turns_and_the_panel_opens_and_closes(
             assert page.is_visible(".rt-panel") == now
             box = page.locator(".rt-panel").bounding_box()
             assert box is None or box["x"] + box["width"] <= device["viewport"]["width"]
-
-
-def test_a_page_finds_the_server_that_was_started_again(chromium: Browser, tmp_path: Path) -> None:
-    with bound(0) as free:
-        port = str(free.getsockname()[1])
-    options = ("--port", port, "--token-file", str(tmp_path / "token"))
-    with ExitStack() as stack:
-        with serving(tmp_path, *options) as address:
-            page = stack.enter_context(opened(chromium, address, tmp_path))
-        page.wait_for_selector(".rt-lost")
-        with serving(tmp_path, *options) as again:
-            assert again == address
-            page.wait_for_selector(".rt-view:not(.rt-lost)")
-            drag(page, 60, 0, touch=False)

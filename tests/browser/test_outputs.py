@@ -17,9 +17,8 @@ from raytracer.browser.host import Host
 from raytracer.browser.messages import Act, Save, Size
 from raytracer.browser.outputs import PageOutputs
 from raytracer.errors import UserError
-from raytracer.viewer.actions import Action
+from raytracer.viewer.actions import ACTIONS, Action
 from raytracer.viewer.session import Session
-from raytracer.viewer.viewer import all_actions
 from support.served import served
 
 pytest.importorskip("aiohttp", reason="the extra serve is missing")
@@ -71,43 +70,6 @@ def opened(chromium: Browser, address: str, width: int = 1440) -> Iterator[Page]
     page.click("summary:has-text('Motion')")
     yield page
     page.close()
-
-
-def said(page: Page, words: str) -> None:
-    """Wait for a sentence."""
-    page.wait_for_selector(f".rt-notice:has-text('{words}')")
-
-
-@pytest.mark.browser
-def test_movies_of_pages_are_new_and_numbered(
-    chromium: Browser, data: Path, tmp_path: Path
-) -> None:
-    pytest.importorskip("av")
-    folder, outside = tmp_path / "movies", tmp_path / "outside.mp4"
-    folder.mkdir()
-    (folder / "run-movie-1.mp4").write_text("mine")
-    (folder / "run-movie-2.mp4").symlink_to(outside)
-    before = tree(data)
-    with (
-        served(data / "run.xyz", "--output-folder", str(folder), folder=data) as server,
-        opened(chromium, server.address) as page,
-        opened(chromium, server.address, width=390) as other,
-    ):
-        page.click("button:text('animate')")
-        said(page, "is rendered in the background")
-        other.click("button:text('animate')")
-        said(other, "a movie is being rendered already")
-        said(page, "run-movie-3.mp4")
-        other.click("button:text('animate')")
-        said(page, "run-movie-4.mp4")
-    assert tree(data) == before
-    assert sorted(path.name for path in folder.iterdir()) == [
-        f"run-movie-{number}.mp4" for number in (1, 2, 3, 4)
-    ]
-    assert (folder / "run-movie-1.mp4").read_text() == "mine"
-    assert not outside.exists()
-    for number in (3, 4):
-        assert b"ftyp" in (folder / f"run-movie-{number}.mp4").read_bytes()[:16]
 
 
 @pytest.mark.browser
@@ -172,7 +134,7 @@ def test_no_action_of_a_page_writes_beside_its_folder(
     host.join(client)
     host.receive(client, Size(type="size", width=16, height=12))
     try:
-        for name, action in all_actions().items():
+        for name, action in ACTIONS.items():
             host.receive(client, Act(type="act", name="keyframe"))
             for values in hostile(action):
                 host.receive(client, Act(type="act", name=name, values=values))
@@ -189,18 +151,10 @@ def test_no_action_of_a_page_writes_beside_its_folder(
     assert (tree(data), tree(work)) == before
     assert all(path.name.startswith("run-movie-") for path in folder.iterdir())
     names = [each["sentence"] for each in client.sent if each["type"] == "error"]
-    with_paths = [each for each in all_actions().values()
+    with_paths = [each for each in ACTIONS.values()
                   if any(one.kind == "path" for one in each.parameters.values())]  # fmt: skip
     refused = [each for each in names if "a page names no file" in each]
     assert len(refused) == len(NAMES) * len(with_paths) > 0
-
-
-def test_arguments_that_are_files_say_so() -> None:
-    """What a page may not name is known by its kind: a text called so would pass."""
-    for action in all_actions().values():
-        for name, each in action.parameters.items():
-            is_file = any(word in name for word in ("path", "file", "folder"))
-            assert is_file == (each.kind == "path"), f"{action.name}: {name}"
 
 
 def test_pages_write_no_more_than_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -236,30 +190,6 @@ def test_pages_write_no_more_than_a_limit(tmp_path: Path, monkeypatch: pytest.Mo
     assert len(list(tmp_path.iterdir())) == 3
 
 
-def test_a_movie_that_becomes_too_large_is_ended(
-    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(outputs, "MAX_BYTES", 50_000)  # the scene fits, and no frame
-    monkeypatch.setattr("raytracer.viewer.keyframes.LOOK_SECONDS", 0.01)
-    options: dict[str, Any] = {"backend": "cpu", "threads": 1, "samples": 1, "size": (320, 240)}
-    host = Host(lambda wake: Session.open(data / "run.xyz", wake=wake, **options), tmp_path)
-    client = Client()
-    host.join(client)
-    try:
-        for name in ("keyframe", "keyframe", "animate"):
-            host.receive(client, Act(type="act", name=name))
-        end = monotonic() + PATIENCE
-        notice = ""
-        while "was not rendered: this server writes no more" not in notice:
-            notice = host.call(lambda session: session.state()["notice"]) or notice
-            assert monotonic() < end, notice
-            sleep(0.02)
-        assert list(tmp_path.glob(".raytracer-*/*")) == []
-    finally:
-        host.close()
-    assert [path.name for path in tmp_path.iterdir()] == ["data"]
-
-
 def test_who_calls_has_all_rights_and_a_page_has_not(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -284,12 +214,3 @@ def test_who_calls_has_all_rights_and_a_page_has_not(
         assert len(written) == count
         for path in written:
             path.unlink()
-
-
-@pytest.mark.parametrize(
-    ("name", "words"), [("missing", "there is no such folder"), ("file", "there is no such folder")]
-)
-def test_other_folders_are_refused(name: str, words: str, tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    with pytest.raises(UserError, match=words):
-        outputs.require_folder(tmp_path / name)

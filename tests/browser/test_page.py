@@ -146,20 +146,6 @@ def test_drags_and_the_wheel_move_the_camera(page: Page, site: Site) -> None:
     assert page.evaluate("raytracerView.frames.filter(frame => frame.draft).length") > 0
 
 
-def test_a_mouse_that_is_held_at_rest_shows_the_finished_picture(page: Page) -> None:
-    def hold() -> None:
-        page.mouse.move(100, 100)
-        page.mouse.down()
-        page.mouse.move(140, 90)
-
-    finished(page, hold)
-    assert page.evaluate("raytracerView.header.samples") == SAMPLES
-    number = page.evaluate("raytracerView.header.number")
-    page.mouse.up()
-    page.wait_for_timeout(300)
-    assert page.evaluate("raytracerView.header.number") == number, "the release changes nothing"
-
-
 def test_double_click_picks_and_goes_there(page: Page, site: Site) -> None:
     for key in ("z", "f"):  # the first atom is in the middle then
         finished(page, lambda: page.keyboard.press(key))  # noqa: B023
@@ -222,24 +208,6 @@ def test_keys_and_the_help(page: Page, site: Site) -> None:
     assert np.linalg.norm(camera(site)[0] - before) > 0.01
 
 
-def test_a_slice_cuts_off_what_is_in_front(page: Page, site: Site) -> None:
-    """The key takes the axis of the view first; one chosen in the panel shows the far side too."""
-
-    def cut() -> tuple[str, str]:
-        now = site.call(lambda session: session.state())["slice"]
-        return now["axis"], now["keep"]
-
-    for key, keep in (("x", "above"), ("Shift+X", "below")):
-        finished(page, lambda: page.keyboard.press(key))  # noqa: B023
-        finished(page, lambda: page.keyboard.press("w"))
-        assert cut() == ("x", keep)
-        axis = "select[title='axis of a slice']"
-        finished(page, lambda: page.select_option(axis, ""))  # noqa: B023
-        finished(page, lambda: page.select_option(axis, "x"))  # noqa: B023
-        assert cut() == ("x", keep)
-        finished(page, lambda: page.select_option(axis, ""))  # noqa: B023
-
-
 def test_the_time_line_shows_frames(page: Page, site: Site) -> None:
     assert page.inner_text(".rt-time .rt-value") == "0 of 2"
     finished(page, lambda: page.click("button[title='one frame on']"))
@@ -270,35 +238,6 @@ def test_a_saved_picture_is_downloaded(page: Page) -> None:
     assert download.value.suggested_filename == "run.png"
     with Image.open(download.value.path()) as image:
         assert (image.format, image.size) == ("PNG", (60, 40))
-
-
-def test_the_picture_has_the_pixels_of_the_screen(chromium: Browser, site: Site) -> None:
-    context = chromium.new_context(
-        viewport={"width": WIDTH, "height": HEIGHT}, device_scale_factor=2
-    )
-    page = context.new_page()
-    page.goto(site.address)
-    page.wait_for_function(
-        "size => raytracerView.header && raytracerView.header.finished && "
-        "raytracerView.picture.canvas.width === size",
-        arg=2 * STAGE[0],
-    )
-    assert page.evaluate("raytracerView.header.full") == [2 * STAGE[0], 2 * STAGE[1]]
-    page.click(".rt-opener")
-    page.wait_for_function(
-        "size => raytracerView.picture.canvas.width === size && raytracerView.header.finished",
-        arg=2 * WIDTH,
-    )
-    context.close()
-
-
-def test_the_end_of_the_server_is_said(chromium: Browser, atoms: Path) -> None:
-    with Site(atoms, frame=0, backend="cpu", threads=1, samples=1) as serving:
-        page = chromium.new_page(viewport={"width": WIDTH, "height": HEIGHT})
-        page.goto(serving.address)
-        page.wait_for_selector(FINISHED)
-    page.wait_for_selector("text=the server has ended")
-    page.close()
 
 
 def menu(page: Page) -> list[str]:

@@ -22,11 +22,6 @@ TARGET = 40
 
 ATOMS = "4\nstep {0}\nO 0 0 {0}\nC 3 0 0\nN -3 0 0\nH 0 3 0\n"
 
-COVERED = """name => { // whether something else is hit in the middle of an element
-  const { left, top, width, height } = document.querySelector(name).getBoundingClientRect();
-  const hit = document.elementFromPoint(left + width / 2, top + height / 2);
-  return !hit || !hit.closest(name);
-}"""
 SMALL = """least => [...document.querySelectorAll(".rt-view :is(button, input, select, summary)")]
   .map((each) => each.closest("label") || each)
   .filter((each) => each.checkVisibility())
@@ -88,22 +83,6 @@ def distance(site: Site) -> float:
     return float(np.linalg.norm(np.array(seen.position) - np.array(seen.look_at)))
 
 
-def test_the_picture_fills_the_page_until_the_panel_is_opened(page: Page) -> None:
-    stage = page.locator(".rt-stage").bounding_box()
-    assert stage == {"x": 0, "y": 0, "width": WIDTH, "height": HEIGHT}
-    assert not page.is_visible(".rt-panel")
-    page.tap(".rt-opener")
-    finished(page)
-    stage, panel = (page.locator(name).bounding_box() for name in (".rt-stage", ".rt-panel"))
-    assert stage is not None
-    assert panel is not None
-    assert stage["height"] >= HEIGHT / 2
-    assert (panel["width"], panel["y"]) == (WIDTH, stage["height"])
-    assert not page.evaluate(COVERED, ".rt-opener")
-    page.tap(".rt-opener")
-    assert not page.is_visible(".rt-panel")
-
-
 def test_fingers_hit_what_they_aim_at(page: Page) -> None:
     page.tap(".rt-opener")
     page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
@@ -121,31 +100,3 @@ def test_two_fingers_move_the_camera_and_leave_the_page(page: Page, site: Site) 
     finished(page)
     assert distance(site) < 0.5 * before
     assert page.evaluate("visualViewport.scale") == 1
-
-
-def test_two_fingers_on_the_panel_do_not_enlarge_the_page(page: Page, site: Site) -> None:
-    page.tap(".rt-opener")
-    finished(page)
-    before = distance(site)
-    fingers(page, [(160, 700), (230, 700)], [(60, 640), (330, 760)])
-    assert page.evaluate("visualViewport.scale") == 1
-    assert distance(site) == before
-    fingers(page, [(60, 800)], [(60, 560)])  # one scrolls it
-    page.wait_for_function("() => document.querySelector('.rt-panel').scrollTop > 50")
-    assert page.evaluate("[scrollX, scrollY]") == [0, 0]
-
-
-def test_a_desktop_has_the_panel_beside_the_picture(chromium: Browser, site: Site) -> None:
-    page = chromium.new_page(viewport={"width": 1440, "height": 900})
-    page.goto(site.address)
-    finished(page)
-    assert page.locator(".rt-panel").bounding_box() == {
-        "x": 1168, "y": 0, "width": 272, "height": 900
-    }  # fmt: skip
-    assert page.locator(".rt-stage").bounding_box() == {
-        "x": 0, "y": 0, "width": 1168, "height": 900
-    }  # fmt: skip
-    assert not page.evaluate(COVERED, ".rt-opener")
-    page.click(".rt-opener")
-    assert not page.is_visible(".rt-panel")
-    page.close()

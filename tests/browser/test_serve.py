@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import builtins
 import os
 import re
@@ -19,8 +18,6 @@ from typing import Any
 import pytest
 
 import raytracer
-from raytracer.browser import serve as serve_module
-from raytracer.browser.server import bound
 from raytracer.cli import main
 from support.window_scene import write_scene
 
@@ -64,16 +61,6 @@ def test_wrong_options_are_refused_in_a_sentence(
     assert words in refused([str(write_scene(tmp_path)), *options], capsys)
 
 
-def test_a_missing_file_and_a_port_in_use_are_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert "missing.xyz" in refused([str(tmp_path / "missing.xyz")], capsys)
-    scene = str(write_scene(tmp_path))
-    with bound(None) as taken:
-        port = str(taken.getsockname()[1])
-        assert f"port {port}: is in use" in refused([scene, "--port", port], capsys)
-
-
 @pytest.mark.parametrize(
     ("module", "extra", "call"),
     [("aiohttp", "serve", raytracer.serve), ("anywidget", "notebook", raytracer.show)],
@@ -106,19 +93,6 @@ def test_wrong_arguments_are_refused(tmp_path: Path) -> None:
     for named in ({"height": 5}, {"height": "x"}, {"looks": 1}):
         with pytest.raises((raytracer.UserError, TypeError), match=next(iter(named))):
             raytracer.show(scene, **named)
-
-
-def test_a_notebook_is_told_to_show_instead(tmp_path: Path) -> None:
-    async def cell() -> None:
-        raytracer.serve(write_scene(tmp_path))
-
-    with ThreadPoolExecutor(1) as thread, pytest.raises(raytracer.UserError, match="show"):
-        thread.submit(asyncio.run, cell()).result()
-
-
-def test_the_line_for_a_tunnel_names_port_and_machine() -> None:
-    line = serve_module.ssh_line(9000)
-    assert re.fullmatch(r"ssh -N -L 9000:127\.0\.0\.1:9000 (\S+@)?[\w.-]+", line)
 
 
 def heed_interrupts() -> None:

@@ -19,13 +19,19 @@ from aiohttp import ClientSession, ClientWebSocketResponse, WSMsgType
 from raytracer.browser.host import Host
 from raytracer.browser.link import AHEAD
 from raytracer.browser.messages import MAX_BYTES
-from raytracer.browser.server import ENDED, MAX_CLIENTS, MAX_FILES, MAX_MISTAKES, Server, bound
+from raytracer.browser.server import MAX_CLIENTS, MAX_MISTAKES, Server, bound
 from raytracer.errors import UserError
+from support import fake_session
 from support.fake_session import FakeSession
 
 TOKEN = "secret-of-this-test"
 SIZE = '{"type":"size","width":16,"height":12}'
 PATIENCE = 10.0
+
+
+@pytest.fixture(autouse=True)
+def saved_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("raytracer.browser.host.save", fake_session.save)
 
 
 class Site:
@@ -205,17 +211,6 @@ def test_a_page_names_no_file() -> None:
     run(test)
 
 
-def test_a_page_opens_no_texts_of_a_window() -> None:
-    async def test(site: Site) -> None:
-        async with site.connect() as page:
-            for name in ("close", "ask-size", "ask_size", "toggle-help"):
-                await page.send_str(json.dumps({"type": "act", "name": name}))
-                assert "windows" in (await next_of(page, "error"))["sentence"]
-        assert site.session.done == []
-
-    run(test)
-
-
 def test_a_saved_picture_is_sent_to_who_asked() -> None:
     async def test(site: Site) -> None:
         async with site.connect() as page:
@@ -233,25 +228,12 @@ def test_a_saved_picture_is_sent_to_who_asked() -> None:
     run(test)
 
 
-def test_files_that_nobody_downloads_are_forgotten() -> None:
-    async def test(site: Site) -> None:
-        async with site.connect() as page:
-            keys = []
-            for _ in range(MAX_FILES + 1):
-                await page.send_str('{"type":"save"}')
-                keys.append((await next_of(page, "file"))["key"])
-        found = [await site.browser.get(f"{site.base}/file/{k}?token={TOKEN}") for k in keys]
-        assert [each.status for each in found] == [404] + MAX_FILES * [200]
-
-    run(test)
-
-
 def test_who_draws_slowly_gets_the_latest_picture_and_no_queue() -> None:
     async def test(site: Site) -> None:
         async with site.connect() as slow, site.connect() as fast:
             for page in (slow, fast):
                 await page.send_str(SIZE)
-            await until(lambda: len(site.session.sizes) > 0)
+            await until(lambda: len(site.session.viewer.sizes) > 0)
             await asyncio.sleep(0.05)  # both sizes are known
             for number in range(1, 8):
                 site.session.publish()
@@ -303,17 +285,6 @@ def test_more_pages_than_can_be_served_are_refused() -> None:
     run(test)
 
 
-def test_the_end_of_the_server_is_told() -> None:
-    async def test(site: Site) -> None:
-        async with site.connect() as page:
-            await next_of(page, "state")
-            reading = asyncio.create_task(closed(page))
-            await site.server.stop()
-            assert await reading == ENDED
-
-    run(test)
-
-
 def test_a_defect_ends_the_host_and_is_kept() -> None:
     async def test(site: Site) -> None:
         ended = asyncio.Event()
@@ -327,11 +298,3 @@ def test_a_defect_ends_the_host_and_is_kept() -> None:
             site.server.host.call(lambda session: session.state())
 
     run(test)
-
-
-def test_a_port_in_use_is_said() -> None:
-    with bound(0) as first:
-        port = first.getsockname()[1]
-        with pytest.raises(UserError, match=f"port {port}: is in use"):
-            bound(port)
-        assert first.getsockname()[0] == "127.0.0.1"

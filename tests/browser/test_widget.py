@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from base64 import b64decode, b64encode
 from collections.abc import Iterator
 from io import BytesIO
@@ -104,23 +102,6 @@ def test_another_cell_drives_the_view(widget: SceneWidget) -> None:
     widget.close()
     with pytest.raises(raytracer.UserError, match="was closed"):
         widget.do("reset")
-
-
-def test_python_ends_in_silence_with_a_closed_view(tmp_path: Path) -> None:
-    code = "import sys, raytracer; view = raytracer.show(sys.argv[1]); view.close()"
-    command = [sys.executable, "-c", code, str(write_scene(tmp_path))]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stderr == ""
-
-
-def test_the_module_has_all_that_the_page_has(widget: SceneWidget) -> None:
-    from raytracer.browser.client import script, style
-
-    module = str(widget._esm)
-    assert module == script("notebook.js", "widget.js")
-    assert module.count("export default") == 1
-    assert "WebSocket" not in module
-    assert str(widget._css) == style()
 
 
 MODEL = """

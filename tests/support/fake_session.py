@@ -24,12 +24,8 @@ STATE: dict[str, Any] = {
 class FakeViewer:
     """Nothing is picked; pictures are saved at once."""
 
-    size, samples = (16, 12), 4
-
-    class data:  # noqa: N801 - as of a viewer
-        """What is picked."""
-
-        picks: tuple[int, ...] = ()
+    size, samples, moving = (16, 12), 4, False
+    picks: tuple[int, ...] = ()
 
     class loaded_scene:  # noqa: N801 - as of a viewer
         """What is shown."""
@@ -38,13 +34,20 @@ class FakeViewer:
 
     def __init__(self) -> None:
         self.saved: list[tuple[tuple[int, int], int]] = []
+        self.sizes: list[tuple[int, int]] = []
         self.outputs = Outputs()
 
-    def save(self, size: tuple[int, int], samples: int, path: Path) -> None:
-        """Keep what was asked for."""
-        self.saved.append((size, samples))
-        path.write_bytes(b"a picture")
-        self.outputs.finished(path)
+    def resize(self, width: int, height: int) -> None:
+        """Keep a size."""
+        if [(width, height)] != self.sizes[-1:]:
+            self.sizes.append((width, height))
+
+
+def save(viewer: FakeViewer, size: tuple[int, int], samples: int, path: Path) -> None:
+    """Keep what was asked for."""
+    viewer.saved.append((size, samples))
+    path.write_bytes(b"a picture")
+    viewer.outputs.finished(path)
 
 
 class FakeSession:
@@ -53,8 +56,6 @@ class FakeSession:
     def __init__(self, wake: Callable[[], None] = lambda: None) -> None:
         self.wake = wake
         self.done: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = []
-        self.sizes: list[tuple[int, int]] = []
-        self.moving = False
         self.failure: BaseException | None = None
         self.closed = False
         self.viewer = FakeViewer()
@@ -90,15 +91,6 @@ class FakeSession:
         self.done.append((name, values, named))
         self.values["look"] = named.get("name", self.values["look"])
         return "[camera]\n" if name == "print-camera" else None
-
-    def resize(self, width: int, height: int) -> None:
-        """Keep a size."""
-        if [(width, height)] != self.sizes[-1:]:
-            self.sizes.append((width, height))
-
-    def tick(self, seconds: float) -> bool:
-        """Move nothing."""
-        return self.moving
 
     def state(self) -> dict[str, Any]:
         """Return a state."""

@@ -20,7 +20,10 @@ from numpy.typing import NDArray
 from raytracer import Camera
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.scene.describe import SphereInfo
+from raytracer.viewer import data_actions
+from raytracer.viewer.actions import ACTIONS
 from raytracer.viewer.edits import Edits
+from raytracer.viewer.keep import camera_toml
 
 if TYPE_CHECKING:
     from raytracer.view import View
@@ -71,6 +74,7 @@ class Host:
     def __init__(self, window: Any, requests: Connection) -> None:
         self._window = window
         self._requests = requests
+        self._calls: list[Any] = []
         self._queue: deque[tuple[str, tuple[Any, ...]]] = deque()
         window.register_event_type("on_request")
         window.push_handlers(on_request=self._answer)
@@ -115,17 +119,18 @@ class Host:
     def _shown(self) -> dict[str, Any]:
         """What is shown of the data."""
         viewer = self._window.viewer
-        data, time = viewer.data, viewer.time
+        content, time = viewer.content, viewer.time
         return {
-            "number": time.number, "count": time.count, "playing": time.playing,
-            "speed": time.speed, "loop": time.loop, "style": dict(data.style),
-            "legend": data.has_legend, "box": data.has_box, "menu": bool(viewer.menu.items),
-            "selected": data.selected, "hidden": data.hidden,
-            "slice": data.content.slice, "faded": len(data.content.faded),
-            "picks": list(data.picks), "panel": viewer.panel,
-            "full_screen": viewer.full_screen, "views": viewer.views.names,
-            "keyframes": viewer.keys.count, "undo": viewer.history.can_undo,
-            "redo": viewer.history.can_redo, "busy": viewer.loader.busy,
+            "number": viewer.frame_number, "count": time.count, "playing": time.playing,
+            "speed": time.speed, "loop": time.loop, "style": dict(content.style),
+            "legend": data_actions.has_legend(viewer), "box": data_actions.has_box(viewer),
+            "menu": bool(viewer.menu.items),
+            "selected": data_actions.selected(viewer), "hidden": data_actions.hidden(viewer),
+            "slice": content.slice, "faded": len(content.faded),
+            "picks": list(viewer.picks), "panel": viewer.panel,
+            "full_screen": viewer.full_screen, "views": list(viewer.views),
+            "keyframes": len(viewer.keyframes), "undo": bool(viewer.history.before),
+            "redo": bool(viewer.history.after), "busy": viewer.loader.busy,
             "question": viewer.question.label if viewer.question and viewer.prompt is not None
             else "", "name": viewer.loaded_scene.name, "notice": viewer.notice,
             "forward": tuple(viewer.view.pose.axes.forward.round(6).tolist()),
@@ -148,18 +153,31 @@ class Host:
         held = {"SHIFT": key.MOD_SHIFT, "CTRL": key.MOD_ACCEL}
         self.event(f"on_key_{what}", getattr(key, letter), sum(held[each] for each in modifiers))
 
-    def clipboard(self) -> str:
-        """What was copied."""
-        return str(self._window.get_clipboard_text())
-
     def toml(self) -> str:
         """What is printed of the view."""
-        return str(self._window.viewer.camera_toml())
+        return str(camera_toml(self._window.viewer))
 
     def act(self, action: str, *arguments: Any) -> None:
-        """Call a method of the viewer."""
-        getattr(self._window.viewer, action)(*arguments)
+        """Run an action, or call a method of the viewer."""
+        viewer = self._window.viewer
+        if action.replace("_", "-") in ACTIONS:
+            viewer.do(action, *arguments)
+        else:
+            getattr(viewer, action)(*arguments)
         self._window.paint()
+
+    def record(self, on: bool) -> None:
+        """Keep the actions that the window would run, or run them again."""
+        viewer, self._calls = self._window.viewer, []
+        if on:
+            viewer.do = lambda name, *values, **named: self._calls.append((name, values, named))
+        else:
+            del viewer.do
+
+    def recorded(self) -> list[Any]:
+        """The actions since the last call of this."""
+        found, self._calls = self._calls, []
+        return found
 
     def put(self, changes: dict[str, Any]) -> None:
         """Set attributes of the viewer."""
@@ -170,15 +188,15 @@ class Host:
     def fresh(self) -> None:
         """Everything as when the window was opened."""
         viewer = self._window.viewer
-        viewer.reset()
+        viewer.do("reset")
         viewer.picked = viewer.prompt = None
         viewer.help, viewer.overlay, viewer.reload_error, viewer.closes_after_save = 0, 1, "", False
-        viewer._notice = "", 0.0
-        viewer.data.picks, viewer.panel = [], False
+        viewer.said = "", 0.0
+        viewer.picks, viewer.panel = {}, False
         viewer.time.playing = False
-        viewer.menu.leave_menu()
+        viewer.do("leave-menu")
         first = replace(
-            viewer.data.content,
+            viewer.content,
             style={},
             hidden=(),
             faded=(),
@@ -187,8 +205,8 @@ class Host:
             legend=None,
             box=None,
         )
-        if first != viewer.data.content:
-            viewer.data.show(first)
+        if first != viewer.content:
+            viewer.show(first)
         self._window.on_deactivate()
 
     def shot(self, text: bool = False) -> NDArray[np.uint8]:
@@ -246,22 +264,11 @@ class Host:
         finally:
             viewer.frame = kept
 
-    def measures(self) -> list[str]:
-        """Distance and angle of the picks."""
-        found: list[str] = self._window.viewer.data.measures()
-        return found
-
     def status(self) -> list[str]:
         """The lines of numbers."""
         from raytracer.viewer.status import status
 
-        return status(self._window)
-
-    def watches(self) -> bool:
-        """Whether anything is looked at now and then."""
-        import pyglet
-
-        return bool(pyglet.clock.get_default()._schedule_interval_items)
+        return status(self._window.viewer, self._window.rate, self._window.presenter.label)
 
     def slow(self, seconds: float) -> None:
         """Have a pass of one sample over the whole window take that long, a smaller one less."""

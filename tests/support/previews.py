@@ -13,11 +13,13 @@ from numpy.typing import NDArray
 from raytracer import Camera, Scene
 from raytracer.buffers import SceneBuffers
 from raytracer.settings import RenderSettings
+from raytracer.viewer.frames import FrameLoader, Frames
 from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.messages import Message, Picked, RenderRequest
+from raytracer.viewer.receive import receive
 from raytracer.viewer.save_job import SaveJob
+from raytracer.viewer.state import ViewerState
 from raytracer.viewer.view import View, camera_of, initial_view
-from raytracer.viewer.viewer import Viewer
 from raytracer.viewer.worker import Task
 
 PATIENCE = 60.0
@@ -128,13 +130,16 @@ def _answer(task: Task) -> Message:
     return _answer(found) if callable(found) else found
 
 
-def viewer_of(loaded_scene: LoadedScene, size: tuple[int, int] = (64, 48), **more: Any) -> Viewer:
+def viewer_of(
+    loaded_scene: LoadedScene, size: tuple[int, int] = (64, 48), **more: Any
+) -> ViewerState:
     """A viewer whose worker is a `FakeWorker`."""
     worker: Any = FakeWorker()
-    return Viewer(loaded_scene, worker, size, **more)
+    loader = FrameLoader(Frames.of(loaded_scene), worker.post)
+    return ViewerState(loaded_scene, worker, size, loader, **more)
 
 
-def requests(viewer: Viewer) -> list[RenderRequest]:
+def requests(viewer: ViewerState) -> list[RenderRequest]:
     """What its `FakeWorker` was asked to render."""
     worker: Any = viewer.worker
     return list(worker.requests)
@@ -148,6 +153,6 @@ def hit_id(
     return None if found is None else found.id
 
 
-def picked(viewer: Viewer, prim_id: int) -> None:
+def picked(viewer: ViewerState, prim_id: int) -> None:
     """Have a viewer hear that a sphere was picked."""
-    viewer.receive(Picked(viewer.loaded_scene, viewer.loaded_scene.scene.describe(prim_id)))
+    receive(viewer, Picked(viewer.loaded_scene, viewer.loaded_scene.scene.describe(prim_id)))

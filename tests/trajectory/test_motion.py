@@ -61,7 +61,7 @@ def test_the_preview_shows_it_and_steps_through_frames(trajectory: Path) -> None
             loader = shown.viewer.loader.frames
             found = []
             for frame in (5, 0, 3):
-                content = shown.viewer.data.content.__class__(frame)
+                content = shown.viewer.content.__class__(frame)
                 loaded = loader.load(content, shown.viewer.loaded_scene)
                 found.append(round(float(loaded.scene.spheres[0].centers[0, 0]), 4))
                 loaded.close()

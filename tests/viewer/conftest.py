@@ -55,11 +55,11 @@ def open_window(display: Display, tmp_path: Path) -> Iterator[Open]:
         one.stop()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def shared_window(
     display: Display, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[Remote, Path]]:
-    """One window for all tests of a file, and the path of its scene."""
+    """One window for all tests that need no other, and the path of its scene."""
     folder = tmp_path_factory.mktemp("window")
     path = write_scene(folder)
     remote = Remote(["preview", path.name, "--backend", "cpu"], folder, display.environment)
@@ -72,7 +72,7 @@ def shared_window(
 
 @pytest.fixture
 def window(shared_window: tuple[Remote, Path]) -> Remote:
-    """The window of the file, as when it was opened."""
+    """The shared window, as when it was opened."""
     remote, _ = shared_window
     remote.fresh()
     return remote

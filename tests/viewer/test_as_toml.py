@@ -10,11 +10,10 @@ import numpy as np
 import pytest
 
 import raytracer
-from raytracer import DirectionalLight
 from raytracer.scene.packing.pack import pack
-from raytracer.settings import LOOKS
-from raytracer.viewer import as_toml, command_line
+from raytracer.viewer import as_toml
 from raytracer.viewer.edits import Edits
+from raytracer.viewer.keep import camera_toml
 from support.previews import balls, loaded_scene_of, viewer_of
 
 SCENE = """
@@ -122,45 +121,23 @@ def test_pasted_into_the_scene_file_it_gives_the_picture_that_is_seen(
     path.write_text(rest + SCENE)
     loaded_scene = loaded_scene_of(path)
     viewer = viewer_of(loaded_scene)
-    before = viewer._buffers
+    before = viewer.buffers
     for action, amount in STEPS[step]:
-        getattr(viewer, action)(*amount)
-    assert (before.digest() == viewer._buffers.digest()) == (step == "nothing")
-    job = loaded_scene.job_for(viewer._buffers, 4)
+        viewer.do(action, *amount)
+    assert (before.digest() == viewer.buffers.digest()) == (step == "nothing")
+    job = loaded_scene.job_for(viewer.buffers, 4)
     film = job.film(raytracer.Film.blank(64, 48))
     job.expose(film, 4)
 
-    path.write_text(pasted(rest + SCENE, viewer.camera_toml()))
+    path.write_text(pasted(rest + SCENE, camera_toml(viewer)))
     up = pack(raytracer.load(path)).frame["environment"]["background_up"]
-    np.testing.assert_allclose(up, viewer._buffers.frame["environment"]["background_up"], atol=1e-6)
+    np.testing.assert_allclose(up, viewer.buffers.frame["environment"]["background_up"], atol=1e-6)
     again = raytracer.render(path, backend="cpu")
     difference = np.abs(job.image(film).to_uint8().astype(int) - again.to_uint8().astype(int))
     # The camera goes to scene units and back: an edge may fall a hair's breadth elsewhere.
     assert difference.shape == (48, 64, 4 if step == "transparent" else 3)
     assert (difference > 1).mean() < 2e-3
     assert difference.max() <= 24
-
-
-def test_without_changes_there_is_the_camera_alone() -> None:
-    table = tomllib.loads(viewer_of(loaded_scene_of(balls())).camera_toml())
-    assert list(table) == ["camera"]
-    camera = viewer_of(loaded_scene_of(balls())).camera
-    assert table["camera"]["vertical_fov"] == pytest.approx(camera.vertical_fov, rel=1e-9)
-    assert table["camera"]["position"] == pytest.approx(camera.position, rel=1e-8)
-
-
-def test_numbers_lose_what_rounding_left() -> None:
-    camera = raytracer.Camera(position=(0.1 + 0.2, 1e-17, -1.1), look_at=(1, 2, 3), up=(0, 1, 0))
-    text = as_toml.camera_table(camera)
-    assert "position = [0.3, 0.0, -1.1]\nlook_at = [1.0, 2.0, 3.0]\n" in text
-    far = raytracer.Camera(position=(1e100, 2.0, -1e-300), look_at=(0, 0, 0), up=(0, 1, 0))
-    assert tomllib.loads(as_toml.camera_table(far))["camera"]["position"] == [1e100, 0.0, 0.0]
-    orthographic = raytracer.Camera(
-        position=(0, 0, 9), look_at=(0, 0, 0), type="orthographic", height=1.0 / 3.0
-    )
-    table = tomllib.loads(as_toml.camera_table(orthographic))["camera"]
-    assert table["height"] == pytest.approx(1.0 / 3.0, rel=1e-9)
-    assert "vertical_fov" not in table
 
 
 def test_numbers_are_rounded_beside_what_the_camera_shows() -> None:
@@ -176,29 +153,6 @@ def test_numbers_are_rounded_beside_what_the_camera_shows() -> None:
     assert table["look_at"][2] == pytest.approx(1.2345678e-6, rel=1e-6)
 
 
-def test_the_printed_exposure_is_the_one_that_is_shown() -> None:
-    for stops in (1.0 / 3.0, 1.08, -2.666666666666667, 1e-7):
-        option = command_line.tone_options(
-            raytracer.ToneSettings(exposure=stops), raytracer.ToneSettings()
-        )
-        assert float(option.removeprefix("--exposure ")) == stops
-
-
-def test_lights_bring_their_ambient_light() -> None:
-    """With lights in the file, a scene without any would lose the stronger ambient light."""
-    camera = raytracer.Camera(position=(0, 0, 9), look_at=(0, 0, 0))
-    light = DirectionalLight((1, 2, 3), "red", 0.5)
-    plain = raytracer.ToneSettings()
-    text = as_toml.view_tables(camera, balls(), Edits(lights=(light,)), {}, plain)
-    table = tomllib.loads(text)
-    assert table["ambient"] == {"color": [1.0, 1.0, 1.0], "intensity": 0.25}
-    assert len(table["lights"]) == 1
-    printed = {"type": "directional", "direction": [1, 2, 3], "color": [1, 0, 0], "intensity": 0.5}
-    assert table["lights"][0] | printed == table["lights"][0]
-    lit = balls(lights=(light,))
-    assert "[ambient]" not in as_toml.view_tables(camera, lit, Edits(lights=()), {}, plain)
-
-
 def test_a_polished_material_is_printed_whole_under_its_name(tmp_path: Path) -> None:
     """So that the table can take the place of the file's."""
     path = tmp_path / "scene.toml"
@@ -206,32 +160,13 @@ def test_a_polished_material_is_printed_whole_under_its_name(tmp_path: Path) -> 
     loaded_scene = loaded_scene_of(path)
     viewer = viewer_of(loaded_scene)
     viewer.picked = loaded_scene.scene.describe(2)
-    viewer.scale_shininess(2.0)
+    viewer.do("scale-shininess", 2.0)
     name = 'dark "steel" 2.0'
-    table = tomllib.loads(viewer.camera_toml())["materials"]
+    table = tomllib.loads(camera_toml(viewer))["materials"]
     assert list(table) == [name]
     own = tomllib.loads(MATERIALS)["materials"][name]
     table[name]["mirror_color"] = tuple(table[name]["mirror_color"])
     assert table[name] == vars(raytracer.Material(**own | {"shininess": 600.0}))
-
-
-@pytest.mark.parametrize(
-    ("tone", "options"),
-    [
-        ({}, ""),
-        ({"exposure": 1.0 / 3.0}, "--exposure 0.3333333333333333"),
-        ({"exposure": "auto", "tone": "aces"}, "--exposure auto --tone aces"),
-        ({"exposure": -2.0, "tone": "agx"}, "--exposure -2.0 --tone agx"),
-    ],
-)
-def test_tone_is_said_as_options(tone: dict[str, Any], options: str) -> None:
-    settings = raytracer.ToneSettings(**tone)
-    assert command_line.tone_options(settings, raytracer.ToneSettings()) == options
-    assert command_line.tone_options(settings, settings) == ""
-    camera = viewer_of(loaded_scene_of(balls(3))).camera
-    text = as_toml.view_tables(camera, balls(3), Edits(), {}, settings)
-    assert text.endswith(f"# raytracer render {options}\n") or not options
-    assert list(tomllib.loads(text)) == ["camera"]
 
 
 @pytest.mark.parametrize(
@@ -250,25 +185,3 @@ def test_names_of_materials_are_keys_of_toml(name: str) -> None:
     table = tomllib.loads(text)["materials"]
     table[name]["mirror_color"] = tuple(table[name]["mirror_color"])
     assert table == {name: vars(material)}
-
-
-def test_a_look_is_an_option_in_the_comment(tmp_path: Path) -> None:
-    path = tmp_path / "a.xyz"
-    path.write_text("2\n\nO 0 0 0\nH 0.96 0 0\n")
-    viewer = viewer_of(loaded_scene_of(path))
-    command = f"# raytracer render {path} --camera view.toml"
-    assert f"{command} --look soft --ao-samples 4\n" in viewer.camera_toml()
-    viewer.next_look()
-    assert f"{command} --look cloudy --integrator ao --ao-samples 4\n" in viewer.camera_toml()
-    for _ in range(len(LOOKS) - 2):
-        viewer.next_look()
-    assert f"{command} --look plain --integrator direct\n" in viewer.camera_toml()
-
-
-def test_settings_of_occlusion_are_options_in_the_comment(tmp_path: Path) -> None:
-    path = tmp_path / "a.toml"
-    occlusion = "[render]\nintegrator = 'ao'\nao_samples = 3\nao_distance = 2.5"
-    path.write_text(MATERIALS + SCENE.replace("[render]", occlusion))
-    viewer = viewer_of(loaded_scene_of(path))
-    options = "--integrator ao --ao-samples 3 --ao-distance 2.5"
-    assert f"# raytracer render {path} {options}\n" in viewer.camera_toml()

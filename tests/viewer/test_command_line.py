@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from PIL import Image as Pillow
 
-import raytracer
 from raytracer.cli import main
+from raytracer.viewer.keep import camera_toml, save
 from raytracer.viewer.session import Session
 from support.previews import PATIENCE, wait_for
 
@@ -100,7 +100,7 @@ def settled(session: Session) -> None:
 
 def saved(session: Session, path: Path) -> np.ndarray:
     """The picture that the session saves."""
-    session.viewer.save(SIZE, SAMPLES, path)
+    save(session.viewer, SIZE, SAMPLES, path)
 
     def done() -> bool:
         session.picture(0.05)
@@ -139,8 +139,9 @@ def assert_same_picture(one: np.ndarray, other: np.ndarray) -> None:
     assert difference.mean() < 0.05
 
 
-@pytest.mark.parametrize("scene", [GLASS, LIT], ids=["look", "own lights"])
-@pytest.mark.parametrize("steps", STEPS)
+@pytest.mark.parametrize(
+    ("scene", "steps"), [*((GLASS, steps) for steps in STEPS), (LIT, "paths, lights turned")]
+)
 def test_tables_in_the_scene_file_and_the_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scene: str, steps: str
 ) -> None:
@@ -151,7 +152,7 @@ def test_tables_in_the_scene_file_and_the_command(
             session.do(*step)
         settled(session)
         seen = saved(session, tmp_path / "seen.png")
-        text = session.viewer.camera_toml()
+        text = camera_toml(session.viewer)
     from raytracer.viewer.keyframes import without_tables
 
     heads = ("camera", "ground", "ambient", "lights", "background")
@@ -208,7 +209,7 @@ def test_a_file_of_particles_takes_the_camera_and_the_command(
             session.do(*step)
             settled(session)
         seen = saved(session, tmp_path / "seen.png")
-        text = session.viewer.camera_toml()
+        text = camera_toml(session.viewer)
     (tmp_path / "view.toml").write_text(text)
     assert_same_picture(rendered(command_of(text, path), tmp_path, monkeypatch), seen)
 
@@ -221,36 +222,6 @@ def test_the_background_of_the_call_is_in_the_command(
     with opened(path, background=background) as session:
         settled(session)
         seen = saved(session, tmp_path / "seen.png")
-        text = session.viewer.camera_toml()
+        text = camera_toml(session.viewer)
     (tmp_path / "view.toml").write_text(text)
     assert_same_picture(rendered(command_of(text, path), tmp_path, monkeypatch), seen)
-
-
-def test_the_ground_of_a_file_of_particles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its shadow catcher is an option, which adds the ground too."""
-    path = write_atoms(tmp_path / "run.xyz")
-    with opened(path, ground="below") as session:
-        session.do("toggle-shadow-catcher")
-        settled(session)
-        seen = saved(session, tmp_path / "seen.png")
-        text = session.viewer.camera_toml()
-    (tmp_path / "view.toml").write_text(text)
-    assert "--shadow-catcher" in text
-    assert_same_picture(rendered(command_of(text, path), tmp_path, monkeypatch), seen)
-
-
-def test_noise_that_is_removed_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("raytracer.film.denoise.require_denoiser", lambda: None)  # an extra
-    path = tmp_path / "scene.toml"
-    path.write_text(GLASS)
-    from support.previews import loaded_scene_of, viewer_of
-
-    viewer = viewer_of(loaded_scene_of(path))
-    assert "denoise" not in viewer.camera_toml()
-    viewer.toggle_denoise()
-    assert f"# raytracer render {path} --denoise\n" in viewer.camera_toml()
-    viewer.toggle_denoise()
-    assert f"# raytracer render {path} --no-denoise\n" in viewer.camera_toml()
-    stated = viewer_of(loaded_scene_of(path, denoise=True))
-    assert "--denoise" in stated.camera_toml()
-    assert raytracer.load(path).render.denoise is False

@@ -66,47 +66,6 @@ def test_a_scene_with_the_point_filter_keeps_its_first_sample() -> None:
     assert not any(shown.draft for shown in window.shown)
 
 
-def test_a_single_sample_at_rest_is_that_of_the_filter() -> None:
-    loaded_scene = loaded_scene_of(balls())
-    window, request = Window(), request_of(loaded_scene, samples=1)
-    window.worker.show(request)
-    assert_rendered(window.finish(request), 1)
-    window.worker.stop()
-
-
-def bilinear(pixels: NDArray[np.uint8], size: tuple[int, int]) -> NDArray[np.float64]:
-    """The definition: values between the centres of pixels, and the border's beyond them."""
-    found = pixels[..., :3].astype(float)
-    for axis, count in ((1, size[0]), (0, size[1])):
-        have = found.shape[axis]
-        place = np.clip((np.arange(count) + 0.5) * have / count - 0.5, 0, have - 1)
-        low = np.minimum(place.astype(int), max(have - 2, 0))
-        shape = [1, 1, 1]
-        shape[axis] = count
-        part = (place - low).reshape(shape)
-        high = np.minimum(low + 1, have - 1)
-        found = np.take(found, low, axis) * (1 - part) + np.take(found, high, axis) * part
-    return found
-
-
-@pytest.mark.parametrize("factor", [2, 4, 5])
-def test_a_coarse_picture_is_enlarged_by_interpolation(window: Remote, factor: int) -> None:
-    size = SIZE[0] // factor, SIZE[1] // factor
-    pixels = np.random.default_rng(2).integers(0, 256, (size[1], size[0], 4), np.uint8)
-    pixels[..., 3] = 255
-    window.rest()
-    shown = window.ask("enlarged", pixels).astype(float)
-    expected = bilinear(pixels, SIZE)
-    assert np.abs(shown - expected).max() < 6.0  # OpenGL's weights have 8 bits
-
-
-def test_a_picture_of_the_windows_size_is_shown_as_it_is(window: Remote) -> None:
-    pixels = np.random.default_rng(2).integers(0, 256, (SIZE[1], SIZE[0], 4), np.uint8)
-    pixels[..., 3] = 255
-    window.rest()
-    np.testing.assert_array_equal(window.ask("enlarged", pixels), pixels[..., :3])
-
-
 def test_a_moving_picture_is_near_to_the_finished_one(window: Remote, scene: Path) -> None:
     """Nearer by half than the scene's filter with one sample, its pixels repeated."""
     window.rest()

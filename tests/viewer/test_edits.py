@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import raytracer
-from raytracer import Ambient, Background, DirectionalLight, Material, PointLight, Scene
+from raytracer import Ambient, Background, DirectionalLight, PointLight, Scene
 from raytracer.layout import dtype
 from raytracer.scene.lights import Light
 from raytracer.scene.packing.pack import pack, retake
 from raytracer.scene.packing.pose import pose as pose_of
-from raytracer.settings import INTEGRATORS, LOOKS
+from raytracer.settings import LOOKS
 from raytracer.viewer import edits
 from raytracer.viewer.edits import BACKGROUNDS, SHININESS, Edits
 from raytracer.viewer.view import space_of, spheres_of
@@ -120,22 +120,6 @@ def test_a_turned_light_keeps_its_distance_and_turns_back(
     np.testing.assert_allclose(towards(back, pivot), towards(light, pivot), atol=1e-9)
 
 
-@pytest.mark.parametrize("point", [True, False])
-def test_a_light_in_front_goes_to_the_right_and_up(point: bool) -> None:
-    """Turned by an angle, it comes from so much farther right, or higher."""
-    pivot = np.array([1.0, 2.0, 3.0])
-    facing = -AXES.forward
-    light: Light = DirectionalLight((-facing).tolist())
-    if point:
-        light = PointLight((pivot + 5.0 * facing).tolist())
-    for way, side in (((0.3, 0.0), AXES.right), ((0.0, 0.3), AXES.up)):
-        expected = np.cos(0.3) * facing + np.sin(0.3) * side
-        found = towards(edits.turned(light, AXES, *way, pivot), pivot)
-        np.testing.assert_allclose(found, expected, atol=1e-12)
-    same = edits.turned(light, AXES, 0.0, 0.0, pivot)
-    np.testing.assert_allclose(towards(same, pivot), facing, atol=1e-12)
-
-
 # Gloss and background
 
 
@@ -143,19 +127,6 @@ def table(*shininess: float) -> Any:
     packed = np.zeros(len(shininess), dtype("Material"))
     packed["phong"]["shininess"], packed["phong"]["diffuse"] = shininess, 0.5
     return packed
-
-
-def test_polish_changes_the_shininess_of_some_materials_alone() -> None:
-    materials = table(10.0, 40.0, 90.0)
-    changed = Edits().with_shininess(materials, [0, 2], 2.0).with_shininess(materials, [2], 2.0)
-    made = changed.edited(materials)
-    assert made["phong"]["shininess"].tolist() == [20.0, 40.0, 360.0]
-    assert (made["phong"]["diffuse"] == 0.5).all()
-    assert materials["phong"]["shininess"].tolist() == [10.0, 40.0, 90.0]
-    assert changed != Edits()
-    assert Edits().with_shininess(materials, [0], 2.0) == Edits().with_shininess(
-        materials, [0], 2.0
-    )
 
 
 @given(
@@ -192,14 +163,6 @@ def test_backgrounds_go_round_and_begin_with_the_scenes_own() -> None:
         assert_same_buffers(taken(scene, changed), pack(other))
 
 
-def test_changes_are_of_what_they_say_alone() -> None:
-    """The picture of a polished scene is that of the scene with such a material."""
-    scene = balls(material=Material(shininess=20.0, specular=0.6))
-    glossy = balls(material=Material(shininess=80.0, specular=0.6))
-    changed = Edits().with_shininess(pack(scene).materials, [0], 4.0)
-    assert_same_buffers(taken(scene, changed), pack(glossy))
-
-
 def test_looks_in_turn() -> None:
     """Of a scene with lights of its own, a look leaves only the integrator."""
     scene = balls(lights=None)
@@ -231,28 +194,3 @@ def test_integrators_in_turn(lights: Any) -> None:
     path = Edits(integrator="path").next_look(scene)
     assert path.integrator is None
     assert path.applied_to(scene).render.resolved_integrator in edits.INTEGRATOR_LOOKS
-
-
-def test_every_integrator_of_a_look_stands_for_one() -> None:
-    """From others, here path, a scene with lights of its own goes on to the first of them."""
-    assert set(edits.INTEGRATOR_LOOKS) == {look.integrator for look in LOOKS.values()}
-    lit = balls(lights=LIGHTS[3])
-    for integrator in set(INTEGRATORS) - set(edits.INTEGRATOR_LOOKS):
-        paths = replace(lit, render=replace(lit.render, integrator=integrator))
-        assert Edits().next_look(paths).look == "plain"
-    for integrator, look in edits.INTEGRATOR_LOOKS.items():
-        assert LOOKS[look].integrator == integrator
-
-
-def test_the_next_look_of_a_scene_that_got_lights() -> None:
-    """A look that such a scene does not have counts as its integrator."""
-    lit = balls(lights=LIGHTS[3])
-    assert Edits(look="cloudy").next_look(lit).look == "plain"
-    assert Edits(look="flat").next_look(lit).look == "soft"
-
-
-def test_the_light_of_an_edited_look_is_the_one_that_turns() -> None:
-    scene = balls(lights=None)
-    assert edits.lights_of(scene, Edits(look="cloudy"), AXES) == ()
-    (light,) = edits.lights_of(scene, Edits(look="soft"), AXES)
-    assert light.intensity == LOOKS["soft"].key

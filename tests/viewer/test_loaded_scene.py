@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,12 +11,12 @@ import pytest
 
 import raytracer
 from raytracer import DirectionalLight, Film, Scene
-from raytracer.scene.packing.pack import pack, retake
+from raytracer.scene.packing.pack import retake
 from raytracer.viewer import view as moves
 from raytracer.viewer.edits import Edits
 from raytracer.viewer.loaded_scene import LoadedScene
+from raytracer.viewer.picking import PICK_RADIUS
 from raytracer.viewer.view import View
-from raytracer.viewer.viewer import PICK_RADIUS
 from reference.hit import closest_hit
 from support.previews import assert_same_buffers, balls, hit_id, loaded_scene_of, pixel_ray, view_of
 
@@ -31,19 +29,6 @@ def fresh(loaded_scene: LoadedScene, view: View, size: tuple[int, int], edits: E
     settings = loaded_scene.job.settings.override(width=size[0], height=size[1])
     taken = retake(loaded_scene.buffers, edits.applied_to(loaded_scene.scene), settings, view.pose)
     return replace(taken, materials=edits.edited(loaded_scene.buffers.materials))
-
-
-def test_the_first_look_is_the_packed_scene() -> None:
-    for lights in (None, (LIGHT,), ()):
-        camera = raytracer.Camera(position=(60.0, -10.0, 30.0), look_at=(50.0, -20.0, 7.0))
-        scene = balls(lights=lights, camera=camera)
-        loaded_scene = loaded_scene_of(scene)
-        seen_buffers = loaded_scene.buffers_for(
-            moves.initial_view(camera, loaded_scene.buffers, 4 / 3), SIZE, Edits()
-        )
-        assert_same_buffers(seen_buffers, pack(scene))
-        assert seen_buffers.x is loaded_scene.buffers.x, "spheres are shared"
-        assert seen_buffers.digest() == loaded_scene.job.digest
 
 
 def test_a_camera_that_moves_into_glass_or_below_the_ground_is_as_if_it_was_there() -> None:
@@ -89,15 +74,6 @@ def test_every_look_is_as_if_made_anew(lights: Any) -> None:
         assert seen_buffers is not loaded_scene.buffers_for(view, size, edits), (
             "a request is known by its buffers"
         )
-
-
-def test_looks_do_not_share_what_changes() -> None:
-    loaded_scene = loaded_scene_of(balls())
-    view = view_of(loaded_scene.buffers)
-    one = loaded_scene.buffers_for(view, SIZE, Edits())
-    before = one.camera.copy()
-    loaded_scene.buffers_for(moves.orbit(view, 1.0, 0.0), SIZE, Edits())
-    assert one.camera == before
 
 
 @pytest.mark.parametrize("kind", ["perspective", "orthographic"])
@@ -172,54 +148,6 @@ def test_a_click_on_any_lit_star_of_a_galaxy_picks_a_star() -> None:
     assert all(loaded_scene.hit(seen_buffers, x, y, PICK_RADIUS) is not None for x, y in clicks)
 
 
-def test_with_a_sphere_under_the_pixel_others_do_not_count() -> None:
-    loaded_scene = loaded_scene_of(balls(300))
-    seen_buffers = loaded_scene.buffers_for(view_of(loaded_scene.buffers), SIZE, Edits())
-    for x, y in np.ndindex(64, 48):
-        alone = hit_id(loaded_scene, seen_buffers, x, y)
-        near = hit_id(loaded_scene, seen_buffers, x, y, reach=2)
-        assert alone is None or near == alone
-
-
-def test_hit_in_corners_is_what_the_picture_shows_there() -> None:
-    """Pixels count from the upper left."""
-    centers = np.array([[-1.5, 1.0, 0.0], [1.5, 1.0, 0.0], [-1.5, -1.0, 0.0]])
-    camera = raytracer.Camera(direction=(0.0, 0.0, 1.0), type="orthographic")
-    loaded_scene = loaded_scene_of(
-        Scene.from_arrays(centers, 0.6, camera=camera), width=40, height=30
-    )
-    seen_buffers = loaded_scene.buffers_for(
-        moves.initial_view(camera, loaded_scene.buffers, 4 / 3), (40, 30), Edits()
-    )
-    assert hit_id(loaded_scene, seen_buffers, 11, 9) == 0
-    assert hit_id(loaded_scene, seen_buffers, 28, 9) == 1
-    assert hit_id(loaded_scene, seen_buffers, 11, 20) == 2
-    assert hit_id(loaded_scene, seen_buffers, 28, 20) is None
-    assert hit_id(loaded_scene, seen_buffers, 0, 0) is None
-    assert hit_id(loaded_scene, seen_buffers, 39, 29) is None
-
-
-def test_hit_needs_no_sphere_and_no_open_stage() -> None:
-    loaded_scene = loaded_scene_of(Scene())
-    seen_buffers = loaded_scene.buffers_for(
-        moves.initial_view(None, loaded_scene.buffers, 1.0), (4, 4), Edits()
-    )
-    assert hit_id(loaded_scene, seen_buffers, 1, 1) is None
-    full = loaded_scene_of(balls())
-    seen_buffers = full.buffers_for(view_of(full.buffers), SIZE, Edits())
-    assert any(hit_id(full, seen_buffers, x, 24) is not None for x in range(64))
-    full.close()
-    assert all(hit_id(full, seen_buffers, x, 24) is None for x in range(64))
-
-
-def test_hit_leaves_the_look_alone() -> None:
-    loaded_scene = loaded_scene_of(balls())
-    seen_buffers = loaded_scene.buffers_for(view_of(loaded_scene.buffers), SIZE, Edits())
-    before = seen_buffers.digest()
-    hit_id(loaded_scene, seen_buffers, 32, 24)
-    assert seen_buffers.digest() == before
-
-
 def test_a_job_for_a_look_renders_it_and_says_what_made_it() -> None:
     scene = balls()
     loaded_scene = loaded_scene_of(scene)
@@ -237,69 +165,3 @@ def test_a_job_for_a_look_renders_it_and_says_what_made_it() -> None:
     black = replace(scene, camera=camera, background=raytracer.Background("black"))
     again = raytracer.render(black, backend="cpu", width=80, height=40, samples=5)
     np.testing.assert_allclose(film.to_host().mean(), again.array, atol=2e-3)
-
-
-def test_a_job_for_an_edited_look_states_it() -> None:
-    loaded_scene = loaded_scene_of(balls(lights=None))
-    view, edits = view_of(loaded_scene.buffers), Edits(look="cloudy")
-    settings = edits.applied_to(loaded_scene.scene).render
-    seen_buffers = loaded_scene.buffers_for(view, (80, 40), edits)
-    job = loaded_scene.job_for(seen_buffers, 5, settings)
-    assert (job.settings.look, job.settings.resolved_integrator) == ("cloudy", "ao")
-    assert job.view.integrator == "ao"
-    assert job.about["settings"]["look"] == "cloudy"
-
-
-def test_a_sphere_is_where_it_was_put() -> None:
-    loaded_scene = loaded_scene_of(balls())
-    b = loaded_scene.buffers
-    for prim_id in (0, 7, b.count - 1):
-        center, radius = loaded_scene.sphere(prim_id)
-        info = loaded_scene.scene.describe(prim_id)
-        np.testing.assert_allclose(center * b.scale + b.center, info.position, atol=1e-5)
-        assert radius * b.scale == pytest.approx(info.radius, rel=1e-6)
-
-
-def test_a_stage_is_called_by_its_file_or_its_title(tmp_path: Path) -> None:
-    assert loaded_scene_of(balls(title="Some balls")).name == "Some balls"
-    assert loaded_scene_of(balls()).name == "scene"
-    path = tmp_path / "points.csv"
-    path.write_text("x,y,z\n0,0,0\n1,1,1\n")
-    assert loaded_scene_of(path).name == "points.csv"
-    assert loaded_scene_of(str(path)).path == path
-    (tmp_path / "points_2.csv").write_text("x,y,z\n0,0,0\n1,1,1\n")
-    assert loaded_scene_of(str(tmp_path / "points_*.csv")).stem == "points"
-
-
-def test_a_title_that_is_no_name_of_a_file(tmp_path: Path) -> None:
-    loaded_scene = loaded_scene_of(balls(title="../a\0\x1b[31m " + "b" * 1000))
-    assert loaded_scene.name.startswith("../a\\x00\\x1b[31m bbb")
-    assert len(loaded_scene.name) < 80
-    assert loaded_scene.stem.startswith("___a__")
-    (tmp_path / f"{loaded_scene.stem}-view-1.png").touch()
-    assert loaded_scene_of(balls(title=" \n")).stem == "_"
-    assert loaded_scene_of(balls()).stem == "scene"
-
-
-def test_a_stage_is_closed_in_the_backend_s_turn(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A window on the same GPU waits meanwhile; what was closed is known by then."""
-    loaded_scene = loaded_scene_of(balls())
-    seen: list[str] = []
-
-    @contextmanager
-    def turn() -> Iterator[None]:
-        seen.append(f"turn, closed {loaded_scene.closed}")
-        yield
-        seen.append("over")
-
-    monkeypatch.setattr(loaded_scene.job.device, "turn", turn)
-    monkeypatch.setattr(loaded_scene.job.scene, "close", lambda: seen.append("freed"))
-    loaded_scene.close()
-    assert seen == ["turn, closed True", "freed", "over"]
-
-
-def test_a_stage_on_the_backend_of_another() -> None:
-    first = loaded_scene_of(balls())
-    second = LoadedScene.load(balls(seed=4), {}, first.job.device)
-    assert second.job.device is first.job.device
-    assert first.job.scene is not second.job.scene

@@ -82,28 +82,6 @@ class Seat:
         assert seen > CONTRAST, f"one flat colour: standard deviation {seen:.1f}"
 
 
-def test_three_balls_are_seen_from_below_and_along_an_axis(
-    start: Callable[..., Seat], tmp_path: Path
-) -> None:
-    seat = start("three_balls.toml")
-    with seat.watched(tmp_path):
-        seat.sees_something()
-        seat.drag(0, -80)
-        seat.sees_something()
-        seat.key("y", lambda state: state.shown["forward"] == (0.0, 1.0, 0.0))
-        seat.sees_something()
-
-
-def test_a_condition_selects(start: Callable[..., Seat], tmp_path: Path) -> None:
-    seat = start("three_balls.toml")
-    with seat.watched(tmp_path):
-        seat.key("slash", lambda state: state.prompt is not None)
-        seat.do("the text of a condition", lambda state: state.prompt, "type", "x > 0")
-        seat.key("Return", lambda state: state.prompt is None)
-        state = seat.window.state
-        assert state.shown["selected"] == 1, state.notice
-
-
 def test_colours_a_slice_and_a_pick_are_seen_and_the_picture_is_saved(
     start: Callable[..., Seat], display: Display, tmp_path: Path
 ) -> None:

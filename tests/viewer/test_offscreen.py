@@ -33,33 +33,6 @@ for number in (1, 2, 3):
     assert result.rest > 0.0
     assert result.presenter == "texture upload"
 """
-NOTICES = """
-import sys
-import raytracer
-
-notices = []
-raytracer.preview(sys.argv[1], backend="cpu", offscreen=0, notice=notices.append)
-print(notices)
-assert notices[-1] == "" and any(notices), notices
-"""
-# A window whose thread speaks up once more when it is closed already.
-LATE = """
-import faulthandler, sys
-import raytracer
-from raytracer.viewer import worker
-
-faulthandler.dump_traceback_later(100, exit=True)
-stop = worker.Worker.stop
-
-def late(self, seconds=2.0):
-    stop(self, seconds)
-    self._wake()
-
-worker.Worker.stop = late
-for _ in range(3):
-    result = raytracer.preview(sys.argv[1], backend="cpu", offscreen=3, say=lambda _: None)
-    assert len(result.latency) == 3, result
-"""
 
 
 @pytest.fixture
@@ -108,48 +81,11 @@ def test_json_and_a_screenshot(scene: Path) -> None:
 
 
 @pytest.mark.usefixtures("egl")
-def test_without_frames_it_is_the_picture_of_render(scene: Path) -> None:
-    done = run(scene.name, "--offscreen", "0", "--backend", "cpu", "--screenshot", "a.png")
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    np.testing.assert_array_equal(picture("a.png"), rendered(scene))
-
-
-@pytest.mark.usefixtures("egl")
-def test_in_words(scene: Path) -> None:
-    done = run(scene.name, "--offscreen", "3", "--backend", "cpu", "--full", "--width", "100")
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("3 frames, traced at 100x160 or more in a window of 100x160: ")
-    assert done.stdout.endswith("; texture upload\n")
-    assert done.stdout.count("\n") == 1
-
-
-@pytest.mark.usefixtures("egl")
-def test_text_on_an_offscreen_picture(scene: Path) -> None:
-    for name, option in (("plain.png", "--no-text"), ("text.png", "--text")):
-        done = run(scene.name, "--offscreen", "0", "--backend", "cpu", "--screenshot", name, option)
-        assert done.returncode == 0, done.stderr
-    differs = (picture("plain.png") != picture("text.png")).any(axis=-1)
-    assert differs[:100, :120].mean() > 0.3
-
-
-@pytest.mark.usefixtures("egl")
 def test_several_previews_in_one_process(scene: Path) -> None:
     done = python("-c", TWICE, scene.name)
     assert done.returncode == 0, done.stderr
     np.testing.assert_array_equal(picture("1.png"), picture("2.png"))
     np.testing.assert_array_equal(picture("1.png"), picture("3.png"))
-
-
-@pytest.mark.usefixtures("egl")
-def test_a_terminal_is_told_that_loading_is_over(scene: Path) -> None:
-    done = python("-c", NOTICES, scene.name)
-    assert done.returncode == 0, done.stderr
-
-
-@pytest.mark.usefixtures("egl")
-def test_a_late_word_of_a_closed_window_does_not_end_the_next_one(scene: Path) -> None:
-    done = python("-c", LATE, scene.name)
-    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.usefixtures("egl")
@@ -168,13 +104,6 @@ def test_without_a_display_there_is_one_sentence(scene: Path) -> None:
     done = run(scene.name)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("raytracer: there is no display: ")
-    assert done.stderr.count("\n") == 1
-
-
-def test_a_display_that_does_not_answer(scene: Path) -> None:
-    done = run(scene.name, DISPLAY=":4321")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("raytracer: the display :4321 does not answer: ")
     assert done.stderr.count("\n") == 1
 
 

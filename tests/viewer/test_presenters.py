@@ -10,7 +10,7 @@ import pytest
 
 from raytracer.backends.cuda import pictures
 from raytracer.errors import BackendError
-from raytracer.viewer.presenters import presenter
+from raytracer.viewer.presenters import Presenter
 
 SIZE = (64, 48)
 CUDA: Any = SimpleNamespace(shares_display=True, number=1)
@@ -89,7 +89,7 @@ def picture(width: int = 64, height: int = 48) -> Any:
 
 
 def test_interop_as_long_as_it_works(driver: Driver, canvas: Any) -> None:
-    shown = presenter(CUDA, canvas, SIZE)
+    shown = Presenter(CUDA, canvas, SIZE)
     for size in (SIZE, SIZE, (32, 24)):
         shown.present(picture(*size), canvas)
     assert shown.label == "CUDA-OpenGL interop"
@@ -101,7 +101,7 @@ def test_interop_as_long_as_it_works(driver: Driver, canvas: Any) -> None:
 
 def test_interop_that_is_refused_at_the_start(driver: Driver, canvas: Any) -> None:
     driver.refuses_texture = True
-    shown = presenter(CUDA, canvas, SIZE)
+    shown = Presenter(CUDA, canvas, SIZE)
     assert shown.label.startswith("page-locked memory (no interop")
     shown.present(picture(), canvas)
     assert canvas.filled == [(48, 64, 4)]
@@ -111,7 +111,7 @@ def test_interop_that_is_refused_at_the_start(driver: Driver, canvas: Any) -> No
 def test_interop_that_fails_later_is_left_for_the_host(
     driver: Driver, canvas: Any, what: str
 ) -> None:
-    shown = presenter(CUDA, canvas, SIZE)
+    shown = Presenter(CUDA, canvas, SIZE)
     shown.present(picture(), canvas)
     setattr(driver, what, True)
     shown.present(picture(80, 60), canvas)
@@ -125,21 +125,8 @@ def test_interop_that_fails_later_is_left_for_the_host(
 
 
 def test_a_lost_gpu_ends_with_its_sentence(driver: Driver, canvas: Any) -> None:
-    shown = presenter(CUDA, canvas, SIZE)
+    shown = Presenter(CUDA, canvas, SIZE)
     driver.refuses_map = driver.lost = True
     with pytest.raises(BackendError, match="the GPU is lost"):
         shown.present(picture(), canvas)
     shown.close()
-
-
-def test_a_failure_of_the_host_is_no_reason_to_try_again(driver: Driver, canvas: Any) -> None:
-    shown = presenter(CUDA, canvas, SIZE, interop=False)
-    assert shown.label == "page-locked memory (interop is turned off)"
-
-    def fill(_: Any) -> None:
-        raise BackendError("it cannot be drawn")
-
-    canvas.fill = fill
-    with pytest.raises(BackendError, match="cannot be drawn"):
-        shown.present(picture(), canvas)
-    assert driver.fetched == 1

@@ -8,13 +8,9 @@ from typing import Any
 import pytest
 
 import raytracer
-from raytracer.commands.preview import record, summary
 from raytracer.errors import DataFileError, DisplayError, OutputError, SceneError, UserError
 from raytracer.viewer import opening
-from raytracer.viewer.preview import PreviewResult
 from support.previews import balls
-
-CAMERA = raytracer.Camera(position=(0, 0, 9), look_at=(0, 0, 0))
 
 
 @pytest.mark.parametrize(
@@ -52,30 +48,3 @@ def test_without_a_display_no_scene_is_loaded(
     path.write_text("spheres =")
     with pytest.raises(DisplayError, match="go elsewhere"):
         raytracer.preview(path)
-
-
-def result(**more: Any) -> PreviewResult:
-    return PreviewResult(CAMERA, "[camera]\n", (1280, 720), "texture upload", **more)
-
-
-def test_what_was_measured_is_reported() -> None:
-    measured = result(
-        latency=[0.02, 0.01, 0.03, 0.04, 0.02], traced=[(640, 360)] * 4 + [(1280, 720)], rest=0.25
-    )
-    assert measured.spread() == {"median": 0.02, "min": 0.01, "q95": 0.03, "max": 0.04}
-    assert summary(measured) == (
-        "5 frames, traced at 640x360 or more in a window of 1280x720: 50.0 frames/s, event to "
-        "fence 20.0 ms (95% 30.0, max 40.0), full size 250 ms after the last event; "
-        "texture upload"
-    )
-    found = record(Path("a.toml"), measured)
-    assert found["frames"] == 5
-    assert found["traced"] == [[640, 360], [1280, 720]]
-    assert found["rest"] == 0.25
-    assert raytracer.Camera(**found["camera"]) == CAMERA
-
-
-def test_a_window_that_somebody_sat_before_has_no_figures() -> None:
-    found = record(Path("a.toml"), result())
-    assert set(found) == {"scene", "size", "presenter", "camera", "toml"}
-    assert found["scene"] == "a.toml"

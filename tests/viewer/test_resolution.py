@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import pairwise
 from statistics import mode
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,7 +13,6 @@ from raytracer.viewer.resolution import (
     FINER_MARGIN,
     FRAME_BUDGET,
     HALF,
-    HISTORY,
     LEVELS,
     MIN_RENDER_BUDGET,
     SLACK,
@@ -46,26 +44,11 @@ def usual(levels: list[int]) -> int:
     return mode(levels[50:])
 
 
-def test_levels_go_from_the_full_size_down_and_half_is_one() -> None:
-    assert LEVELS[0] == 1.0
-    assert LEVELS[HALF] == 0.5
-    assert list(LEVELS) == sorted(LEVELS, reverse=True)
-    assert size_at(0, FULL) == FULL
-    assert size_at(HALF, FULL) == (640, 360)
-
-
 @given(full=FULLS, level=st.integers(0, len(LEVELS) - 1))
 def test_a_size_has_a_pixel_and_no_more_than_the_window(full: tuple[int, int], level: int) -> None:
     for side, whole in zip(size_at(level, full), full, strict=True):
         assert 1 <= side <= whole
         assert abs(side - whole * LEVELS[level]) <= 0.5 or side == 1
-
-
-def test_the_first_frame_is_a_guess() -> None:
-    resolution = ResolutionController()
-    assert resolution.choose(FULL) == size_at(LEVELS.index(0.25), FULL)
-    assert resolution.seconds(FULL) == 0.0
-    assert ResolutionController(level=0).choose(FULL) == FULL
 
 
 @given(cost=COSTS, start=st.integers(0, len(LEVELS) - 1), fixed=st.floats(0.0, 0.02))
@@ -116,15 +99,6 @@ def test_one_disturbed_frame_changes_nothing() -> None:
         assert resolution.level == HALF
 
 
-def test_several_slow_frames_do() -> None:
-    resolution = ResolutionController(HALF)
-    width, height = resolution.choose(FULL)
-    for _ in range(HISTORY):
-        assert resolution.level == HALF
-        resolution.record(width * height, 0.06)
-    assert resolution.level > HALF
-
-
 def test_a_coarse_picture_whose_pixels_cost_more_does_not_stay_coarse() -> None:
     """Rays of a coarse picture have less in common: 6 ms and 60 ns a pixel, with 12 ms to show."""
     resolution = ResolutionController(len(LEVELS) - 1)
@@ -132,24 +106,6 @@ def test_a_coarse_picture_whose_pixels_cost_more_does_not_stay_coarse() -> None:
         width, height = resolution.choose(FULL)
         resolution.record(width * height, 6e-3 + 60e-9 * width * height, 12e-3)
     assert resolution.level <= HALF
-
-
-def test_a_quick_scene_is_fine_from_the_second_frame() -> None:
-    assert play(1e-9, ResolutionController(), frames=2) == [LEVELS.index(0.25), 0]
-
-
-def test_a_scene_that_nothing_is_quick_enough_for_is_shown_coarsest() -> None:
-    assert usual(play(1.0, ResolutionController())) == len(LEVELS) - 1
-
-
-def test_it_learns_within_a_few_frames() -> None:
-    resolution = ResolutionController()
-    assert resolution.per_pixel == 0.0
-    resolution.record(0, 1.0)  # a picture without pixels teaches nothing absurd
-    assert resolution.per_pixel == 1.0
-    for _ in range(20):
-        resolution.learn(100, 100 * 1e-5)
-    assert resolution.per_pixel == pytest.approx(1e-5, rel=0.2)
 
 
 @given(full=FULLS, cost=COSTS, level=st.integers(0, len(LEVELS) - 1))

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from PIL import Image as Pictures
 
 import raytracer
@@ -20,9 +17,8 @@ from raytracer.settings import MAX_SAMPLES, MAX_SIDE
 from raytracer.viewer import view as moves
 from raytracer.viewer.edits import Edits
 from raytracer.viewer.messages import RenderRequest, Saved
-from raytracer.viewer.outputs import Outputs
 from raytracer.viewer.save_job import PART_SECONDS, ROWS, SaveJob, parse_size
-from support.previews import balls, first_camera, loaded_scene_of, view_of, viewer_of
+from support.previews import balls, first_camera, loaded_scene_of
 
 TONE = ToneSettings()
 
@@ -90,33 +86,6 @@ def test_in_parts_it_is_the_picture_of_render(
         assert len(fractions) == 1
 
 
-def test_a_moved_camera_is_kept_as_it_is_seen(tmp_path: Path) -> None:
-    """What C prints and `render` draws, to the rounding of the camera."""
-    loaded_scene = loaded_scene_of(balls())
-    viewer = viewer_of(loaded_scene)
-    viewer.orbit(0.6, 0.3)
-    viewer.toggle_projection()
-    viewer.next_background()
-    viewer.save((60, 60), 3, tmp_path / "kept.png")
-    save_job: Any = viewer.worker.save_job
-    run(save_job, always(1e-5))
-    scene = replace(loaded_scene.scene, camera=viewer.camera)
-    white = replace(scene, background=raytracer.Background("white"))
-    again = raytracer.render(white, backend="cpu", width=60, height=60, samples=3).to_uint8()
-    pixels = np.array(Pictures.open(tmp_path / "kept.png"))
-    assert (np.abs(pixels.astype(int) - again) > 1).mean() < 2e-3
-
-
-def test_a_transparent_background_stays_transparent(tmp_path: Path) -> None:
-    loaded_scene = loaded_scene_of(balls())
-    buffers = loaded_scene.buffers_for(view_of(loaded_scene.buffers), (64, 48), Edits(background=4))
-    run(SaveJob(RenderRequest(loaded_scene, buffers, TONE, 2), tmp_path / "kept.png"), always(1e-5))
-    pixels = np.array(Pictures.open(tmp_path / "kept.png"))
-    assert pixels.shape == (48, 64, 4)
-    assert pixels[0, 0].tolist() == [0, 0, 0, 0]
-    assert pixels[..., 3].max() == 255
-
-
 def test_the_file_says_what_made_it(tmp_path: Path) -> None:
     import json
 
@@ -133,20 +102,6 @@ def test_the_file_says_what_made_it(tmp_path: Path) -> None:
     assert about["view"] == "[camera]\nfit = true\n"
 
 
-def test_other_looks_between_the_parts_do_not_show(tmp_path: Path) -> None:
-    """The window goes on rendering meanwhile, with the same resident."""
-    scene = balls()
-    request = request_of(scene, (64, 48), 4)
-    loaded_scene = request.loaded_scene
-    save_job = SaveJob(request, tmp_path / "kept.png")
-    turned = moves.orbit(view_of(loaded_scene.buffers), 1.5, 0.3)
-    while save_job.step(1e-5) is None:
-        loaded_scene.hit(loaded_scene.buffers_for(turned, (64, 48), Edits()), 32, 24)
-    camera = first_camera(scene, (64, 48))
-    again = raytracer.render(scene, camera=camera, backend="cpu", samples=4)
-    assert save_job._film.sums.tobytes() == again.film.sums.tobytes()
-
-
 def test_what_cannot_be_written_is_refused_before_it_is_rendered(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -161,29 +116,7 @@ def test_what_cannot_be_written_is_refused_before_it_is_rendered(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_folder_that_goes_away_leaves_nothing(tmp_path: Path) -> None:
-    folder = tmp_path / "folder"
-    folder.mkdir()
-    save_job = SaveJob(request_of(balls(), (64, 48), 1), folder / "kept.png")
-    folder.rmdir()
-    with pytest.raises(OutputError, match="there is no folder"):
-        run(save_job, always(1e-5))
-
-
 # Names and sizes
-
-
-def test_free_names_are_of_files_that_are_not_there(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    outputs = Outputs()
-    for number in (1, 2, 3):
-        path = outputs.path(Path(), "balls-view", ".png")
-        assert path == Path(f"balls-view-{number}.png")
-        path.touch()
-    Path("balls-view-2.png").unlink()
-    assert outputs.path(Path(), "balls-view", ".png") == Path("balls-view-2.png")
 
 
 @pytest.mark.parametrize(
@@ -225,17 +158,3 @@ def test_sizes_that_are_taken(text: str, expected: Any) -> None:
 def test_sizes_that_are_refused(text: str, why: str) -> None:
     with pytest.raises(UserError, match=why):
         parse_size(text, (64, 48), 16)
-
-
-@given(text=st.text(alphabet="0123456789xX× ", max_size=14))
-def test_any_text_is_a_size_or_refused_in_a_sentence(text: str) -> None:
-    sentence = ""
-    width, height, samples = 1, 1, 1
-    try:
-        (width, height), samples = parse_size(text, (64, 48), 16)
-    except UserError as error:
-        sentence = str(error)
-    assert "\n" not in sentence
-    assert 1 <= width <= MAX_SIDE
-    assert 1 <= height <= MAX_SIDE
-    assert 1 <= samples <= MAX_SAMPLES

@@ -13,6 +13,7 @@ import pytest
 import raytracer
 from raytracer.errors import UserError
 from raytracer.viewer import data_panel
+from raytracer.viewer.picking import keep_pick, measures
 from raytracer.viewer.session import Picture, Session
 from support.previews import PATIENCE, balls, wait_for
 
@@ -92,7 +93,7 @@ def test_other_threads_ring_and_an_idle_session_gives_no_picture() -> None:
 
 
 def test_it_follows_the_size_of_its_front_end(session: Session) -> None:
-    session.resize(40, 30)
+    session.viewer.resize(40, 30)
     wait_for(lambda: finished(session).pixels.shape == (30, 40, 4))
     assert session.state()["size"] == [40, 30]
 
@@ -154,22 +155,6 @@ def test_what_is_wrong_is_said_in_one_sentence(
     assert str(error.value).startswith(sentence)
 
 
-@pytest.mark.parametrize("call", [("zoom", 1e6), ("dolly", -1e6), ("pan", 1e6, 0.0), ("fly", 1e6)])
-def test_no_movement_is_too_far_for_numbers(session: Session, call: tuple[Any, ...]) -> None:
-    for orthographic in (False, True):
-        session.do(*call)
-        assert np.isfinite(session.state()["camera"]["position"]).all()
-        session.do("reset")
-        if not orthographic:
-            session.do("toggle-projection")
-
-
-def test_colours_that_cannot_be_had_leave_those_before(session: Session) -> None:
-    session.do("color-by", "nothing")
-    wait_for(lambda: until(session, "color", "by") is None, "the colours before")
-    assert "there is no column 'nothing'" in session.state()["notice"]
-
-
 def test_frames_are_counted_shown_and_played(tmp_path: Path) -> None:
     path = write_frames(tmp_path / "run.xyz", 4)
     with opened(path) as session:
@@ -186,7 +171,7 @@ def test_frames_are_counted_shown_and_played(tmp_path: Path) -> None:
         session.do("frame", 99)
         assert until(session, "frame", "number") == 3
         session.do("play")
-        assert session.moving
+        assert session.viewer.moving
         session.tick(1.0)
         assert until(session, "frame", "number") == 0
         session.do("next-loop")
@@ -195,7 +180,7 @@ def test_frames_are_counted_shown_and_played(tmp_path: Path) -> None:
         session.tick(1.0)
         assert until(session, "frame", "number") == 2
         session.do("play", False)
-        assert not session.moving
+        assert not session.viewer.moving
 
 
 def test_a_file_that_grows_shows_its_new_frames(tmp_path: Path) -> None:
@@ -238,13 +223,13 @@ def write_dump(path: Path, frames: int) -> Path:
 def test_selections_and_picks_stay_with_the_ids_of_particles(tmp_path: Path) -> None:
     with opened(write_dump(tmp_path / "run.lammpstrj", 3)) as session:
         wait_for(lambda: until(session, "frame", "count") == 3)
-        session.viewer.data.picked(1, ["atom 2"], add=False)
+        keep_pick(session.viewer, 1, ["atom 2"], add=False)
         session.do("select-picked")
         assert until(session, "selection", "count") == 1
         session.do("step", 2)
         assert until(session, "frame", "number") == 2
         plain = session.viewer.loaded_scene.all_particles
-        (pick,) = session.viewer.data.picks
+        (pick,) = session.viewer.picks
         assert plain.columns["id"][pick] == 2
         session.do("hide-rest")
         assert until(session, "hidden") == 5
@@ -344,16 +329,16 @@ def test_a_box_selects_what_its_pixels_show(session: Session) -> None:
 def test_picks_have_a_distance_an_angle_and_a_dihedral_angle() -> None:
     corners = [(0, 0, 0), (2, 0, 0), (2, 3, 0), (2, 3, 1)]
     with opened(raytracer.Scene.from_arrays(corners, 0.1)) as session:
-        data = session.viewer.data
+        viewer = session.viewer
         for number in range(4):
-            data.picked(number, [], add=True)
+            keep_pick(viewer, number, [], add=True)
         expected = ["distance 1", "angle 90.00°", "dihedral 90.00°"]
-        assert data.measures() == expected
+        assert measures(viewer) == expected
         assert session.state()["measure"] == ", ".join(expected)
-        data.picked(3, [], add=True)
-        assert data.picks == [0, 1, 2, 3]
-        data.picked(2, [], add=False)
-        assert data.measures() == []
+        keep_pick(viewer, 3, [], add=True)
+        assert list(viewer.picks) == [0, 1, 2, 3]
+        keep_pick(viewer, 2, [], add=False)
+        assert measures(viewer) == []
 
 
 def test_undo_returns_step_by_step_and_redo_goes_on(session: Session) -> None:
@@ -392,20 +377,6 @@ def test_a_view_that_was_kept_is_returned_to(session: Session) -> None:
     assert np.allclose(session.state()["camera"]["position"], kept["position"])
     session.do("view", "7")
     assert "view 7 is not kept yet" in session.state()["notice"]
-
-
-@pytest.mark.parametrize("name", ["x", "-y", "top", "iso"])
-def test_named_views_are_those_of_render(session: Session, name: str) -> None:
-    session.do("view", name)
-    camera = session.state()["camera"]
-    fitted = balls().fitted_camera()
-    shown = np.subtract(camera["look_at"], camera["position"])
-    scene = Session.open(balls(), size=SIZE, view=name, up="y", backend="cpu")
-    with scene as other:
-        expected = other.state()["camera"]
-    way = np.subtract(expected["look_at"], expected["position"])
-    assert fitted.position is not None
-    assert np.allclose(shown / np.linalg.norm(shown), way / np.linalg.norm(way), atol=1e-6)
 
 
 def test_keyframes_become_a_scene_that_animate_takes(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import product
 
 import numpy as np
 import pytest
@@ -58,31 +57,6 @@ def test_orbit_moves_the_eye_to_the_right_and_up_by_its_angle(view: View, angle:
     np.testing.assert_allclose(above.pose.eye, expected, atol=1e-9 * max(distance, 1.0))
 
 
-@given(view=views(), up=st.sampled_from([5.0, -5.0]))
-def test_orbit_stops_before_the_pole_and_comes_back(view: View, up: float) -> None:
-    top = moves.orbit(view, 0.0, up)
-    angle = np.arccos(np.clip(top.pose.axes.forward @ view.up, -1.0, 1.0))
-    assert min(angle, np.pi - angle) == pytest.approx(moves.POLE, rel=1e-3)
-    back = moves.orbit(top, 0.0, -np.copysign(0.5, up))
-    np.testing.assert_allclose(back.pose.axes.right, view.pose.axes.right, atol=1e-6)
-
-
-@given(view=views(), axis=st.sampled_from(AXES), right=ANGLES, up=st.floats(0.01, 1.0))
-def test_orbit_from_the_pole_goes_on_without_a_jump(
-    view: View, axis: tuple[float, float, float], right: float, up: float
-) -> None:
-    """Looking straight down, turning keeps the view level as soon as there is a level."""
-    axes = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
-    view = replace(view, up=np.array(axes[int(np.argmax(np.abs(axis)))]))
-    down = moves.along(view, axis)
-    assert_same(moves.orbit(down, 0.0, 0.0), down)
-    spun = moves.orbit(down, right, 0.0)
-    np.testing.assert_allclose(spun.pose.axes.forward, down.pose.axes.forward, atol=1e-12)
-    off = moves.orbit(spun, 0.0, np.copysign(up, float(np.asarray(axis) @ view.up)))
-    assert_level(off)
-    np.testing.assert_allclose(off.pose.axes.right, spun.pose.axes.right, atol=1e-9)
-
-
 def test_orbit_for_a_long_time_stays_orthonormal() -> None:
     view = view_of(BUFFERS)
     there = view
@@ -111,18 +85,6 @@ def test_along_looks_along_the_axis_at_the_same_pivot(
     assert_same(moves.orbit(there, 0.0, 0.0), there, atol=1e-9)
 
 
-@pytest.mark.parametrize("axis", AXES[1:3] + AXES[4:6])
-def test_along_up_is_as_after_turning_over_the_top(axis: tuple[float, float, float]) -> None:
-    """From above, what is behind in a view from the front is up; from below it is down."""
-    up = np.abs(axis)
-    view = view_of(BUFFERS, up=up.tolist(), direction=(1.0, 1.5, 2.0))
-    front = moves.along(view, (0.0, 0.0, -1.0) if up[1] else (0.0, 1.0, 0.0))
-    pole = moves.along(view, axis)
-    over = moves.orbit(front, 0.0, -9.0 * float(np.asarray(axis) @ up))
-    np.testing.assert_allclose(pole.pose.axes.right, over.pose.axes.right, atol=1e-5)
-    np.testing.assert_allclose(pole.pose.axes.up, over.pose.axes.up, atol=2 * moves.POLE)
-
-
 # Sideways, forward, nearer, wider
 
 
@@ -148,14 +110,6 @@ def test_fly_goes_along_the_view_and_takes_the_pivot_along(view: View, amount: f
     np.testing.assert_allclose(place(moved), place(view), atol=1e-9)
 
 
-@given(view=views(kind="orthographic"), amount=ANGLES)
-def test_flying_into_an_orthographic_picture_of_all_makes_it_larger(
-    view: View, amount: float
-) -> None:
-    """Its place along the view is not seen, unless it shows a section."""
-    assert_same(moves.fly(view, amount), moves.dolly(view, float(np.exp(-amount))))
-
-
 @given(view=views(kind="perspective"), factor=st.floats(0.01, 100.0))
 def test_dolly_scales_the_distance_and_keeps_the_pivot_in_its_place(
     view: View, factor: float
@@ -164,25 +118,6 @@ def test_dolly_scales_the_distance_and_keeps_the_pivot_in_its_place(
     assert moved.distance == pytest.approx(view.distance * factor, rel=1e-9)
     np.testing.assert_allclose(place(moved), place(view), atol=1e-8)
     np.testing.assert_array_equal(moved.pivot, view.pivot)
-
-
-@given(view=views(kind="orthographic"), factor=st.floats(0.01, 100.0))
-def test_dolly_and_zoom_scale_an_orthographic_picture(view: View, factor: float) -> None:
-    for move in (moves.dolly, moves.zoom):
-        moved = move(view, factor)
-        assert moved.pose.half == pytest.approx(view.pose.half * factor)
-        np.testing.assert_array_equal(moved.pose.eye, view.pose.eye)
-
-
-@given(view=views(), factor=st.sampled_from([0.1, 10.0]))
-def test_dolly_without_end_stays_a_camera_that_can_be_packed(view: View, factor: float) -> None:
-    for _ in range(200):
-        view = moves.unclipped(moves.dolly(view, factor), 2.0)
-    view.pose.pack(ASPECT)
-    moves.camera_of(view, BUFFERS)
-    assert view.distance >= moves.NEAREST
-    back = moves.dolly(view, 1.0 / factor)
-    assert (back.half_height < view.half_height) == (factor > 1.0)
 
 
 @given(view=views(kind="perspective"), factor=st.floats(0.5, 2.0), steps=st.integers(1, 30))
@@ -194,23 +129,3 @@ def test_zoom_changes_the_field_of_view_alone(view: View, factor: float, steps: 
     assert wide.pose.half == pytest.approx(float(expected))
     np.testing.assert_array_equal(wide.pose.eye, view.pose.eye)
     assert wide.pose.axes is view.pose.axes
-
-
-@pytest.mark.parametrize(("fov", "factor"), [(0.1, 0.9), (170.0, 1.1)])
-def test_zoom_beyond_its_ends_stays_where_it_is(fov: float, factor: float) -> None:
-    """A scene may have a narrower or wider field of view than one can zoom to."""
-    view = view_of(BUFFERS, vertical_fov=fov)
-    there = moves.zoom(view, factor)
-    assert there.pose.half == view.pose.half
-    back = moves.zoom(view, 1.0 / factor)
-    assert (back.pose.half > view.pose.half) == (factor < 1.0)
-
-
-def test_zeros_move_nothing() -> None:
-    for kind, x in product(("perspective", "orthographic"), (0.0, 2.0)):
-        view = moves.pan(view_of(BUFFERS, type=kind), x, 0.0)
-        for same in (
-            moves.orbit(view, 0.0, 0.0), moves.pan(view, 0.0, 0.0), moves.fly(view, 0.0),
-            moves.dolly(view, 1.0), moves.zoom(view, 1.0),
-        ):  # fmt: skip
-            assert_same(same, view)

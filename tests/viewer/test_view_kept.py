@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from raytracer import Camera, Scene
+from raytracer import Camera
 from raytracer.scene.packing import framing
 from raytracer.scene.packing.pack import pack
 from raytracer.settings import RenderSettings
@@ -62,15 +62,6 @@ def test_an_orthographic_camera_among_the_spheres_shows_its_section() -> None:
         BUFFERS, type="orthographic", height=5.0, position=(x, y, z + 900.0), look_at=(x, y, z)
     )
     assert not outside.is_section
-
-
-def test_reach_has_every_sphere_and_an_end() -> None:
-    centers = np.stack([BUFFERS.x, BUFFERS.y, BUFFERS.z], axis=1).astype(np.float64)
-    farthest = (np.linalg.norm(centers, axis=1) + BUFFERS.radius).max()
-    assert moves.bounding_radius(BUFFERS) >= farthest
-    assert moves.bounding_radius(pack(Scene())) == 1.0
-    wide = Scene.from_arrays(np.array([[0.0, 0, 0], [0, -1e6, 0]]), [1.0, 1e6])
-    assert moves.bounding_radius(pack(wide)) == moves.FARTHEST
 
 
 # Fitting
@@ -140,23 +131,6 @@ def test_to_sphere_puts_it_into_the_middle_at_its_share_of_the_height(
         assert there.distance == pytest.approx(1.5 * radius)
 
 
-def test_first_view_is_the_scenes_camera() -> None:
-    fitted = view_of(BUFFERS)
-    assert fitted.fits_all
-    written = balls(camera=moves.camera_of(fitted, BUFFERS))
-    assert fitted.pose.pack(ASPECT) == pack(written).camera
-    lens = view_of(BUFFERS, aperture=0.05, focus=(50.0, -20.0, 9.0))
-    assert (lens.fits_all, lens.pose.aperture) == (True, 0.05)
-    np.testing.assert_array_equal(moves.to_all(lens, BUFFERS, 0.5).pose.focus, lens.pose.focus)
-    camera = Camera(position=(60.0, -10.0, 30.0), look_at=(50.0, -20.0, 7.0), up=(0.0, 0.0, 3.0))
-    view = moves.initial_view(camera, BUFFERS, ASPECT)
-    assert not view.fits_all
-    np.testing.assert_allclose(view.up, (0.0, 0.0, 1.0))
-    seen = view.pivot * BUFFERS.scale + BUFFERS.center
-    np.testing.assert_allclose(seen, (50.0, -20.0, 7.0), atol=1e-9)
-    np.testing.assert_allclose(place(view), (0.0, 0.0), atol=1e-12)
-
-
 # Written down, carried over, projected
 
 
@@ -192,12 +166,6 @@ def test_a_camera_written_down_is_packed_as_the_same_one(
     assert not camera.fit
     once_more = moves.camera_of(moves.initial_view(camera, BUFFERS, ASPECT), BUFFERS)
     np.testing.assert_allclose(place_of(once_more), place_of(camera), rtol=1e-9)
-
-
-@pytest.mark.parametrize("fov", [0.001, 0.0015, 178.9999, 179.0])
-def test_any_field_of_view_of_a_scene_can_be_written_down(fov: float) -> None:
-    view = view_of(BUFFERS, vertical_fov=fov, position=(50.0, 0.0, 0.0), look_at=(50.0, 0.0, 9.0))
-    assert moves.camera_of(view, BUFFERS).vertical_fov == pytest.approx(fov, rel=1e-12)
 
 
 @given(view=views(), shift=st.floats(-100.0, 100.0), scale=st.sampled_from([0.125, 1.0, 64.0]))

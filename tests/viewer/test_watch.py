@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,59 +12,25 @@ import numpy as np
 import pytest
 
 import raytracer
-from raytracer.errors import DataFileError, SceneError
-from raytracer.pipeline import Notice
+from raytracer.errors import SceneError
 from raytracer.scene.source import Source
-from raytracer.viewer.loaded_scene import LoadedScene, require_file
-from raytracer.viewer.messages import Broken, Loaded
+from raytracer.viewer.frames import FrameLoader, Frames
+from raytracer.viewer.loaded_scene import LoadedScene
+from raytracer.viewer.messages import Broken, Loaded, Message
 from raytracer.viewer.watch import MAX_ABSENCE, Watch, stamp, stamps
-from support.previews import PATIENCE, balls
+from support.previews import wait_for
 
 
-class Told:
-    """What a watch of a file said, and what its next load does."""
+def look(watch: Watch) -> bool:
+    """Look once; a change is taken as loaded."""
+    if changed := watch.changed():
+        watch.begin()
+    return changed
 
-    def __init__(self, path: Path) -> None:
-        self.loaded: list[Any] = []
-        self.broken: list[str] = []
-        self.closed = 0
-        self.error: BaseException | None = None
-        self.meanwhile: Callable[[], object] = lambda: None
-        self.watch = Watch(path, self.load)
 
-    def load(self, step: Notice) -> Any:
-        """A scene, or the error; one step before, one after what happens meanwhile."""
-        step("reading")
-        self.meanwhile()
-        if self.error is not None:
-            raise self.error
-        step("building")
-        return self
-
-    def close(self) -> None:
-        """Of the scene."""
-        self.closed += 1
-
-    def tell(self, message: Loaded | Broken) -> None:
-        """Take a message."""
-        if isinstance(message, Loaded):
-            self.loaded.append(message.loaded_scene)
-        else:
-            self.broken.append(message.sentence)
-
-    def begin(self) -> bool:
-        """Check once."""
-        return self.watch.check(0.25, self.tell)
-
-    def look(self) -> bool:
-        """Check once, and wait for the result."""
-        found = self.begin()
-        self.watch.join(PATIENCE)
-        return found
-
-    def look_in_vain(self) -> bool:
-        """Check as often as a file may be missing; returns whether nothing was loaded."""
-        return not any(self.look() for _ in range(MAX_ABSENCE))
+def look_in_vain(watch: Watch) -> bool:
+    """Look as often as a file may be missing; returns whether nothing was found."""
+    return not any(look(watch) for _ in range(MAX_ABSENCE))
 
 
 def change(path: Path, text: str = "changed") -> None:
@@ -81,116 +46,35 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "scene.toml"
 
 
-def test_nothing_is_loaded_while_nothing_changes(file: Path) -> None:
-    told = Told(file)
-    assert not told.look()
-    assert not told.look()
-    assert (told.loaded, told.broken) == ([], [])
-
-
-def test_each_change_is_loaded_once(file: Path) -> None:
-    told = Told(file)
-    for count in (1, 2, 3):
+def test_each_change_is_found_once(file: Path) -> None:
+    watch = Watch(file)
+    for _ in range(3):
         change(file)
-        assert told.look()
-        assert not told.look()
-        assert len(told.loaded) == count
-
-
-def test_another_size_within_the_same_tick_of_the_clock_is_a_change(file: Path) -> None:
-    told = Told(file)
-    at = file.stat().st_mtime_ns
-    file.write_text("longer")
-    os.utime(file, ns=(at, at))
-    assert told.look()
+        assert look(watch)
+        assert not look(watch)
 
 
 def test_a_file_that_an_editor_replaces_by_renaming(file: Path) -> None:
-    """While it is missing nothing happens; when it is back, it is loaded."""
-    told = Told(file)
-    other = file.with_name("other")
+    """While it is missing nothing happens; when it is back, it has changed."""
+    watch, other = Watch(file), file.with_name("other")
     for _ in range(3):
         file.rename(other)
         assert stamp(file) is None
-        assert told.look_in_vain()
+        assert look_in_vain(watch)
         change(other)
         other.rename(file)
-        assert told.look()
-    assert (len(told.loaded), told.broken) == (3, [])
-
-
-def test_a_file_that_comes_back_unchanged_is_not_loaded(file: Path) -> None:
-    told = Told(file)
-    for _ in range(3):
-        file.rename(file.with_name("other"))
-        assert told.look_in_vain()
-        file.with_name("other").rename(file)
-        assert not told.look()
+        assert look(watch)
 
 
 def test_a_file_that_stays_away_is_told_of_once(file: Path) -> None:
-    told = Told(file)
+    watch = Watch(file)
     file.rename(file.with_name("other"))
-    told.error = SceneError("scene.toml: there is no such file")
-    assert told.look_in_vain()
-    assert told.look()
-    assert told.broken == ["scene.toml: there is no such file"]
-    assert told.look_in_vain()
-    assert not told.look()
+    assert look_in_vain(watch)
+    assert look(watch)
+    assert look_in_vain(watch)
+    assert not look(watch)
     file.with_name("other").rename(file)
-    told.error = None
-    assert told.look()
-    assert len(told.loaded) == 1
-
-
-def test_a_file_that_was_missing_at_first(tmp_path: Path) -> None:
-    told = Told(tmp_path / "later.toml")
-    assert not told.look()
-    change(tmp_path / "later.toml")
-    assert told.look()
-
-
-def test_a_change_before_the_first_look_counts(file: Path) -> None:
-    """The scene is loaded for the first time meanwhile."""
-    told = Told(file)
-    change(file)
-    assert told.look()
-
-
-def test_a_broken_file_says_its_sentence_and_the_next_change_is_tried(file: Path) -> None:
-    told = Told(file)
-    told.error = SceneError("scene.toml: is broken")
-    change(file)
-    assert told.look()
-    assert (told.loaded, told.broken) == ([], ["scene.toml: is broken"])
-    assert not told.look(), "not again and again"
-    told.error = None
-    change(file)
-    assert told.look()
-    assert len(told.loaded) == 1
-
-
-@pytest.mark.parametrize(
-    ("error", "said"),
-    [
-        (MemoryError(), "there is not enough memory"),
-        (ZeroDivisionError("division\nby zero"), "(ZeroDivisionError division by zero)"),
-        (RecursionError(), "cannot be loaded (RecursionError)"),
-    ],
-)
-def test_whatever_a_load_raises_is_one_sentence(file: Path, error: Exception, said: str) -> None:
-    told = Told(file)
-    told.error = error
-    change(file)
-    assert told.look()
-    assert len(told.broken) == 1
-    assert told.broken[0].startswith(f"{file}: ")
-    assert said in told.broken[0]
-    assert "\n" not in told.broken[0]
-    told.error = None
-    change(file)
-    assert told.look()
-    assert len(told.loaded) == 1
+    assert look(watch)
 
 
 def names(scene: Path, *files: Path) -> None:
@@ -198,44 +82,25 @@ def names(scene: Path, *files: Path) -> None:
     change(scene, "".join(f'[[spheres]]\nfile = "{file.name}"\n' for file in files))
 
 
-@pytest.mark.parametrize("error", [None, SceneError("scene.toml: is broken")])
-def test_files_that_a_change_names_are_watched_from_then_on(
-    file: Path, error: SceneError | None
-) -> None:
-    """Also if it is wrong, and if they are not there yet."""
-    told = Told(file)
+def test_files_that_a_change_names_are_watched_from_then_on(file: Path) -> None:
+    """Also if they are not there yet."""
+    watch = Watch(file)
     data, old, later = (file.with_name(f"{name}.csv") for name in ("data", "old", "later"))
     change(data)
     change(old)
-    told.error = error
     names(file, data, later)
-    assert told.look()
-    assert not told.look()
+    assert look(watch)
+    assert not look(watch)
     for named in (data, later, later):
         change(named)
-        assert told.look()
-        assert not told.look()
+        assert look(watch)
+        assert not look(watch)
     change(old)
-    assert not told.look()
+    assert not look(watch)
     names(file)
-    assert told.look()
+    assert look(watch)
     change(data)
-    assert not told.look()
-
-
-def test_a_named_file_goes_away_with_its_name(file: Path) -> None:
-    """The scene is loaded, though one of the files of before never comes back."""
-    data = file.with_name("data.csv")
-    change(data)
-    names(file, data)
-    told = Told(file)
-    data.rename(file.with_name("other.csv"))
-    names(file, file.with_name("other.csv"))
-    assert told.look_in_vain()
-    assert told.look()
-    assert not told.look()
-    change(file.with_name("other.csv"))
-    assert told.look()
+    assert not look(watch)
 
 
 @pytest.mark.parametrize(
@@ -247,68 +112,92 @@ def test_a_named_file_goes_away_with_its_name(file: Path) -> None:
     ids=["TOML", "number", "array", "table", "file", "zero", "deep", "empty"],
 )  # fmt: skip
 def test_a_scene_that_names_nothing_that_can_be_watched(file: Path, text: str) -> None:
-    told = Told(file)
+    watch = Watch(file)
     change(file, text)
-    assert told.look()
-    assert not told.look()
+    assert look(watch)
+    assert not look(watch)
     change(file, "")
-    assert told.look()
+    assert look(watch)
     assert list(stamps(file)) == [file]
 
 
-def test_a_change_while_it_is_loaded_is_not_lost(file: Path) -> None:
-    """Neither of the scene nor of a file that it named before or names now."""
-    data, new = file.with_name("data.csv"), file.with_name("new.csv")
-    change(data)
-    change(new)
-    for changed in (file, data, new):
-        names(file, data)
-        told = Told(file)
-        told.meanwhile = lambda changed=changed: change(changed)  # type: ignore[misc]
-        names(file, data, new)
-        assert told.look()
-        told.meanwhile = lambda: None
-        assert told.look()
-        assert len(told.loaded) == 2
-        assert not told.look()
+class Reloads:
+    """A loader of a file, what it posts, and a scene that is shown."""
+
+    def __init__(self, path: Path) -> None:
+        self.posted: list[Message] = []
+        self.shown = LoadedScene.load(Source(path), {}, "cpu", 2)
+        self.watch = Watch(path)
+        self.loader = FrameLoader(Frames(Source(path), threads=2), self.posted.append)
+
+    def again(self) -> Any:
+        """Reload; gives the message."""
+        self.loader.reload(self.watch, self.shown.content, self.shown)
+        wait_for(lambda: not self.loader.reloads, "the message")
+        return next((m for m in reversed(self.posted) if isinstance(m, (Loaded, Broken))), None)
 
 
-def test_one_load_at_a_time(file: Path) -> None:
-    from threading import Event
-
-    told, go = Told(file), Event()
-    told.meanwhile = lambda: go.wait(PATIENCE)
-    change(file)
-    assert told.begin()
-    change(file)
-    assert not told.begin()
-    go.set()
-    told.watch.join(PATIENCE)
-    assert told.look()
-    assert len(told.loaded) == 2
+@pytest.fixture
+def points(tmp_path: Path) -> Path:
+    path = tmp_path / "points.csv"
+    path.write_text("x,y,z\n0,0,0\n1,1,1\n")
+    return path
 
 
-def test_a_load_is_given_up_at_its_next_step(file: Path) -> None:
-    told = Told(file)
-    told.meanwhile = told.watch.cancel
-    change(file)
-    assert told.look()
-    assert (told.loaded, told.broken, told.closed) == ([], [], 0)
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (SceneError("scene.toml: is broken"), "scene.toml: is broken"),
+        (MemoryError(), "there is not enough memory"),
+        (ZeroDivisionError("division\nby zero"), "(ZeroDivisionError division by zero)"),
+    ],
+)
+def test_whatever_a_load_raises_is_one_sentence_and_the_next_change_is_tried(
+    points: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, said: str
+) -> None:
+    def fails(*_: object) -> Any:
+        raise error
+
+    reloads, again = Reloads(points), Frames.again
+    monkeypatch.setattr(Frames, "again", fails)
+    message = reloads.again()
+    assert isinstance(message, Broken)
+    assert said in message.sentence
+    assert "\n" not in message.sentence
+    monkeypatch.setattr(Frames, "again", again)
+    assert isinstance(reloads.again(), Loaded)
+    reloads.loader.stop()
 
 
-def test_what_came_of_a_load_that_was_given_up_is_closed(file: Path) -> None:
-    told = Told(file)
-    load = told.watch._load
+def test_a_change_while_it_is_loaded_is_not_lost(
+    points: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reloads, again = Reloads(points), Frames.again
 
-    def late(step: Notice) -> LoadedScene:
-        loaded_scene = load(step)
-        told.watch.cancel()
-        return loaded_scene
+    def meanwhile(*values: Any) -> LoadedScene:
+        change(points, "x,y,z\n0,0,0\n1,1,1\n2,2,2\n")
+        return again(*values)
 
-    told.watch._load = late
-    change(file)
-    assert told.look()
-    assert (told.loaded, told.broken, told.closed) == ([], [], 1)
+    monkeypatch.setattr(Frames, "again", meanwhile)
+    assert isinstance(reloads.again(), Loaded)
+    assert reloads.watch.changed()
+    reloads.loader.stop()
+
+
+def test_what_came_of_a_load_after_the_end_is_closed(
+    points: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reloads, again, made = Reloads(points), Frames.again, []
+
+    def late(*values: Any) -> LoadedScene:
+        made.append(again(*values))
+        reloads.loader.cancel()
+        return made[0]
+
+    monkeypatch.setattr(Frames, "again", late)
+    assert reloads.again() is None
+    assert made[0].closed
+    reloads.loader.stop()
 
 
 # Python ends while the hierarchy is built. A thread that asks for the interpreter after its end is
@@ -317,6 +206,8 @@ ENDS = """
 import sys, threading, time
 from pathlib import Path
 from raytracer.backends import cpu
+from raytracer.scene.source import Source
+from raytracer.viewer.frames import FrameLoader, Frames
 from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.watch import Watch
 
@@ -334,12 +225,13 @@ def started(*arguments):
     built.set()
     return found
 
+shown = LoadedScene.load(Source(path), {}, "cpu", 1)
 cpu.build_bvh = started
-watch = Watch(path, lambda step: LoadedScene.load(path, {}, "cpu", 1, step))
-path.touch()
-assert watch.check(0.25, lambda message: None)
+loader = FrameLoader(Frames(Source(path), threads=1), lambda message: None)
+loader.reload(Watch(path), shown.content, shown)
 sys.last_value = Last()  # what is deleted first at the end
 assert building.wait(60)
+loader.cancel()
 """
 
 
@@ -347,67 +239,12 @@ def test_the_end_of_python_waits_for_a_load(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     path = tmp_path / "many.npz"
     np.savez(path, centers=rng.normal(size=(600_000, 3)), radii=np.full(600_000, 0.01))
-    os.utime(path, ns=(10**18, 10**18))
     paths = [str(Path(raytracer.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
     done = subprocess.run(
         [sys.executable, "-c", ENDS, str(path)], text=True, capture_output=True, timeout=120.0,
         check=False, env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))},
     )  # fmt: skip
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-
-
-def test_real_scenes_name_their_files(tmp_path: Path) -> None:
-    data = tmp_path / "points.csv"
-    data.write_text("x,y,z\n0,0,0\n1,1,1\n")
-    scene = tmp_path / "scene.toml"
-    scene.write_text(
-        '[[spheres]]\nfile = "points.csv"\nradius = 0.3\n'
-        '[[spheres]]\nfile = "points.csv"\nradius = 0.1\n[spheres.transform]\nscale = 2.0\n'
-    )
-    assert list(stamps(scene)) == [scene, data]
-    assert list(stamps(data)) == [data]
-    messages: list[Loaded | Broken] = []
-    steps: list[str] = []
-
-    def load(step: Notice) -> LoadedScene:
-        def notice(text: str) -> None:
-            steps.append(text)
-            step(text)
-
-        return LoadedScene.load(scene, {}, "cpu", 2, notice)
-
-    watch = Watch(scene, load)
-    for text, count in (("2,2,2\n", 6), ("2,2,oops\n", None), ("2,2,2\n3,3,3\n", 8)):
-        change(data, "x,y,z\n0,0,0\n1,1,1\n" + text)
-        assert watch.check(0.25, messages.append)
-        watch.join(PATIENCE)
-        message = messages.pop()
-        found = message.loaded_scene.buffers.count if isinstance(message, Loaded) else None
-        assert found == count
-    assert len(steps) > 6, "between which a load can be given up"
-    assert messages == []
-
-
-def test_a_damaged_archive_is_told_of(tmp_path: Path) -> None:
-    data = tmp_path / "points.npz"
-    np.savez_compressed(data, centers=np.random.default_rng(1).normal(size=(500, 3)))
-    good = data.read_bytes()
-    watch = Watch(data, lambda step: LoadedScene.load(data, {}, "cpu", 2, step))
-    for at in (200, 500, 2000, len(good) - 40):
-        messages: list[Loaded | Broken] = []
-        data.write_bytes(good[:at] + b"\xff" * 30 + good[at + 30 :])
-        os.utime(data, ns=(10**18 + at, 10**18 + at))
-        assert watch.check(0.25, messages.append)
-        watch.join(PATIENCE)
-        (message,) = messages
-        assert isinstance(message, Broken)
-        assert "points.npz" in message.sentence
-
-
-def test_a_scene_made_in_python_cannot_be_watched(tmp_path: Path) -> None:
-    with pytest.raises(DataFileError, match="no file to watch"):
-        require_file(Source(balls()))
-    assert require_file(Source(tmp_path)) == tmp_path
 
 
 def test_topologies_and_paths_in_a_file_are_watched(tmp_path: Path) -> None:

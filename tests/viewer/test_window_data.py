@@ -9,15 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from support.data_keys import DATA_EFFECTS
 from support.display import Display
 from support.remote import Remote
 
 FRAMES = 4
 BOX = 'Lattice="9 0 0 0 9 0 0 0 9"'
 WIDTH, HEIGHT = 480, 320
-SKIPPED = tuple(str(n) for n in range(2, 10))
-"""Digits whose keys are made together with that of 1."""
 
 
 @pytest.fixture(scope="module")
@@ -72,20 +69,6 @@ def do(window: Remote, *calls: tuple[Any, ...]) -> dict[str, Any]:
     return settled(window)
 
 
-@pytest.mark.parametrize("key", [key for key in DATA_EFFECTS if not key.endswith(SKIPPED)])
-def test_a_key(window: Remote, key: str) -> None:
-    effect, first = DATA_EFFECTS[key]
-    before = do(window, *first)
-    window.press(key)
-    window.until(lambda s: effect(before, s.shown), f"the effect of {key}")
-    if key == "F11":
-        window.press(key)
-    if key == "P":
-        window.until(lambda s: s.shown["number"] != before["number"], "another frame")
-        window.press(key)
-        assert not window.state.shown["playing"]
-
-
 def test_the_time_line_is_dragged_and_its_button_plays(window: Remote, display: Display) -> None:
     eye = window.state.eye
     drag(window, display, (200, HEIGHT - 23), (WIDTH - 30, HEIGHT - 23))
@@ -120,17 +103,6 @@ def test_a_row_of_the_panel_is_clicked(window: Remote) -> None:
     rows = 15
     window.ask("click", left + 40, bottom + height - 1.5 * height / rows)
     window.until(lambda s: s.shown["style"].get("color_by") == "mass", "the next column")
-
-
-def test_more_picks_have_a_distance(window: Remote) -> None:
-    do(window, ("pick",))
-    for row in range(0, HEIGHT // 2 - 20, 6):  # upwards from the middle, until one is hit
-        window.ask("act", "do", "pick", WIDTH // 2, HEIGHT // 2 - 20 - row, False, True)
-        settled(window)
-        if len(window.state.shown["picks"]) == 2:
-            break
-    window.until(lambda s: len(s.shown["picks"]) == 2, "a second pick")
-    assert "distance 2" in str(window.ask("measures"))
 
 
 def test_the_legend_is_sharp_over_drafts(window: Remote) -> None:

@@ -33,6 +33,8 @@ import raytracer
 from raytracer.viewer import opening
 
 opening.open_display(offscreen=True)
+from raytracer.viewer import window
+from raytracer.viewer.keep import save
 from raytracer.viewer.offscreen import Player
 
 places, found, interop = json.loads(sys.argv[2]), [], sys.argv[3] == "1"
@@ -44,21 +46,21 @@ def then(self, frame):
         return shown(self, frame)
     if not done:
         done.append(viewer.camera)
-        receive = viewer.receive
+        receive = window.receive
 
-        def hearing(message):
-            receive(message)
+        def hearing(viewer, message):
+            receive(viewer, message)
             kind = type(message).__name__
             if kind == "Picked":
                 found.append(None if message.sphere is None else message.sphere.id)
                 if len(found) == len(places):
-                    viewer.save((96, 64), 7, Path("saved.png"))
+                    save(viewer, (96, 64), 7, Path("saved.png"))
             elif kind == "Saved":
-                viewer.close()
+                viewer.do("close")
 
-        viewer.receive = hearing
+        window.receive = hearing
         for x, y in places:
-            viewer.pick(x, y, reach=0)
+            viewer.do("pick", x, y, reach=0)
 
 Player._shown = then
 result = raytracer.preview(sys.argv[1], backend="cuda", offscreen=20, interop=interop,
@@ -147,17 +149,6 @@ def test_moving_frames(scene: Path, options: tuple[str, ...]) -> None:
     same_but_for_rounding(pixels, rendered(Path("printed.toml"), backend="cuda"))
 
 
-@pytest.mark.parametrize("size", [(641, 363), (1920, 1080)], ids=str)
-def test_sizes_that_are_no_multiple_of_a_tile(scene: Path, size: tuple[int, int]) -> None:
-    width, height = (str(side) for side in size)
-    _, pixels = preview(scene, 5, "--width", width, "--height", height, "--samples", "2")
-    _, others = preview(
-        scene, 5, "--width", width, "--height", height, "--samples", "2", "--no-interop"
-    )
-    assert pixels.shape == (size[1], size[0], 3)
-    np.testing.assert_array_equal(pixels, others)
-
-
 @pytest.mark.parametrize("interop", [True, False], ids=["interop", "host"])
 def test_picking_and_saving(scene: Path, interop: bool) -> None:
     places = [(x, y) for y in range(8, SIZE[1], 24) for x in range(8, SIZE[0], 24)]
@@ -188,21 +179,3 @@ def brute_force(found: dict[str, Any], pixels: NDArray[np.float64]) -> list[int]
     centers, radii = all_spheres()
     _, index = closest_hit(centers, radii, np.broadcast_to(eye, direction.shape), direction)
     return [int(each) for each in index]
-
-
-def test_several_previews_in_one_process(scene: Path) -> None:
-    code = """
-import faulthandler, sys
-faulthandler.dump_traceback_later(150, exit=True)
-import raytracer
-for number in range(3):
-    for interop in (True, False):
-        result = raytracer.preview(sys.argv[1], backend="cuda", offscreen=5, interop=interop,
-                                   screenshot=f"{number}{interop}.png", say=lambda _: None)
-        assert len(result.latency) == 5, result
-"""
-    python("-c", code, scene.name)
-    first = picture("0True.png")
-    for number in range(3):
-        for interop in (True, False):
-            np.testing.assert_array_equal(picture(f"{number}{interop}.png"), first)

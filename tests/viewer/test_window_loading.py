@@ -11,10 +11,20 @@ from time import monotonic, sleep
 
 import pytest
 
+from support import display as displays
 from support.display import LIMIT, Display
 from test_interrupt import PATIENCE
 
 ATOMS = 3_000_000
+
+
+@pytest.fixture(scope="module")
+def display(xvfb: Display | str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Display]:
+    """A display without any other window; skips where there is none."""
+    displays.missing(xvfb if isinstance(xvfb, str) else "")
+    own = displays.start(tmp_path_factory.mktemp("display"))
+    yield own
+    own.stop()
 
 
 @pytest.fixture(scope="module")
@@ -95,31 +105,3 @@ def test_ctrl_c_ends_it_at_once(display: Display, folder: Path, run: list[Runnin
     code, said = run[0].ends()
     assert code == INTERRUPTED, said
     assert "Traceback" not in said
-
-
-@pytest.mark.parametrize("ending", ["xyz", "toml", "json"])
-def test_a_broken_file_has_one_sentence(
-    display: Display, folder: Path, run: list[Running], ending: str
-) -> None:
-    run.append(Running(display, folder, f"broken.{ending}"))
-    code, said = run[0].ends()
-    assert code == 2
-    assert said.startswith(f"raytracer: broken.{ending}:")
-    assert said.count("\n") == 1
-
-
-def test_the_window_of_a_scene_file_has_its_size(
-    display: Display, folder: Path, run: list[Running]
-) -> None:
-    """A long file is read for that after the window is open, which is resized."""
-    for name, more in (("short", ""), ("long", "# " + "x" * 100_000)):
-        text = "[render]\nwidth = 300\nheight = 200\n[[spheres]]\ncenters = [[0, 0, 0]]\n"
-        (folder / f"{name}.toml").write_text(f"{text}radius = 1.0\n{more}\n")
-        run.append(Running(display, folder, f"{name}.toml"))
-        window, end = run[-1].window(), monotonic() + LIMIT
-        while "300x200" not in display.xdotool("getwindowgeometry", window):
-            assert monotonic() < end, display.xdotool("getwindowgeometry", window)
-            sleep(0.02)
-        sleep(0.3)
-        display.xdotool("windowfocus", window, "key", "q")
-        assert run[-1].ends()[0] == 0

@@ -81,25 +81,6 @@ def test_the_menu_of_an_atom_picks_it_and_hides_it_by_keys(
     window.until(lambda s: s.shown["hidden"] == 0, "the atom again")
 
 
-def test_beside_atoms_the_menu_is_about_the_whole_and_stays_in_the_window(
-    window: Remote, display: Display
-) -> None:
-    window.ask("act", "do", "pick", *MIDDLE)
-    window.until(lambda s: s.shown["picks"], "a pick")
-    for place in (BESIDE, (WIDTH - 6, HEIGHT - 6), (4, HEIGHT - 6)):
-        labels = right_click(window, display, place)
-        assert "simulation box" in labels
-        assert "hide it" not in labels
-        left, bottom, width, height = window.ask("menu")[1]
-        assert left >= 0
-        assert bottom >= 0
-        assert left + width <= WIDTH
-        assert bottom + height <= HEIGHT
-        display.xdotool("key", "Escape")
-        window.until(lambda s: not s.shown["menu"], "the end of the menu")
-    assert window.state.shown["picks"] == [0], "what was picked stays"
-
-
 def test_a_style_is_chosen_by_the_mouse_in_a_menu_of_its_own(
     window: Remote, display: Display
 ) -> None:
@@ -116,31 +97,6 @@ def test_a_style_is_chosen_by_the_mouse_in_a_menu_of_its_own(
     settled(window)
     assert window.state.shown["picks"] == [], "the click was for the menu alone"
     assert "--style licorice" in window.ask("toml")
-
-
-def test_a_drag_of_the_right_button_still_moves_sideways(window: Remote, display: Display) -> None:
-    eye = window.state.eye
-    display.xdotool("mousemove", *MIDDLE, "mousedown", 3, "mousemove", 260, 160)
-    display.xdotool("mousemove", 300, 170, "mouseup", 3)
-    window.until(lambda s: not np.allclose(s.eye, eye), "a movement")
-    assert not window.state.shown["menu"]
-
-
-def test_other_keys_close_the_menu_and_a_click_beside_it_picks_nothing(
-    window: Remote, display: Display
-) -> None:
-    atom = (116, 145)  # hydrogen, beside the menu
-    display.xdotool("mousemove", *atom, "click", 1)
-    window.until(lambda s: s.shown["picks"], "an atom there")
-    display.xdotool("key", "Escape")
-    right_click(window, display, BESIDE)
-    display.xdotool("mousemove", *atom, "click", 1)
-    window.until(lambda s: not s.shown["menu"], "the end of the menu")
-    settled(window)
-    assert window.state.shown["picks"] == []
-    right_click(window, display, BESIDE)
-    display.xdotool("key", "shift+i")
-    window.until(lambda s: s.shown["box"] and not s.shown["menu"], "the box without the menu")
 
 
 def test_a_selection_has_rims_and_keeps_its_colours(window: Remote) -> None:
@@ -182,19 +138,3 @@ def test_marks_are_those_of_ellipsoids_too(tmp_path: Path) -> None:
         assert loaded.scene.counts() == {"sphere": 0, "ellipsoid": 4}
         assert loaded.marked is not None
         assert loaded.marked.tolist() == [False, False, True, True, False]
-
-
-@pytest.mark.parametrize("place", [(32, 24), (0, 0)])
-def test_who_asks_for_a_menu_gets_one_also_of_a_scene_that_was_replaced(
-    place: tuple[int, int],
-) -> None:
-    from support.previews import balls, loaded_scene_of, viewer_of
-
-    viewer = viewer_of(loaded_scene_of(balls()))
-    viewer.do("open-menu", *place)
-    viewer.loaded_scene = loaded_scene_of(balls(seed=4))
-    (task,) = viewer.worker.tasks  # type: ignore[attr-defined]
-    viewer.receive(task())
-    assert viewer.menu.number == 1
-    assert viewer.menu.items
-    assert not viewer.data.picks, "what was there is gone"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -11,11 +9,8 @@ import pytest
 from PIL import Image
 
 from support.display import Display
-from support.host import State
 from support.remote import Remote
 from support.window_scene import SAMPLES, SIZE, rendered
-
-Open = Callable[..., Remote]
 
 
 @pytest.fixture
@@ -57,51 +52,6 @@ def test_a_saved_picture_is_the_one_that_render_writes(
     np.testing.assert_array_equal(saved, rendered(scene, size, samples=samples))
     assert window.printed.rstrip().endswith("balls-view-1.png")
     assert [path.name for path in folder.glob("*.png*")] == ["balls-view-1.png"]
-
-
-def _notes(name: str, state: State) -> bool:
-    return state.notice.endswith(name)
-
-
-def test_a_second_picture_gets_a_name_of_its_own(
-    window: Remote, display: Display, folder: Path
-) -> None:
-    for name in ("view-1.png", "view-2.png"):
-        type_size(window, display, "32x20")
-        window.until(partial(_notes, name), "the picture")
-    assert len(list(folder.glob("*.png"))) == 2
-
-
-@pytest.mark.parametrize(
-    ("typed", "sentence"),
-    [("12", "'12' is not a size"), ("0x5", "sides go from 1"), ("9x9 9 9", "is not a size")],
-)
-def test_a_size_that_makes_no_sense_is_refused_in_the_window(
-    window: Remote, display: Display, folder: Path, typed: str, sentence: str
-) -> None:
-    type_size(window, display, typed)
-    state = window.until(lambda s: sentence in s.notice, "the sentence")
-    assert state.prompt is None
-    assert not list(folder.glob("*.png*"))
-
-
-def test_escape_leaves_the_prompt(window: Remote, display: Display, folder: Path) -> None:
-    type_size(window, display, "64x48", end="Escape")
-    window.until(lambda s: s.prompt is None, "the end of the prompt")
-    assert not window.state.save_job
-    assert not list(folder.glob("*.png*"))
-
-
-def test_backspace_and_letters(window: Remote, display: Display) -> None:
-    focus = ("windowfocus", window.state.xid)
-    display.xdotool(*focus, "key", "s")
-    window.until(lambda s: s.prompt == "", "the prompt")
-    display.xdotool(*focus, "type", "--delay", 1, "1a2bx34")
-    window.until(lambda s: s.prompt == "12x34", "digits alone")
-    display.xdotool(*focus, "key", "BackSpace", "key", "BackSpace")
-    window.until(lambda s: s.prompt == "12x", "two characters less")
-    state = window.state
-    assert state.tone == window.fresh().tone  # letters did nothing else
 
 
 def test_saving_goes_on_while_the_window_is_used_and_can_be_given_up(

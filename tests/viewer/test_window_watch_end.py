@@ -26,15 +26,16 @@ faulthandler.dump_traceback_later(100, exit=True)
 opening.open_display(offscreen=True)
 from raytracer.viewer.messages import Loaded
 from raytracer.viewer.loaded_scene import LoadedScene
-from raytracer.viewer.viewer import Viewer
-from raytracer.viewer.watch import Watch
+from raytracer.viewer import window
+from raytracer.viewer.state import ViewerState
+from raytracer.viewer.frames import FrameLoader
 from raytracer.viewer.worker import CPU_SLICE, Worker
 
 scene, scenes, viewers = Path(sys.argv[1]), [], []
 closed = threading.Event()
-load, receive = LoadedScene.load, Viewer.receive
-stop, submit = Worker.stop, Viewer._submit
-join = Watch.join
+load, receive = LoadedScene.load, window.receive
+stop, submit = Worker.stop, ViewerState.submit
+join = FrameLoader.stop
 
 def loading(*arguments, **named):
     before(len(scenes))
@@ -43,10 +44,10 @@ def loading(*arguments, **named):
     after(len(scenes))
     return loaded
 
-def receiving(self, message):
-    receive(self, message)
+def receiving(viewer, message):
+    receive(viewer, message)
     if isinstance(message, Loaded):
-        self.close()
+        viewer.do("close")
 
 def submitting(self, buffers):
     viewers[:] = [self]
@@ -61,9 +62,9 @@ def joining(self):
     join(self)
 
 before = after = late = lambda _: None
-LoadedScene.load, Viewer.receive = loading, receiving
-Worker.stop, Viewer._submit = stopping, submitting
-Watch.join = joining
+LoadedScene.load, window.receive = loading, receiving
+Worker.stop, ViewerState.submit = stopping, submitting
+FrameLoader.stop = joining
 
 def edit():
     scene.write_text(scene.read_text() + "# edited\\n")
@@ -71,7 +72,7 @@ def edit():
 def run():
     raytracer.preview(scene, backend="cpu", threads=2, watch=True, offscreen=0, samples=1000000,
                       say=lambda _: None)
-    assert not [thread for thread in threading.enumerate() if thread.name == "load"]
+    assert not [thread for thread in threading.enumerate() if thread.name == "frames"]
 """
 
 EDITED_WHILE_IT_IS_LOADED = """
@@ -84,20 +85,6 @@ first, second = scenes
 assert first.job.device is second.job.device, "one device for the session"
 assert second.job.device.budget == CPU_SLICE
 assert second.closed
-"""
-
-# The load ends only when the window is closed, and its scene is not shown any more.
-CLOSED_WHILE_IT_LOADS = """
-def after(count):
-    if count == 1:
-        edit()
-    else:
-        viewers[0].close()
-        assert closed.wait(20)
-
-run()
-first, second = scenes
-assert first.closed and second.closed
 """
 
 # Between two steps of loading: nothing is left to be done after the first of them.
@@ -113,7 +100,7 @@ cpu.build_bvh = building
 
 def before(count):
     if count == 1:
-        viewers[0].close()
+        viewers[0].do("close")
         assert closed.wait(20)
 
 def after(count):
@@ -157,8 +144,8 @@ def python(program: str, *arguments: str) -> None:
 
 @pytest.mark.usefixtures("egl")
 @pytest.mark.parametrize(
-    "program", [EDITED_WHILE_IT_IS_LOADED, CLOSED_WHILE_IT_LOADS, GIVEN_UP, NEVER_TAKEN],
-    ids=["edited while it is loaded", "closed while it loads", "given up", "never taken"],
+    "program", [EDITED_WHILE_IT_IS_LOADED, GIVEN_UP, NEVER_TAKEN],
+    ids=["edited while it is loaded", "given up", "never taken"],
 )  # fmt: skip
 def test_a_session(scene: Path, program: str) -> None:
     python(SESSION + program, str(scene))

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 import raytracer
-from raytracer.backends.cpu import CpuDevice, CpuFilm
+from raytracer.backends.cpu import CpuDevice
 from raytracer.errors import BackendError, UserError
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.viewer import worker as module
-from raytracer.viewer.messages import Failed, Metered, Picked, Refused, RenderRequest
+from raytracer.viewer.messages import Failed, Picked, Refused, RenderRequest
 from support.previews import PATIENCE, balls, first_camera, hit_id, loaded_scene_of, wait_for
 from support.workers import SIZE, Window, assert_rendered, gated, request_of
 
@@ -47,13 +47,6 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(CpuDevice, "pass_seconds", 10.0)
 
 
-def test_without_an_order_nothing_is_rendered(window: Window) -> None:
-    sleep(0.01)
-    assert window.worker.take() is None
-    assert window.worker.messages.empty()
-    window.worker.release(None)
-
-
 @pytest.mark.parametrize("samples", [1, 2, 17])
 def test_it_converges_to_the_picture_of_render(window: Window, samples: int) -> None:
     loaded_scene = loaded_scene_of(balls())
@@ -71,34 +64,6 @@ def test_it_converges_to_the_picture_of_render(window: Window, samples: int) -> 
     assert sizes == sorted(sizes), "finer and finer"
     assert counts == sorted(counts), "more and more samples"
     assert sum(shown.finished for shown in window.shown) == 1
-
-
-def test_the_film_is_closed_when_the_thread_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    closed: list[CpuFilm] = []
-    monkeypatch.setattr(CpuFilm, "close", lambda film: closed.append(film))
-    window = Window()
-    request = request_of(loaded_scene_of(balls()), samples=2)
-    window.worker.show(request)
-    window.finish(request)
-    film = window.worker._film.film
-    assert film is not None
-    assert film not in closed
-    assert window.worker.stop(PATIENCE)
-    assert closed[-1] is film
-
-
-def test_a_moving_picture_begins_coarse_unless_told_otherwise() -> None:
-    for adaptive in (True, False):
-        window = Window(adaptive)
-        request = request_of(loaded_scene_of(balls()))
-        window.worker.show(request)
-        first: Any = wait_for(window.look, "the first frame")
-        assert (first.size == SIZE) == (not adaptive)
-        assert first.samples == 1
-        assert first.rate > 0.0
-        assert first.seconds > 0.0
-        window.finish(request)
-        window.worker.stop(PATIENCE)
 
 
 @pytest.mark.parametrize("pause", [0.0, 0.003, 0.03])
@@ -124,27 +89,6 @@ def test_after_many_interruptions_it_is_the_same_picture(window: Window, pause: 
     last = request_of(loaded_scene, samples=9)
     window.worker.show(last)
     assert_rendered(window.finish(last), 9)
-
-
-def test_every_size_has_its_own_picture(window: Window) -> None:
-    loaded_scene = loaded_scene_of(balls())
-    for size in (SIZE, (100, 30), (1, 1), (30, 100), SIZE):
-        request = request_of(loaded_scene, size=size)
-        window.worker.show(request)
-        assert_rendered(window.finish(request), size=size)
-
-
-def test_another_tone_keeps_the_samples(window: Window) -> None:
-    loaded_scene, gate = gated(balls())
-    request = request_of(loaded_scene)
-    window.worker.show(request)
-    window.finish(request)
-    rendered = list(gate.passes)
-    for tone in (ToneSettings(exposure=1.0, tone="agx"), ToneSettings(exposure="auto")):
-        again = RenderRequest(loaded_scene, request.buffers, tone, request.samples)
-        window.worker.show(again)
-        assert_rendered(window.finish(again), tone=tone)
-    assert gate.passes == rendered, "nothing was rendered again"
 
 
 def test_another_tone_shows_at_once_and_the_rest_of_the_samples_follow(window: Window) -> None:
@@ -192,26 +136,6 @@ def test_tasks_are_done_in_order_between_passes(window: Window) -> None:
     assert_rendered(window.finish(request), 400)
 
 
-def test_the_exposure_is_that_of_the_picture(window: Window) -> None:
-    loaded_scene = loaded_scene_of(balls())
-    window.worker.meter()
-    assert window.receive(Refused).sentence == "there is no picture yet"
-    tone = ToneSettings(exposure="auto")
-    request = request_of(loaded_scene, tone=tone)
-    window.worker.show(request)
-    window.finish(request)
-    window.worker.meter()
-    camera = first_camera(loaded_scene.scene, SIZE)
-    image = raytracer.render(loaded_scene.scene, camera=camera, backend="cpu", samples=8, tone=tone)
-    assert window.receive(Metered).stops == image.statistics.exposure
-
-
-def test_a_pick_without_any_order_is_answered(window: Window) -> None:
-    loaded_scene = loaded_scene_of(balls())
-    window.worker.run_task(lambda: Picked(loaded_scene, None))
-    assert window.receive(Picked) == Picked(loaded_scene, None)
-
-
 def test_what_a_task_cannot_do_is_said_and_the_window_goes_on(window: Window) -> None:
     loaded_scene = loaded_scene_of(balls())
 
@@ -242,18 +166,6 @@ def test_a_new_stage_closes_the_ones_before(window: Window) -> None:
     window.worker.show(request)
     assert_rendered(window.finish(request))
     assert [loaded_scene.closed for loaded_scene, _ in loaded_scenes] == [True, True, True, False]
-
-
-def test_the_first_stage_may_be_replaced_before_it_is_rendered() -> None:
-    window = Window()
-    a, b = loaded_scene_of(balls()), loaded_scene_of(balls(seed=1))
-    request = request_of(b)
-    with window.worker._changed:  # the thread sees the second one only
-        window.worker.show(request_of(a))
-        window.worker.show(request)
-    assert_rendered(window.finish(request))
-    assert (a.closed, b.closed) == (True, False)
-    window.worker.stop(PATIENCE)
 
 
 # Ending
@@ -327,30 +239,6 @@ def test_few_pictures_are_in_circulation(window: Window) -> None:
     window.finish(request)
     assert gate.pictures <= 4
     assert len(window.worker._free_pictures) == gate.pictures - 1
-
-
-def test_a_window_that_takes_nothing_does_not_stop_it(window: Window) -> None:
-    """The latest picture is there when the window takes frames again."""
-    loaded_scene, gate = gated(balls())
-    request = request_of(loaded_scene)
-    window.worker.show(request_of(loaded_scene, 1.0))
-    window.worker.show(request)
-    wait_for(lambda: (f := window.worker._ready) and f.finished and f.request is request)
-    frame: Any = window.look()
-    assert_rendered(frame)
-    assert window.look() is None
-    assert gate.pictures <= 3
-
-
-def test_frames_say_how_they_were_made(window: Window) -> None:
-    loaded_scene = loaded_scene_of(balls())
-    request = request_of(loaded_scene, samples=30)
-    window.worker.show(request)
-    window.finish(request)
-    for shown in window.shown:
-        assert shown.request is request
-        assert np.isfinite(shown.rate)
-        assert shown.finished == (shown.size == SIZE and shown.samples == 30)
 
 
 def test_noise_is_removed_at_rest_alone(window: Window, monkeypatch: pytest.MonkeyPatch) -> None:

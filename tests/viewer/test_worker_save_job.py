@@ -57,21 +57,6 @@ def test_a_picture_is_saved_while_the_camera_moves(window: Window, tmp_path: Pat
     assert_rendered(window.shown[-1])
 
 
-def test_a_picture_is_saved_at_rest_and_the_window_goes_on(window: Window, tmp_path: Path) -> None:
-    loaded_scene, gate = gated(balls())
-    request = request_of(loaded_scene)
-    window.worker.show(request)
-    window.finish(request)
-    passes = len(gate.passes)
-    window.worker.save(saving_of(loaded_scene, tmp_path / "kept.png"))
-    window.receive(Saved)
-    assert_saved(tmp_path / "kept.png", loaded_scene.scene)
-    assert len(gate.passes) > passes
-    moved = request_of(loaded_scene, samples=20)
-    window.worker.show(moved)
-    assert_rendered(window.finish(moved), 20)
-
-
 def test_a_picture_given_up_is_not_written(window: Window, tmp_path: Path) -> None:
     loaded_scene, gate = gated(balls())
     request = request_of(loaded_scene)
@@ -89,20 +74,6 @@ def test_a_picture_given_up_is_not_written(window: Window, tmp_path: Path) -> No
     window.finish(request)
     assert list(tmp_path.iterdir()) == []
     assert window.messages == []
-
-
-def test_a_picture_that_cannot_be_written_is_refused(window: Window, tmp_path: Path) -> None:
-    loaded_scene = loaded_scene_of(balls())
-    folder = tmp_path / "folder"
-    folder.mkdir()
-    save_job = saving_of(loaded_scene, folder / "kept.png")
-    folder.rmdir()
-    window.worker.save(save_job)
-    assert "there is no folder" in window.receive(Refused).sentence
-    assert window.worker.save_job is None
-    request = request_of(loaded_scene)
-    window.worker.show(request)
-    assert_rendered(window.finish(request))
 
 
 @pytest.mark.parametrize("of_the_new", [False, True])

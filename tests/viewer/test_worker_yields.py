@@ -12,7 +12,6 @@ from PIL import Image as Pictures
 
 from raytracer.backends.cpu import CpuDevice
 from raytracer.film.image import Image
-from raytracer.film.tone_settings import ToneSettings
 from raytracer.viewer import worker as module
 from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.messages import Picked, Saved
@@ -86,35 +85,6 @@ def test_on_a_gpu_a_pick_waits_for_the_pass(window: Window) -> None:
     window.worker.run_task(lambda: Picked(loaded_scene, None))
     gate.open.set()
     assert window.receive(Picked) == Picked(loaded_scene, None)
-    assert gate.left == left
-    assert_rendered(window.finish(window.shown[-1].request), 40)
-
-
-def test_another_tone_keeps_the_samples(window: Window) -> None:
-    loaded_scene, gate, samples = held_up(window)
-    before = window.shown[-1].request
-    tone = ToneSettings(tone="agx")
-    request = type(before)(loaded_scene, before.buffers, tone, before.samples)
-    window.worker.show(request)
-
-    def shown() -> bool:
-        window.look()
-        return window.shown[-1].request is request
-
-    wait_for(shown, "the other tone, while a pass is held up")
-    assert window.shown[-1].size == request.size
-    assert window.shown[-1].samples == samples
-    gate.open.set()
-    assert_rendered(window.finish(request), 40, tone)
-
-
-def test_a_picture_to_be_kept_waits_for_the_pass(window: Window, tmp_path: Path) -> None:
-    loaded_scene, gate, _ = held_up(window)
-    left = gate.left
-    save_job = SaveJob(request_of(loaded_scene, samples=6, size=(90, 50)), tmp_path / "kept.png")
-    window.worker.save(save_job)
-    gate.open.set()
-    window.receive(Saved)
     assert gate.left == left
     assert_rendered(window.finish(window.shown[-1].request), 40)
 

@@ -1,0 +1,236 @@
+"""Actions of the camera: movements, lens, standard and kept views, undo."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from math import hypot
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from raytracer.errors import UserError, shown, suggestion
+from raytracer.scene.views import VIEWS, looking
+from raytracer.viewer import view as moves
+from raytracer.viewer.actions import action
+from raytracer.viewer.edits import Edits
+from raytracer.viewer.picking import giant_picked, hit_place
+
+if TYPE_CHECKING:
+    from raytracer.viewer.state import Snapshot, ViewerState
+
+APERTURE = 0.03
+"""Diameter of the lens, by the distance in focus, that the key opens."""
+
+MAX_AXIS_ERROR = 0.05
+"""Sine of the angle between a requested axis and the view from which a message explains it."""
+
+MOST_VIEWS, MOST_LETTERS = 100, 40
+"""Most views that are kept, and the longest name of one."""
+
+
+@action(undo=True)
+def reset(viewer: ViewerState) -> None:
+    """Return to the camera, light, materials and tone of the scene."""
+    viewer.edits, viewer.tone, viewer.turning = Edits(), viewer.initial_tone, False
+    viewer.set_view(viewer.initial_view())
+    viewer.notify("as in the scene")
+
+
+@action(undo=True)
+def orbit(viewer: ViewerState, right: float, up: float) -> None:
+    """Turn about the pivot, in radians."""
+    viewer.turn(moves.orbit(viewer.view, right, up))
+
+
+@action(undo=True)
+def pan(viewer: ViewerState, right: float, up: float) -> None:
+    """Move sideways, in heights of the picture."""
+    viewer.move(moves.pan(viewer.view, right, up))
+
+
+@action(undo=True)
+def fly(viewer: ViewerState, forward: float) -> None:
+    """Move along the view, in heights of the picture."""
+    viewer.move(moves.fly(viewer.view, forward))
+
+
+@action(undo=True)
+def dolly(viewer: ViewerState, amount: float) -> None:
+    """Multiply the distance to the pivot by e to the `amount`."""
+    viewer.move(moves.dolly(viewer.view, moves.power(amount)))
+
+
+@action(undo=True)
+def zoom(viewer: ViewerState, amount: float) -> None:
+    """Multiply the tangent of half the field of view by e to the `amount`."""
+    viewer.move(moves.zoom(viewer.view, moves.power(amount)))
+    if not viewer.view.orthographic:
+        viewer.notify(f"field of view {viewer.camera.vertical_fov:.3g}°")
+
+
+@action(undo=True)
+def toggle_projection(viewer: ViewerState) -> None:
+    """Switch between perspective and orthographic."""
+    if not viewer.view.orthographic:
+        viewer.vertical_fov = viewer.camera.vertical_fov
+    viewer.turn(moves.toggle(viewer.view, viewer.loaded_scene.extent, viewer.vertical_fov))
+    viewer.notify(viewer.view.pose.kind)
+
+
+@action(undo=True)
+def along(viewer: ViewerState, x: float, y: float, z: float) -> None:
+    """Look along a direction of the scene, of any length but 0."""
+    length = hypot(x, y, z)
+    if not length:
+        raise UserError("along: 0, 0, 0 is no direction")
+    x, y, z = x / length, y / length, z / length
+    viewer.turn(moves.along(viewer.view, (x, y, z)))
+    if hypot(*np.cross(viewer.view.pose.axes.forward, (x, y, z))) > MAX_AXIS_ERROR:
+        viewer.notify("a large sphere is in the way: look along the opposite axis")
+
+
+@action(undo=True)
+def fit_all(viewer: ViewerState) -> None:
+    """Fit all spheres except giants, such as a ground ball."""
+    fit = partial(viewer.showing_all, whole=False)
+    viewer.set_view(viewer.loaded_scene.colliders.fitted(viewer.view, fit))
+
+
+@action(undo=True)
+def fit_giants(viewer: ViewerState) -> None:
+    """Fit all spheres."""
+    viewer.set_view(viewer.showing_all(viewer.view))
+
+
+@action(undo=True)
+def fit_picked(viewer: ViewerState) -> None:
+    """Centre the picked sphere; of a giant, the point that was hit."""
+    if viewer.picked is None:
+        viewer.notify("click a sphere first")
+    elif giant_picked(viewer):
+        viewer.turn(moves.to_point(viewer.view, hit_place(viewer)))
+    else:
+        sphere = viewer.loaded_scene.sphere(viewer.picked.id)
+        viewer.turn(moves.to_sphere(viewer.view, *sphere))
+
+
+@action(undo=True)
+def turn_about_picked(viewer: ViewerState) -> None:
+    """Turn about the picked sphere from now on; of a giant, the point that was hit."""
+    if viewer.picked is None:
+        viewer.notify("click a sphere first")
+        return
+    sphere = viewer.loaded_scene.sphere(viewer.picked.id)
+    pivot = hit_place(viewer) if giant_picked(viewer) else sphere[0]
+    viewer.set_view(moves.with_pivot(viewer.view, pivot))
+    viewer.notify("the camera turns about it")
+
+
+@action(undo=True)
+def focus_picked(viewer: ViewerState) -> None:
+    """Focus on the picked sphere through a lens; without one, or again, all is sharp."""
+    pose = viewer.view.pose
+    if pose.kind != "perspective":
+        viewer.notify("a perspective camera has a lens: press O")
+    elif viewer.picked is None and not pose.aperture:
+        viewer.notify("click a sphere first")
+    elif viewer.picked is None or _focuses_on_picked(viewer):
+        viewer.set_view(replace(viewer.view, pose=replace(pose, aperture=0.0)))
+        viewer.notify("all is in focus")
+    else:
+        pose = replace(pose, aperture=pose.aperture or APERTURE, focus=hit_place(viewer))
+        viewer.set_view(replace(viewer.view, pose=pose))
+        viewer.notify(f"in focus: sphere {viewer.loaded_scene.number_of(viewer.picked.id):,}")
+
+
+def _focuses_on_picked(viewer: ViewerState) -> bool:
+    """Whether the lens has its focus on the picked sphere already."""
+    pose = viewer.view.pose
+    if viewer.picked is None or not pose.aperture or pose.focus is None:
+        return False
+    if giant_picked(viewer):
+        return bool(np.allclose(pose.focus, hit_place(viewer)))
+    center, radius = viewer.loaded_scene.sphere(viewer.picked.id)
+    return bool(np.linalg.norm(pose.focus - center) <= 1.001 * radius)
+
+
+@action()
+def change_aperture(viewer: ViewerState, factor: float) -> None:
+    """Multiply the diameter of the lens: what is out of focus blurs more in a wider one."""
+    pose = viewer.view.pose
+    if not pose.aperture:
+        viewer.notify("there is no lens: click a sphere and press Shift O")
+        return
+    aperture = min(pose.aperture * factor, 1.0)
+    viewer.set_view(replace(viewer.view, pose=replace(pose, aperture=aperture)))
+    viewer.notify(f"aperture {aperture:.3g}")
+
+
+@action()
+def toggle_turntable(viewer: ViewerState) -> None:
+    """Start or stop the turntable."""
+    viewer.turning = not viewer.turning
+
+
+@action(undo=True)
+def view(viewer: ViewerState, name: str) -> None:
+    """Go to a view: x, -x, y, -y, z, -z, front, back, left, right, top, bottom, iso, or a kept
+    one."""
+    if name in viewer.views:
+        kept, space = viewer.views[name]
+        viewer.turn(moves.rebased(kept, space, viewer.space))
+        viewer.notify(f"view {shown(name)}")
+    elif name in VIEWS:
+        up_x, up_y, up_z = viewer.view.up.tolist()
+        towards, _ = looking(name, (up_x, up_y, up_z))
+        x, y, z = (-part / hypot(*towards) for part in towards)
+        along(viewer, x, y, z)
+    elif name.isdigit():
+        viewer.notify(f"view {shown(name)} is not kept yet: Ctrl {shown(name)} keeps one")
+    else:
+        known = [*VIEWS, *viewer.views]
+        raise UserError(f"there is no view '{shown(name)}'; {suggestion(name, known)}")
+
+
+@action()
+def keep_view(viewer: ViewerState, name: str) -> None:
+    """Keep the current view by a name."""
+    if not 0 < len(name) <= MOST_LETTERS or name in VIEWS:
+        raise UserError(
+            f"keep-view: name: '{shown(name)}' is a standard view, empty or too long: choose "
+            "another name"
+        )
+    if len(viewer.views) >= MOST_VIEWS and name not in viewer.views:
+        raise UserError(f"keep-view: {MOST_VIEWS} views are kept: replace one of them")
+    viewer.views[name] = viewer.view, viewer.space
+    viewer.notify(f"view {shown(name)} is kept")
+
+
+@action()
+def undo(viewer: ViewerState) -> None:
+    """Undo the latest change of camera, light, tone, colours or selection."""
+    _swap(viewer, viewer.history.before, viewer.history.after, "undo", "undone")
+
+
+@action()
+def redo(viewer: ViewerState) -> None:
+    """Do again what was undone."""
+    _swap(viewer, viewer.history.after, viewer.history.before, "redo", "done again")
+
+
+def _swap(
+    viewer: ViewerState, source: list[Snapshot], target: list[Snapshot], what: str, said: str
+) -> None:
+    """Return to the latest state of a list; the current one goes to the other."""
+    if not source:
+        viewer.notify(f"there is nothing to {what}")
+        return
+    target.append(viewer.snapshot())
+    shown_view, space, viewer.edits, viewer.tone, content = source.pop()
+    viewer.history.latest, viewer.turning = ("", 0.0), False
+    viewer.set_view(moves.rebased(shown_view, space, viewer.space))
+    content = replace(content, frame=viewer.content.frame)
+    if content != viewer.content:
+        viewer.show(content)
+    viewer.notify(said)

@@ -1,0 +1,547 @@
+"""Actions of the particles: colours that follow columns, solids, selections, hiding and slices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from raytracer.arguments import one_of, real
+from raytracer.errors import UserError, counted, shown
+from raytracer.viewer import view
+from raytracer.viewer.actions import action
+from raytracer.viewer.content import (
+    ALL_FRAMES,
+    AXES,
+    KEPT_SIDES,
+    OF_FILE,
+    TOUCH,
+    Chosen,
+    Slice,
+    extent,
+    places_on,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from raytracer.scene.scene import Scene, SphereSet
+    from raytracer.viewer.state import ViewerState
+
+MAPS = (
+    "viridis", "magma", "inferno", "plasma", "cividis", "turbo", "coolwarm", "twilight", "gray",
+)  # fmt: skip
+"""Colour maps of the key, in its order; `set-map` takes others too."""
+
+RANGES = (None, "p1,p99", "p5,p95")
+"""Ranges of the key: all values, or without the outermost ones."""
+
+UNLIKELY = ("x", "y", "z", "index", "radius", "id")
+"""Columns that the key offers last, because they are seldom what a picture is about."""
+
+FADED = 0.15
+"""Opacity of faded particles, times their own."""
+
+TRAILS = ("10", "50", ALL_FRAMES)
+"""Lengths of trails that the panel offers."""
+
+OF_COLORS = frozenset(
+    ("color_by", "map", "range", "color_scale", "color_steps", "color_threshold", "missing_color",
+     "color_label", "color_unit", "palette")
+)  # fmt: skip
+"""Settings of a style that are about colours."""
+
+
+def _after(now: Any, choices: Sequence[Any], step: int, missing: int = 0) -> Any:
+    """Return the choice some steps behind another one, or from that at `missing`."""
+    place = choices.index(now) if now in choices else missing
+    return choices[(place + step) % len(choices)]
+
+
+def _change(viewer: ViewerState, said: str = "", **changes: Any) -> None:
+    """Ask for another content, and say what it is."""
+    viewer.show(replace(viewer.content, **changes))
+    if said:
+        viewer.notify(said)
+
+
+def _plain(viewer: ViewerState) -> Scene:
+    """Return the frame that is shown, with all of its particles."""
+    return viewer.loaded_scene.all_particles
+
+
+def hidden(viewer: ViewerState) -> int:
+    """Return the number of particles that are not shown."""
+    return _plain(viewer).count - viewer.loaded_scene.scene.count
+
+
+# Colours
+
+
+def columns(viewer: ViewerState) -> list[str]:
+    """Return the columns that colours can follow, the likeliest first."""
+    kinds: dict[str, str] = {}
+    for spheres in _sets(viewer):
+        about = spheres.columns.about
+        kinds |= {name: each.kind for name, each in about.items() if not each.shape}
+    usual = [name for name in kinds if name not in UNLIKELY]
+    usual.sort(key=lambda name: kinds[name] != "number")
+    return [*usual, *(name for name in UNLIKELY if name in kinds)]
+
+
+def _sets(viewer: ViewerState) -> list[SphereSet]:
+    """Return the sets with data; if there are none, all."""
+    sets = list(_plain(viewer).spheres)
+    return [each for each in sets if each.source] or sets
+
+
+@action(undo=True)
+def color_by(viewer: ViewerState, by: str | None) -> None:
+    """Let colours follow a column or an expression; None: the colours of the scene."""
+    by = (by or "").strip() or None
+    style = {name: value for name, value in viewer.content.style.items() if name not in OF_COLORS}
+    if by is not None:
+        style |= {"color_by": by, "map": viewer.content.style.get("map")}
+    said = f"colour by {shown(by)}" if by else "colours of the scene"
+    _change(viewer, said, style={k: v for k, v in style.items() if v})
+
+
+@action(undo=True)
+def next_column(viewer: ViewerState, step: int = 1) -> None:
+    """Let colours follow the next column of the data."""
+    choices = [None, *columns(viewer)]
+    color_by(viewer, _after(viewer.content.style.get("color_by"), choices, step))
+
+
+@action(undo=True)
+def next_map(viewer: ViewerState, step: int = 1) -> None:
+    """Take the next colour map."""
+    set_map(viewer, _after(viewer.content.style.get("map") or MAPS[0], MAPS, step, -step))
+
+
+@action(undo=True)
+def set_map(viewer: ViewerState, name: str | None) -> None:
+    """Take a colour map by name: viridis, coolwarm, RdBu_r, ..."""
+    _restyle(viewer, "map", name or None)
+    viewer.notify(f"colour map {shown(name or MAPS[0])}")
+
+
+@action(undo=True)
+def set_range(viewer: ViewerState, ends: str | None) -> None:
+    """Set the values at the ends of the colours: "0,5", "p1,p99"; None is all values."""
+    ends = (ends or "").strip() or None
+    _restyle(viewer, "range", ends)
+    viewer.notify(f"range {shown(ends) if ends else 'of all values'}")
+
+
+@action(undo=True)
+def next_range(viewer: ViewerState) -> None:
+    """Take the range of all values, of 98 % or of 90 % of them."""
+    set_range(viewer, _after(viewer.content.style.get("range"), RANGES, 1, -1))
+
+
+@action(undo=True)
+def set_scale(viewer: ViewerState, name: str | None) -> None:
+    """Set how values become colours: linear, log, symlog, symmetric, discrete, categorical."""
+    _restyle(viewer, "color_scale", name or None)
+    viewer.notify(f"scale {shown(name or 'linear')}")
+
+
+def _restyle(viewer: ViewerState, name: str, value: str | None) -> None:
+    if not viewer.content.style.get("color_by"):
+        raise UserError("the colours follow no column: choose one first")
+    from raytracer.scene.coloring.style import StyleSettings
+
+    style = dict(viewer.content.style) | {name: value}
+    if name == "color_scale":  # a range may not go with another scale
+        style.pop("range", None)
+    style = {key: each for key, each in style.items() if each is not None}
+    StyleSettings(**style)  # a mistake is said at once
+    _change(viewer, style=style)
+
+
+@action(undo=True)
+def toggle_legend(viewer: ViewerState) -> None:
+    """Show or hide the colour scale."""
+    _change(viewer, legend=not has_legend(viewer))
+
+
+def has_legend(viewer: ViewerState) -> bool:
+    """Return whether the colour scale is drawn."""
+    if viewer.content.legend is not None:
+        return viewer.content.legend
+    plan = viewer.loaded_scene.job.plan
+    return bool(viewer.content.style.get("color_by")) or (
+        plan is not None and plan.annotations.legend is not None
+    )
+
+
+# Solids made of the data
+
+
+@action(undo=True)
+def set_style(viewer: ViewerState, name: str | None) -> None:
+    """Show atoms and bonds in a style: ball-and-stick, licorice, wire; None: as before."""
+    from raytracer.scene.bond_settings import STYLES
+
+    if name:
+        one_of(name, "set-style", STYLES, "style", UserError)
+    _solid(viewer, "style", name, f"style {shown(name)}" if name else "atoms as they are")
+
+
+@action(undo=True)
+def next_style(viewer: ViewerState, step: int = 1) -> None:
+    """Take the next style of atoms and bonds."""
+    from raytracer.scene.bond_settings import STYLES
+
+    set_style(viewer, _after(viewer.content.style.get("style"), [None, *STYLES], step))
+
+
+@action(undo=True)
+def set_bonds(viewer: ViewerState, which: str | None) -> None:
+    """Show bonds: auto, file, distance, none, a length, Si-O=2; None: as before."""
+    from raytracer.scene.bond_settings import BONDS
+
+    which = (which or "").strip() or None
+    if which is not None:
+        BONDS.checked(which, "set-bonds", UserError)
+    _solid(viewer, "bonds", which)
+
+
+@action(undo=True)
+def toggle_bonds(viewer: ViewerState) -> None:
+    """Show bonds, those of the file or else by distance, or hide them."""
+    hides = has_bonds(viewer)
+    _solid(viewer, "bonds", "none" if hides else "auto", "no bonds" if hides else "bonds")
+
+
+def has_bonds(viewer: ViewerState) -> bool:
+    """Return whether bonds are shown."""
+    asked = viewer.content.style.get("bonds")
+    if asked is not None:
+        return bool(asked != "none")
+    return any(each.are_bonds for each in viewer.loaded_scene.scene.capsules)
+
+
+def _solid(viewer: ViewerState, name: str, value: str | None, said: str = "") -> None:
+    style = {key: each for key, each in viewer.content.style.items() if key != name}
+    _change(viewer, said, style=style if value is None else {**style, name: value})
+
+
+@action(undo=True)
+def set_arrows(viewer: ViewerState, vector: str | None) -> None:
+    """Show arrows along a vector, as velocity; "" is none, None what the scene says."""
+    if vector:
+        from raytracer.scene.glyphs.settings import GlyphValue
+
+        GlyphValue("arrows", "vector").checked(vector, "set-arrows", UserError)
+    _change(viewer, f"arrows along {shown(vector)}" if vector else "no arrows", arrows=vector)
+
+
+@action(undo=True)
+def set_trails(viewer: ViewerState, last: str | None) -> None:
+    """Show the paths of particles: over as many frames, over "all"; "" is none."""
+    if last not in (None, "", ALL_FRAMES) and not (str(last).isdecimal() and int(last or 0)):
+        raise UserError(
+            f"set-trails: '{shown(str(last))}' is no number of frames: give 1 or more, "
+            f"'{ALL_FRAMES}', or ''"
+        )
+    _change(viewer, f"trails: {shown(last)}" if last else "no trails", trails=last)
+
+
+@action(undo=True)
+def set_contacts(viewer: ViewerState, which: str | None) -> None:
+    """Show contacts: "touch", the "file" that the scene names; "" is none."""
+    if which is not None:
+        kinds = glyph_choices(viewer, "contacts")
+        one_of(which, "set-contacts", kinds, "kind of contacts", UserError)
+    _change(viewer, f"contacts: {shown(which)}" if which else "no contacts", contacts=which)
+
+
+@action(undo=True)
+def set_shape(viewer: ViewerState, kind: str | None) -> None:
+    """Show particles as ellipsoids, "ellipsoid", or as spheres, ""."""
+    if kind is not None:
+        one_of(kind, "set-shape", glyph_choices(viewer, "shape"), "shape", UserError)
+    _change(viewer, "ellipsoids" if kind else "spheres", shape=kind)
+
+
+@action(undo=True)
+def next_arrows(viewer: ViewerState, step: int = 1) -> None:
+    """Show arrows along the next vector of the data."""
+    set_arrows(viewer, _next_glyph(viewer, "arrows", step))
+
+
+@action(undo=True)
+def next_trails(viewer: ViewerState, step: int = 1) -> None:
+    """Take the next length of trails."""
+    set_trails(viewer, _next_glyph(viewer, "trails", step))
+
+
+@action(undo=True)
+def next_contacts(viewer: ViewerState, step: int = 1) -> None:
+    """Take the next kind of contacts."""
+    set_contacts(viewer, _next_glyph(viewer, "contacts", step))
+
+
+@action(undo=True)
+def next_shape(viewer: ViewerState, step: int = 1) -> None:
+    """Show particles as ellipsoids or as spheres."""
+    set_shape(viewer, _next_glyph(viewer, "shape", step))
+
+
+GLYPHS = ("arrows", "trails", "contacts", "shape")
+"""What is made of the data; each is a field of `Content`."""
+
+
+def _next_glyph(viewer: ViewerState, name: str, step: int) -> Any:
+    return _after(glyph(viewer, name), glyph_choices(viewer, name), step)
+
+
+def glyph(viewer: ViewerState, name: str) -> str:
+    """Return the value of one of `GLYPHS`: what was asked for, else what the scene says; ""."""
+    asked = getattr(viewer.content, name)
+    said = getattr(viewer.loaded_scene.scene, name)
+    if asked is not None or said is None:
+        return asked or ""
+    if name == "arrows":
+        return said.vector if isinstance(said.vector, str) else ",".join(said.vector)
+    if name == "trails":
+        return str(said.last or ALL_FRAMES)
+    if name == "contacts":
+        return OF_FILE if said.file is not None else TOUCH
+    return str(said.kind)
+
+
+def vectors(viewer: ViewerState) -> list[str]:
+    """Return the names of the vectors of the data."""
+    from raytracer.scene.glyphs.vectors import names_of
+
+    return list(dict.fromkeys(n for each in _sets(viewer) for n in names_of(each.columns)))
+
+
+def glyph_choices(viewer: ViewerState, name: str) -> list[str]:
+    """Return the values of one of `GLYPHS` to choose from, as far as the data have them."""
+    if name == "arrows":
+        return ["", *vectors(viewer)]
+    if name == "trails":  # of one frame there are none
+        some = TRAILS if viewer.time.count > 1 else ()
+        return list(dict.fromkeys(["", glyph(viewer, "trails"), *some]))
+    if name == "contacts":
+        own = _plain(viewer).contacts
+        return ["", TOUCH, *([OF_FILE] if own is not None and own.file is not None else [])]
+    from raytracer.scene.glyphs.ellipsoids import has_axes
+    from raytracer.scene.glyphs.settings import Shape
+
+    said = viewer.loaded_scene.scene.shape or Shape()
+    return ["", said.kind] if any(has_axes(e.columns, said) for e in _sets(viewer)) else [""]
+
+
+@action(undo=True)
+def toggle_box(viewer: ViewerState) -> None:
+    """Show or hide the simulation box."""
+    if not has_box(viewer) and not knows_box(viewer):
+        viewer.notify("the file states no simulation box")
+        return
+    _change(viewer, box=not has_box(viewer))
+
+
+def has_box(viewer: ViewerState) -> bool:
+    """Return whether the simulation box is shown."""
+    if viewer.content.box is not None:
+        return viewer.content.box
+    plan = viewer.loaded_scene.job.plan
+    return plan is not None and plan.annotations.box is not None
+
+
+def knows_box(viewer: ViewerState) -> bool:
+    """Return whether there is a simulation box to show."""
+    from raytracer.scene.simulation_box import box_of_file
+
+    return has_box(viewer) or any(box_of_file(each) is not None for each in _plain(viewer).spheres)
+
+
+# Selection
+
+
+@action(undo=True)
+def select(viewer: ViewerState, condition: str | None) -> None:
+    """Select the particles that fulfil a condition: type == 'O' and z > 3; "" selects none."""
+    condition = (condition or "").strip()
+    _select(viewer, Chosen(condition) if condition else None)
+
+
+@action(undo=True)
+def select_box(viewer: ViewerState, x0: int, y0: int, x1: int, y1: int, add: bool = False) -> None:
+    """Select the particles whose centres are in a rectangle of the picture, in pixels."""
+    loaded = viewer.loaded_scene
+    points = np.stack([loaded.buffers.x, loaded.buffers.y, loaded.buffers.z], axis=1)
+    places, ahead = view.project(viewer.view, points.astype(np.float64), viewer.aspect)
+    corners = np.array([(x0, y0), (x1, y1)], np.float64) / viewer.size * (2, -2) + (-1, 1)
+    inside = (places >= corners.min(axis=0)).all(axis=1) & ahead
+    inside &= (places <= corners.max(axis=0)).all(axis=1)
+    found = np.flatnonzero(inside[: loaded.scene.count])
+    numbers = found if loaded.numbers is None else loaded.numbers[found]
+    if add and viewer.content.selection is not None:
+        before = np.flatnonzero(viewer.content.selection.mask(_plain(viewer)))
+        numbers = np.union1d(before, numbers)
+    _select(viewer, _chosen(viewer, numbers))
+
+
+@action(undo=True)
+def select_picked(viewer: ViewerState) -> None:
+    """Select the picked particles."""
+    if not viewer.picks:
+        viewer.notify("click a particle first")
+        return
+    _select(viewer, _chosen(viewer, list(viewer.picks)))
+
+
+@action(undo=True)
+def invert_selection(viewer: ViewerState) -> None:
+    """Select the particles that are not selected."""
+    plain, chosen = _plain(viewer), viewer.content.selection
+    mask = np.zeros(plain.count, bool) if chosen is None else chosen.mask(plain)
+    _select(viewer, _chosen(viewer, np.flatnonzero(~mask)))
+
+
+def _chosen(viewer: ViewerState, numbers: Sequence[int] | NDArray[np.int64]) -> Chosen | None:
+    """Return particles by their numbers; None of none."""
+    ascending = np.sort(np.asarray(numbers, np.int64))
+    return Chosen.of_numbers(_plain(viewer), ascending) if len(ascending) else None
+
+
+def _select(viewer: ViewerState, chosen: Chosen | None) -> None:
+    count = 0 if chosen is None else int(np.count_nonzero(chosen.mask(_plain(viewer))))
+    viewer.notify(f"{counted(count, 'particle')} selected" if count else "nothing is selected")
+    chosen = chosen if count else None
+    if chosen is not viewer.content.selection:
+        _change(viewer, selection=chosen)
+
+
+def selected(viewer: ViewerState) -> int:
+    """Return the number of selected particles."""
+    return viewer.loaded_scene.selected if viewer.content.selection is not None else 0
+
+
+# What is shown
+
+
+@action(undo=True)
+def hide_selected(viewer: ViewerState) -> None:
+    """Hide the selected particles, or else the picked ones."""
+    _leave_out(viewer, "hidden", rest=False)
+
+
+@action(undo=True)
+def hide_rest(viewer: ViewerState) -> None:
+    """Hide all but the selected particles, or else all but the picked ones."""
+    _leave_out(viewer, "hidden", rest=True)
+
+
+@action(undo=True)
+def fade_selected(viewer: ViewerState) -> None:
+    """Fade the selected particles, or else the picked ones."""
+    _leave_out(viewer, "faded", rest=False)
+
+
+@action(undo=True)
+def fade_rest(viewer: ViewerState) -> None:
+    """Fade all but the selected particles, or else all but the picked ones."""
+    _leave_out(viewer, "faded", rest=True)
+
+
+def _leave_out(viewer: ViewerState, how: str, rest: bool) -> None:
+    """Hide or fade what is selected or picked, or the rest."""
+    content = viewer.content
+    chosen = content.selection or _chosen(viewer, list(viewer.picks))
+    if chosen is None:
+        viewer.notify("select or click particles first")
+        return
+    more = (chosen, rest) if how == "hidden" else (chosen, rest, FADED)
+    changes = {how: (*getattr(content, how), more), "selection": None}
+    _change(viewer, f"the {'rest' if rest else 'selection'} is {how}", **changes)
+
+
+@action(undo=True)
+def show_all(viewer: ViewerState) -> None:
+    """Show all particles again, none faded, without a slice."""
+    _change(viewer, "all particles are shown", hidden=(), faded=(), slice=None)
+
+
+@action(undo=True)
+def slice_(
+    viewer: ViewerState, axis: str | None, position: float | None = None, keep: str | None = None
+) -> None:
+    """Show what is below or above a place on an axis, a share of the extent; None: no slice.
+
+    Without `keep`, a new slice cuts off what is in front of the camera.
+    """
+    if axis is None:
+        _change(viewer, "no slice", slice=None)
+        return
+    one_of(axis, "slice: axis", AXES, "axis", UserError)
+    now = viewer.content.slice
+    if now is None:
+        viewer.cut = ""
+    if now is None or now.axis != axis:
+        toward = viewer.view.pose.axes.forward[AXES.index(axis)]
+        now = Slice(axis, keep=KEPT_SIDES[bool(toward > 0.0)])
+    if position is None:
+        position = now.position
+    position = real(position, "slice: position", 0.0, 1.0, error=UserError)
+    side = one_of(keep or now.keep, "slice: keep", KEPT_SIDES, "side", UserError)
+    _change(viewer, slice=Slice(axis, position, side))
+
+
+@action(undo=True)
+def next_slice(viewer: ViewerState) -> None:
+    """Slice along the axis nearest to the view, then along the others, then not at all."""
+    now = viewer.content.slice
+    viewer.cut = viewer.cut.partition(now.axis)[0] + now.axis if now else ""
+    forward = viewer.view.pose.axes.forward
+    left = [axis for axis in AXES if axis not in viewer.cut]
+    slice_(viewer, max(left, key=lambda axis: abs(forward[AXES.index(axis)]), default=None))
+
+
+@action(undo=True)
+def flip_slice(viewer: ViewerState) -> None:
+    """Show the other side of the slice."""
+    if now := _sliced(viewer):
+        other = KEPT_SIDES[1 - KEPT_SIDES.index(now.keep)]
+        _change(viewer, slice=replace(now, keep=other))
+
+
+@action(undo=True)
+def move_slice(viewer: ViewerState, amount: float) -> None:
+    """Move the slice by a share of the extent."""
+    if now := _sliced(viewer):
+        position = min(max(now.position + amount, 0.0), 1.0)
+        _change(viewer, slice=replace(now, position=position))
+
+
+def _sliced(viewer: ViewerState) -> Slice | None:
+    if viewer.content.slice is None:
+        viewer.notify("there is no slice")
+    return viewer.content.slice
+
+
+def slice_extent(viewer: ViewerState) -> tuple[float, float]:
+    """Return the ends between which a slice moves, scene units."""
+    assert viewer.content.slice is not None
+    plain, axis = _plain(viewer), viewer.content.slice.axis
+    if viewer.extents[0] is not plain:
+        viewer.extents = plain, {}
+    known = viewer.extents[1]
+    if axis not in known:
+        known[axis] = extent(places_on(plain, axis))
+    return known[axis]
+
+
+def slice_place(viewer: ViewerState) -> float:
+    """Return where the slice is on its axis, scene units."""
+    assert viewer.content.slice is not None
+    low, high = slice_extent(viewer)
+    return low + viewer.content.slice.position * (high - low)

@@ -1,0 +1,236 @@
+"""Actions of light, look, materials, background, ground and exposure."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from raytracer.arguments import one_of
+from raytracer.errors import UserError
+from raytracer.film.tone_settings import CURVES, MAX_STOPS
+from raytracer.layout import code
+from raytracer.viewer import edits
+from raytracer.viewer.actions import action
+
+if TYPE_CHECKING:
+    from raytracer.viewer.state import ViewerState
+
+
+@action(undo=True)
+def turn_light(viewer: ViewerState, right: float, up: float) -> None:
+    """Turn the first light about the pivot, in radians."""
+    axes, buffers = viewer.view.pose.axes, viewer.loaded_scene.buffers
+    placed = viewer.loaded_scene.rig_axes(viewer.view, viewer.edits)
+    lights = edits.lights_of(viewer.loaded_scene.scene, viewer.edits, placed)
+    if not lights:
+        viewer.notify("the scene has no light to turn")
+        return
+    pivot = viewer.view.pivot * buffers.scale + buffers.center
+    first = edits.turned(lights[0], axes, right, up, pivot)
+    viewer.set_edits(replace(viewer.edits, lights=(first, *lights[1:])))
+
+
+@action(undo=True)
+def light_from_viewer(viewer: ViewerState) -> None:
+    """Replace all lights by one at the viewer's upper left, which then stays in the scene."""
+    edited = viewer.edits.applied_to(viewer.loaded_scene.scene)
+    light = edits.from_viewer(edited, viewer.view.pose.axes)
+    viewer.set_edits(replace(viewer.edits, lights=(light,)))
+    viewer.notify("light from the viewer")
+
+
+@action(undo=True)
+def next_look(viewer: ViewerState) -> None:
+    """Switch to the next look: integrator and, where the scene has none, lights."""
+    viewer.set_edits(viewer.edits.next_look(viewer.loaded_scene.scene))
+    viewer.notify(f"look: {viewer.edits.look}")
+
+
+@action(undo=True)
+def next_integrator(viewer: ViewerState) -> None:
+    """Switch to the next integrator: direct light, with occlusion, along paths."""
+    viewer.set_edits(viewer.edits.next_integrator(viewer.loaded_scene.scene))
+    viewer.notify(f"integrator: {viewer.edits.integrator}")
+
+
+@action(undo=True)
+def toggle_denoise(viewer: ViewerState) -> None:
+    """Remove the noise of the picture at rest, or leave it; the same film is developed again.
+
+    Raises:
+        UserError: the package that removes noise is missing.
+    """
+    from raytracer.film.denoise import require_denoiser
+
+    wanted = not viewer.edits.applied_to(viewer.loaded_scene.scene).render.denoise
+    if wanted:
+        require_denoiser()
+    viewer.edits = replace(viewer.edits, denoise=wanted)
+    viewer.submit(viewer.buffers)
+    viewer.notify("noise: removed at rest" if wanted else "noise: as rendered")
+
+
+@action(undo=True)
+def next_placement(viewer: ViewerState) -> None:
+    """Let the lights of the look go with the camera, or stay in the world."""
+    scene = viewer.loaded_scene.scene
+    if viewer.edits.lights is not None or scene.lights is not None:
+        viewer.notify("the lights of the scene stay in the world")
+        return
+    viewer.set_edits(viewer.edits.next_placement(scene))
+    viewer.notify(f"lights relative to the {viewer.edits.placement}")
+
+
+@action(undo=True)
+def next_background(viewer: ViewerState) -> None:
+    """Switch to the next background."""
+    viewer.set_edits(viewer.edits.next_background())
+    viewer.notify(f"background: {edits.BACKGROUND_NAMES[viewer.edits.background]}")
+
+
+@action(undo=True)
+def set_look(viewer: ViewerState, name: str) -> None:
+    """Take a look by name."""
+    one_of(name, "set-look: name", looks(viewer), "look", UserError)
+    viewer.set_edits(replace(viewer.edits, look=name, integrator=None))
+    viewer.notify(f"look: {name}")
+
+
+def looks(viewer: ViewerState) -> list[str]:
+    """Return the names of the looks that the scene can have."""
+    return viewer.edits.looks(viewer.loaded_scene.scene)
+
+
+@action(undo=True)
+def set_background(viewer: ViewerState, name: str) -> None:
+    """Take a background by name."""
+    names = edits.BACKGROUND_NAMES
+    one_of(name, "set-background: name", names, "background", UserError)
+    viewer.set_edits(replace(viewer.edits, background=names.index(name)))
+
+
+@action(undo=True)
+def scale_shininess(viewer: ViewerState, factor: float) -> None:
+    """Multiply the shininess of the picked sphere's material, or of all materials."""
+    materials, ids = viewer.loaded_scene.buffers.materials, viewer.loaded_scene.buffers.material_id
+    indices, owner = list(range(len(materials))), ""
+    if viewer.picked is not None and len(ids):
+        name = viewer.picked.material_name
+        is_named = name in viewer.loaded_scene.scene.materials
+        owner = f" of {name}" if is_named else " of its material"
+        indices = [int(ids[viewer.picked.id])]
+    indices = [i for i in indices if materials["kind"][i] == code("MaterialKind", "phong")]
+    if not indices:
+        viewer.notify("shininess: principled materials have none; edit roughness in the file")
+        return
+    viewer.set_edits(viewer.edits.with_shininess(materials, indices, factor))
+    shininess = viewer.edits.edited(materials)["phong"]["shininess"][indices[0]]
+    viewer.notify(f"shininess{owner} {shininess:.3g}")
+
+
+@action(undo=True)
+def change_priority(viewer: ViewerState, step: float) -> None:
+    """Raise the priority of the picked glass: where glass overlaps, the largest fills."""
+    index = _picked_glass(viewer)
+    if index is None:
+        viewer.notify("click a sphere of glass first")
+        return
+    scene = viewer.loaded_scene.scene
+    viewer.set_edits(viewer.edits.with_priority(viewer.loaded_scene.buffers.materials, index, step))
+    paths = viewer.edits.applied_to(scene).render.resolved_integrator == "path"
+    more = "" if paths else "; paths show it: Shift N"
+    assert viewer.picked is not None
+    name = viewer.picked.material_name
+    owner = f" of {name}" if name in scene.materials else ""
+    viewer.notify(f"priority{owner} {priority(viewer):g}{more}")
+
+
+def priority(viewer: ViewerState) -> float | None:
+    """Return the priority of the picked sphere's glass; None if it is not of glass."""
+    index = _picked_glass(viewer)
+    if index is None:
+        return None
+    edited = viewer.edits.edited(viewer.loaded_scene.buffers.materials)
+    return float(edited["principled"]["priority"][index])
+
+
+def _picked_glass(viewer: ViewerState) -> int | None:
+    """Return the number of the picked sphere's material in the packed table, if it is glass."""
+    if viewer.picked is None:
+        return None
+    materials, ids = viewer.loaded_scene.buffers.materials, viewer.loaded_scene.buffers.material_id
+    index = int(ids[viewer.picked.id]) if len(ids) else 0
+    is_glass = (
+        materials["kind"][index] == code("MaterialKind", "principled")
+        and materials["principled"]["transmission"][index] > 0.0
+    )
+    return index if is_glass else None
+
+
+@action(undo=True)
+def toggle_shadow_catcher(viewer: ViewerState) -> None:
+    """Show the shadows on the ground alone, or the ground as it is."""
+    catches = shadow_catcher(viewer)
+    if catches is None:
+        viewer.notify("there is no ground: start with --ground below, or give the scene one")
+        return
+    viewer.set_edits(replace(viewer.edits, shadow_catcher=not catches))
+    viewer.notify("ground: whole" if catches else "ground: its shadows alone")
+
+
+def shadow_catcher(viewer: ViewerState) -> bool | None:
+    """Return whether the shadows alone are seen of the ground; None without a ground."""
+    if not viewer.loaded_scene.buffers.has_ground:
+        return None
+    ground = viewer.edits.applied_to(viewer.loaded_scene.scene).ground
+    return ground is not None and ground.shadow_catcher
+
+
+@action(undo=True)
+def expose(viewer: ViewerState, stops: float) -> None:
+    """Brighten the picture; an automatic exposure is metered first and then fixed."""
+    if not viewer.tone.automatic:
+        _set_exposure(viewer, round((float(viewer.tone.exposure) + stops) * 3) / 3)
+    elif viewer.exposure_steps is None:
+        viewer.exposure_steps = stops
+        viewer.worker.meter()
+    else:
+        viewer.exposure_steps += stops
+
+
+@action(undo=True)
+def toggle_automatic(viewer: ViewerState) -> None:
+    """Switch automatic exposure on or off."""
+    _set_tone(viewer, exposure=0.0 if viewer.tone.automatic else "auto")
+    if viewer.tone.automatic:
+        viewer.exposure_steps = 0.0
+        viewer.worker.meter()
+    else:
+        viewer.notify("exposure as rendered")
+
+
+@action(undo=True)
+def next_curve(viewer: ViewerState) -> None:
+    """Switch to the next tone curve."""
+    _set_tone(viewer, tone=CURVES[(CURVES.index(viewer.tone.tone) + 1) % len(CURVES)])
+    viewer.notify(f"tone {viewer.tone.tone}")
+
+
+def receive_metered(viewer: ViewerState, stops: float) -> None:
+    """Take the automatic exposure of the picture, in stops."""
+    steps, viewer.exposure_steps = viewer.exposure_steps, None
+    if viewer.tone.automatic and steps:
+        _set_exposure(viewer, round(stops + steps, 2))
+    elif viewer.tone.automatic:
+        viewer.notify(f"automatic exposure, {stops:+.2f} stops now")
+
+
+def _set_exposure(viewer: ViewerState, exposure: float) -> None:
+    _set_tone(viewer, exposure=min(max(exposure, -MAX_STOPS), MAX_STOPS))
+    viewer.notify(f"exposure {viewer.tone.exposure:+.2f}")
+
+
+def _set_tone(viewer: ViewerState, **changes: Any) -> None:
+    """Change the tone; the same film is developed again."""
+    viewer.tone = replace(viewer.tone, **changes)
+    viewer.submit(viewer.buffers)

@@ -1,0 +1,242 @@
+"""Messages of the threads, and actions of what is open: texts, files, the window itself."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from raytracer.errors import SceneError
+from raytracer.viewer import view
+from raytracer.viewer.actions import action
+from raytracer.viewer.camera_actions import fit_picked
+from raytracer.viewer.edits import Edits
+from raytracer.viewer.frames import loading_text
+from raytracer.viewer.light_actions import receive_metered
+from raytracer.viewer.menu import leave_menu, show_menu
+from raytracer.viewer.messages import (
+    Broken,
+    Counted,
+    Failed,
+    Loaded,
+    Message,
+    Metered,
+    Opened,
+    Picked,
+    Refused,
+    Saved,
+    Shown,
+    Staged,
+)
+from raytracer.viewer.picking import follow_picks, keep_pick, pick_again
+from raytracer.viewer.state import TECHNICAL, Clock, History
+from raytracer.viewer.timeline import receive_count
+
+if TYPE_CHECKING:
+    from raytracer.viewer.loaded_scene import LoadedScene
+    from raytracer.viewer.state import ViewerState
+
+
+@action()
+def toggle_overlay(viewer: ViewerState) -> None:
+    """Show the next level of text: plain, technical, none."""
+    viewer.overlay = (viewer.overlay + 1) % (TECHNICAL + 1)
+
+
+@action()
+def toggle_panel(viewer: ViewerState) -> None:
+    """Show or hide the panel of colours and selection."""
+    viewer.panel = not viewer.panel
+
+
+@action()
+def toggle_full_screen(viewer: ViewerState) -> None:
+    """Fill the screen, or return to a window."""
+    viewer.full_screen = not viewer.full_screen
+
+
+@action()
+def toggle_help(viewer: ViewerState) -> None:
+    """Show the next page of the help, or close it after the last."""
+    viewer.help = viewer.help + 1 if viewer.help < viewer.help_pages else 0
+
+
+@action()
+def cancel(viewer: ViewerState) -> None:
+    """Close the prompt, else the help, else cancel closing, saving or the selection."""
+    if viewer.prompt is not None:
+        viewer.prompt = None
+    elif viewer.help:
+        viewer.help = 0
+    elif viewer.closes_after_save:
+        viewer.closes_after_save = False
+    elif viewer.worker.save_job is not None:
+        cancelled = viewer.worker.save(None)
+        viewer.notify("not saved" if cancelled else "it is being written already")
+    elif viewer.picks or viewer.picked is not None:
+        viewer.picked, viewer.picks = None, {}
+    elif viewer.content.selection is not None:
+        viewer.do("select", None)
+
+
+@action()
+def close(viewer: ViewerState) -> None:
+    """End the preview when a picture is saved; the second call ends it at once."""
+    if viewer.worker.save_job is not None and not viewer.closes_after_save:
+        viewer.closes_after_save = True
+    else:
+        viewer.closing = True
+
+
+@action()
+def open(viewer: ViewerState, path: Path) -> None:  # noqa: A001
+    """Show another scene or particle file."""
+    viewer.loading = loading_text(path.name, "")
+    viewer.loader.open(path, viewer.loaded_scene)
+
+
+def receive(viewer: ViewerState, message: Message) -> None:
+    """Handle a message of another thread."""
+    if isinstance(message, Picked):
+        _receive_picked(viewer, message)
+    elif isinstance(message, Metered):
+        receive_metered(viewer, message.stops)
+    elif isinstance(message, Saved):
+        viewer.say(str(message.path))
+        viewer.notify(viewer.outputs.finished(message.path))
+        viewer.closing |= viewer.closes_after_save
+    elif isinstance(message, Refused):
+        viewer.exposure_steps = None
+        viewer.loading = ""
+        if message.content is not None and message.content == viewer.content:
+            viewer.content = viewer.loaded_scene.content
+        viewer.closes_after_save &= viewer.worker.save_job is not None  # else nobody could read it
+        viewer.notify(message.sentence)
+    elif isinstance(message, Loaded):
+        _receive_loaded(viewer, message.loaded_scene)
+    elif isinstance(message, Shown):
+        _receive_shown(viewer, message)
+    elif isinstance(message, Opened):
+        _receive_opened(viewer, message)
+    elif isinstance(message, Staged):
+        viewer.loading = message.text
+    elif isinstance(message, Counted):
+        receive_count(viewer, message.count)
+    elif isinstance(message, Broken):
+        viewer.reload_error = message.sentence
+        viewer.notify("")  # an older message would seem to be about this change
+    elif isinstance(message, Failed):
+        viewer.failure, viewer.closing = message.error, True
+
+
+def _receive_picked(viewer: ViewerState, message: Picked) -> None:
+    if message.menu and message.sphere is None:
+        show_menu(viewer, viewer.menu.place, None)
+        return
+    if message.loaded_scene is not viewer.loaded_scene:
+        _pick_elsewhere(viewer, message)
+        return
+    if message.add and message.sphere is None:
+        viewer.notify("there is no sphere here")
+        return
+    before, viewer.picked, viewer.hit_point = viewer.picked, message.sphere, message.point
+    if viewer.picked is None:
+        viewer.picks = {}
+        ended = f"; sphere {before.id:,} is no longer picked" if before else ""
+        viewer.notify(f"there is no sphere here{ended}")
+    else:
+        number = message.loaded_scene.number_of(viewer.picked.id)
+        add = message.add or (message.menu and number in viewer.picks)
+        keep_pick(viewer, number, replace(viewer.picked, id=number).lines(), add)
+        if message.go:
+            fit_picked(viewer)
+    if message.menu:
+        show_menu(viewer, viewer.menu.place, viewer.picked)
+
+
+def _pick_elsewhere(viewer: ViewerState, message: Picked) -> None:
+    """Take a pick of a scene that was replaced since by other colours of the same frame."""
+    before, scene, number = message.loaded_scene, viewer.loaded_scene, None
+    if message.sphere is not None and before.all_particles is scene.all_particles:
+        number = scene.id_of(before.number_of(message.sphere.id))
+    if number is not None and message.sphere is not None:
+        again = replace(message, loaded_scene=scene, sphere=replace(message.sphere, id=number))
+        _receive_picked(viewer, again)
+    elif message.menu:  # the sphere is gone, and who asked for the menu waits for it
+        show_menu(viewer, viewer.menu.place, None)
+
+
+def _receive_opened(viewer: ViewerState, message: Opened) -> None:
+    """Show another file: its own camera, light and tone, from the beginning."""
+    viewer.loaded_scene = message.loaded_scene
+    viewer.tone = message.loaded_scene.job.tone
+    viewer.picked, viewer.reload_error, viewer.loading = None, "", ""
+    viewer.edits, viewer.turning, viewer.said = Edits(), False, ("", 0.0)
+    viewer.time, viewer.history, viewer.picks = Clock(), History(), {}
+    viewer.keyframes, viewer.views, viewer.movie = {}, {}, None
+    leave_menu(viewer)
+    viewer.begin()
+    viewer.loader.count()
+    viewer.on_opened(message.path)
+
+
+def _receive_shown(viewer: ViewerState, message: Shown) -> None:
+    """Show another frame, or other particles or colours of it; the camera stays."""
+    old, viewer.loaded_scene = viewer.loaded_scene, message.loaded_scene
+    if viewer.view.fits_all and old.content.box != message.content.box:
+        viewer.view = viewer.showing_all(viewer.view)
+    else:
+        viewer.view = view.rebased(viewer.view, old.buffers, message.loaded_scene.buffers)
+    # the table of materials may be another
+    viewer.edits = replace(viewer.edits, shininess={}, priority={})
+    follow_picks(viewer, old, message.loaded_scene)
+    viewer.submit(viewer.pack())
+    for sentence in message.loaded_scene.job.warnings[:1]:
+        viewer.notify(sentence)
+    pick_again(viewer, old)
+
+
+def _receive_loaded(viewer: ViewerState, loaded: LoadedScene) -> None:
+    """Show a changed scene; edits stay unless the file changed the same thing."""
+    old, viewer.loaded_scene = viewer.loaded_scene, loaded
+    viewer.reload_error = ""
+    viewer.samples = loaded.job.settings.samples
+    if old.scene.camera != loaded.scene.camera:
+        viewer.view = viewer.initial_view()
+    elif viewer.view.fits_all:
+        viewer.view = viewer.showing_all(viewer.view)
+    else:
+        same = view.rebased(viewer.view, old.buffers, loaded.buffers)
+        viewer.view = loaded.colliders.turned(same, same)
+    viewer.edits = _edits_after(viewer.edits, old, loaded)
+    try:
+        buffers = viewer.pack()
+    except SceneError:  # the old view or edits do not fit the new scene
+        viewer.edits = Edits()
+        viewer.view = viewer.initial_view()
+        buffers = viewer.pack()
+    viewer.submit(buffers)
+    viewer.notify(f"{loaded.name} was reloaded")
+    viewer.notify_of_scene()
+    follow_picks(viewer, old, loaded)
+    if viewer.content != loaded.content:  # something else was asked for meanwhile
+        viewer.show(viewer.content)
+    pick_again(viewer, old)
+
+
+def _edits_after(edits: Edits, old: LoadedScene, new: LoadedScene) -> Edits:
+    """Return the edits without those of what a file has changed itself."""
+    edits = replace(edits, shininess={}, priority={})
+    if old.scene.lights != new.scene.lights:
+        edits = replace(edits, lights=None)
+    stated = [
+        (each.scene.render.look, each.scene.render.integrator, each.scene.lights is None)
+        for each in (old, new)
+    ]
+    if stated[0] != stated[1]:
+        edits = replace(edits, look=None, integrator=None)
+    if old.scene.background != new.scene.background:
+        edits = replace(edits, background=0)
+    if old.scene.ground != new.scene.ground:
+        edits = replace(edits, shadow_catcher=None)
+    return edits

@@ -1,0 +1,333 @@
+"""Viewer state: what a front end shows and asks, and the call that has it rendered.
+
+Actions are functions of this state (`actions`); the thread of the front end calls them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from raytracer.errors import SceneError
+from raytracer.film.tone_settings import ToneSettings
+from raytracer.scene.camera import Camera
+from raytracer.viewer import actions, view
+from raytracer.viewer.content import Content
+from raytracer.viewer.edits import Edits
+from raytracer.viewer.messages import RenderRequest
+from raytracer.viewer.outputs import Outputs
+
+if TYPE_CHECKING:
+    import subprocess
+
+    from raytracer.buffers import SceneBuffers
+    from raytracer.scene.describe import SphereInfo
+    from raytracer.scene.packing.render_space import Space
+    from raytracer.viewer.controls import Item
+    from raytracer.viewer.frames import FrameLoader
+    from raytracer.viewer.loaded_scene import LoadedScene
+    from raytracer.viewer.messages import Frame
+    from raytracer.viewer.view import View
+    from raytracer.viewer.worker import Worker
+
+NOTICE_SECONDS = 4.0
+"""Seconds for which a message is shown."""
+
+PLAIN, TECHNICAL = 1, 2
+"""Levels of the status text; 0 is none."""
+
+MOST_STEPS = 200
+"""Most steps that can be undone."""
+
+SAME_SECONDS = 0.7
+"""Seconds within which repetitions of an action, as of a drag, count as one step."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question that a user answers by typing."""
+
+    label: str  # what is asked
+    hint: str  # examples, and what Enter does
+    answer: Callable[[str], None]  # takes what was typed; it may raise UserError
+    default: str = ""  # shown while nothing is typed
+    letters: str = ""  # characters that an answer can have; "" are all
+
+    def kept(self, text: str) -> str:
+        """Return the characters of a text that an answer can have."""
+        return "".join(
+            each for each in text if (each in self.letters if self.letters else each.isprintable())
+        )
+
+    def lines(self, typed: str) -> str:
+        """Return the question with the answer so far, for people."""
+        return f"{self.label}: {typed or self.default}▏\n{self.hint}"
+
+
+@dataclass
+class Clock:
+    """The frames of a trajectory, and how they are played."""
+
+    initial: int | None = None  # the frame that was loaded first; None is that of the file
+    count: int = 1  # of frames; 1 until they are counted
+    playing: bool = False
+    speed: float = 1.0  # factor of `timeline.FRAME_RATE`
+    loop: str = "loop"  # one of `timeline.LOOPS`
+    follows: bool = False  # whether the last frame stays shown when new ones are written
+    direction: int = 1
+    waited: float = 0.0  # seconds since the latest frame
+
+
+class Snapshot(NamedTuple):
+    """What undo returns to."""
+
+    view: View
+    space: Space  # the render space of the view
+    edits: Edits
+    tone: ToneSettings
+    content: Content  # of another frame, that is not returned to
+
+
+@dataclass
+class History:
+    """The states before and after the current one."""
+
+    before: list[Snapshot] = field(default_factory=list)
+    after: list[Snapshot] = field(default_factory=list)
+    latest: tuple[str, float] = "", 0.0  # name of the latest action, and when it was repeated
+
+
+@dataclass
+class OpenMenu:
+    """The menu of what can be done at a place."""
+
+    number: int = 0  # counts the menus that were opened
+    items: tuple[Item, ...] = ()  # of the open one; () if none is
+    place: tuple[int, int] = 0, 0  # pixels from the upper left of the picture
+
+
+@dataclass(eq=False)
+class ViewerState:
+    """The scene, camera, light, tone and texts that a window or another front end shows.
+
+    Each change submits a render request. It raises SceneError if the scene cannot be packed.
+    """
+
+    loaded_scene: LoadedScene
+    worker: Worker  # the render thread
+    size: tuple[int, int]  # of the picture in pixels
+    loader: FrameLoader  # loads frames and contents
+    tone: ToneSettings = field(default_factory=ToneSettings)
+    say: Callable[[str], None] = print  # prints a line
+    time: Clock = field(default_factory=Clock)
+    outputs: Outputs = field(default_factory=Outputs)  # where actions write files
+    on_opened: Callable[[Path], None] = lambda path: None  # called with another file
+
+    view: View = field(init=False)
+    # What was asked for last; that of the scene that is shown may be an earlier one.
+    content: Content = field(init=False)
+    edits: Edits = field(default_factory=Edits)
+    turning: bool = False  # whether the turntable turns
+    history: History = field(default_factory=History)
+    views: dict[str, tuple[View, Space]] = field(default_factory=dict)  # kept by name
+    keyframes: dict[float, Camera] = field(default_factory=dict)  # by time
+    movie: subprocess.Popen[bytes] | None = None
+    cut: str = ""  # axes of the slices before, of `next-slice`
+
+    picked: SphereInfo | None = None
+    # The point of `picked` that was hit, scene units.
+    hit_point: tuple[float, float, float] | None = None
+    # Numbers of the picked particles, the latest last, with what is known of each.
+    picks: dict[int, list[str]] = field(default_factory=dict)
+    menu: OpenMenu = field(default_factory=OpenMenu)
+
+    overlay: int = PLAIN  # level of the text
+    panel: bool = False
+    full_screen: bool = False
+    help: int = 0  # the page shown, 0 for none
+    help_pages: int = 1
+    prompt: str | None = None  # typed as an answer to `question`
+    question: Question | None = None
+    loading: str = ""  # what is said while another file is loaded
+    reload_error: str = ""  # why the changed file is not shown
+    frame: Frame | None = None  # on the screen
+    failure: BaseException | None = None  # of the render thread
+    closing: bool = False
+    closes_after_save: bool = False
+    # Stops to add to a metered exposure, when that is known.
+    exposure_steps: float | None = None
+
+    def __post_init__(self) -> None:
+        self.said = "", 0.0  # the latest message, and when it ends
+        self.begin()
+
+    def begin(self) -> None:
+        """Show the scene with its own camera and light, as when it was opened."""
+        self.initial_tone = self.tone
+        self.samples = self.loaded_scene.job.settings.samples
+        self.content = self.loaded_scene.content
+        self.extents: tuple[object, dict[str, tuple[float, float]]] = None, {}
+        self.view = self.initial_view()
+        self.vertical_fov = (self.loaded_scene.scene.camera or Camera()).vertical_fov
+        self.submit(self.pack())
+        self.notify_of_scene()
+
+    def do(self, name: str, /, *values: Any, **named: Any) -> Any:
+        """Run an action of `ACTIONS`, with arguments in their order or by name.
+
+        Raises:
+            UserError: there is no such action, or its arguments are wrong.
+        """
+        found = actions.named(name)
+        arguments = found.bound(values, named)
+        if found.undo:
+            self.record(found.name)
+        return found.function(self, **arguments)
+
+    # The scene, its camera and its light
+
+    @property
+    def space(self) -> Space:
+        """The render space of the view."""
+        return view.space_of(self.loaded_scene.buffers)
+
+    @property
+    def aspect(self) -> float:
+        """Width of the picture divided by its height."""
+        return self.size[0] / self.size[1]
+
+    @property
+    def camera(self) -> Camera:
+        """The view as a camera for a scene."""
+        return view.camera_of(self.view, self.loaded_scene.buffers)
+
+    @property
+    def moving(self) -> bool:
+        """Whether something changes by itself."""
+        return self.turning or self.time.playing
+
+    @property
+    def frame_number(self) -> int:
+        """Number of the frame that is shown or loaded, from 0."""
+        frame = self.content.frame
+        if frame is None:
+            frame = self.time.initial or 0
+        return frame + self.time.count if frame < 0 else frame
+
+    def initial_view(self) -> View:
+        """Return the view of the scene's own camera."""
+        scene = self.loaded_scene
+        around = scene.surroundings(self.size)
+        return view.initial_view(scene.scene.camera, scene.buffers, self.aspect, around)
+
+    def showing_all(self, start: View, whole: bool = True) -> View:
+        """Return a view of all spheres from the same direction; see `view.to_all`."""
+        scene = self.loaded_scene
+        around = scene.surroundings(self.size)
+        return view.to_all(start, scene.buffers, self.aspect, whole, around)
+
+    def set_view(self, changed: View) -> None:
+        """Render another view."""
+        self.view = changed
+        self.request_render()
+
+    def turn(self, changed: View) -> None:
+        """Render a view after a turn; `collision` says what happens at a sphere."""
+        self.set_view(self.loaded_scene.colliders.turned(changed, self.view))
+
+    def move(self, changed: View) -> None:
+        """Render a view after a movement."""
+        self.set_view(self.loaded_scene.colliders.moved(changed, self.view))
+
+    def set_edits(self, changed: Edits) -> None:
+        """Render with other light, materials or background."""
+        self.edits = changed
+        self.request_render()
+
+    def resize(self, width: int, height: int) -> None:
+        """Follow the size of the window, in pixels; a view of all spheres is fitted again."""
+        if (width, height) == self.size or width < 1 or height < 1:
+            return
+        self.size = width, height
+        if self.view.fits_all:
+            self.view = self.showing_all(self.view)
+        self.request_render()
+
+    # Rendering
+
+    def pack(self) -> SceneBuffers:
+        """Return the packed scene of the current state; raises SceneError."""
+        return self.loaded_scene.buffers_for(self.view, self.size, self.edits)
+
+    def submit(self, buffers: SceneBuffers) -> None:
+        """Have a packed scene rendered."""
+        self.buffers = buffers  # those of the latest request
+        self._requested = self.view, self.edits
+        settings = self.edits.applied_to(self.loaded_scene.scene).render
+        request = RenderRequest(
+            self.loaded_scene, buffers, self.tone, self.samples, settings=settings
+        )
+        self.worker.show(request)
+
+    def request_render(self) -> None:
+        """Submit the current state; one that cannot be packed is undone, with a message."""
+        try:
+            buffers = self.pack()
+        except SceneError as error:
+            self.view, self.edits = self._requested
+            self.notify(str(error))
+            return
+        self.submit(buffers)
+
+    def show(self, content: Content) -> None:
+        """Ask for a content; it is shown when it is loaded."""
+        self.content = content
+        self.loader.show(content, self.loaded_scene)
+
+    # Messages
+
+    @property
+    def notice(self) -> str:
+        """The current message."""
+        return self.said[0] if self.notice_left else ""
+
+    @property
+    def notice_left(self) -> float:
+        """Seconds for which the message is still shown."""
+        return max(self.said[1] - perf_counter(), 0.0)
+
+    def notify(self, text: str) -> None:
+        """Show a message for `NOTICE_SECONDS`."""
+        self.said = text, perf_counter() + NOTICE_SECONDS
+
+    def notify_of_scene(self) -> None:
+        """Show the warnings of a scene that was loaded, or that it has no spheres."""
+        warnings = self.loaded_scene.job.warnings
+        if warnings:
+            count = len(warnings) - 1
+            more = f" (and {count} more in the terminal)" if count else ""
+            self.notify(warnings[0] + more)
+        if not self.loaded_scene.buffers.count:
+            self.notify(f"{self.loaded_scene.name} has no spheres")
+
+    def ask(self, question: Question) -> None:
+        """Open the prompt with a question; it closes the help."""
+        self.help, self.question, self.prompt = 0, question, ""
+
+    # Undo
+
+    def snapshot(self) -> Snapshot:
+        """Return what undo returns to."""
+        return Snapshot(self.view, self.space, self.edits, self.tone, self.content)
+
+    def record(self, name: str) -> None:
+        """Keep the current state before an action, unless the action continues the one before."""
+        history, now = self.history, perf_counter()
+        before, when = history.latest
+        history.latest = name, now
+        if name != before or now - when >= SAME_SECONDS:
+            history.before = [*history.before[1 - MOST_STEPS :], self.snapshot()]
+            history.after = []
