@@ -214,7 +214,7 @@ OPENING = {"open", "read_text", "read_bytes", "load", "fromfile", "memmap", "gen
 ALLOWED = {
     ("drawing/fonts.py", "truetype"),  # the font of the package
     ("scene/coloring/maps.py", "load"),  # the colour maps of the package
-    ("scene/particles/frame_index.py", "read_bytes"),  # of the cache folder
+    ("scene/particles/frame_index.py", "load"),  # of the cache folder
     ("scene/particles/compressed.py", "open"),  # an open file
     ("film/formats.py", "open"),  # an open file
     ("browser/client.py", "read_text"),  # the page of the package

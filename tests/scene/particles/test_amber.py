@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,8 @@ from raytracer.scene.particles.summary import summary
 from raytracer.scene.source import Source
 from raytracer.trajectory.source import frames_of
 from support.particle_files import complaint, write
+
+needs_mdanalysis = pytest.mark.skipif(find_spec("MDAnalysis") is None, reason="no MDAnalysis")
 
 POINTS = np.random.default_rng(5).uniform(0.1, 9.0, (6, 3))
 SYMBOLS = ["C", "H", "O", "N", "Cu", "Cl"]
@@ -78,6 +81,7 @@ def inpcrd() -> str:
     return INPCRD + "\n".join([*rows, box, ""])
 
 
+@needs_mdanalysis
 @pytest.mark.filterwarnings("ignore")
 def test_files_of_amber(tmp_path: Path) -> None:
     atoms = write(tmp_path / "a.prmtop", PRMTOP)
@@ -96,6 +100,7 @@ def test_files_of_amber(tmp_path: Path) -> None:
     assert bonds.tolist() == [[0, 1], [0, 2]]
 
 
+@needs_mdanalysis
 def test_coordinates_of_charmm(tmp_path: Path) -> None:
     path = write(tmp_path / "a.crd", CHARMM)
     data = read(path)
@@ -121,6 +126,7 @@ def mdcrd(frames: int, box: bool = True, end: str = "\n") -> str:
     return end.join([*lines, ""])
 
 
+@needs_mdanalysis
 @pytest.mark.parametrize("box", [True, False])
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize("name", ["a.mdcrd", "a.crd", "a.trj", "a.mdcrd.gz"])
@@ -147,6 +153,7 @@ def test_trajectories_of_amber_in_text(tmp_path: Path, name: str, end: str, box:
         load(path, 4, topology=atoms)
 
 
+@needs_mdanalysis
 def test_trajectories_of_amber_in_scene_files(tmp_path: Path) -> None:
     write(tmp_path / "a.prmtop", PRMTOP)
     write(tmp_path / "a.mdcrd", mdcrd(3).rstrip("\n"))
@@ -157,6 +164,7 @@ def test_trajectories_of_amber_in_scene_files(tmp_path: Path) -> None:
     np.testing.assert_allclose(spheres.centers, np.round(POINTS, 3) + 2.0, atol=1e-9)
 
 
+@needs_mdanalysis
 def test_a_trajectory_of_amber_without_a_topology(tmp_path: Path) -> None:
     said = complaint(write(tmp_path / "a.mdcrd", mdcrd(1)))
     assert "files ending in '.mdcrd' cannot be read without a topology" in said

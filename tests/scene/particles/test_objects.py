@@ -53,6 +53,23 @@ def test_ase() -> None:
     assert (labels.says, labels.names) == ("types", ["8", "1", "29"])
 
 
+def test_chemfiles() -> None:
+    library = pytest.importorskip("chemfiles")
+    frame = library.Frame()
+    for symbol, point in zip(SYMBOLS, POINTS.tolist(), strict=True):
+        frame.add_atom(library.Atom(symbol), point)
+    frame.add_bond(0, 1, library.BondOrder.Double)
+    frame.cell = library.UnitCell([10.0, 11.0, 12.0])
+    data = read_object(frame)
+    np.testing.assert_array_equal(data.centers, POINTS)
+    np.testing.assert_array_equal(data.radius, RADII)
+    require_box(frame, np.diag([10.0, 11.0, 12.0]))
+    source = object_source(frame)
+    assert source.bonds is not None
+    assert source.bonds.tolist() == [[0, 1]]
+    assert source.bond_columns["order"].tolist() == [2.0]
+
+
 def test_mdanalysis() -> None:
     library = pytest.importorskip("MDAnalysis")
     universe = library.Universe.empty(4, 1, atom_resindex=[0] * 4, trajectory=True)

@@ -32,6 +32,7 @@ class ObjectKind(NamedTuple):
 KINDS = (
     ObjectKind("ase", ("Atoms",), "ase"),
     ObjectKind("MDAnalysis", ("Universe", "AtomGroup"), "mdanalysis"),
+    ObjectKind("chemfiles", ("Frame",), "chemfiles"),
     ObjectKind("rdkit", ("Mol",), "rdkit"),
     ObjectKind("ovito", ("DataCollection", "Pipeline"), "ovito"),
     ObjectKind("gsd", ("Frame", "Snapshot"), "gsd"),
