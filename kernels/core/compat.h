@@ -40,14 +40,14 @@ typedef long long int64_t;
 typedef unsigned long long uint64_t;
 #endif
 
-// Whether paths are traced, and with them materials other than Phong's and area lights. Scenes without
-// any of these are rendered by code that knows none.
+// Whether there are paths, materials other than Phong's, area lights and what else needs_path_tracing names. Scenes
+// without any of these are rendered by code that knows none.
 #if !defined(RT_FULL_SHADING)
 #define RT_FULL_SHADING 0
 #endif
 
-// Whether the scene has capsules beside spheres (geom/primitive.h). One without them is rendered by code that knows
-// none.
+// Whether the scene has other solids than spheres: capsules, cones, ellipsoids (geom/solid.h). One without them is
+// rendered by code that knows none.
 #if !defined(RT_SOLIDS)
 #define RT_SOLIDS 0
 #endif

@@ -1,8 +1,9 @@
 // A ground of which the camera sees the shadows alone. Where a camera ray meets it, the picture has in its alpha the share
-// of light that things keep off, with the light of all lights and of the sky on white, and beside it what is behind. Other rays meet it as any surface: it reflects light onto things, and mirrors show it.
+// of light that things keep off, with the light of all lights and of the sky on white, and what is behind it. Other rays
+// meet it as any surface: it reflects light onto things, and mirrors show it.
 //
-// Area lights and the sky are sampled, and each sample of a pixel has a share of its own. An environment map
-// is sampled by its brightness, and its light by all samples together is known.
+// Area lights and the sky are sampled, and each sample of a pixel has a share of its own. An environment map is sampled
+// by its brightness, and its light by all samples together is known.
 #pragma once
 #include "ao.h"
 #include "path_tracing.h"
