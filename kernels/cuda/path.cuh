@@ -153,7 +153,7 @@ template <class Traversal>
 struct PathTracer {
   const rt::SceneTables& scene;
   const Traversal& traversal;
-  PathState<float> path;  // where it meets its next surface
+  PathStep<float> next;  // of the path, to its next surface
   Vec3<float> radiance;
 
   RT_DEVICE Surface<float> surface(bool, const PathState<float>& p) const {
@@ -183,18 +183,19 @@ struct PathTracer {
     RT_NS::keep_surface(scene, p, f, ambient, open);
   }
   RT_DEVICE void push(bool, const PathState<float>& p, const Surface<float>& f, const PathStep<float>& step) {
-    path = step.path;
-    float t = step.t;
+    next = step;
 #if RT_FULL_SHADING
-    if (nests(*scene.frame)) leave_surface(scene, p, f, path);
-    path_intersect_closest(scene, traversal, path, step.self, t);
-    add_crossed_lights(scene, *this, true, path, t);
-    if (nests(*scene.frame)) {
-      const Crossing crossed = cross_path(scene, traversal, path);
-      path = crossed.path, radiance = radiance + crossed.radiance;
-    }
-#else
-    path_intersect_closest(scene, traversal, path, step.self, t);
+    if (nests(*scene.frame)) leave_surface(scene, p, f, next.path);
+#endif
+  }
+  // To the next surface of the path.
+  RT_DEVICE void follow() {
+    path_intersect_closest(scene, traversal, next.path, next.self, next.t);
+#if RT_FULL_SHADING
+    add_crossed_lights(scene, *this, true, next.path, next.t);
+    if (!nests(*scene.frame)) return;
+    const Crossing crossed = cross_path(scene, traversal, next.path);
+    next.path = crossed.path, radiance = radiance + crossed.radiance;
 #endif
   }
 };
@@ -205,7 +206,7 @@ struct PathTracer {
 template <class Traversal>
 RT_DEVICE_CALLED float4 trace_shadow(const rt::SceneTables& s, const Traversal& traversal,
                                      const PathState<float>& camera) {
-  PathTracer<Traversal> tracer = {s, traversal, camera, {0.0f, 0.0f, 0.0f}};
+  PathTracer<Traversal> tracer = {s, traversal, {camera, kNoPrim, kInfinity}, {0.0f, 0.0f, 0.0f}};
   const float alpha = caught_shadow<float>(s, tracer, true, camera);
   const Vec3<float> behind = (1.0f - alpha) * shade_miss(s, camera);
   return make_float4(behind.x, behind.y, behind.z, shows_environment(*s.frame) ? 1.0f : alpha);
@@ -225,14 +226,15 @@ RT_DEVICE float4 trace_path(const rt::SceneTables& s, const Traversal& traversal
 #if RT_FULL_SHADING
   if (p.prim != kNoPrim && catches_shadows(*s.frame) && meets_catcher(s, p)) return trace_shadow(s, traversal, p);
 #endif
-  PathTracer<Traversal> tracer = {s, traversal, p, {0.0f, 0.0f, 0.0f}};
+  PathTracer<Traversal> tracer = {s, traversal, {p, kNoPrim, kInfinity}, {0.0f, 0.0f, 0.0f}};
   const float coverage = camera_coverage(*s.frame, p);
   for (;;) {  // in other shapes of this loop, the compiler spills up to a third more registers
-    if (tracer.path.prim == kNoPrim) {
-      tracer.add(true, shade_miss(s, tracer.path));
+    if (tracer.next.path.prim == kNoPrim) {
+      tracer.add(true, shade_miss(s, tracer.next.path));
       break;
     }
-    if (!surface_step<float>(s, tracer, true, tracer.path)) break;
+    if (!surface_step<float>(s, tracer, true, tracer.next.path)) break;
+    tracer.follow();
   }
   return make_float4(tracer.radiance.x, tracer.radiance.y, tracer.radiance.z, coverage);
 }
