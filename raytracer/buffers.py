@@ -31,28 +31,11 @@ DIGEST_VERSION = 2
 """Of what a digest covers and how; only films with digests of this version can be resumed."""
 
 
-def _no_ids() -> NDArray[np.int32]:
+def _empty(kind: str, *row: int) -> NDArray[Any]:
+    """Return an array without rows."""
     import numpy as np
 
-    return np.zeros(0, np.int32)
-
-
-def _no_axes() -> NDArray[np.float32]:
-    import numpy as np
-
-    return np.zeros((0, 3), np.float32)
-
-
-def _round_alone() -> NDArray[np.uint8]:
-    import numpy as np
-
-    return np.zeros(0, np.uint8)
-
-
-def _no_shapes() -> NDArray[np.float32]:
-    import numpy as np
-
-    return np.zeros((0, 8), np.float32)
+    return np.zeros((0, *row), kind)
 
 
 def none_of(struct: str) -> NDArray[np.void]:
@@ -62,12 +45,6 @@ def none_of(struct: str) -> NDArray[np.void]:
     from raytracer.layout import dtype
 
     return np.zeros(0, dtype(struct))
-
-
-def _all_opaque() -> NDArray[np.uint16]:
-    import numpy as np
-
-    return np.zeros(0, np.uint16)
 
 
 EVEN, FLAT, CONE, ELLIPSOID = 1, 2, 4, 6
@@ -163,15 +140,15 @@ class SceneBuffers:
     frame: NDArray[np.void]
     center: NDArray[np.float64]
     scale: float
-    large_id: NDArray[np.int32] = field(default_factory=_no_ids)
+    large_id: NDArray[np.int32] = field(default_factory=partial(_empty, "i4"))
     large: NDArray[np.void] = field(default_factory=partial(none_of, "LargeSphere"))
     emitters: NDArray[np.void] = field(default_factory=partial(none_of, "Emitter"))
-    opacity: NDArray[np.uint16] = field(default_factory=_all_opaque)
+    opacity: NDArray[np.uint16] = field(default_factory=partial(_empty, "u2"))
     sky: NDArray[np.void] = field(default_factory=partial(none_of, "EnvironmentTexel"))
-    axis: NDArray[np.float32] = field(default_factory=_no_axes)
-    end_row: NDArray[np.int32] = field(default_factory=_no_ids)
-    form: NDArray[np.uint8] = field(default_factory=_round_alone)
-    shapes: NDArray[np.float32] = field(default_factory=_no_shapes)
+    axis: NDArray[np.float32] = field(default_factory=partial(_empty, "f4", 3))
+    end_row: NDArray[np.int32] = field(default_factory=partial(_empty, "i4"))
+    form: NDArray[np.uint8] = field(default_factory=partial(_empty, "u1"))
+    shapes: NDArray[np.float32] = field(default_factory=partial(_empty, "f4", 8))
 
     @property
     def count(self) -> int:

@@ -73,7 +73,8 @@ SMALL = 1 << 20
 KEY_PARTS = 16
 """Most parts of a dotted key; the longest of a scene has four."""
 
-DEEP_KEY = re.compile(rf"""(?<![\w"'-])(?:[\w"'-]++[ \t]*+\.[ \t]*+){{{KEY_PARTS}}}""")
+_PART = r"""(?:[\w-]++|"(?:\\.|[^"\\\n])*+"|'[^'\n]*+')[ \t]*+"""
+DEEP_KEY = re.compile(rf"""(?<![\\\w"'-])(?:{_PART}\.[ \t]*+){{{KEY_PARTS}}}""")
 """What only such a key has: time and memory that TOML takes grow with the square of its parts."""
 
 MOST_HINTS = 10
