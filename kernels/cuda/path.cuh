@@ -186,6 +186,7 @@ struct PathTracer {
     next = step;
 #if RT_FULL_SHADING
     if (nests(*scene.frame)) leave_surface(scene, p, f, next.path);
+    follow();
 #endif
   }
   // To the next surface of the path.
@@ -214,7 +215,8 @@ RT_DEVICE_CALLED float4 trace_shadow(const rt::SceneTables& s, const Traversal& 
 
 #endif
 
-// Radiance and coverage of a path whose camera ray meets p.prim.
+// Radiance and coverage of a path whose camera ray meets p.prim. In other shapes of the two loops, the compiler spills up
+// to a third more registers.
 template <class Traversal>
 RT_DEVICE float4 trace_path(const rt::SceneTables& s, const Traversal& traversal, PathState<float> p) {
 #if RT_FULL_SHADING
@@ -222,13 +224,22 @@ RT_DEVICE float4 trace_path(const rt::SceneTables& s, const Traversal& traversal
     enter_camera_media(s, p);
     p = cross_path(s, traversal, p).path;
   }
-#endif
-#if RT_FULL_SHADING
-  if (p.prim != kNoPrim && catches_shadows(*s.frame) && meets_catcher(s, p)) return trace_shadow(s, traversal, p);
-#endif
+  if (p.prim == kNoPrim) {
+    const Vec3<float> radiance = shade_miss(s, p);
+    return make_float4(radiance.x, radiance.y, radiance.z, camera_coverage(*s.frame, p));
+  }
+  if (catches_shadows(*s.frame) && meets_catcher(s, p)) return trace_shadow(s, traversal, p);
+  PathTracer<Traversal> tracer = {s, traversal, {p, kNoPrim, kInfinity}, {0.0f, 0.0f, 0.0f}};
+  const float coverage = 1.0f;
+  while (surface_step<float>(s, tracer, true, tracer.next.path)) {
+    if (tracer.next.path.prim != kNoPrim) continue;
+    tracer.add(true, shade_miss(s, tracer.next.path));
+    break;
+  }
+#else
   PathTracer<Traversal> tracer = {s, traversal, {p, kNoPrim, kInfinity}, {0.0f, 0.0f, 0.0f}};
   const float coverage = camera_coverage(*s.frame, p);
-  for (;;) {  // in other shapes of this loop, the compiler spills up to a third more registers
+  for (;;) {
     if (tracer.next.path.prim == kNoPrim) {
       tracer.add(true, shade_miss(s, tracer.next.path));
       break;
@@ -236,6 +247,8 @@ RT_DEVICE float4 trace_path(const rt::SceneTables& s, const Traversal& traversal
     if (!surface_step<float>(s, tracer, true, tracer.next.path)) break;
     tracer.follow();
   }
+#endif
   return make_float4(tracer.radiance.x, tracer.radiance.y, tracer.radiance.z, coverage);
 }
+
 }  // namespace RT_NS
