@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from math import prod
 
 from raytracer.errors import MemoryNeedError, UserError
-from raytracer.film.aovs import AOVS
 from raytracer.layout import draft_shape
 from raytracer.resources import (
     available_address_space,
@@ -81,11 +80,11 @@ class Output:
 
     Args:
         bits: of the picture, per channel.
-        aovs: names of the output variables that are rendered.
+        aov_channels: channels of the output variables that are rendered.
         film: ".npz" or ".exr" if the film is saved, otherwise "".
         histogram: whether a histogram is drawn.
         begun: whether the film is in memory already.
-        carried: names of the output variables that it has.
+        film_channels: channels of the output variables that it has.
         window: whether a window shows it while samples are added.
         denoise: whether noise is removed.
         bloom: whether the picture has bloom.
@@ -95,11 +94,11 @@ class Output:
     """
 
     bits: int = 8
-    aovs: tuple[str, ...] = ()
+    aov_channels: int = 0
     film: str = ""
     histogram: bool = False
     begun: bool = False
-    carried: tuple[str, ...] = ()
+    film_channels: int = 0
     window: bool = False
     denoise: bool = False
     bloom: bool = False
@@ -144,7 +143,7 @@ class Need:
     def picture(self) -> int:
         """Bytes of the film, and of what is made of it."""
         pixels, out = self.width * self.height, self.output
-        aovs = 4 * sum(len(AOVS[name]) for name in out.aovs)
+        aovs = 4 * out.aov_channels
         light = aovs + out.bits // 2 + (0 if out.begun else FILM)
         light += (FILM if out.parts else 0) + (FILM + COUNT if out.counts else 0)
         later = [
@@ -153,7 +152,7 @@ class Need:
         ]
         size = (light + max(later)) * pixels
         if out.film == ".exr":  # the mean, and a plane for each channel
-            planes = 3 * FILM + aovs + 4 * sum(len(AOVS[name]) for name in out.carried)
+            planes = 3 * FILM + aovs + 4 * out.film_channels
             size += planes * (pixels + EXR_COPIES * self.width * min(EXR_ROWS, self.height))
         if out.denoise:
             size += min(DENOISE * pixels, MAX_DENOISE)
@@ -208,7 +207,7 @@ def require_device(need: Need, available: int, tree: int = 0) -> None:
 
     def size(need: Need) -> int:
         pixels, out = need.width * need.height, need.output
-        hits = min(48 * pixels, HITS) if out.aovs or out.denoise else 0
+        hits = min(48 * pixels, HITS) if out.aov_channels or out.denoise else 0
         draft = 4 * prod(draft_shape(need.height, need.width)) if out.window else 0
         film = FILM * pixels + draft + max(out.bits // 2 * pixels, hits)
         return need.looks + (tree or need.tree(NODES)) + film

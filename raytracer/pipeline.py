@@ -17,7 +17,7 @@ from raytracer.arguments import function, items, of_kind, real, text, whole
 from raytracer.backends.select import select
 from raytracer.errors import UserError, counted, naming
 from raytracer.fields import check_names, takes
-from raytracer.film.aovs import GUIDE_RAYS, GUIDES, check_aovs, from_hits, means
+from raytracer.film.aovs import GUIDE_RAYS, GUIDES, channels, check_aovs, from_hits, means
 from raytracer.film.film import (
     Crop,
     Film,
@@ -153,7 +153,7 @@ def render(
     )
     if first_sample is not None:
         first_sample = whole(first_sample, "first_sample", error=UserError)
-    output = memory.Output(aovs=variables, bloom=bloom, parts=seconds is not None)
+    output = memory.Output(aov_channels=channels(variables), bloom=bloom, parts=seconds is not None)
     with (
         prepare(
             source,

@@ -294,7 +294,7 @@ def run(call: Call, outputs: OutputSet) -> None:
     from raytracer.commands.picture import OPTIONS, check_target, record, warn_of_non_finite
     from raytracer.commands.report import print_json, print_lines
     from raytracer.film import film_file
-    from raytracer.film.aovs import AOVS, check_aovs
+    from raytracer.film.aovs import AOVS, channels, check_aovs
     from raytracer.film.film import Film
     from raytracer.film.tone_settings import ToneSettings
     from raytracer.memory import Output
@@ -311,10 +311,11 @@ def run(call: Call, outputs: OutputSet) -> None:
     resumed = Film.load(call.resume, unchanged) if call.resume else None
     crop = call.crop or crop_of(resumed)
     output = Output(
-        bits=call.bits, aovs=aovs, film=Path(call.film or "").suffix.lower() or exr,
+        bits=call.bits, aov_channels=channels(aovs),
+        film=Path(call.film or "").suffix.lower() or exr,
         histogram=call.histogram is not None, begun=resumed is not None,
         bloom=bool(call.tone.get("bloom")), parts=call.time is not None,
-        carried=tuple(resumed.aovs) if resumed else (),
+        film_channels=channels(resumed.aovs) if resumed else 0,
     )  # fmt: skip
     with prepared(call, source, crop, output) as job:
         if not call.output:

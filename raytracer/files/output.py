@@ -399,6 +399,8 @@ def _beside(target: Path) -> Iterator[Path]:
     try:
         old = target.stat()
     except FileNotFoundError:
+        old = None
+    if old is None:  # not in the handler, which would become the context of a later exception
         with temporary(target.parent) as path:
             yield path
         return

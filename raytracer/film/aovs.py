@@ -8,6 +8,8 @@ from raytracer.errors import UserError, shown_value, suggestion
 from raytracer.settings import UNLIMITED
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -34,6 +36,11 @@ They are taken of `GUIDE_RAYS` x `GUIDE_RAYS` rays a pixel, so that edges are sm
 
 GUIDE_RAYS = 2
 """Rays of a guide along each side of a pixel."""
+
+
+def channels(names: Iterable[str]) -> int:
+    """Return the number of channels of output variables."""
+    return sum(len(AOVS[name]) for name in names)
 
 
 def check_aovs(names: str | None) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ from raytracer.files.access import (
     printed,
     reading,
 )
-from raytracer.film.aovs import AOVS, INTEGERS
+from raytracer.film.aovs import AOVS, INTEGERS, channels
 from raytracer.memory import require_room, size_text
 from raytracer.settings import MAX_SAMPLES
 
@@ -101,7 +101,7 @@ def require_space(film: Film, path: str | Path, aovs: Sequence[str] = ()) -> Non
         OutputError: there is no room.
     """
     height, width = film.sums.shape[:2]
-    per_pixel = 16 + sum(4 * len(AOVS[name]) for name in aovs)
+    per_pixel = 16 + 4 * channels(aovs)
     if Path(path).suffix.lower() == ".npz":
         output.require_space(path, per_pixel * width * height)
 

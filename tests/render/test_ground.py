@@ -260,8 +260,8 @@ def test_it_is_neither_a_lamp_nor_of_glass(material: raytracer.Principled) -> No
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"height": "under"}, r"ground\.height: 'under' is neither 'below' nor a finite height"),
-        ({"height": float("inf")}, r"ground\.height: inf is neither"),
+        ({"height": "under"}, r"ground\.height: must be 'below' or a number, not 'under'"),
+        ({"height": float("inf")}, r"ground\.height: must be a finite number, not inf"),
         ({"color": "gras"}, r"ground\.color: there is no colour named 'gras'"),
         ({"material": "chrom"}, r"ground\.material: there is no material named 'chrom'"),
         ({"height": 1e30}, r"ground\.height: is too far from the spheres"),
