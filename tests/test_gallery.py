@@ -11,6 +11,8 @@ from PIL import Image
 from raytracer.film import png
 from support import gallery
 
+pytestmark = pytest.mark.slow
+
 NEEDS = {"web": "h5py", "colloids": "gsd", "valley": "laspy", "perovskite": "gemmi"}
 
 CROP = (280, 168, 360, 216)

@@ -16,6 +16,8 @@ import pytest
 import raytracer
 from raytracer.cli import INTERRUPTED
 
+pytestmark = pytest.mark.slow
+
 # Seconds; a tenth of a second is what it takes, and half a minute what would go on without an end.
 # On a loaded machine the memory of a large picture alone takes more than five.
 PATIENCE = 20.0

@@ -13,6 +13,8 @@ import pytest
 
 from raytracer.files.output import claimed
 
+pytestmark = pytest.mark.slow
+
 SCENE = "[[spheres]]\ncenters = [[0, 0, 0], [2, 0, 0]]\n[render]\nwidth = 32\nheight = 24\n"
 MANY = ("--turntable", "2000s", "--samples", "1", "--backend", "cpu", "-q")
 FEW = ("--turntable", "0.2s", "--samples", "1", "--backend", "cpu", "-q")

@@ -37,9 +37,12 @@ VARIABLES = ["--aov", "depth,normal,albedo,id,position,samples"]
 RENDER = ["render", "a.npz", "-o", "a.png", "-q", *SAMPLE]
 FILM = [*RENDER, *LARGE, *VARIABLES, "--film"]
 
-pytestmark = pytest.mark.skipif(
-    not Path("/proc/self/status").exists(), reason="reads memory as Linux tells it"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        not Path("/proc/self/status").exists(), reason="reads memory as Linux tells it"
+    ),
+]
 
 
 def write(name: str, count: int) -> None:

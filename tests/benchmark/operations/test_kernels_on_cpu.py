@@ -21,7 +21,10 @@ SUPPORT = Path(__file__).resolve().parents[2] / "support"
 MULTIPROCESSORS = 1
 GUARD = 64  # bytes before and behind every output
 
-pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is missing")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is missing"),
+]
 
 
 def generator(*parameters: object) -> np.random.Generator:

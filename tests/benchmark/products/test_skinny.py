@@ -25,6 +25,8 @@ from raytracer.benchmark.products.skinny import (
 )
 from raytracer.compile_all import jobs
 
+pytestmark = pytest.mark.slow
+
 OPS = [("matmul", "float32"), ("matmul_bf16", "bfloat16"), ("matmul_bf16", "bfloat16_out")]
 SIZES = [
     (1, 1, 1), (1, 50, 700), (3, 2, 333), (300, 5, 64), (9, 130, 257), (37, 17, 40), (64, 40, 96),

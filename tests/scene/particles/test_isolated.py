@@ -26,6 +26,8 @@ from raytracer.scene.particles.read import read, source_of
 from raytracer.scene.particles.registry import FORMATS, LIBRARIES
 from support.particle_files import complaint, write
 
+pytestmark = pytest.mark.slow
+
 PACKAGE = "raytracer.scene.particles"
 FOLDER = Path(raytracer.__file__).parent / "scene" / "particles"
 OURS = {"raytracer", "numpy", "typing_extensions"}
