@@ -163,3 +163,17 @@ def test_bash_completes_as_one_types(tmp_path: Path) -> None:
         shell.wait()
         os.close(parent)
         os.close(child)
+
+
+def test_underscores_of_earlier_versions_are_understood(capsys: Captured) -> None:
+    words = ["render", "ball.toml", "-q", "-o", "a.png", "--no_bond_orders", "--max_samples=9"]
+    assert main(words) == 0
+    assert capsys.readouterr().err.splitlines() == [
+        f"raytracer: warning: {old} is deprecated, for names of options have hyphens: say {new}"
+        for old, new in (
+            ("--no_bond_orders", "--no-bond-orders"),
+            ("--max_samples", "--max-samples"),
+        )
+    ]
+    assert main(["render", "ball.toml", "--color_bie", "z"]) == 2
+    assert "'--color_bie'; did you mean '--color-by'?" in capsys.readouterr().err

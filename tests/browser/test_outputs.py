@@ -214,3 +214,64 @@ def test_who_calls_has_all_rights_and_a_page_has_not(
         assert len(written) == count
         for path in written:
             path.unlink()
+
+
+def said(page: Page, words: str) -> None:
+    """Wait for a sentence."""
+    page.wait_for_selector(f".rt-notice:has-text('{words}')")
+
+
+@pytest.mark.browser
+def test_movies_of_pages_are_new_and_numbered(
+    chromium: Browser, data: Path, tmp_path: Path
+) -> None:
+    pytest.importorskip("av")
+    folder, outside = tmp_path / "movies", tmp_path / "outside.mp4"
+    folder.mkdir()
+    (folder / "run-movie-1.mp4").write_text("mine")
+    (folder / "run-movie-2.mp4").symlink_to(outside)
+    before = tree(data)
+    with (
+        served(data / "run.xyz", "--output-folder", str(folder), folder=data) as server,
+        opened(chromium, server.address) as page,
+        opened(chromium, server.address, width=390) as other,
+    ):
+        page.click("button:text('animate')")
+        said(page, "is rendered in the background")
+        other.click("button:text('animate')")
+        said(other, "a movie is being rendered already")
+        said(page, "run-movie-3.mp4")
+        other.click("button:text('animate')")
+        said(page, "run-movie-4.mp4")
+    assert tree(data) == before
+    assert sorted(path.name for path in folder.iterdir()) == [
+        f"run-movie-{number}.mp4" for number in (1, 2, 3, 4)
+    ]
+    assert (folder / "run-movie-1.mp4").read_text() == "mine"
+    assert not outside.exists()
+    for number in (3, 4):
+        assert b"ftyp" in (folder / f"run-movie-{number}.mp4").read_bytes()[:16]
+
+
+def test_a_movie_that_becomes_too_large_is_ended(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(outputs, "MAX_BYTES", 50_000)  # the scene fits, and no frame
+    monkeypatch.setattr("raytracer.viewer.keyframes.LOOK_SECONDS", 0.01)
+    options: dict[str, Any] = {"backend": "cpu", "threads": 1, "samples": 1, "size": (320, 240)}
+    host = Host(lambda wake: Session.open(data / "run.xyz", wake=wake, **options), tmp_path)
+    client = Client()
+    host.join(client)
+    try:
+        for name in ("keyframe", "keyframe", "animate"):
+            host.receive(client, Act(type="act", name=name))
+        end = monotonic() + PATIENCE
+        notice = ""
+        while "was not rendered: this server writes no more" not in notice:
+            notice = host.call(lambda session: session.state()["notice"]) or notice
+            assert monotonic() < end, notice
+            sleep(0.02)
+        assert list(tmp_path.glob(".raytracer-*/*")) == []
+    finally:
+        host.close()
+    assert [path.name for path in tmp_path.iterdir()] == ["data"]

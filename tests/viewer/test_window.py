@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+import raytracer
 from raytracer import ToneSettings
 from raytracer.viewer.edits import BACKGROUNDS
 from support.display import Display
@@ -109,3 +111,26 @@ def test_a_moving_picture_is_coarser_and_refines_at_rest(open_window: Open) -> N
     assert coarse.traced[0] * 400 == pytest.approx(coarse.traced[1] * 640, rel=0.02)
     remote.ask("key", "release", "LEFT")
     assert remote.rest().traced == (640, 400)
+
+
+@pytest.mark.parametrize("moves", ["drag", "O Y"])
+def test_from_below_the_ground_is_not_in_the_way(
+    open_window: Open, display: Display, moves: str
+) -> None:
+    """It was one flat colour. The picture is that of the scene without a ground, byte for byte."""
+    path = Path(__file__).parents[2] / "scenes/three_balls.toml"
+    window = open_window("--size", "240x160", "--samples", "2", scene=path)
+    window.rest()
+    for move in moves.split():
+        if move == "drag":
+            center = ("mousemove", 120, 80, "mousedown", 1)
+            display.xdotool(*center, "mousemove", 120, 60, "mousemove", 120, 52, "mouseup", 1)
+        else:
+            window.press(move)
+    state = window.until(lambda s: s.eye[1] < 0.0 and s.rest, "a view from below")
+    scene = raytracer.load(path)
+    sky = replace(scene.background, up=(0.0, 1.0, 0.0))  # it does not follow the camera
+    scene = replace(scene, camera=state.camera, background=sky, ground=None)
+    expected = raytracer.render(scene, backend="cpu", width=240, height=160, samples=2)
+    np.testing.assert_array_equal(window.shot(), expected.to_uint8())
+    assert len(np.unique(window.shot().reshape(-1, 3), axis=0)) > 1000
