@@ -17,6 +17,7 @@ from raytracer.errors import (
     TEXT_LETTERS,
     SceneError,
     UserError,
+    nearest,
     shown,
     shown_value,
     suggestion,
@@ -291,7 +292,9 @@ def _is_meant(kind: Kind, value: object) -> bool:
     """Whether the message of a kind says best what is wrong with a value."""
     has_items = list in kind.plain or dict in kind.plain
     if isinstance(value, str):
-        return has_items if {",", "="} & {*value} else str in kind.plain and len(kind.words) != 1
+        if {",", "="} & {*value}:
+            return has_items
+        return str in kind.plain and (not kind.words or bool(nearest(value, kind.words)))
     return isinstance(value, tuple(kind.plain)) or (has_items and isinstance(value, tuple))
 
 

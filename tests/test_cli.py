@@ -508,3 +508,11 @@ def test_the_progress_bar_waits_and_shows_the_rate(capsys: pytest.CaptureFixture
     with ProgressBar(1000, show=True, delay=0.0) as bar:
         bar(0.5)
     assert "samples/s" in capsys.readouterr().err
+
+
+def test_half_floats_reach_the_film(scene: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    saved: list[Any] = []
+    monkeypatch.setattr(raytracer.Film, "save", lambda _, path, **options: saved.append(options))
+    monkeypatch.setattr("raytracer.film.film_file.check_target", lambda *_: None)
+    assert main(["render", scene, "-q", "-o", "a.png", "--film", "a.exr", "--half"]) == 0
+    assert saved[0]["half"] is True

@@ -437,7 +437,8 @@ class _Movie(_Job):
 
     def _store(self) -> FrameStore:
         """Return the folder of finished frames; it is made."""
-        return FrameStore(self.target, self.digest, len(self.plan.shots))
+        count = len(self.plan.shots)
+        return FrameStore(self.target, self.digest, count, opaque=not self.is_picture)
 
     def begin(self, renderer: Renderer) -> None:
         warn_of_size(self.target, (renderer.settings.width, renderer.settings.height))

@@ -19,6 +19,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from raytracer.animation.movie import no_transparency
 from raytracer.errors import OutputError, UserError
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 ROOM = 1 / 16
 """Share of the free disk that all frames may take without compression."""
 
-_NAME = re.compile(r"\d{6,}-[0-9a-f]{16}(\.npz|\.json)(\.\d+\.new)?")
+_NAME = re.compile(r"\d{6,}-[0-9a-f]{16}(\.npz|\.png|\.yuv|\.json)(\.\d+\.new)?")
 
 
 def packed(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
@@ -53,14 +54,15 @@ class FrameStore:
         movie: path of the movie.
         digest: of all that the frames depend on, 16 hexadecimal digits.
         count: number of frames.
+        opaque: whether the movie has no transparency.
 
     Raises:
         OutputError: the folder cannot be made.
     """
 
-    def __init__(self, movie: Path, digest: str, count: int) -> None:
+    def __init__(self, movie: Path, digest: str, count: int, opaque: bool = False) -> None:
         self.folder = movie.with_name(f"{movie.name}.frames")
-        self._digest, self._count = digest, count
+        self._movie, self._digest, self._count, self._opaque = movie, digest, count, opaque
         try:
             self.folder.mkdir(exist_ok=True)
         except OSError as error:
@@ -83,7 +85,14 @@ class FrameStore:
         return self.path(index).is_file()
 
     def save(self, index: int, image: Image, exposure: float | None) -> None:
-        """Keep a picture; the exposure is noted apart. Raises OutputError: the disk is full."""
+        """Keep a picture; the exposure is noted apart.
+
+        Raises:
+            OutputError: the disk is full.
+            UserError: the picture is transparent, and the movie has no transparency.
+        """
+        if self._opaque and image.transparent:
+            raise no_transparency(self._movie)
         self.write(index, packed(image.to_uint8()))
 
     def write(self, index: int, frame: NDArray[np.uint8]) -> None:

@@ -404,7 +404,7 @@ def _write(call: Call, target: Path, film: Film, image: Image) -> None:
     with Batch() as batch:
         if call.film:
             with batch.step():
-                film.save(call.film, batch=batch)
+                film.save(call.film, half=call.half, batch=batch)
         with batch.step():
             image.save(target, call.bits, batch, quality=call.quality)
         if call.legend_file:

@@ -59,7 +59,7 @@ def read_npy(file: OpenFile, index: int | None = None) -> NDArray[Any]:
     with reading(file.source, ".npy"):
         file.file.seek(0)
         header = read_header(file.file, file.source)
-        _require_bytes(header, file.size - file.file.tell(), file.source)
+        require_bytes(header, file.size - file.file.tell(), file.source)
         by_row = index is not None and not header.fortran_order
         item = header._replace(shape=header.shape[1:]) if by_row else header
         require_room(file.source, item.nbytes)
@@ -98,7 +98,7 @@ def read_header(stream: IO[bytes], label: str) -> Header:
     return header
 
 
-def _require_bytes(header: Header, there: int, label: str) -> None:
+def require_bytes(header: Header, there: int, label: str) -> None:
     """Refuse a header that says more values than there are bytes."""
     if header.nbytes > there:
         raise DataFileError(
@@ -177,7 +177,7 @@ class Archive:
         entry, label = self._entry(name), self.label(name)
         with self.stream(entry) as stream, reading(label, ".npy"):
             header = read_header(stream, label)
-            _require_bytes(header, entry.file_size - stream.tell(), label)
+            require_bytes(header, entry.file_size - stream.tell(), label)
             values = _values(stream, header, label)
             while stream.read(PIECE):  # the sum is compared at the end
                 pass
@@ -197,6 +197,7 @@ class Archive:
                 raise DataFileError(
                     f"{label}: is in Fortran order: save its numpy.ascontiguousarray"
                 )
+            require_bytes(header, entry.file_size - stream.tell(), label)
             item = header._replace(shape=header.shape[1:])
             require_room(label, item.nbytes)
             source = self.seek(entry, stream, stream.tell() + index * item.nbytes)

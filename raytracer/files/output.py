@@ -295,7 +295,8 @@ def claimed(path: Path) -> Iterator[None]:
     claim = Path(folder, f"{PREFIX}claim-{digest}.lock")
     while True:
         try:
-            file = claim.open("a+")
+            number = os.open(claim, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
+            file = os.fdopen(number, "r+")
         except OSError as error:
             raise _unwritten(path, error) from error
         with file:

@@ -1,1 +1,21 @@
 """Scenes: what can be said, read from files, and packed for a backend."""
+
+from __future__ import annotations
+
+from typing import Any
+
+_MOVED = (
+    "Ambient", "Background", "Camera", "Clip", "DirectionalLight", "Environment", "Ground", "Light",
+    "Material", "PointLight", "Scene", "SphereSet", "Transform",
+)  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    """Return a public name that stood here before; it is one of `raytracer`."""
+    if name not in _MOVED:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import raytracer
+    from raytracer.warning import warn
+
+    warn(f"raytracer.scene.{name} is deprecated: import raytracer.{name}")
+    return getattr(raytracer, name)

@@ -234,7 +234,12 @@ class AnimationSettings(Defined, place="animation"):
     )
     follow: str | int | None = setting(
         None,
-        AnyOf(Choice([CENTER]), Integer(0), noun=f"'{CENTER}' or the number of a particle"),
+        AnyOf(
+            Choice([CENTER]),
+            Integer(0),
+            noun=f"'{CENTER}' or the number of a particle",
+            metavar="NUMBER",
+        ),
         "What the camera moves along with and looks at: the mean of all centres, or a particle "
         "by its id in the file, or its number where there is none.",
         default_text="nothing",

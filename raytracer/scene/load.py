@@ -74,8 +74,14 @@ KEY_PARTS = 16
 """Most parts of a dotted key; the longest of a scene has four."""
 
 _PART = r"""(?:[\w-]++|"(?:\\.|[^"\\\n])*+"|'[^'\n]*+')[ \t]*+"""
-DEEP_KEY = re.compile(rf"""(?<![\\\w"'-])(?:{_PART}\.[ \t]*+){{{KEY_PARTS}}}""")
-"""What only such a key has: time and memory that TOML takes grow with the square of its parts."""
+_DEEP = rf"""(?:{_PART}\.[ \t]*+){{{KEY_PARTS}}}"""
+DEEP_KEY = re.compile(rf"""(?<![\\\w"'-]){_DEEP}""")
+"""What only such a key has, or a text or a comment: time and memory that TOML takes grow with the
+square of a key's parts."""
+
+_TEXT = r"""\"""(?:\\.|[^\\])*?\"""|'''.*?'''|"(?:\\.|[^"\\\n])*+"|'[^'\n]*+'|#[^\n]*+"""
+TOKENS = re.compile(rf"(?P<deep>{_DEEP})|[\w-]++|{_TEXT}", re.DOTALL)
+"""Long keys, and all in which there is none: words, texts, comments."""
 
 MOST_HINTS = 10
 """Most problems for which the nearest name is searched: each search reads all names."""
@@ -247,7 +253,8 @@ def _toml(text: str, source: str) -> dict[str, Any]:
     """Parse TOML."""
     import tomllib
 
-    if deep := DEEP_KEY.search(text):
+    tokens = TOKENS.finditer(text) if DEEP_KEY.search(text) else ()
+    if deep := next((found for found in tokens if found["deep"]), None):
         line = text.count("\n", 0, deep.start()) + 1
         raise SceneError(
             f"{source}: line {line}: a key has more than {KEY_PARTS} parts; no key of a scene does"

@@ -185,6 +185,7 @@ class SceneSource(FrameSource):
 
 def frames_of(source: Source) -> FrameSource:
     """Return the frames of a file, of a sequence of scenes, or of an array (T, N, 3).
+
     Raises:
         UserError: it has none, or they cannot be counted.
     """

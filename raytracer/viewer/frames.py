@@ -217,7 +217,7 @@ class FrameLoader:
         self._changed = Condition()
         self._wanted: tuple[Content, LoadedScene] | None = None
         self._opening: tuple[Path, LoadedScene] | None = None
-        self._reloading: tuple[Watch, Content, LoadedScene] | None = None
+        self._reloading: tuple[Watch, Content, LoadedScene, Frames] | None = None
         self.reloads = False  # from the request to its message
         self._counting = self._stopped = self._busy = False
         self._thread: Thread | None = None
@@ -243,7 +243,8 @@ class FrameLoader:
     def reload(self, watch: Watch, content: Content, like: LoadedScene) -> None:
         """Load a content from files that have changed; `Loaded` or `Broken` is posted."""
         with self._changed:
-            self._reloading, self.reloads, self._counting = (watch, content, like), True, True
+            self._reloading = watch, content, like, self.frames
+            self.reloads, self._counting = True, True
             self._start()
 
     def count(self) -> None:
@@ -284,8 +285,9 @@ class FrameLoader:
             message = message_of()
             if message is not None:
                 self._post(message)
-            self._busy = False  # after its message: who is not busy has nothing to tell
-            self.reloads = self._reloading is not None
+            with self._changed:
+                self._busy = False  # after its message: who is not busy has nothing to tell
+                self.reloads = self._reloading is not None
 
     def _next(self) -> Callable[[], Message | None]:
         """Return what is to be done next; called with the lock."""
@@ -326,15 +328,21 @@ class FrameLoader:
         self.frames = frames
         return Opened(loaded, path)
 
-    def _reloaded(self, watch: Watch, content: Content, like: LoadedScene) -> Message | None:
+    def _reloaded(
+        self, watch: Watch, content: Content, like: LoadedScene, frames: Frames
+    ) -> Message | None:
+        if frames is not self.frames:  # another file was opened since
+            return None
+
         def step(_: str) -> None:
             if self._stopped or self._opening is not None:
                 raise _StoppedError
 
-        watch.begin()
+        before = watch.begin()
         try:
-            loaded = self.frames.again(content, like, step)
+            loaded = frames.again(content, like, step)
         except _StoppedError:
+            watch.restore(before)
             return None
         except Exception as error:
             return Broken(_sentence(error, watch.path))

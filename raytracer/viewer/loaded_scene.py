@@ -133,8 +133,13 @@ class LoadedScene:
         return self.plain or self.scene
 
     def number_of(self, prim_id: int) -> int:
-        """Return the number of a sphere among all particles."""
-        return prim_id if self.numbers is None else int(self.numbers[prim_id])
+        """Return the number of a sphere, or of another solid behind them, among all particles."""
+        if self.numbers is None:
+            return prim_id
+        count = len(self.numbers)
+        if prim_id < count:
+            return int(self.numbers[prim_id])
+        return self.all_particles.count + prim_id - count
 
     def id_of(self, number: int) -> int | None:
         """Return the sphere of a particle; None if it is hidden or there is none."""

@@ -47,9 +47,18 @@ class Watch:
         self._absent = 0
         return True
 
-    def begin(self) -> None:
-        """Count changes from now on: before anything is read, so that none is lost."""
-        self._seen = stamps(self.path, self._also)
+    def begin(self) -> Stamps:
+        """Count changes from now on: before anything is read, so that none is lost.
+
+        Returns:
+            What was counted from before, for `restore`.
+        """
+        before, self._seen = self._seen, stamps(self.path, self._also)
+        return before
+
+    def restore(self, before: Stamps) -> None:
+        """Count changes as before `begin`, since nothing was read."""
+        self._seen = before
 
 
 def stamps(path: Path, also: str | PathLike[str] | None = None) -> Stamps:

@@ -221,3 +221,13 @@ def test_scenes_of_python(tmp_path: Path) -> None:
         animation = raytracer.animate(scene, turntable=90, duration=0.5, fps=8, **SMALL)
         animation.save(tmp_path / name, workers=workers)
     assert (tmp_path / "a.gif").read_bytes() == (tmp_path / "b.gif").read_bytes()
+
+
+def test_workers_refuse_a_transparent_picture_of_a_movie(tmp_path: Path) -> None:
+    background = raytracer.Background(transparent=True)
+    scene = raytracer.Scene.from_arrays([[0.0, 0, 0]], 0.7, background=background)
+    animation = raytracer.animate(scene, turntable=90, duration=0.5, fps=8, **SMALL)
+    for workers in (1, None):
+        with pytest.raises(raytracer.UserError, match="a movie has no transparency"):
+            animation.save(tmp_path / "a.mp4", workers=workers)
+    assert not (tmp_path / "a.mp4").exists()

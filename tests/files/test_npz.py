@@ -165,3 +165,15 @@ def test_arrays_are_those_of_numpy(
             assert found.dtype == array.dtype
         if order == "C":
             np.testing.assert_array_equal(archive.item("cube", 2), arrays["cube"][2])
+
+
+def test_a_frame_beyond_the_end_of_its_array_is_refused(tmp_path: Path) -> None:
+    """The bytes behind it are those of another array."""
+    stream = io.BytesIO()
+    np.lib.format.write_array(stream, np.zeros((2, 4, 3)))
+    lying = stream.getvalue().replace(b"(2, 4, 3)", b"(5, 4, 3)")
+    with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
+        archive.writestr("centers.npy", lying)
+        archive.writestr("other.npy", npz(x=np.ones(1000)))
+    with pytest.raises(DataFileError, match="array 'centers': is cut short"):
+        load(tmp_path / "a.npz", frame=3)

@@ -424,3 +424,14 @@ def test_two_refusals_are_two_lines() -> None:
 
     with pytest.raises(WriteError, match=r"^a: full\nb: full$"):
         work()
+
+
+def test_a_claim_follows_no_link(tmp_path: Path) -> None:
+    movie, victim = tmp_path / "a.mp4", tmp_path / "victim.txt"
+    with output.claimed(movie):
+        claim = next(tmp_path.iterdir())
+    victim.write_text("mine")
+    claim.symlink_to(victim)
+    with pytest.raises(WriteError), output.claimed(movie):
+        pass
+    assert victim.read_text() == "mine"

@@ -221,7 +221,7 @@ def test_in_a_scene_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"bonds": "Si-O"}, "bonds: there is no word 'Si-O'"),
+        ({"bonds": "Si-O"}, "bonds: must be 'auto', 'file', 'distance', 'none'"),
         ({"bonds": "Si-O=x"}, "bonds.Si-O: 'x' is not a number"),
         ({"bonds": -1.0}, "bonds"),
         ({"bonds": {"Si": 2.0}}, "bonds: 'Si' is no pair"),

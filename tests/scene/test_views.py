@@ -150,7 +150,7 @@ def test_look_at_moves_a_fitted_camera_across() -> None:
         ({"view": "x", "position": (1, 2, 3)}, r"camera\.view: only a fitted camera has one"),
         ({"view": "x", "direction": (1, 2, 3)}, r"camera\.view: leave out either the view or the"),
         ({"view": "x", "position": (1, 2, 3), "fit": True}, r"camera\.view: leave out either"),
-        ({"up": "w"}, r"camera\.up: there is no axis 'w'"),
+        ({"up": "w"}, r"camera\.up: must be three numbers or an axis, not 'w'"),
         ({"zoom": True}, r"camera\.zoom: True is not a number"),
     ],
 )

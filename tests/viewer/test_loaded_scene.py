@@ -165,3 +165,9 @@ def test_a_job_for_a_look_renders_it_and_says_what_made_it() -> None:
     black = replace(scene, camera=camera, background=raytracer.Background("black"))
     again = raytracer.render(black, backend="cpu", width=80, height=40, samples=5)
     np.testing.assert_allclose(film.to_host().mean(), again.array, atol=2e-3)
+
+
+def test_solids_are_counted_behind_all_particles_where_some_are_hidden() -> None:
+    hidden = replace(loaded_scene_of(balls()), numbers=np.array([1]))
+    count = hidden.all_particles.count
+    assert [hidden.number_of(prim_id) for prim_id in (0, 1, 2)] == [1, count, count + 1]

@@ -110,6 +110,8 @@ class ColumnSource(ParticleSource):
                     f"{self.name}: there is no {self.noun} named '{shown(name)}'; {hint}"
                 )
             chosen[_PARTS.get(key, key)] = name
+        for part, name in chosen.items():
+            self._require_shape(part, name)
         self._choose_centers(chosen)
         scalars = _of(columns, NUMBERS, ())
         for part in ("radius", "diameter"):
@@ -123,6 +125,18 @@ class ColumnSource(ParticleSource):
         told = list(names.values())
         naming.require_one(chosen.values(), self.names, self.where, self.noun, told)
         return chosen
+
+    def _require_shape(self, part: str, name: str) -> None:
+        """Refuse a column that has more or fewer values for each sphere than its part."""
+        column, what = self.columns[name], "a number for each sphere"
+        possible: tuple[tuple[int, ...], ...] = ((),)
+        if part == "centers":
+            possible, what = ((3,),), "three numbers for each sphere"
+        elif part == "color":
+            possible, what = ((), (3,), (4,)), "a text or three numbers for each sphere"
+            possible = possible[:1] if column.kind == "text" else possible
+        if column.shape not in possible:
+            raise DataFileError(f"{self.where}: the {self.noun} '{shown(name)}' is not {what}")
 
     def labels(self, name: str, values: NDArray[Any]) -> Labels:
         """Return the labels of the particles.

@@ -117,6 +117,8 @@ WITHOUT_COUNT = (".mdcrd", ".trj", ".crdbox")
 _NUMBER = r"[-+]?+(?:\d++\.?+\d*+|\.\d++)(?:[eE][-+]?+\d++)?+"
 _LINE = rf"[ \t]*+{_NUMBER}(?:[ \t]++{_NUMBER}){{2}}[ \t\r]*+\n"
 _GRO = r"[^\n]*\n[ \t]*\d+[ \t\r]*\n[ \d]{5}[^\n]{10}[ \d]{5}[ \t]*-?\d+\.\d+"
+_XSF = r"(?:#[^\n]*\n\s*)*(?:CRYSTAL|MOLECULE|POLYMER|SLAB|ANIMSTEPS|ATOMS|DIM-GROUP)\b"
+_PWI = r"(?i)(?:![^\n]*\n\s*)*&(?:control|system)\b"
 _POSCAR = rf"[^\n]*+\n[ \t]*+{_NUMBER}[ \t\r]*+\n(?:{_LINE}){{3}}"
 
 _AIMS = r"(?:#[^\n]*\n\s*)*(?:lattice_vector|atom|atom_frac)[ \t]+-?\d"
@@ -191,10 +193,23 @@ FORMATS = (
     Format("Desmond", _MDANALYSIS, (".dms",), (b"SQLite format 3\0",)),
     Format("ASE database in JSON", _ASE, (), pattern=_DATABASE, variant=".json"),
     Format("FHI-aims", _ASE, (), pattern=_AIMS, variant=".aims"),
+    Format("Molden", _CHEMFILES, (), pattern=r"(?i)\[molden format\]", variant=".molden"),
+    *(Format("", _ASE, (f".{ending}",), pattern=pattern) for ending, pattern in {
+        "cfg": r"Number of particles *=",
+        "xsf": _XSF,
+        "cell": r"(?i)%block +lattice",
+        "pwi": _PWI,
+        "pwo": "Program PWSCF",
+        "outcar": r"vasp\.\d",
+        "g96": r"TITLE\s*\n(?s:.{0,400})\nEND",
+        "car": "!BIOSYM archive",
+        "coord": r"\$coord\b",
+        "rmc6f": r"\(Version 6",
+        "magres": r"#\$magres",
+    }.items()),
     Format("", _ASE, _endings(
-        "xtl jsv sys xv cjson incoor cfg xsf axsf cube cub res shelx cell castep geom md pwi pwo "
-        "outcar gjf com gen ascii struct g96 xsd car con coord dlp4 f34 rmc6f magres abi onetep "
-        "nwi nwo"
+        "xtl jsv sys xv cjson incoor axsf cube cub res shelx castep geom md gjf com gen ascii "
+        "struct xsd con dlp4 f34 abi onetep nwi nwo"
     )),
     Format("Amber restart", "formats.inpcrd", (), pattern=_RESTART),
     Format("Amber trajectory", _MDANALYSIS, (), pattern=_AMBER, variant=".mdcrd"),
@@ -256,7 +271,7 @@ def by_content(start: bytes) -> Format | None:
     text = _text_of(start)
     for each in FORMATS:
         if each.pattern and re.match(each.pattern.encode("latin-1"), text):
-            return each.named(each.variant or each.suffixes[0])
+            return each.named(each.variant or "".join(each.suffixes[:1]))
     return None
 
 

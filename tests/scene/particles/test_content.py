@@ -133,3 +133,29 @@ def test_nanometres_of_h5md_are_angstrom_as_radii_are(tmp_path: Path) -> None:
     np.testing.assert_array_equal(found.centers, 10.0 * points[1])
     assert found.box is not None
     assert np.diag(found.box.edges).tolist() == [10.0, 20.0, 30.0]
+
+
+@pytest.mark.parametrize(
+    ("text", "variant"),
+    [
+        ("[Molden Format]\n[Atoms] AU\n", ".molden"),
+        ("Number of particles = 2\n", ".cfg"),
+        ("# c\nPRIMVEC\n", None),
+        ("CRYSTAL\nPRIMVEC\n", ".xsf"),
+        ("%BLOCK LATTICE_CART\n", ".cell"),
+        ("&control\n/\n", ".pwi"),
+        ("!BIOSYM archive 3\n", ".car"),
+        ("$coord\n 0 0 0 h\n", ".coord"),
+        ("#$magres-abinitio-v1.0\n", ".magres"),
+    ],
+)
+def test_files_of_libraries_by_their_content(text: str, variant: str | None) -> None:
+    found = by_content(text.encode())
+    assert (found and found.variant) == variant
+
+
+@pytest.mark.parametrize("name", ["x.crd", "eq.restrt"])
+def test_a_restart_of_amber_by_its_content(tmp_path: Path, name: str) -> None:
+    numbers = "".join(f"{value:12.7f}" for value in range(1, 7))
+    found = read(write(tmp_path / name, f"title\n    2\n{numbers}\n"))
+    assert found.centers.tolist() == [[1, 2, 3], [4, 5, 6]]

@@ -128,3 +128,12 @@ def test_positions_stay_with_radii_of_the_users_own(tmp_path: Path) -> None:
     own = {"C": Element(0.07), "H": Element(0.03)}
     assert np.max(read(path, elements=own).centers) == 0.1
     assert np.max(read(path, elements={"C": Element(0.7)}).centers) == 1.0
+
+
+@pytest.mark.parametrize("cells", ["1 A 2", "1 '' 2", "nan H O"])
+def test_labels_are_texts_whatever_the_first_is(tmp_path: Path, cells: str) -> None:
+    labels = [cell.strip("'") for cell in cells.split()]
+    text = "".join(f"{place},0,0,{label}\n" for place, label in enumerate(labels))
+    found = read(write(tmp_path / "a.csv", f"x,y,z,type\n{text}")).labels
+    assert found is not None
+    assert [found.names[place] for place in found.ids] == labels

@@ -59,6 +59,7 @@ class Source(ColumnSource):
         self.layout = read_layout(file)
         self.first_line = self.layout.skip + 1
         self._required: Container[str] = ()  # columns that need a value in each row
+        self._label_column = ""  # is read as text, whatever its first cell holds
         if variant == BARE and not self.layout.named and len(self.layout.columns) >= 3:
             self.layout = _unnamed(file, self.layout)
             self.first_line = self.layout.skip + 1
@@ -105,7 +106,8 @@ class Source(ColumnSource):
     def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
         if not names:
             return {}
-        texts = [name for name in names if self.columns[name].kind == "text"]
+        label = self._label_column if self._label_column not in self.also else ""
+        texts = [name for name in names if name == label or self.columns[name].kind == "text"]
         numbers = [name for name in names if name not in texts]
         width = COLOR_BYTES if self._required else TEXT_BYTES
         _require_room(self.file, self.layout, 8 * len(numbers) + (width + 4) * len(texts))
@@ -120,7 +122,14 @@ class Source(ColumnSource):
         try:
             return super().particles(names)
         finally:
-            self._required = ()
+            self._required, self._label_column = (), ""
+
+    def labels_of_atoms(self) -> Labels | None:
+        self._label_column = self._label(()) or ""
+        try:
+            return super().labels_of_atoms()
+        finally:
+            self._label_column = ""
 
     def choose(self, names: Mapping[str, str]) -> dict[str, str]:
         """Return the columns of each part; a name of one letter may be a size."""
@@ -142,6 +151,7 @@ class Source(ColumnSource):
             chosen[found[0]] = found[1]
             self.notes.append(("radius", found[2]))
         self._required = frozenset(chosen.values())
+        self._label_column = chosen.get("label", "")
         return chosen
 
     def labels(self, name: str, values: NDArray[Any]) -> Labels:

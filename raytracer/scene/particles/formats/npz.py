@@ -8,7 +8,7 @@ from typing import IO, TYPE_CHECKING, Any
 from zipfile import ZIP_STORED
 
 from raytracer.errors import DataFileError, shown, suggestion
-from raytracer.files.npz import Archive, Header, read_header
+from raytracer.files.npz import Archive, Header, read_header, require_bytes
 from raytracer.memory import size_text
 from raytracer.scene.arrays import Where, floats
 from raytracer.scene.particles import naming
@@ -157,7 +157,9 @@ class Source(ParticleSource):
                     is_packed = entry.compress_type != ZIP_STORED
                     seek = partial(archive.seek, entry, stream)
                     label = archive.label(name)
-                    values = _array_row(stream, seek, index, count, label, is_packed)
+                    values = _array_row(
+                        stream, seek, index, count, label, is_packed, entry.file_size
+                    )
                 if isinstance(values, str):
                     yield name, values
                 elif values is not None:
@@ -261,6 +263,7 @@ def _array_row(
     count: int,
     label: str,
     is_packed: bool,
+    there: int,
 ) -> NDArray[Any] | str | None:
     """Return `array[row]` of an array (count, ...), or None if it is something else.
 
@@ -270,6 +273,7 @@ def _array_row(
         row, count: of the particle, and of all.
         label: what messages call the array.
         is_packed: whether what is before the row has to be unpacked.
+        there: bytes of the member.
 
     Returns:
         A text where that takes too long.
@@ -287,6 +291,7 @@ def _array_row(
     if shape[:1] != (count,) or length * dtype.itemsize == 0:
         return None
     start = stream.tell()
+    require_bytes(header, there - start, label)
     # In Fortran order the row's numbers lie apart, each among those of the other rows.
     pieces, step = (length, count) if by_column else (1, 0)
     size = length // pieces * dtype.itemsize

@@ -87,8 +87,8 @@ class Source(ObjectSource):
 
         frame, count = self.value, len(self.value.atoms)
         columns = {"position": np.array(frame.positions)}
-        if frame.has_velocities() and (velocity := np.array(frame.velocities)).any():
-            columns["velocity"] = velocity
+        if frame.has_velocities():
+            columns["velocity"] = np.array(frame.velocities)
         return entries_of(columns | self._atoms, count)
 
     @cached_property

@@ -155,6 +155,10 @@ class FileSource(LibraryFile, Source):
             made = package.Universe(path, topology_format=form, to_guess=(), **coordinates)
         else:
             count = self._atoms_of(package)
+            if count > self.file.size:  # the formats that come here take more than a byte for each
+                raise DataFileError(
+                    f"{self.name}: is cut short, or damaged: it says {count:,} atoms"
+                )
             made = package.Universe.empty(count)
             made.load_new(path, format=form, n_atoms=count)
         frames = len(made.trajectory) if form in package._READERS else 1
