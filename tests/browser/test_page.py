@@ -60,7 +60,10 @@ def page(chromium: Browser, site: Site) -> Iterator[Page]:
     opened.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
     opened.on("request", lambda asked: foreign.append(asked.url))
     opened.goto(site.address)
-    opened.wait_for_selector(FINISHED)
+    opened.wait_for_function(  # the first picture may have the size of the page before
+        "size => String(raytracerView.header?.full) === size && raytracerView.header.finished",
+        arg=f"{STAGE[0]},{STAGE[1]}",
+    )
     yield opened
     opened.close()
     assert [text for text in errors if "WebSocket" not in text] == []
