@@ -51,6 +51,10 @@ TEXT_BYTES = 64
 _DECIMAL_COMMA = r"^([+-]?\d*),(\d*(?:[eE][+-]?\d+)?)$"
 
 
+NUMBERS = ("x", "y", "z", "radius", "diameter")
+"""Parts of a sphere whose columns hold numbers, by their names."""
+
+
 class Source(ColumnSource):
     """A text table with named columns."""
 
@@ -83,13 +87,13 @@ class Source(ColumnSource):
             return {}
         places = {name: place for place, name in reversed(list(enumerate(layout.columns)))}
         cells = self._first_values()
-        return {
-            name: Column(
-                "text" if _holds_text(cells, places[name]) else "number", (), naming.unit(name)
-            )
-            for name in layout.columns
-            if name
-        }
+
+        def kind(name: str) -> str:
+            if any(naming.usual(part, [name]) for part in NUMBERS):
+                return "number"  # a text there is a mistake of its line
+            return "text" if _holds_text(cells, places[name]) else "number"
+
+        return {name: Column(kind(name), (), naming.unit(name)) for name in layout.columns if name}
 
     def _first_values(self) -> list[str]:
         """Return the first cell of each column that has a value, by which its kind is known."""
