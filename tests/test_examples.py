@@ -82,6 +82,7 @@ def test_picture_of_an_example_has_the_settings_of_its_scene(path: Path, few: li
     assert tone[0] | kept["tone"] == tone[1]
 
 
+@pytest.mark.slow
 def test_picture_of_an_example_is_what_its_scene_gives(path: Path) -> None:
     """The pixels in the middle; where this fails, render the pictures anew (scenes/README.md)."""
     scene = raytracer.load(path)

@@ -168,6 +168,7 @@ def test_rungs_that_are_production_kernels_are_not_compiled_again() -> None:
 PRODUCTS = [("sm_80", "matmul"), ("sm_90a", "matmul"), ("sm_90a", "matmul_bf16")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("arch", "called"), [*PRODUCTS, ("sm_120", "matmul")])
 def test_tiles_of_products_of_any_size_are_packed(arch: str, called: str) -> None:
     """With `--every-size`, whatever a call of `raytracer.ops` chooses for arrays as they are."""
