@@ -14,6 +14,8 @@ import pytest
 
 from raytracer.cli import main
 
+pytestmark = pytest.mark.slow
+
 COMMANDS = [
     ["scene", "check", "balls.toml"],
     ["scene", "check", "points.csv"],
