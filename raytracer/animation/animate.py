@@ -23,13 +23,12 @@ from raytracer.animation.movie import (
     MovieWriter,
     VideoWriter,
     check_movie,
-    no_transparency,
     warn_of_size,
     write_picture,
 )
 from raytracer.animation.numbered import NUMBER, NumberedPictures
 from raytracer.animation.shots import Plan, Renderer, Shot, on_threads
-from raytracer.animation.store import FrameStore, packed
+from raytracer.animation.store import FrameStore
 from raytracer.errors import OutputError, UserError
 from raytracer.farm.choice import check_crew, crew_of
 from raytracer.files import output
@@ -444,9 +443,7 @@ class _Movie(_Job):
         warn_of_size(self.target, (renderer.settings.width, renderer.settings.height))
 
     def keep(self, shot: Shot, image: Image, exposure: float | None) -> None:
-        if image.transparent and not self.is_picture:
-            raise no_transparency(self.target)
-        frame = packed(image.to_uint8())
+        frame = self.store.frame_of(image)
         if shot.index == 0:
             if exposure is not None:
                 self.store.note({"exposure": exposure})

@@ -85,15 +85,18 @@ class FrameStore:
         return self.path(index).is_file()
 
     def save(self, index: int, image: Image, exposure: float | None) -> None:
-        """Keep a picture; the exposure is noted apart.
+        """Keep a picture; the exposure is noted apart. Raises as `frame_of` and `write`."""
+        self.write(index, self.frame_of(image))
+
+    def frame_of(self, image: Image) -> NDArray[np.uint8]:
+        """Return a picture as it is kept, uint8 (h, w, 3 or 4).
 
         Raises:
-            OutputError: the disk is full.
-            UserError: the picture is transparent, and the movie has no transparency.
+            UserError: it is transparent, and the movie has no transparency.
         """
         if self._opaque and image.transparent:
             raise no_transparency(self._movie)
-        self.write(index, packed(image.to_uint8()))
+        return packed(image.to_uint8())
 
     def write(self, index: int, frame: NDArray[np.uint8]) -> None:
         """Keep a frame, uint8 (h, w, 3 or 4). Raises OutputError: the disk is full."""

@@ -51,7 +51,7 @@ TEXT_BYTES = 64
 _DECIMAL_COMMA = r"^([+-]?\d*),(\d*(?:[eE][+-]?\d+)?)$"
 
 
-NUMBERS = ("x", "y", "z", "radius", "diameter")
+NUMERIC_PARTS = ("x", "y", "z", "radius", "diameter")
 """Parts of a sphere whose columns hold numbers, by their names."""
 
 
@@ -89,7 +89,7 @@ class Source(ColumnSource):
         cells = self._first_values()
 
         def kind(name: str) -> str:
-            if any(naming.usual(part, [name]) for part in NUMBERS):
+            if any(naming.usual(part, [name]) for part in NUMERIC_PARTS):
                 return "number"  # a text there is a mistake of its line
             return "text" if _holds_text(cells, places[name]) else "number"
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from raytracer.errors import DataFileError, shown
+from raytracer.errors import DataFileError
 from raytracer.files.access import OpenFile
 from raytracer.scene.particles.atom_names import elements_of
 from raytracer.scene.particles.cell import cell_box
@@ -18,7 +18,7 @@ from raytracer.scene.particles.objects.source import (
     ObjectSource,
     entries_of,
 )
-from raytracer.scene.particles.source import Box, Moment, Particles, moment_of
+from raytracer.scene.particles.source import Box, Moment, moment_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -158,13 +158,9 @@ class FileSource(LibraryFile, Source):
             return found
         return moment_of(found.value * AKMA, "ps")
 
-    def particles(self, names: Mapping[str, str]) -> Particles:
-        if not self._format.positions:
-            raise DataFileError(
-                f"{self.name}: holds atoms without coordinates: render a trajectory of them, with "
-                f"--topology {shown(self.name)}"
-            )
-        return super().particles(names)
+    @property
+    def has_coordinates(self) -> bool:
+        return bool(self._format.positions)
 
 
 opened_source = FileSource

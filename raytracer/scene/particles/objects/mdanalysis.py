@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from raytracer.errors import DataFileError, shown
+from raytracer.errors import DataFileError
 from raytracer.files.access import OpenFile
 from raytracer.scene.particles.atom_names import elements_of
 from raytracer.scene.particles.cell import cell_of
@@ -18,7 +18,7 @@ from raytracer.scene.particles.objects.source import (
     encoded,
     entries_of,
 )
-from raytracer.scene.particles.source import Box, Column, Moment, Particles, moment_of
+from raytracer.scene.particles.source import Box, Column, Moment, moment_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -202,14 +202,6 @@ class FileSource(LibraryFile, Source):
         if not self.has_coordinates:
             del found["position"]
         return found
-
-    def particles(self, names: Mapping[str, str]) -> Particles:
-        if not self.has_coordinates:
-            raise DataFileError(
-                f"{self.name}: holds atoms without coordinates: render a trajectory of them, with "
-                f"--topology {shown(self.name)}"
-            )
-        return super().particles(names)
 
 
 opened_source = FileSource

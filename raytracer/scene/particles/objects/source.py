@@ -108,7 +108,17 @@ class LibraryFile(ObjectSource):
         self.forget()
         self.value, self._frames = self.opened(frame)
 
+    @property
+    def has_coordinates(self) -> bool:
+        """Whether the file holds coordinates."""
+        return True
+
     def particles(self, names: Mapping[str, str]) -> Particles:
+        if not self.has_coordinates:
+            raise DataFileError(
+                f"{self.name}: holds atoms without coordinates: render a trajectory of them, with "
+                f"--topology {shown(self.name)}"
+            )
         result = super().particles(names)
         if result.labels is None:
             result.notes.append(no_atoms(self.name))
