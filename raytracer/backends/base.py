@@ -5,18 +5,16 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import Any, Protocol, Self
 
+import numpy as np
+from numpy.typing import NDArray
+
+from raytracer.buffers import Bvh, SceneBuffers
+from raytracer.film.film import Film, Pixels
+from raytracer.film.tone_settings import ToneSettings
 from raytracer.layout import constant
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from raytracer.buffers import Bvh, SceneBuffers
-    from raytracer.film.film import Film, Pixels
-    from raytracer.film.tone_settings import ToneSettings
-    from raytracer.view import View
+from raytracer.view import View
 
 ProgressCall = Callable[[float], None]
 """Called from time to time with the fraction done, 0 to 1. What it raises stops the render."""
@@ -43,10 +41,9 @@ class DeviceScene(Closeable, ABC):
         self._sky = buffers.sky
 
     def take_sky(self, sky: NDArray[np.void]) -> None:
-        """Replace the image of the environment, while no film adds samples of this scene.
+        """Replace the environment map, while no film adds samples of this scene.
 
-        Args:
-            sky: structured (M,), `EnvironmentTexel`, as the frames of the next views describe it.
+        sky: structured (M,), `EnvironmentTexel`, as the frames of the next views describe it.
         """
         if sky is self._sky or (
             len(sky) == len(self._sky) and sky.tobytes() == self._sky.tobytes()
@@ -56,8 +53,7 @@ class DeviceScene(Closeable, ABC):
         self._replace_sky(sky)
 
     @abstractmethod
-    def _replace_sky(self, sky: NDArray[np.void]) -> None:
-        """Put other texels of the environment into the memory of the device."""
+    def _replace_sky(self, sky: NDArray[np.void]) -> None: ...
 
     @property
     @abstractmethod
@@ -69,11 +65,9 @@ class DeviceScene(Closeable, ABC):
         return {}
 
     def first_hits(self, view: View) -> NDArray[np.void]:
-        """Return the first hits of the rays through the pixels' centres.
+        """Return the first hits of the rays through the pixels' centres, in render space.
 
-        Returns:
-            Structured (h, w), dtype FirstHit, in render space, of the view's crop. The ground has a
-            depth, but no id.
+        Structured (h, w), dtype FirstHit, of the view's crop. The ground has a depth, but no id.
         """
         hits = self._first_hits(view)
         if self._ground is not None:
@@ -83,6 +77,13 @@ class DeviceScene(Closeable, ABC):
     @abstractmethod
     def _first_hits(self, view: View) -> NDArray[np.void]:
         """Return the first hits; the id of the ground is the number of the spheres."""
+
+
+def sphere_arrays(buffers: SceneBuffers, tree: Bvh) -> dict[str, NDArray[Any]]:
+    """Return the arrays that kernels read from memory, by the names in RenderArgs."""
+    of_tree = {name: getattr(tree, name) for name in ("nodes", "spheres", "order")}
+    names = ("color", "color_id", "material_id", "emitters", "opacity", "sky")
+    return of_tree | {name: getattr(buffers, name) for name in names}
 
 
 class Picture(Protocol):
@@ -99,9 +100,8 @@ class Picture(Protocol):
 class DeviceFilm(Closeable, ABC):
     """A film whose sums are in the memory of a device.
 
-    Args:
-        host: the film on the host. Its size, crop, samples and backdrop are always up to date, its
-            sums after `to_host` until samples are added.
+    The size, crop, samples and backdrop of `host` are always up to date, its sums after `to_host`
+    until samples are added.
     """
 
     def __init__(self, host: Film) -> None:
@@ -122,7 +122,7 @@ class DeviceFilm(Closeable, ABC):
         *,
         first: int | None = None,
     ) -> float:
-        """Add samples of a scene.
+        """Add samples of a scene; returns the seconds (on CUDA, between device events).
 
         All pictures are rendered by this method. The sums do not depend on how samples are divided
         among calls.
@@ -134,9 +134,6 @@ class DeviceFilm(Closeable, ABC):
             progress: called with the fraction done; what it raises ends the call.
             first: number of the first sample; by default it follows those on the film.
 
-        Returns:
-            Seconds of the render (on CUDA, between device events).
-
         Raises:
             TypeError: the scene is of another device.
             ValueError: the view's tables do not fit its frame or the scene, or it is a draft of
@@ -146,8 +143,9 @@ class DeviceFilm(Closeable, ABC):
         if view.draft and samples != 1:
             raise ValueError(f"a draft has one sample, not {samples}")
         first = self.host.samples if first is None else first
-        own = view.for_film((self.host.width, self.host.height), self.host.crop, first, samples)
-        seconds = self._expose(scene, own, progress)
+        size = self.host.width, self.host.height
+        exposed = view.for_film(size, self.host.crop, first, samples)
+        seconds = self._expose(scene, exposed, progress)
         self.host.samples += samples
         self.host.backdrop, self._neighbor_weight = view.backdrop, view.neighbor_weight
         return seconds
@@ -162,15 +160,10 @@ class DeviceFilm(Closeable, ABC):
 
     @abstractmethod
     def develop(self, settings: ToneSettings, bits: int) -> tuple[Pixels, NDArray[np.void]]:
-        """Return the picture of the film, and the histogram of the film.
+        """Return the picture of the film with 8 or 16 bits, and the histogram of the film.
 
-        Args:
-            settings: exposure and tone curve.
-            bits: 8 or 16 per channel.
-
-        Returns:
-            uint8 or uint16 (h, w, 4), sRGB with straight alpha; structured (1,), dtype
-            FilmHistogram, with the counts of the picture.
+        uint8 or uint16 (h, w, 4), sRGB with straight alpha; structured (1,), dtype FilmHistogram,
+        with the counts of the picture.
         """
 
     @abstractmethod
@@ -187,35 +180,27 @@ class DeviceFilm(Closeable, ABC):
 
 
 class Device(Protocol):
-    """A processor that renders.
-
-    Attributes:
-        name: "cpu" or "cuda".
-        number: of the device among those of that name.
-        max_spheres: largest number of spheres of a scene.
-        can_interrupt: whether a pass can be interrupted within `budget` at a small cost.
-        shares_display: whether the device may also draw the window; pictures are then developed in
-            its memory, and OpenGL must finish before the next pass.
-        has_own_memory: whether films lie in its memory, where they are developed; parts of a
-            picture are then bands that are rendered together.
-        pass_seconds: target duration (s) of a pass of several samples in interactive use.
-        budget: seconds after which a pass lets Python run, if the device can do that.
-    """
+    """A processor that renders."""
 
     name: str
     number: int
+    """Of the device among those of that name."""
     max_spheres: int
     can_interrupt: bool
+    """Whether a pass can be interrupted within `budget` at a small cost."""
     shares_display: bool
+    """Whether the device may also draw the window; pictures are then developed in its memory, and
+    OpenGL must finish before the next pass."""
     has_own_memory: bool
+    """Whether films lie in its memory; parts of a picture are then bands, rendered together."""
     pass_seconds: float
+    """Target duration (s) of a pass of several samples in interactive use."""
     budget: float
+    """Seconds after which a pass lets Python run, if the device can do that."""
 
     def describe(self) -> dict[str, Any]:
-        """Return a description of the device as JSON types.
-
-        `device` is its name. A device with its own memory adds `memory_free`, in bytes.
-        """
+        """Return a description as JSON types: `device`, its name, and for a device with its own
+        memory `memory_free`, in bytes."""
 
     def compile_ahead(self) -> None:
         """Compile the kernels of all views, so that none to come waits for a compiler."""
@@ -224,15 +209,10 @@ class Device(Protocol):
         """Build the tree over the spheres of a scene."""
 
     def scene(self, buffers: SceneBuffers, tree: Bvh | None = None) -> DeviceScene:
-        """Copy a scene into the memory of the device.
+        """Copy a scene into the memory of the device, with its tree or one that is built now.
 
-        Args:
-            buffers: the scene.
-            tree: of `build`; None builds it.
-
-        Raises:
-            ValueError: arrays that do not fit together.
-            BackendError: the device cannot hold the scene.
+        Raises ValueError for arrays that do not fit together, BackendError if the device cannot
+        hold the scene.
         """
 
     def film(self, host: Film) -> DeviceFilm:

@@ -6,24 +6,19 @@ import platform
 import time
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from raytracer import layout
 from raytracer._native import core
-from raytracer.backends.base import DeviceFilm, DeviceScene
-from raytracer.buffers import build_bvh
-from raytracer.film.film import develop, measure_and_develop
+from raytracer.backends.base import DeviceFilm, DeviceScene, ProgressCall, sphere_arrays
+from raytracer.buffers import Bvh, SceneBuffers, build_bvh
+from raytracer.film.film import Film, Pixels, develop, measure_and_develop
+from raytracer.film.tone_settings import ToneSettings
 from raytracer.resources import thread_count
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from raytracer.backends.base import ProgressCall
-    from raytracer.buffers import Bvh, SceneBuffers
-    from raytracer.film.film import Film, Pixels
-    from raytracer.film.tone_settings import ToneSettings
-    from raytracer.view import View
+from raytracer.view import View
 
 BUDGET = 0.25
 """Seconds between calls of Python: often enough for a progress bar, at no measurable cost."""
@@ -39,25 +34,11 @@ class CpuScene(DeviceScene):
     """The arrays of a scene in host memory; the extension checks and keeps them."""
 
     def __init__(self, buffers: SceneBuffers, tree: Bvh, threads: int) -> None:
-        """Keep the arrays that the kernels read; writable arrays of indices are copied.
-
-        Raises:
-            ValueError: arrays that do not fit together.
-        """
+        """Keep the arrays that the kernels read; writable arrays of indices are copied."""
         super().__init__(buffers)
         self._threads = threads
-        self._parts = {
-            "nodes": tree.nodes,
-            "spheres": tree.spheres,
-            "order": tree.order,
-            "color": buffers.color,
-            "color_id": buffers.color_id,
-            "material_id": buffers.material_id,
-            "large": buffers.large,
-            "emitters": buffers.emitters,
-            "opacity": buffers.opacity,
-        }
-        self._arrays: Any = core().Scene(**self._parts, sky=buffers.sky)
+        self._parts = sphere_arrays(buffers, tree) | {"large": buffers.large}
+        self._arrays: Any = core().Scene(**self._parts)
 
     @property
     def arrays(self) -> Any:
@@ -68,13 +49,9 @@ class CpuScene(DeviceScene):
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all arrays."""
         return int(self._arrays.nbytes) if self._arrays is not None else 0
 
     def _first_hits(self, view: View) -> NDArray[np.void]:
-        """Return the first hits; see `DeviceScene.first_hits`."""
-        import numpy as np
-
         x0, y0, x1, y1 = view.crop
         dtype = layout.dtype("FirstHit")
         hits = np.empty((y1 - y0, x1 - x0), dtype)
@@ -83,12 +60,10 @@ class CpuScene(DeviceScene):
         return hits
 
     def _replace_sky(self, sky: NDArray[np.void]) -> None:
-        """Check and keep the same arrays with other texels of the environment."""
         if self._arrays is not None:
-            self._arrays = core().Scene(**self._parts, sky=sky)
+            self._arrays = core().Scene(**self._parts | {"sky": sky})
 
     def close(self) -> None:
-        """Release the arrays."""
         self._arrays, self._parts = None, {}
 
 
@@ -96,20 +71,15 @@ class HostPicture:
     """A picture in host memory: `pixels`, uint8 (h, w, 4), sRGB with straight alpha."""
 
     def __init__(self) -> None:
-        import numpy as np
-
         self.pixels: NDArray[np.uint8] = np.zeros((0, 0, 4), np.uint8)
 
     @property
     def size(self) -> tuple[int, int]:
-        """Width and height in pixels."""
         height, width = self.pixels.shape[:2]
         return width, height
 
     def resize(self, width: int, height: int) -> None:
         """Allocate memory of that size, unless it has that size already."""
-        import numpy as np
-
         if self.size != (width, height):
             self.pixels = np.empty((height, width, 4), np.uint8)
 
@@ -121,15 +91,12 @@ class CpuFilm(DeviceFilm):
     """A film whose sums are those of the host."""
 
     def __init__(self, device: CpuDevice, host: Film) -> None:
-        """Take a film over; its sums are used in place."""
         super().__init__(host)
         self._device = device
         self._draft: NDArray[np.float32] | None = None
 
     def _expose(self, scene: DeviceScene, view: View, progress: ProgressCall | None) -> float:
         """Add the view's samples in passes; the sums do not depend on the cut."""
-        import numpy as np
-
         if not isinstance(scene, CpuScene):
             raise TypeError(f"a film of the CPU takes no {type(scene).__name__}")
         start = time.perf_counter()
@@ -145,12 +112,7 @@ class CpuFilm(DeviceFilm):
         return time.perf_counter() - start
 
     def _one_pass(
-        self,
-        scene: CpuScene,
-        view: View,
-        progress: ProgressCall | None,
-        done: float,
-        share: float,
+        self, scene: CpuScene, view: View, progress: ProgressCall | None, done: float, share: float
     ) -> None:
         """Render all tiles of one pass; Python handles signals between calls of the kernel."""
         tables = view.camera, view.lights, view.materials, view.frame
@@ -163,46 +125,29 @@ class CpuFilm(DeviceFilm):
                 progress(done + share * tile / tiles)
 
     def to_host(self) -> Film:
-        """Return the film, whose sums are on the host."""
         return self.host
 
     def develop(self, settings: ToneSettings, bits: int) -> tuple[Pixels, NDArray[np.void]]:
-        """Measure and develop on the host; see `DeviceFilm.develop`."""
         return measure_and_develop(self.host, settings, bits, self._device.threads)
 
     def develop_into(self, settings: ToneSettings, picture: HostPicture) -> None:
-        """Measure if the exposure is automatic, and develop."""
         height, width = self.host.sums.shape[:2]
         picture.resize(width, height)
         develop(
-            self.host,
-            settings,
-            8,
-            self._device.threads,
-            out=picture.pixels,
+            self.host, settings, 8, self._device.threads, out=picture.pixels,
             neighbor_weight=self._neighbor_weight,
-        )
+        )  # fmt: skip
 
     def clear(self) -> None:
-        """Set the sums to zero."""
         self.host.sums.fill(0.0)
         self.host.samples, self.host.counts = 0, None
 
     def restore(self, sums: NDArray[np.float32]) -> None:
-        """Copy the sums back."""
         self.host.sums[:] = sums
 
 
 class CpuDevice:
-    """The CPU.
-
-    Args:
-        threads: 0 takes every core that the process may use.
-        passed_over: why other devices were not chosen, by name.
-
-    Attributes:
-        budget: seconds after which the kernel returns, for signals and progress.
-    """
+    """The CPU; `passed_over`: why other devices were not chosen, by name."""
 
     name = "cpu"
     number = 0
@@ -232,27 +177,18 @@ class CpuDevice:
         """Do nothing: kernels are compiled when the package is installed."""
 
     def build(self, buffers: SceneBuffers) -> Bvh:
-        """Build the tree on all threads."""
         return build_bvh(buffers, self.threads)
 
     def scene(self, buffers: SceneBuffers, tree: Bvh | None = None) -> CpuScene:
-        """Keep the arrays that the kernels read; see `CpuScene`.
-
-        Raises:
-            ValueError: arrays that do not fit together.
-        """
         return CpuScene(buffers, tree if tree is not None else self.build(buffers), self.threads)
 
     def film(self, host: Film) -> CpuFilm:
-        """Return a device film that adds to the sums of a film in place."""
         return CpuFilm(self, host)
 
     def picture(self) -> HostPicture:
-        """Return an empty picture in host memory."""
         return HostPicture()
 
     def turn(self) -> AbstractContextManager[None]:
-        """Return a lock that does nothing."""
         return nullcontext()
 
 

@@ -16,16 +16,7 @@ GPU = re.compile(r"cuda:([0-9]{1,4})")
 
 
 def select(name: str = "auto", threads: int = 0) -> Device:
-    """Return the device of a name.
-
-    Args:
-        name: "auto" (CUDA if it works, otherwise the CPU), "cpu", "cuda", or "cuda:1" for the GPU
-            with number 1; "cuda" is "cuda:0".
-        threads: on the CPU; 0 takes every core that the process may use.
-
-    Raises:
-        BackendError: an unknown name, or CUDA is named and does not work.
-    """
+    """Return the device of a name."""
     from raytracer.backends.cpu import CpuDevice
 
     numbered = GPU.fullmatch(name) if isinstance(name, str) else None

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from raytracer.backends.cuda.launch import (
     FIRST_SAMPLES,
     GROWTH,
-    LEAST_SAMPLES,
+    MIN_SAMPLES,
     TARGET_SECONDS,
     Pacer,
     Picture,
@@ -131,7 +131,7 @@ def test_small_picture_does_not_slow_the_next_one() -> None:
 def test_budget_never_falls_below_what_fills_a_gpu() -> None:
     pacer = Pacer()
     pacer.record(samples=32, seconds=100.0)
-    assert pacer.budget == LEAST_SAMPLES
+    assert pacer.budget == MIN_SAMPLES
     pacer = Pacer(500)
     pacer.record(samples=500, seconds=100.0)
     assert pacer.budget == 500

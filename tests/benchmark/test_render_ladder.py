@@ -12,6 +12,7 @@ import pytest
 
 import raytracer
 from raytracer.backends.cpu import CpuDevice, CpuFilm, CpuScene
+from raytracer.backends.cuda.choose import PACKETS
 from raytracer.backends.cuda.kernel import production
 from raytracer.benchmark import layouts, ray_count, render_levels, run
 from raytracer.benchmark.render_ladder import Ladder, Rung, of_level, rungs
@@ -60,7 +61,7 @@ def test_every_variant_is_a_rung_and_the_last_one_is_complete() -> None:
 
 @pytest.mark.parametrize("arch", ARCHITECTURES)
 def test_the_last_rung_is_the_usual_kernel_of_the_product(arch: str) -> None:
-    chosen, rung = production(), next(v for v in discover("render") if v.number == 13)
+    chosen, rung = production(PACKETS), next(v for v in discover("render") if v.number == 13)
     assert chosen.admits(arch)
     assert (rung.shows, rung.layout) == ("samples", "")
     same = ("title", "idea", "block", "needs", "source", "flags")

@@ -7,36 +7,25 @@ wait comes once.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.backends.cuda import launch
 from raytracer.backends.cuda.context import primary_context
+from raytracer.backends.cuda.kernel import RenderKernel
 from raytracer.backends.cuda.memory import DeviceMemory
-from raytracer.backends.cuda.scene import picture_of
+from raytracer.backends.cuda.scene import CudaScene, picture_of
 from raytracer.backends.cuda.transfer import staging
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from raytracer.backends.cuda.kernel import RenderKernel
-    from raytracer.backends.cuda.launch import Piece
-    from raytracer.backends.cuda.scene import CudaScene
-    from raytracer.view import View
+from raytracer.view import View
 
 PIXEL_BYTES = 16
 """Bytes of the sums of a pixel."""
 
 
 class CudaBands:
-    """Sums of some rows of a picture, in memory that is used again for the next ones.
-
-    Args:
-        number: of the device.
-    """
+    """Sums of some rows of a picture, in memory that is used again for the next ones."""
 
     def __init__(self, number: int) -> None:
         self._number = number
@@ -61,16 +50,12 @@ class CudaBands:
 
         Returns:
             Seconds between device events; the sums of each band.
-
-        Raises:
-            ValueError: the view's tables do not fit its frame or the scene.
-            BackendError, UserError: the device cannot render it.
         """
         scene.check(view)
         kernel = scene.kernel(view)
         x0, y0, x1, y1 = view.crop
         row = (x1 - x0) * PIXEL_BYTES
-        found = [np.empty((end - begin, x1 - x0, 4), np.float32) for begin, end in bands]
+        after = [np.empty((end - begin, x1 - x0, 4), np.float32) for begin, end in bands]
         with self._context.lock, self._context.active():
             scene.fill(kernel, view)
             copies = staging(self._number)
@@ -79,12 +64,12 @@ class CudaBands:
                 words = (y1 - y0) * row // 4
                 self._context.driver.memset_d32_async(sums, 0, words, copies.stream)
             else:
-                for (begin, _), own in zip(bands, before, strict=True):
-                    copies.to_device(np.ascontiguousarray(own), sums + begin * row)
+                for (begin, _), band in zip(bands, before, strict=True):
+                    copies.to_device(np.ascontiguousarray(band), sums + begin * row)
             seconds = self._launch(kernel, scene, view, bands, sums)
-            for (begin, _), own in zip(bands, found, strict=True):
-                copies.to_host(sums + begin * row, own)
-        return seconds, found
+            for (begin, _), band in zip(bands, after, strict=True):
+                copies.to_host(sums + begin * row, band)
+        return seconds, after
 
     def _launch(
         self, kernel: RenderKernel, scene: CudaScene, view: View,
@@ -95,13 +80,7 @@ class CudaBands:
         arguments = scene.arguments(view, picture, sums)
         seconds = 0.0
         for group in launch.side_by_side(picture, bands, scene.pacer):
-            launches: list[list[tuple[bytes, Piece]]] = []
-            for band in group:
-                launches.append([])
-                for piece in band:
-                    for name in ("tile_begin", "tile_end", "sample_begin", "sample_count"):
-                        arguments[name] = getattr(piece, name)
-                    launches[-1].append((arguments.tobytes(), piece))
+            launches = [[(piece.arguments(arguments), piece) for piece in band] for band in group]
             taken = kernel.launch_together(launches)
             work = sum(piece.tiles * piece.sample_count for band in group for piece in band)
             scene.pacer.record(work * picture.tile_pixels // launch.GROUP, taken / launch.GROUP)

@@ -1,4 +1,4 @@
-"""The driver through NVIDIA's cuda-bindings, with PyCUDA's names of what this package uses.
+"""The driver through NVIDIA's cuda-bindings, with names and meaning of PyCUDA's calls.
 
 At the end stands what PyCUDA lacks: graphs, launches with attributes, tensor maps, textures.
 As in PyCUDA, a context must be current, and what is allocated here is released in that context
@@ -12,20 +12,19 @@ import struct
 import weakref
 from collections.abc import Callable, Sequence
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from types import SimpleNamespace
+from typing import Any
 
+import numpy as np
 from cuda.bindings import driver as cu
+from numpy.typing import NDArray
 
 from raytracer.backends.cuda.check import explain
 from raytracer.errors import BackendError, RaytracerError
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 GL_TEXTURE_2D = 0x0DE1  # OpenGL's number for the kind of a texture
 # Words before address and size of the parameters of a launch, and at the end (cuda.h).
 PARAMETERS, PARAMETERS_SIZE, PARAMETERS_END = 1, 2, 0
-
 
 Error = RaytracerError
 """What calls raise: the messages are for users already."""
@@ -35,58 +34,45 @@ class LogicError(BackendError):
     """A module has no function or variable of a name."""
 
 
-class device_attribute:  # noqa: N801
-    """Attributes of devices."""
-
-    KERNEL_EXEC_TIMEOUT = cu.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_KERNEL_EXEC_TIMEOUT
-    L2_CACHE_SIZE = cu.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE
-    MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = (
-        cu.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
-    )
-    MULTIPROCESSOR_COUNT = cu.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT
+def _named(kind: Any, prefix: str, *names: str) -> SimpleNamespace:
+    """Return members of an enumeration by their names in PyCUDA."""
+    return SimpleNamespace(**{name: getattr(kind, f"{prefix}{name}") for name in names})
 
 
-class function_attribute:  # noqa: N801
-    """Attributes of functions."""
-
-    LOCAL_SIZE_BYTES = cu.CUfunction_attribute.CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES
-    MAX_DYNAMIC_SHARED_SIZE_BYTES = (
-        cu.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
-    )
-    NUM_REGS = cu.CUfunction_attribute.CU_FUNC_ATTRIBUTE_NUM_REGS
-    SHARED_SIZE_BYTES = cu.CUfunction_attribute.CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES
+device_attribute = _named(
+    cu.CUdevice_attribute, "CU_DEVICE_ATTRIBUTE_", "COMPUTE_CAPABILITY_MAJOR",
+    "COMPUTE_CAPABILITY_MINOR", "KERNEL_EXEC_TIMEOUT", "L2_CACHE_SIZE",
+    "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN", "MULTIPROCESSOR_COUNT",
+)  # fmt: skip
+function_attribute = _named(
+    cu.CUfunction_attribute, "CU_FUNC_ATTRIBUTE_", "LOCAL_SIZE_BYTES",
+    "MAX_DYNAMIC_SHARED_SIZE_BYTES", "NUM_REGS", "SHARED_SIZE_BYTES",
+)  # fmt: skip
 
 
 def ask(call: Callable[..., tuple[Any, ...]], *arguments: Any) -> Any:
-    """Call the driver; return what it gives, a tuple of several values.
-
-    Raises:
-        LogicError: there is nothing of that name.
-        BackendError, MemoryNeedError: the driver refuses the call, or is too old to have it.
-    """
+    """Call the driver; return what it gives, a tuple of several values."""
     try:
-        status, *found = call(*arguments)
+        status, *values = call(*arguments)
     except RuntimeError as error:
         raise explain(f"{call.__name__}: {error}") from error
     if status:
         _, text = cu.cuGetErrorString(status)
-        said = f"{call.__name__} failed: {text.decode() if text else status}"
+        message = f"{call.__name__} failed: {text.decode() if text else status}"
         if status == cu.CUresult.CUDA_ERROR_NOT_FOUND:
-            raise LogicError(said)
-        raise explain(said)
-    return found[0] if len(found) == 1 else tuple(found)
+            raise LogicError(message)
+        raise explain(message)
+    return values[0] if len(values) == 1 else tuple(values)
 
 
 # device and context
 
 
 def init() -> None:
-    """Initialise the driver."""
     ask(cu.cuInit, 0)
 
 
 def get_driver_version() -> int:
-    """Return the version of CUDA that the driver has, 13000 for 13.0."""
     return int(ask(cu.cuDriverGetVersion))
 
 
@@ -98,27 +84,21 @@ class Device:
 
     @staticmethod
     def count() -> int:
-        """Return the number of GPUs."""
         return int(ask(cu.cuDeviceGetCount))
 
     def name(self) -> str:
-        """Return the name of the model."""
         return _text(ask(cu.cuDeviceGetName, 256, self._device))
 
     def pci_bus_id(self) -> str:
-        """Return the address, like "0000:3B:00.0"."""
         return _text(ask(cu.cuDeviceGetPCIBusId, 32, self._device))
 
     def compute_capability(self) -> tuple[int, int]:
-        """Return major and minor number."""
-        names = cu.CUdevice_attribute
         return (
-            self.get_attribute(names.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
-            self.get_attribute(names.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR),
+            self.get_attribute(device_attribute.COMPUTE_CAPABILITY_MAJOR),
+            self.get_attribute(device_attribute.COMPUTE_CAPABILITY_MINOR),
         )
 
     def get_attribute(self, attribute: Any) -> int:
-        """Return one of `device_attribute`."""
         return int(ask(cu.cuDeviceGetAttribute, attribute, self._device))
 
     def retain_primary_context(self) -> Context:
@@ -134,15 +114,12 @@ class Context:
         self._context = ask(cu.cuDevicePrimaryCtxRetain, device)
 
     def push(self) -> None:
-        """Make it current for this thread."""
         ask(cu.cuCtxPushCurrent, self._context)
 
     def pop(self) -> None:
-        """Make the context current that was before."""
         ask(cu.cuCtxPopCurrent)
 
     def detach(self) -> None:
-        """Release it."""
         ask(cu.cuDevicePrimaryCtxRelease, self._device)
 
 
@@ -164,7 +141,6 @@ def _destroy(context: Any, destroy: Callable[..., Any], handle: Any) -> None:
 
 
 def mem_get_info() -> tuple[int, int]:
-    """Return the bytes of device memory that are free, and all."""
     free, total = ask(cu.cuMemGetInfo)
     return int(free), int(total)
 
@@ -189,9 +165,6 @@ mem_alloc = Allocation
 
 
 def pagelocked_empty(count: int, dtype: Any) -> NDArray[Any]:
-    """Return an array in page-locked memory of the host."""
-    import numpy as np
-
     size = count * np.dtype(dtype).itemsize
     address = ask(cu.cuMemHostAlloc, size, 0)
     memory = (ctypes.c_ubyte * size).from_address(int(address))
@@ -200,32 +173,26 @@ def pagelocked_empty(count: int, dtype: Any) -> NDArray[Any]:
 
 
 def memcpy_htod(address: int, source: Any) -> None:
-    """Copy a buffer to the device."""
     ask(cu.cuMemcpyHtoD, address, source, memoryview(source).nbytes)
 
 
 def memcpy_dtoh(target: NDArray[Any], address: int) -> None:
-    """Copy from the device into a buffer."""
     ask(cu.cuMemcpyDtoH, target, address, target.nbytes)
 
 
 def memcpy_htod_async(address: int, source: Any, stream: Any) -> None:
-    """Queue a copy to the device."""
     ask(cu.cuMemcpyHtoDAsync, address, source, memoryview(source).nbytes, stream.handle)
 
 
 def memcpy_dtoh_async(target: NDArray[Any], address: int, stream: Any) -> None:
-    """Queue a copy from the device."""
     ask(cu.cuMemcpyDtoHAsync, target, address, target.nbytes, stream.handle)
 
 
 def memcpy_dtod_async(target: int, source: int, size: int, stream: Any) -> None:
-    """Queue a copy on the device."""
     ask(cu.cuMemcpyDtoDAsync, target, source, size, stream.handle)
 
 
 def memset_d32_async(address: int, word: int, count: int, stream: Any) -> None:
-    """Queue the filling of memory with a 32-bit word."""
     ask(cu.cuMemsetD32Async, address, word, count, stream.handle)
 
 
@@ -240,11 +207,9 @@ class Stream:
         _own(self, cu.cuStreamDestroy, self.handle)
 
     def synchronize(self) -> None:
-        """Wait until the work is done."""
         ask(cu.cuStreamSynchronize, self.handle)
 
     def wait_for_event(self, event: Event) -> None:
-        """Let later work wait for an event."""
         ask(cu.cuStreamWaitEvent, self.handle, event.handle, 0)
 
 
@@ -256,15 +221,12 @@ class Event:
         _own(self, cu.cuEventDestroy, self.handle)
 
     def record(self, stream: Stream) -> None:
-        """Put the mark at the end of a queue."""
         ask(cu.cuEventRecord, self.handle, stream.handle)
 
     def synchronize(self) -> None:
-        """Wait for the work before the mark."""
         ask(cu.cuEventSynchronize, self.handle)
 
     def time_since(self, start: Event) -> float:
-        """Return milliseconds since another event."""
         return float(ask(cu.cuEventElapsedTime, start.handle, self.handle))
 
 
@@ -279,11 +241,9 @@ class Module:
         _own(self, cu.cuModuleUnload, self.handle)
 
     def get_function(self, name: str) -> Function:
-        """Return a kernel; raise LogicError if there is none of this name."""
         return Function(self, name)
 
     def get_global(self, name: str) -> tuple[int, int]:
-        """Return address and bytes of a variable; raise LogicError if there is none."""
         address, size = ask(cu.cuModuleGetGlobal, self.handle, name.encode())
         return int(address), int(size)
 
@@ -304,21 +264,17 @@ class Function:
 
     @property
     def num_regs(self) -> int:
-        """Registers of a thread."""
         return self._get(function_attribute.NUM_REGS)
 
     @property
     def local_size_bytes(self) -> int:
-        """Local memory of a thread."""
         return self._get(function_attribute.LOCAL_SIZE_BYTES)
 
     @property
     def shared_size_bytes(self) -> int:
-        """Static shared memory of a block."""
         return self._get(function_attribute.SHARED_SIZE_BYTES)
 
     def set_attribute(self, attribute: Any, value: int) -> None:
-        """Set one of `function_attribute`."""
         ask(cu.cuFuncSetAttribute, self.handle, attribute, value)
 
     def prepare(self, formats: Sequence[str]) -> None:
@@ -353,12 +309,10 @@ class Function:
 
 
 def start_profiler() -> None:
-    """Start what a profiler records."""
     ask(cu.cuProfilerStart)
 
 
 def stop_profiler() -> None:
-    """End what a profiler records."""
     ask(cu.cuProfilerStop)
 
 
@@ -452,15 +406,7 @@ def tensor_map(
     swizzle: int,
     promotion: int,
 ) -> bytes:
-    """Return the map of a matrix.
-
-    Args:
-        kind: number of a CUtensorMapDataType.
-        address: on the device.
-        extents, box: of the matrix and of a copy, columns first.
-        row_bytes: bytes from row to row.
-        swizzle, promotion: numbers of a CUtensorMapSwizzle and a CUtensorMapL2promotion.
-    """
+    """Return the map of a matrix."""
     found = ask(
         cu.cuTensorMapEncodeTiled,
         cu.CUtensorMapDataType(kind),

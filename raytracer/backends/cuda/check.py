@@ -70,16 +70,7 @@ def explain(said: str) -> RaytracerError:
 
 
 def check_memory(parts: dict[str, int], free: int, spheres: int) -> None:
-    """Refuse a scene that the device cannot hold, before anything is allocated.
-
-    Args:
-        parts: bytes by purpose ("nodes", "spheres", ...).
-        free: free bytes on the device.
-        spheres: number of spheres of the scene.
-
-    Raises:
-        MemoryNeedError: it does not fit; the message names a number of spheres that does.
-    """
+    """Refuse a scene that the device cannot hold, before anything is allocated."""
     need = sum(parts.values())
     if need <= free:
         return
@@ -102,27 +93,14 @@ def flatten(table: Table) -> list[int]:
 
 
 def check_supported(kernel: Kernel, arch: str) -> None:
-    """Refuse a kernel that cannot be compiled for an architecture, for example "sm_90a".
-
-    Raises:
-        BackendError: the kernel needs another architecture.
-    """
+    """Refuse a kernel that cannot be compiled for an architecture, for example "sm_90a"."""
     if not kernel.admits(arch):
         needs = ", ".join(map(str, kernel.needs))
         raise BackendError(f"{kernel.place} needs {needs}; this GPU is {arch}")
 
 
 def check_layout(kernel_table: Sequence[int], table: Table, kernel: str) -> None:
-    """Refuse a kernel whose struct layout differs from that of the extension.
-
-    Args:
-        kernel_table: `layout_table` of the kernel.
-        table: of the extension.
-        kernel: its name, for the message.
-
-    Raises:
-        BackendError: a struct differs; the message names the first one, or its first field.
-    """
+    """Refuse a kernel whose struct layout differs from that of the extension."""
     if list(kernel_table) == flatten(table):
         return
     place = _first_difference(kernel_table, table)

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from itertools import combinations
 from math import dist, hypot, inf, sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+import numpy as np
+from numpy.typing import NDArray
 
-    from raytracer.view import View
+from raytracer.view import View
 
 LIST = "render_list"  # every sphere for every ray, out of constant memory
 THREADS = "render_thread"  # each camera ray walks the tree alone
@@ -97,19 +96,12 @@ PERSPECTIVE = 0  # Camera.kind
 
 
 class Sample:
-    """Some spheres from all parts of the scene.
+    """Some spheres from all parts of the scene: `spheres`, float32 (at most 512, 4), a copy.
 
-    Args:
-        spheres: float32 (N, 4), centre and radius in leaf order, in which neighbours are close.
-
-    Attributes:
-        spheres: float32 (at most 512, 4), a copy.
+    Taken of float32 (N, 4), centre and radius in leaf order, in which neighbours are close.
     """
 
     def __init__(self, spheres: NDArray[np.float32]) -> None:
-        """Take them."""
-        import numpy as np
-
         step = -(-len(spheres) // SAMPLED) or 1
         self.spheres = spheres[::step].copy()
         centers, radii = self.spheres[:, :3].astype(np.float64), self.spheres[:, 3]
@@ -213,8 +205,6 @@ def median_radius(spheres: NDArray[np.float32], camera: NDArray[np.void], height
 
     spheres: float32 (N, 4). camera: structured (1,), dtype Camera. height: of the picture, pixels.
     """
-    import numpy as np
-
     view: Any = camera[0]
     axes = np.stack([view["forward"], view["right"], view["up"]])
     half_width, half_height = (sqrt(float(axis @ axis)) for axis in axes[1:])

@@ -29,11 +29,7 @@ GET = (
 
 @cache
 def load() -> Any:
-    """Return the module of the binding, initialised.
-
-    Raises:
-        BackendError: none is installed, or CUDA does not start.
-    """
+    """Return the module of the binding, initialised."""
     driver = import_module(MODULES[chosen()])
     with translated(driver):
         driver.init()
@@ -42,11 +38,7 @@ def load() -> Any:
 
 @cache
 def chosen() -> str:
-    """Return the binding in use, by the name of its distribution.
-
-    Raises:
-        BackendError: none can be imported.
-    """
+    """Return the binding in use, by the name of its distribution."""
     wanted = os.environ.get(VARIABLE)
     if wanted and wanted not in MODULES:
         raise BackendError(f"{VARIABLE} is {wanted!r}: set it to {' or '.join(MODULES)}")
@@ -78,11 +70,7 @@ def label() -> str:
 
 
 def bindings() -> Any:
-    """Return the module `bindings`, whatever binding is in use, for what PyCUDA lacks.
-
-    Raises:
-        BackendError: cuda-bindings is not installed.
-    """
+    """Return the module `bindings`, whatever binding is in use, for what PyCUDA lacks."""
     try:
         return import_module(MODULES["cuda-bindings"])
     except ImportError as error:

@@ -4,27 +4,23 @@ from __future__ import annotations
 
 from enum import Enum, auto
 from math import prod
-from typing import TYPE_CHECKING
 
-from raytracer.backends.base import DeviceFilm
+import numpy as np
+from numpy.typing import NDArray
+
+from raytracer.backends.base import DeviceFilm, DeviceScene, ProgressCall
 from raytracer.backends.cuda import launch
 from raytracer.backends.cuda.context import primary_context
+from raytracer.backends.cuda.kernel import RenderKernel
 from raytracer.backends.cuda.memory import DeviceMemory
+from raytracer.backends.cuda.pictures import DevicePicture
 from raytracer.backends.cuda.scene import CudaScene, picture_of
 from raytracer.backends.cuda.tone import tone_kernels
 from raytracer.backends.cuda.transfer import staging
+from raytracer.film.film import Film, Pixels, measure_and_develop, with_bloom
+from raytracer.film.tone_settings import ToneSettings
 from raytracer.layout import draft_shape
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from raytracer.backends.base import DeviceScene, ProgressCall
-    from raytracer.backends.cuda.kernel import RenderKernel
-    from raytracer.backends.cuda.pictures import DevicePicture
-    from raytracer.film.film import Film, Pixels
-    from raytracer.film.tone_settings import ToneSettings
-    from raytracer.view import View
+from raytracer.view import View
 
 
 class Newest(Enum):
@@ -102,7 +98,6 @@ class CudaFilm(DeviceFilm):
             self.clear()
 
     def to_host(self) -> Film:
-        """Copy the sums to the host if the device has newer ones."""
         if self._newest is Newest.NOWHERE:
             self.host.sums.fill(0.0)
         elif self._newest is Newest.DEVICE:
@@ -116,11 +111,7 @@ class CudaFilm(DeviceFilm):
 
         Bloom is added on the host, and so are pixels with their own numbers of samples.
         """
-        import numpy as np
-
         if settings.bloom or self.host.counts is not None:
-            from raytracer.film.film import measure_and_develop
-
             return measure_and_develop(self.to_host(), settings, bits)
         host = self.host
         height, width = host.sums.shape[:2]
@@ -140,8 +131,6 @@ class CudaFilm(DeviceFilm):
     def develop_into(self, settings: ToneSettings, picture: DevicePicture) -> None:
         """Measure if the exposure is automatic, and develop; bloom and counts need the host."""
         if settings.bloom or self.host.counts is not None:
-            from raytracer.film.film import with_bloom
-
             bright, settings = with_bloom(self.to_host(), settings)
             with CudaFilm(self._number, bright) as film:
                 film.develop_into(settings, picture)
@@ -170,7 +159,6 @@ class CudaFilm(DeviceFilm):
         self._newest = Newest.HOST
 
     def close(self) -> None:
-        """Release the memory; sums that only the device has are lost."""
         if self._newest is Newest.DEVICE:
             self.clear()
         elif self._newest is Newest.BOTH:
@@ -192,9 +180,7 @@ def _launch_all(
     arguments["draft"] = draft
     seconds, done = 0.0, 0
     for piece in launch.pieces(picture, scene.pacer):
-        for name in ("tile_begin", "tile_end", "sample_begin", "sample_count"):
-            arguments[name] = getattr(piece, name)
-        taken = kernel.launch(arguments.tobytes(), piece)
+        taken = kernel.launch(piece.arguments(arguments), piece)
         work = piece.tiles * picture.tile_pixels * piece.sample_count
         scene.pacer.record(work, taken)
         seconds += taken

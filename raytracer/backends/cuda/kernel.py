@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from numpy.typing import NDArray
 
 from raytracer import layout
 from raytracer.backends.cuda import compile as compiler
-from raytracer.backends.cuda.check import check_layout, check_supported
-from raytracer.backends.cuda.choose import PACKETS, PRODUCTION, every_variant
+from raytracer.backends.cuda.cache import Cubin
+from raytracer.backends.cuda.check import check_supported
+from raytracer.backends.cuda.choose import PRODUCTION, every_variant
 from raytracer.backends.cuda.context import primary_context
 from raytracer.backends.cuda.launch import Piece, blocks
+from raytracer.backends.cuda.passes import Pass
 from raytracer.backends.cuda.tone import DENOISE_DRAFT
 from raytracer.backends.cuda.transfer import NON_BLOCKING, staging
 from raytracer.errors import BackendError, UserError
 from raytracer.resources import thread_count
 from raytracer.variants import Kernel, product
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from raytracer.backends.cuda.cache import Cubin
 
 ENTRY = "render"
 # Pixels of a tile, one to a thread of a warp; kernels/cuda numbers its tiles by rows of these.
@@ -43,17 +42,13 @@ SIDES = 8
 SPHERES = "c_spheres"  # optional; holds the spheres of scenes small enough
 
 
-@cache
-def production(name: str = PACKETS) -> Kernel:
-    """Return a kernel of PRODUCTION by name; its file is read once."""
-    return product(name)
+production = cache(product)
+"""Returns a kernel of PRODUCTION by name; its file is read once."""
 
 
 @cache
 def compile_production(ordinal: int) -> None:
     """Compile the kernels of all pictures and drafts that are not at hand, side by side, once."""
-    from concurrent.futures import ThreadPoolExecutor
-
     arch = compiler.architecture(primary_context(ordinal).device.compute_capability())
     compiler.version()  # asked for once, not by every thread
     names = reversed(PRODUCTION)  # the longest first: they begin when the others do
@@ -64,7 +59,7 @@ def compile_production(ordinal: int) -> None:
 
 
 def _cubin(kernel: Kernel, missing: tuple[str, ...], arch: str) -> tuple[Cubin, tuple[str, ...]]:
-    """Machine code of a kernel, and the features that it is without.
+    """Return machine code of a kernel, and the features that it is without.
 
     Where the variant without some is not at hand and cannot be compiled, the kernel with all
     features renders the same.
@@ -77,7 +72,7 @@ def _cubin(kernel: Kernel, missing: tuple[str, ...], arch: str) -> tuple[Cubin, 
 
 
 def macros_without(missing: tuple[str, ...]) -> dict[str, str]:
-    """The macros of a kernel that is compiled without some features."""
+    """Return the macros of a kernel that is compiled without some features."""
     return dict.fromkeys(missing, "0")
 
 
@@ -85,11 +80,7 @@ class RenderKernel:
     """A kernel on a device, whose context must be active in the methods."""
 
     def __init__(self, ordinal: int, kernel: Kernel, missing: tuple[str, ...] = ()) -> None:
-        """Load a kernel for a device, compiling it if need be.
-
-        missing: the features (choose.FEATURES) that it need not have.
-        Raises BackendError where the device cannot run it.
-        """
+        """Load a kernel, without features of choose.FEATURES; compile it if necessary."""
         self._context = primary_context(ordinal)
         self.arch = compiler.architecture(self._context.device.compute_capability())
         check_supported(kernel, self.arch)
@@ -97,26 +88,24 @@ class RenderKernel:
         self.stream = staging(ordinal).stream
         self._written: dict[int, bytes] = {}  # constant memory by address
         cubin, self.missing = _cubin(kernel, missing, self.arch)
-        # Asking the driver for a symbol that is not there is an error of its own.
         self._compiler = cubin.compiler
+        # To ask the driver for a missing symbol is an error of its own.
         self._lists_spheres = SPHERES.encode() in cubin.code
         with self._context.active() as driver:
-            self._module = driver.module_from_buffer(cubin.code)
-            self._function = self._module.get_function(ENTRY)
-            self._function.prepare([f"{layout.dtype('RenderArgs').itemsize}s"])
+            self._pass = Pass(driver, self.arch, kernel, ENTRY, "RenderArgs", cubin)
             self._events = driver.Event(), driver.Event()
             self._sides: list[tuple[Any, Any]] = []
-            self._check_layout(driver)
 
     def describe(self) -> dict[str, Any]:
         """Return the resources of the kernel on this device, for records."""
+        function = self._pass.function
         with self._context.active():
             return {
                 "kernel": self.kernel.label,
                 "compiler": self._compiler,
-                "registers": int(self._function.num_regs),
-                "local_bytes": int(self._function.local_size_bytes),
-                "shared_bytes": int(self._function.shared_size_bytes),
+                "registers": int(function.num_regs),
+                "local_bytes": int(function.local_size_bytes),
+                "shared_bytes": int(function.shared_size_bytes),
             }
 
     def set_tables(self, **tables: NDArray[Any]) -> None:
@@ -126,7 +115,7 @@ class RenderKernel:
         """
         for symbol, table in tables.items():
             struct, noun = TABLES[symbol]
-            address, size = self._module.get_global(symbol)
+            address, size = self._pass.module.get_global(symbol)
             room = size // layout.dtype(struct).itemsize
             if len(table) > room:
                 raise UserError(
@@ -142,55 +131,47 @@ class RenderKernel:
         """
         if not self._lists_spheres:
             return
-        address, size = self._module.get_global(SPHERES)
+        address, size = self._pass.module.get_global(SPHERES)
         if spheres.nbytes <= size:
             self._write(address, spheres)
 
     def launch(self, arguments: bytes, piece: Piece) -> float:
-        """Run one launch and wait for it; returns its seconds on the device.
-
-        arguments: a RenderArgs as bytes, for the same piece.
-        """
-        x, y, z = self.kernel.block
+        """Run a launch with a RenderArgs for its piece; returns its seconds on the device."""
         start, end = self._events
-        grid = (blocks(piece.tiles, x * y * z), 1, 1)
         start.record(self.stream)
-        self._function.prepared_async_call(grid, (x, y, z), self.stream, arguments)
-        end.record(self.stream)
-        end.synchronize()
-        return float(end.time_since(start)) * 1e-3
+        self._queue(arguments, piece, self.stream)
+        return self._finished(start, end)
 
     def launch_together(self, bands: Sequence[Sequence[tuple[bytes, Piece]]]) -> float:
         """Run the launches of bands on several streams, those of a band in order, and wait for all.
 
-        bands: for each launch a RenderArgs as bytes with the piece that it is for; bands have no
-            pixels in common.
-        Returns the seconds on the device from the first start to the last end.
+        Bands have no pixels in common. Returns the seconds from the first start to the last end.
         """
-        x, y, z = self.kernel.block
         start, end = self._events
         start.record(self.stream)  # after constants and sums, which are written on this stream
-        sides = self._side_streams()
-        for stream, _ in sides:
+        driver = self._context.driver
+        while len(self._sides) < SIDES:
+            self._sides.append((driver.Stream(NON_BLOCKING), driver.Event()))
+        for stream, _ in self._sides:
             stream.wait_for_event(start)
         for slices in zip(*bands, strict=True):
             for index, (arguments, piece) in enumerate(slices):
-                grid = (blocks(piece.tiles, x * y * z), 1, 1)
-                stream = sides[index % len(sides)][0]
-                self._function.prepared_async_call(grid, (x, y, z), stream, arguments)
-        for stream, done in sides:
+                self._queue(arguments, piece, self._sides[index % SIDES][0])
+        for stream, done in self._sides:
             done.record(stream)
             self.stream.wait_for_event(done)
+        return self._finished(start, end)
+
+    def _queue(self, arguments: bytes, piece: Piece, stream: Any) -> None:
+        x, y, z = self.kernel.block
+        grid = (blocks(piece.tiles, x * y * z), 1, 1)
+        self._pass.function.prepared_async_call(grid, (x, y, z), stream, arguments)
+
+    def _finished(self, start: Any, end: Any) -> float:
+        """Wait for the stream; return the seconds since the event `start`."""
         end.record(self.stream)
         end.synchronize()
         return float(end.time_since(start)) * 1e-3
-
-    def _side_streams(self) -> list[tuple[Any, Any]]:
-        """Return streams with an event each, made once."""
-        if not self._sides:
-            driver = self._context.driver
-            self._sides = [(driver.Stream(NON_BLOCKING), driver.Event()) for _ in range(SIDES)]
-        return self._sides
 
     def _write(self, address: int, table: NDArray[Any]) -> None:
         """Fill a table, unless it has these values already; only this object writes there."""
@@ -199,19 +180,6 @@ class RenderKernel:
             self._context.driver.memcpy_htod_async(address, content, self.stream)
             self._written[address] = content
 
-    def _check_layout(self, driver: Any) -> None:
-        import numpy as np
 
-        address, size = self._module.get_global("layout_table")
-        found = np.empty(size // 4, np.int32)
-        driver.memcpy_dtoh(found, address)
-        check_layout(found.tolist(), layout.table(), self.kernel.place)
-
-
-@cache
-def render_kernel(ordinal: int, kernel: Kernel, missing: tuple[str, ...]) -> RenderKernel:
-    """A kernel on a device, loaded once.
-
-    missing: features (choose.FEATURES) that it need not have.
-    """
-    return RenderKernel(ordinal, kernel, missing)
+render_kernel = cache(RenderKernel)
+"""Returns a kernel on a device, loaded once; arguments as of `RenderKernel`."""

@@ -12,6 +12,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+import numpy as np
+from numpy.typing import NDArray
+
 TARGET_SECONDS = 0.05
 """Target duration of a launch (s)."""
 
@@ -22,7 +25,7 @@ two million a second it takes as long as a watchdog allows."""
 FIRST_SAMPLES_WATCHED = 1 << 19
 """Samples of the first launch on a GPU with a watchdog: an eighth of that."""
 
-LEAST_SAMPLES = 1 << 15
+MIN_SAMPLES = 1 << 15
 """Fewest samples of a launch: fewer threads do not fill a GPU, and if a single warp takes longer
 than TARGET_SECONDS, smaller launches would take as long."""
 
@@ -42,14 +45,7 @@ WARP = 32
 
 @dataclass(frozen=True)
 class Picture:
-    """The tiles of a crop and the samples to add.
-
-    Args:
-        width, height: of the crop, in pixels.
-        tile: width and height of a tile, in pixels.
-        sample_begin: number of the first sample.
-        sample_count: samples per pixel.
-    """
+    """The tiles of a crop and the samples to add."""
 
     width: int
     height: int
@@ -92,16 +88,15 @@ class Piece:
         """Number of tiles."""
         return self.tile_end - self.tile_begin
 
+    def arguments(self, arguments: NDArray[np.void]) -> bytes:
+        """Return RenderArgs (1,) as bytes, with these tiles and samples."""
+        for name, value in vars(self).items():
+            arguments[name] = value
+        return arguments.tobytes()
+
 
 class Pacer:
-    """The largest number of samples of the next launch.
-
-    Args:
-        first: samples of the first launch.
-
-    Attributes:
-        budget: samples (pixels times samples) of the next launch.
-    """
+    """The largest number of samples of the next launch."""
 
     def __init__(self, first: int = FIRST_SAMPLES) -> None:
         self.budget = first
@@ -110,14 +105,10 @@ class Pacer:
         """Adapt the budget to the duration of a launch.
 
         A launch that was small because the picture ended does not lower the budget.
-
-        Args:
-            samples: of the launch.
-            seconds: on the device.
         """
         fitting = int(samples * TARGET_SECONDS / max(seconds, 1e-6))
         if seconds > TARGET_SECONDS:
-            self.budget = min(max(fitting, LEAST_SAMPLES), self.budget)
+            self.budget = min(max(fitting, MIN_SAMPLES), self.budget)
         else:
             self.budget = max(min(fitting, self.budget * GROWTH), self.budget)
 
@@ -158,12 +149,6 @@ def side_by_side(
     Bands have other pixels, so they may run side by side: the end of a launch, when most of the GPU
     waits for a few warps, is then filled by others. The launches of a band follow one another, and
     so do groups: every pixel gets its samples in ascending order.
-
-    Args:
-        picture: tiles and samples.
-        bands: rows from the upper edge, half open; their ends are multiples of the height of a
-            tile, or the lower edge.
-        pacer: its budget is read for each group.
     """
     rows = picture.tile[1]
     spans = [(y0 // rows * picture.tiles_x, -(-y1 // rows) * picture.tiles_x) for y0, y1 in bands]

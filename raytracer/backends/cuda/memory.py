@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import weakref
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from raytracer.backends.cuda.context import release
-
-if TYPE_CHECKING:
-    from raytracer.backends.cuda.context import PrimaryContext
+from raytracer.backends.cuda.context import PrimaryContext, release
 
 
 class DeviceMemory:
     """Allocations of one owner; `allocate` needs the device's context active."""
 
     def __init__(self, context: PrimaryContext) -> None:
-        """Take no memory yet."""
         self._context = context
         self._sizes: dict[str, int] = {}
         self._allocations: dict[str, Any] = {}
@@ -46,7 +42,6 @@ class DeviceMemory:
         return int(self._allocations.get(name, 0))
 
     def close(self) -> None:
-        """Release the memory; may be called twice."""
         with self._context.lock:  # freeing waits for the GPU
             release(self._context, self._allocations)
         self._sizes.clear()

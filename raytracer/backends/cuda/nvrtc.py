@@ -67,17 +67,7 @@ def release() -> str:
 
 
 def compile_text(text: bytes, name: str, arch: str, options: Sequence[str]) -> tuple[bytes, str]:
-    """Return machine code and log; PTX of an architecture like "compute_80".
-
-    Args:
-        text: of the kernel.
-        name: of the file, for messages and line numbers.
-        arch: like "sm_90a".
-        options: of nvcc for device code.
-
-    Raises:
-        RefusedError: the kernel does not compile.
-    """
+    """Return machine code and log; PTX of an architecture like "compute_80"."""
     from cuda.bindings import nvrtc
 
     names, contents = ([each.encode() for each in part] for part in (HEADERS, HEADERS.values()))

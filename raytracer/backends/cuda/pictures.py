@@ -9,15 +9,14 @@ from __future__ import annotations
 
 import weakref
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.backends.cuda.context import PrimaryContext, primary_context, release
 from raytracer.backends.cuda.transfer import NON_BLOCKING
 from raytracer.errors import RaytracerError
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 CHANNELS = 4  # bytes a pixel
 
@@ -26,7 +25,6 @@ class DevicePicture:
     """An RGBA picture, uint8, row 0 on top, in memory that grows as needed."""
 
     def __init__(self, context: PrimaryContext) -> None:
-        """Take no memory yet."""
         self.size = 0, 0
         self._context = context
         self._memory: dict[str, Any] = {}  # at most one allocation
@@ -35,7 +33,6 @@ class DevicePicture:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the picture."""
         return self.size[0] * self.size[1] * CHANNELS
 
     @property
@@ -54,7 +51,6 @@ class DevicePicture:
         return self.address
 
     def close(self) -> None:
-        """Release the memory; may be called twice."""
         self._free()
 
 
@@ -62,10 +58,8 @@ class Interop:
     """Copies device pictures into a texture. The window's context must be current."""
 
     def __init__(self, texture: int, ordinal: int = 0) -> None:
-        """Register the texture.
+        """Register a texture, RGBA8, by OpenGL's name; its size must not change afterwards.
 
-        texture: OpenGL's name of it, RGBA8; its size must not change afterwards.
-        ordinal: the device, as CUDA counts.
         Raises ImportError if cuda-bindings is missing, BackendError if the driver refuses, for
         instance because another GPU draws the window.
         """
@@ -95,7 +89,6 @@ class PageLocked:
     """Copies device pictures to page-locked memory of the host."""
 
     def __init__(self, ordinal: int = 0) -> None:
-        """Take no memory yet. ordinal: the device, as CUDA counts."""
         self._context = primary_context(ordinal)
         with self._context.active() as driver:
             self._stream = driver.Stream(NON_BLOCKING)
@@ -103,18 +96,15 @@ class PageLocked:
 
     def fetch(self, picture: DevicePicture) -> NDArray[np.uint8]:
         """Return the picture, uint8 (h, w, 4), valid until the next call."""
-        import numpy as np
-
         with self._context.active() as driver:
             if self._memory is None or self._memory.size < picture.nbytes:
                 self._memory = driver.pagelocked_empty(picture.nbytes, np.uint8)
-            found = self._memory[: picture.nbytes]
-            driver.memcpy_dtoh_async(found, picture.address, self._stream)
+            pixels = self._memory[: picture.nbytes]
+            driver.memcpy_dtoh_async(pixels, picture.address, self._stream)
             self._stream.synchronize()
         width, height = picture.size
-        return cast("NDArray[np.uint8]", found.reshape(height, width, CHANNELS))
+        return cast("NDArray[np.uint8]", pixels.reshape(height, width, CHANNELS))
 
     def close(self) -> None:
-        """Release the memory."""
         with suppress(RaytracerError), self._context.active():
             self._memory = None

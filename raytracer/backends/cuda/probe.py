@@ -17,9 +17,6 @@ def why_not(device: int = 0) -> str | None:
 
     Driver and GPU are checked first, because no package can supply them, then the Python binding
     and the kernels.
-
-    Args:
-        device: number of the GPU.
     """
     return _driver_missing(device) or _binding_missing() or _kernels_missing(device)
 

@@ -8,13 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Usage:
-    """Resources of a kernel, or the sum over the kernels of a log.
-
-    Attributes:
-        registers: per thread.
-        shared: static shared memory of a block, in bytes.
-        spilled: bytes that are spilled to and reloaded from local memory.
-    """
+    """Resources of a kernel, or the sum over the kernels of a log."""
 
     registers: int
     shared: int

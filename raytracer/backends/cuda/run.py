@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from raytracer.backends.cuda import launch
+from raytracer.backends.cuda.bands import PIXEL_BYTES
 from raytracer.backends.cuda.check import check_memory
 from raytracer.backends.cuda.context import primary_context
 from raytracer.backends.cuda.film import CudaFilm
@@ -14,33 +15,17 @@ from raytracer.backends.cuda.pictures import DevicePicture
 from raytracer.backends.cuda.probe import device_details, why_not
 from raytracer.backends.cuda.scene import CudaScene
 from raytracer.backends.cuda.tone import compiling_passes
-from raytracer.buffers import build_bvh
+from raytracer.buffers import Bvh, SceneBuffers, build_bvh
 from raytracer.errors import BackendError
-
-if TYPE_CHECKING:
-    from raytracer.buffers import Bvh, SceneBuffers
-    from raytracer.film.film import Film
-    from raytracer.variants import Kernel
-    from raytracer.view import View
+from raytracer.film.film import Film
+from raytracer.variants import Kernel
 
 MAX_SPHERES = 2**31 - 1
 """Most spheres: positions in leaf order are int32, and the largest one means no hit."""
 
-PIXEL_BYTES = 16
-"""Bytes of a pixel of a film: four float32."""
-
 
 class CudaDevice:
-    """A GPU, used in its primary context.
-
-    Args:
-        number: of the device, as CUDA counts.
-        threads: of the host, to build trees; 0 takes every core that the process may use.
-        kernel: a render kernel, for the bench; None chooses one for each view.
-
-    Raises:
-        BackendError: the GPU cannot be used; the message names what is missing.
-    """
+    """A GPU, used in its primary context."""
 
     name = "cuda"
     max_spheres = MAX_SPHERES
@@ -60,40 +45,31 @@ class CudaDevice:
         self._context = primary_context(number)
 
     def describe(self) -> dict[str, Any]:
-        """Return name, compute capability, memory and driver of the GPU."""
         return device_details(self.number)
 
     def compile_ahead(self) -> None:
-        """Compile the kernels of all views that are not at hand, side by side."""
         if self._kernel is None:
             compile_production(self.number)
 
     def build(self, buffers: SceneBuffers) -> Bvh:
-        """Build the tree on the cores of the host."""
         return build_bvh(buffers, self._threads)
 
     def scene(self, buffers: SceneBuffers, tree: Bvh | None = None) -> CudaScene:
-        """Copy a scene to the device.
-
-        Raises:
-            MemoryNeedError: it does not fit; the message names a number of spheres that does.
-        """
         tree = self.build(buffers) if tree is None else tree
         scene = CudaScene(self.number, buffers, tree, self._kernel)
         with compiling_passes(self.number):
             scene.kernel(buffers.view)
         # The free memory is read after the kernel was loaded, because its code takes memory.
-        film = _film_bytes(buffers.view)
-        check_memory(scene.sizes() | {"film": film}, self._context.memory()[0], buffers.count)
+        x0, y0, x1, y1 = buffers.view.crop
+        sizes = scene.sizes() | {"film": (x1 - x0) * (y1 - y0) * PIXEL_BYTES}
+        check_memory(sizes, self._context.memory()[0], buffers.count)
         scene.upload()
         return scene
 
     def film(self, host: Film) -> CudaFilm:
-        """Return a device film; its memory is allocated when it is needed."""
         return CudaFilm(self.number, host)
 
     def picture(self) -> DevicePicture:
-        """Return an empty picture in device memory."""
         return DevicePicture(self._context)
 
     def turn(self) -> AbstractContextManager[Any]:
@@ -103,8 +79,3 @@ class CudaDevice:
         for CUDA, both can deadlock, with or without interop (driver 580, GPU without display).
         """
         return self._context.lock
-
-
-def _film_bytes(view: View) -> int:
-    x0, y0, x1, y1 = view.crop
-    return (x1 - x0) * (y1 - y0) * PIXEL_BYTES

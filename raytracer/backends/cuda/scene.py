@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from time import sleep
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from raytracer import layout
-from raytracer.backends.base import DeviceScene
+from raytracer._native import core
+from raytracer.backends.base import DeviceScene, sphere_arrays
 from raytracer.backends.cuda import launch
 from raytracer.backends.cuda.choose import (
     CAPSULES,
@@ -28,14 +32,9 @@ from raytracer.backends.cuda.kernel import (
 )
 from raytracer.backends.cuda.memory import DeviceMemory
 from raytracer.backends.cuda.transfer import as_bytes, staging
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from raytracer.buffers import Bvh, SceneBuffers
-    from raytracer.variants import Kernel
-    from raytracer.view import View
+from raytracer.buffers import Bvh, SceneBuffers
+from raytracer.variants import Kernel
+from raytracer.view import View
 
 # Bytes of a scene in one copy: some milliseconds, less than a frame of a window.
 PART = 64 << 20
@@ -49,8 +48,7 @@ class CudaScene(DeviceScene):
     Of `buffers` and `tree` it keeps the large spheres, and the others only where they are few
     enough for constant memory: the host may drop the rest.
 
-    number: of the device. kernel: renders every view; None takes the one that suits it.
-    pacer: knows how long launches over this scene take.
+    kernel: renders every view; None takes the one that suits it. pacer: of launches over the scene.
     """
 
     def __init__(
@@ -66,18 +64,18 @@ class CudaScene(DeviceScene):
         self.few_spheres = tree.spheres if tree.spheres.nbytes <= CONSTANT_BYTES else None
         self.pacer = launch.Pacer(_first_samples(number))
         self._arrays = sphere_arrays(buffers, tree)
+        self._names = tuple(self._arrays)
         self._lengths = lengths_of(buffers)
         self._node_count = len(tree.nodes)
         # A kernel of the bench may lay records out otherwise, and chooses for itself.
         self._sample = Sample(tree.spheres) if kernel is None else None
         self._kernel = kernel
-        self._named: tuple[NDArray[np.void], int, str] | None = None  # camera, height, kernel
+        self._last: tuple[NDArray[np.void], int, str] | None = None  # camera, height, kernel
         self._context = primary_context(number)
         self._memory = DeviceMemory(self._context)
 
     @property
     def nbytes(self) -> int:
-        """Bytes of device memory."""
         return self._memory.nbytes
 
     def sizes(self) -> dict[str, int]:
@@ -113,8 +111,8 @@ class CudaScene(DeviceScene):
 
     def kernel(self, view: View) -> RenderKernel:
         """Return the kernel that renders a view; its first use loads it."""
-        own = None if self.has_capsules else self._kernel  # others read records of spheres
-        kernel = own or production(self._kernel_name(view))
+        given = None if self.has_capsules else self._kernel  # others read records of spheres
+        kernel = given or production(self._kernel_name(view))
         with self._context.lock:
             if kernel.reads_solids:
                 missing = missing_with_capsules(view, self.has_forms)
@@ -138,7 +136,6 @@ class CudaScene(DeviceScene):
             kernel.set_spheres(self.few_spheres[: self._shown(view)])
 
     def describe(self, view: View) -> dict[str, Any]:
-        """Return name, registers, local and shared memory of the kernel."""
         return self.kernel(view).describe()
 
     def _kernel_name(self, view: View) -> str:
@@ -149,23 +146,19 @@ class CudaScene(DeviceScene):
             return PATHS
         camera, height = view.camera, view.height
         assert self._sample is not None
-        if self._named is None or self._named[0] is not camera or self._named[1] != height:
+        if self._last is None or self._last[0] is not camera or self._last[1] != height:
             name = kernel_for(self.count, self._node_count, self._sample, camera, height)
-            self._named = camera, height, name
-        return self._named[2]
+            self._last = camera, height, name
+        return self._last[2]
 
     def check(self, view: View, *, is_lit: bool = True) -> None:
         """Check that kernels read inside of the scene's arrays and the view's tables.
 
         The check is that of the CPU backend. is_lit: whether lights and materials are read.
-
-        Raises:
-            ValueError: a table of the view is shorter than its frame or the scene's ids ask for.
+        Raises ValueError.
         """
-        from raytracer import _core
-
         tables = (view.lights, view.materials) if is_lit else (None, None)
-        _core.check_view(view.camera, *tables, view.frame, **self._lengths)
+        core().check_view(view.camera, *tables, view.frame, **self._lengths)
 
     def _shown(self, view: View) -> int:
         """Return how many records a view shows: the last one is a ground that it may leave out."""
@@ -173,10 +166,8 @@ class CudaScene(DeviceScene):
 
     def arguments(self, view: View, picture: launch.Picture, film: int = 0) -> NDArray[np.void]:
         """RenderArgs (1,) without tiles and samples. film: address of the sums."""
-        import numpy as np
-
         arguments = np.zeros(1, layout.dtype("RenderArgs"))
-        for name in SPHERE_ARRAYS:
+        for name in self._names:
             arguments[name] = self.address(name)
         arguments["film"] = film
         arguments["sphere_count"] = self._shown(view)
@@ -184,11 +175,6 @@ class CudaScene(DeviceScene):
         return arguments
 
     def _first_hits(self, view: View) -> NDArray[np.void]:
-        """Return the first hits; see `DeviceScene.first_hits`.
-
-        Raises:
-            ValueError: the view is of another scene.
-        """
         self.check(view, is_lit=False)
         picture = picture_of(view)
         arguments = self.arguments(view, picture)
@@ -198,36 +184,13 @@ class CudaScene(DeviceScene):
             return kernel.find(arguments, self.large, view.through_centers())
 
     def _replace_sky(self, sky: NDArray[np.void]) -> None:
-        """Copy other texels of the environment to the device."""
         self._bring("sky", sky)
         self._lengths["texels"] = len(sky)
         with self._context.lock, self._context.active():
             staging(self.number).stream.synchronize()
 
     def close(self) -> None:
-        """Release the memory; may be called twice."""
         self._memory.close()
-
-
-SPHERE_ARRAYS = (
-    *("nodes", "spheres", "order", "color", "color_id", "material_id"),
-    *("emitters", "opacity", "sky"),
-)
-
-
-def sphere_arrays(buffers: SceneBuffers, tree: Bvh) -> dict[str, NDArray[Any]]:
-    """Return the arrays that kernels read from device memory, by the names in RenderArgs."""
-    return {
-        "nodes": tree.nodes,
-        "spheres": tree.spheres,
-        "order": tree.order,
-        "color": buffers.color,
-        "color_id": buffers.color_id,
-        "material_id": buffers.material_id,
-        "emitters": buffers.emitters,
-        "opacity": buffers.opacity,
-        "sky": buffers.sky,
-    }
 
 
 def lengths_of(buffers: SceneBuffers) -> dict[str, int]:
@@ -250,13 +213,7 @@ def lengths_of(buffers: SceneBuffers) -> dict[str, int]:
 def picture_of(view: View) -> launch.Picture:
     """Return the tiles and samples of a view."""
     x0, y0, x1, y1 = view.crop
-    return launch.Picture(
-        width=x1 - x0,
-        height=y1 - y0,
-        tile=TILE,
-        sample_begin=view.first_sample,
-        sample_count=view.samples,
-    )
+    return launch.Picture(x1 - x0, y1 - y0, TILE, view.first_sample, view.samples)
 
 
 def _first_samples(number: int) -> int:

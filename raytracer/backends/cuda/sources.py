@@ -28,16 +28,6 @@ def include_closure(source: Path, root: Path) -> dict[str, bytes]:
 
     Headers outside `root` (of CUDA and the C++ compiler) are left out, because the version of the
     compiler stands for them.
-
-    Args:
-        source: a .cu file under `root`.
-        root: the include path of nvcc.
-
-    Returns:
-        Contents by path relative to `root`.
-
-    Raises:
-        BackendError: an include is missing, or is a macro.
     """
     closure: dict[str, bytes] = {}
     pending = [source.resolve()]

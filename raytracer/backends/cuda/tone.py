@@ -5,25 +5,21 @@ from __future__ import annotations
 import weakref
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from raytracer import layout
 from raytracer.backends.cuda import compile as compiler
-from raytracer.backends.cuda.context import PrimaryContext, primary_context
+from raytracer.backends.cuda.context import primary_context, release
 from raytracer.backends.cuda.passes import Pass
 from raytracer.backends.cuda.transfer import staging
-from raytracer.errors import RaytracerError
-from raytracer.film.film import check_bits, empty_histogram, tone_arguments
+from raytracer.film.film import Backdrop, check_bits, empty_histogram, tone_arguments
+from raytracer.film.tone_settings import ToneSettings
 from raytracer.variants import product
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from raytracer.film.film import Backdrop
-    from raytracer.film.tone_settings import ToneSettings
 
 PASSES = ("film_histogram", "tone")
 """The passes of every picture, by the names of their kernels: histogram and picture."""
@@ -57,9 +53,6 @@ class ToneKernels:
     """The passes of tone mapping on one device; its context must be active in their methods.
 
     A picture takes two launches with automatic exposure or statistics, and one without.
-
-    Args:
-        ordinal: number of the device.
     """
 
     def __init__(self, ordinal: int) -> None:
@@ -77,13 +70,13 @@ class ToneKernels:
                 self._pass(name)
             self._grids: dict[tuple[str, int, int], tuple[int, int, int]] = {}
             scratch_bytes = layout.constant("kHistogramScratchBytes")
-            sizes = layout.dtype("FilmHistogram").itemsize, scratch_bytes
-            self._memory = [driver.mem_alloc(size) for size in sizes]
-            self.histogram, self.scratch = map(int, self._memory)
-            for memory, size in zip(self._memory, sizes, strict=True):
-                driver.memset_d32_async(int(memory), 0, size // 4, self.stream)
+            sizes = {"histogram": layout.dtype("FilmHistogram").itemsize, "scratch": scratch_bytes}
+            memory = {name: driver.mem_alloc(size) for name, size in sizes.items()}
+            self.histogram, self.scratch = map(int, memory.values())
+            for name, size in sizes.items():
+                driver.memset_d32_async(int(memory[name]), 0, size // 4, self.stream)
             self.stream.synchronize()  # another stream may use it first
-        weakref.finalize(self, _release, self._context, self._memory)
+        weakref.finalize(self, release, self._context, memory)
 
     def develop(
         self,
@@ -106,23 +99,10 @@ class ToneKernels:
 
         Work on two streams must not overlap, because there is one histogram.
 
-        Args:
-            film_address: of the sums, float4 (height, width), row 0 on top, aligned to 16 bytes.
-            samples: per pixel, in the sums.
-            width, height: of the film in pixels.
-            settings: exposure and tone curve.
-            out_address: of the picture, uint8 or uint16 RGBA (height, width), row 0 on top,
-                aligned to a pixel.
-            stream: of the binding; None takes the backend's own.
-            bits: 8 or 16 per channel.
-            place: as for `tone_arguments`.
-            statistics: measure the film also if the exposure is not automatic, and count clipped
-                and black pixels, for `read_histogram`.
-            backdrop, picture_height, neighbor_weight: as for `tone_arguments`; with
-                `neighbor_weight` 8 bits alone.
-
-        Raises:
-            UserError: another number of bits, or dither with 16.
+        film_address: of the sums, float4 (height, width), row 0 on top, aligned to 16 bytes.
+        out_address: of the picture, uint8 or uint16 RGBA (height, width), aligned to a pixel.
+        statistics: measure the film also if the exposure is not automatic, and count clipped and
+        black pixels, for `read_histogram`. The others are as for `tone_arguments`.
         """
         check_bits(bits, settings)
         assert bits == 8 or not neighbor_weight, "the kernel smooths pictures of 8 bits alone"
@@ -138,31 +118,16 @@ class ToneKernels:
         self.launch("tone", args, stream)
 
     def denoise_draft(self, film_address: int, planes: int, width: int, height: int) -> None:
-        """Queue the filter of a draft's ambient light, which is added to the sums.
-
-        Args:
-            film_address: of the sums, as for `develop`.
-            planes: address of what the draft kept of its surfaces.
-            width, height: of the film in pixels.
-        """
-        import numpy as np
-
+        """Queue the filter of a draft's ambient light, which is added to the sums."""
         args = np.zeros(1, layout.dtype("ToneArgs"))
-        args["film"], args["out"], args["width"], args["height"] = (
-            film_address,
-            planes,
-            width,
-            height,
-        )
+        args["film"], args["out"] = film_address, planes
+        args["width"], args["height"] = width, height
         self.launch(DENOISE_DRAFT, args)
 
     def launch(self, entry: str, args: NDArray[np.void], stream: Any = None) -> None:
         """Queue one pass.
 
-        Args:
-            entry: name of the pass.
-            args: structured (1,), ToneArgs, with addresses.
-            stream: of the binding; None takes the backend's own.
+        args: structured (1,), ToneArgs, with addresses.
         """
         width, height = int(args["width"][0]), int(args["height"][0])
         key = entry, width, height
@@ -189,13 +154,5 @@ class ToneKernels:
         return histogram
 
 
-def _release(context: PrimaryContext, memory: list[Any]) -> None:
-    with suppress(RaytracerError), context.active():
-        while memory:
-            memory.pop().free()
-
-
-@cache
-def tone_kernels(ordinal: int) -> ToneKernels:
-    """Return the kernels of a device, which are loaded once."""
-    return ToneKernels(ordinal)
+tone_kernels = cache(ToneKernels)
+"""Returns the kernels of a device, which are loaded once."""

@@ -7,13 +7,12 @@ the user's own arrays would take longer than the copy.
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.backends.cuda.context import PrimaryContext, primary_context
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 CHUNK = 8 << 20  # bytes: a third of a millisecond on the bus, far above the cost of a call
 NON_BLOCKING = 1  # CU_STREAM_NON_BLOCKING: does not wait for others' work on the default stream
@@ -23,9 +22,6 @@ class Staging:
     """A stream and the page-locked buffers for its copies; the context must be active."""
 
     def __init__(self, context: PrimaryContext) -> None:
-        """Take stream and buffers in the context of a device."""
-        import numpy as np
-
         self._driver = context.driver
         with context.active() as driver:
             self.stream = driver.Stream(NON_BLOCKING)
@@ -76,8 +72,6 @@ def _drain(host: Any, event: Any, part: NDArray[np.uint8]) -> None:
 
 def as_bytes(array: NDArray[Any]) -> NDArray[np.uint8]:
     """The same memory as bytes, flat. array: C-contiguous, or a ValueError is raised."""
-    import numpy as np
-
     if not array.flags.c_contiguous:
         raise ValueError("the array must be C-contiguous")
     return array.reshape(-1).view(np.uint8)
