@@ -50,13 +50,7 @@ FEWEST = 4
 
 @dataclass(frozen=True)
 class Area:
-    """Tiles of one number of samples that form a rectangle.
-
-    Args:
-        crop: x0, y0, x1, y1 in pixels of the film, half open.
-        first: samples that its pixels have.
-        count: samples to add.
-    """
+    """Tiles of one number of samples that form a rectangle."""
 
     crop: Crop
     first: int
@@ -70,14 +64,7 @@ class Area:
 
 
 def areas(shape: tuple[int, int], there: Counts, added: Counts, side: int = TILE) -> Iterator[Area]:
-    """Yield rectangles of tiles to which the same samples are added, each tile in one of them.
-
-    Args:
-        shape: height and width of the film in pixels.
-        there: samples that the tiles have.
-        added: samples to add; tiles with 0 are left out.
-        side: of a tile in pixels.
-    """
+    """Yield rectangles of tiles to which the same samples are added, each tile in one of them."""
     left = added > 0
     down, across = added.shape
     for y, x in zip(*np.nonzero(left), strict=True):
@@ -98,14 +85,7 @@ def areas(shape: tuple[int, int], there: Counts, added: Counts, side: int = TILE
 class AdaptivePasses:
     """A render whose tiles get samples until their noise is at most a level.
 
-    Args:
-        film: to add samples to; it may have some.
-        samples: the fewest to add to a pixel.
-        level: noise of a tile that is done.
-        most: samples of a pixel after which it gets no more than `samples`.
-        seconds: of rendering, after which the picture is done; one sample is added in any case.
-        progress: called with the fraction done, as far as it is known.
-        show: called between areas, at most every `SHOWN_EVERY` seconds.
+    A pixel gets at least `samples`, and no more than these beyond `most` samples.
     """
 
     def __init__(
@@ -213,21 +193,9 @@ class AdaptivePasses:
 class FilmAreas:
     """A film to whose tiles samples are added, to each its own number.
 
-    Args:
-        film: on a device.
-        add: adds samples to a film of a part of the picture.
-        opened: puts such a film on the device.
-        offset: number of the first sample of a pixel less the samples that it has.
-
-    Raises:
-        UserError: the pixels of a tile of the film have different samples.
-
-    Attributes:
-        host: the film.
-        there: samples of the tiles.
-        seconds: of rendering.
-        work: samples of all pixels that were added.
-        side: of a tile in pixels.
+    `there` are the samples of the tiles, `seconds` those of rendering, and `work` the samples of
+    all pixels that were added. `offset` is the number of the first sample of a pixel less the
+    samples that it has.
     """
 
     def __init__(
@@ -261,12 +229,7 @@ class FilmAreas:
         return np.multiply.outer(rows, columns)
 
     def expose(self, added: Counts, report: ProgressCall | None = None) -> Iterator[Area]:
-        """Add samples to tiles and yield each area that is done; at the end the film is stored.
-
-        Args:
-            added: samples of each tile.
-            report: called with the samples of all pixels that are done in the area.
-        """
+        """Add samples to tiles and yield each area that is done; at the end the film is stored."""
         try:
             for area in areas(self._shape, self.there, added, self.side):
                 self._add_to(area, report)

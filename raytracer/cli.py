@@ -96,17 +96,7 @@ def program() -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line.
-
-    Args:
-        arguments: without the name of the program; None takes those of the process.
-
-    Returns:
-        The exit code: 2 after a mistake in the input, with one message; 130 after Ctrl-C.
-
-    Raises:
-        Exception: there is a defect.
-    """
+    """Run the command line."""
     if arguments is None:
         # NumPy's linear algebra would start a thread per core, which takes longer than it saves.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

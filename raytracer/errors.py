@@ -107,14 +107,7 @@ class InstallError(UserError, ImportError):
 
 @contextmanager
 def naming(source: str) -> Iterator[None]:
-    """Put a file before each sentence of a UserError of the block that does not begin with it.
-
-    Args:
-        source: name of the file in messages; "" without a file.
-
-    Raises:
-        MemoryNeedError: memory ran out, and there is a file.
-    """
+    """Put a file before each sentence of a UserError of the block that does not begin with it."""
     try:
         yield
     except UserError as error:
@@ -154,13 +147,7 @@ def shown(text: str, most: int = TEXT_LETTERS) -> str:
 
 
 def counted(count: int, noun: str, after: str = "") -> str:
-    """Return a number with its noun: "1 sphere", "2,000 spheres", "1 sample per pixel".
-
-    Args:
-        count: the number.
-        noun: in the singular.
-        after: text after the noun.
-    """
+    """Return a number with its noun: "1 sphere", "2,000 spheres", "1 sample per pixel"."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}{after}"
 
 
@@ -195,10 +182,6 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 
     It is the same name in other letters, the name for a word of other programs (`synonyms`), the
     only name with the same start, or a name with a similar spelling.
-
-    Args:
-        name: the wrong name.
-        known: the valid names.
     """
     if len(name) > HINT_LETTERS:
         return None
@@ -229,12 +212,7 @@ def _plain(name: str) -> str:
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
-    """Return the remedy of a message about a wrong name: the nearest valid name, or a list.
-
-    Args:
-        name: the wrong name.
-        known: the valid names.
-    """
+    """Return the remedy of a message about a wrong name: the nearest valid name, or a list."""
     names = list(known)
     near = nearest(name, names)
     if near is not None:

@@ -24,14 +24,9 @@ from raytracer.resources import (
 MIB = 1 << 20
 ELSEWHERE = "use a part of it, or a machine with more memory"
 
-PACKED = 16
-"""Bytes of a sphere: x, y, z and radius, float32."""
-
-BUILD = 40
-"""Bytes of a sphere during the build, beside the packed ones: two copies with their numbers."""
-
-LEAVES = 20
-"""Bytes of a sphere in leaf order, with its number."""
+PACKED, BUILD, LEAVES = 16, 40, 20
+"""Bytes of a sphere: x, y, z and radius, float32; beside them during the build, two copies with
+their numbers; and in leaf order, with its number."""
 
 NODES, MAX_NODES = 3, 12
 """Bytes of nodes for each sphere: as a rule, and at most."""
@@ -55,11 +50,9 @@ DENOISE, MAX_DENOISE = 720, 3000 * MIB
 EXR_ROWS, EXR_COPIES = 16, 3
 """Rows that OpenEXR compresses at a time, and how often it has them in memory."""
 
-THREAD = 3 * MIB
-"""Bytes of a thread that renders or encodes: waves of rays, queues, blocks of rows."""
-
-FIXED = 48 * MIB
-"""Bytes of modules that are imported on the way, of archives, OpenGL and the allocator."""
+THREAD, FIXED = 3 * MIB, 48 * MIB
+"""Bytes of a thread that renders or encodes: waves of rays, queues, blocks of rows; and of modules
+that are imported on the way, of archives, OpenGL and the allocator."""
 
 PLOT, STRIP = 72 * MIB, 72 * MIB
 """Bytes of matplotlib for a histogram, and of a strip of first hits for outlines."""
@@ -76,64 +69,38 @@ SPARE = 8 * MIB
 
 @dataclass(frozen=True)
 class Output:
-    """The results that are made of a film.
-
-    Args:
-        bits: of the picture, per channel.
-        aov_channels: channels of the output variables that are rendered.
-        film: ".npz" or ".exr" if the film is saved, otherwise "".
-        histogram: whether a histogram is drawn.
-        begun: whether the film is in memory already.
-        film_channels: channels of the output variables that it has.
-        window: whether a window shows it while samples are added.
-        denoise: whether noise is removed.
-        bloom: whether the picture has bloom.
-        parts: whether the noise is measured, with a second film.
-        drawn: whether anything is drawn over the picture.
-        counts: whether pixels have their own numbers of samples, with the means as another film.
-    """
+    """The results that are made of a film."""
 
     bits: int = 8
-    aov_channels: int = 0
-    film: str = ""
+    aov_channels: int = 0  # of the output variables that are rendered
+    film: str = ""  # ".npz" or ".exr" if the film is saved
     histogram: bool = False
-    begun: bool = False
-    film_channels: int = 0
-    window: bool = False
+    begun: bool = False  # whether the film is in memory already
+    film_channels: int = 0  # of the output variables that it has
+    window: bool = False  # whether a window shows it while samples are added
     denoise: bool = False
     bloom: bool = False
-    parts: bool = False
-    drawn: bool = False
-    counts: bool = False
+    parts: bool = False  # whether the noise is measured, with a second film and counts of samples
+    overlay: bool = False
 
 
 @dataclass(frozen=True)
 class Need:
-    """The memory that a render allocates after the scene is loaded.
+    """The memory that a render allocates after the scene is loaded."""
 
-    Args:
-        count: spheres, capsules and other solids.
-        width, height: pixels that are rendered.
-        looks: bytes of packed colours, colour ids and material ids.
-        kept: bytes of the scene that stay beside the tree; negative: that are given back.
-        threads: 0 is every core.
-        output: what is made of the film.
-        solids: those of `count` that are no spheres.
-    """
-
-    count: int
+    count: int  # spheres, capsules and other solids
     width: int
     height: int
-    looks: int = 0
-    kept: int = 0
+    appearance: int = 0  # bytes of packed colours, colour ids and material ids
+    kept: int = 0  # bytes of the scene that stay beside the tree; negative: that are given back
     threads: int = 0
     output: Output = field(default_factory=Output)
-    solids: int = 0
+    solids: int = 0  # those of `count` that are no spheres
 
     @property
     def packed(self) -> int:
         """Bytes of the packed scene."""
-        return PACKED * self.count + SOLID * self.solids + self.looks
+        return PACKED * self.count + SOLID * self.solids + self.appearance
 
     def tree(self, nodes: int = MAX_NODES) -> int:
         """Return the bytes of the tree with its spheres; nodes: bytes of them for each sphere."""
@@ -144,13 +111,9 @@ class Need:
         """Bytes of the film, and of what is made of it."""
         pixels, out = self.width * self.height, self.output
         aovs = 4 * out.aov_channels
-        light = aovs + out.bits // 2 + (0 if out.begun else FILM)
-        light += (FILM if out.parts else 0) + (FILM + COUNT if out.counts else 0)
-        later = [
-            (BLOOM if out.bloom else 0) + (OVERLAY if out.drawn else 0),
-            WINDOW if out.window else 0,
-        ]
-        size = (light + max(later)) * pixels
+        film = (0 if out.begun else FILM) + (2 * FILM + COUNT if out.parts else 0)
+        later = max(BLOOM * out.bloom + OVERLAY * out.overlay, WINDOW * out.window)
+        size = (film + aovs + out.bits // 2 + later) * pixels
         if out.film == ".exr":  # the mean, and a plane for each channel
             planes = 3 * FILM + aovs + 4 * out.film_channels
             size += planes * (pixels + EXR_COPIES * self.width * min(EXR_ROWS, self.height))
@@ -158,13 +121,13 @@ class Need:
             size += min(DENOISE * pixels, MAX_DENOISE)
         if out.window:
             size += 4 * prod(draft_shape(self.height, self.width)) + 64 * min(self.count, OBSTACLES)
-        return size + 4 * HITS * bool(aovs) + PLOT * out.histogram + STRIP * out.drawn
+        return size + 4 * HITS * bool(aovs) + PLOT * out.histogram + STRIP * out.overlay
 
     @property
     def extra(self) -> int:
         """Bytes that the job adds to the memory of the process."""
         build = self.packed + (BUILD + (SOLID_LEAF if self.solids else 0)) * self.count
-        render = self.looks + self.tree() + self.picture
+        render = self.appearance + self.tree() + self.picture
         threads = min(thread_count(self.threads), -(-self.width * self.height // 4096))
         return max(build + self.kept, render + self.kept, self.picture) + threads * THREAD + FIXED
 
@@ -173,61 +136,47 @@ class Need:
         """Bytes of address space that the process adds to its own."""
         return self.extra + BUILD_SPACE * self.count + thread_count(self.threads) * THREAD_SPACE
 
+    def on_device(self, tree: int = 0) -> int:
+        """Return the bytes on a GPU; tree: bytes of the tree, where it is built."""
+        pixels, out = self.width * self.height, self.output
+        hits = min(48 * pixels, HITS) if out.aov_channels or out.denoise else 0
+        draft = 4 * prod(draft_shape(self.height, self.width)) if out.window else 0
+        film = FILM * pixels + draft + max(out.bits // 2 * pixels, hits)
+        return self.appearance + (tree or self.tree(NODES)) + film
 
-_told = 0
+
+_estimate = 0
 
 
-def told() -> int:
+def largest_estimate() -> int:
     """Return the largest estimate of this process so far in bytes; 0 before the first."""
-    return _told
+    return _estimate
 
 
-def _tell(extra: int) -> None:
-    global _told
-    _told = max(_told, held_memory() + extra, peak_memory())
+def _note(extra: int) -> None:
+    global _estimate
+    _estimate = max(_estimate, held_memory() + extra, peak_memory())
 
 
 def require_host(need: Need) -> None:
-    """Refuse a render that does not fit into the memory of this machine, container or shell.
-
-    Raises:
-        MemoryNeedError: it does not fit; the message proposes a size that does.
-    """
-    _tell(need.extra)
+    """Refuse a render that does not fit into the memory of this machine, container or shell."""
+    _note(need.extra)
     require(need, available_memory(), lambda n: n.extra)
     space = "address space (ulimit -v or -d)"
     require(need, available_address_space(), lambda n: n.address_space, space)
 
 
 def require_device(need: Need, available: int, tree: int = 0) -> None:
-    """Refuse a render that does not fit into `available` bytes of GPU memory; see `require`.
-
-    tree: bytes of the tree, where it is built.
-    """
-
-    def size(need: Need) -> int:
-        pixels, out = need.width * need.height, need.output
-        hits = min(48 * pixels, HITS) if out.aov_channels or out.denoise else 0
-        draft = 4 * prod(draft_shape(need.height, need.width)) if out.window else 0
-        film = FILM * pixels + draft + max(out.bits // 2 * pixels, hits)
-        return need.looks + (tree or need.tree(NODES)) + film
-
-    require(need, available, size, "GPU memory")
+    """Refuse a render that does not fit into `available` bytes of GPU memory."""
+    require(need, available, lambda n: n.on_device(tree), "GPU memory")
 
 
 def require(
     need: Need, available: int | None, size: Callable[[Need], int], where: str = "memory"
 ) -> None:
-    """Refuse a render that does not fit.
+    """Refuse a render that does not fit, and propose a smaller picture if one fits.
 
-    Args:
-        need: of the render.
-        available: bytes; None, if they are unknown, refuses nothing.
-        size: function from a need to its bytes.
-        where: name of the memory in the message.
-
-    Raises:
-        MemoryNeedError: it does not fit; the message proposes a smaller picture if one fits.
+    available: bytes; None, if they are unknown, refuses nothing. size: bytes of a need.
     """
     if available is None or size(need) <= available:
         return
@@ -248,16 +197,7 @@ def require(
 
 
 def require_count(count: int, most: int, backend: str) -> None:
-    """Refuse more spheres than a device takes.
-
-    Args:
-        count: spheres of the scene.
-        most: `max_spheres` of the device.
-        backend: its name.
-
-    Raises:
-        UserError: there are more.
-    """
+    """Refuse more spheres than the backend of that name takes."""
     if count > most:
         other = ", or render on a GPU" if backend == "cpu" else ""
         raise UserError(
@@ -281,18 +221,8 @@ def _free() -> int | None:
 def require_room(
     source: str, size: int, purpose: str = "to be read", remedy: str = ELSEWHERE
 ) -> None:
-    """Refuse data that do not fit, before they are read or generated.
-
-    Args:
-        source: name of the file in messages.
-        size: largest number of bytes in memory.
-        purpose: end of "needs about ... of memory", for the message.
-        remedy: for the message.
-
-    Raises:
-        MemoryNeedError: they do not fit.
-    """
-    _tell(size + FIXED)
+    """Refuse data of a file that need at most `size` bytes, before they are read or generated."""
+    _note(size + FIXED)
     if not has_room(size):
         raise MemoryNeedError(
             f"{source}: needs about {size_text(size)} of memory {purpose} and "

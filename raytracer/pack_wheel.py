@@ -56,13 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def pack(wheel: Path, files: Sequence[Path], target: Path) -> None:
-    """Write a wheel with files added to its cubins, in place of any that it has.
-
-    Args:
-        wheel: to read.
-        files: to add.
-        target: to write; it may be `wheel`.
-    """
+    """Write a wheel with files added to its cubins, in place of any that it has."""
     with temporary(target.parent, 0o644) as made:
         with (
             zipfile.ZipFile(wheel) as old,

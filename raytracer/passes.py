@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from raytracer.film.noise import noise_of
@@ -28,26 +27,14 @@ SHOWN_EVERY = 5.0
 """Seconds between two pictures; small beside the time of a render that needs them."""
 
 
-@dataclass(frozen=True)
-class Goal:
-    """When a picture is done.
-
-    Args:
-        samples: per pixel to add; with a time it is ignored.
-        seconds: of rendering; one sample is added in any case.
-    """
-
-    samples: int
-    seconds: float | None = None
-
-
 class Passes:
-    """A render in passes.
+    """A render in passes: `samples` per pixel, or as many as `seconds` allow, at least one.
 
     Args:
         film: to add samples to.
         add: adds samples to it.
-        goal: when it is done.
+        samples: per pixel to add; ignored with a time.
+        seconds: of rendering.
         progress: called with the fraction done, as far as it is known.
         show: called after passes, at most every `SHOWN_EVERY` seconds, but not after the last.
 
@@ -59,11 +46,12 @@ class Passes:
         self,
         film: DeviceFilm,
         add: Add,
-        goal: Goal,
+        samples: int,
+        seconds: float | None = None,
         progress: ProgressCall | None = None,
         show: Callable[[], None] | None = None,
     ) -> None:
-        self._film, self._add, self._goal = film, add, goal
+        self._film, self._add, self._samples, self._seconds = film, add, samples, seconds
         self._progress, self._show = progress, show
         self.noise: float | None = None
         self._begun = film.samples
@@ -85,7 +73,7 @@ class Passes:
         """Render and return the seconds, without those of the pictures in between."""
         while count := self._next():
             before = self._film.samples
-            earlier = self._state() if before and self._goal.seconds is not None else None
+            earlier = self._state() if before and self._seconds is not None else None
             self._pass(count)
             if earlier is not None and self._film.samples > before:
                 self.noise = noise_of(self._film.to_host(), *earlier)
@@ -98,10 +86,10 @@ class Passes:
 
     def _next(self) -> int:
         """Return the samples of the next pass; 0 at the end."""
-        goal, added = self._goal, self._added
-        if goal.seconds is None:
-            return goal.samples - added
-        left = (goal.seconds - self._elapsed) / max(self._per_sample, 1e-9)
+        added = self._added
+        if self._seconds is None:
+            return self._samples - added
+        left = (self._seconds - self._elapsed) / max(self._per_sample, 1e-9)
         count = min(max(self._film.samples, 1), int(left)) if added else 1
         return max(min(count, MAX_SAMPLES - self._film.samples), 0)
 
@@ -116,13 +104,10 @@ class Passes:
             seconds = self._add(part, self._report(part))
             self._spent += seconds
             self._per_sample = seconds / part
-            if self._show is not None and end - self._film.samples > 0:
-                self._show_now_and_then(self._show)
-
-    def _show_now_and_then(self, show: Callable[[], None]) -> None:
-        if self._elapsed - self._shown >= SHOWN_EVERY:
-            show()
-            self._shown = self._elapsed
+            is_due = self._elapsed - self._shown >= SHOWN_EVERY
+            if self._show is not None and end > self._film.samples and is_due:
+                self._show()
+                self._shown = self._elapsed
 
     def _report(self, count: int) -> ProgressCall | None:
         """Return a function that reports the progress of a pass of so many samples."""
@@ -131,13 +116,9 @@ class Passes:
             return None
 
         def report(done: float) -> None:
-            self._fraction = max(self._fraction, self._share(added + done * count))
+            share = (added + done * count) / self._samples
+            share = share if self._seconds is None else self._elapsed / self._seconds
+            self._fraction = max(self._fraction, min(share, 1.0))
             progress(self._fraction)
 
         return report
-
-    def _share(self, added: float) -> float:
-        """Return the fraction done when so many samples are added, as far as it is known."""
-        goal = self._goal
-        share = added / goal.samples if goal.seconds is None else self._elapsed / goal.seconds
-        return min(share, 1.0)

@@ -6,10 +6,12 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
 
 from raytracer import memory
 from raytracer._version import __version__
@@ -40,9 +42,6 @@ if TYPE_CHECKING:
     from os import PathLike
     from typing import Unpack
 
-    import numpy as np
-    from numpy.typing import NDArray
-
     from raytracer.adaptive import FilmAreas
     from raytracer.annotations.plan import Plan
     from raytracer.backends.base import Device, DeviceFilm, DeviceScene, ProgressCall
@@ -64,7 +63,7 @@ if TYPE_CHECKING:
 Notice = Callable[[str], None]
 Show = Callable[[Image], None]
 
-MOST_SAMPLES = 2**31 - 1  # Frame.sample_begin + Frame.sample_count is an int32
+MAX_SAMPLES = 2**31 - 1  # Frame.sample_begin + Frame.sample_count is an int32
 VIEW_SETTINGS = "raytracer.scene.view_settings:ViewSettings"
 """Settings of the view, by name: they are imported where a call states one."""
 
@@ -156,23 +155,15 @@ def render(
     output = memory.Output(aov_channels=channels(variables), bloom=bloom, parts=seconds is not None)
     with (
         prepare(
-            source,
-            dict(settings),
-            backend=backend,
-            crop=crop,
-            threads=threads,
-            memory_of=output,
-            annotations=annotations,
-            workers=workers,
-            farm=farm,
+            source, dict(settings), backend=backend, crop=crop, threads=threads, memory_of=output,
+            annotations=annotations, workers=workers, farm=farm,
         ) as job,
         job.helped(),
         job.film(film_for(job.settings, crop, film)) as on_device,
-    ):
+    ):  # fmt: skip
         return job.render(
             on_device, first=first_sample, aovs=variables, tone=ToneSettings.of(tone, job.tone),
-            seconds=seconds,
-            progress=progress, show=show,
+            seconds=seconds, progress=progress, show=show,
         )  # fmt: skip
 
 
@@ -192,7 +183,7 @@ def prepare(
     workers: int | None = None,
     farm: str | None = None,
 ) -> Job:
-    """Load, pack, build and upload a scene.
+    """Load, pack, build and upload a scene; `Job.__exit__` releases the memory of the device.
 
     Memory that the next stage does not need is released in between.
 
@@ -205,18 +196,11 @@ def prepare(
         notice: called with a description of each stage when it begins.
         keep: keep scene and buffers with the job, for a camera that moves.
         memory_of: the outputs of the render, for the estimate of memory.
-        annotations: what is drawn over pictures, or changes of what the scene says.
+        annotations: what is drawn over pictures, or changes of what the scene states.
         values: what the texts of annotations may name in braces beside the values of the scene.
-        hashed: whether films and pictures say by a digest what they are of; without one, samples
-            cannot be added to such a film later.
+        hashed: whether films and pictures have a digest of the scene; without one, samples cannot
+            be added to such a film later.
         workers, farm: who renders in the block of `Job.helped`; see `render`.
-
-    Returns:
-        The job, whose device memory `Job.__exit__` releases.
-
-    Raises:
-        UserError: the scene or an argument cannot be rendered.
-        MemoryNeedError: it does not fit into memory.
     """
     source = Source.of(scene)
     if workers is not None or farm is not None:
@@ -267,48 +251,27 @@ def prepare(
 
 @dataclass
 class Job:
-    """A scene on a device, and the pictures rendered of it; also a context manager.
+    """A scene on a device, and the pictures rendered of it; also a context manager."""
 
-    Args:
-        settings: of the scene, with the overrides of the call.
-        device: the device.
-        scene: the scene on the device.
-        view: of the whole picture.
-        threads: threads on the CPU; 0 takes every core that the process may use.
-        timings: seconds of the stages so far.
-        memory: bytes of the buffers, the BVH and the device's copy.
-        about: metadata of the pictures: version, scene, settings, device, date.
-        space: centre, float64 (3,), and scale of render space, in scene units.
-        camera: of the pictures, fitted; None where a window has changed it.
-        kept: the scene and its buffers, if `prepare` was asked to keep them.
-        warnings: of loading and packing, if the caller of `prepare` collected them.
-        frames: seconds of each frame that `render` rendered.
-        noise: of the last picture, as `raytracer.film.noise` defines it; None if not measured.
-        tone: of the scene.
-        plan: of what is drawn over pictures, or None.
-        crew: workers, farm and backend that `helped` takes.
-        helpers: workers that render instead of this process, or None.
-    """
-
-    settings: RenderSettings
+    settings: RenderSettings  # of the scene, with the overrides of the call
     device: Device
     scene: DeviceScene
-    view: View
+    view: View  # of the whole picture
     threads: int
-    timings: dict[str, float]
-    memory: dict[str, float]
-    about: dict[str, Any]
-    space: tuple[NDArray[np.float64], float]
-    camera: Camera | None = None
-    kept: tuple[Scene, SceneBuffers] | None = None
-    warnings: list[str] = field(default_factory=list)
-    frames: list[float] = field(default_factory=list)
-    noise: float | None = None
-    tone: ToneSettings = field(default_factory=ToneSettings)
-    plan: Plan | None = None
-    crew: tuple[int | None, str | None, Any] = None, None, "auto"
-    helpers: TileCrew | None = None
-    _drawn: tuple[View, Crop, Overlay] | None = None
+    timings: dict[str, float]  # seconds of the stages so far
+    memory: dict[str, float]  # bytes of the buffers, the BVH and the device's copy
+    about: dict[str, Any]  # metadata of the pictures: version, scene, settings, device, date
+    space: tuple[NDArray[np.float64], float]  # centre (3,) and scale of render space, scene units
+    camera: Camera | None = None  # of the pictures, fitted; None where a window has changed it
+    kept: tuple[Scene, SceneBuffers] | None = None  # with `keep`
+    warnings: list[str] = field(default_factory=list)  # if the caller of `prepare` collected them
+    frames: list[float] = field(default_factory=list)  # seconds of each rendered frame
+    noise: float | None = None  # of the last picture (`raytracer.film.noise`), if measured
+    tone: ToneSettings = field(default_factory=ToneSettings)  # of the scene
+    plan: Plan | None = None  # of what is drawn over pictures
+    crew: tuple[int | None, str | None, Any] = None, None, "auto"  # workers, farm, backend
+    helpers: TileCrew | None = None  # workers that render instead of this process
+    _last_overlay: tuple[View, Crop, Overlay] | None = None
 
     def film(self, host: Film) -> DeviceFilm:
         """Return a film on the device, blank or with samples of the same picture."""
@@ -349,27 +312,28 @@ class Job:
         Raises:
             UserError: the film is of another picture, or samples cannot be numbered.
         """
-        # What is wrong is said before rendering.
-        self._overlay(on_device.host.crop)
+        self._overlay(on_device.host.crop)  # before rendering, for its errors
         if bits is not None:
             check_bits(bits, tone or self.tone)
-        in_passes = self.settings.noise is not None or seconds is not None or show is not None
+        see = None if show is None else lambda: show(self.image(on_device, tone, bits))
         for frame in range(repeat):
             if frame:
                 on_device.clear()
-            report = None if progress is None else partial(_report_part, progress, frame, repeat)
-            if in_passes:
-                see = None if show is None else lambda: show(self.image(on_device, tone, bits))
-                self.frames.append(self._in_passes(on_device, first, seconds, report, see))
-                continue
-            self.frames.append(self.expose(on_device, self.settings.samples, report, first=first))
+
+            def report(fraction: float, frame: int = frame) -> None:
+                assert progress is not None
+                progress((frame + fraction) / repeat)
+
+            self.frames.append(
+                self._expose_frame(on_device, first, seconds, progress and report, see)
+            )
         self.timings["frame"] = quartiles(self.frames)["median"]
         image = self.image(on_device, tone, bits)
         if bits is None or keep_film or image.statistics.non_finite:
             self.find_aovs(on_device.to_host(), aovs)
         return image
 
-    def _in_passes(
+    def _expose_frame(
         self,
         on_device: DeviceFilm,
         first: int | None,
@@ -377,22 +341,24 @@ class Job:
         progress: ProgressCall | None,
         show: Callable[[], None] | None,
     ) -> float:
-        """Add samples until the goal is reached, and return the seconds of the passes."""
-        from raytracer.passes import Goal, Passes
-
+        """Add samples until the goal of the settings is reached; return the seconds."""
+        settings = self.settings
+        if settings.noise is None and seconds is None and show is None:
+            return self.expose(on_device, settings.samples, progress, first=first)
         offset = 0 if first is None else first - on_device.samples
-        if self.settings.noise is not None:
-            return self._adaptively(on_device, offset, seconds, progress, show)
+        if settings.noise is not None:
+            return self._expose_tiles(on_device, offset, seconds, progress, show)
+        from raytracer.passes import Passes
 
         def add(count: int, report: ProgressCall | None) -> float:
             return self.expose(on_device, count, report, first=on_device.samples + offset)
 
-        passes = Passes(on_device, add, Goal(self.settings.samples, seconds), progress, show)
+        passes = Passes(on_device, add, settings.samples, seconds, progress, show)
         spent = passes.run()
         self.noise = passes.noise
         return spent
 
-    def _adaptively(
+    def _expose_tiles(
         self,
         on_device: DeviceFilm,
         offset: int,
@@ -406,10 +372,9 @@ class Job:
         level = self.settings.noise
         assert level is not None
         self._check_samples_of(on_device.host, on_device.samples + offset, 1)
-        most = self.settings.max_samples or MOST_FOR_NOISE
         passes = AdaptivePasses(
-            self._areas(on_device, offset), self.settings.samples, level, most, seconds, progress,
-            show,
+            self._areas(on_device, offset), self.settings.samples, level,
+            self.settings.max_samples or MOST_FOR_NOISE, seconds, progress, show,
         )  # fmt: skip
         spent = passes.run()
         self._describe(on_device.host)
@@ -575,63 +540,46 @@ class Job:
         """Return what is drawn over a picture of some pixels; it is made once."""
         if self.plan is None:
             return None
-        if self._drawn is None or self._drawn[:2] != (self.view, crop):
+        if self._last_overlay is None or self._last_overlay[:2] != (self.view, crop):
             start = time.perf_counter()
             overlay = self.plan.overlay(self.scene.first_hits, self.view, self.space, crop)
-            self._drawn = self.view, crop, overlay
+            self._last_overlay = self.view, crop, overlay
             self.timings["annotations"] = time.perf_counter() - start
-        return self._drawn[2]
+        return self._last_overlay[2]
 
     def find_aovs(self, film: Film, names: Sequence[str]) -> None:
         """Render output variables and put them on the film; see `Film.aovs`."""
-        of_centers = [name for name in names if name != "samples" and name not in GUIDES]
-        if of_centers:
-            film.aovs |= self._aovs_of_hits(film, of_centers)
-        if guides := [name for name in names if name in GUIDES]:
-            film.aovs |= self._guides(film, guides)
+        guides = {name: GUIDES[name] for name in names if name in GUIDES}
+        others = {name: name for name in names if name != "samples" and name not in GUIDES}
+        film.aovs |= self._aovs(film, others) | self._aovs(film, guides, GUIDE_RAYS)
         if "samples" in names:
             film.aovs["samples"] = film.pixel_counts().copy()
 
-    def _guides(self, film: Film, names: Sequence[str]) -> dict[str, NDArray[Any]]:
-        """Return guides of a denoiser: means over the pixels of a larger picture."""
-        fine = GUIDE_RAYS
-        x0, y0, x1, y1 = (end * fine for end in film.crop)
-        view = self.view.with_size(film.width * fine, film.height * fine)
-        rows = max(memory.HITS // (dtype("FirstHit").itemsize * (x1 - x0) * fine), 1) * fine
-        strips: dict[str, list[NDArray[Any]]] = {name: [] for name in names}
-        for y in range(y0, y1, rows):
-            hits = self.scene.first_hits(view.with_crop((x0, y, x1, min(y + rows, y1))))
-            for name in names:
-                values = from_hits(GUIDES[name], hits, *self.space)
-                strips[name].append(means(values, fine))
-        import numpy as np
+    def _aovs(self, film: Film, sources: dict[str, str], fine: int = 1) -> dict[str, NDArray[Any]]:
+        """Return output variables by name, in strips: hits take four times their memory.
 
-        return {name: np.concatenate(parts) for name, parts in strips.items()}
-
-    def _aovs_of_hits(self, film: Film, names: Sequence[str]) -> dict[str, NDArray[Any]]:
-        """Return output variables of first hits, in strips: hits take four times their memory."""
-        import numpy as np
-
-        left, top, right, bottom = film.crop
-        width = right - left
-        rows = max(memory.HITS // (dtype("FirstHit").itemsize * width), 1)
+        Guides of a denoiser are means over the pixels of a picture that is `fine` times as large.
+        """
         aovs: dict[str, NDArray[Any]] = {}
-        for y in range(top, bottom, rows):
-            strip_view = self.view.with_crop((left, y, right, min(y + rows, bottom)))
-            hits = self.scene.first_hits(strip_view)
-            for name in names:
-                strip = from_hits(name, hits, *self.space)
+        x0, y0, x1, y1 = (end * fine for end in film.crop)
+        view = (
+            self.view if fine == 1 else self.view.with_size(film.width * fine, film.height * fine)
+        )
+        rows = max(memory.HITS // (dtype("FirstHit").itemsize * (x1 - x0) * fine), 1) * fine
+        for y in range(y0, y1 if sources else y0, rows):
+            hits = self.scene.first_hits(view.with_crop((x0, y, x1, min(y + rows, y1))))
+            for name, source in sources.items():
+                strip = from_hits(source, hits, *self.space)
+                strip = strip if fine == 1 else means(strip, fine)
                 if name not in aovs:
-                    shape = (bottom - top, width, *strip.shape[2:])
-                    aovs[name] = np.empty(shape, strip.dtype)
-                aovs[name][y - top : y - top + rows] = strip
+                    aovs[name] = np.empty(((y1 - y0) // fine, *strip.shape[1:]), strip.dtype)
+                aovs[name][(y - y0) // fine : (y - y0 + rows) // fine] = strip
         return aovs
 
     def __enter__(self) -> Job:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Release the device's memory."""
         self.scene.close()
 
 
@@ -689,16 +637,7 @@ def _packed(scene: Scene, plan: Plan | None) -> tuple[SceneBuffers, Camera]:
 
 
 def load_source(source: Source, frame: int | None = None, columns: Sequence[str] = ()) -> Scene:
-    """Return the scene of a source.
-
-    Args:
-        source: what is shown.
-        frame: of a trajectory, another than the source's own; None is that.
-        columns: to read from a file together with the spheres.
-
-    Raises:
-        UserError: it cannot be read.
-    """
+    """Return the scene of a source, or of another frame, with columns read from its file."""
     frame = source.frame if frame is None else frame
     if source.is_moved:
         from raytracer.trajectory.tracks import load_moved
@@ -719,10 +658,7 @@ def load_source(source: Source, frame: int | None = None, columns: Sequence[str]
 
 
 def plan_of(scene: Scene, values: Mapping[str, Any] | None = None) -> Plan | None:
-    """Return what is drawn over pictures of a scene, or None. Raises UserError.
-
-    values: what texts may name in braces beside the values of the scene.
-    """
+    """Return what is drawn over pictures of a scene, or None; values: as for `prepare`."""
     if not scene.annotations:
         return None
     from raytracer.annotations import from_scene
@@ -732,78 +668,56 @@ def plan_of(scene: Scene, values: Mapping[str, Any] | None = None) -> Plan | Non
 
 
 def _need(
-    source: Source,
-    scene: Scene,
-    crop: Crop | None,
-    threads: int,
-    output: memory.Output | None,
-    plan: Plan | None,
-    keep: bool,
-) -> memory.Need:
+    source: Source, scene: Scene, crop: Crop | None, threads: int, output: memory.Output | None,
+    plan: Plan | None, keep: bool,
+) -> memory.Need:  # fmt: skip
     """Return what a job allocates after loading; arguments as for `prepare`."""
     from raytracer.scene.packing.pack import nbytes, packed_looks
 
     settings, output = scene.render, output or memory.Output()
     x0, y0, x1, y1 = checked_crop(settings.width, settings.height, crop)
-    is_adaptive = settings.noise is not None
     output = replace(
-        output, denoise=settings.denoise, parts=output.parts or is_adaptive,
-        bloom=output.bloom or scene.tone.bloom > 0, counts=is_adaptive, drawn=plan is not None,
+        output, denoise=settings.denoise, parts=output.parts or settings.noise is not None,
+        bloom=output.bloom or scene.tone.bloom > 0, overlay=plan is not None,
     )  # fmt: skip
     total = sum(scene.counts().values())
-    need = memory.Need(
-        total,
-        x1 - x0,
-        y1 - y0,
-        looks=packed_looks(scene),
-        threads=threads,
-        output=output,
-        solids=total - scene.count,
-    )
-    if keep:
-        return replace(need, kept=memory.PACKED * total)
-    return need if source.path is None else replace(need, kept=-nbytes(scene))
+    kept = memory.PACKED * total if keep else 0 if source.path is None else -nbytes(scene)
+    return memory.Need(
+        total, x1 - x0, y1 - y0, appearance=packed_looks(scene), kept=kept, threads=threads,
+        output=output, solids=total - scene.count,
+    )  # fmt: skip
 
 
 def film_for(
     settings: RenderSettings, crop: Crop | None, film: Film | None, own: bool = False
 ) -> Film:
-    """Return a blank film, or a copy of an earlier film.
+    """Return a blank film of a crop, or an earlier film: a copy, or with `own` itself.
 
-    Args:
-        settings: width and height of the picture.
-        crop: x0, y0, x1, y1 in pixels, half open; None is the whole picture.
-        film: the earlier film; None for a blank one.
-        own: return the earlier film itself instead of a copy.
-
-    Raises:
-        UserError: the earlier film has other pixels, or no sums to add to.
+    Raises UserError if the earlier film has other pixels, or no sums to add to.
     """
     blank = Film.blank(settings.width, settings.height, crop)
     if film is None:
         return blank
-    with naming(film.source):
-        _check_pixels(film, blank)
-    return film if own else film.copy()
-
-
-def _check_pixels(film: Film, blank: Film) -> None:
-    """Refuse a film to which nothing can be added, or of other pixels. Raises UserError."""
+    problem = ""
     if film.metadata.get("half"):
-        raise UserError(
+        problem = (
             "the film was stored with 16-bit floats, which keep no sums to add to: resume one "
             "that was saved as .npz or as .exr with 32-bit floats"
         )
-    if film.metadata.get("denoised"):
-        raise UserError(
-            "the film is without noise, and samples cannot be added to what is left: resume the "
-            "film that --film saved"
+    elif film.metadata.get("denoised"):
+        problem = (
+            "the film is denoised, and samples cannot be added to it: resume the film that --film "
+            "saved"
         )
-    if (film.crop, film.width, film.height) != (blank.crop, blank.width, blank.height):
-        raise UserError(
+    elif (film.crop, film.width, film.height) != (blank.crop, blank.width, blank.height):
+        problem = (
             f"the film holds pixels {film.crop} of {film.width}x{film.height} and the render asks "
             f"for {blank.crop} of {blank.width}x{blank.height}: use the same size and crop"
         )
+    with naming(film.source):
+        if problem:
+            raise UserError(problem)
+    return film if own else film.copy()
 
 
 class _Stages:
@@ -815,7 +729,6 @@ class _Stages:
 
     @contextmanager
     def __call__(self, name: str, text: str) -> Iterator[None]:
-        """Measure one stage; `text` describes it for the report."""
         if self._notice is not None:
             self._notice(text)
         start = time.perf_counter()
@@ -825,29 +738,17 @@ class _Stages:
 
 def check_samples(first: int, count: int) -> None:
     """Refuse samples that an int32 does not number. Raises UserError."""
-    if first < 0 or count < 0 or first + count > MOST_SAMPLES:
+    if first < 0 or count < 0 or first + count > MAX_SAMPLES:
         raise UserError(
             f"samples {first:,} to {first + count - 1:,}: they are numbered from 0 to "
-            f"{MOST_SAMPLES - 1:,}; begin with a lower one, or take fewer"
+            f"{MAX_SAMPLES - 1:,}; begin with a lower one, or take fewer"
         )
 
 
 def quartiles(values: Sequence[float]) -> dict[str, float]:
     """Return "median", "min", "q1" and "q3" of some values, interpolated linearly."""
-    ordered = sorted(values)
-
-    def at(share: float) -> float:
-        place = share * (len(ordered) - 1)
-        low = int(place)
-        high = min(low + 1, len(ordered) - 1)
-        return ordered[low] + (place - low) * (ordered[high] - ordered[low])
-
-    return {"median": at(0.5), "min": ordered[0], "q1": at(0.25), "q3": at(0.75)}
-
-
-def _report_part(progress: ProgressCall, frame: int, frames: int, fraction: float) -> None:
-    """Report the progress of one of several frames."""
-    progress((frame + fraction) / frames)
+    figures = np.percentile(values, [50, 0, 25, 75]).tolist()
+    return dict(zip(("median", "min", "q1", "q3"), figures, strict=True))
 
 
 def scene_about(path: Path) -> dict[str, Any]:
@@ -863,12 +764,9 @@ def scene_about(path: Path) -> dict[str, Any]:
 
 
 def _about(
-    path: Path | None,
-    digest: str,
-    counts: Mapping[str, int],
-    settings: RenderSettings,
+    path: Path | None, digest: str, counts: Mapping[str, int], settings: RenderSettings,
     device: dict[str, Any],
-) -> dict[str, Any]:
+) -> dict[str, Any]:  # fmt: skip
     """Return the metadata of a picture, as JSON types."""
     from datetime import UTC, datetime
 

@@ -32,11 +32,7 @@ _RESEND_DELAY = 0.005
 
 
 class Terminated(KeyboardInterrupt):
-    """A signal ends the process.
-
-    Args:
-        number: of the signal.
-    """
+    """A signal ends the process."""
 
     def __init__(self, number: int = signal.SIGINT) -> None:
         super().__init__(number)
@@ -57,40 +53,28 @@ class StreamError(RaytracerError):
     """Standard output cannot be written."""
 
 
-class _StandardOutput(io.FileIO):
-    """Standard output: its errors differ from those of files, and end all further writing."""
+class _Stream(io.FileIO):
+    """Standard output, whose first error ends the command, or standard error, which ignores it."""
 
     failed = False
 
     def write(self, data: Buffer, /) -> int:
+        size = memoryview(data).nbytes
         if self.failed:
-            return memoryview(data).nbytes
+            return size
         try:
             return super().write(data)
         except OSError as error:
+            if self.fileno() == 2:
+                return size
             self.failed = True
             if error.errno == errno.EPIPE:
                 raise Terminated(signal.SIGPIPE) from None
             raise StreamError(f"standard output: cannot be written ({error.strerror})") from None
 
 
-class _StandardError(io.FileIO):
-    """Standard error: its errors are ignored."""
-
-    def write(self, data: Buffer, /) -> int:
-        try:
-            return super().write(data)
-        except OSError:
-            return memoryview(data).nbytes
-
-
 def run(command: Callable[[], int], stopped: Callable[[BaseException], int]) -> int:
-    """Set up streams and signals and run a command; returns its exit code.
-
-    Args:
-        command: returns an exit code; it handles `StreamError` and most `Terminated`.
-        stopped: handles a `Terminated` before or after the command; returns an exit code.
-    """
+    """Set up streams and signals and run a command; returns its exit code."""
     _open_streams()
     if not sys.warnoptions:  # those that the user is told of do not come by this way
         warnings.simplefilter("ignore", RuntimeWarning)
@@ -120,18 +104,16 @@ def _open_streams() -> None:
         os.set_blocking(number, True)  # another program that shares the pipe may have changed it
     if sys.stdin is None:
         sys.stdin = open(0, closefd=False)  # noqa: SIM115
-    sys.stdout = _text(_StandardOutput(1, "w", closefd=False), sys.stdout)
-    sys.stderr = _text(_StandardError(2, "w", closefd=False), sys.stderr, always_flush=True)
+    sys.stdout, sys.stderr = _text(1, sys.stdout), _text(2, sys.stderr)
 
 
-def _text(raw: io.FileIO, old: Any, always_flush: bool = False) -> io.TextIOWrapper:
+def _text(number: int, old: Any) -> io.TextIOWrapper:
     """Return a text stream like the old one; characters that its encoding lacks are escaped."""
+    raw = _Stream(number, "w", closefd=False)
     return io.TextIOWrapper(
-        io.BufferedWriter(raw),
-        encoding=getattr(old, "encoding", None),
-        errors="backslashreplace",
-        line_buffering=always_flush or raw.isatty(),
-    )
+        io.BufferedWriter(raw), getattr(old, "encoding", None), "backslashreplace",
+        line_buffering=number == 2 or raw.isatty(),
+    )  # fmt: skip
 
 
 def _take_signals() -> None:

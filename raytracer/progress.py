@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
     from threading import Timer
-    from types import TracebackType
-    from typing import Self
 
     from rich.progress import Progress
 
@@ -24,10 +23,6 @@ class StageLine:
     """Shows a stage that takes longer than a delay in one line. It is called with its name.
 
     An empty name ends the stage. A timer writes the line, because a stage reports only its start.
-
-    Args:
-        show: True always, False never, None if standard error is a terminal.
-        delay: seconds before the line is shown.
     """
 
     def __init__(self, show: bool | None = None, delay: float = DELAY) -> None:
@@ -67,7 +62,7 @@ class StageLine:
 
 
 class ProgressBar:
-    """Shows progress, samples per second and remaining time. It is called with the fraction done.
+    """Shows progress, speed and remaining time; called with the fraction of `samples` that is done.
 
     Args:
         samples: number of samples of the whole render, in all pixels.
@@ -75,26 +70,38 @@ class ProgressBar:
         delay: seconds before the bar is shown.
     """
 
-    def __init__(self, samples: int, show: bool | None = None, delay: float = DELAY) -> None:
+    def __init__(self, samples: int = 0, show: bool | None = None, delay: float = DELAY) -> None:
         self._samples = samples
         self._show = sys.stderr.isatty() if show is None else show
         self._forced = show is True
         self._delay = delay
         self._start = time.perf_counter()
+        self._begun: tuple[int, float] | None = None
         self._bar: Progress | None = None
 
     def __call__(self, fraction: float) -> None:
         elapsed = time.perf_counter() - self._start
+        self._update(fraction, elapsed, lambda: rate_text(fraction * self._samples / elapsed))
+
+    def frames(self, done: int, total: int) -> None:
+        """Show the finished frames of an animation.
+
+        Those that an earlier run finished are passed over in no time and do not count.
+        """
+        now = time.perf_counter()
+        if self._begun is None or now - self._start < 0.1:
+            self._begun = done, now
+        first, since = self._begun
+        rate = (done - first) / (now - since) if now > since else 0.0
+        text = f"{done}/{total} frames  {rate:.2f} frames/s"
+        self._update(done / total, now - self._start, lambda: text)
+
+    def _update(self, fraction: float, elapsed: float, rate: Callable[[], str]) -> None:
         if not self._show or elapsed < self._delay or (self._bar is None and fraction >= 1.0):
             return
         if self._bar is None:
             self._bar = self._open()
-        rate = self._rate(fraction, elapsed)
-        self._bar.update(self._bar.task_ids[0], completed=fraction, rate=rate)
-
-    def _rate(self, fraction: float, elapsed: float) -> str:
-        """Return the speed so far for people."""
-        return rate_text(fraction * self._samples / elapsed)
+        self._bar.update(self._bar.task_ids[0], completed=fraction, rate=rate())
 
     def _open(self) -> Progress:
         """Start the bar; its library is imported here to save time."""
@@ -117,44 +124,9 @@ class ProgressBar:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._bar is not None:
             self._bar.stop()
-
-
-class FrameBar(ProgressBar):
-    """Shows finished frames, frames per second and remaining time of an animation.
-
-    It is called with the numbers of finished frames and of all frames. Those that an earlier run
-    finished are passed over in no time and do not count.
-
-    Args:
-        show, delay: as of `ProgressBar`.
-    """
-
-    def __init__(self, show: bool | None = None, delay: float = DELAY) -> None:
-        super().__init__(0, show, delay)
-        self._done, self._all = 0, 1
-        self._first: tuple[int, float] | None = None
-
-    def frames(self, done: int, total: int) -> None:
-        """Show how many frames are finished."""
-        self._done, self._all = done, total
-        now = time.perf_counter()
-        if self._first is None or now - self._start < 0.1:
-            self._first = done, now
-        self(done / total)
-
-    def _rate(self, fraction: float, elapsed: float) -> str:
-        first, since = self._first or (0, self._start)
-        seconds = time.perf_counter() - since
-        rate = (self._done - first) / seconds if seconds > 0.0 else 0.0
-        return f"{self._done}/{self._all} frames  {rate:.2f} frames/s"
 
 
 def rate_text(rate: float) -> str:

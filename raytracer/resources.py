@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
+from collections.abc import Iterator
 from operator import index
 from typing import TYPE_CHECKING
 
@@ -17,16 +18,14 @@ if TYPE_CHECKING:
 
 THREADS_VARIABLE = "RAYTRACER_THREADS"
 
-MOST_THREADS = 16
+MAX_THREADS = 16
 """Most threads for each usable core."""
-
 
 NO_THREADS = (
     "no thread could be started: processes or memory are limited here (ulimit -u, -v or -d, or "
     "pids.max of a container); allow more, or end others"
 )
 """Message for a lack of threads."""
-
 
 START_SPACE, START_DATA = 96 << 20, 52 << 20
 """Bytes of address space and of writable memory that the import of NumPy needs. Its linear algebra
@@ -40,15 +39,8 @@ _UNMAPPED = ("cannot allocate memory", "failed to map segment")
 
 
 def require_start() -> None:
-    """Refuse to start without enough memory to import NumPy. Raises MemoryNeedError."""
-    import resource
-
-    limits = (
-        (resource.RLIMIT_AS, b"VmSize:", START_SPACE, "v"),
-        (resource.RLIMIT_DATA, b"VmData:", START_DATA, "d"),
-    )
-    for limit, field, need, option in limits:
-        left = _left(limit, field)
+    """Refuse to start without enough memory to import NumPy."""
+    for left, need, option in zip(_left(), (START_SPACE, START_DATA), "vd", strict=True):
         if left is not None and left < need:
             raise MemoryNeedError(
                 f"{need >> 20} MiB of address space are needed to start and {left >> 20} MiB is "
@@ -73,10 +65,8 @@ def is_lack_of_memory(error: BaseException | None) -> bool:
 
 def _is_limited() -> bool:
     """Whether address space is limited; needs no memory, because there is none."""
-    try:
-        import resource
-    except ImportError:
-        return False
+    import resource
+
     kinds = resource.RLIMIT_AS, resource.RLIMIT_DATA
     return any(resource.getrlimit(kind)[0] != resource.RLIM_INFINITY for kind in kinds)
 
@@ -99,31 +89,26 @@ def scenes() -> Traversable:
 def _folder(name: str) -> Traversable:
     from importlib.resources import files
 
-    found = files("raytracer") / name
-    if not found.is_dir():
+    folder = files("raytracer") / name
+    if not folder.is_dir():
         core()  # raises InstallError in sources without either
-    return found
+    return folder
 
 
-def thread_count(asked: int = 0) -> int:
-    """Return the number of threads to use.
+def thread_count(threads: int = 0) -> int:
+    """Return the number of threads to use, at most MAX_THREADS for each core.
 
-    Args:
-        asked: the number of the caller; 0 takes RAYTRACER_THREADS or every core that the process
-            may use. More than MOST_THREADS per core would be slower and take memory: the number
-            is limited to that.
-
-    Raises:
-        UserError: a negative number, or a variable that is no number.
+    threads: the number of the caller; 0 takes RAYTRACER_THREADS or every core that the process may
+        use.
     """
     try:
-        asked = index(asked)
+        threads = index(threads)
     except Exception:  # whatever a foreign object raises
-        raise UserError(f"threads: {shown_value(asked)} is not a whole number") from None
-    if asked < 0:
-        raise UserError(f"threads = {shown_value(asked)}: give 1 or more, or 0 for every core")
-    if asked:
-        return min(asked, MOST_THREADS * _usable_cores())
+        raise UserError(f"threads: {shown_value(threads)} is not a whole number") from None
+    if threads < 0:
+        raise UserError(f"threads = {shown_value(threads)}: give 1 or more, or 0 for every core")
+    if threads:
+        return min(threads, MAX_THREADS * _usable_cores())
     value = os.environ.get(THREADS_VARIABLE, "").strip()
     if not value:
         return _usable_cores()
@@ -133,15 +118,12 @@ def thread_count(asked: int = 0) -> int:
             f"{THREADS_VARIABLE}={shown_value(value)}: set it to a whole number of at least 1"
         )
     # Nine digits are more than any limit, and Python refuses to convert thousands of them.
-    return min(int(digits[:9]), MOST_THREADS * _usable_cores())
+    return min(int(digits[:9]), MAX_THREADS * _usable_cores())
 
 
-def busy_threads(asked: int = 0) -> int:
-    """Return the number of threads for work that needs memory for each: at most one per core.
-
-    Arguments and errors are those of `thread_count`.
-    """
-    return min(thread_count(asked), _usable_cores())
+def busy_threads(threads: int = 0) -> int:
+    """Return the number of threads for work that needs memory for each: at most one per core."""
+    return min(thread_count(threads), _usable_cores())
 
 
 def _usable_cores() -> int:
@@ -152,8 +134,8 @@ def _usable_cores() -> int:
 
 def held_memory() -> int:
     """Return the resident memory of the process in bytes."""
-    held = _field(_content("/proc/self/status"), b"VmRSS:")
-    return peak_memory() if held is None else held * 1024
+    resident = _field(_content("/proc/self/status"), b"VmRSS:")
+    return peak_memory() if resident is None else resident * 1024
 
 
 def peak_memory() -> int:
@@ -162,40 +144,26 @@ def peak_memory() -> int:
     highest = _field(_content("/proc/self/status"), b"VmHWM:")
     if highest is not None:
         return highest * 1024
-    try:
-        import resource
-    except ImportError:
-        return 0
+    import resource
+
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak * 1024
 
 
 def available_address_space(root: str | Path = "/") -> int | None:
     """Return the bytes that `ulimit -v` and `ulimit -d` leave; None without a limit."""
-    try:
-        import resource
-    except ImportError:
-        return None
-    limits = ((resource.RLIMIT_AS, b"VmSize:"), (resource.RLIMIT_DATA, b"VmData:"))
-    figures = [left for each in limits if (left := _left(*each, root)) is not None]
-    return min(figures) if figures else None
+    return min((left for left in _left(root) if left is not None), default=None)
 
 
-def _left(limit: int, field: bytes, root: str | Path = "/") -> int | None:
-    """Return the bytes that a limit of this process leaves; None without the limit.
-
-    Args:
-        limit: of the module `resource`.
-        field: of /proc/self/status with the used memory.
-        root: folder of /proc.
-    """
+def _left(root: str | Path = "/") -> Iterator[int | None]:
+    """Yield the bytes that `ulimit -v` and `ulimit -d` leave of this process, None without them."""
     import resource
 
-    allowed = resource.getrlimit(limit)[0]
-    if allowed == resource.RLIM_INFINITY:
-        return None
-    used = _field(_content(f"{root}/proc/self/status"), field)
-    return None if used is None else max(allowed - used * 1024, 0)
+    for limit, field in ((resource.RLIMIT_AS, b"VmSize:"), (resource.RLIMIT_DATA, b"VmData:")):
+        allowed = resource.getrlimit(limit)[0]
+        limited = allowed != resource.RLIM_INFINITY
+        used = _field(_content(f"{root}/proc/self/status"), field) if limited else None
+        yield None if used is None else max(allowed - used * 1024, 0)
 
 
 def available_memory(root: str | Path = "/") -> int | None:
@@ -203,17 +171,11 @@ def available_memory(root: str | Path = "/") -> int | None:
 
     This is the least of the available memory of the system and of all control groups above the
     process.
-
-    Args:
-        root: folder of /proc and /sys (tests have their own).
     """
-    figures = [*_system_memory(root), *_group_memory(root)]
-    return min(figures) if figures else None
-
-
-def _system_memory(root: str | Path) -> list[int]:
-    available = _field(_content(f"{root}/proc/meminfo"), b"MemAvailable:")
-    return [] if available is None else [available * 1024]
+    figures = _group_memory(root)
+    if (available := _field(_content(f"{root}/proc/meminfo"), b"MemAvailable:")) is not None:
+        figures.append(available * 1024)
+    return min(figures, default=None)
 
 
 def _group_memory(root: str | Path) -> list[int]:

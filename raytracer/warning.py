@@ -25,11 +25,7 @@ class RaytracerWarning(UserWarning):
 
 
 def warn(sentence: str) -> None:
-    """Warn of something in the input.
-
-    Args:
-        sentence: problem, place (file and field) and remedy, in one line.
-    """
+    """Warn of something in the input."""
     sentence = fitted(sentence)
     listener = _listener.get()
     if listener is not None:
@@ -52,11 +48,7 @@ def passed_to(listener: Callable[[str], None]) -> Iterator[None]:
 
 @contextmanager
 def collected() -> Iterator[list[str]]:
-    """Collect the warnings of this thread, each of them once, instead of raising them.
-
-    Yields:
-        The sentences so far, in their order; the list grows while the block runs.
-    """
+    """Collect the warnings of this thread, each of them once, instead of raising them."""
     sentences: list[str] = []
     known: set[str] = set()
 

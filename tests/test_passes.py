@@ -10,7 +10,7 @@ import pytest
 import raytracer
 from raytracer import Film, Image, UserError, pipeline
 from raytracer.film.noise import WHITE, graded, noise_of
-from raytracer.passes import Goal, Passes
+from raytracer.passes import Passes
 from support.films import film_of
 from support.project import to_project
 from support.scenes import random_scene
@@ -66,7 +66,7 @@ def test_the_noise_of_an_adaptive_film_within_a_time() -> None:
             def add(count: int, report: Any) -> float:
                 return job.expose(on_device, count, report)
 
-            run = Finished(on_device, add, Goal(1, 1e9))
+            run = Finished(on_device, add, 1, 1e9)
             run.run()
             told.append(run.noise)
             after = on_device.to_host()
@@ -111,13 +111,13 @@ def test_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """Passes double and the last one fits; a film that is begun has a first pass of one sample."""
     clock = Clock(monkeypatch)
     fractions: list[float] = []
-    run = Passes(clock, clock.add, Goal(4, 11.5), fractions.append)  # type: ignore[arg-type]
+    run = Passes(clock, clock.add, 4, 11.5, fractions.append)  # type: ignore[arg-type]
     assert run.run() == 11
     assert clock.parts == [1, 1, 2, 4, 3]
     assert run.noise == 0
     assert fractions == sorted(fractions)
     clock.parts.clear()
-    Passes(clock, clock.add, Goal(4, 0.5)).run()  # type: ignore[arg-type]
+    Passes(clock, clock.add, 4, 0.5).run()  # type: ignore[arg-type]
     assert clock.parts == [1]
 
 
@@ -125,7 +125,7 @@ def test_pictures_in_between(monkeypatch: pytest.MonkeyPatch) -> None:
     """After the first sample, and then when five seconds have gone; never of the finished film."""
     clock = Clock(monkeypatch)
     shown: list[int] = []
-    Passes(clock, clock.add, Goal(18), None, lambda: shown.append(clock.samples)).run()  # type: ignore[arg-type]
+    Passes(clock, clock.add, 18, None, None, lambda: shown.append(clock.samples)).run()  # type: ignore[arg-type]
     assert shown == [1, 6, 11, 16]
     assert sum(clock.parts) == 18
 

@@ -212,9 +212,9 @@ def test_when_nothing_fits_the_sentence_says_both() -> None:
 def test_threads_beyond_the_cores_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(resources, "_usable_cores", lambda: 2)
     assert resources.thread_count(3) == 3
-    assert resources.thread_count(100_000) == 2 * resources.MOST_THREADS
+    assert resources.thread_count(100_000) == 2 * resources.MAX_THREADS
     monkeypatch.setenv(resources.THREADS_VARIABLE, "9" * 5000)
-    assert resources.thread_count() == 2 * resources.MOST_THREADS
+    assert resources.thread_count() == 2 * resources.MAX_THREADS
     monkeypatch.setenv(resources.THREADS_VARIABLE, "000")
     assert resources.busy_threads(100_000) == 2
     assert resources.busy_threads(1) == 1

@@ -117,7 +117,7 @@ def run(scene: str, options: dict[str, Any]) -> None:
     from raytracer.animation.animate import animate as animation_of
     from raytracer.commands.picture import stem_of
     from raytracer.commands.report import print_lines
-    from raytracer.progress import FrameBar
+    from raytracer.progress import ProgressBar
     from raytracer.warning import collected, passed_to
 
     start = time.perf_counter()
@@ -142,7 +142,7 @@ def run(scene: str, options: dict[str, Any]) -> None:
             if not (quiet or as_json):
                 print_lines(f"raytracer: warning: {sentence}", sys.stderr)
 
-    with passed_to(tell), FrameBar(False if quiet else options["progress"]) as bar:
+    with passed_to(tell), ProgressBar(show=False if quiet else options["progress"]) as bar:
         try:
             animation.save(
                 target, poster=options["poster"], resume=options["resume"],

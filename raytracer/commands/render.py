@@ -468,7 +468,11 @@ def _record(job: Job, image: Image) -> dict[str, Any]:
     from raytracer.pipeline import quartiles
     from raytracer.resources import peak_memory
 
-    host = {"film": image.film.sums.nbytes, "peak": peak_memory(), "estimate": memory.told()}
+    host = {
+        "film": image.film.sums.nbytes,
+        "peak": peak_memory(),
+        "estimate": memory.largest_estimate(),
+    }
     return image.metadata | {
         "timings": job.timings,
         "frames": quartiles(job.frames) | {"count": len(job.frames)},

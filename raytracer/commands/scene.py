@@ -225,7 +225,7 @@ def _contents_of(source: Source) -> dict[str, Any]:
     scene, file = apply_overrides(load_source(source), SceneOverrides()), str(source.scene)
     counts = scene.counts()
     total = sum(counts.values())
-    need = memory.Need(total, 1, 1, looks=packed_looks(scene), solids=total - scene.count)
+    need = memory.Need(total, 1, 1, appearance=packed_looks(scene), solids=total - scene.count)
     memory.require_room(file, need.packed, "to be checked")
     buffers = pack(scene)
     found = camera_of(scene, scene.render, buffers)

@@ -197,7 +197,12 @@ def run(call: Call, targets: list[Path]) -> None:
             print_lines(_summary(image, target, call.stats))
         del film, image  # before the next one is loaded
     if call.as_json:
-        print_json({"films": records, "memory": {"peak": peak_memory(), "estimate": memory.told()}})
+        print_json(
+            {
+                "films": records,
+                "memory": {"peak": peak_memory(), "estimate": memory.largest_estimate()},
+            }
+        )
 
 
 def _write(call: Call, image: Image, target: Path) -> None:

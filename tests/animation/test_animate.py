@@ -366,13 +366,13 @@ def test_the_command_says_what_an_interrupt_leaves(
     trajectory: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    from raytracer.progress import FrameBar
+    from raytracer.progress import ProgressBar
 
-    def stop(self: FrameBar, done: int, total: int) -> None:
+    def stop(self: ProgressBar, done: int, total: int) -> None:
         if done == 2:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(FrameBar, "frames", stop)
+    monkeypatch.setattr(ProgressBar, "frames", stop)
     path = tmp_path / "a.gif"
     arguments = ["animate", str(trajectory), "-o", str(path), *OPTIONS]
     assert main(arguments) == 130

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from raytracer import Camera, Ground, RenderSettings, Scene, SphereSet, layout
+from raytracer.backends.base import sphere_arrays
 from raytracer.backends.cpu import CpuDevice
 from raytracer.backends.cuda import context, kernel, run, tone, transfer
 from raytracer.backends.cuda import driver as binding
@@ -456,12 +457,12 @@ def test_others_get_a_turn_while_a_large_scene_is_uploaded(
     monkeypatch.setattr(driver, "memcpy_htod_async", copy)
     monkeypatch.setattr(scene_module, "PART", 256)
     with device.scene(buffers, bvh) as made:
-        for name, array in scene_module.sphere_arrays(buffers, bvh).items():
+        for name, array in sphere_arrays(buffers, bvh).items():
             if array.size:
                 there = driver.view(made.address(name), array.nbytes)
                 np.testing.assert_array_equal(there, array.reshape(-1).view(np.uint8))
     assert max(copied) == 256
-    assert sum(copied) == sum(a.nbytes for a in scene_module.sphere_arrays(buffers, bvh).values())
+    assert sum(copied) == sum(a.nbytes for a in sphere_arrays(buffers, bvh).values())
 
 
 def test_an_upload_that_fails_gives_everything_back(

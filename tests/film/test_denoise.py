@@ -53,7 +53,7 @@ def test_a_picture_shows_the_film_without_noise(library: Filter, tmp_path: Path)
     assert set(image.film.aovs) == {"denoising_albedo", "denoising_normal"}
     image.tonemap(exposure=1.0).to_uint8()
     assert len(library.guides) == 1, "another exposure needs no other light"
-    with pytest.raises(UserError, match="the film is without noise"):
+    with pytest.raises(UserError, match="the film is denoised"):
         raytracer.render(SCENE, film=image.shown, **SETTINGS)
     more = raytracer.render(SCENE, film=image.film, **SETTINGS)
     assert more.film.samples == 4
