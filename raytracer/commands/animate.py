@@ -42,12 +42,14 @@ if TYPE_CHECKING:
 
 @click.command(
     cls=SettingsCommand,
-    settings={
-        "output": animation_options,
-        "backend": (view_options, style_options, render_options),
-        "farm": tone_options,
-        "poster": annotation_options,
-    },
+    settings=(
+        animation_options,
+        view_options,
+        style_options,
+        render_options,
+        tone_options,
+        annotation_options,
+    ),
     common=(
         "output",
         "backend",

@@ -7,15 +7,14 @@ a command has none of these options before it runs or prints its help.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from functools import reduce
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property, reduce
 from inspect import cleandoc
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from click.core import ParameterSource
-from click.types import StringParamType
 
 from raytracer.errors import DataFileError, UserError, suggestion
 from raytracer.scene.coloring import SETTINGS, STYLE
@@ -40,22 +39,8 @@ ANNOTATIONS = {
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-
-class FileName(StringParamType):
-    """The name of a file, which shells complete."""
-
-    name = "file"
-
-    def shell_complete(
-        self, ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> list[CompletionItem]:
-        """Return that the shell completes names of files."""
-        from click.shell_completion import CompletionItem
-
-        return [CompletionItem(incomplete, type="file")]
-
-
-FILE = FileName()
+FILE = click.Path(readable=False)
+"""The name of a file, which shells complete; it is checked where it is opened."""
 
 COMMON_OF_VIEWS = (
     "view",
@@ -186,30 +171,22 @@ def scene_path(scene: str) -> Path:
 
 
 class SettingsCommand(click.Command):
-    """A command with options for settings; it makes them when it runs or prints its help.
+    """A command with groups of options for settings, which are made where they are needed.
 
-    With `common`, `--help` shows these options alone, a line each, and `--help-all` shows all.
-
-    Args:
-        *arguments: those of `click.Command`.
-        settings: groups of options, by the name of the parameter that they follow.
-        common: names of the parameters that matter to most.
-        **others: those of `click.Command`.
+    With `common`, `--help` shows the options of these names alone, a line each, and `--help-all`
+    shows all.
     """
 
     def __init__(
         self,
         *arguments: Any,
-        settings: Mapping[str, OptionGroup | tuple[OptionGroup, ...]],
+        settings: Iterable[OptionGroup] = (),
         common: Sequence[str] = (),
         **others: Any,
     ) -> None:
-        self._pending = [
-            (name, make)
-            for name, makers in settings.items()
-            for make in (makers if isinstance(makers, tuple) else (makers,))
-        ]
-        self._unneeded: list[OptionGroup] = []
+        self._groups = tuple(settings)
+        self._used = self._groups
+        self._lists: dict[tuple[OptionGroup, ...], list[click.Parameter]] = {}
         self.common = common
         super().__init__(*arguments, **others)
         if common:
@@ -217,14 +194,11 @@ class SettingsCommand(click.Command):
 
     @property
     def params(self) -> list[click.Parameter]:
-        """All parameters, in their order; while arguments are parsed, those that they need."""
-        if len(self._pending) > len(self._unneeded):
-            for name, make in reversed(self._pending):
-                if make not in self._unneeded:
-                    place = [param.name for param in self._params].index(name) + 1
-                    self._params[place:place] = make.options()
-            self._pending = [each for each in self._pending if each[1] in self._unneeded]
-        return self._params
+        """All parameters; while arguments are parsed, those that they need."""
+        if self._used not in self._lists:
+            options = (option for group in self._used for option in group.options)
+            self._lists[self._used] = [*self._params, *options]
+        return self._lists[self._used]
 
     @params.setter
     def params(self, params: list[click.Parameter]) -> None:
@@ -235,8 +209,7 @@ class SettingsCommand(click.Command):
         arguments = attached(args)
         words = {word.partition("=")[0] for word in arguments if word.startswith("-")}
         if words.isdisjoint(("-h", "--help", HELP_ALL)):
-            makers = [make for _, make in self._pending]
-            self._unneeded = [make for make in makers if words.isdisjoint(make.flags())]
+            self._used = tuple(each for each in self._groups if not words.isdisjoint(each.flags()))
         try:
             return super().parse_args(ctx, arguments)
         except click.UsageError as error:
@@ -244,21 +217,23 @@ class SettingsCommand(click.Command):
                 raise click.UsageError(hint, ctx) from None
             raise
         finally:
-            self._unneeded = []
+            self._used = self._groups
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; a mistake in the value of an option begins with the option's name."""
         try:
             return super().invoke(ctx)
         except UserError as error:
-            said = {
+            given = ctx.get_parameter_source
+            flags = {
                 param.name: param.opts[0]
-                for param in self._params
+                for params in self._lists.values()
+                for param in params
                 if isinstance(param, SettingOption)
-                and ctx.get_parameter_source(str(param.name)) is ParameterSource.COMMANDLINE
+                and given(str(param.name)) is ParameterSource.COMMANDLINE
             }
             error.args = tuple(
-                re.sub(_PLACE, lambda at: said.get(at[1] or at[2], at[0]), each)
+                re.sub(_PLACE, lambda at: flags.get(at[1] or at[2], at[0]), each)
                 for each in error.args
             )
             raise
@@ -269,11 +244,12 @@ class SettingsCommand(click.Command):
             super().format_help(ctx, formatter)
             return
         self.format_usage(ctx, formatter)
-        summary, _, rest = cleandoc(self.help or "").partition("\n\n")
+        summary, examples = cleandoc(self.help or "").split("\n\n")[:2]
+        first = examples.split("\n")[: 2 + EXAMPLES]  # a backspace and the title come before them
         formatter.write_paragraph()
         with formatter.indentation():
-            formatter.write_text(f"{summary}\n\n{_first_lines(rest)}")
-        panels = self._panels(ctx, _brief_row)
+            formatter.write_text("\n".join([summary, "", *first]))
+        panels = self._panels(ctx, self._brief_row)
         width = max(len(flag) for rows in panels.values() for flag, _ in rows)
         room = formatter.width - width - 4
         for title, rows in panels.items():
@@ -283,10 +259,23 @@ class SettingsCommand(click.Command):
         formatter.write_paragraph()
         formatter.write_text(f"`{ctx.command_path} {HELP_ALL}` shows all {count} options.")
 
+    def _brief_row(self, option: click.Option, ctx: click.Context) -> tuple[str, str] | None:
+        """Return a common option, with the first of its values if they are many, and its help."""
+        record = option.get_help_record(ctx)
+        if record is None or option.name not in self.common:
+            return None
+        long = next(flag for flag in option.opts if flag.startswith("--"))
+        flag = ", ".join([*(each for each in option.opts if len(each) == 2), long])
+        values = "" if option.is_flag or option.count else str(option.make_metavar(ctx))
+        words = values.strip("[]").split("|")
+        while len(words) > 1 and len(f"{flag} {values}") > FLAG_CHARS:
+            words.pop()
+            values = "|".join([*words, "..."])
+        return f"{flag} {values}".rstrip(), record[1]
+
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write all options by panel, those of files and devices first."""
-        panels = self._panels(ctx, lambda option, ctx: option.get_help_record(ctx), every=True)
-        for title, rows in panels.items():
+        for title, rows in self._panels(ctx, click.Option.get_help_record).items():
             with formatter.section(title):
                 formatter.write_dl(rows)
 
@@ -294,15 +283,12 @@ class SettingsCommand(click.Command):
         self,
         ctx: click.Context,
         row_of: Callable[[click.Option, click.Context], tuple[str, str] | None],
-        every: bool = False,
     ) -> dict[str, list[tuple[str, str]]]:
-        """Return rows of options by the title of their panel: those of all, or of common ones."""
-        panels: dict[str, list[tuple[str, str]]] = {OTHERS: []}
+        """Return rows of options by the title of their panel, without those that have none."""
+        panels: dict[str, list[tuple[str, str]]] = {"Options": []}
         for param in self.get_params(ctx):
-            if not isinstance(param, click.Option) or not (every or param.name in self.common):
-                continue
-            if row := row_of(param, ctx):
-                panels.setdefault(getattr(param, "panel", OTHERS), []).append(row)
+            if isinstance(param, click.Option) and (row := row_of(param, ctx)):
+                panels.setdefault(getattr(param, "panel", "Options"), []).append(row)
         return panels
 
 
@@ -311,16 +297,8 @@ _PLACE = re.compile(r"^(?:render\.)?(\w+)(?=(?:\[\d+\])?: )|(?<=: )(\w+)(?=: )")
 
 HELP_ALL = "--help-all"
 
-EXAMPLES = 3
-"""Most examples of a help that shows the common options alone."""
-
-FLAG_LETTERS = 25
-"""Widest option with its values in that help."""
-
-
-def _first_lines(text: str) -> str:
-    """Return the title of the examples, which a backspace precedes, and the first of them."""
-    return "\n".join(text.partition("\n\n")[0].split("\n")[: 2 + EXAMPLES])
+EXAMPLES, FLAG_CHARS = 3, 25
+"""Most examples, and widest option with its values, of a help that shows the common options."""
 
 
 def _help_all_option() -> click.Option:
@@ -338,21 +316,6 @@ def _help_all_option() -> click.Option:
     )  # fmt: skip
 
 
-def _brief_row(option: click.Option, ctx: click.Context) -> tuple[str, str] | None:
-    """Return an option, with the first of its values where they are many, and its whole help."""
-    record = option.get_help_record(ctx)
-    if record is None:
-        return None
-    long = next(flag for flag in option.opts if flag.startswith("--"))
-    flag = ", ".join([*(each for each in option.opts if len(each) == 2), long])
-    values = "" if option.is_flag or option.count else str(option.make_metavar(ctx))
-    words = values.strip("[]").split("|")
-    while len(words) > 1 and len(f"{flag} {values}") > FLAG_LETTERS:
-        words.pop()
-        values = "|".join([*words, "..."])
-    return f"{flag} {values}".rstrip(), record[1]
-
-
 def _brief(text: str, room: int) -> str:
     """Return as many whole clauses of a help as fit on a line; at least the first."""
     text = re.split(r"  \[|; default: ", text)[0].rstrip(".") + "."
@@ -364,18 +327,8 @@ def _brief(text: str, room: int) -> str:
     return f"{text[:end]}."
 
 
-OTHERS = "Options"
-"""Title of the options in the help that no panel has."""
-
-
 class SettingOption(click.Option):
-    """The option of a setting.
-
-    Args:
-        *arguments: those of `click.Option`.
-        panel: title of its part of the help.
-        **others: those of `click.Option`.
-    """
+    """The option of a setting, in a part of the help with the title `panel`."""
 
     def __init__(self, *arguments: Any, panel: str, **others: Any) -> None:
         super().__init__(*arguments, **others)
@@ -394,8 +347,12 @@ class SettingOption(click.Option):
 
 
 def flag(name: str) -> str:
-    """Return the option of an annotation."""
+    """Return the option of a setting."""
     return f"--{name.replace('_', '-')}"
+
+
+SWITCHES = {flag(name) for name in ANNOTATIONS}
+"""Options that may stand alone."""
 
 
 class OptionGroup:
@@ -404,9 +361,8 @@ class OptionGroup:
     Args:
         owner: "module:Class" of the settings whose fields they are; "" without settings.
         names: of the fields that are options, where not all are.
-        panel: title of their part of the help; that of single fields by name.
-        own: makes further options, which are no fields and stand first.
-        flags: the words of these.
+        panel: title of their part of the help; `panels` has that of single fields by name.
+        extra: makes further options, which are no fields and stand first.
     """
 
     def __init__(
@@ -415,14 +371,14 @@ class OptionGroup:
         names: Sequence[str] = (),
         panel: str = "",
         panels: Mapping[str, str] | None = None,
-        own: Callable[[], list[click.Option]] = list,
-        flags: Sequence[str] = (),
+        extra: Callable[[], list[click.Option]] = list,
     ) -> None:
         self.owner, self.panel, self.panels = owner, panel, panels or {}
-        self._names, self._own, self._flags = names, own, flags
+        self._names, self._extra = names, extra
 
+    @cached_property
     def _known(self) -> Mapping[str, Definition]:
-        """Return the definitions of all fields of the class."""
+        """Definitions of all fields of the class."""
         from raytracer.field_types import loaded
         from raytracer.fields import definitions
 
@@ -430,23 +386,22 @@ class OptionGroup:
 
     @property
     def names(self) -> Sequence[str]:
-        """Names of the fields that are options."""
-        return self._names or list(self._known())
+        """Names of the fields that are options; to list them needs no definitions."""
+        return self._names or list(self._known)
 
     def flags(self) -> set[str]:
-        """Return the words of the options; those of listed names need no definitions."""
-        if self._names:
-            words = {word for name in self._names for word in (flag(name), *FLAGS.get(name, ()))}
-        else:
-            words = {word for definition in self._known().values() for word in _words(definition)}
-        words |= {*self._flags}
+        """Return the words of the options."""
+        known = () if self._names else self._known.values()
+        words = {flag(name) for name in self._names} | {each.option_name for each in known}
+        words |= {word for name in self.names for word in FLAGS.get(name, ())}
+        words |= {word for option in self._extra() for word in option.opts}
         return words | {f"--no-{word[2:]}" for word in words}
 
+    @cached_property
     def options(self) -> list[click.Option]:
-        """Return the options."""
-        known = self._known()
-        made = [_option(known[n], self.panels.get(n, self.panel)) for n in self._names or known]
-        return [*self._own(), *made]
+        """The options."""
+        made = [_option(self._known[n], self.panels.get(n, self.panel)) for n in self.names]
+        return [*self._extra(), *made]
 
     def take(self, options: dict[str, Any]) -> dict[str, Any]:
         """Remove the settings from a command's options; None keeps the scene's value."""
@@ -455,10 +410,8 @@ class OptionGroup:
 
 def _size_option() -> list[click.Option]:
     """Return the option of width and height together."""
-    text = "Width and height: 1600x900."
-    return [
-        SettingOption(["--size"], metavar="WIDTHxHEIGHT", callback=_sides, help=text, panel=PANEL)
-    ]
+    return [SettingOption(["--size"], metavar="WIDTHxHEIGHT", callback=_sides, panel=PANEL,
+                          help="Width and height: 1600x900.")]  # fmt: skip
 
 
 def _sides(
@@ -475,19 +428,13 @@ def _sides(
 
 def _annotation_options() -> list[click.Option]:
     """Return the options for what is drawn over the picture, beside what the scene says."""
-    title = SettingOption(
-        ["--title", "title"],
-        metavar="TEXT",
-        help="A line of text at the top of the picture.",
-        panel=DRAWN_PANEL,
-    )
+    title = SettingOption(["--title"], metavar="TEXT", panel=DRAWN_PANEL,
+                          help="A line of text at the top of the picture.")  # fmt: skip
     beside = SettingOption(
-        ["--legend-file"],
-        metavar="FILE",
+        ["--legend-file"], metavar="FILE", panel=DRAWN_PANEL,
         help="Save the legend as .png, .svg or .pdf, and leave it out of the picture unless "
         "--legend is given too.",
-        panel=DRAWN_PANEL,
-    )
+    )  # fmt: skip
     switches = [
         SettingOption(
             [flag(name), name],
@@ -511,13 +458,13 @@ FLAGS = {"samples": ("--spp",), "fps": ("--frames-per-second",)}
 RENDER = "raytracer.settings:RenderSettings"
 TONE = "raytracer.film.tone_settings:ToneSettings"
 
-render_options = OptionGroup(RENDER, panel=PANEL, own=_size_option, flags=["--size"])
+render_options = OptionGroup(RENDER, panel=PANEL, extra=_size_option)
 
 preview_options = OptionGroup(
     RENDER,
     ("width", "height", "samples", "look", "light", "placement", "integrator", "ao_samples",
      "ao_distance", "denoise"),
-    PANEL, own=_size_option, flags=["--size"],
+    PANEL, extra=_size_option,
 )  # fmt: skip
 """Settings of a render that the preview takes."""
 
@@ -533,7 +480,6 @@ view_options = OptionGroup(
     "View", dict.fromkeys(("arrows", "trails", "contacts", "shape"), STYLE_PANEL),
     lambda: [SettingOption(["--camera"], metavar="FILE", panel="View", help="Take the camera of a "
              "picture that raytracer made, or [camera] of a scene file.")],
-    ["--camera"],
 )  # fmt: skip
 
 style_options = OptionGroup(STYLE, SETTINGS, STYLE_PANEL)
@@ -546,14 +492,10 @@ animation_options = OptionGroup(
 )  # fmt: skip
 """Settings of an animation but its keyframes."""
 
-annotation_options = OptionGroup(
-    own=_annotation_options, flags=["--title", "--legend-file", *map(flag, ANNOTATIONS)]
-)
+annotation_options = OptionGroup(extra=_annotation_options)
 
-preview_annotation_options = OptionGroup(
-    own=lambda: [each for each in _annotation_options() if each.name != "legend_file"],
-    flags=["--title", *map(flag, ANNOTATIONS)],
-)
+preview_annotation_options = OptionGroup(extra=lambda: _annotation_options()[:-1])
+"""Without a file of the legend, which a window does not save."""
 
 
 window_options = (
@@ -567,13 +509,7 @@ take_render, take_animation = render_options.take, animation_options.take
 def take_view(options: dict[str, Any]) -> dict[str, Any]:
     """Remove the settings of view, style and size from a command's options and return them.
 
-    Args:
-        options: values by name; None keeps the scene's value. Width and height stay, and are set
-            where the size says them.
-
-    Raises:
-        UsageError: the size is said twice.
-        UserError: a file holds no camera.
+    None keeps the scene's value. Width and height stay, and are set where the size states them.
     """
     taken = {"camera": options.pop("camera", None)}
     taken |= view_options.take(options) | style_options.take(options)
@@ -589,13 +525,7 @@ def take_view(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def take_tone(options: dict[str, Any]) -> dict[str, Any]:
-    """Remove the settings of exposure and tone curve from a command's options and return them.
-
-    Those that are not given are those of the scene or of `ToneSettings`.
-
-    Raises:
-        UserError: a value is out of range.
-    """
+    """Remove the settings of exposure and tone curve that are given from a command's options."""
     from raytracer.film.tone_settings import ToneSettings
 
     values = tone_options.take(options)
@@ -607,18 +537,14 @@ def take_tone(options: dict[str, Any]) -> dict[str, Any]:
 def attached(arguments: Sequence[str]) -> list[str]:
     """Return arguments of a command in which each switch has a value: --axes is --axes=on."""
     end = arguments.index("--") if "--" in arguments else len(arguments)
-    switches = {flag(name) for name in ANNOTATIONS}
-    return [
-        f"{argument}=on" if argument in switches and place < end else argument
-        for place, argument in enumerate(arguments)
-    ]
+    before = [f"{word}=on" if word in SWITCHES else word for word in arguments[:end]]
+    return [*before, *arguments[end:]]
 
 
 def _detached(arguments: Sequence[str]) -> str:
     """Return what to type where the value of a switch stands behind it; "" where none does."""
-    switches = {flag(name) for name in ANNOTATIONS}
     for word, value in pairwise(arguments):
-        if word in switches and not value.startswith("-"):
+        if word in SWITCHES and not value.startswith("-"):
             return f"the value of {word} goes behind an equals sign: {word}={value}"
     return ""
 
@@ -626,17 +552,10 @@ def _detached(arguments: Sequence[str]) -> str:
 def take_annotations(options: dict[str, Any]) -> dict[str, Any] | None:
     """Remove what is drawn over the picture from a command's options.
 
-    Args:
-        options: values by name; None keeps what the scene says.
-
-    Returns:
-        Changes of the scene's annotations, see `Annotations.changed`; None for none.
-
-    Raises:
-        SceneError: a field does not exist, or a value is wrong.
+    Returns changes of the scene's annotations, see `Annotations.changed`; None for none.
     """
-    said = {name: options.pop(name, None) for name in ("title", *ANNOTATIONS)}
-    given = {name: value for name, value in said.items() if value is not None}
+    values = {name: options.pop(name, None) for name in ("title", *ANNOTATIONS)}
+    given = {name: value for name, value in values.items() if value is not None}
     if options.setdefault("legend_file", None) is not None:
         given.setdefault("legend", "beside")
     if not given:
@@ -646,14 +565,9 @@ def take_annotations(options: dict[str, Any]) -> dict[str, Any] | None:
     return parsed(given)
 
 
-def _words(definition: Definition) -> list[str]:
-    """Return the names of the option of a setting."""
-    return [definition.option_name, *FLAGS.get(definition.name, ())]
-
-
 def _option(definition: Definition, panel: str) -> click.Option:
     """Return the option of a setting in a panel of the help."""
-    (long, *others), kind = _words(definition), definition.kind
+    long, kind, name = definition.option_name, definition.kind, definition.name
     default = definition.default_words.strip('`"') or "the scene's"
     if definition.default is not None and panel != TONE_PANEL:
         default = f"the scene's, or {default}"
@@ -662,6 +576,6 @@ def _option(definition: Definition, panel: str) -> click.Option:
     if attributes.pop("is_switch", False):
         long = f"{long}/--no-{long[2:]}"
     return SettingOption(
-        [long, *others, definition.name], default=None, panel=panel,
+        [long, *FLAGS.get(name, ()), name], default=None, panel=panel,
         help=f"{definition.summary}  [{notes}]", **attributes,
     )  # fmt: skip

@@ -38,7 +38,7 @@ and the memory of replaced scenes and films has to be freed."""
 
 @click.command(
     cls=SettingsCommand,
-    settings={"backend": window_options},
+    settings=window_options,
     common=(
         "frame",
         "backend",

@@ -78,11 +78,7 @@ def numbers(
 
 @click.command(
     cls=SettingsCommand,
-    settings={
-        "output": (view_options, style_options, render_options),
-        "farm": tone_options,
-        "backend": annotation_options,
-    },
+    settings=(view_options, style_options, render_options, annotation_options, tone_options),
     common=(
         "output",
         "frame",

@@ -28,7 +28,7 @@ from raytracer.resources import require_start
 
 @click.command(
     cls=SettingsCommand,
-    settings={"backend": window_options},
+    settings=window_options,
     common=(
         "frame",
         "port",

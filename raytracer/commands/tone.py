@@ -32,7 +32,7 @@ Call = SimpleNamespace
 """The options of a call by name, and with them `films` and `settings`."""
 
 
-@click.command(cls=SettingsCommand, settings={"output": tone_options})
+@click.command(cls=SettingsCommand, settings=[tone_options])
 @click.argument("films", type=FILE, metavar="FILM...", nargs=-1, required=True)
 @click.option(
     "-o",
