@@ -16,7 +16,12 @@ from raytracer.commands.group import Group, UnknownCommandError
 from raytracer.errors import MemoryNeedError, RaytracerError, UserError, fitted, shown
 from raytracer.files import inputs
 from raytracer.process import Terminated
-from raytracer.resources import NO_THREADS, is_lack_of_memory, is_lack_of_threads
+from raytracer.resources import (
+    NO_THREADS,
+    is_lack_of_memory,
+    is_lack_of_threads,
+    require_start,
+)
 from raytracer.warning import passed_to, warn
 
 MODULES = {
@@ -57,6 +62,7 @@ class _Program(Group):
     """The `raytracer` command."""
 
     def invoke(self, context: click.Context) -> Any:
+        require_start()
         try:
             return super().invoke(context)
         except KeyboardInterrupt as stop:

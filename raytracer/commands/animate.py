@@ -19,6 +19,9 @@ from raytracer.commands.options import (
     animation_options,
     annotation_options,
     backend_option,
+    json_option,
+    progress_option,
+    quiet_option,
     render_options,
     scene_path,
     source_options,
@@ -33,8 +36,10 @@ from raytracer.commands.options import (
     view_options,
     worker_options,
 )
+from raytracer.commands.report import file_size, print_json, print_lines, print_warning
 from raytracer.errors import BusyError, counted, escaped
-from raytracer.resources import require_start
+from raytracer.progress import ProgressBar
+from raytracer.warning import passed_to
 
 if TYPE_CHECKING:
     from raytracer.animation.animate import Animation
@@ -43,33 +48,14 @@ if TYPE_CHECKING:
 @click.command(
     cls=SettingsCommand,
     settings=(
-        animation_options,
-        view_options,
-        style_options,
-        render_options,
-        tone_options,
+        animation_options, view_options, style_options, render_options, tone_options,
         annotation_options,
     ),
     common=(
-        "output",
-        "backend",
-        "frames",
-        "fps",
-        "duration",
-        "turntable",
-        "follow",
-        "view",
-        "up",
-        "background",
-        "radius",
-        "color_by",
-        "select",
-        "size",
-        "samples",
-        "look",
-        "legend",
+        "output", "backend", "frames", "fps", "duration", "turntable", "follow", "view", "up",
+        "background", "radius", "color_by", "select", "size", "samples", "look", "legend",
     ),
-)
+)  # fmt: skip
 @click.argument("scene", type=FILE, metavar="SCENE|DATA")
 @click.option(
     "-o",
@@ -88,10 +74,9 @@ if TYPE_CHECKING:
               help="Write the first frame as NAME.poster.png before the others.")  # fmt: skip
 @click.option("--resume/--fresh", default=True, show_default=True,
               help="Take the finished frames of a run that was ended.")  # fmt: skip
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
-@click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")
-@click.option("--progress/--no-progress", default=None, help="Show a progress bar; default: on "
-              "a terminal, if rendering takes longer than a second.")  # fmt: skip
+@json_option
+@quiet_option
+@progress_option
 def animate(scene: str, **options: Any) -> None:
     """Render the frames of a trajectory, or a scene that the camera goes around, to a movie.
 
@@ -110,17 +95,8 @@ def animate(scene: str, **options: Any) -> None:
     complete: after Ctrl-C or a kill, the same command goes on. Keyframes of the camera are set in
     a scene file: [[animation.keyframes]].
     """
-    require_start()
-    run(scene, options)
-
-
-def run(scene: str, options: dict[str, Any]) -> None:
-    """Render, write, print a summary."""
     from raytracer.animation.animate import animate as animation_of
     from raytracer.commands.picture import stem_of
-    from raytracer.commands.report import print_lines
-    from raytracer.progress import ProgressBar
-    from raytracer.warning import collected, passed_to
 
     start = time.perf_counter()
     tone, settings = take_tone(options), take_animation(options)
@@ -128,22 +104,22 @@ def run(scene: str, options: dict[str, Any]) -> None:
     overrides = take_view(options) | take_render(options)
     quiet, as_json = options["quiet"], options["as_json"]
     path = scene_path(scene)
-    with collected() as warnings:
+    warnings: list[str] = []
+
+    def tell(sentence: str) -> None:
+        """Print a warning as soon as it is there."""
+        if sentence not in warnings:
+            warnings.append(sentence)
+            if not (quiet or as_json):
+                print_warning(escaped(sentence))
+
+    with passed_to(tell):
         animation = animation_of(
             path, tone=tone, backend=options["backend"], threads=options["threads"],
             annotations=annotations, format=options["format"], topology=options["topology"],
             **overrides, **settings,
         )  # fmt: skip
     target = Path(options["output"]) if options["output"] else _free(stem_of(scene))
-    said = list(warnings)
-
-    def tell(sentence: str) -> None:
-        """Print a warning of a frame as soon as it is there."""
-        if sentence not in said:
-            said.append(sentence)
-            if not (quiet or as_json):
-                print_lines(f"raytracer: warning: {sentence}", sys.stderr)
-
     with passed_to(tell), ProgressBar(show=False if quiet else options["progress"]) as bar:
         try:
             animation.save(
@@ -151,10 +127,12 @@ def run(scene: str, options: dict[str, Any]) -> None:
                 workers=options["workers"], farm=options["farm"], progress=bar.frames,
             )  # fmt: skip
         except BaseException as error:
-            bar.__exit__(None, None, None)
-            _tell_of_rest(target, quiet or isinstance(error, BusyError))
+            bar.__exit__()
+            if not (quiet or isinstance(error, BusyError)):
+                _tell_of_rest(target)
             raise
-    _report(animation, target, said, time.perf_counter() - start, options)
+    if as_json or not quiet:
+        _report(animation, target, warnings, time.perf_counter() - start, as_json)
 
 
 def _free(stem: str) -> Path:
@@ -165,11 +143,10 @@ def _free(stem: str) -> Path:
     return path
 
 
-def _tell_of_rest(target: Path, quiet: bool) -> None:
-    """Say how many frames are finished of a movie that was ended."""
+def _tell_of_rest(target: Path) -> None:
+    """Print how many frames are finished of a movie that was ended."""
     folder = target.with_name(f"{target.name}.frames")
-    count = sum(each.suffix == ".npz" for each in folder.glob("*"))
-    if count and not quiet:
+    if count := sum(each.suffix == ".npz" for each in folder.glob("*")):
         print(
             f"raytracer: {counted(count, 'finished frame')} kept in {escaped(str(folder))}: the "
             "same command goes on from there",
@@ -178,28 +155,26 @@ def _tell_of_rest(target: Path, quiet: bool) -> None:
 
 
 def _report(
-    animation: Animation, target: Path, warnings: list[str], seconds: float, options: dict[str, Any]
+    animation: Animation, target: Path, warnings: list[str], seconds: float, as_json: bool
 ) -> None:
     """Print what was written."""
-    from raytracer.commands.report import file_size, print_json, print_lines
-
-    rendered = animation.seconds
-    if options["as_json"]:
+    rendered, fps = animation.seconds, animation.settings.fps
+    if as_json:
         print_json({
             "output": str(target),
             "frames": len(animation),
             "rendered": len(rendered),
             "duration": animation.duration,
-            "fps": animation.settings.fps,
+            "fps": fps,
             "timings": {"render": sum(rendered), "total": seconds},
             "warnings": warnings,
         })  # fmt: skip
-    elif not options["quiet"]:
-        shown = f"{file_size(target)}, " if target.is_file() else ""
-        again = len(animation) - len(rendered)
-        kept = f", {again} of them from an earlier run" if again else ""
-        print_lines(
-            f"wrote {target}: {shown}{counted(len(animation), 'frame')}{kept}, "
-            f"{animation.duration:.3g} s at {animation.settings.fps:g} frames/s, "
-            f"in {seconds:.1f} s, {sum(rendered):.1f} s of it rendering"
-        )
+        return
+    size = f"{file_size(target)}, " if target.is_file() else ""
+    again = len(animation) - len(rendered)
+    kept = f", {again} of them from an earlier run" if again else ""
+    print_lines(
+        f"wrote {target}: {size}{counted(len(animation), 'frame')}{kept}, "
+        f"{animation.duration:.3g} s at {fps:g} frames/s, "
+        f"in {seconds:.1f} s, {sum(rendered):.1f} s of it rendering"
+    )

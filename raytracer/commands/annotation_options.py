@@ -14,14 +14,7 @@ ALONE = {"box": "style"}
 
 
 def parsed(given: dict[str, str]) -> dict[str, Any]:
-    """Return changes of annotations, see `Annotations.changed`.
-
-    Args:
-        given: the values of options by name.
-
-    Raises:
-        SceneError: a field does not exist, or a value is wrong.
-    """
+    """Return changes of annotations, see `Annotations.changed`, of options by name."""
     changes = {name: _parsed(name, value) for name, value in given.items() if name != "title"}
     if "title" in given:
         changes["texts"] = [TextLabel(given["title"])]

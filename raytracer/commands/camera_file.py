@@ -15,14 +15,7 @@ from raytracer.scene.source import SCENE_SUFFIXES
 
 
 def camera_of(name: str) -> Camera:
-    """Return the camera of a scene file, or of a picture of this program.
-
-    Args:
-        name: of the file; of a scene file only the camera is read, so it may hold nothing else.
-
-    Raises:
-        UserError: it holds no camera, or one with mistakes.
-    """
+    """Return the camera of a picture, or of a scene file, which may hold nothing else."""
     path = Path(name)
     if path.suffix.lower() in SCENE_SUFFIXES:
         return _of_scene(path)

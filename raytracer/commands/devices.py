@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import click
 
-from raytracer.resources import require_start
+from raytracer.commands.options import json_option
+from raytracer.commands.report import print_json, print_outline
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
+@json_option
 def devices(as_json: bool) -> None:
     """List the backends: the device of each, or what is missing and how to get it.
 
@@ -17,9 +18,7 @@ def devices(as_json: bool) -> None:
       raytracer devices
       raytracer devices --json
     """
-    require_start()
     from raytracer.backends.select import devices as find
-    from raytracer.commands.report import print_json, print_outline
 
     entries = find()
     if as_json:

@@ -9,13 +9,7 @@ import click
 
 
 class UnknownCommandError(click.UsageError):
-    """A group has no subcommand of this name.
-
-    Args:
-        name: of the subcommand.
-        group: the group.
-        ctx: of the group.
-    """
+    """A group has no subcommand of this name."""
 
     def __init__(self, name: str, group: Group, ctx: click.Context) -> None:
         super().__init__(f"no such command {name!r}", ctx)
@@ -25,14 +19,8 @@ class UnknownCommandError(click.UsageError):
 class Group(click.Group):
     """A command with subcommands, of which it imports the one that runs.
 
-    Its own help needs none of them: their summaries are given here.
-
-    Args:
-        *arguments: those of `click.Group`.
-        modules: module of each subcommand by name; the subcommand is the module's attribute of
-            that name.
-        summaries: one line of help for each of these names.
-        **others: those of `click.Group`.
+    Its own help needs none of them. `modules` has the module of each subcommand by name, whose
+    attribute of that name is the subcommand, and `summaries` the line of help.
     """
 
     def __init__(
@@ -78,11 +66,7 @@ class Group(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return name, subcommand and the words after it.
-
-        Raises:
-            UnknownCommandError: there is no such subcommand.
-        """
+        """Return name, subcommand and the words after it."""
         name = args[0]
         known = ctx.resilient_parsing or name in self.list_commands()  # for a completion, no error
         if not known and not name.startswith("-"):

@@ -78,12 +78,7 @@ OTHERS = {".png": "info", ".exr": "tone"}
 
 
 def of_option(name: str, command: click.Command | None) -> str:
-    """Return what to use instead of an unknown option, or "".
-
-    Args:
-        name: of the option, with its dashes.
-        command: the one that does not have it.
-    """
+    """Return what to use instead of an unknown option of a command, or ""."""
     if command is None:
         return ""
     options = [param for param in command.params if isinstance(param, click.Option)]
@@ -109,13 +104,7 @@ def _of_a_subcommand(name: str, group: Group) -> str:
 
 
 def of_command(name: str, group: Group, path: str) -> str:
-    """Return what to use instead of an unknown command.
-
-    Args:
-        name: of the command.
-        group: the one that does not have it.
-        path: of the group, as it was called.
-    """
+    """Return what to use instead of an unknown command of a group that was called as `path`."""
     if use := _of_a_file(name):
         if group.name == "scene" and use == "render":
             use = "scene check"

@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from raytracer.commands.options import (
-    FILE,
-    scene_path,
-    source_options,
-)
-from raytracer.errors import SceneError
-from raytracer.resources import require_start
+from raytracer.commands.options import FILE, json_option, scene_path, source_options
+from raytracer.commands.report import print_json, print_outline, print_warnings
+from raytracer.errors import DataFileError, SceneError, UserError
+from raytracer.files.access import opened
+from raytracer.warning import collected
 
 if TYPE_CHECKING:
     from raytracer.files.access import OpenFile
@@ -26,7 +24,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("file", type=FILE, metavar="FILE")
 @source_options("frame", "format", "topology")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
+@json_option
 def info(file: str, as_json: bool, **options: Any) -> None:
     """Print what is in a data file or a scene, or how a picture, a film or a movie was made.
 
@@ -42,10 +40,6 @@ def info(file: str, as_json: bool, **options: Any) -> None:
       raytracer info renders/three_balls.png
       raytracer info atoms.xyz --json
     """
-    require_start()
-    from raytracer.commands.report import print_json, print_outline, print_warnings
-    from raytracer.warning import collected
-
     with collected() as warnings:
         found = _about(file, options)
     if as_json:
@@ -63,7 +57,6 @@ WHOLE_BYTES = 1 << 25
 
 def _about(name: str, options: dict[str, Any]) -> dict[str, Any]:
     """Return what there is to say of a file. Raises UserError."""
-    from raytracer.errors import DataFileError
     from raytracer.film import film_file
     from raytracer.film.png import read_metadata
     from raytracer.scene.particles.registry import PICTURES
@@ -84,15 +77,7 @@ def _about(name: str, options: dict[str, Any]) -> dict[str, Any]:
 
 
 def of_data(name: str, options: dict[str, Any]) -> dict[str, Any]:
-    """Return what a scene or particle file holds, and what of it would be drawn.
-
-    Args:
-        name: of the file.
-        options: "frame", "format" and "topology".
-
-    Raises:
-        UserError: it cannot be read, or has mistakes.
-    """
+    """Return what a scene or particle file holds, and what of it would be drawn."""
     from raytracer.commands.scene import contents_of
     from raytracer.scene.load import is_scene
     from raytracer.scene.particles.data_file import split_inner
@@ -124,7 +109,6 @@ NOT_DRAWN = ("title", "caption", "files", "data", "camera", "camera_toml", "rend
 
 def _files_of(scene: Path) -> list[Path]:
     """Return the files of particles that a scene file names."""
-    from raytracer.files.access import opened
     from raytracer.scene.load import read_table
 
     with opened(scene, error=SceneError) as file:
@@ -136,8 +120,6 @@ def _files_of(scene: Path) -> list[Path]:
 
 def _size(path: Path) -> int:
     """Return the bytes of a file, of an archive unpacked; 0 of what its reader refuses."""
-    from raytracer.errors import UserError
-    from raytracer.files.access import opened
     from raytracer.files.npz import Archive
     from raytracer.scene.particles.data_file import split_inner
 
@@ -153,7 +135,6 @@ def _size(path: Path) -> int:
 
 def _head_of(path: Path, source: Source) -> dict[str, Any]:
     """Return what the start and the headers of a particle file tell. Raises UserError."""
-    from raytracer.files.access import opened
     from raytracer.scene.particles.data_file import DataFile, split_inner
     from raytracer.scene.particles.summary import summary
 
@@ -169,14 +150,8 @@ MOVIES = (".mp4", ".m4v", ".mov", ".mkv", ".webm")
 
 
 def of_movie(path: Path) -> dict[str, Any]:
-    """Return what a movie says of itself, and the metadata of its first frame, if that is there.
-
-    Raises:
-        DataFileError: it is no movie, or PyAV is not installed.
-    """
+    """Return the properties of a movie, and the metadata of its first frame, if that is there."""
     from raytracer.animation.animate import posters_of
-    from raytracer.errors import UserError
-    from raytracer.files.access import opened
     from raytracer.film.png import read_metadata
     from raytracer.scene.particles.isolated import call
 
@@ -210,7 +185,6 @@ def about_movie(file: OpenFile) -> dict[str, Any]:
 
 def camera_of(metadata: dict[str, Any]) -> str:
     """Return the camera of a picture as the table of a scene file, or "" if there is none."""
-    from raytracer.errors import UserError
     from raytracer.scene.camera import Camera
 
     try:

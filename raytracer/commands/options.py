@@ -109,6 +109,24 @@ SOURCE_OPTIONS = {
 }  # fmt: skip
 """How a file is read, by the argument of `Source.of`."""
 
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
+
+quiet_option = click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")
+
+progress_option = click.option(
+    "--progress/--no-progress", default=None,
+    help="Show a progress bar; default: on a terminal, if rendering takes longer than a second.",
+)  # fmt: skip
+
+watch_option = click.option(
+    "--watch", is_flag=True, help="Reload the scene when one of its files changes."
+)
+
+adaptive_option = click.option(
+    "--adaptive/--full", default=True, show_default=True,
+    help="Reduce the resolution while the camera moves, where needed.",
+)  # fmt: skip
+
 force_option = click.option("--force", is_flag=True, help="Replace files that exist.")
 
 
@@ -502,6 +520,14 @@ window_options = (
     view_options, style_options, preview_options, preview_tone_options, preview_annotation_options
 )  # fmt: skip
 """Options of the windows and pages that show a scene."""
+
+
+def take_window(options: dict[str, Any]) -> dict[str, Any]:
+    """Return a command's options as arguments of what shows a scene."""
+    tone, view, annotations = take_tone(options), take_view(options), take_annotations(options)
+    del options["legend_file"]  # which a window does not save
+    return view | options | {"tone": tone, "annotations": annotations}
+
 
 take_render, take_animation = render_options.take, animation_options.take
 

@@ -1,38 +1,36 @@
-"""The picture that a command makes from a film: its default name, record, histogram, warnings."""
+"""The picture that a command makes from a film: its default name, checks, files, and warnings."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import sys
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import SimpleNamespace
+from typing import Any
 
+from raytracer import memory
 from raytracer.errors import UserError
 from raytracer.files.access import STANDARD_INPUT, is_file
 from raytracer.files.inputs import input_at
-from raytracer.film.film import non_finite_pixels
+from raytracer.files.output import Batch, OutputSet, check_file
+from raytracer.film import film_file
+from raytracer.film.film import Film, non_finite_pixels
+from raytracer.film.image import Image, is_plain_png
 from raytracer.film.png import is_foreign, read_metadata
 from raytracer.pipeline import scene_about
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from raytracer.files.output import Batch
-    from raytracer.film.film import Film
-    from raytracer.film.image import Image
-
+from raytracer.resources import peak_memory
 
 OPTIONS = "options"
 """Key of the metadata of a picture that got its name by itself: a hash of the command's options."""
 
 
-def options_hash(said: Mapping[str, Any]) -> str:
+def options_hash(options: Mapping[str, Any]) -> str:
     """Return a hash of options of a command by name, without those that are None; 16 digits."""
-    import hashlib
-    import json
-
-    kept = {name: value for name, value in said.items() if value is not None}
+    kept = {name: value for name, value in options.items() if value is not None}
     text = json.dumps(kept, sort_keys=True, default=repr)
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
@@ -51,9 +49,8 @@ def default_picture(
         scene: path of the scene file; None for a film, whose picture has its name.
         options: of the command, a hash of `options_hash`.
     """
-    stem = stem_of(source)
-    number = "" if frame is None else f"_{frame}"
-    place, copy = f"{stem}{number}", 1
+    place = stem_of(source) + ("" if frame is None else f"_{frame}")
+    copy = 1
     while os.path.lexists(path := Path(f"{place}{f'-{copy}' if copy > 1 else ''}.png")):
         if _is_of(path, scene, options):
             break
@@ -79,10 +76,7 @@ def _is_of(path: Path, scene: Path | None, options: str) -> bool:
         about = read_metadata(path, is_input=False)
         if about is None or about.get(OPTIONS) != options:
             return False
-        if scene is None:
-            return True
-        own, known = scene_about(scene), about["scene"]
-        return bool(known["file"] == own["file"])
+        return scene is None or bool(about["scene"]["file"] == scene_about(scene)["file"])
     except (UserError, KeyError, TypeError):  # damaged, or changed by hand
         return False
 
@@ -92,24 +86,50 @@ def check_target(
 ) -> Path:
     """Check that a picture can be written to a path, in the format of its ending.
 
-    Args:
-        target: the path.
-        bits: per channel.
-        quality: of formats that lose some; None is the format's default.
-        settings: what is known of the picture: arguments of `formats.require`.
-
-    Raises:
-        UserError: it cannot be.
+    settings: what is known of the picture: arguments of `formats.require`.
     """
-    from raytracer.files.output import check_file
-    from raytracer.film.image import is_plain_png
-
     if not is_plain_png(target, quality):
-        from raytracer.film import film_file, formats
+        from raytracer.film import formats
 
         if formats.require(target, bits, quality, **settings or {}) is formats.EXR:
             film_file.check_target(target, False)
     return check_file(target)
+
+
+def check_histogram(call: SimpleNamespace, outputs: OutputSet) -> None:
+    """Check that the plot of a call can be drawn and written, if there is to be one."""
+    if call.histogram:
+        from raytracer.film import histogram
+
+        histogram.check(outputs.writes(call.histogram, "--histogram"))
+
+
+def write(call: SimpleNamespace, target: Path, image: Image, film: Film | None = None) -> None:
+    """Write all files of a call.
+
+    The film is first, because everything else can be made from it again.
+    """
+    with Batch() as batch:
+        if film is not None:
+            with batch.step():
+                film.save(call.film, half=call.half, batch=batch)
+        with batch.step():
+            image.save(target, call.bits, batch, quality=call.quality)
+        if call.legend_file:
+            with batch.step():
+                image.save_legend(call.legend_file, batch)
+        if call.histogram:
+            with batch.step():
+                _draw_histogram(image, call.bits, call.histogram, batch)
+
+
+def _draw_histogram(image: Image, bits: int, path: str, batch: Batch) -> None:
+    """Plot the luminance of a picture before and after the tone curve."""
+    from raytracer.film import histogram
+
+    everything = image.settings.meter == "all" and image.film.backdrop is not None
+    covered = None if everything else image.film.sums[..., 3] > 0.0
+    histogram.draw(image.statistics, image.developed(bits), path, batch, covered)
 
 
 def record(image: Image) -> dict[str, Any]:
@@ -117,32 +137,19 @@ def record(image: Image) -> dict[str, Any]:
     return {"tone": asdict(image.settings), "statistics": image.statistics.to_dict()}
 
 
-def warn_of_non_finite(film: Film, quiet: bool) -> None:
+def memory_record() -> dict[str, int]:
+    """Return the peak of the memory of the process, and the largest estimate."""
+    return {"peak": peak_memory(), "estimate": memory.largest_estimate()}
+
+
+def warn_of_non_finite(image: Image, quiet: bool) -> None:
     """Print the number of pixels that are not finite, and the first of them, on standard error."""
-    pixels = None if quiet else non_finite_pixels(film)
-    if pixels:
+    if quiet or not image.statistics.non_finite:
+        return
+    if pixels := non_finite_pixels(image.film):
         count, (x, y) = pixels
         print(
             f"raytracer: {count:,} pixels hold a NaN or an infinity, the first of them {x},{y}: "
             f"they are left out of the statistics; replay it with --only {x},{y},SAMPLE",
             file=sys.stderr,
         )
-
-
-def draw_histogram(image: Image, bits: int, path: str, batch: Batch | None = None) -> Path:
-    """Plot the luminance of a picture before and after the tone curve; returns the path.
-
-    Args:
-        image: the picture.
-        bits: per channel, 8 or 16.
-        path: of the plot, a PNG.
-        batch: files to rename together with it.
-
-    Raises:
-        UserError: it cannot be drawn or written.
-    """
-    from raytracer.film import histogram
-
-    everything = image.settings.meter == "all" and image.film.backdrop is not None
-    covered = None if everything else image.film.sums[..., 3] > 0.0
-    return histogram.draw(image.statistics, image.developed(bits), path, batch, covered)

@@ -5,6 +5,7 @@ What the command needs beyond its options is imported when it runs: its help tak
 
 from __future__ import annotations
 
+import gc
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -14,16 +15,17 @@ from raytracer.commands.options import (
     COMMON_OF_VIEWS,
     FILE,
     SettingsCommand,
+    adaptive_option,
     backend_option,
     scene_path,
     source_options,
-    take_annotations,
-    take_tone,
-    take_view,
+    take_window,
     threads_option,
+    watch_option,
     window_options,
 )
-from raytracer.resources import require_start
+from raytracer.commands.report import print_json, print_lines
+from raytracer.progress import StageLine
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,17 +41,12 @@ and the memory of replaced scenes and films has to be freed."""
 @click.command(
     cls=SettingsCommand,
     settings=window_options,
-    common=(
-        "frame",
-        "backend",
-        "watch",
-        *COMMON_OF_VIEWS,
-    ),
+    common=("frame", "backend", "watch", *COMMON_OF_VIEWS),
 )
 @click.argument("scene", type=FILE, metavar="SCENE|DATA")
 @source_options()
 @backend_option
-@click.option("--watch", is_flag=True, help="Reload the scene when one of its files changes.")
+@watch_option
 @threads_option
 @click.option("--offscreen", type=click.IntRange(0), metavar="FRAMES",
               help="Without a display (EGL): turn for FRAMES frames, rest, end.")  # fmt: skip
@@ -61,8 +58,7 @@ and the memory of replaced scenes and films has to be freed."""
 )
 @click.option("--text/--no-text", default=None, help="Draw text over the picture; default: yes, "
               "but not offscreen.")  # fmt: skip
-@click.option("--adaptive/--full", default=True, show_default=True,
-              help="Reduce the resolution while the camera moves, where needed.")  # fmt: skip
+@adaptive_option
 @click.option("--interop/--no-interop", default=True, show_default=True,
               help="CUDA: pass frames to the window within the GPU.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object at the end.")
@@ -78,28 +74,13 @@ def preview(scene: str, **options: Any) -> None:
 
     C prints the camera as TOML for a scene file, S saves a PNG of any size.
     """
-    require_start()
-    tone, view = take_tone(options), take_view(options)
-    annotations = take_annotations(options)
-    del options["legend_file"]  # which a window does not save
-    run(scene, tone, view | options | {"annotations": annotations})
-
-
-def run(scene: str, tone: dict[str, Any], options: dict[str, Any]) -> None:
-    """Open the window; print a record or a summary when it is closed."""
-    import gc
-
-    from raytracer.commands.report import print_json, print_lines
-    from raytracer.progress import StageLine
-    from raytracer.viewer.preview import preview
+    from raytracer.viewer.preview import preview as open_window
 
     gc.set_threshold(NEW_OBJECTS)
-    path = scene_path(scene)
-    as_json = options.pop("as_json")
+    as_json, path = options.pop("as_json"), scene_path(scene)
+    say = _print_error if as_json else print_lines
     with StageLine() as line:
-        result = preview(
-            path, tone=tone, notice=line, say=_print_error if as_json else print_lines, **options
-        )
+        result = open_window(path, notice=line, say=say, **take_window(options))
     if result.unsaved is not None:
         _print_error(f"raytracer: {result.unsaved} was not saved: the window was closed first")
     if as_json:
@@ -141,6 +122,4 @@ def summary(result: PreviewResult) -> str:
 
 def _print_error(text: str) -> None:
     """Print lines on standard error: with --json, standard output holds the object alone."""
-    from raytracer.commands.report import print_lines
-
     print_lines(text, sys.stderr)

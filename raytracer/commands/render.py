@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 import time
 from math import inf
+from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,10 @@ from raytracer.commands.options import (
     SettingsCommand,
     annotation_options,
     backend_option,
+    json_option,
     picture_options,
+    progress_option,
+    quiet_option,
     render_options,
     scene_path,
     source_options,
@@ -33,19 +37,19 @@ from raytracer.commands.options import (
     view_options,
     worker_options,
 )
+from raytracer.commands.report import file_size, print_json, print_lines, print_warnings
 from raytracer.errors import UserError, counted, escaped
-from raytracer.resources import require_start
+from raytracer.film.aovs import AOVS, channels, check_aovs
+from raytracer.film.tone_settings import ToneSettings
+from raytracer.memory import Output
+from raytracer.progress import ProgressBar, StageLine
+from raytracer.warning import collected
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from raytracer.backends.base import DeviceFilm
     from raytracer.files.output import OutputSet
     from raytracer.film.film import Crop, Film
     from raytracer.film.image import Image
     from raytracer.film.statistics import Statistics
-    from raytracer.film.tone_settings import ToneSettings
-    from raytracer.memory import Output
     from raytracer.pipeline import Job
     from raytracer.scene.source import Source
     from raytracer.view import View
@@ -53,11 +57,8 @@ if TYPE_CHECKING:
 Call = SimpleNamespace
 """The options of a call by name, and with them `scene`, `settings`, `tone` and `annotations`."""
 
-FEW = 1e-3
-"""Share of the pixels in which spheres are easily overlooked."""
-
-LARGE = 10_000
-"""Fewest pixels of a picture for which that share is checked."""
+FEW, LARGE = 1e-3, 10_000
+"""Share of the pixels in which spheres are easily overlooked, in a picture of as many or more."""
 
 
 def numbers(
@@ -136,10 +137,9 @@ def numbers(
 )
 @click.option("--repeat", type=click.IntRange(1), default=1, metavar="N",
               help="Render the frame N times and print statistics of the time.")  # fmt: skip
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
-@click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")
-@click.option("--progress/--no-progress", default=None, help="Show a progress bar; default: on "
-              "a terminal, if rendering takes longer than a second.")  # fmt: skip
+@json_option
+@quiet_option
+@progress_option
 def render(scene: str, **options: Any) -> None:
     """Render a scene file (TOML or JSON) or a particle file (npz, csv, xyz, ...) to a PNG.
 
@@ -162,7 +162,6 @@ def render(scene: str, **options: Any) -> None:
     Settings that are not given come from the scene file. The name of an example scene without a
     folder is enough: raytracer render three_balls.
     """
-    require_start()
     options |= {"tone": take_tone(options)}
     options |= {"settings": take_view(options) | take_render(options)}
     options |= {"annotations": take_annotations(options)}
@@ -178,7 +177,7 @@ def render(scene: str, **options: Any) -> None:
 
 
 def source_of(call: Call) -> Source:
-    """Return what is rendered. Raises UserError: there is no such file."""
+    """Return what is rendered."""
     from raytracer.scene.source import Source
 
     return Source.of(
@@ -198,25 +197,10 @@ def options_of(call: Call) -> str:
 
 
 def check(call: Call, path: Path, outputs: OutputSet) -> Path:
-    """Check options and output files before anything is loaded.
-
-    Args:
-        call: the options.
-        path: of the scene or particle file.
-        outputs: all files are added to it.
-
-    Returns:
-        The path of the picture.
-
-    Raises:
-        UserError: options contradict each other, or a file cannot be written.
-    """
-    from pathlib import Path
-
-    from raytracer.commands.picture import check_target, default_picture
+    """Check options and output files before anything is loaded; returns the path of the picture."""
+    from raytracer.commands.picture import check_histogram, check_target, default_picture
     from raytracer.film import film_file
     from raytracer.film.film import check_bits
-    from raytracer.film.tone_settings import ToneSettings
 
     check_bits(call.bits, ToneSettings.of(call.tone))
     if (call.half or call.aov) and not call.film:
@@ -240,26 +224,14 @@ def check(call: Call, path: Path, outputs: OutputSet) -> Path:
         from raytracer.film.image import check_legend
 
         check_legend(outputs.writes(call.legend_file, "--legend-file"))
-    if call.histogram:
-        from raytracer.film import histogram
-
-        histogram.check(outputs.writes(call.histogram, "--histogram"))
+    check_histogram(call, outputs)
     settings = {"transparent": call.settings["transparent"] is True}
     return check_target(outputs.writes(target, "the picture"), call.bits, call.quality, settings)
 
 
 def prepared(call: Call, source: Source, crop: Crop | None, output: Output) -> Job:
-    """Load, pack and upload the scene; its warnings are printed, or kept for the JSON.
-
-    Args:
-        call: the options.
-        source: what is rendered.
-        crop: pixels to render; None renders all.
-        output: what is made of it, for the estimate of memory.
-    """
+    """Load, pack and upload the scene; its warnings are printed, or kept for the JSON."""
     from raytracer.pipeline import prepare
-    from raytracer.progress import StageLine
-    from raytracer.warning import collected
 
     with collected() as warnings, StageLine(call.shows_progress) as line:
         job = prepare(
@@ -273,33 +245,20 @@ def prepared(call: Call, source: Source, crop: Crop | None, output: Output) -> J
 
 def tell(call: Call, job: Job, warnings: list[str]) -> None:
     """Print warnings, or keep them for the JSON."""
-    from raytracer.commands.report import print_warnings
-
     job.warnings += warnings
     if not (call.quiet or call.as_json):
         print_warnings(warnings)
 
 
 def run(call: Call, outputs: OutputSet) -> None:
-    """Render, write the files, print a summary.
-
-    outputs: takes the files that are written, none of which is read.
-    """
-    from pathlib import Path
-
-    from raytracer.commands.picture import OPTIONS, check_target, record, warn_of_non_finite
-    from raytracer.commands.report import print_json, print_lines
+    """Render, write the files, none of which is read, and print a summary."""
+    from raytracer.commands.picture import OPTIONS, check_target, record, warn_of_non_finite, write
     from raytracer.film import film_file
-    from raytracer.film.aovs import AOVS, channels, check_aovs
     from raytracer.film.film import Film
-    from raytracer.film.tone_settings import ToneSettings
-    from raytracer.memory import Output
     from raytracer.pipeline import film_for
-    from raytracer.warning import collected
 
     start = time.perf_counter()
-    source = source_of(call)
-    aovs = check_aovs(call.aov)
+    source, aovs = source_of(call), check_aovs(call.aov)
     target = check(call, source.scene, outputs)
     # The film is written, too, for a picture in OpenEXR.
     exr = ".exr" if call.output and call.output.lower().endswith(".exr") else ""
@@ -323,66 +282,44 @@ def run(call: Call, outputs: OutputSet) -> None:
         check_target(target, call.bits, call.quality, known)  # before the time is spent
         if call.film:
             film_file.require_space(film, call.film, aovs)
-        keep_film = bool(call.film or call.histogram or exr)
-        with collected() as warnings:
-            tone = ToneSettings.of(call.tone, job.tone)
-            image = _render(call, job, film, target, tone, aovs, keep_film)
+        samples = height * width * job.settings.samples * call.repeat
+        show = None
+        if call.progressive:
+            show = lambda image: image.save(target, call.bits, quality=call.quality)  # noqa: E731
+        with (
+            collected() as warnings, job.helped(), ProgressBar(samples, call.shows_progress) as bar
+        ):  # fmt: skip
+            image = job.render(
+                job.film(film), repeat=call.repeat, aovs=aovs,
+                tone=ToneSettings.of(call.tone, job.tone), bits=call.bits,
+                keep_film=bool(call.film or call.histogram or exr), seconds=call.time,
+                progress=bar, show=show,
+            )  # fmt: skip
+        if _solids(job) and crop_of(film) is None:
+            warnings += _coverage_warnings(image.statistics, job.view)
         tell(call, job, warnings)
-        statistics = image.statistics
-        if _solids(job) and film.crop == (0, 0, film.width, film.height):
-            tell(call, job, _coverage_warnings(statistics, job.view))
-    _write(call, target, film, image)
-    if statistics.non_finite:
-        warn_of_non_finite(film, call.quiet)
+    write(call, target, image, film if call.film else None)
+    warn_of_non_finite(image, call.quiet)
     job.timings["total"] = time.perf_counter() - start
     if call.as_json:
         files = {"output": str(target)} | ({"film": call.film} if call.film else {})
         print_json(_record(job, image) | record(image) | files)
     elif not call.quiet:
-        names = (call.film, call.histogram, call.legend_file)
-        lines = statistics.lines() if call.stats else []
-        paths = [target, *(Path(name) for name in names if name)]
-        print_lines("\n".join([_summary(job, film, paths), *lines]))
-
-
-def _render(
-    call: Call, job: Job, film: Film, target: Path, tone: ToneSettings, aovs: tuple[str, ...],
-    keep_film: bool,
-) -> Image:  # fmt: skip
-    """Render to a film, with a progress bar, and develop the picture on the device."""
-    from raytracer.progress import ProgressBar
-
-    def write(image: Image) -> None:
-        image.save(target, call.bits, quality=call.quality)
-
-    height, width = film.sums.shape[:2]
-    samples = height * width * job.settings.samples * call.repeat
-    with job.helped(), ProgressBar(samples, call.shows_progress) as bar:
-        return job.render(
-            job.film(film),
-            repeat=call.repeat,
-            aovs=aovs,
-            tone=tone,
-            bits=call.bits,
-            keep_film=keep_film,
-            seconds=call.time,
-            progress=bar,
-            show=write if call.progressive else None,
-        )
+        others = [Path(name) for name in (call.film, call.histogram, call.legend_file) if name]
+        lines = image.statistics.lines() if call.stats else []
+        print_lines("\n".join([*_summary(job, film, target, others), *lines]))
 
 
 def _coverage_warnings(statistics: Statistics, view: View) -> list[str]:
     """Return a warning if a whole picture shows few spheres or none."""
-    if not statistics.covered and view.hides:
-        return [
-            "no camera ray hit a sphere, so the picture shows the background alone: see whether "
-            "the clipping planes, or opacities of 0, leave anything in view"
-        ]
     if not statistics.covered:
-        return [
-            "no camera ray hit a sphere, so the picture shows the background alone: change "
-            "position and look_at under [camera], or say fit = true there to frame the spheres"
-        ]
+        remedy = (
+            "see whether the clipping planes, or opacities of 0, leave anything in view"
+            if view.hides
+            else "change position and look_at under [camera], or say fit = true there to frame the "
+            "spheres"
+        )
+        return ["no camera ray hit a sphere, so the picture shows the background alone: " + remedy]
     if statistics.pixels >= LARGE and statistics.covered < FEW * statistics.pixels:
         return [
             f"camera rays hit spheres in only {statistics.covered:,} of {statistics.pixels:,} "
@@ -390,25 +327,6 @@ def _coverage_warnings(statistics: Statistics, view: View) -> list[str]:
             "radius"
         ]
     return []
-
-
-def _write(call: Call, target: Path, film: Film, image: Image) -> None:
-    """Write all files: the film first, because everything else can be made from it again."""
-    from raytracer.commands.picture import draw_histogram
-    from raytracer.files.output import Batch
-
-    with Batch() as batch:
-        if call.film:
-            with batch.step():
-                film.save(call.film, half=call.half, batch=batch)
-        with batch.step():
-            image.save(target, call.bits, batch, quality=call.quality)
-        if call.legend_file:
-            with batch.step():
-                image.save_legend(call.legend_file, batch)
-        if call.histogram:
-            with batch.step():
-                draw_histogram(image, call.bits, call.histogram, batch)
 
 
 def crop_of(film: Film | None) -> Crop | None:
@@ -419,9 +337,6 @@ def crop_of(film: Film | None) -> Crop | None:
 
 def run_only(call: Call) -> None:
     """Replay one sample of one pixel and print its radiance."""
-    from raytracer.commands.report import print_json
-    from raytracer.memory import Output
-
     x, y, sample = call.only
     names = ("crop", "time", "progressive", "workers", "farm", "output", "film", "resume",
              "histogram")  # fmt: skip
@@ -434,7 +349,7 @@ def run_only(call: Call) -> None:
         raise UserError(f"--only {x},{y},{sample}: samples are counted from 0")
     # The estimate of memory counts one pixel; whether that pixel exists depends on the scene.
     with prepared(call, source_of(call), (0, 0, 1, 1), Output(bits=call.bits)) as job:
-        image = job.image(_one_sample(job, x, y, sample))
+        image = _one_sample(job, x, y, sample)
     red, green, blue, coverage = (float(value) for value in image.film.sums[0, 0])
     if call.as_json:
         values = {"pixel": [x, y], "sample": sample, "radiance": [red, green, blue]}
@@ -444,8 +359,8 @@ def run_only(call: Call) -> None:
               f"coverage {coverage:.9g}")  # fmt: skip
 
 
-def _one_sample(job: Job, x: int, y: int, sample: int) -> DeviceFilm:
-    """Return a film of one pixel with one sample."""
+def _one_sample(job: Job, x: int, y: int, sample: int) -> Image:
+    """Return a picture of one pixel with one sample."""
     from raytracer.film.film import Film
 
     width, height = job.settings.width, job.settings.height
@@ -453,37 +368,29 @@ def _one_sample(job: Job, x: int, y: int, sample: int) -> DeviceFilm:
         raise UserError(f"--only {x},{y},{sample}: the picture has {width}x{height} pixels, "
                         "counted from 0 at the upper left")  # fmt: skip
     film = job.film(Film.blank(width, height, (x, y, x + 1, y + 1)))
-    job.timings["frame"] = job.expose(film, 1, first=sample)
-    job.frames = [job.timings["frame"]]
-    return film
+    job.frames = [job.expose(film, 1, first=sample)]
+    job.timings["frame"] = job.frames[0]
+    return job.image(film)
 
 
 def _record(job: Job, image: Image) -> dict[str, Any]:
     """Return a render as one JSON object."""
-    from raytracer import memory
+    from raytracer.commands.picture import memory_record
     from raytracer.pipeline import quartiles
-    from raytracer.resources import peak_memory
 
-    host = {
-        "film": image.film.sums.nbytes,
-        "peak": peak_memory(),
-        "estimate": memory.largest_estimate(),
-    }
     return image.metadata | {
         "timings": job.timings,
         "frames": quartiles(job.frames) | {"count": len(job.frames)},
-        "memory": job.memory | host,
+        "memory": job.memory | {"film": image.film.sums.nbytes} | memory_record(),
         "warnings": job.warnings,
     }
 
 
 def _announce(call: Call, path: Path, job: Job, crop: Crop | None) -> None:
     """Print on standard error what will be rendered, where a progress bar would be shown."""
-    shows = call.shows_progress
-    if sys.stderr.isatty() if shows is None else shows:
-        settings = job.settings
-        x0, y0, x1, y1 = crop or (0, 0, settings.width, settings.height)
-        samples = counted(settings.samples, "sample", " per pixel")
+    if sys.stderr.isatty() if call.shows_progress is None else call.shows_progress:
+        x0, y0, x1, y1 = crop or (0, 0, job.settings.width, job.settings.height)
+        samples = counted(job.settings.samples, "sample", " per pixel")
         print(f"rendering {escaped(path.name)}: {x1 - x0}x{y1 - y0}, {samples}, {_work(job)}",
               file=sys.stderr, flush=True)  # fmt: skip
 
@@ -491,46 +398,39 @@ def _announce(call: Call, path: Path, job: Job, crop: Crop | None) -> None:
 def _work(job: Job) -> str:
     """Return the numbers of spheres and other solids, and the device, in words."""
     backend = job.about["backend"]
-    solids = ", ".join(counted(count, noun) for noun, count in _solids(job).items())
-    return f"{solids or '0 spheres'}, {backend['name']} ({backend['device']})"
+    return f"{', '.join(_solids(job)) or '0 spheres'}, {backend['name']} ({backend['device']})"
 
 
-def _solids(job: Job) -> dict[str, int]:
-    """Return the numbers of spheres, capsules and others that a picture shows, by their name."""
+def _solids(job: Job) -> list[str]:
+    """Return the numbers of spheres, capsules and others that a picture shows, in words."""
     from raytracer.film.film import NOUNS
 
-    return {noun: job.about[f"{noun}s"] for noun in NOUNS if job.about.get(f"{noun}s")}
+    counts = {noun: job.about.get(f"{noun}s") for noun in NOUNS}
+    return [counted(count, noun) for noun, count in counts.items() if count]
 
 
-def _summary(job: Job, film: Film, paths: list[Path]) -> str:
+def _summary(job: Job, film: Film, picture: Path, others: list[Path]) -> list[str]:
     """Return lines about a render for people."""
-    from raytracer.commands.report import file_size
     from raytracer.film.film import samples_text
     from raytracer.pipeline import quartiles
 
     height, width = film.sums.shape[:2]
     size = f"{width}x{height}"
-    if (width, height) != (film.width, film.height):
+    if crop_of(film):
         size += f" at {film.x0},{film.y0} of {film.width}x{film.height}"
-    times = quartiles(job.frames)
-    picture, *others = paths
+    times = {name: _seconds(value) for name, value in quartiles(job.frames).items()}
+    noise = "" if job.noise is None else f"noise {job.noise:.2g}, "
     lines = [
         f"wrote {picture}: {file_size(picture)}, {size}, {samples_text(film)}, {_work(job)}, "
-        f"{_noise(job)}frame {_seconds(times['median'])}, total {_seconds(job.timings['total'])}",
+        f"{noise}frame {times['median']}, total {_seconds(job.timings['total'])}",
         *(f"wrote {path}: {file_size(path)}" for path in others),
     ]
     if len(job.frames) > 1:
         lines.append(
-            f"frame of {len(job.frames)}: median {_seconds(times['median'])}, "
-            f"min {_seconds(times['min'])}, "
-            f"quartiles {_seconds(times['q1'])} and {_seconds(times['q3'])}"
+            f"frame of {len(job.frames)}: median {times['median']}, min {times['min']}, "
+            f"quartiles {times['q1']} and {times['q3']}"
         )
-    return "\n".join(lines)
-
-
-def _noise(job: Job) -> str:
-    """Return the noise of the picture in words, where it was measured."""
-    return "" if job.noise is None else f"noise {job.noise:.2g}, "
+    return lines
 
 
 def _seconds(value: float) -> str:

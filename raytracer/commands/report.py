@@ -14,14 +14,9 @@ from raytracer.errors import counted, escaped, shown, shown_value
 if TYPE_CHECKING:
     from pathlib import Path
 
-LINE_LETTERS = 1000
-"""Longest line, and longest text from a file, that is printed in full."""
-
-MOST_LINES = 400
-"""Most lines about a file, and most numbers of a list."""
-
-MOST_WARNINGS = 20
-"""Most warnings that are printed."""
+MAX_LINE, MAX_LINES, MAX_WARNINGS = 1000, 400, 20
+"""Characters of a line, or of a text from a file; lines about a file, or numbers of a list; and
+warnings that are printed."""
 
 
 def print_warning(sentence: str) -> None:
@@ -31,19 +26,14 @@ def print_warning(sentence: str) -> None:
 
 def print_warnings(sentences: Sequence[str]) -> None:
     """Print warnings on standard error; of too many, the first and the number of the others."""
-    for sentence in sentences[:MOST_WARNINGS]:
+    for sentence in sentences[:MAX_WARNINGS]:
         print_warning(sentence)
-    if (left := len(sentences) - MOST_WARNINGS) > 0:
+    if (left := len(sentences) - MAX_WARNINGS) > 0:
         print_warning(f"and {counted(left, 'more warning')}; --json prints all")
 
 
 def print_lines(text: str, file: TextIO | None = None) -> None:
-    """Print lines, with control characters escaped.
-
-    Args:
-        text: the lines.
-        file: the stream; None is standard output.
-    """
+    """Print lines on standard output or another stream, with control characters escaped."""
     print("\n".join(escaped(line) for line in text.split("\n")), file=file)
 
 
@@ -54,38 +44,10 @@ def file_size(path: Path) -> str:
 
 
 def print_json(value: Any) -> None:
-    """Print a JSON value on standard output, with NaN and infinity as text.
-
-    Control characters are written as escape sequences of JSON.
-    """
-    print(_indented(_finite(value)))
-
-
-def _indented(value: Any, indent: str = "") -> str:
-    """Return JSON with a line per key and table; a list of plain values is one line."""
-    if isinstance(value, dict) and value:
-        rows = [
-            f"{_flat(str(key))}: {_indented(item, indent + '  ')}" for key, item in value.items()
-        ]
-        return _block("{}", rows, indent)
-    if isinstance(value, list) and any(isinstance(item, (dict, list)) for item in value):
-        return _block("[]", [_indented(item, indent + "  ") for item in value], indent)
-    return _flat(value)
-
-
-def _block(brackets: str, rows: list[str], indent: str) -> str:
-    inside = ",\n".join(f"{indent}  {row}" for row in rows)
-    return f"{brackets[0]}\n{inside}\n{indent}{brackets[1]}"
-
-
-def _flat(value: Any) -> str:
-    """Return JSON on one line, of printable characters."""
+    """Print a JSON value of ASCII characters, with NaN and infinity as text."""
     import json
 
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in text)
+    print(json.dumps(_finite(value), indent=2, allow_nan=False))
 
 
 def _finite(value: Any) -> Any:
@@ -98,14 +60,10 @@ def _finite(value: Any) -> Any:
 
 
 def print_outline(value: dict[str, Any], indent: str = "") -> None:
-    """Print a nested dictionary for people, at most `MOST_LINES` lines.
-
-    Its values may be any of JSON, because they may come from a file. Text is escaped, and cut if it
-    is too long.
-    """
+    """Print a nested dictionary of JSON values for people, at most `MAX_LINES` lines."""
     lines = outline(value, indent)
-    for line in islice(lines, MOST_LINES):
-        print(line if len(line) <= LINE_LETTERS else line[: LINE_LETTERS - 3] + "...")
+    for line in islice(lines, MAX_LINES):
+        print(line if len(line) <= MAX_LINE else line[: MAX_LINE - 3] + "...")
     if left := sum(1 for _ in lines):
         print(f"{indent}... {counted(left, 'more line')}; --json prints all")
 
@@ -126,7 +84,7 @@ def outline(value: dict[str, Any], indent: str = "") -> Iterator[str]:
                 yield f"{indent}  " + ", ".join(pairs)
         elif isinstance(item, str) and "\n" in item:
             yield f"{indent}{label}"
-            cut = item if len(item) <= LINE_LETTERS else item[: LINE_LETTERS - 3] + "..."
+            cut = item if len(item) <= MAX_LINE else item[: MAX_LINE - 3] + "..."
             yield from (f"{indent}  {escaped(line)}".rstrip() for line in cut.splitlines())
         else:
             yield f"{indent}{label:<{width}}  {_text(key, item)}"
@@ -139,11 +97,11 @@ def _text(key: str, value: Any) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{shown(str(name))} {_text(name, item)}" for name, item in value.items())
     if isinstance(value, (list, tuple)):
-        return " ".join(_text(key, item) for item in value[:MOST_LINES])
+        return " ".join(_text(key, item) for item in value[:MAX_LINES])
     if isinstance(value, int) and abs(value) > MOST:  # from a file
         return shown_value(value)
     if isinstance(value, (int, float)) and key.startswith("memory"):
         return f"{value / 2**30:.1f} GiB"
     if isinstance(value, int) and key in ("spheres", "particles"):
         return f"{value:,}"
-    return f"{value:.4g}" if isinstance(value, float) else shown(str(value), LINE_LETTERS)
+    return f"{value:.4g}" if isinstance(value, float) else shown(str(value), MAX_LINE)

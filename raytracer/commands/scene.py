@@ -10,17 +10,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from raytracer.commands.group import Group
-from raytracer.commands.options import (
-    FILE,
-    force_option,
-    source_options,
-)
-from raytracer.errors import UserError
-from raytracer.resources import require_start
+from raytracer.commands.options import FILE, force_option, json_option, source_options
+from raytracer.commands.report import print_json, print_lines, print_outline, print_warnings
+from raytracer.errors import SceneError, UserError
+from raytracer.files.access import STANDARD_INPUT, opened
+from raytracer.warning import collected, warn
 
 if TYPE_CHECKING:
     from raytracer.buffers import SceneBuffers
-    from raytracer.scene.lights import Light
     from raytracer.scene.scene import Scene
     from raytracer.scene.source import Source
 
@@ -41,7 +38,7 @@ def scene() -> None:
 @scene.command(short_help="Print the contents of a scene file, or its mistakes.")
 @click.argument("file", type=FILE, metavar="FILE")
 @source_options("frame", "format", "topology")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
+@json_option
 def check(file: str, as_json: bool, **options: Any) -> None:
     """Read a scene or particle file with all its data; print its contents, or its mistakes.
 
@@ -50,10 +47,7 @@ def check(file: str, as_json: bool, **options: Any) -> None:
       raytracer scene check scenes/three_balls.toml
       raytracer scene check atoms.xyz --json
     """
-    require_start()
-    from raytracer.commands.report import print_json, print_outline, print_warnings
     from raytracer.scene.source import Source
-    from raytracer.warning import collected
 
     with collected() as warnings:
         contents = contents_of(Source.of(file, **options))
@@ -70,7 +64,7 @@ def check(file: str, as_json: bool, **options: Any) -> None:
 @click.argument("file", type=FILE, metavar="FILE")
 @click.argument("number", metavar="ID", type=int)
 @source_options("frame", "format", "topology")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
+@json_option
 def describe(file: str, number: int, as_json: bool, **options: Any) -> None:
     """Print one sphere of a scene or particle file, by its number from 0.
 
@@ -82,13 +76,10 @@ def describe(file: str, number: int, as_json: bool, **options: Any) -> None:
       raytracer scene describe atoms.xyz 17
       raytracer scene describe scenes/molecule.toml 0 --json
     """
-    require_start()
     from dataclasses import asdict
 
-    from raytracer.commands.report import print_json, print_warnings
     from raytracer.pipeline import load_source
     from raytracer.scene.source import Source
-    from raytracer.warning import collected
 
     source = Source.of(file, **options)
     with collected() as warnings:
@@ -128,24 +119,15 @@ def schema(output: str | None, force: bool) -> None:
 @click.argument("name", required=False)
 @click.option("--count", type=int, help="Number of spheres.")
 @click.option("--seed", type=int, help="0 to 4294967295.")
-@click.option(
-    "-o",
-    "--output",
-    type=FILE,
-    metavar="FILE",
-    help="A .npz with the spheres, or a .toml with camera and light and its data beside it. "
-    "Default: NAME.toml.",
-)
+@click.option("-o", "--output", type=FILE, metavar="FILE",
+              help="A .npz with the spheres, or a .toml with camera and light and its data beside "
+              "it. Default: NAME.toml.")  # fmt: skip
 @force_option
 @click.option("--list", "show_list", is_flag=True, help="List the generators.")
 def generate(
-    name: str | None,
-    count: int | None,
-    seed: int | None,
-    output: str | None,
-    force: bool,
+    name: str | None, count: int | None, seed: int | None, output: str | None, force: bool,
     show_list: bool,
-) -> None:
+) -> None:  # fmt: skip
     """Make a scene with a named generator; name, count and seed give the same file everywhere.
 
     \b
@@ -154,8 +136,6 @@ def generate(
       raytracer scene generate sphereflake -o sphereflake.toml
       raytracer scene generate cloud --count 1000000 --seed 7 -o cloud.npz
     """
-    require_start()
-    from raytracer.commands.report import print_lines
     from raytracer.scene import generate as generators
 
     if show_list:
@@ -169,19 +149,12 @@ def generate(
 
 
 def contents_of(source: Source) -> dict[str, Any]:
-    """Load a scene with all its data and pack it; returns its contents as JSON types.
-
-    Raises:
-        UserError: a file has mistakes, or the scene does not fit into memory.
-    """
+    """Load a scene with all its data and pack it; returns its contents as JSON types."""
     from dataclasses import replace
     from pathlib import Path
 
-    from raytracer.errors import SceneError
-    from raytracer.files.access import STANDARD_INPUT, opened
     from raytracer.scene.load import scene_suffix
     from raytracer.scene.particles.data_file import split_inner
-    from raytracer.warning import collected, warn
 
     path, inner = split_inner(source.scene)
     if path != STANDARD_INPUT:
@@ -192,13 +165,13 @@ def contents_of(source: Source) -> dict[str, Any]:
         try:
             with collected() as warnings:
                 name = f"{stream.name}:{inner}" if inner else stream.name
-                found = _contents_of(replace(source, scene=Path(name), ending=ending))
+                contents = _contents_of(replace(source, scene=Path(name), ending=ending))
         except UserError as error:
             error.args = tuple(_renamed(error.args, stream.name))
             raise
         for sentence in _renamed(warnings, stream.name):
             warn(sentence)
-        renamed: dict[str, Any] = _renamed(found, stream.name)
+        renamed: dict[str, Any] = _renamed(contents, stream.name)
     renamed["title"] = renamed["title"] if ending in (".toml", ".json") else "stdin"
     return renamed
 
@@ -228,8 +201,8 @@ def _contents_of(source: Source) -> dict[str, Any]:
     need = memory.Need(total, 1, 1, appearance=packed_looks(scene), solids=total - scene.count)
     memory.require_room(file, need.packed, "to be checked")
     buffers = pack(scene)
-    found = camera_of(scene, scene.render, buffers)
-    camera = _fields(found)
+    fitted = camera_of(scene, scene.render, buffers)
+    camera = _fields(fitted)
     if scene.camera is None or scene.camera.fit:
         camera["fit"] = scene.camera.fit if scene.camera else True
         camera |= {"fitted": f"to {scene.render.width}x{scene.render.height} pixels"}
@@ -243,10 +216,10 @@ def _contents_of(source: Source) -> dict[str, Any]:
         "sets": [_sphere_set(index, scene) for index in range(len(scene.spheres))],
         **_made(scene),
         "camera": camera,
-        "camera_toml": found.to_toml(),
-        "ground": {} if scene.ground is None else _fields(scene.ground),
-        "clip": {} if scene.clip is None else _fields(scene.clip),
-        "environment": {} if scene.environment is None else _fields(scene.environment),
+        "camera_toml": fitted.to_toml(),
+        "ground": _fields(scene.ground),
+        "clip": _fields(scene.clip),
+        "environment": _fields(scene.environment),
         "lights": _lights(scene),
         "materials": {name: _fields(material) for name, material in scene.materials.items()},
         "render": asdict(scene.render),
@@ -260,11 +233,11 @@ def _files(file: str) -> list[dict[str, Any]]:
     from raytracer.scene.load import is_outside
     from raytracer.scene.particles.data_file import split_inner
 
-    own = split_inner(path_of(file))[0].absolute()
+    first = split_inner(path_of(file))[0].absolute()
     rows: list[dict[str, Any]] = []
     for each in noted():
         row: dict[str, Any] = {"file": str(each.path), "bytes": each.size}
-        if each.path != own and is_outside(own.parent, each.path):
+        if each.path != first and is_outside(first.parent, each.path):
             row["outside"] = str(each.path.resolve())
         rows.append(row)
     return rows
@@ -305,25 +278,21 @@ def _sphere_set(index: int, scene: Scene) -> dict[str, Any]:
 
 def _made(scene: Scene) -> dict[str, Any]:
     """Return what was made of the particles' data: bonds, arrows, trails, contacts, box, axes."""
-    found: dict[str, Any] = {}
+    rows: dict[str, Any] = {}
     for solids in scene.solids:
         name = "bonds" if solids.are_bonds else solids.made_for
         if name:
-            row = found.setdefault(name, {})
+            row = rows.setdefault(name, {})
             noun = f"{solids.noun}s"
             row[noun] = row.get(noun, 0) + solids.count
     for name in ("arrows", "trails", "contacts", "shape"):
-        if (said := getattr(scene, name)) is not None:
-            found[name] = found.get(name, {}) | _told(_fields(said))
-    return found
-
-
-def _told(values: dict[str, Any]) -> dict[str, Any]:
-    """Return fields as JSON types; a rule of colours without what it leaves out."""
-    return {
-        name: {k: v for k, v in value.items() if v is not None} if type(value) is dict else value
-        for name, value in values.items()
-    }
+        if (settings := getattr(scene, name)) is not None:
+            fields = _fields(settings)
+            for key, value in fields.items():  # a rule of colours without what it leaves out
+                if type(value) is dict:
+                    fields[key] = {k: v for k, v in value.items() if v is not None}
+            rows[name] = rows.get(name, {}) | fields
+    return rows
 
 
 def _lights(scene: Scene) -> list[dict[str, Any]] | str:
@@ -333,15 +302,12 @@ def _lights(scene: Scene) -> list[dict[str, Any]] | str:
         look = LOOKS[scene.render.look]
         key = "one from the camera's upper left" if look.key else "none"
         return f"{key} (look {scene.render.look})"
-    return [_light(light) for light in scene.lights]
-
-
-def _light(light: Light) -> dict[str, Any]:
-    return {"type": light.type} | _fields(light)
+    return [{"type": light.type} | _fields(light) for light in scene.lights]
 
 
 def _fields(value: Any) -> dict[str, Any]:
-    """Return the fields of a dataclass that are set."""
+    """Return the fields of a dataclass that are set; {} of None."""
     from dataclasses import asdict
 
-    return {name: item for name, item in asdict(value).items() if item is not None}
+    fields = {} if value is None else asdict(value)
+    return {name: item for name, item in fields.items() if item is not None}

@@ -5,6 +5,8 @@ What the command needs beyond its options is imported when it runs: its help tak
 
 from __future__ import annotations
 
+import gc
+import sys
 from typing import Any
 
 import click
@@ -13,29 +15,24 @@ from raytracer.commands.options import (
     COMMON_OF_VIEWS,
     FILE,
     SettingsCommand,
+    adaptive_option,
     backend_option,
     scene_path,
     source_options,
-    take_annotations,
-    take_tone,
-    take_view,
+    take_window,
     threads_option,
+    watch_option,
     window_options,
 )
 from raytracer.commands.preview import NEW_OBJECTS
-from raytracer.resources import require_start
+from raytracer.commands.report import print_lines
+from raytracer.progress import StageLine
 
 
 @click.command(
     cls=SettingsCommand,
     settings=window_options,
-    common=(
-        "frame",
-        "port",
-        "open_browser",
-        "backend",
-        *COMMON_OF_VIEWS,
-    ),
+    common=("frame", "port", "open_browser", "backend", *COMMON_OF_VIEWS),
 )
 @click.argument("scene", type=FILE, metavar="SCENE|DATA")
 @source_options()
@@ -51,10 +48,9 @@ from raytracer.resources import require_start
               "browser downloads them.")  # fmt: skip
 @click.option("--open", "open_browser", is_flag=True, help="Open the browser of this machine.")
 @backend_option
-@click.option("--watch", is_flag=True, help="Reload the scene when one of its files changes.")
+@watch_option
 @threads_option
-@click.option("--adaptive/--full", default=True, show_default=True,
-              help="Reduce the resolution while the camera moves, where needed.")  # fmt: skip
+@adaptive_option
 def serve(scene: str, **options: Any) -> None:
     """Show a scene or a particle file in a web browser, here or through an SSH tunnel.
 
@@ -68,25 +64,12 @@ def serve(scene: str, **options: Any) -> None:
     From another machine, run the printed ssh command there and open the address in its browser.
     Ctrl-C ends the server.
     """
-    require_start()
-    tone, view = take_tone(options), take_view(options)
-    annotations = take_annotations(options)
-    del options["legend_file"]  # which a page does not save
-    run(scene, tone, view | options | {"annotations": annotations})
-
-
-def run(scene: str, tone: dict[str, Any], options: dict[str, Any]) -> None:
-    """Serve until Ctrl-C."""
-    import gc
-    import sys
-
     from raytracer.browser.serve import check_port, require_library
     from raytracer.browser.serve import serve as serve_scene
-    from raytracer.commands.report import print_lines
-    from raytracer.progress import StageLine
 
     gc.set_threshold(NEW_OBJECTS)
-    check_port(options["port"])
+    settings = take_window(options)
+    check_port(settings["port"])
     require_library()
     path = scene_path(scene)
 
@@ -96,4 +79,4 @@ def run(scene: str, tone: dict[str, Any], options: dict[str, Any]) -> None:
         sys.stdout.flush()
 
     with StageLine() as line:
-        serve_scene(path, tone=tone, notice=line, say=say, **options)
+        serve_scene(path, notice=line, say=say, **settings)

@@ -5,6 +5,7 @@ What the command needs beyond its options is imported when it runs: its help tak
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -13,17 +14,18 @@ import click
 from raytracer.commands.options import (
     FILE,
     SettingsCommand,
+    json_option,
     picture_options,
+    quiet_option,
     take_tone,
     threads_option,
     tone_options,
 )
+from raytracer.commands.report import print_json, print_lines, print_warning
 from raytracer.errors import UserError
-from raytracer.resources import require_start
+from raytracer.film.tone_settings import ToneSettings
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from raytracer.files.output import OutputSet
     from raytracer.film.film import Film
     from raytracer.film.image import Image
@@ -50,8 +52,8 @@ Call = SimpleNamespace
 )
 @click.option("--lock", is_flag=True, help="Meter one automatic exposure for all films.")
 @threads_option
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
-@click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")
+@json_option
+@quiet_option
 def tone(films: tuple[str, ...], **options: Any) -> None:
     """Make pictures of films that `raytracer render --film` saved (.npz or .exr).
 
@@ -63,29 +65,18 @@ def tone(films: tuple[str, ...], **options: Any) -> None:
 
     The last gives all frames of an animation the same exposure.
     """
-    require_start()
     from raytracer.files.output import OutputSet
-    from raytracer.film.tone_settings import ToneSettings
 
     settings = ToneSettings.of(take_tone(options))
-    call = SimpleNamespace(films=films, settings=settings, **options)
+    call = SimpleNamespace(films=films, settings=settings, legend_file=None, **options)
     call.bits = int(call.bits)
     with OutputSet() as outputs:
         run(call, targets_of(call, outputs))
 
 
 def targets_of(call: Call, outputs: OutputSet) -> list[Path]:
-    """Check options and files; returns the path of each film's picture.
-
-    Args:
-        outputs: all files are added to it.
-
-    Raises:
-        UserError: options contradict each other, a file is not a film or cannot be written.
-    """
-    from pathlib import Path
-
-    from raytracer.commands.picture import check_target, default_picture
+    """Check options and files; returns the path of each film's picture."""
+    from raytracer.commands.picture import check_histogram, check_target, default_picture
     from raytracer.film import film_file
     from raytracer.film.film import check_bits
 
@@ -108,24 +99,20 @@ def targets_of(call: Call, outputs: OutputSet) -> list[Path]:
         raise UserError("two of the films have the same name: tone them one by one with -o")
     for name in names:
         outputs.writes(name, "the picture")
-    if call.histogram:
-        from raytracer.film import histogram
-
-        histogram.check(outputs.writes(call.histogram, "--histogram"))
+    check_histogram(call, outputs)
     return [check_target(Path(name), call.bits, call.quality) for name in names]
 
 
 def options_of(call: Call, film: str) -> str:
     """Return a hash of a film's name and of the options on which its picture depends."""
     from dataclasses import asdict
-    from pathlib import Path
 
     from raytracer.commands.picture import options_hash
     from raytracer.pipeline import scene_about
 
-    said = {"film": scene_about(Path(film))["file"], "tone": asdict(call.settings)}
+    values = {"film": scene_about(Path(film))["file"], "tone": asdict(call.settings)}
     shared = call.films if call.lock else ()
-    return options_hash(said | {"bits": call.bits, "denoise": call.denoise, "lock": shared})
+    return options_hash(values | {"bits": call.bits, "denoise": call.denoise, "lock": shared})
 
 
 def lock_exposure(call: Call) -> None:
@@ -141,7 +128,6 @@ def lock_exposure(call: Call) -> None:
 
 def warn_of_guides(call: Call, name: str, film: Film) -> None:
     """Print a warning if a film is denoised without albedo and normal."""
-    from raytracer.commands.report import print_warning
     from raytracer.film.denoise import guides_of
 
     if call.denoise and not call.quiet and guides_of(film) is None:
@@ -164,58 +150,38 @@ def run(call: Call, targets: list[Path]) -> None:
     from raytracer import memory
     from raytracer.commands.picture import (
         OPTIONS,
+        memory_record,
         record,
         warn_of_non_finite,
+        write,
     )
-    from raytracer.commands.report import print_json, print_lines
-    from raytracer.resources import peak_memory
 
     marks = [{} if call.output else {OPTIONS: options_of(call, name)} for name in call.films]
     if call.lock:
         lock_exposure(call)
-    bloom = call.settings.bloom > 0
-    made_from_film = memory.Output(
+    output = memory.Output(
         call.bits, histogram=call.histogram is not None, begun=True, denoise=call.denoise,
-        bloom=bloom,
+        bloom=call.settings.bloom > 0,
     )  # fmt: skip
     records = []
     for name, target, mark in zip(call.films, targets, marks, strict=True):
         film = load(call, name)
         height, width = film.sums.shape[:2]
-        need = memory.Need(0, width, height, threads=call.threads, output=made_from_film)
+        need = memory.Need(0, width, height, threads=call.threads, output=output)
         memory.require_room(name, need.extra, "to be developed")
         image = image_of(film, call)
         image.metadata.pop(OPTIONS, None)
         image.metadata.update(mark)
         warn_of_guides(call, name, film)
-        _write(call, image, target)
+        write(call, target, image)
         files = {"film": name, "output": str(target), "timings": image.timings}
         records.append(files | record(image))
-        if image.statistics.non_finite:
-            warn_of_non_finite(image.film, call.quiet)
+        warn_of_non_finite(image, call.quiet)
         if not (call.quiet or call.as_json):
             print_lines(_summary(image, target, call.stats))
         del film, image  # before the next one is loaded
     if call.as_json:
-        print_json(
-            {
-                "films": records,
-                "memory": {"peak": peak_memory(), "estimate": memory.largest_estimate()},
-            }
-        )
-
-
-def _write(call: Call, image: Image, target: Path) -> None:
-    """Write the picture, and the histogram if there is to be one."""
-    from raytracer.commands.picture import draw_histogram
-    from raytracer.files.output import Batch
-
-    with Batch() as batch:
-        with batch.step():
-            image.save(target, call.bits, batch, quality=call.quality)
-        if call.histogram:
-            with batch.step():
-                draw_histogram(image, call.bits, call.histogram, batch)
+        print_json({"films": records, "memory": memory_record()})
 
 
 def image_of(film: Film, call: Call) -> Image:
