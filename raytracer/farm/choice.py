@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from raytracer.arguments import as_text, whole
 from raytracer.errors import UserError, shown_value
-
-if TYPE_CHECKING:
-    from raytracer.farm.crew import Crew
+from raytracer.farm.crew import Crew
+from raytracer.farm.local import LocalCrew, places
 
 ADDRESS = re.compile(r"(tcp|tls|wss?)://([\w.-]+|\[[0-9a-fA-F:.%\w]+\]):[0-9]{1,5}(/\S*)?")
 """An address of a scheduler: host and port."""
 
-MOST_WORKERS = 1024
-"""Most workers of one machine."""
+MAX_WORKERS = 1024
+"""Maximum number of workers of one machine."""
 
 
 def check_crew(workers: int | None, farm: str | None) -> None:
-    """Refuse workers that cannot be asked for. Raises UserError."""
+    """Check the arguments of `crew_of`. Raises UserError."""
     if workers is not None:
-        whole(workers, "workers", 1, MOST_WORKERS, UserError)
+        whole(workers, "workers", 1, MAX_WORKERS, UserError)
     if farm is None:
         return
     if workers is not None:
@@ -35,9 +31,8 @@ def check_crew(workers: int | None, farm: str | None) -> None:
         )
 
 
-@contextmanager
-def crew_of(workers: int | None, farm: str | None, backend: str, threads: int) -> Iterator[Crew]:
-    """Give workers: of this machine, or of the Dask cluster at an address.
+def crew_of(workers: int | None, farm: str | None, backend: str, threads: int) -> Crew:
+    """Return workers of this machine, or of the Dask cluster at an address.
 
     Args:
         workers: number of processes of this machine, or None.
@@ -49,13 +44,8 @@ def crew_of(workers: int | None, farm: str | None, backend: str, threads: int) -
         UserError: there are no such workers.
     """
     check_crew(workers, farm)
-    if farm is not None:
-        from raytracer.farm.cluster import ClusterCrew
+    if farm is None:
+        return LocalCrew(places(int(workers or 1), backend, threads))
+    from raytracer.farm.cluster import ClusterCrew
 
-        made: Crew = ClusterCrew(as_text(farm))
-    else:
-        from raytracer.farm.local import LocalCrew, places
-
-        made = LocalCrew(places(int(workers or 1), backend, threads))
-    with made as crew:
-        yield crew
+    return ClusterCrew(as_text(farm))

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from raytracer.errors import UserError, shown
 from raytracer.farm.crew import Crew
-
-if TYPE_CHECKING:
-    from raytracer.farm.shared import Shared
+from raytracer.farm.shared import Shared
 
 TIMEOUT = 10.0
 """Seconds in which the scheduler must answer."""
@@ -21,7 +19,7 @@ FIRST_WORKER = 600.0
 
 
 def _itself(value: Any) -> Any:
-    """Return the argument; a task that holds a value, which Dask can make again."""
+    """Return the argument, as a task that Dask can repeat."""
     return value
 
 
@@ -46,9 +44,7 @@ class ClusterCrew(Crew):
             self._client: Any = Client(
                 address, timeout=TIMEOUT, set_as_default=False, name="raytracer"
             )
-        except (
-            Exception
-        ) as error:  # what a server sends that is none of Dask may be read as anything
+        except Exception as error:  # another kind of server may send anything
             raise UserError(
                 f"farm: no Dask scheduler answers at {shown(address)} ({shown(str(error), 200)}): "
                 "start one with `dask scheduler`, and give the address that it prints"

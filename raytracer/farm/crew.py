@@ -1,8 +1,7 @@
 """Crews of workers, and the one way in which calls are given to them.
 
 A crew is an executor whose workers may end and join at any time: a call whose worker ended is made
-again on another one. Local workers need nothing but Python; those of a cluster are Dask's. Calls
-and their results are the same for both.
+again on another one. Local workers need nothing but Python; those of a cluster are Dask's.
 """
 
 from __future__ import annotations

@@ -17,11 +17,7 @@ from raytracer.files import output
 
 
 def main(descriptor: int) -> None:
-    """Make calls until the socket is closed.
-
-    Args:
-        descriptor: of the socket.
-    """
+    """Make calls until the socket with this descriptor is closed."""
     # Ctrl-C goes to all processes of a terminal; the first one ends the workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _exit)

@@ -79,14 +79,9 @@ _opened: tuple[str, Any] | None = None
 
 @contextmanager
 def opened(shared: Shared, make: Callable[[Any], Any]) -> Iterator[Any]:
-    """Give what a worker makes of a value; it is made once and kept until another one comes.
+    """Give `make(value)`, which is kept until another value comes.
 
-    Calls of one process that run on several threads take turns: each uses all threads of its
-    worker.
-
-    Args:
-        shared: the value.
-        make: called with it.
+    Threads of one process take turns: each call uses all threads of its worker.
     """
     global _opened
     with _lock:

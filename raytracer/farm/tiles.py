@@ -22,22 +22,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from raytracer.backends.base import Device, DeviceFilm, DeviceScene, ProgressCall
 from raytracer.backends.select import select
+from raytracer.buffers import SceneBuffers
 from raytracer.farm.crew import Crew, in_order
 from raytracer.farm.shared import Shared, opened
-from raytracer.film.film import Film
+from raytracer.film.film import Crop, Film
+from raytracer.view import View
 
 if TYPE_CHECKING:
-    from raytracer.backends.base import Device, DeviceFilm, DeviceScene, ProgressCall
     from raytracer.backends.cuda.bands import CudaBands
-    from raytracer.buffers import SceneBuffers
-    from raytracer.film.film import Crop
-    from raytracer.view import View
 
-A_WORKER = 8
+TILES_PER_WORKER = 8
 """Tiles for each worker: enough that all end at about the same time."""
 
-SHORTEST, LONGEST = 64, 1024
+MIN_SIDE, MAX_SIDE = 64, 1024
 """Sides of a tile in pixels."""
 
 ALIGNED = 16
@@ -46,8 +45,8 @@ ALIGNED = 16
 BAND_HEIGHT = 32
 """Heights of bands are multiples of this."""
 
-MOST_BANDS = 256
-"""Most bands of a picture."""
+MAX_BANDS = 256
+"""Maximum number of bands of a picture."""
 
 Sums = NDArray[np.float32]
 
@@ -123,8 +122,8 @@ class TileWorker:
         if self.device.has_own_memory and len(part.crops) > 1:
             seconds, sums = self._expose_bands(part)
         else:
-            done = [self._expose_tile(part, number) for number in range(len(part.crops))]
-            seconds, sums = sum(each[0] for each in done), [each[1] for each in done]
+            tiles = [self._expose_tile(part, number) for number in range(len(part.crops))]
+            seconds, sums = sum(each[0] for each in tiles), [each[1] for each in tiles]
         about = {"name": self.device.name} | self.device.describe()
         return Exposed(sums, about, seconds, self.name)
 
@@ -149,9 +148,9 @@ class TileWorker:
         x0, _, x1, _ = part.crops[0]
         y0 = min(top for _, top, _, _ in part.crops)
         crop = x0, y0, x1, max(bottom for _, _, _, bottom in part.crops)
-        own = view.for_film((view.width, view.height), crop, part.first, part.samples)
+        bands = view.for_film((view.width, view.height), crop, part.first, part.samples)
         rows = [(top - y0, bottom - y0) for _, top, _, bottom in part.crops]
-        return self._bands.expose(self.scene, own, rows, part.sums)
+        return self._bands.expose(self.scene, bands, rows, part.sums)
 
     def close(self) -> None:
         """Release the device's memory."""
@@ -168,15 +167,10 @@ def expose_part(shared: Shared, part: Part) -> Exposed:
 
 
 def tiles(crop: Crop, workers: int) -> Iterator[Crop]:
-    """Yield the tiles of a rectangle, row by row.
-
-    Args:
-        crop: x0, y0, x1, y1 in pixels, half open.
-        workers: how many share them.
-    """
+    """Yield the tiles of a rectangle that so many workers share, row by row."""
     x0, y0, x1, y1 = crop
-    side = isqrt((x1 - x0) * (y1 - y0) // (A_WORKER * workers))
-    side = min(max(ceil(side / ALIGNED) * ALIGNED, SHORTEST), LONGEST)
+    side = isqrt((x1 - x0) * (y1 - y0) // (TILES_PER_WORKER * workers))
+    side = min(max(ceil(side / ALIGNED) * ALIGNED, MIN_SIDE), MAX_SIDE)
     for y in range(y0, y1, side):
         for x in range(x0, x1, side):
             yield x, y, min(x + side, x1), min(y + side, y1)
@@ -186,14 +180,10 @@ def spread_bands(crop: Crop, workers: int) -> list[tuple[Crop, ...]]:
     """Return a part of a rectangle for each GPU: bands of its whole width, from everywhere in it.
 
     The bands of a part begin in the middle, where pictures show most: what is left at its end is
-    soon rendered.
-
-    Args:
-        crop: x0, y0, x1, y1 in pixels, half open.
-        workers: how many share them; fewer get a part where there are fewer bands.
+    soon rendered. Where there are fewer bands than workers, fewer get a part.
     """
     x0, y0, x1, y1 = crop
-    height = ceil((y1 - y0) / (MOST_BANDS * BAND_HEIGHT)) * BAND_HEIGHT
+    height = ceil((y1 - y0) / (MAX_BANDS * BAND_HEIGHT)) * BAND_HEIGHT
     bands = [(x0, y, x1, min(y + height, y1)) for y in range(y0, y1, height)]
 
     def from_middle(band: Crop) -> float:
@@ -237,7 +227,10 @@ class TileCrew:
         host = film.to_host()
         begun = host.samples > 0
         first = host.samples if first is None else first
-        parts = self._parts(host.crop)
+        if self._bands:
+            parts = spread_bands(host.crop, self._crew.size)
+        else:
+            parts = [(tile,) for tile in tiles(host.crop, self._crew.size)]
         sums = host.sums.copy()
 
         def part_of(crop: Crop) -> Sums:
@@ -251,25 +244,16 @@ class TileCrew:
         results = in_order(self._crew, expose_part, calls)
         done = 0
         for crops, exposed in zip(parts, results, strict=True):
-            for crop, own in zip(crops, exposed.sums, strict=True):
-                part_of(crop)[:] = own
-                done += own.shape[0] * own.shape[1]
-            self._note(exposed)
+            for crop, values in zip(crops, exposed.sums, strict=True):
+                part_of(crop)[:] = values
+                done += values.shape[0] * values.shape[1]
+            time_before = self.seconds.get(exposed.worker, 0.0)
+            self.seconds[exposed.worker] = time_before + exposed.seconds
+            if exposed.device not in self.devices:
+                self.devices.append(exposed.device)
             if progress is not None:
                 progress(done / (sums.shape[0] * sums.shape[1]))
         film.restore(sums)
         host.samples += count
         host.backdrop = self._view.backdrop
         return time.perf_counter() - start
-
-    def _parts(self, crop: Crop) -> list[tuple[Crop, ...]]:
-        """Return the parts of a rectangle that workers get."""
-        if self._bands:
-            return spread_bands(crop, self._crew.size)
-        return [(tile,) for tile in tiles(crop, self._crew.size)]
-
-    def _note(self, exposed: Exposed) -> None:
-        """Keep which worker and device a part comes from."""
-        self.seconds[exposed.worker] = self.seconds.get(exposed.worker, 0.0) + exposed.seconds
-        if exposed.device not in self.devices:
-            self.devices.append(exposed.device)

@@ -75,7 +75,7 @@ def test_what_a_worker_takes(monkeypatch: pytest.MonkeyPatch) -> None:
     assert shares == ["2", "3", "3"]
     assert [p[THREADS_VARIABLE] for p in places(3, "cpu", 2)] == ["1", "1", "1"]
     gpus = [{"backend": "cuda", "available": True}] * 2
-    monkeypatch.setattr("raytracer.backends.select.devices", lambda: gpus)
+    monkeypatch.setattr("raytracer.farm.local.devices", lambda: gpus)
     monkeypatch.delenv(VISIBLE, raising=False)
     assert [p.get(VISIBLE) for p in places(3, "auto", 0)] == ["0", "1", "0"]
     assert [p.get(VISIBLE) for p in places(2, "cuda:1", 0)] == [None, None]
