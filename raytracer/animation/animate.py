@@ -4,60 +4,60 @@ from __future__ import annotations
 
 import hashlib
 import json
+import secrets
+from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping
-from concurrent.futures import Future
-from contextlib import AbstractContextManager, ExitStack, closing
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack, closing
 from contextvars import copy_context
 from dataclasses import asdict, replace
 from functools import partial
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-import numpy as np
-from numpy.typing import NDArray
-
 from raytracer._version import __version__
+from raytracer.animation.frames import NUMBER, FrameFiles, MovieFrames, NumberedPictures
 from raytracer.animation.movie import (
     CONTAINERS,
     PICTURES,
-    MovieWriter,
+    Pixels,
     VideoWriter,
     check_movie,
-    warn_of_size,
+    even,
     write_picture,
 )
-from raytracer.animation.numbered import NUMBER, NumberedPictures
-from raytracer.animation.shots import Plan, Renderer, Shot, on_threads
-from raytracer.animation.store import FrameStore
-from raytracer.errors import OutputError, UserError
+from raytracer.animation.shots import Plan, Renderer, Shot
+from raytracer.errors import OutputError, UserError, shown, suggestion
 from raytracer.farm.choice import check_crew, crew_of
+from raytracer.farm.crew import Crew
+from raytracer.fields import definitions
 from raytracer.files import output
 from raytracer.files.access import is_path, path_of
-from raytracer.film import png
+from raytracer.film import film_file, png
 from raytracer.film.image import Image
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.scene.animation import AnimationSettings
+from raytracer.scene.annotations import Annotations
+from raytracer.scene.coloring.style import StyleSettings
 from raytracer.scene.source import Source
-from raytracer.trajectory.source import chosen_frames, frames_of
+from raytracer.scene.view_settings import ViewSettings
+from raytracer.settings import RenderSettings
+from raytracer.trajectory.source import FrameSource, chosen_frames, frames_of
+from raytracer.trajectory.tracks import TrackedSource
+from raytracer.warning import warn
 
 if TYPE_CHECKING:
-    from os import PathLike
-
-    from raytracer.animation.farmed import Keeper, Rendered
-    from raytracer.farm.crew import Crew
-    from raytracer.scene.annotations import Annotations
-    from raytracer.trajectory.source import FrameSource
+    from raytracer.animation.farmed import Rendered
 
 STILL_SECONDS = 6.0
 """Seconds of the animation of a scene that stands still, where nothing says how long it is."""
 
-MOST_SHOTS = 1_000_000
-"""Most frames of an animation."""
+MAX_SHOTS = 1_000_000
+"""Maximum number of frames of an animation."""
 
-WAITING = 1
-"""Most rendered frames that wait to be written while another one is rendered."""
-
-Pixels = NDArray[np.uint8]
+MAX_WAITING = 1
+"""Maximum number of rendered frames that wait to be written while another one is rendered."""
 
 FrameCall = Callable[[int, int], None]
 """Called with the number of finished frames, and that of all frames."""
@@ -95,8 +95,6 @@ class Animation:
         self.settings = settings
         frames = chosen_frames(settings.frames, source.count, source.name)
         if settings.smoothing > 1 or settings.unwrap:
-            from raytracer.trajectory.tracks import TrackedSource
-
             source = TrackedSource(source, frames, settings.smoothing, settings.unwrap)
         shots, duration = _shots(frames, settings, source.name)
         self._plan = Plan(
@@ -159,7 +157,7 @@ class Animation:
         """
         target = path_of(path)
         check_crew(workers, farm)
-        job: _Job
+        job: _Movie | _Pictures
         if NUMBER.search(target.name):
             job = _Pictures(self._plan, target, resume, progress)
         else:
@@ -208,28 +206,25 @@ def animate(
         UserError: the scene or an argument cannot be rendered.
         TypeError: there is no argument of that name.
     """
-    from raytracer.fields import definitions
-    from raytracer.scene.coloring.style import StyleSettings
-    from raytracer.scene.view_settings import ViewSettings
-    from raytracer.settings import RenderSettings
-
     first = 0 if is_path(scene) else None  # of a folder that is a series
     source = frames_of(Source.of(scene, frame=first, format=format, topology=topology))
-    own = definitions(AnimationSettings)
+    animated = definitions(AnimationSettings)
     known = {name for kind in (RenderSettings, ViewSettings, StyleSettings)
              for name in definitions(kind)}  # fmt: skip
     for name in settings:
-        if name not in own and name not in known:
-            from raytracer.errors import shown, suggestion
-
+        if name not in animated and name not in known:
             raise TypeError(
                 f"animate() got an unexpected keyword argument '{shown(name)}'; "
-                f"{suggestion(name, [*own, *known])}"
+                f"{suggestion(name, [*animated, *known])}"
             )
-    said = {name: value for name, value in settings.items() if name in own and value is not None}
+    changes = {
+        name: value for name, value in settings.items() if name in animated and value is not None
+    }
     overrides = {name: value for name, value in settings.items() if name in known}
     base = source.animation or AnimationSettings()
-    return Animation(source, replace(base, **said), overrides, tone, backend, threads, annotations)
+    return Animation(
+        source, replace(base, **changes), overrides, tone, backend, threads, annotations
+    )
 
 
 def _shots(frames: list[int], settings: AnimationSettings, name: str) -> tuple[list[Shot], float]:
@@ -241,14 +236,12 @@ def _shots(frames: list[int], settings: AnimationSettings, name: str) -> tuple[l
             "--turntable 8s, or give a trajectory"
         )
     if seconds is None and len(frames) == 1:
-        turn = settings.turn
-        seconds = turn.seconds if turn is not None else None
-        if settings.keyframes:
-            seconds = max(seconds or 0.0, settings.keyframes[-1].time)
-        seconds = seconds or STILL_SECONDS
+        turn = settings.turn.seconds if settings.turn is not None else None
+        last = settings.keyframes[-1].time if settings.keyframes else 0.0
+        seconds = max(turn or 0.0, last) or STILL_SECONDS
     count = len(frames) if seconds is None else max(round(seconds * settings.fps), 1)
-    if count > MOST_SHOTS:
-        raise UserError(f"{name}: the animation has {count:,} frames; at most {MOST_SHOTS:,}")
+    if count > MAX_SHOTS:
+        raise UserError(f"{name}: the animation has {count:,} frames; at most {MAX_SHOTS:,}")
     chosen = [frames[index * len(frames) // count] for index in range(count)]
     shots = [Shot(index, frame, index / settings.fps) for index, frame in enumerate(chosen)]
     return shots, count / settings.fps
@@ -258,8 +251,6 @@ def _digest(plan: Plan) -> str:
     """Return a hash of all that frames depend on, 16 digits; that of nothing known is unique."""
     signature = plan.source.signature()
     if signature is None:
-        import secrets
-
         return secrets.token_hex(8)
     movie = ("quality", "codec")
     settings = {name: value for name, value in asdict(plan.settings).items() if name not in movie}
@@ -277,8 +268,8 @@ def poster_of(movie: Path) -> Path:
     Beside another movie of that name, with another ending, it is NAME.gif.poster.png.
     """
     others = {*CONTAINERS, *PICTURES} - {movie.suffix.lower()}
-    own, shared = posters_of(movie)
-    return own if any(movie.with_suffix(ending).exists() for ending in others) else shared
+    unique, shared = posters_of(movie)
+    return unique if any(movie.with_suffix(ending).exists() for ending in others) else shared
 
 
 def posters_of(movie: Path) -> tuple[Path, Path]:
@@ -287,80 +278,68 @@ def posters_of(movie: Path) -> tuple[Path, Path]:
 
 
 class _Job:
-    """One call of `Animation.save`: which frames are finished, and the others rendered."""
+    """One call of `Animation.save`: frames are taken from an earlier run or rendered, in order."""
 
-    crew: Callable[[], AbstractContextManager[Crew]] | None = None
+    frames: FrameFiles
+    crew: Callable[[], Crew] | None = None
     hashed = True
-    """Whether frames say by a digest what they are of."""
+    """Whether pictures have a digest of what they show."""
 
     def __init__(self, plan: Plan, target: Path, resume: bool, progress: FrameCall | None) -> None:
         self.plan, self.target, self.resume, self.progress = plan, target, resume, progress
         self.digest = _digest(plan)
-        self.done = 0
+        self.finished = 0
         self.outputs = output.OutputSet()
 
-    @property
-    def keeper(self) -> Keeper:
-        """Where finished frames are."""
-        raise NotImplementedError
-
-    def run(self, animation: Animation) -> None:
-        """Render and write."""
-        raise NotImplementedError
-
-    def begin(self, renderer: Renderer) -> None:
-        """Look at what will be rendered."""
+    def begin(self, width: int, height: int) -> None:
+        """Warn about frames of this size."""
 
     def keep(self, shot: Shot, image: Image, exposure: float | None) -> None:
-        """Write a frame that was rendered here; on a thread of its own."""
-        self.keeper.save(shot.index, image, exposure)
+        """Write a frame that was rendered here; on the writing thread."""
+        self.frames.save(shot.index, image, exposure)
 
-    def take(self, shot: Shot, done: Rendered | None = None) -> None:
-        """Use a frame that lies where it belongs; on the same thread.
-
-        done: what a worker said of it; None if an earlier run rendered it.
-        """
+    def take(self, shot: Shot, rendered: Rendered | None = None) -> None:
+        """Use a frame on the disk, of a worker or of an earlier run; on the writing thread."""
 
     def render(self, animation: Animation, bits: int | None) -> None:
-        """Render all frames that are not finished, and pass all on in their order."""
+        """Render the frames that are missing, and pass all on to a writing thread in order."""
         shots = self.plan.shots
-        missing = [shot for shot in shots if not (self.resume and self.keeper.has(shot.index))]
+        missing = [shot for shot in shots if not (self.resume and self.frames.has(shot.index))]
         unfinished = {shot.index for shot in missing}
         with ExitStack() as stack:
-            writer = stack.enter_context(on_threads("movie"))
-            waiting: list[Future[None]] = []
-            given: Iterator[Callable[[], None]] = iter(())
+            writer = ThreadPoolExecutor(1, "movie")
+            stack.callback(writer.shutdown, cancel_futures=True)
+            waiting: deque[Future[None]] = deque()
+            tasks: Iterator[Callable[[], None]] = iter(())
             if missing:
-                exposure = self.keeper.exposure() if self.resume else None
+                exposure = self.frames.exposure() if self.resume else None
                 renderer = stack.enter_context(Renderer(self.plan, exposure, hashed=self.hashed))
-                self.begin(renderer)
+                self.begin(renderer.settings.width, renderer.settings.height)
                 # Closed before the renderer: it waits for the frame that is being read.
-                way = self._here if self.crew is None else self._by_crew
-                given = stack.enter_context(closing(way(animation, renderer, missing, bits)))
+                render = self._here if self.crew is None else self._by_crew
+                tasks = stack.enter_context(closing(render(animation, renderer, missing, bits)))
             for shot in shots:
-                use = next(given) if shot.index in unfinished else partial(self.take, shot)
+                task = next(tasks) if shot.index in unfinished else partial(self.take, shot)
                 # Warnings of the other thread go where those of this one go.
-                waiting.append(writer.submit(copy_context().run, use))
-                while len(waiting) > WAITING:
-                    self._finish(waiting.pop(0))
-            for each in waiting:
-                self._finish(each)
+                waiting.append(writer.submit(copy_context().run, task))
+                if len(waiting) > MAX_WAITING:
+                    self._finish(waiting.popleft())
+            while waiting:
+                self._finish(waiting.popleft())
 
     def _here(
         self, animation: Animation, renderer: Renderer, shots: list[Shot], bits: int | None
     ) -> Generator[Callable[[], None]]:
         """Render shots in this process, and yield what writes each."""
+
+        def write(shot: Shot, image: Image, exposure: float | None) -> None:
+            self.keep(shot, image, exposure)
+            renderer.release(image)
+
         animation.seconds = renderer.seconds
         with closing(renderer.images(shots, bits)) as images:
             for shot, image in images:
-                yield partial(self._keep_here, renderer, shot, image, renderer.exposure)
-
-    def _keep_here(
-        self, renderer: Renderer, shot: Shot, image: Image, exposure: float | None
-    ) -> None:
-        """Write a frame that was rendered here, and give its memory back."""
-        self.keep(shot, image, exposure)
-        renderer.release(image)
+                yield partial(write, shot, image, renderer.exposure)
 
     def _by_crew(
         self, animation: Animation, renderer: Renderer, shots: list[Shot], bits: int | None
@@ -372,26 +351,27 @@ class _Job:
         animation.seconds = []
         with (
             self.crew() as crew,
-            closing(rendered_by(crew, renderer, self.keeper, shots, bits)) as finished,
+            closing(rendered_by(crew, renderer, self.frames, shots, bits)) as finished,
         ):
-            for shot, done in finished:
-                for sentence in done.warnings:
+            for shot, rendered in finished:
+                for sentence in rendered.warnings:
                     renderer.warn(sentence)
-                if done.seconds is not None:
-                    animation.seconds.append(done.seconds)
-                yield partial(self.take, shot, done)
+                if rendered.seconds is not None:
+                    animation.seconds.append(rendered.seconds)
+                yield partial(self.take, shot, rendered)
 
     def _finish(self, task: Future[None]) -> None:
         task.result()
-        self.done += 1
+        self.finished += 1
         if self.progress is not None:
-            self.progress(self.done, len(self.plan.shots))
+            self.progress(self.finished, len(self.plan.shots))
 
 
 class _Movie(_Job):
     """A movie or a moving picture, with the folder of its finished frames."""
 
-    hashed = False  # the poster does
+    hashed = False  # the poster has one
+    frames: MovieFrames
 
     def __init__(
         self, plan: Plan, target: Path, poster: bool, resume: bool, progress: FrameCall | None
@@ -403,83 +383,74 @@ class _Movie(_Job):
         if self.poster is not None:
             output.check_picture(self.outputs.writes(self.poster, "the poster"))
         self.is_picture = target.suffix.lower() in PICTURES
-        self._known = plan.source.signature() is not None
-        self._video: MovieWriter | None = None
+        self._video: VideoWriter | None = None
         self._file: BinaryIO | None = None
 
-    @property
-    def keeper(self) -> FrameStore:
-        return self.store
-
     def run(self, animation: Animation) -> None:
-        self.store = self._store()
+        count, settings = len(self.plan.shots), self.plan.settings
+        self.frames = MovieFrames(self.target, self.digest, count, opaque=not self.is_picture)
         if not self.resume:
-            self.store.remove()
-            self.store = self._store()
+            self.frames.remove()
+            self.frames.make_folder()
         try:
             with output.replacing(self.target) as self._file:
                 self.render(animation, 8)
                 if self._video is not None:
                     self._video.close()
                 else:
-                    settings = self.plan.settings
                     write_picture(
-                        self._file, self.target, self.store, len(self.plan.shots), settings.fps,
+                        self._file, self.target, self.frames.read, count, settings.fps,
                         settings.quality,
                     )  # fmt: skip
         except BaseException:
-            if not self._known:
-                self.store.remove()
-            self.store.discard_if_empty()
+            if self.plan.source.signature() is None:
+                self.frames.remove()
+            self.frames.remove_folder_if_empty()
             raise
-        self.store.remove()
+        self.frames.remove()
 
-    def _store(self) -> FrameStore:
-        """Return the folder of finished frames; it is made."""
-        count = len(self.plan.shots)
-        return FrameStore(self.target, self.digest, count, opaque=not self.is_picture)
-
-    def begin(self, renderer: Renderer) -> None:
-        warn_of_size(self.target, (renderer.settings.width, renderer.settings.height))
+    def begin(self, width: int, height: int) -> None:
+        size = even((width, height))
+        if not self.is_picture and size != (width, height):
+            warn(
+                f"{self.target}: a movie has an even width and height: its last row or column is "
+                f"doubled, to {size[0]}x{size[1]} pixels"
+            )
 
     def keep(self, shot: Shot, image: Image, exposure: float | None) -> None:
-        frame = self.store.frame_of(image)
-        if shot.index == 0:
-            if exposure is not None:
-                self.store.note({"exposure": exposure})
-            if self.poster is not None:
-                image.save(self.poster)
-        self.store.write(shot.index, frame)
-        self._encode(frame)
+        pixels = self.frames.pixels_of(image)
+        if shot.index == 0 and self.poster is not None:
+            image.save(self.poster)
+        self.frames.write(shot.index, pixels, exposure)
+        self._encode(pixels)
 
-    def take(self, shot: Shot, done: Rendered | None = None) -> None:
-        if done is not None and shot.index == 0:
-            if done.exposure is not None:
-                self.store.note({"exposure": done.exposure})
-            if self.poster is not None:
-                text = {"Software": f"raytracer {__version__}"}
-                text |= {"raytracer": json.dumps(done.metadata)} if done.metadata else {}
-                output.write(self.poster, png.encode(self.store.read(0), text))
+    def take(self, shot: Shot, rendered: Rendered | None = None) -> None:
+        if rendered is not None and shot.index == 0 and self.poster is not None:
+            text = {"Software": f"raytracer {__version__}"}
+            text |= {png.KEY: json.dumps(rendered.metadata)} if rendered.metadata else {}
+            output.write(self.poster, png.encode(self.frames.read(0), text))
         if not self.is_picture:
-            self._encode(self.store.read(shot.index))
+            self._encode(self.frames.read(shot.index))
 
-    def _encode(self, frame: Pixels) -> None:
+    def _encode(self, pixels: Pixels) -> None:
         """Add a frame to the movie."""
         if self.is_picture:
             return
         if self._video is None:
             assert self._file is not None
-            height, width, _ = frame.shape
+            height, width, _ = pixels.shape
             settings = self.plan.settings
             self._video = VideoWriter(
                 self._file, self.target, (width, height), settings.fps, settings.codec,
                 settings.quality,
             )  # fmt: skip
-        self._video.add(frame)
+        self._video.add(pixels)
 
 
 class _Pictures(_Job):
     """Numbered pictures: PNG, or films as OpenEXR."""
+
+    frames: NumberedPictures
 
     def __init__(self, plan: Plan, target: Path, resume: bool, progress: FrameCall | None) -> None:
         super().__init__(plan, target, resume, progress)
@@ -488,24 +459,16 @@ class _Pictures(_Job):
             raise OutputError(f"{target}: numbered pictures end in .png or .exr")
         if plan.settings.codec is not None:
             raise UserError(f"{target}: numbered pictures have no codec: leave --codec out")
-        folder = target.parent
-        if not folder.exists():
-            try:
-                folder.mkdir()
-            except OSError as error:
-                raise OutputError(f"{folder}: cannot be made ({error.strerror})") from None
+        try:
+            target.parent.mkdir(exist_ok=True)
+        except OSError as error:
+            raise OutputError(f"{target.parent}: cannot be made ({error.strerror})") from None
         if suffix == ".exr":
-            from raytracer.film import film_file
-
             film_file.check_target(target.with_name("0.exr"), False)
-        self.pictures = NumberedPictures(target, self.digest, len(plan.shots))
-        output.check_file(self.pictures.path(0))
+        self.frames = NumberedPictures(target, self.digest, len(plan.shots))
+        output.check_file(self.frames.path(0))
         for shot in plan.shots:
-            self.outputs.writes(self.pictures.path(shot.index), "the pictures")
-
-    @property
-    def keeper(self) -> NumberedPictures:
-        return self.pictures
+            self.outputs.writes(self.frames.path(shot.index), "the pictures")
 
     def run(self, animation: Animation) -> None:
-        self.render(animation, None if self.pictures.is_film else 8)
+        self.render(animation, None if self.frames.is_film else 8)

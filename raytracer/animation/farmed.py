@@ -8,6 +8,7 @@ instead.
 
 from __future__ import annotations
 
+import socket
 import tempfile
 import time
 from collections.abc import Generator, Sequence
@@ -16,17 +17,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from raytracer.animation.numbered import NumberedPictures
+from raytracer.animation.frames import FrameFiles, MovieFrames, NumberedPictures
 from raytracer.animation.shots import Fixed, Plan, Renderer, Shot
-from raytracer.animation.store import FrameStore
 from raytracer.errors import OutputError, UserError, shown
 from raytracer.farm.crew import Crew, in_order
 from raytracer.farm.shared import Shared, opened
 from raytracer.files import output
 from raytracer.warning import collected
-
-Keeper = FrameStore | NumberedPictures
-"""Where finished frames are."""
 
 PATIENCE = 60.0
 """Seconds in which a file must appear that another machine has written."""
@@ -57,7 +54,7 @@ class Order:
     Args:
         plan: of the animation.
         fixed: what the first frame decided.
-        keeper: where frames are written.
+        frames: where they are written.
         beacon: a file beside them; a worker that sees it sees their folder.
         bits: 8, or None for films.
         signature: of the files that are read, which a worker compares with its own.
@@ -65,7 +62,7 @@ class Order:
 
     plan: Plan
     fixed: Fixed
-    keeper: Keeper
+    frames: FrameFiles
     beacon: Path
     bits: int | None
     signature: str | None
@@ -81,46 +78,40 @@ class ShotWorker:
     def __init__(self, order: Order) -> None:
         source = order.plan.source
         if source.signature() != order.signature:
-            import socket
-
             raise UserError(
                 f"workers: {shown(socket.gethostname())} does not see {source.name} as it is "
                 "here: workers need the same files under the same paths"
             )
         self.order = order
         self.is_shared = order.beacon.exists()
-        hashed = isinstance(order.keeper, NumberedPictures)
+        hashed = isinstance(order.frames, NumberedPictures)
         self.renderer = Renderer(order.plan, fixed=order.fixed, hashed=hashed)
 
     def render(self, shot: Shot, exposure: float | None) -> Rendered:
         """Render a frame, unless it is there, and write or return it."""
-        keeper = self.order.keeper
-        if self.is_shared and self._is_done(shot) and not self._decides(shot, exposure):
+        frames, renderer = self.order.frames, self.renderer
+        is_metered = shot.index == 0 and renderer.tone.automatic and exposure is None
+        if self.is_shared and not is_metered and self._is_written(shot):
             return Rendered(None, None, exposure, {}, [])
         with ExitStack() as stack:
             warnings = stack.enter_context(collected())
             if not self.is_shared:
                 folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="raytracer-"))
-                keeper = keeper.in_folder(Path(folder))
-            renderer = self.renderer
+                frames = frames.in_folder(Path(folder))
             renderer.exposure = exposure
             image = renderer.image(shot, self.order.bits)
-            keeper.save(shot.index, image, renderer.exposure)
-            data = None if self.is_shared else keeper.path(shot.index).read_bytes()
+            frames.save(shot.index, image, renderer.exposure)
+            data = None if self.is_shared else frames.path(shot.index).read_bytes()
         metadata = image.metadata if shot.index == 0 else {}
         renderer.release(image)
         return Rendered(data, renderer.seconds[-1], renderer.exposure, metadata, warnings)
 
-    def _decides(self, shot: Shot, exposure: float | None) -> bool:
-        """Whether the picture of a shot is needed for more than its file has."""
-        return shot.index == 0 and self.renderer.tone.automatic and exposure is None
-
-    def _is_done(self, shot: Shot) -> bool:
-        """Whether another worker, which ended before it could say so, has written a frame."""
-        keeper = self.order.keeper
+    def _is_written(self, shot: Shot) -> bool:
+        """Whether a worker that ended before its answer has written a frame."""
+        frames = self.order.frames
         try:
-            written = keeper.path(shot.index).stat().st_mtime_ns
-            return written >= self.order.beacon.stat().st_mtime_ns and keeper.has(shot.index)
+            written = frames.path(shot.index).stat().st_mtime_ns
+            return written >= self.order.beacon.stat().st_mtime_ns and frames.has(shot.index)
         except OSError:
             return False
 
@@ -137,7 +128,7 @@ def render_shot(shared: Shared, shot: Shot, exposure: float | None) -> Rendered:
 
 
 def rendered_by(
-    crew: Crew, renderer: Renderer, keeper: Keeper, shots: Sequence[Shot], bits: int | None
+    crew: Crew, renderer: Renderer, frames: FrameFiles, shots: Sequence[Shot], bits: int | None
 ) -> Generator[tuple[Shot, Rendered]]:
     """Yield shots in order when their frames are finished and lie where they belong.
 
@@ -146,7 +137,7 @@ def rendered_by(
     Args:
         crew: the workers.
         renderer: which has read the first frame.
-        keeper: where finished frames are.
+        frames: where they are written.
         shots: of the plan.
         bits: 8, or None for films.
 
@@ -154,12 +145,12 @@ def rendered_by(
         UserError: a frame cannot be rendered or written.
     """
     plan = renderer.plan
-    folder = keeper.folder.absolute()
-    shared_folder = folder.parent if isinstance(keeper, FrameStore) else folder
+    folder = frames.folder.absolute()
+    shared_folder = folder.parent if isinstance(frames, MovieFrames) else folder
     with output.temporary(shared_folder) as beacon:
         source = plan.source.sent()
         order = Order(
-            replace(plan, source=source), renderer.fixed, keeper.in_folder(folder),
+            replace(plan, source=source), renderer.fixed, frames.in_folder(folder),
             beacon, bits, source.signature(),
         )  # fmt: skip
         shared = crew.share(Shared.of(order))
@@ -169,17 +160,17 @@ def rendered_by(
             first = rest.pop(0)
             done = crew.submit(render_shot, shared, first, None).result()
             exposure = renderer.exposure = done.exposure
-            _take(keeper, first, done)
+            _take(frames, first, done)
             yield first, done
         calls = ((shared, shot, exposure) for shot in rest)
         for shot, done in zip(rest, in_order(crew, render_shot, calls), strict=True):
-            _take(keeper, shot, done)
+            _take(frames, shot, done)
             yield shot, done
 
 
-def _take(keeper: Keeper, shot: Shot, done: Rendered) -> None:
+def _take(frames: FrameFiles, shot: Shot, done: Rendered) -> None:
     """Write a frame that was returned, or wait for one that network file systems show late."""
-    path = keeper.path(shot.index)
+    path = frames.path(shot.index)
     if done.data is not None:
         output.write(path, done.data)
     end = time.monotonic() + PATIENCE

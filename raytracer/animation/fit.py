@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from math import atan, degrees, hypot, radians, tan
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +20,8 @@ from raytracer.scene.packing import framing
 from raytracer.scene.packing.framing import FULL, NOTHING, Room, Surroundings
 from raytracer.scene.packing.pack import ends_of, place, render_space
 from raytracer.scene.packing.pose import aimed, pose
-
-if TYPE_CHECKING:
-    from raytracer.scene.scene import Scene
+from raytracer.scene.scene import Scene
+from raytracer.scene.simulation_box import triple
 
 Point = NDArray[np.float64]
 
@@ -63,23 +62,23 @@ def fit(
     Returns:
         A camera with position, target and `up`.
     """
-    found: list[list[Fitted]] = []
+    fitted: list[list[Fitted]] = []
     ways: Sequence[Point] = ()
     pivot: Point | None = None
-    own, room = camera, FULL
+    start, room = camera, FULL
     for scene, point in scenes:
         sets = [s for s in scene.spheres if s.count] + ends_of(scene.solids)
         space = render_space(sets)
         spheres = place(sets, space)
         if not ways:
-            own = aimed(camera, spheres, space)
-            if not own.fit:
-                return _zoomed(own)
-            ways = directions(own)
-            found = [[] for _ in ways]
+            start = aimed(camera, spheres, space)
+            if not start.fit:
+                return _zoomed(start)
+            ways = directions(start)
+            fitted = [[] for _ in ways]
             pivot = point
-            if point is None and own.look_at is not None and own.position is None:
-                pivot = np.array(own.look_at, np.float64)
+            if point is None and start.look_at is not None and start.position is None:
+                pivot = np.array(start.look_at, np.float64)
         center = np.asarray(space.center, np.float64)
         middle = framing.middle(spheres) * space.scale + center if sets else center
         around = surroundings(scene)
@@ -87,16 +86,16 @@ def fit(
             around = replace(around, room=_even(around.room))
         room = _larger(room, around.room)
         moved = np.zeros(3) if point is None or pivot is None else point - pivot
-        for each, way in zip(found, ways, strict=True):
-            from_there = replace(own, position=None, look_at=None, direction=_triple(way), zoom=1.0)
-            stand = pose(from_there, spheres, space, aspect, around)
+        for each, way in zip(fitted, ways, strict=True):
+            turned = replace(start, position=None, look_at=None, direction=triple(way), zoom=1.0)
+            stand = pose(turned, spheres, space, aspect, around)
             eye = stand.eye * space.scale + center - moved
             each.append(Fitted(eye, stand.half * space.scale, middle - moved))
     if len(ways) == 1 and pivot is None:
-        return _zoomed(_still(found[0], own, ways[0], aspect, room))
+        return _zoomed(_still(fitted[0], start, ways[0], aspect, room))
     if pivot is None:
-        pivot = np.mean([each.middle for frames in found for each in frames], axis=0)
-    return _zoomed(_around(found, own, ways, aspect, pivot, _even(room)))
+        pivot = np.mean([each.middle for frames in fitted for each in frames], axis=0)
+    return _zoomed(_around(fitted, start, ways, aspect, pivot, _even(room)))
 
 
 def _even(room: Room) -> Room:
@@ -107,10 +106,7 @@ def _even(room: Room) -> Room:
 
 def _larger(one: Room, other: Room) -> Room:
     """Return the room that has both."""
-    return Room(
-        max(one.left, other.left), max(one.right, other.right),
-        max(one.bottom, other.bottom), max(one.top, other.top),
-    )  # fmt: skip
+    return Room(*map(max, one, other))
 
 
 def _zoomed(camera: Camera) -> Camera:
@@ -124,15 +120,15 @@ def _zoomed(camera: Camera) -> Camera:
 
 
 def _still(
-    found: list[Fitted], camera: Camera, direction: Point, aspect: float, room: Room
+    fitted: list[Fitted], camera: Camera, direction: Point, aspect: float, room: Room
 ) -> Camera:
     """Return the camera of one direction that has all eyes in its picture, beside the room."""
     axes = framing.basis(direction, np.array(camera.upward, np.float64))
-    middle = np.mean([each.middle for each in found], axis=0)
-    eyes = np.array([each.eye for each in found])
+    middle = np.mean([each.middle for each in fitted], axis=0)
+    eyes = np.array([each.eye for each in fitted])
     across, above, along = eyes @ axes.right, eyes @ axes.up, eyes @ -axes.forward
     if camera.type == "orthographic":
-        halves = np.array([each.half for each in found])
+        halves = np.array([each.half for each in fitted])
         x, wide = _interval(across, halves * aspect, room.left, room.right)
         y, high = _interval(above, halves, room.bottom, room.top)
         half = max(high, wide / aspect)
@@ -167,7 +163,7 @@ def _apex(
 
 
 def _around(
-    found: list[list[Fitted]],
+    fitted: list[list[Fitted]],
     camera: Camera,
     directions: Sequence[Point],
     aspect: float,
@@ -177,7 +173,7 @@ def _around(
     """Return the camera that looks at a point, from where it sees all in all directions."""
     tangent = tan(radians(camera.vertical_fov) / 2.0)
     distance = half = 0.0
-    for frames, direction in zip(found, directions, strict=True):
+    for frames, direction in zip(fitted, directions, strict=True):
         axes = framing.basis(direction, np.array(camera.upward, np.float64))
         for each in frames:
             way = each.eye - pivot
@@ -201,10 +197,6 @@ def _ahead(eye: Point, middle: Point, axes: framing.Basis) -> Point:
 def _camera(camera: Camera, eye: Point, target: Point, half: float) -> Camera:
     height = 2.0 * half if camera.type == "orthographic" else None
     return replace(
-        camera, position=_triple(eye), look_at=_triple(target), height=height, fit=False,
+        camera, position=triple(eye), look_at=triple(target), height=height, fit=False,
         direction=None,
     )  # fmt: skip
-
-
-def _triple(point: Point) -> tuple[float, float, float]:
-    return float(point[0]), float(point[1]), float(point[2])

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError
 from raytracer.scene.animation import CENTER
 from raytracer.scene.particles.read import reopened
-
-if TYPE_CHECKING:
-    from raytracer.scene.scene import Scene, SphereSet
+from raytracer.scene.scene import Scene, SphereSet
 
 IDS = ("id", "ids", "identifier", "particle_id", "particleids", "particle_identifier")
 """Columns that number the particles of a file, in small letters."""

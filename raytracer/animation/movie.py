@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import os
-from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.errors import OutputError, UserError, suggestion
-from raytracer.warning import warn
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from raytracer.animation.store import FrameStore
 
 Pixels = NDArray[np.uint8]
+Read = Callable[[int], Pixels]
 
 CONTAINERS = {".mp4": "mp4", ".m4v": "mp4", ".mov": "mov", ".mkv": "matroska", ".webm": "webm"}
 """Formats of movies by the ending of their names."""
@@ -68,18 +63,6 @@ ENCODERS = {
     ),
 }  # fmt: skip
 """Encoders by codec."""
-
-
-class MovieWriter(ABC):
-    """Writes the frames of a movie, in their order."""
-
-    @abstractmethod
-    def add(self, frame: Pixels) -> None:
-        """Add a frame, uint8 (h, w, 3 or 4); alpha is left out."""
-
-    @abstractmethod
-    def close(self) -> None:
-        """Write the rest; the file stays open."""
 
 
 def check_movie(path: Path, codec: str | None, transparent: bool) -> None:
@@ -154,16 +137,6 @@ def even(size: tuple[int, int]) -> tuple[int, int]:
     return width + width % 2, height + height % 2
 
 
-def warn_of_size(path: Path, size: tuple[int, int]) -> None:
-    """Say that a movie has another size than its frames."""
-    if path.suffix.lower() in CONTAINERS and even(size) != size:
-        width, height = even(size)
-        warn(
-            f"{path}: a movie has an even width and height: its last row or column is doubled, to "
-            f"{width}x{height} pixels"
-        )
-
-
 def planes(pixels: Pixels) -> Any:
     """Return a picture as an encoder takes it: a frame of PyAV in YUV 4:2:0, BT.709, limited range.
 
@@ -185,7 +158,7 @@ def planes(pixels: Pixels) -> Any:
     )  # fmt: skip
 
 
-class VideoWriter(MovieWriter):
+class VideoWriter:
     """A movie of PyAV: planar YUV 4:2:0, BT.709, limited range.
 
     Args:
@@ -208,7 +181,7 @@ class VideoWriter(MovieWriter):
         self._av = _library(path)
         codec = codec or default_codec(path)
         encoder = ENCODERS[codec]
-        self._size = even(size)
+        width, height = even(size)
         factor = encoder.worst + (encoder.best - encoder.worst) * quality / 100.0
         options = encoder.options | {"crf": f"{factor:.0f}"}
         kind = CONTAINERS[path.suffix.lower()]
@@ -217,7 +190,7 @@ class VideoWriter(MovieWriter):
         stream = self._container.add_stream(
             _encoder_name(path, codec), rate=Fraction(fps).limit_denominator(1001), options=options
         )
-        stream.width, stream.height = self._size
+        stream.width, stream.height = width, height
         stream.pix_fmt = "yuv420p"
         context = stream.codec_context
         context.thread_count = THREADS
@@ -229,36 +202,38 @@ class VideoWriter(MovieWriter):
         self._stream = stream
 
     def add(self, frame: Pixels) -> None:
+        """Add a frame, uint8 (h, w, 3 or 4); alpha is left out."""
         for packet in self._stream.encode(planes(frame)):
             self._container.mux(packet)
 
     def close(self) -> None:
+        """Write the rest; the file stays open."""
         for packet in self._stream.encode():
             self._container.mux(packet)
         self._container.close()
 
 
 def write_picture(
-    file: BinaryIO, path: Path, store: FrameStore, count: int, fps: float, quality: int
+    file: BinaryIO, path: Path, read: Read, count: int, fps: float, quality: int
 ) -> None:
-    """Write a GIF or an animated WebP of the frames that a store has, without end.
+    """Write an endless GIF or animated WebP.
 
     Args:
         file: where it is written.
         path: its final name.
-        store: the frames.
-        count: how many.
+        read: returns a frame.
+        count: number of frames.
         fps: frames in a second.
-        quality: 1 to 100, of a WebP; from 100 on without loss.
+        quality: 1 to 100, of a WebP; 100 is lossless.
     """
     from PIL import Image
 
     is_gif = path.suffix.lower() == ".gif"
-    palette = _palette(store, count) if is_gif else None
+    palette = _palette(read, count) if is_gif else None
 
     def pictures() -> Iterator[Any]:
         for index in range(count):
-            picture = Image.fromarray(store.read(index))
+            picture = Image.fromarray(read(index))
             if palette is not None:
                 dither = Image.Dither.FLOYDSTEINBERG
                 picture = picture.convert("RGB").quantize(palette=palette, dither=dither)
@@ -276,23 +251,17 @@ def write_picture(
     )
 
 
-def _palette(store: FrameStore, count: int) -> Any:
+def _palette(read: Read, count: int) -> Any:
     """Return a picture with one palette for all frames: another one each would flicker."""
     from PIL import Image
 
     chosen = sorted({round(k * (count - 1) / (PALETTE_FRAMES - 1)) for k in range(PALETTE_FRAMES)})
-    parts = [np.asarray(store.read(index))[::3, ::3, :3] for index in chosen]
+    parts = [read(index)[::3, ::3, :3] for index in chosen]
     sheet = Image.fromarray(np.ascontiguousarray(np.concatenate(parts, axis=0)))
     return sheet.quantize(256, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
 
 
 def durations(count: int, fps: float, unit: int) -> list[int]:
-    """Return how long each frame is shown, in milliseconds.
-
-    Args:
-        count: number of frames.
-        fps: frames in a second.
-        unit: of the format, milliseconds; times are rounded so that their sum is right.
-    """
+    """Return how long each frame is shown, in milliseconds, in whole units with the right sum."""
     ends = [round(1000.0 * (index + 1) / fps / unit) * unit for index in range(count)]
     return [max(end - start, unit) for start, end in zip([0, *ends], ends, strict=False)]

@@ -6,35 +6,28 @@ from there about the point that it looks at.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import acos, atan, cos, degrees, pi, radians, sin, tan
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from raytracer.scene.animation import AnimationSettings, Keyframe
 from raytracer.scene.camera import Camera
-
-if TYPE_CHECKING:
-    from raytracer.scene.animation import AnimationSettings, Keyframe
 
 Point = NDArray[np.float64]
 
-STEEPEST = 89.5
-"""Degrees of elevation at which an orbit ends: over the pole `up` says nothing."""
+MAX_ELEVATION = 89.5
+"""Degrees of elevation at which an orbit ends: over the pole `up` has no direction."""
 
-SAME = 1e-9
+PARALLEL = 1e-9
 """Sine of the angle between two directions that are taken as the same, or as opposite."""
 
 
 def eased(share: float, ease: str) -> float:
-    """Return how much of a motion is done.
-
-    Args:
-        share: of its time, 0 to 1.
-        ease: one of `EASINGS`.
-    """
+    """Return how much of a motion is done at a share of its time; ease: one of `EASINGS`."""
     share = min(max(share, 0.0), 1.0)
     if ease == "smooth":
         return share * share * (3.0 - 2.0 * share)
@@ -91,20 +84,14 @@ class Stand:
 
 
 def turned(stand: Stand, azimuth: float, elevation: float) -> Stand:
-    """Return a camera that went around its target.
-
-    Args:
-        stand: where it was.
-        azimuth: degrees to the right, about `up`.
-        elevation: degrees upwards, at most until it nearly looks down.
-    """
+    """Return a camera that went around its target: degrees to the right about `up`, and upwards."""
     offset = _about(stand.offset, stand.up, radians(azimuth))
     side = np.cross(stand.up, offset)
     length = float(np.linalg.norm(side))
     if elevation and length > 0.0:
         distance = float(np.linalg.norm(offset))
         now = 90.0 - degrees(acos(min(max(float(offset @ stand.up) / distance, -1.0), 1.0)))
-        wanted = min(max(now + elevation, -STEEPEST), STEEPEST)
+        wanted = min(max(now + elevation, -MAX_ELEVATION), MAX_ELEVATION)
         offset = _about(offset, side / length, radians(now - wanted))
     return replace(stand, offset=offset)
 
@@ -116,12 +103,7 @@ def _about(vector: Point, axis: Point, angle: float) -> Point:
 
 
 def between(one: Stand, other: Stand, share: float) -> Stand:
-    """Return a camera on its way: its direction on a great circle, its distance in equal ratios.
-
-    Args:
-        one, other: where it starts and ends.
-        share: of the way, 0 to 1.
-    """
+    """Return a camera on its way: its direction on a great circle, its distance in equal ratios."""
     lengths = [float(np.linalg.norm(stand.offset)) for stand in (one, other)]
     direction = _slerp(one.offset / lengths[0], other.offset / lengths[1], one.up, share)
     return Stand(
@@ -137,7 +119,7 @@ def _slerp(one: Point, other: Point, by: Point, share: float) -> Point:
     cosine = min(max(float(one @ other), -1.0), 1.0)
     axis = np.cross(one, other)
     length = float(np.linalg.norm(axis))
-    if length < SAME:
+    if length < PARALLEL:
         if cosine > 0.0:
             return one
         axis, length = by - one * float(by @ one), 1.0
@@ -205,17 +187,13 @@ class CameraPath:
         return keys[-1][1]
 
 
-def _stands(camera: Camera, keyframes: object) -> list[tuple[float, Stand, str]]:
+def _stands(camera: Camera, keyframes: Sequence[Keyframe]) -> list[tuple[float, Stand, str]]:
     """Return the time, the camera and the easing of each keyframe; the camera's own without any."""
-    found: list[tuple[float, Stand, str]] = []
+    stands: list[tuple[float, Stand, str]] = []
     now = camera
-    keys: tuple[Keyframe, ...] = tuple(keyframes)  # type: ignore[arg-type]
-    for key in keys:
-        said = {
-            name: getattr(key, name)
-            for name in ("position", "look_at", "up", "vertical_fov", "height")
-            if getattr(key, name) is not None
-        }
-        now = replace(now, **said)
-        found.append((key.time, Stand.of(now), key.ease))
-    return found or [(0.0, Stand.of(camera), "linear")]
+    for key in keyframes:
+        names = ("position", "look_at", "up", "vertical_fov", "height")
+        values = {name: getattr(key, name) for name in names if getattr(key, name) is not None}
+        now = replace(now, **values)
+        stands.append((key.time, Stand.of(now), key.ease))
+    return stands or [(0.0, Stand.of(camera), "linear")]

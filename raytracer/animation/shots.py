@@ -10,10 +10,10 @@ import hashlib
 from collections import Counter
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from contextvars import copy_context
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,11 +22,14 @@ from raytracer.animation.fit import fit
 from raytracer.animation.follow import LostError, followed
 from raytracer.animation.path import CameraPath, Stand, turned
 from raytracer.annotations.texts import Short
+from raytracer.backends.base import Device, ProgressCall
 from raytracer.errors import naming
 from raytracer.film.film import Film, measure
 from raytracer.film.image import Image
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.pipeline import Job, plan_of, prepare
+from raytracer.scene.animation import AnimationSettings
+from raytracer.scene.annotations import Annotations
 from raytracer.scene.camera import Camera
 from raytracer.scene.inferred import InferredDefaults, inferring
 from raytracer.scene.overrides import SceneOverrides, apply_overrides
@@ -35,18 +38,13 @@ from raytracer.scene.packing.pack import retake, with_boxes
 from raytracer.scene.packing.pose import pose
 from raytracer.scene.packing.render_space import Space
 from raytracer.scene.particles.compressed import keeping_unpacked
+from raytracer.scene.scene import Scene
 from raytracer.settings import LARGEST_SEED, RenderSettings
+from raytracer.trajectory.source import FrameSource
 from raytracer.warning import collected, warn
 
-if TYPE_CHECKING:
-    from raytracer.backends.base import Device, ProgressCall
-    from raytracer.scene.animation import AnimationSettings
-    from raytracer.scene.annotations import Annotations
-    from raytracer.scene.scene import Scene
-    from raytracer.trajectory.source import FrameSource
-
 FIT_FRAMES = 12
-"""Most frames that a camera is fitted to."""
+"""Maximum number of frames that a camera is fitted to."""
 
 FIT_DIRECTIONS = 12
 """Directions that a camera is fitted to which goes around."""
@@ -159,7 +157,7 @@ class Renderer:
         self._frame: int | None = None
         self._points: dict[int, NDArray[np.float64]] = {}  # that the camera follows, by frame
         self._has_lost = False  # whether it was away in a frame
-        self._said: set[str] = set()
+        self._warned: set[str] = set()
         self._uses = Counter(shot.frame for shot in plan.shots)
         self._inferred = InferredDefaults() if fixed is None else fixed.inferred
         try:
@@ -187,7 +185,7 @@ class Renderer:
     def images(
         self, shots: Sequence[Shot], bits: int | None, progress: ProgressCall | None = None
     ) -> Generator[tuple[Shot, Image]]:
-        """Yield the pictures of shots, in order.
+        """Yield the pictures of shots, in order; the next one is prepared meanwhile.
 
         Args:
             shots: of the plan; others are left out.
@@ -211,12 +209,7 @@ class Renderer:
                     following.cancel()
 
     def image(self, shot: Shot, bits: int | None) -> Image:
-        """Return the picture of one shot; the spheres stay for others of the same frame.
-
-        Args:
-            shot: of the plan.
-            bits: 8 to develop on the device, without the film; None keeps the film.
-        """
+        """Return the picture of one shot, as `images`; the spheres stay for others of its frame."""
         before = self._job
         ready = self._context.run(self._prepare, shot)
         if before is not None and before.scene is not ready.job.scene:
@@ -242,11 +235,11 @@ class Renderer:
             self._job.scene.close()
 
     def warn(self, sentence: str) -> None:
-        """Pass a warning on, one about each frame once."""
-        key = sentence.partition(": frame ")[0] if ": frame " in sentence else sentence
-        rest = sentence.partition(": frame ")[2].partition(": ")[2]
-        if (key + rest) not in self._said:
-            self._said.add(key + rest)
+        """Pass a warning on, of those that differ in the number of the frame the first one."""
+        source, _, rest = sentence.partition(": frame ")
+        key = source + rest.partition(": ")[2]
+        if key not in self._warned:
+            self._warned.add(key)
             warn(sentence)
 
     def _load(self, frame: int) -> Scene:
@@ -291,12 +284,12 @@ class Renderer:
         def surroundings(scene: Scene) -> Surroundings:
             return self._surroundings(scene, shots[next(shown)])
 
-        looked = scenes()
-        found = fit(looked, camera, self._directions, aspect, surroundings)
-        for _ in looked:
+        rest = scenes()
+        fitted = fit(rest, camera, self._directions, aspect, surroundings)
+        for _ in rest:
             pass
         self._inferred.freeze()
-        return found
+        return fitted
 
     def _surroundings(self, scene: Scene, shot: Shot) -> Surroundings:
         """Return what a fitted camera shows of a frame beside its spheres."""
@@ -335,11 +328,7 @@ class Renderer:
         return self._points[frame]
 
     def _followed(self, scene: Scene, frame: int, follow: str | int) -> NDArray[np.float64]:
-        """Return the point that is followed; of a particle that is away, where it was last.
-
-        That is looked up in the frames before, so that it does not depend on which frames this
-        process has rendered.
-        """
+        """Return the point that is followed; of a particle that is away, that of a frame before."""
         try:
             return followed(scene, follow)
         except LostError as error:
@@ -427,10 +416,7 @@ class Renderer:
             self._spare.append(image.film)
 
     def _blank(self, settings: RenderSettings) -> Film:
-        """Return a film without samples.
-
-        New memory would be taken from the system page by page, which takes longer than zeros.
-        """
+        """Return a film without samples, in memory that was used: the system's takes longer."""
         blank = (settings.height, settings.width, 4)
         while self._spare:
             sums = self._spare.pop().sums
@@ -440,14 +426,10 @@ class Renderer:
         return Film.blank(settings.width, settings.height)
 
     def _render(self, job: Job, bits: int | None, progress: ProgressCall | None) -> Image:
-        """Render a shot, with the exposure of the first one.
-
-        A film in the memory of the host is developed by the thread that uses its picture, while
-        this one renders the next shot.
-        """
+        """Render a shot, with the exposure of the first one."""
         settings: RenderSettings = job.settings
         if not job.device.has_own_memory:
-            bits = None
+            bits = None  # the thread that uses the picture develops it
         with job.film(self._blank(settings)) as on_device:
             tone = self.tone
             stops = self.exposure
@@ -480,15 +462,3 @@ def _labelled(job: Job, shot: Shot, camera: Camera) -> Job:
     x, y, z = camera.look_at if camera.look_at is not None else (0.0, 0.0, 0.0)
     plan = replace(plan, target=(float(x), float(y), float(z)))
     return replace(job, plan=plan)
-
-
-@contextmanager
-def on_threads(name: str) -> Iterator[ThreadPoolExecutor]:
-    """Give a thread whose waiting tasks are dropped if the block is left by an exception."""
-    pool = ThreadPoolExecutor(1, name)
-    try:
-        yield pool
-    except BaseException:
-        pool.shutdown(wait=True, cancel_futures=True)
-        raise
-    pool.shutdown(wait=True)

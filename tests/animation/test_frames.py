@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from raytracer.animation import store
+from raytracer.animation import frames as frame_files
+from raytracer.animation.frames import MovieFrames
 from raytracer.animation.movie import planes
-from raytracer.animation.store import FrameStore
 from raytracer.errors import OutputError
 
 DIGEST = "0123456789abcdef"
@@ -43,8 +43,8 @@ def test_planes_are_those_of_bt_709(shape: tuple[int, int, int]) -> None:
 def test_frames_come_back_whether_the_disk_is_short_or_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, room: float
 ) -> None:
-    monkeypatch.setattr(store, "ROOM", room)
-    kept = FrameStore(tmp_path / "a.mp4", DIGEST, 2)
+    monkeypatch.setattr(frame_files, "UNCOMPRESSED_SHARE", room)
+    kept = MovieFrames(tmp_path / "a.mp4", DIGEST, 2)
     frame = np.random.default_rng(2).integers(0, 256, (40, 60, 3), dtype=np.uint8)
     kept.write(1, frame)
     np.testing.assert_array_equal(kept.read(1), frame)

@@ -1,0 +1,228 @@
+"""Finished frames of an animation on the disk, from which a run that was ended goes on.
+
+Those of a movie are kept beside it until it is complete: archives of NumPy, whose names have the
+number of the frame and a digest of all that it depends on, and whose checksums reveal damage.
+Numbered pictures are PNG or OpenEXR, and have the digest in their metadata.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import zipfile
+from abc import ABC, abstractmethod
+from contextlib import suppress
+from copy import copy
+from math import isnan, nan
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from raytracer.animation.movie import Pixels, no_transparency
+from raytracer.errors import OutputError, UserError
+from raytracer.files import output
+from raytracer.film import film_file, png
+from raytracer.film.image import Image
+
+NUMBER = re.compile(r"#+|%0?(\d*)d")
+"""What stands for the number in the name of a picture."""
+
+UNCOMPRESSED_SHARE = 1 / 16
+"""Share of the free disk that all frames of a movie may take without compression."""
+
+_KEPT = re.compile(rf"\d{{6,}}-[0-9a-f]{{16}}\.\S+|{re.escape(output.PREFIX)}\S+")
+
+
+class FrameFiles(ABC):
+    """Finished frames, each in a file that has its name when it is complete.
+
+    Args:
+        target: path of the movie, or of numbered pictures with # or %d for the number.
+        digest: of all that the frames depend on, 16 hexadecimal digits.
+        count: number of frames.
+
+    Attributes:
+        folder: of the files.
+    """
+
+    def __init__(self, target: Path, digest: str, count: int) -> None:
+        self.target, self.digest, self.count = target, digest, count
+        self.folder = target.parent
+
+    def in_folder(self, folder: Path) -> Self:
+        """Return the same frames in another folder."""
+        other = copy(self)
+        other.folder = folder
+        return other
+
+    @abstractmethod
+    def path(self, index: int) -> Path:
+        """Return the file of a frame."""
+
+    @abstractmethod
+    def has(self, index: int) -> bool:
+        """Whether a frame is finished."""
+
+    @abstractmethod
+    def exposure(self) -> float | None:
+        """Return the exposure that an earlier run metered in the first frame, or None."""
+
+    @abstractmethod
+    def save(self, index: int, image: Image, exposure: float | None) -> None:
+        """Write a frame, with its metered exposure. Raises UserError: it cannot be written."""
+
+
+class MovieFrames(FrameFiles):
+    """The frames of a movie, in the folder NAME.frames beside it, which is made.
+
+    Raises:
+        OutputError: the folder cannot be made.
+    """
+
+    def __init__(self, target: Path, digest: str, count: int, opaque: bool = False) -> None:
+        super().__init__(target, digest, count)
+        self.opaque = opaque
+        self.folder = target.with_name(f"{target.name}.frames")
+        self.make_folder()
+
+    def make_folder(self) -> None:
+        """Make the folder if it is missing. Raises OutputError."""
+        try:
+            self.folder.mkdir(exist_ok=True)
+        except OSError as error:
+            raise OutputError(
+                f"{self.folder}: cannot be made ({error.strerror}): it keeps finished frames"
+            ) from None
+
+    def path(self, index: int) -> Path:
+        return self.folder / f"{index:06d}-{self.digest}.npz"
+
+    def has(self, index: int) -> bool:
+        return self.path(index).is_file()
+
+    def exposure(self) -> float | None:
+        if not self.has(0):
+            return None
+        stops = float(self._array(0, "exposure"))
+        return None if isnan(stops) else stops
+
+    def save(self, index: int, image: Image, exposure: float | None) -> None:
+        self.write(index, self.pixels_of(image), exposure)
+
+    def pixels_of(self, image: Image) -> Pixels:
+        """Return a picture as it is kept, uint8 (h, w, 3 or 4), in one piece of memory.
+
+        Raises:
+            UserError: it is transparent, and the movie has no transparency.
+        """
+        if self.opaque and image.transparent:
+            raise no_transparency(self.target)
+        return _packed(image.to_uint8())
+
+    def write(self, index: int, pixels: Pixels, exposure: float | None = None) -> None:
+        """Keep a frame, uint8 (h, w, 3 or 4). Raises OutputError: the disk is full."""
+        path = self.path(index)
+        # Compression would take as long as the movie's own.
+        size, free = pixels.nbytes * self.count, shutil.disk_usage(self.folder).free
+        method = zipfile.ZIP_STORED if size < UNCOMPRESSED_SHARE * free else zipfile.ZIP_DEFLATED
+        arrays = {"frame": pixels, "exposure": np.float64(nan if exposure is None else exposure)}
+        try:
+            with output.temporary(self.folder) as new:
+                with zipfile.ZipFile(new, "w", method, compresslevel=1) as archive:
+                    for name, array in arrays.items():
+                        with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                            np.lib.format.write_array(member, np.asarray(array))
+                new.replace(path)
+        except OSError as error:
+            raise OutputError(f"{path}: cannot be written ({error.strerror})") from None
+
+    def read(self, index: int) -> Pixels:
+        """Return a frame that is kept. Raises OutputError: it is damaged."""
+        return self._array(index, "frame")
+
+    def _array(self, index: int, name: str) -> NDArray[Any]:
+        """Return an array of the file of a frame. Raises OutputError: it is damaged."""
+        path = self.path(index)
+        try:
+            with path.open("rb") as file, np.load(file) as archive:
+                array: NDArray[Any] = archive[name]
+        except Exception:  # of zipfile, zlib or NumPy
+            raise OutputError(f"{path}: is damaged: run the command again with --fresh") from None
+        return array
+
+    def remove(self) -> None:
+        """Remove the frames, and the folder if nothing else is in it."""
+        with suppress(OSError):
+            for path in list(self.folder.iterdir()):
+                if _KEPT.fullmatch(path.name):
+                    path.unlink(missing_ok=True)
+        self.remove_folder_if_empty()
+
+    def remove_folder_if_empty(self) -> None:
+        """Remove the folder if no frame is in it."""
+        with suppress(OSError):
+            self.folder.rmdir()
+
+
+class NumberedPictures(FrameFiles):
+    """Numbered pictures: PNG, or films as OpenEXR."""
+
+    @property
+    def is_film(self) -> bool:
+        """Whether they are films."""
+        return self.target.suffix.lower() == ".exr"
+
+    def path(self, index: int) -> Path:
+        digits = len(str(self.count - 1))
+
+        def number(match: re.Match[str]) -> str:
+            width = len(match[0]) if match[0].startswith("#") else int(match[1] or 0)
+            return f"{index:0{max(width, digits if width else 0)}d}"
+
+        return self.folder / NUMBER.sub(number, self.target.name, count=1)
+
+    def has(self, index: int) -> bool:
+        return bool(self._about(index))
+
+    def exposure(self) -> float | None:
+        value = self._about(0).get("exposure")
+        return float(value) if isinstance(value, (int, float)) else None
+
+    def save(self, index: int, image: Image, exposure: float | None) -> None:
+        about = {
+            "frame": index, "of": self.count, "digest": self.digest, "exposure": exposure,
+        }  # fmt: skip
+        image.metadata["animation"] = about
+        if self.is_film:
+            image.film.metadata |= {"animation": about}
+            image.film.save(self.path(index))
+        else:
+            image.save(self.path(index))
+
+    def _about(self, index: int) -> dict[str, Any]:
+        """Return what the metadata of a picture say of the same animation, or {}."""
+        path = self.path(index)
+        if not path.is_file():
+            return {}
+        read = film_file.read_metadata if self.is_film else png.read_metadata
+        try:
+            about = (read(path, is_input=False) or {}).get("animation")
+        except UserError:
+            return {}
+        return about if isinstance(about, dict) and about.get("digest") == self.digest else {}
+
+
+def _packed(pixels: Pixels) -> Pixels:
+    """Return a picture in one piece of memory, which encoders need.
+
+    NumPy copies a picture without its alpha channel three bytes at a time, which takes five times
+    as long as channel by channel.
+    """
+    if pixels.flags.c_contiguous:
+        return pixels
+    packed = np.empty_like(pixels, order="C")
+    for channel in range(pixels.shape[-1]):
+        packed[..., channel] = pixels[..., channel]
+    return packed
