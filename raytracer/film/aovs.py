@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.errors import UserError, shown_value, suggestion
 from raytracer.settings import UNLIMITED
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    import numpy as np
-    from numpy.typing import NDArray
 
 AOVS = {
     "depth": "Z",
@@ -29,13 +27,10 @@ INTEGERS = ("id", "samples")
 """Output variables that are uint32; the others are float32."""
 
 GUIDES = {"denoising_albedo": "albedo", "denoising_normal": "normal"}
-"""Output variables that guide a denoiser, and what they are means of.
-
-They are taken of `GUIDE_RAYS` x `GUIDE_RAYS` rays a pixel, so that edges are smooth.
-"""
+"""Output variables that guide a denoiser, and of which they are the means."""
 
 GUIDE_RAYS = 2
-"""Rays of a guide along each side of a pixel."""
+"""Rays of a guide along each side of a pixel, so that edges are smooth."""
 
 
 def channels(names: Iterable[str]) -> int:
@@ -60,8 +55,6 @@ def check_aovs(names: str | None) -> tuple[str, ...]:
 
 def means(values: NDArray[np.float32], side: int) -> NDArray[np.float32]:
     """Return the means over squares of `side` x `side` pixels, (h, w, channels)."""
-    import numpy as np
-
     height, width, channels = values.shape
     squares = values.reshape(height // side, side, width // side, side, channels)
     return np.asarray(squares.mean(axis=(1, 3), dtype=np.float32))
@@ -81,8 +74,6 @@ def from_hits(
     Returns:
         (h, w) or (h, w, 3); without a hit 0, the depth infinity, the id 2**32 - 1.
     """
-    import numpy as np
-
     values: NDArray[Any] = np.ascontiguousarray(hits[name])
     no_hit = hits["depth"] >= UNLIMITED  # the ground has no id, but a depth
     if name == "depth":

@@ -7,7 +7,7 @@ pixels does not change.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,23 +17,11 @@ if TYPE_CHECKING:
 
 Pixels = NDArray[np.float32]
 
+GLOWS = ((1 / 360, 0.4), (1 / 90, 0.3), (1 / 30, 0.2), (1 / 10, 0.1))
+"""Standard deviations in heights of the full picture, and shares of the spread light: a narrow core
+with wide skirts, as that of lenses and of the eye."""
 
-class Glow(NamedTuple):
-    """One of the Gaussians.
-
-    Args:
-        sigma: standard deviation, in heights of the full picture.
-        weight: share of the spread light.
-    """
-
-    sigma: float
-    weight: float
-
-
-GLOWS = (Glow(1 / 360, 0.4), Glow(1 / 90, 0.3), Glow(1 / 30, 0.2), Glow(1 / 10, 0.1))
-"""A narrow core with wide skirts, as that of lenses and of the eye; the weights add up to 1."""
-
-FINE = 720
+ROWS = 720
 """Rows of the picture in which bloom is computed, about: the narrowest Gaussian is two pixels."""
 
 
@@ -53,28 +41,23 @@ def bloomed(film: Film, amount: float) -> Film:
         return film
     light = film.sums if film.backdrop is None else film.sums[..., :3]
     finite = np.isfinite(light).all(axis=-1, keepdims=True)
-    own = np.where(finite, light, np.float32(0))
+    source = np.where(finite, light, np.float32(0))
     with np.errstate(over="ignore", invalid="ignore"):  # of light near the largest number
-        glow = spread(own, film.height)
+        glow = spread(source, film.height)
         if film.backdrop is None:
             glow[..., 3] = np.maximum(glow[..., 3], film.sums[..., 3])
-        mixed = light + np.float32(amount) * (glow - own)
+        mixed = light + np.float32(amount) * (glow - source)
     result = film.copy()
     result.sums[..., : light.shape[-1]] = np.where(finite, mixed, light)
     return result
 
 
 def spread(light: Pixels, height: int) -> Pixels:
-    """Return light after it is spread by all the Gaussians.
+    """Return light, (h, w, channels), spread by all the Gaussians; the sums of channels stay.
 
-    Args:
-        light: (h, w, channels).
-        height: of the full picture in pixels, the unit of the Gaussians' widths.
-
-    Returns:
-        (h, w, channels) with the sums of the channels unchanged.
+    height: of the full picture in pixels, the unit of the Gaussians' widths.
     """
-    step = max(height // FINE, 1)
+    step = max(height // ROWS, 1)
     coarse = _reduced(light, step)
     rows, columns = coarse.shape[:2]
     gain = _gain(2 * rows, 2 * columns, height / step)
@@ -91,12 +74,7 @@ def spread(light: Pixels, height: int) -> Pixels:
 
 
 def _gain(rows: int, columns: int, height: float) -> NDArray[np.float32]:
-    """Return the Fourier transform of the Gaussians, (rows, columns // 2 + 1).
-
-    Args:
-        rows, columns: of the periodic picture.
-        height: of the full picture in pixels.
-    """
+    """Return the Fourier transform of the Gaussians, (rows, columns // 2 + 1)."""
     y, x = np.fft.fftfreq(rows)[:, None], np.fft.rfftfreq(columns)[None, :]
     gain = np.zeros((rows, columns // 2 + 1))
     for sigma, weight in GLOWS:

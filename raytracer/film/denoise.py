@@ -4,27 +4,21 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.errors import BackendError, UserError
 from raytracer.film.aovs import GUIDES
+from raytracer.film.film import Film
 from raytracer.resources import thread_count
-
-if TYPE_CHECKING:
-    from raytracer.film.film import Film
 
 Pixels = NDArray[np.float32]
 
 
 def require_denoiser() -> None:
-    """Refuse to denoise where the library is missing.
-
-    Raises:
-        UserError: its package is not installed.
-    """
+    """Refuse to denoise where the library is missing. Raises UserError."""
     if find_spec("pyoidn") is None:
         raise UserError("denoising needs a package: pip install 'raytracer[denoise]'")
 

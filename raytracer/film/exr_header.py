@@ -1,13 +1,11 @@
 """Headers of OpenEXR files, checked before the pixels are read.
 
-The library reads a header with its own checks, and then allocates memory by it: the window is
-compared with the size of the file first.
+The library allocates memory by the header: its window is compared with the size of the file first.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from raytracer.errors import DataFileError
 from raytracer.files.access import OpenFile, printed, reading
@@ -15,37 +13,30 @@ from raytracer.settings import MAX_SIDE
 
 MAGIC = b"\x76\x2f\x31\x01"
 
-CHANNELS = 64
-"""Most channels; a film has at most 26."""
+MAX_CHANNELS = 64
+"""Maximum number of channels; a film has at most 26."""
 
 NUMBER = 4
-"""Bytes of a number of a channel, at most."""
+"""Maximum size of a number of a channel in bytes."""
 
 ROWS, COPIES = 32, 3
 """Rows that the library decodes at a time as a rule, and how often it has them in memory."""
 
-RATIO = 4096
-"""Pixels in bytes beyond the bytes of the file, at most: compression does not reach that."""
+MAX_RATIO = 4096
+"""Maximum ratio of the sizes of pixels and file, which compression does not reach."""
 
 
-@dataclass(frozen=True)
-class ExrHeader:
-    """The fields of a header that films need.
-
-    Args:
-        width, height: of the data window, pixels.
-        channels: names.
-        attributes: by name, as the library gives them.
-    """
+class ExrHeader(NamedTuple):
+    """Width and height of the data window in pixels, number of channels, and all attributes."""
 
     width: int
     height: int
-    channels: frozenset[str]
+    channels: int
     attributes: dict[str, Any]
 
     def reading(self) -> int:
         """Return the bytes of memory that OpenEXR needs to read all channels."""
-        return NUMBER * len(self.channels) * self.width * (self.height + COPIES * ROWS)
+        return NUMBER * self.channels * self.width * (self.height + COPIES * ROWS)
 
 
 def check(file: OpenFile, tiles: bool = False) -> ExrHeader:
@@ -67,8 +58,8 @@ def check(file: OpenFile, tiles: bool = False) -> ExrHeader:
         with OpenEXR.File(file.name, header_only=True) as stored:
             parts, values = len(stored.parts), dict(stored.header())
         (x0, y0), (x1, y1) = (tuple(map(int, end)) for end in values["dataWindow"])
-        channels = {each.name: (each.xSampling, each.ySampling) for each in values["channels"]}
-    width, height = x1 - x0 + 1, y1 - y0 + 1
+        sampling = [(each.xSampling, each.ySampling) for each in values["channels"]]
+    header = ExrHeader(x1 - x0 + 1, y1 - y0 + 1, len(sampling), values)
     kinds = (OpenEXR.scanlineimage, OpenEXR.tiledimage) if tiles else (OpenEXR.scanlineimage,)
     if parts != 1 or values.get("type", OpenEXR.scanlineimage) not in kinds:
         raise DataFileError(
@@ -76,14 +67,14 @@ def check(file: OpenFile, tiles: bool = False) -> ExrHeader:
             if tiles
             else f"{file.source}: is an OpenEXR file of another program, not a film"
         )
-    subsampled = any(sampling != (1, 1) for sampling in channels.values())
-    if subsampled or not 1 <= len(channels) <= CHANNELS or max(width, height) > MAX_SIDE:
+    size = f"{header.width}x{header.height} pixels"
+    subsampled = any(each != (1, 1) for each in sampling)
+    too_large = max(header.width, header.height) > MAX_SIDE
+    if subsampled or too_large or not 1 <= header.channels <= MAX_CHANNELS:
+        raise DataFileError(f"{file.source}: its header says {size} of {header.channels} channels")
+    if 2 * header.channels * header.width * header.height > file.size * MAX_RATIO:
         raise DataFileError(
-            f"{file.source}: its header says {width}x{height} pixels of {len(channels)} channels"
+            f"{file.source}: is cut short: {file.size:,} bytes are too few for the {size} that it "
+            "says"
         )
-    if 2 * len(channels) * width * height > file.size * RATIO:
-        raise DataFileError(
-            f"{file.source}: is cut short: {file.size:,} bytes are too few for the "
-            f"{width}x{height} pixels that it says"
-        )
-    return ExrHeader(width, height, frozenset(channels), values)
+    return header

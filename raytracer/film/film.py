@@ -134,18 +134,14 @@ class Film:
                 f"sums: {width}x{height} pixels at {self.x0},{self.y0} reach beyond the picture of "
                 f"{self.width}x{self.height}"
             )
-        self._require_counts()
-
-    def _require_counts(self) -> None:
-        """Check the samples of each pixel. Raises UserError."""
         counts = self.counts
-        if counts is None:
-            return
         fits = isinstance(counts, np.ndarray) and counts.dtype == np.uint32
-        if not fits or counts.shape != self.sums.shape[:2] or counts.max() != self.samples:
+        if counts is not None and not (
+            fits and counts.shape == shape[:2] and counts.max() == self.samples
+        ):
             raise UserError(
                 f"counts: {shown_value(counts)} are not the samples of each pixel: they are uint32 "
-                f"{self.sums.shape[:2]}, at most samples={self.samples:,}"
+                f"{shape[:2]}, at most samples={self.samples:,}"
             )
 
     def mean(self) -> NDArray[np.float32]:
@@ -188,19 +184,11 @@ class Film:
 
     def copy(self) -> Film:
         """Return a copy of the film; only the output variables share memory with it."""
-        return Film(
-            self.sums.copy(),
-            self.samples,
-            self.x0,
-            self.y0,
-            self.width,
-            self.height,
-            dict(self.aovs),
-            dict(self.metadata),
-            self.backdrop,
-            self.source,
-            None if self.counts is None else self.counts.copy(),
-        )
+        counts = None if self.counts is None else self.counts.copy()
+        return replace(
+            self, sums=self.sums.copy(), counts=counts, aovs=dict(self.aovs),
+            metadata=dict(self.metadata),
+        )  # fmt: skip
 
     def tonemap(self, *, bits: int = 8, threads: int = 0, **settings: Any) -> Pixels:
         """Return the film as a picture.
@@ -266,42 +254,23 @@ class Film:
         """
         from raytracer.film import film_file
 
-        stored = film_file.read(path, aovs)
-        film = cls(*stored[:8], source=stored.source)
-        film.counts = stored.counts
-        if stored.backdrop is not None:
-            film.backdrop = Backdrop(*stored.backdrop)
-        return film
+        return film_file.load(path, aovs)
 
 
 def outline(film: Film, metadata: dict[str, Any]) -> str:
-    """Return size, samples, numbers of spheres and others, and output variables as one line.
-
-    Args:
-        film: the film.
-        metadata: of the film or of its picture.
-    """
+    """Return size, samples, numbers of spheres and others, and output variables as one line."""
     height, width = film.sums.shape[:2]
     parts = [f"{width}x{height}"]
     if (width, height) != (film.width, film.height):
         parts[0] += f" at {film.x0},{film.y0} of {film.width}x{film.height}"
     parts.append(samples_text(film))
-    parts += _shown(metadata)
+    counts = {noun: metadata.get(f"{noun}s") for noun in NOUNS}
+    known = [noun for noun, count in counts.items() if type(count) is int and 0 <= count <= MOST]
+    shown = [noun for noun in known if counts[noun]] or known[:1]
+    parts += [counted(counts[noun], noun) for noun in shown]  # type: ignore[arg-type]
     if film.aovs:
         parts.append("with " + ", ".join(film.aovs))
     return ", ".join(parts)
-
-
-def _shown(metadata: dict[str, Any]) -> list[str]:
-    """Return what is shown, as numbers with nouns; no spheres only where there is nothing."""
-    counts = {noun: metadata.get(f"{noun}s") for noun in NOUNS}
-    known = {
-        noun: count
-        for noun, count in counts.items()
-        if type(count) is int and 0 <= count <= MOST  # files may say anything
-    }
-    some = [counted(count, noun) for noun, count in known.items() if count]
-    return some or [counted(0, "sphere")] * ("sphere" in known)
 
 
 def samples_text(film: Film) -> str:
@@ -345,15 +314,7 @@ def checked_crop(width: int, height: int, crop: Crop | None) -> Crop:
 
 
 def check_bits(bits: int, settings: ToneSettings | None = None) -> None:
-    """Refuse bit depths that no PNG has, and dither with 16 bits.
-
-    Args:
-        bits: per channel.
-        settings: None checks the depth alone.
-
-    Raises:
-        UserError: the depth is not 8 or 16, or the settings ask for dither with 16 bits.
-    """
+    """Refuse bit depths that no PNG has, and dither with 16 bits. Raises UserError."""
     if type(bits) is not int or bits not in (8, 16):
         raise UserError(
             f"a PNG has 8 or 16 bits per channel, not {shown_value(bits)}: use bits=8 or bits=16"
@@ -409,8 +370,7 @@ def tone_arguments(
             "background_bottom": backdrop.bottom,
             "background_top": backdrop.top,
         }
-    # As one record, because a window does this for every frame: field by field takes ten times
-    # as long.
+    # As one record, which takes a tenth of the time of field by field.
     dtype = layout.dtype("ToneArgs")
     return np.array([tuple(values.get(name, 0) for name in dtype.names or ())], dtype)
 
@@ -421,15 +381,7 @@ def empty_histogram() -> NDArray[np.void]:
 
 
 def measure(film: Film, settings: ToneSettings, threads: int = 0) -> NDArray[np.void]:
-    """Return the histogram of a film, with its metered exposure.
-
-    Args:
-        film: sums and their number of samples.
-        settings: which pixels are metered.
-        threads: 0 takes every core that the process may use.
-
-    Returns:
-        Structured (1,), dtype FilmHistogram.
+    """Return the histogram of a film with its metered exposure, structured (1,), FilmHistogram.
 
     Raises:
         UserError: the film is damaged.
@@ -437,7 +389,7 @@ def measure(film: Film, settings: ToneSettings, threads: int = 0) -> NDArray[np.
     film, settings = with_bloom(film, settings)
     histogram = empty_histogram()
     args = film_arguments(film, settings)
-    core().measure_film(film.sums, args, _bytes(histogram), thread_count(threads))
+    core().measure_film(film.sums, args, histogram.view(np.uint8), thread_count(threads))
     return histogram
 
 
@@ -446,17 +398,10 @@ def film_arguments(
 ) -> NDArray[np.void]:
     """Return the arguments of the kernels for a film; see `tone_arguments`."""
     height, width = film.sums.shape[:2]
-    place = film.x0, film.y0
     return tone_arguments(
-        (height, width),
-        film.samples,
-        settings,
-        bits,
-        place,
-        film.backdrop,
-        film.height,
-        neighbor_weight,
-    )
+        (height, width), film.samples, settings, bits, (film.x0, film.y0), film.backdrop,
+        film.height, neighbor_weight,
+    )  # fmt: skip
 
 
 def develop(
@@ -494,17 +439,14 @@ def develop(
     if out is None:
         out = np.empty(film.sums.shape, np.uint8 if bits == 8 else np.uint16)
     args = film_arguments(film, settings, bits, neighbor_weight)
-    core().tone_map_film(film.sums, args, _bytes(histogram), out, thread_count(threads))
+    core().tone_map_film(film.sums, args, histogram.view(np.uint8), out, thread_count(threads))
     return out
 
 
 def measure_and_develop(
     film: Film, settings: ToneSettings, bits: int = 8, threads: int = 0
 ) -> tuple[Pixels, NDArray[np.void]]:
-    """Return the picture of a film, and its histogram with the counts of the picture.
-
-    Arguments and errors are those of `develop`.
-    """
+    """Return the picture of a film, and its histogram; arguments and errors as for `develop`."""
     check_bits(bits, settings)
     film, settings = with_bloom(film, settings)
     histogram = measure(film, settings, threads)
@@ -512,10 +454,7 @@ def measure_and_develop(
 
 
 def with_bloom(film: Film, settings: ToneSettings) -> tuple[Film, ToneSettings]:
-    """Return a film with the bloom of the settings, and settings without; checks the film.
-
-    All pixels of the returned film have the same number of samples.
-    """
+    """Return a checked, even film with the bloom of the settings, and settings without."""
     film.require_whole()
     film = film.evened()
     if settings.bloom == 0:
@@ -526,10 +465,7 @@ def with_bloom(film: Film, settings: ToneSettings) -> tuple[Film, ToneSettings]:
 
 
 def encode(film: Film, bits: int = 8, threads: int = 0) -> Pixels:
-    """Return a film by the sRGB curve of IEC 61966-2-1 alone, rounded to the nearest integer.
-
-    Arguments and result are those of `develop`.
-    """
+    """Return a film by the sRGB curve of IEC 61966-2-1 alone, rounded to the nearest integer."""
     return develop(film, ToneSettings(dither=False), bits, threads)
 
 
@@ -540,20 +476,14 @@ def statistics(film: Film, settings: ToneSettings, threads: int = 0) -> Statisti
 
 
 def common_exposure(films: Iterable[Film], settings: ToneSettings, threads: int = 0) -> float:
-    """Return the automatic exposure of several films together, in stops.
-
-    They are measured one after the other, so that an iterator need not hold all at once.
-    """
+    """Return the automatic exposure of several films together, in stops."""
     # `map` releases a film before it takes the next.
     total = merged(list(map(lambda film: measure(film, settings, threads), films)))  # noqa: C417
-    return float(core().meter(tone_arguments((1, 1), 1, settings), _bytes(total)))
+    return float(core().meter(tone_arguments((1, 1), 1, settings), total.view(np.uint8)))
 
 
 def non_finite_pixels(film: Film) -> tuple[int, tuple[int, int]] | None:
-    """Return how many pixels hold a NaN or an infinity, and x, y of the first of them.
-
-    The place is that in the full picture; None is returned if all pixels are finite.
-    """
+    """Return how many pixels are not finite, and x, y of the first in the full picture, or None."""
     count, first = 0, (0, 0)
     for y, row in enumerate(film.sums):
         bad = ~np.isfinite(row).all(axis=-1)
@@ -561,8 +491,3 @@ def non_finite_pixels(film: Film) -> tuple[int, tuple[int, int]] | None:
             first = first if count else (film.x0 + int(bad.argmax()), film.y0 + y)
             count += here
     return (count, first) if count else None
-
-
-def _bytes(histogram: NDArray[np.void]) -> NDArray[np.uint8]:
-    """Return the same memory as bytes."""
-    return histogram.view(np.uint8)

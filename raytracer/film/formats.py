@@ -6,17 +6,16 @@ which is imported when one is needed.
 
 from __future__ import annotations
 
+import warnings
 import zlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
+
+import numpy as np
 
 from raytracer.arguments import whole
 from raytracer.errors import OutputError, UserError, nearest
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    from raytracer.film.film import Pixels
+from raytracer.film.film import Pixels
 
 
 class Format(NamedTuple):
@@ -79,15 +78,15 @@ def format_of(path: str | Path) -> Format:
         OutputError: it has no ending, or that of no format.
     """
     suffix = Path(path).suffix.lower()
-    found = SUFFIXES.get(suffix)
-    if found is None:
+    kind = SUFFIXES.get(suffix)
+    if kind is None:
         near = nearest(suffix, SUFFIXES) if suffix.startswith((".j", ".p", ".t")) else None
         hint = f"did you mean '{near}'?" if near else f"known are {', '.join(SUFFIXES)}"
         raise OutputError(
             f"{path}: the ending of a picture's name says its format, and "
             f"{suffix or 'a missing one'} is none; {hint}"
         )
-    return found
+    return kind
 
 
 def require(
@@ -111,43 +110,44 @@ def require(
         OutputError: there is no such format, or it cannot hold the picture.
         UserError: the quality is out of range.
     """
-    found = format_of(path)
-    if quality is not None:
-        whole(quality, "quality", 1, 100, UserError)
-        if not found.quality:
-            lossy = ", ".join(each.suffixes[0] for each in FORMATS if each.quality)
-            raise OutputError(
-                f"{path}: {found.name} keeps every value and has no quality: leave it out, or give "
-                f"a name that ends in one of {lossy}"
-            )
-    if bits not in found.bits:
-        raise OutputError(
-            f"{path}: {found.name} has {found.bits[-1]} bits per channel, not {bits}: give a name "
-            "that ends in .png or .tiff"
+    kind = format_of(path)
+    name, problem = kind.name, None
+    if quality is not None and whole(quality, "quality", 1, 100, UserError) and not kind.quality:
+        lossy = ", ".join(each.suffixes[0] for each in FORMATS if each.quality)
+        problem = (
+            f"{name} keeps every value and has no quality: leave it out, or give a name that ends "
+            f"in one of {lossy}"
         )
-    if transparent and not found.alpha:
-        raise OutputError(
-            f"{path}: {found.name} cannot be transparent, and the picture is: give it a background "
-            "(--background white), or a name that ends in .png or .webp"
+    elif bits not in kind.bits:
+        problem = (
+            f"{name} has {kind.bits[-1]} bits per channel, not {bits}: give a name that ends in "
+            ".png or .tiff"
         )
-    if found.side and max(size) > found.side:
-        raise OutputError(
-            f"{path}: {found.name} has at most {found.side:,} pixels a side, and the picture has "
-            f"{size[0]:,}x{size[1]:,}: give a name that ends in .png or .tiff"
+    elif transparent and not kind.alpha:
+        problem = (
+            f"{name} cannot be transparent, and the picture is: give it a background (--background "
+            "white), or a name that ends in .png or .webp"
         )
-    if found is PDF:
+    elif kind.side and max(size) > kind.side:
+        problem = (
+            f"{name} has at most {kind.side:,} pixels a side, and the picture has {size[0]:,}x"
+            f"{size[1]:,}: give a name that ends in .png or .tiff"
+        )
+    elif kind is PDF:
         from raytracer.drawing.pdf import require as require_matplotlib
 
         require_matplotlib()
-    if found.name in ("WEBP", "AVIF"):
+    elif name in ("WEBP", "AVIF"):
         from PIL import features
 
-        if not features.check(found.name.lower()):
-            raise OutputError(
-                f"{path}: the installed Pillow cannot write {found.name}: pip install --upgrade "
-                "pillow, or give another ending"
+        if not features.check(name.lower()):
+            problem = (
+                f"the installed Pillow cannot write {name}: pip install --upgrade pillow, or give "
+                "another ending"
             )
-    return found
+    if problem is not None:
+        raise OutputError(f"{path}: {problem}")
+    return kind
 
 
 def write(
@@ -168,8 +168,6 @@ def write(
         quality: 1..100.
         dpi: pixels of an inch that a TIFF or JPEG states, or None.
     """
-    import numpy as np
-
     if kind is TIFF:
         _write_tiff(file, pixels, texts, dpi)
         return
@@ -194,8 +192,9 @@ def _write_tiff(file: BinaryIO, pixels: Pixels, texts: dict[int, str], dpi: floa
     from PIL import TiffImagePlugin as Tiff
 
     height, width, channels = pixels.shape
+    data = pixels.astype(pixels.dtype.newbyteorder("<"), copy=False)
     strips = [
-        zlib.compress(_little_endian(pixels[top : top + STRIP_ROWS]))
+        zlib.compress(data[top : top + STRIP_ROWS].tobytes())
         for top in range(0, height, STRIP_ROWS)
     ]
     sizes = tuple(map(len, strips))
@@ -226,20 +225,12 @@ def _write_tiff(file: BinaryIO, pixels: Pixels, texts: dict[int, str], dpi: floa
         file.write(strip)
 
 
-def _little_endian(pixels: Pixels) -> bytes:
-
-    data: np.ndarray[Any, Any] = pixels.astype(pixels.dtype.newbyteorder("<"), copy=False)
-    return data.tobytes()
-
-
 def read_description(file: BinaryIO) -> str | None:
     """Return the description in a picture that `write` made; None where there is none.
 
     Raises:
         Exception: of any kind, if it is no picture or is damaged.
     """
-    import warnings
-
     from PIL import Image as Pillow
 
     with warnings.catch_warnings():

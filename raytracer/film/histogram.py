@@ -6,24 +6,21 @@ import io
 import os
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.errors import UserError
 from raytracer.files import output
+from raytracer.film.film import Pixels
 from raytracer.film.statistics import FIRST, LAST, Statistics, edges
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from raytracer.film.film import Pixels
 
 LIGHT, MARK = "#2a6fbb", "#444444"
 CHANNELS = (("red", "#c8402f"), ("green", "#3c8d40"), ("blue", "#2f62c8"))
 MIDDLE_GREY = 0.18
 STRIP = 1 << 20
-"""Values that are counted at a time."""
+"""Values that are counted at a time, which needs many times their memory."""
 
 
 def check(path: str | Path) -> Path:
@@ -99,22 +96,17 @@ def _film(axis: Any, statistics: Statistics) -> None:
 
 
 def _count(pixels: Pixels, counted: NDArray[np.bool_] | None) -> tuple[NDArray[np.int64], int]:
-    """How often each code of 8 bits occurs, (3, 256), and in how many pixels.
-
-    In strips of rows: counting needs many times the memory of what is counted.
-    """
+    """How often each code of 8 bits occurs, (3, 256), and in how many pixels."""
     counts, covered = np.zeros((3, 256), np.int64), 0
-    if not len(pixels):
-        return counts, covered
-    rows = max(STRIP // pixels[0].size, 1)
+    rows = max(STRIP // max(pixels[:1].size, 1), 1)
     for start in range(0, len(pixels), rows):
         strip = pixels[start : start + rows]
         values = strip if strip.dtype == np.uint8 else (strip >> 8).astype(np.uint8)
         shown = counted[start : start + rows] if counted is not None else ...
-        there = values[shown].reshape(-1, 4)
-        covered += len(there)
+        codes = values[shown].reshape(-1, 4)
+        covered += len(codes)
         for index in range(3):
-            counts[index] += np.bincount(there[:, index], minlength=256)
+            counts[index] += np.bincount(codes[:, index], minlength=256)
     return counts, covered
 
 

@@ -131,13 +131,7 @@ class Image:
         return self._statistics(self._developed(bits)[1])
 
     def keep(self, bits: int, pixels: Pixels, histogram: NDArray[np.void]) -> None:
-        """Use a picture that the device developed from the film with these settings.
-
-        Args:
-            bits: per channel.
-            pixels: uint8 or uint16 (h, w, 4), sRGB with straight alpha.
-            histogram: of the film, structured (1,), dtype FilmHistogram.
-        """
+        """Use a picture and a histogram that the device made of the film with these settings."""
         self._developed_on_device[bits, self.film.samples] = pixels, histogram
 
     @cached_property
@@ -278,7 +272,6 @@ class Image:
         quality: int | None = None,
     ) -> None:
         """Write a file with metadata; None is a PNG."""
-        # The time of writing is not known before the file is written.
         stages = {k: v for k, v in self.timings.items() if k not in ("write", "total")}
         timings = stages | {"total_before_write": sum(stages.values())}
         statistics = self._statistics(histogram).to_dict()
@@ -288,7 +281,7 @@ class Image:
             about["denoised"] = True
         software, description = f"raytracer {__version__}", json.dumps(about | {"timings": timings})
         if kind is not None and kind.name in ("SVG", "PDF"):
-            overlay = self.overlay or self._blank_overlay()
+            overlay = self.overlay or self._empty_overlay()
             overlay.write(file, self._visible(overlay.shaded(pixels)), kind.name, description)
             return
         pixels = self._visible(self._annotated(pixels))
@@ -305,8 +298,7 @@ class Image:
         """Return a developed picture with what is drawn over it."""
         return pixels if self.overlay is None else self.overlay.over(pixels)
 
-    def _blank_overlay(self) -> Overlay:
-        """Return an overlay with nothing on it, for formats that have one."""
+    def _empty_overlay(self) -> Overlay:
         from raytracer.drawing.overlay import Overlay
         from raytracer.drawing.shapes import Drawing, point_of
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import struct
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -18,8 +19,6 @@ from raytracer.memory import size_text
 from raytracer.resources import busy_threads
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     import numpy as np
     from numpy.typing import NDArray
 
@@ -33,11 +32,8 @@ _KEY_START = KEY.encode() + b"\0"
 INCH = 0.0254
 """Metres of an inch."""
 
-METADATA_BYTES = 1 << 24
-"""Most bytes of the metadata; those of a picture have a few thousand."""
-
-MOST_CHUNKS = 1 << 20
-"""Most chunks of a file in which the metadata are searched."""
+MAX_METADATA = 1 << 24
+"""Maximum size of the metadata in bytes; those of a picture have a few thousand."""
 
 COMPRESSION = 1
 """Level of zlib: the fastest, because noise compresses little better at higher levels."""
@@ -46,7 +42,7 @@ BLOCK = 1 << 19
 """Bytes that a thread compresses at a time; the cuts add less than 0.1% to the size."""
 
 IDAT_BYTES = 1 << 26
-"""Most bytes of an IDAT chunk (of 2^31 - 1 in the format); most pictures have one chunk."""
+"""Maximum size of an IDAT chunk in bytes (of 2^31 - 1 in the format)."""
 
 # The first two bytes of a zlib stream: deflate, 32 KiB window, fastest level.
 _ZLIB_HEADER = b"\x78\x01"
@@ -64,12 +60,10 @@ def chunk(kind: bytes, data: bytes | bytearray) -> bytes:
     return b"".join((struct.pack(">I", len(data)), kind, data, check))
 
 
-def encode(
-    pixels: Pixels, text: dict[str, str], threads: int = 0, *, compressed: bool = True
-) -> bytes:
+def encode(pixels: Pixels, text: dict[str, str], threads: int = 0) -> bytes:
     """Return a PNG file as bytes; arguments as for `write`."""
     file = io.BytesIO()
-    write(file, pixels, text, threads, compressed=compressed)
+    write(file, pixels, text, threads)
     return file.getvalue()
 
 
@@ -79,8 +73,6 @@ def write(
     text: dict[str, str],
     threads: int = 0,
     dpi: float | None = None,
-    *,
-    compressed: bool = True,
 ) -> None:
     """Write a PNG file in parts; its bytes do not depend on the number of threads.
 
@@ -90,7 +82,6 @@ def write(
         text: keys and ASCII values of the text chunks.
         threads: 0 takes every core that the process may use.
         dpi: pixels of an inch, or None.
-        compressed: False for a large file in a tenth of the time.
     """
     height, width, channels = pixels.shape
     depth = 8 * pixels.dtype.itemsize
@@ -101,42 +92,36 @@ def write(
         file.write(chunk(b"pHYs", struct.pack(">IIB", per_meter, per_meter, 1)))
     for key, value in text.items():
         file.write(chunk(b"tEXt", f"{key}\0{value}".encode("latin-1")))
-    _write_data(file, _compressed(pixels, threads, COMPRESSION if compressed else 0))
-    file.write(chunk(b"IEND", b""))
-
-
-def _write_data(file: BinaryIO, parts: Iterable[bytes]) -> None:
-    """Write IDAT chunks, all but the last of exactly `IDAT_BYTES`, while they are made."""
     data = bytearray()
-    for part in parts:
+    for part in _compressed(pixels, threads):
         data += part
         while len(data) > IDAT_BYTES:
             file.write(chunk(b"IDAT", data[:IDAT_BYTES]))
             del data[:IDAT_BYTES]
-    file.write(chunk(b"IDAT", data))
+    file.write(chunk(b"IDAT", data) + chunk(b"IEND", b""))
 
 
-def _compressed(pixels: Pixels, threads: int, level: int) -> Iterator[bytes]:
+def _compressed(pixels: Pixels, threads: int) -> Iterator[bytes]:
     """Yield a zlib stream of blocks that several threads compress."""
     height, row = pixels.shape[0], pixels[0].nbytes + 1  # with the filter type of the row
     total = height * row
     blocks = [(at, min(at + BLOCK, total)) for at in range(0, total, BLOCK)]
     yield _ZLIB_HEADER
     check = 1
-    parts = _in_order(pixels, blocks, threads, level)
-    for (begin, end), (data, own) in zip(blocks, parts, strict=True):
-        check = _joined_adler(check, own, end - begin)
+    parts = _in_order(pixels, blocks, threads)
+    for (begin, end), (data, block_check) in zip(blocks, parts, strict=True):
+        check = _joined_adler(check, block_check, end - begin)
         yield data
     yield struct.pack(">I", check)
 
 
 def _in_order(
-    pixels: Pixels, blocks: list[tuple[int, int]], threads: int, level: int
+    pixels: Pixels, blocks: list[tuple[int, int]], threads: int
 ) -> Iterator[tuple[bytes, int]]:
     """Yield the compressed blocks and their checksums; at most four blocks a thread wait."""
     last = blocks[-1]
     if len(blocks) == 1:
-        yield _deflate(pixels, *last, True, level)
+        yield _deflate(pixels, *last, True)
         return
     from collections import deque
     from concurrent.futures import Future, ThreadPoolExecutor
@@ -146,7 +131,7 @@ def _in_order(
     pool = ThreadPoolExecutor(count)
     try:
         for block in blocks:
-            waiting.append(pool.submit(_deflate, pixels, *block, block == last, level))
+            waiting.append(pool.submit(_deflate, pixels, *block, block == last))
             if len(waiting) > 4 * count:
                 yield waiting.popleft().result()
         while waiting:
@@ -155,35 +140,26 @@ def _in_order(
         pool.shutdown(cancel_futures=True)
 
 
-def _deflate(pixels: Pixels, begin: int, end: int, last: bool, level: int) -> tuple[bytes, int]:
-    """Return bytes begin to end of the filtered picture as raw deflate, and their Adler-32.
-
-    The data end at a byte, so that blocks can be joined.
-    """
+def _deflate(pixels: Pixels, begin: int, end: int, last: bool) -> tuple[bytes, int]:
+    """Return bytes begin to end of the filtered picture as raw deflate, and their Adler-32."""
     block = _filtered(pixels, begin, end).data
-    stream = zlib.compressobj(level, zlib.DEFLATED, -zlib.MAX_WBITS)
+    stream = zlib.compressobj(COMPRESSION, zlib.DEFLATED, -zlib.MAX_WBITS)
     start = stream.compress(block)
-    rest = stream.flush(zlib.Z_FINISH if last else zlib.Z_SYNC_FLUSH)
+    rest = stream.flush(zlib.Z_FINISH if last else zlib.Z_SYNC_FLUSH)  # to the end of a byte
     return start + rest, zlib.adler32(block)
 
 
 def _filtered(pixels: Pixels, begin: int, end: int) -> NDArray[np.uint8]:
-    """Return bytes begin to end of all rows, filtered by "up", each after its filter type.
+    """Return bytes begin to end of all rows, as differences to the row above ("up").
 
-    The filter is the difference to the row above, byte by byte. 16-bit samples are stored with the
-    high byte first.
+    Each row follows its filter type. 16-bit samples are stored with the high byte first.
     """
     import numpy as np
 
-    row, size = pixels[0].nbytes + 1, pixels[0, 0].nbytes
+    row = pixels[0].nbytes + 1
     first, stop = begin // row, -(-end // row)
     above = max(first - 1, 0)
-    skipped = first * row
     part = pixels[above:stop]
-    if stop - first == 1:  # only the necessary pixels of a row that is longer than a block
-        left = max(begin - skipped - 1, 0) // size
-        part = part[:, left : -((skipped + 1 - end) // size)]
-        skipped += left * size
     big_endian = part.astype(part.dtype.newbyteorder(">"), order="C", copy=False)
     rows = np.ascontiguousarray(big_endian).view(np.uint8).reshape(stop - above, -1)
     out = np.empty((stop - first, 1 + rows.shape[1]), np.uint8)
@@ -193,7 +169,7 @@ def _filtered(pixels: Pixels, begin: int, end: int) -> NDArray[np.uint8]:
         np.subtract(rows[1:], rows[:-1], out=out[1:, 1:])
     else:
         np.subtract(rows[1:], rows[:-1], out=out[:, 1:])
-    return out.reshape(-1)[begin - skipped : end - skipped]
+    return out.reshape(-1)[begin - first * row : end - first * row]
 
 
 def _joined_adler(first: int, second: int, length: int) -> int:
@@ -204,9 +180,7 @@ def _joined_adler(first: int, second: int, length: int) -> int:
 
 
 def read_metadata(path: Path, is_input: bool = True) -> dict[str, Any] | None:
-    """Return the metadata of a picture; None if the file has none.
-
-    Only the headers of the other chunks are read.
+    """Return the metadata of a picture, without its pixels; None if the file has none.
 
     Args:
         path: of the picture.
@@ -226,9 +200,9 @@ def read_metadata(path: Path, is_input: bool = True) -> dict[str, Any] | None:
         for kind, size in _chunks(file):
             if kind != b"tEXt" or file.file.peek(len(KEY) + 1)[: len(KEY) + 1] != _KEY_START:
                 continue
-            if size > METADATA_BYTES:
+            if size > MAX_METADATA:
                 raise DataFileError(
-                    f"{file.source}: its metadata have more than {size_text(METADATA_BYTES)}"
+                    f"{file.source}: its metadata have more than {size_text(MAX_METADATA)}"
                 )
             body, checksum = file.file.read(size), file.file.read(4)
             if int.from_bytes(checksum, "big") != zlib.crc32(kind + body):
@@ -260,7 +234,7 @@ def _svg_description(file: BinaryIO) -> str | None:
     if b"<svg" not in start or begin < 0:
         return None
     data = start[begin + len(b"<desc>") :]
-    while b"</desc>" not in data and len(data) <= METADATA_BYTES and (more := file.read(1 << 16)):
+    while b"</desc>" not in data and len(data) <= MAX_METADATA and (more := file.read(1 << 16)):
         data += more
     from html import unescape
 
@@ -282,11 +256,8 @@ def is_foreign(path: Path) -> bool:
 def _chunks(file: OpenFile) -> Iterator[tuple[bytes, int]]:
     """Yield type and size of each chunk, with the file at its data."""
     at = len(SIGNATURE)
-    for _ in range(MOST_CHUNKS):
-        file.file.seek(at)
-        head = file.file.read(8)
-        if len(head) < 8:
-            return
+    while len(head := file.file.read(8)) == 8:
         (size,) = struct.unpack_from(">I", head)
         yield head[4:], size
         at += size + 12
+        file.file.seek(at)

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import exp2, log2
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.layout import constant
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 # Bins of kernels/film/histogram.h: three of their own, then eight a stop from 2**-16 to 2**15.
 UNCOVERED, NON_FINITE, BLACK = map(constant, ("kBinUncovered", "kBinNonFinite", "kBinBlack"))
@@ -23,11 +21,7 @@ RANGE = (0.1, 99.9)
 
 
 def edges() -> NDArray[np.float32]:
-    """Return the lower edges of the luminance bins, float32 (249,).
-
-    Bin FIRST + i holds luminances from edges[i] to below edges[i + 1]; the last bin has no upper
-    edge.
-    """
+    """Return the lower edges of the luminance bins from FIRST on, float32 (249,)."""
     return ((np.arange(FIRST, LAST + 1, dtype=np.uint32) + np.uint32(OFFSET)) << 20).view("f4")
 
 
@@ -99,12 +93,7 @@ class Statistics:
 
 
 def statistics_of(histogram: NDArray[np.void], exposure: float) -> Statistics:
-    """Return the statistics of a film.
-
-    Args:
-        histogram: structured (1,), dtype FilmHistogram, with the counts of the picture.
-        exposure: of the picture, in stops.
-    """
+    """Return the statistics of a film by its FilmHistogram, structured (1,), and its exposure."""
     record = histogram[0]
     bins = record["bins"].astype(np.int64)
     lit = int(bins[FIRST:].sum())

@@ -36,7 +36,8 @@ def test_a_point_becomes_the_sum_of_gaussians() -> None:
         s2 = (sigma * 720) ** 2
         wanted += weight * np.exp(-(x**2 + y**2) / (2 * s2)) / (2 * np.pi * s2)
     inside = np.hypot(x, y) < 60
-    widest = GLOWS[-1].weight / (2 * np.pi * (GLOWS[-1].sigma * 720) ** 2)
+    sigma, weight = GLOWS[-1]
+    widest = weight / (2 * np.pi * (sigma * 720) ** 2)
     assert np.abs(glow - wanted)[inside].max() < 1.2 * widest + 1e-5
 
 
