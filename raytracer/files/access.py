@@ -9,7 +9,6 @@ sentence.
 from __future__ import annotations
 
 import errno
-import io
 import os
 import select
 import stat
@@ -18,7 +17,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from io import BufferedReader
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, TypeGuard, TypeVar
+from typing import IO, Any, TypeGuard
 
 from raytracer.errors import (
     NO_MEMORY,
@@ -32,11 +31,6 @@ from raytracer.errors import (
 from raytracer.files import inputs
 from raytracer.memory import size_text
 from raytracer.resources import available_memory, is_lack_of_memory, is_lack_of_threads
-
-if TYPE_CHECKING:
-    from typing_extensions import Buffer
-
-T = TypeVar("T")
 
 STANDARD_INPUT = Path("-")
 """The name of standard input on the command line and in `raytracer.load`."""
@@ -53,23 +47,10 @@ PIECE = 1 << 20
 _WINDOW = 1 << 12
 """Bytes in which the end of a line is searched first: most lines are shorter."""
 
-_KINDS = (
-    (stat.S_ISDIR, "is a folder; name a file in it"),
-    (stat.S_ISFIFO, "is a pipe; only regular files are read, and standard input as '-'"),
-    (stat.S_ISCHR, "is a device; only regular files are read, and standard input as '-'"),
-    (stat.S_ISBLK, "is a device; only regular files are read"),
-    (stat.S_ISSOCK, "is a socket; only regular files are read"),
-)
-
 _REASONS = {
     errno.ENOENT: "there is no such file",
     errno.ENOTDIR: "there is no such file: a part of its path is a file, not a folder",
     errno.EACCES: "may not be read; check its permissions and those of its folders",
-    errno.EPERM: "may not be read; check its permissions",
-    errno.ELOOP: "is a symbolic link that leads back to itself",
-    errno.ENAMETOOLONG: "its name or its path is too long for a file",
-    errno.ENXIO: "is a socket or a device; only regular files are read",
-    errno.EISDIR: "is a folder; name a file in it",
 }
 
 
@@ -225,10 +206,13 @@ def opened(
             yield file
         return
     source = str(path) if source is None else source
-    with _descriptor(path, source, error) as stream:
-        if is_input:
-            inputs.note(os.fstat(stream.fileno()), path, source)
-        yield OpenFile(stream, path, source)
+    try:
+        with _regular(path, source, error) as stream:
+            if is_input:
+                inputs.note(os.fstat(stream.fileno()), path, source)
+            yield OpenFile(stream, path, source)
+    except OSError as problem:  # also of a disk that fails while the file is read
+        raise error(f"{source}: {reason(problem)}") from None
 
 
 def reopened(descriptor: int, path: Path, source: str) -> OpenFile:
@@ -240,11 +224,11 @@ def reopened(descriptor: int, path: Path, source: str) -> OpenFile:
         source: its name in messages.
     """
     try:
-        own = os.open(f"/dev/fd/{descriptor}", os.O_RDONLY | os.O_CLOEXEC)
+        again = os.open(f"/dev/fd/{descriptor}", os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
-        own = os.dup(descriptor)
+        again = os.dup(descriptor)
     os.close(descriptor)
-    return OpenFile(BufferedReader(_Regular(own, source, DataFileError)), path, source)
+    return OpenFile(os.fdopen(again, "rb"), path, source)
 
 
 def require_file(path: str | Path, source: str, error: type[UserError] = DataFileError) -> None:
@@ -261,57 +245,23 @@ def is_file(path: str | Path) -> bool:
         return False
 
 
-class _Regular(io.FileIO):
-    """A regular file whose read errors become one sentence.
-
-    A disk may fail, a network file system may lose the file, and the kernel's file systems
-    (`/proc`) may refuse to read what looks like a file, or have no content yet.
-    """
-
-    def __init__(self, descriptor: int, source: str, error: type[UserError]) -> None:
-        super().__init__(descriptor, "rb")
-        self._source, self._error = source, error
-
-    def readinto(self, buffer: Buffer, /) -> int:
-        with self._translated():
-            return int(self._present(super().readinto(buffer)))
-
-    def readall(self) -> bytes:
-        with self._translated():
-            return self._present(super().readall())
-
-    @contextmanager
-    def _translated(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as problem:
-            raise self._error(f"{self._source}: {reason(problem)}") from None
-
-    def _present(self, result: T | None) -> T:
-        if result is None:  # reading would block
-            raise self._error(f"{self._source}: is no regular file: it has no content yet")
-        return result
-
-
-def _descriptor(path: Path, source: str, error: type[UserError]) -> BufferedReader:
+def _regular(path: Path, source: str, error: type[UserError]) -> BufferedReader:
     """Return the stream of a regular file."""
-    # Without O_NONBLOCK, opening a pipe without writer would block before it can be refused.
-    flags = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
     try:
-        descriptor = os.open(path, flags)
-    except OSError as problem:
-        raise error(f"{source}: {reason(problem)}") from None
+        # Without O_NONBLOCK, opening a pipe without writer would block before it can be refused.
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
     except ValueError:  # a null byte, or characters that the file system's encoding lacks
         raise error(f"{source}: is no possible name of a file here") from None
-    try:
-        mode = os.fstat(descriptor).st_mode
-        if not stat.S_ISREG(mode):
-            kind = next((text for test, text in _KINDS if test(mode)), "is no regular file")
-            raise error(f"{source}: {kind}")
-        return BufferedReader(_Regular(descriptor, source, error))
-    except BaseException:
-        os.close(descriptor)
-        raise
+    mode = os.fstat(descriptor).st_mode
+    if stat.S_ISREG(mode):
+        return os.fdopen(descriptor, "rb")
+    os.close(descriptor)
+    if stat.S_ISDIR(mode):
+        raise error(f"{source}: is a folder; name a file in it")
+    raise error(
+        f"{source}: is a pipe, a device or a socket; only regular files are read, and standard "
+        "input as '-'"
+    )
 
 
 def reason(problem: OSError) -> str:
@@ -364,8 +314,8 @@ def _spool(source: str, error: type[UserError]) -> BufferedReader:
 
 
 def _next_piece(stream: IO[bytes]) -> bytes:
-    """Return the next bytes of standard input; b"" at its end."""
-    while (piece := stream.read(PIECE)) is None:  # the stream does not block
+    """Return the next bytes of standard input, which may not block; b"" at its end."""
+    while (piece := stream.read(PIECE)) is None:
         select.select([stream], [], [])
     return piece
 
@@ -377,11 +327,7 @@ def reading(source: str, kind: str, error: type[UserError] = DataFileError) -> I
     Args:
         source: name of the file, or of the part of it, in messages.
         kind: format of the file, for example ".npz".
-        error: class of the errors.
-
-    Raises:
-        UserError: of the class `error`.
-        MemoryNeedError: memory ran out.
+        error: class of the errors; MemoryNeedError where memory ran out.
     """
     import warnings
 
@@ -438,67 +384,49 @@ def printed() -> Iterator[list[str]]:
 
 
 def parse_json(text: str, source: str, what: str) -> dict[str, Any]:
-    """Return the object that a JSON text holds.
-
-    Args:
-        text: the JSON text.
-        source: name of the file in messages.
-        what: name of the text in messages, for example "its metadata".
+    """Return the object of a JSON text; what: its name in messages, for example "its metadata".
 
     Raises:
         DataFileError: it is not JSON, nested too deeply, or no object.
     """
     import json
 
+    problem = ""
+    values: dict[str, Any]
     try:
         values = json.loads(text, object_pairs_hook=lambda pairs: unique(pairs, source))
+        if not isinstance(values, dict):
+            problem = "no object of JSON"
+        elif _depth(values) > JSON_LEVELS:  # printing it would recurse as deep
+            problem = "nested too deeply"
     except RecursionError:
-        raise DataFileError(f"{source}: {what} are damaged: they are nested too deeply") from None
-    except ValueError as problem:
-        raise DataFileError(
-            f"{source}: {what} are damaged: they are not JSON ({_first_line(problem)})"
-        ) from None
-    if not isinstance(values, dict):
-        raise DataFileError(f"{source}: {what} are damaged: they are no object of JSON")
-    level: list[Any] = [values]
-    for _ in range(JSON_LEVELS):
-        level = [item for each in level for item in _items(each)]
-    if level:  # printing it would recurse as deep
-        raise DataFileError(f"{source}: {what} are damaged: they are nested too deeply")
+        problem = "nested too deeply"
+    except ValueError as error:
+        problem = f"not JSON ({_first_line(error)})"
+    if problem:
+        raise DataFileError(f"{source}: {what} are damaged: they are {problem}") from None
     return values
 
 
 def unique(
     pairs: list[tuple[str, Any]], source: str, error: type[UserError] = DataFileError
 ) -> dict[str, Any]:
-    """Return an object of JSON whose keys are unique; the parser itself keeps the last value.
-
-    Args:
-        pairs: the keys and their values.
-        source: name of the file in messages.
-        error: class of the errors.
-
-    Raises:
-        UserError: of the class `error`: a key has two values, or holds half a surrogate pair.
-    """
-    values = dict(pairs)
-    for name in values:
+    """Return an object of JSON; raises `error` if a key stands twice or is no text of Unicode."""
+    values: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in values:
+            raise error(f"{source}: the key '{shown(name)}' stands twice in one object")
         if not name.isascii() and any("\ud800" <= letter <= "\udfff" for letter in name):
             raise error(f"{source}: the key '{shown(name)}' holds half a surrogate pair")
-    if len(values) < len(pairs):
-        seen: set[str] = set()
-        for name, _ in pairs:
-            if name in seen:
-                break
-            seen.add(name)
-        raise error(f"{source}: the key '{shown(name)}' stands twice in one object")
+        values[name] = value
     return values
 
 
-def _items(value: Any) -> list[Any]:
-    """Return the tables and lists in a table or a list of JSON."""
+def _depth(value: Any) -> int:
+    """Return how deeply tables and lists of JSON are nested."""
     inner = value.values() if isinstance(value, dict) else value
-    return [item for item in inner if isinstance(item, (dict, list))]
+    levels = [_depth(each) for each in inner if isinstance(each, (dict, list))]
+    return 1 + max(levels, default=0)
 
 
 def _first_line(problem: Exception) -> str:

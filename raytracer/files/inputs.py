@@ -36,7 +36,7 @@ class Input(NamedTuple):
 
 # By identity, and by each path under which it was opened.
 _inputs: dict[Identity, dict[Path, Input]] = {}
-_own: set[Identity] = set()
+_written: set[Identity] = set()
 refusals: list[Callable[[Identity, str], None]] = []
 """Called with identity and name of a file that is read; those of a command's outputs raise."""
 
@@ -55,9 +55,9 @@ def note(status: os.stat_result, path: Path, name: str) -> None:
     key = status.st_dev, status.st_ino
     for refuse in refusals:
         refuse(key, name)
-    if key not in _own:
-        found = Input(name, path.absolute(), status.st_size, status.st_mtime_ns)
-        _inputs.setdefault(key, {}).setdefault(found.path, found)
+    if key not in _written:
+        new = Input(name, path.absolute(), status.st_size, status.st_mtime_ns)
+        _inputs.setdefault(key, {}).setdefault(new.path, new)
 
 
 def noted() -> list[Input]:
@@ -82,16 +82,16 @@ def input_at(path: str | Path) -> str | None:
     return None
 
 
-def note_own(key: tuple[int, int]) -> None:
+def note_written(key: tuple[int, int]) -> None:
     """Note that this process has written a file, which it may replace though it reads it."""
-    _own.add(key)
+    _written.add(key)
     _inputs.pop(key, None)
 
 
 def forget() -> None:
     """Forget all files, at the start of a command."""
     _inputs.clear()
-    _own.clear()
+    _written.clear()
 
 
 def identity(path: str | Path) -> Identity:
@@ -106,11 +106,6 @@ def identity(path: str | Path) -> Identity:
 
 
 def overwrites(name: str, what: str) -> str:
-    """Return the sentence that an output would replace an input.
-
-    Args:
-        name: of the input.
-        what: the output: its option, its kind or its name.
-    """
+    """Return the sentence that an output, by its option, kind or name, would replace an input."""
     by = "" if what == name else f" by {what}"
     return f"{name}: is read by this command and would be overwritten{by}: give another name"

@@ -11,14 +11,15 @@ import fcntl
 import os
 import secrets
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO, Self
 
 from raytracer.errors import BusyError, OutputError, WriteError
 from raytracer.files import inputs
-from raytracer.files.inputs import Identity, identity, input_at, note_own, overwrites
+from raytracer.files.inputs import Identity, identity, input_at, note_written, overwrites
 
 PICTURES = "renders"
 """The only folder that is created if it is missing; it was the default of earlier versions."""
@@ -79,9 +80,9 @@ class OutputSet:
         from raytracer.files.access import is_file
 
         path = _path(path)
-        key, own = identity(path), None if replaces is None else identity(replaces)
+        key, replaced = identity(path), None if replaces is None else identity(replaces)
         read = input_at(path)
-        if read is not None and key != own:
+        if read is not None and key != replaced:
             raise OutputError(overwrites(read, what))
         if key in self._written:
             other, _ = self._written[key]
@@ -90,7 +91,7 @@ class OutputSet:
             raise OutputError(
                 f"{path}: exists already: give another name, or --force to replace it"
             )
-        self._written[key] = what, own
+        self._written[key] = what, replaced
         return path
 
 
@@ -108,7 +109,7 @@ class Batch:
     """
 
     def __init__(self) -> None:
-        self._complete: list[tuple[Path, Path, Path]] = []
+        self._complete: list[tuple[Path, Callable[[], None]]] = []
         self._failed: list[OutputError] = []
         self._stack = ExitStack()
 
@@ -120,16 +121,9 @@ class Batch:
         except OutputError as error:
             self._failed.append(error)
 
-    def add(self, new: Path, target: Path, name: Path, stack: ExitStack) -> None:
-        """Add a complete file.
-
-        Args:
-            new: its temporary path.
-            target: its final path.
-            name: of the target in messages.
-            stack: removes the temporary file.
-        """
-        self._complete.append((new, target, name))
+    def add(self, name: Path, rename: Callable[[], None], stack: ExitStack) -> None:
+        """Add a complete file; rename: gives it its name, stack: removes the temporary file."""
+        self._complete.append((name, rename))
         self._stack.push(stack)
 
     def __enter__(self) -> Batch:
@@ -138,20 +132,16 @@ class Batch:
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         """Rename the complete files in their order. Raises WriteError."""
         with self._stack:
-            for new, target, name in self._complete:
+            for name, rename in self._complete:
                 try:
-                    _rename(new, target, name)
+                    rename()
                 except OSError as error:
                     self._failed.append(_unwritten(name, error))
         self._complete = []
+        if len(self._failed) == 1 and kind is None:
+            raise self._failed[0]
         if self._failed and kind is None:
-            raise self._merged()
-
-    def _merged(self) -> OutputError:
-        """Return one error with a line for each failed step."""
-        if len(self._failed) == 1:
-            return self._failed[0]
-        return WriteError(*(sentence for error in self._failed for sentence in error.sentences))
+            raise WriteError(*(line for error in self._failed for line in error.sentences))
 
 
 def check_picture(path: str | Path) -> Path:
@@ -220,9 +210,8 @@ def write(path: str | Path, data: bytes | str, batch: Batch | None = None) -> Pa
     Raises:
         OutputError: the file cannot be written; an old file is unchanged.
     """
-    content = data.encode() if isinstance(data, str) else data
     with replacing(path, batch) as file:
-        file.write(content)
+        file.write(data.encode() if isinstance(data, str) else data)
     return Path(path)
 
 
@@ -253,7 +242,7 @@ def replacing(
             if batch is None:
                 _rename(new, target, path)
             else:
-                batch.add(new, target, path, stack.pop_all())
+                batch.add(path, partial(_rename, new, target, path), stack.pop_all())
         except OSError as error:
             raise _unwritten(path, error) from error
 
@@ -262,12 +251,7 @@ def replacing(
 def temporary(folder: Path, mode: int = 0o666) -> Iterator[Path]:
     """Make a file with a new name in a folder; it is removed after the block, unless renamed.
 
-    Args:
-        folder: of the target.
-        mode: permissions, of which the umask takes some away.
-
-    Raises:
-        OSError: it cannot be created.
+    mode: permissions, of which the umask takes some away. Raises OSError.
     """
     path = folder / f"{PREFIX}{secrets.token_hex(8)}.tmp"
     # Before the file exists: a signal during a system call raises as soon as that returns.
@@ -349,7 +333,7 @@ def _rename(new: Path, target: Path, name: Path) -> None:
     # Recorded before the rename: `written` compares identities, so Ctrl-C between does no harm.
     status = new.stat()
     _renamed.append((name, (status.st_dev, status.st_ino)))
-    note_own((status.st_dev, status.st_ino))
+    note_written((status.st_dev, status.st_ino))
     new.replace(target)
 
 
@@ -397,22 +381,16 @@ def _require_own_link(path: Path, link: os.stat_result) -> None:
 @contextmanager
 def _beside(target: Path) -> Iterator[Path]:
     """Make a temporary file with the mode of the old file and, if that is allowed, its owner."""
-    try:
-        old = target.stat()
-    except FileNotFoundError:
-        old = None
-    if old is None:  # not in the handler, which would become the context of a later exception
-        with temporary(target.parent) as path:
-            yield path
-        return
-    with temporary(target.parent, 0o600) as path:
-        new, mode = path.stat(), stat.S_IMODE(old.st_mode) & 0o777
-        if (old.st_uid, old.st_gid) != (new.st_uid, new.st_gid):
-            try:
-                os.chown(path, old.st_uid, old.st_gid)
-            except OSError:  # the new group must not get the rights of the old one
-                mode &= ~0o070
-        path.chmod(mode)
+    old = target.stat() if target.exists() else None
+    with temporary(target.parent, 0o666 if old is None else 0o600) as path:
+        if old is not None:
+            new, mode = path.stat(), stat.S_IMODE(old.st_mode) & 0o777
+            if (old.st_uid, old.st_gid) != (new.st_uid, new.st_gid):
+                try:
+                    os.chown(path, old.st_uid, old.st_gid)
+                except OSError:  # the new group must not get the rights of the old one
+                    mode &= ~0o070
+            path.chmod(mode)
         yield path
 
 

@@ -156,7 +156,7 @@ def test_records_that_are_none(tmp_path: Path) -> None:
     with pytest.raises(DataFileError, match="there is no such file"):
         compare.read(tmp_path / "none.json")
     os.mkfifo(tmp_path / "pipe.json")
-    with pytest.raises(DataFileError, match="is a pipe"):
+    with pytest.raises(DataFileError, match="is a pipe, a device or a socket"):
         compare.read(tmp_path / "pipe.json")
 
 
