@@ -27,7 +27,6 @@ class Benchmark(ABC):
     by_default = False  # whether it runs if no benchmark is named
     takes_kernels = False  # whether it accepts a user's kernel (`--with`)
     is_counted = False  # whether it supports the counters of Nsight Compute (`--ncu`)
-    has_random_sizes = False  # whether sizes can be drawn at random (`--sizes random:COUNT`)
     presentation = Presentation()  # of its results in tables and plots
 
     @abstractmethod

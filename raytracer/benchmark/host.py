@@ -7,12 +7,10 @@ from typing import Any
 
 from raytracer.benchmark import record, timing
 from raytracer.benchmark.operations.base import Axes, Op, relative_error
-from raytracer.benchmark.record import Device, Row
+from raytracer.benchmark.record import Row
 from raytracer.errors import UserError
 from raytracer.memory import size_text
 from raytracer.resources import available_memory
-
-COPY_BYTES, COPY_TIMES = 64 << 20, 8
 
 
 def fitting(op: Op, axes: dict[str, int], dtype: str) -> None:
@@ -34,23 +32,6 @@ def reduced(op: Op, axes: dict[str, int], dtype: str, bytes_at_most: float, flop
         if (work.bytes <= bytes_at_most and work.flop <= flop) or largest < 2:
             return axes
         axes = {name: size // 2 if size == largest else size for name, size in axes.items()}
-
-
-def described() -> Device:
-    """Return the name of the CPU, and the rate at which NumPy copies (GB/s, read + written)."""
-    import numpy as np
-
-    from raytracer.backends.cpu import processor
-
-    source = np.ones(COPY_BYTES // 8)
-    target = np.empty_like(source)
-    times = []
-    for _ in range(COPY_TIMES):
-        start = time.perf_counter()
-        np.copyto(target, source)
-        times.append(time.perf_counter() - start)
-    rate = 2 * source.nbytes / sorted(times[1:])[len(times) // 2 - 1] * 1e-9
-    return {"device": processor(), "ceilings": {"copy_gbps": rate}}
 
 
 def row(op: Op, axes: Axes, dtype: str, distribution: str, min_time: float, seed: int) -> Row:

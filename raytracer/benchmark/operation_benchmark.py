@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,10 +13,9 @@ from raytracer.benchmark.explain import explain
 from raytracer.benchmark.operations.base import Op, Work
 from raytracer.benchmark.options import BenchOptions, dtype_of, kernels_of, select, temporary_folder
 from raytracer.benchmark.presentation import OperationPresentation
-from raytracer.benchmark.random_sizes import Drawn, draw
 from raytracer.benchmark.record import OtherCount, Result, Row
 from raytracer.errors import RaytracerError, UserError
-from raytracer.variants import Variant, preferred
+from raytracer.variants import Variant
 
 if TYPE_CHECKING:
     from raytracer.benchmark.cuda.session import Session
@@ -37,7 +35,6 @@ class OperationBenchmark(Benchmark):
     def __init__(self, op: Op) -> None:
         """Create the benchmark of an operation."""
         self.op, self.name = op, op.name
-        self.has_random_sizes = bool(op.random_axes)
 
     def listing(self) -> Iterator[str]:
         """Yield axes, types, inputs and variants."""
@@ -60,13 +57,11 @@ class OperationBenchmark(Benchmark):
     def run(self, machine: Machine, options: BenchOptions, tell: Tell) -> list[Result]:
         """Return a result for each combination of sizes."""
         if machine.backend == "cpu":
-            return self._on_host(machine, options, tell)
+            return self._on_host(options, tell)
         results = []
         with machine.session(tell) as session, temporary_folder() as name:
             kernels = kernels_of(self.op, options, Path(name))
             dtype = dtype_of(self.op, options)
-            if options.random_count:
-                return self._at_random(session, options, dtype, kernels, tell)
             for axes in points(self.op, list(options.sizes), dict(options.axes or {})):
                 plan = _plan(self.op, axes, dtype, options)
                 results.append(self._one(session, plan, options, kernels, tell))
@@ -117,33 +112,6 @@ class OperationBenchmark(Benchmark):
         """Check and time kernels at one size."""
         runner.measure(session, plan, kernels, tell, into)
 
-    def _at_random(
-        self,
-        session: Session,
-        options: BenchOptions,
-        dtype: str,
-        kernels: list[Variant],
-        tell: Tell,
-    ) -> list[Result]:
-        """Time the best kernel for each of the sizes drawn at random beside the libraries."""
-        from raytracer.backends.cuda.check import translated
-
-        op, results, loaded = self.op, list[Result](), runner.Kernels()
-        drawn = draw(op, options.random_count, options.seed)
-        for number, each in enumerate(drawn, start=1):
-            tell(f"{op.name} at size {number} of {len(drawn)}")
-            plan = replace(_plan(op, each.axes, dtype, options), seed=options.seed + number)
-            result = _result(op, each.axes, dtype, options, [])
-            result["input"], result["group"] = plan.distribution, each.group
-            order = kernels if options.variant else _by_preference(kernels, plan)
-            try:
-                with translated(session.driver):
-                    result["rows"] = runner.measure_best(session, plan, order, loaded)
-            except RaytracerError as error:
-                result["failed"] = str(error)
-            results.append(result)
-        return results
-
     def _one(
         self,
         session: Session,
@@ -164,36 +132,17 @@ class OperationBenchmark(Benchmark):
             outcome["failed"] = str(error)
         return outcome
 
-    def _on_host(self, machine: Machine, options: BenchOptions, tell: Tell) -> list[Result]:
+    def _on_host(self, options: BenchOptions, tell: Tell) -> list[Result]:
         op, dtype, results = self.op, dtype_of(self.op, options), []
-        if options.random_count:
-            if "ceilings" not in machine.device:
-                tell("measuring the rate of a copy on this CPU")
-                machine.device.update(host.described())
-            drawn = draw(op, options.random_count, options.seed, small=True)
-        else:
-            drawn = [
-                Drawn(axes, "")
-                for axes in points(op, list(options.sizes), dict(options.axes or {}))
-            ]
-        for each in drawn:
-            axes = each.axes
-            if not (options.random_count or options.sizes or options.axes):
+        for axes in points(op, list(options.sizes), dict(options.axes or {})):
+            if not (options.sizes or options.axes):
                 axes = host.reduced(op, axes, dtype, CPU_BYTES, CPU_FLOP)
             host.fitting(op, axes, dtype)
             tell(f"timing {op.name} on the CPU")
             row = host.row(op, axes, dtype, options.distribution, options.min_time, seed=1)
             results.append(_result(op, axes, dtype, options, [row]))
             results[-1]["mode"] = "NumPy"
-            if each.group:
-                results[-1]["group"] = each.group
         return results
-
-
-def _by_preference(kernels: list[Variant], plan: runner.Plan) -> list[Variant]:
-    """Order kernels as `raytracer.ops` does; the user's first."""
-    ours = preferred([each for each in kernels if each.folder is None], plan.axes, plan.dtype)
-    return [each for each in kernels if each.folder] + ours
 
 
 def _count(

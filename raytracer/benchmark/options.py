@@ -29,8 +29,6 @@ class BenchOptions:
     user_kernel: Path | None = None
     ncu: bool = False
     scenes: tuple[str, ...] = ()
-    random_count: int = 0  # sizes drawn at random; 0: those of `sizes` and `axes`
-    seed: int = 1
 
 
 def check(options: BenchOptions) -> None:

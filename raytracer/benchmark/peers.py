@@ -6,7 +6,6 @@ of the toolkit, uses the arrays of the bench.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from raytracer.benchmark.cuda.session import Session
     from raytracer.benchmark.runner import Plan
 
-MUCH = 256 << 20  # bytes
 CUB = Path(__file__).parent / "cub"
 
 
@@ -121,16 +119,6 @@ def _compiled(
     enqueue()
     session.wait()
     return enqueue
-
-
-def release(nbytes: float) -> None:
-    """Return cached memory of PyTorch to the device if it may be much.
-
-    Args:
-        nbytes: of the arrays of the last size; at each size, they have other sizes.
-    """
-    if nbytes >= MUCH and (torch := sys.modules.get("torch")) and torch.cuda.is_initialized():
-        torch.cuda.empty_cache()
 
 
 def version(package: str) -> str:

@@ -6,7 +6,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from raytracer.benchmark import size_plot
 from raytracer.benchmark.presentation import figures, origin
 from raytracer.benchmark.record import Device, Record, Result, Row
 from raytracer.benchmark.registry import presentation
@@ -32,11 +31,6 @@ def draw(record: Record, path: Path) -> None:
 
     from raytracer.film.histogram import figure_class
 
-    if "random_sizes" in record:
-        buffer = io.BytesIO()
-        size_plot.draw(record).savefig(buffer, format="png", dpi=150)
-        output.write(path, buffer.getvalue())
-        return
     Figure = figure_class()  # noqa: N806 - a class
 
     results = [r for r in record["results"] if any(row.get("time") for row in r["rows"])]

@@ -216,38 +216,6 @@ class Result(TypedDict):
     rays_by_bounce: NotRequired[RaysByBounce]
     traced: NotRequired[list[int]]
     """Width and height of the smallest picture while the camera moves."""
-    group: NotRequired[str]
-    """Group of sizes drawn at random, like "multiples of 64"."""
-
-
-@EXACT
-class SizeStatistics(TypedDict):
-    """Statistics over the sizes of one group that were drawn at random."""
-
-    op: str
-    dtype: str
-    group: str
-    measure: Literal["peer", "ceiling"]
-    """Time of the fastest library by ours; or our speed as a share of the measured ceilings."""
-    count: int
-    """Sizes with a value."""
-    failed: int
-    """Sizes at which no kernel was timed."""
-    geometric_mean: float
-    worst: float
-    worst_axes: dict[str, int | str]
-    quantiles: list[float]
-    """Of 0.1, 0.5 and 0.9."""
-
-
-@EXACT
-class RandomSizes(TypedDict):
-    """Sizes drawn at random."""
-
-    count: int
-    """Of each operation, without thin sizes."""
-    seed: int
-    statistics: list[SizeStatistics]
 
 
 @EXACT
@@ -277,7 +245,6 @@ class Record(TypedDict):
     load_average: float
     versions: Versions
     results: list[Result]
-    random_sizes: NotRequired[RandomSizes]
 
 
 def row(label: str, title: str, kind: Kind, status: Status = "ok", reason: str = "") -> Row:

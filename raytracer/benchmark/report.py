@@ -7,13 +7,12 @@ import io
 import json
 from typing import Any
 
-from raytracer.benchmark import ncu, size_report
+from raytracer.benchmark import ncu
 from raytracer.benchmark.presentation import KINDS, figures
 from raytracer.benchmark.record import Record, Result
 from raytracer.benchmark.registry import presentation
 
 FORMATS = ("table", "markdown", "csv", "json")
-MAX_FAILURES = 20  # lines at sizes drawn at random
 
 
 def text(record: Record, form: str) -> str:
@@ -22,8 +21,6 @@ def text(record: Record, form: str) -> str:
         return json.dumps(record, indent=1) + "\n"
     if form == "csv":
         return _csv(record)
-    if "random_sizes" in record:
-        return _at_random(record, form)
     blocks = [device_line(record)]
     for result in record["results"]:
         look = presentation(result["op"])
@@ -36,24 +33,6 @@ def text(record: Record, form: str) -> str:
         ]:
             blocks.append(_grid(ncu.COLUMNS, counter_cells, form))
         blocks += _remarks(result)
-    if record["backend"] == "cpu":
-        blocks.append(cpu_line(record))
-    return "\n\n".join(block for block in blocks if block) + "\n"
-
-
-def _at_random(record: Record, form: str) -> str:
-    """Format statistics over sizes drawn at random, and the worst sizes."""
-    drawn, rows = record["random_sizes"], size_report.statistics(record)
-    blocks = [device_line(record)]
-    blocks.append(
-        f"{drawn['count']} sizes drawn at random, seed {drawn['seed']}; a ratio above 1: ours is "
-        "faster; the mean is geometric"
-    )
-    blocks.append(_grid(*_filled(size_report.COLUMNS, rows), form) if rows else "")
-    if lowest := size_report.worst(record):
-        blocks += ["the lowest:", _grid(*_filled(size_report.WORST_COLUMNS, lowest), form)]
-    failures = size_report.failures(record)
-    blocks.append("\n".join(failures[:MAX_FAILURES]))
     if record["backend"] == "cpu":
         blocks.append(cpu_line(record))
     return "\n\n".join(block for block in blocks if block) + "\n"

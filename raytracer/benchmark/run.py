@@ -18,7 +18,6 @@ from raytracer.benchmark import ncu, registry
 from raytracer.benchmark.benchmark import Benchmark, Machine, Tell
 from raytracer.benchmark.digests import kernel_digest
 from raytracer.benchmark.options import BenchOptions, check
-from raytracer.benchmark.random_sizes import parse_request, statistics
 from raytracer.benchmark.record import FORMAT, Record, Result
 from raytracer.errors import BackendError, UserError, suggestion
 from raytracer.files.access import path_of
@@ -38,8 +37,6 @@ def bench(
     with_file: str | Path | None = None,
     ncu: bool = False,
     scene: str | Sequence[str] = (),
-    sizes: str | None = None,
-    seed: int = 1,
     progress: Tell | None = None,
 ) -> Record:
     """Check and time benchmarks; kernels with wrong results are not timed.
@@ -60,9 +57,6 @@ def bench(
         with_file: a .cu file to check and time with the variants of one operation.
         ncu: whether to add the counters of Nsight Compute for each kernel.
         scene: example scenes for "render"; all by default.
-        sizes: "random:COUNT" to draw sizes of the operations at random; the record then has
-            statistics of the ratio to the fastest library and to the measured ceilings.
-        seed: of these sizes, 0 or more.
         progress: called with a line before each step.
 
     Returns:
@@ -86,16 +80,12 @@ def bench(
         user_kernel=None if with_file is None else path_of(with_file, "with_file"),
         ncu=truth(ncu, "ncu", UserError),
         scenes=_texts(scene, "scene"),
-        random_count=0 if sizes is None else parse_request(text(sizes, "sizes", UserError)),
-        seed=whole(seed, "seed", 0, error=UserError),
     )
     names = _texts(names, "names")
     text(backend, "backend", UserError)
     function(progress, "progress")
     check(options)
     selection = registry.selected(names)
-    if options.random_count and not names:
-        selection = [each for each in selection if each.has_random_sizes]
     for each in selection if names else ():
         each.check(options)
     _check_extras(selection, options)
@@ -104,27 +94,13 @@ def bench(
     machine, results = Machine(on), list[Result]()
     for each in selection:
         results += each.run(machine, options, progress or _quiet)
-    record = _record(machine, results)
-    if options.random_count:
-        record["random_sizes"] = {
-            "count": options.random_count,
-            "seed": options.seed,
-            "statistics": statistics(results, record["device"]),
-        }
-    return record
+    return _record(machine, results)
 
 
 def _check_extras(selection: Sequence[Benchmark], options: BenchOptions) -> None:
     """Raise UserError if `--with` or `--ncu` is not supported by the benchmarks."""
     if options.user_kernel is not None and not (len(selection) == 1 and selection[0].takes_kernels):
         raise UserError("--with needs one operation: raytracer bench matmul --with kernel.cu")
-    if options.random_count:
-        if options.sizes or options.axes or options.ncu:
-            raise UserError("sizes: random sizes cannot be combined with size, axes or ncu")
-        if fixed := [each.name for each in selection if not each.has_random_sizes]:
-            raise UserError(
-                f"sizes: {', '.join(fixed)}: no random sizes; name operations that have"
-            )
     if options.scenes and all(each.name != "render" for each in selection):
         names = ", ".join(each.name for each in selection)
         raise UserError(f"scene: {names}: no scenes; `raytracer bench render` has")

@@ -4,35 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from raytracer.backends.cuda.check import translated
 from raytracer.backends.cuda.compile import NoCompilerError
 from raytracer.benchmark import peers, record
 from raytracer.benchmark.cuda.guarded_memory import Memory
-from raytracer.benchmark.cuda.kernel import Enqueue, LoadedKernel, Matrix, RefusedError, SizeError
+from raytracer.benchmark.cuda.kernel import LoadedKernel, Matrix, RefusedError, SizeError
 from raytracer.benchmark.cuda.session import Session
-from raytracer.benchmark.operations.base import Arrays, Indices, Op, Output, relative_error
+from raytracer.benchmark.operations.base import Arrays, Op, relative_error
 from raytracer.benchmark.products.kernel import ProductKernel
-from raytracer.benchmark.record import Result, Row
+from raytracer.benchmark.record import Result
 from raytracer.benchmark.turns import (
     Entry,
     clock_under_load,
     finish,
-    time_briefly,
     time_in_turns,
 )
-from raytracer.errors import MemoryNeedError, RaytracerError
+from raytracer.errors import RaytracerError
 from raytracer.variants import Variant
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from raytracer.benchmark.benchmark import Tell
-
-Key = tuple[str, tuple[tuple[str, str], ...]]  # label and macros of a kernel
 
 # The timed sizes are checked too if NumPy computes them in about a second.
 CHECKED_BYTES, CHECKED_FLOP = 128 << 20, 4e9
@@ -214,143 +208,6 @@ def measure(
     into["rows"] = [entry.row for entry in entries]
 
 
-@dataclass
-class Kernels:
-    """Kernels of an operation while it is measured at many sizes: loaded and checked once."""
-
-    rows: dict[Key, Row] = field(default_factory=dict)
-    loaded: dict[Key, LoadedKernel | ProductKernel] = field(default_factory=dict)
-
-    def row(self, session: Session, plan: Plan, variant: Variant) -> Row:
-        """Return a new row; the results at awkward sizes are compared the first time."""
-        key = _key(plan, variant)
-        if key not in self.rows:
-            small = replace(plan, axes=plan.op.resolve({**plan.axes, **_smallest(plan.op)}))
-            self.rows[key] = _checked(session, small, variant).row
-        return {**self.rows[key]}
-
-    def load(self, session: Session, plan: Plan, variant: Variant) -> LoadedKernel | ProductKernel:
-        """Return a kernel, loaded the first time."""
-        key = _key(plan, variant)
-        if key not in self.loaded:
-            self.loaded[key] = load(session, plan, variant)
-        return self.loaded[key]
-
-
-def _key(plan: Plan, variant: Variant) -> Key:
-    return variant.label, tuple(sorted(plan.op.macros(plan.axes, plan.dtype).items()))
-
-
-def _smallest(op: Op) -> dict[str, int]:
-    """Return the first awkward sizes, but for those that are macros."""
-    fixed = op.sizes_in_macros()
-    return {name: size for name, size in op.awkward[0].items() if name not in fixed}
-
-
-def measure_best(
-    session: Session, plan: Plan, variants: list[Variant], kernels: Kernels
-) -> list[Row]:
-    """Time the first kernel that runs at a size, beside the libraries.
-
-    Some of its outputs at this size are compared with the reference.
-
-    Args:
-        session: the GPU.
-        plan: operation and size.
-        variants: in the order of preference.
-        kernels: what is loaded and checked already.
-
-    Returns:
-        The row of the kernel, of those before it that are wrong, and of the libraries.
-
-    Raises:
-        MemoryNeedError: the arrays do not fit into the memory of the device.
-    """
-    entries, rejected = [], list[Row]()
-    if (needed := plan.op.work(plan.axes, plan.dtype).bytes) > session.free_memory():
-        raise MemoryNeedError(f"{needed / 2**20:.0f} MiB of device memory are not free")
-    arrays = plan.op.inputs(plan.axes, plan.dtype, plan.distribution, plan.seed)
-    with loaded(session, plan, arrays) as (memory, _):
-        for variant in variants:
-            entry = Entry(kernels.row(session, plan, variant))
-            if entry.row["status"] == "ok":
-                _make_ready(session, plan, variant, entry, memory, arrays, kernels)
-            if entry.launch and (
-                reason := _wrong_here(session, plan, entry.launch, memory, arrays)
-            ):
-                entry.launch, entry.row["status"], entry.row["reason"] = None, "wrong", reason
-            if entry.launch:
-                entries.append(entry)
-                break
-            if entry.row["status"] == "wrong" or variant is variants[-1]:
-                rejected.append(entry.row)
-        if plan.peers and entries:
-            entries += _peer_entries(session, plan, memory, arrays, _silent, tuned=False)
-        time_briefly(session, plan, [entry for entry in entries if entry.launch])
-    for entry in entries:
-        finish(entry)
-        entry.row.pop("samples", None)
-        entry.launch = None
-    peers.release(needed)
-    return [*rejected, *(entry.row for entry in entries)]
-
-
-def _silent(_: str) -> None:
-    """Ignore a line of progress."""
-
-
-def _wrong_here(
-    session: Session, plan: Plan, launch: Enqueue, memory: Memory, arrays: Arrays
-) -> str:
-    """Launch once and compare the outputs, or a part of them; "" if they agree."""
-    import numpy as np
-
-    with translated(session.driver):
-        launch()
-        session.wait()
-    indices: Indices | None = None
-    inputs = arrays
-    if plan.op.shapes(plan.axes) is not None:
-        part = plan.op.part(plan.axes, plan.seed)
-        inputs = {name: _taken(arrays[name], each) for name, each in part.inputs.items()}
-        indices = part.outputs
-    limit = plan.op.tolerance(plan.axes, plan.dtype)
-    expected = plan.op.reference(inputs)
-    for name, output in plan.op.outputs(plan.axes, plan.dtype).items():
-        if indices is None:
-            found = np.empty(output.shape, output.dtype)
-            memory.download(name, found)
-        else:
-            found = _rows(memory, name, output, indices)
-        error = relative_error(found, expected[name])
-        if not error <= limit:
-            return f"{name} is off by {error:.2g} (at most {limit:.2g})"
-        if memory.overrun(name):
-            return f"writes past the end of {name}"
-    return ""
-
-
-def _rows(memory: Memory, name: str, output: Output, indices: Indices) -> NDArray[Any]:
-    """Download a part of an output: runs of its rows, and of these the other indices."""
-    import numpy as np
-
-    first = indices[0]
-    assert first is not None
-    ends = np.flatnonzero(np.diff(first) != 1) + 1
-    found = np.empty((len(first), *output.shape[1:]), output.dtype)
-    row_bytes = output.nbytes // output.shape[0]
-    for begin, end in pairwise((0, *map(int, ends), len(first))):
-        memory.download(name, found[begin:end], int(first[begin]) * row_bytes)
-    return _taken(found, (None, *indices[1:]))
-
-
-def _taken(array: NDArray[Any], indices: Indices) -> NDArray[Any]:
-    for axis, index in enumerate(indices):
-        if index is not None:
-            array = array.take(index, axis)
-    return array
-
-
 def _checked(session: Session, plan: Plan, variant: Variant) -> Entry:
     """Check a variant; return its row with the status ok, wrong, skipped or failed."""
     row = record.row(variant.label, variant.title, "mine" if variant.folder else "variant")
@@ -374,10 +231,9 @@ def _make_ready(
     entry: Entry,
     memory: Memory,
     arrays: Arrays,
-    kernels: Kernels | None = None,
 ) -> None:
     try:
-        kernel = (kernels or Kernels()).load(session, plan, variant)
+        kernel = load(session, plan, variant)
         entry.launch = launcher(session, plan, kernel, memory, arrays)
         entry.row["resources"] = kernel.resources()
     except RaytracerError as error:
@@ -385,11 +241,11 @@ def _make_ready(
 
 
 def _peer_entries(
-    session: Session, plan: Plan, memory: Memory, arrays: Arrays, tell: Tell, tuned: bool = True
+    session: Session, plan: Plan, memory: Memory, arrays: Arrays, tell: Tell
 ) -> list[Entry]:
     entries = []
     for peer in plan.op.peers:
-        if not peers.wanted(peer, plan.dtype) or (peer.tuned and not tuned):
+        if not peers.wanted(peer, plan.dtype):
             continue
         tell(f"preparing {peer.name}")
         entry = Entry(record.row(peer.name, peer.name, "peer"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from raytracer.benchmark.runner import Plan
 
 MAX_QUEUED = 5000  # launches
-BRIEF = 25  # at random sizes a row takes this part of the minimum time, or a few samples
-BRIEF_SAMPLES = 4
 LOAD_TIME = 0.3  # seconds of queued work during which NVML is read
 
 
@@ -61,27 +59,6 @@ def time_in_turns(session: Session, plan: Plan, entries: list[Entry], tell: Tell
     _take_turns(session, [entry for entry in entries if id(entry) in estimates], sample, settled)
 
 
-def time_briefly(session: Session, plan: Plan, entries: list[Entry]) -> None:
-    """Time all entries in turns (A B B A), short ones by replays of a graph, for a moment each."""
-    flush = plan.op.work(plan.axes, plan.dtype).bytes < 4 * session.l2_bytes
-    budget, timers = plan.min_time / BRIEF, dict[int, Callable[[], list[float]]]()
-    with ExitStack() as stack:
-        for entry in entries:
-            with _watched(session, entry):
-                session.cold(_launch(entry), 1, False)  # includes lazy loading
-                estimate = max(min(session.cold(_launch(entry), 2, False)), 1e-6)
-                timers[id(entry)] = stack.enter_context(
-                    session.timer(_launch(entry), plan.mode, estimate, flush)
-                )
-
-        def sample(entry: Entry) -> None:
-            begin = time.perf_counter()
-            entry.samples += timers[id(entry)]()
-            entry.duration += time.perf_counter() - begin
-
-        _take_turns(session, entries, sample, lambda entry: _settled_briefly(entry, budget))
-
-
 def _take_turns(
     session: Session,
     entries: list[Entry],
@@ -98,13 +75,6 @@ def _take_turns(
             if entry.launch:
                 with _watched(session, entry):
                     sample(entry)
-
-
-def _settled_briefly(entry: Entry, budget: float) -> bool:
-    enough = len(entry.samples) >= BRIEF_SAMPLES
-    return enough and (
-        entry.duration >= budget or timing.uncertainty(entry.samples) <= timing.TARGET
-    )
 
 
 def clock_under_load(session: Session, entries: list[Entry]) -> Clock:

@@ -33,7 +33,6 @@ Examples:
   raytracer bench render --scene weekend      render kernels, Mrays/s
   raytracer bench tone                        statistics and tone mapping of a 4K film
   raytracer bench preview                     latency from camera event to picture
-  raytracer bench matmul --sizes random:50    ratio to the libraries at sizes drawn at random
   raytracer bench vecadd --compare old.json   exit code 1 if a row is slower
 """
 
@@ -62,13 +61,6 @@ Examples:
 @click.option("--list", "listed", is_flag=True, help="List operations, axes, types and variants.")
 @click.option("--variant", multiple=True, help="Variant, by label, name or number; repeatable.")
 @click.option("--size", default="", help="Size of the largest axes, such as 4096, 1e6 or 2^20.")
-@click.option(
-    "--sizes",
-    metavar="random:COUNT",
-    help="Draw COUNT sizes at random and time the best kernel beside the libraries at each: mean, "
-    "worst and distribution of the ratio.",
-)
-@click.option("--seed", default=1, show_default=True, help="Seed of the sizes drawn at random.")
 @click.option("--scene", multiple=True, help="Example scene of `bench render`; repeatable.")
 @click.option("--axis", multiple=True, metavar="NAME=SIZE", help="Size of one axis; repeatable.")
 @click.option("--dtype", help="Data type of the operation, as --list names it.")

@@ -36,7 +36,7 @@ def test_the_schema_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert schema == record.schema()
     assert schema["title"] == "Record"
     assert schema["additionalProperties"] is False
-    assert set(schema["required"]) == set(record.Record.__annotations__) - {"random_sizes"}
+    assert set(schema["required"]) == set(record.Record.__annotations__)
     row = schema["$defs"]["Row"]
     assert row["properties"]["status"]["enum"] == ["ok", "wrong", "skipped", "failed"]
     assert row["properties"]["upload"]["description"] == "Upload of the scene to the device."

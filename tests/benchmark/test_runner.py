@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -19,8 +18,7 @@ from raytracer.benchmark.cuda import session as device
 from raytracer.benchmark.cuda.guarded_memory import Memory
 from raytracer.benchmark.cuda.kernel import RefusedError
 from raytracer.benchmark.cuda.session import Session
-from raytracer.benchmark.runner import Kernels, Plan, checks, measure, measure_best
-from raytracer.errors import MemoryNeedError
+from raytracer.benchmark.runner import Plan, checks, measure
 from raytracer.variants import Variant, discover
 from support.fake_bench import BenchDriver, Compute
 
@@ -243,54 +241,3 @@ def test_a_whole_run(
     assert find("vecadd").profile(options) == [v.label for v in discover("vecadd")]
     assert not driver.live
     assert driver.depth == 0
-
-
-def at_random(driver: BenchDriver, sizes: list[int], **changes: Any) -> list[list[dict[str, Any]]]:
-    """Measure the best kernel at some sizes."""
-    rows = []
-    with Session() as session:
-        session.stream.handle = 7  # a graph asks for it, and finds no driver library
-        kernels = Kernels()
-        for n in sizes:
-            given = plan(axes={"n": n}, **changes)
-            with suppress(MemoryNeedError):
-                rows.append(measure_best(session, given, [variant()], kernels))
-        assert list(kernels.loaded) == [("02_many_blocks", ())]
-    assert not driver.live
-    return [[dict(row) for row in each] for each in rows]
-
-
-@pytest.mark.parametrize("mode", ["cold", "hot", "sustained"])
-def test_sizes_drawn_at_random_share_kernels(
-    machine: Callable[[Compute], BenchDriver], mode: str
-) -> None:
-    found = at_random(machine(right), [1000, 70_000, 3], mode=mode)
-    assert [rows[0]["status"] for rows in found] == ["ok"] * 3
-    assert all(rows[0]["time"]["count"] >= 4 for rows in found)
-
-
-def tail_of_run(a: Any, b: Any, c: Any, n: int) -> None:
-    """Wrong at large sizes alone: the check of each size must find it."""
-    c[:n] = a + b
-    if n > 5000:
-        c[n - 100 : n] = 0
-
-
-def test_a_kernel_that_is_wrong_at_one_size_is_not_timed_there(
-    machine: Callable[[Compute], BenchDriver], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(type(ops.find("vecadd")), "awkward", ({"n": 1027},))
-    (small,), (large,) = at_random(machine(tail_of_run), [1000, 6000])
-    assert small["status"] == "ok"
-    assert large["status"] == "wrong"
-    assert "off by" in large["reason"]
-    assert "time" not in large
-
-
-def test_a_size_that_does_not_fit_leaves_the_others(
-    machine: Callable[[Compute], BenchDriver], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(type(ops.find("vecadd")), "awkward", ({"n": 1027},))
-    driver = machine(right)
-    found = at_random(driver, [1000, 1 << 30, 2000])
-    assert [rows[0]["status"] for rows in found] == ["ok", "ok"]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, cast
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 Enqueue = Callable[[], Any]
 
 SCRATCH = 256 << 20  # bytes written to flush the L2 cache and to keep the queue busy
-BRIEFLY = 400e-6  # seconds of a sample of `timer`
 SHORT = 20e-6  # seconds; shorter kernels are replayed from a graph, or queued behind other work
 BATCH = 32
 # CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, for releases of PyCUDA without the name.
@@ -160,37 +159,6 @@ class Session:
             BackendError: the work cannot be captured, or cuda-bindings is missing.
         """
         return bindings().Graph(self.stream, work)
-
-    @contextmanager
-    def timer(
-        self, launch: Enqueue, mode: str, estimate: float, flush: bool
-    ) -> Iterator[Callable[[], list[float]]]:
-        """Yield a function that returns some samples of seconds per launch in a millisecond or two.
-
-        Args:
-            launch: queues the work.
-            mode: "cold", "hot" or "sustained".
-            estimate: seconds of one launch.
-            flush: whether cold launches flush the L2 cache.
-        """
-        batch = max(1, min(BATCH, int(BRIEFLY / estimate)))
-        if mode == "cold":
-            yield lambda: self.cold(launch, min(batch, 4), flush)
-            return
-
-        def work() -> None:
-            for _ in range(batch):
-                launch()
-
-        try:
-            graph = self.captured(work) if batch > 2 else None
-        except BackendError:  # work that cannot be captured
-            graph = None
-        if graph is None:
-            yield lambda: [self.hot(launch, batch, 0 if batch < 3 else 1)]
-            return
-        yield lambda: [self.hot(graph.launch, 1, 1) / batch]
-        self.wait()
 
     def short(self, launch: Enqueue) -> list[float]:
         """Return samples of a kernel that is shorter than the time of a launch."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from raytracer.benchmark.operations.base import Arrays, Axes, Indices, Op, Output, Part, some
+from raytracer.benchmark.operations.base import Arrays, Axes, Op, Output
 from raytracer.errors import UserError
 
 POINTS = (*range(2, 17), 20)  # supported n
@@ -22,8 +22,6 @@ class ElementOp(Op):
     axes = {"elements": 100_000, "n": 8}  # noqa: RUF012
     awkward = tuple({"elements": elements, "n": n} for elements, n in AWKWARD)
     dtypes = ("float32", "float64")
-    random_axes = {"elements": (64, 1 << 25), "n": (2, 16)}  # noqa: RUF012
-    grouped_by = "n"
     macro_sizes = {"n": POINTS}  # noqa: RUF012
 
     def resolve(self, axes: Axes) -> dict[str, int]:
@@ -34,17 +32,6 @@ class ElementOp(Op):
                 f"{self.name}: n = {sizes['n']}: give 2 to {POINTS[-2]}, or {POINTS[-1]}"
             )
         return sizes
-
-    def part(self, axes: Axes, seed: int) -> Part:
-        """Choose some elements."""
-        chosen = some(axes["elements"], SAMPLED_ELEMENTS, seed)
-        shapes = self.shapes(axes)
-        assert shapes is not None
-        inputs: dict[str, Indices] = {
-            name: (None, None) if len(shape) == 2 else (chosen, *(None,) * (len(shape) - 1))
-            for name, shape in shapes.items()
-        }
-        return Part(inputs, (chosen, None, None, None))
 
     def axes_of(self, inputs: Arrays) -> dict[str, int]:
         """Return elements and n from the shape of u (elements, n, n, n)."""

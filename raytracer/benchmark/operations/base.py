@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 from raytracer.errors import UserError, suggestion
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from raytracer.benchmark.products.problem import Problem
@@ -71,23 +70,6 @@ class Output:
         return size
 
 
-# Sorted indices along each axis of an array; None: all.
-Indices = tuple["NDArray[np.int64] | None", ...]
-
-
-@dataclass(frozen=True)
-class Part:
-    """A part of the outputs, and the parts of the inputs whose reference it is.
-
-    Attributes:
-        inputs: indices of each input by name.
-        outputs: indices of every output.
-    """
-
-    inputs: dict[str, Indices]
-    outputs: Indices
-
-
 def nothing(_arrays: dict[str, Any], _axes: Axes) -> Callable[[], Any]:
     """Placeholder for peers that are not called from Python."""
     raise NotImplementedError
@@ -111,7 +93,6 @@ class Peer:
     package: str = "torch"
     instead_of: str = ""  # a package that is preferred if it is installed
     dtypes: tuple[str, ...] = ()  # supported dtypes of the op; all if empty
-    tuned: bool = False  # compiled for each size, which takes long: not timed at random sizes
 
 
 class Op(ABC):
@@ -128,10 +109,7 @@ class Op(ABC):
     distributions: tuple[str, ...] = ("normal", "uniform", "constant", "zeros")
     peers: tuple[Peer, ...] = ()
     note: str = ""  # printed under the table
-    # Least and greatest size of the axes that `--sizes random:COUNT` draws; none: not drawn.
-    random_axes: Mapping[str, tuple[int, int]] = {}
     macro_sizes: Mapping[str, tuple[int, ...]] = {}  # of axes that are macros
-    grouped_by: str = ""  # axis by which random sizes are reported; otherwise by their alignment
 
     def inputs(self, axes: Axes, dtype: str, distribution: str, seed: int) -> Arrays:
         """Return the input arrays by name, in the order of the arguments, C-contiguous."""
@@ -230,15 +208,6 @@ class Op(ABC):
         """
         raise NotImplementedError(f"{self.name} is not a matrix product")
 
-    def part(self, axes: Axes, seed: int) -> Part:
-        """Choose a part of the outputs for a check at sizes that are too large for all of them.
-
-        Args:
-            axes: sizes of a call.
-            seed: of the choice.
-        """
-        raise NotImplementedError(f"{self.name} has no parts")
-
     def cpu(self, inputs: Arrays) -> Arrays | None:
         """Compute with NumPy, which is timed without a GPU; None if there is no such form."""
         return None
@@ -278,23 +247,6 @@ def shifted(offset: int, itemsizes: Mapping[str, int]) -> dict[str, int]:
         itemsizes: bytes of a number of each array.
     """
     return {name: k * offset * size for k, (name, size) in enumerate(itemsizes.items(), 1)}
-
-
-def some(count: int, number: int, seed: int) -> NDArray[np.int64]:
-    """Return at most `number` sorted indices below `count`, the first and the last among them."""
-    import numpy as np
-
-    chosen = np.random.default_rng(seed).integers(0, count, number)
-    chosen[0], chosen[-1] = 0, count - 1
-    return np.unique(chosen)
-
-
-def runs(count: int, number: int, length: int, seed: int) -> NDArray[np.int64]:
-    """Return sorted indices below `count`: at most `number` runs, those at both ends among them."""
-    import numpy as np
-
-    begins = some(max(1, count - length + 1), number, seed)
-    return np.unique((begins[:, None] + np.arange(min(length, count))).ravel())
 
 
 def draw(shape: tuple[int, ...], dtype: str, distribution: str, seed: int) -> NDArray[Any]:

@@ -27,7 +27,6 @@ class Histogram(Op):
     name = "histogram"
     summary = "256 bins of bytes"
     axes = {"n": 1 << 30}  # noqa: RUF012
-    random_axes = {"n": (1 << 12, 1 << 30)}  # noqa: RUF012
     optional_axes = frozenset({"offset"})
     any_address = True
     # Around 16 bytes (a load) and 16 KiB (an iteration of a block), and several iterations.

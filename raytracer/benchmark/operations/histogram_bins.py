@@ -33,7 +33,6 @@ class HistogramBins(Op):
     name = "histogram_bins"
     summary = "any number of even bins of float32 values, or of 16-bit or 32-bit integers"
     axes = {"n": 1 << 24, "bins": 1000}  # noqa: RUF012
-    random_axes = {"n": (1 << 12, 1 << 28), "bins": (4, 1 << 16)}  # noqa: RUF012
     optional_axes = frozenset({"offset"})
     any_address = True
     awkward = (

@@ -5,14 +5,12 @@ from __future__ import annotations
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
-from raytracer.benchmark.operations.base import Arrays, Axes, Op, Output, Part, Peer, Work, some
+from raytracer.benchmark.operations.base import Arrays, Axes, Op, Output, Peer, Work
 from raytracer.benchmark.products.problem import Operand, Problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import numpy as np
-    from numpy.typing import NDArray
 
 SAMPLED_ROWS, SAMPLED_COLS = 24, 96  # of a product that is too large for a reference of the whole
 
@@ -23,7 +21,6 @@ class MatMul(Op):
     name = "matmul"
     summary = "C = A B of row-major float32 matrices, without tensor cores"
     axes = {"m": 4096, "n": 4096, "k": 4096}  # noqa: RUF012
-    random_axes = dict.fromkeys("mnk", (256, 16_384))
     awkward = (
         {"m": 1, "n": 1, "k": 1},
         {"m": 3, "n": 1030, "k": 5},
@@ -47,11 +44,6 @@ class MatMul(Op):
     def reference(self, inputs: Arrays) -> Arrays:
         """The product in float64."""
         return {"c": inputs["a"].astype("f8") @ inputs["b"].astype("f8")}
-
-    def part(self, axes: Axes, seed: int) -> Part:
-        """Choose some rows and columns."""
-        rows, cols = chosen(axes, seed)
-        return Part({"a": (rows, None), "b": (None, cols)}, (rows, cols))
 
     def cpu(self, inputs: Arrays) -> Arrays:
         """The product by NumPy's BLAS."""
@@ -96,15 +88,9 @@ class MatMul(Op):
             "Triton (Inductor)",
             lambda tensors, _: triton_product(*tensors.values()),
             "triton",
-            tuned=True,
         ),
         Peer("cuBLAS (CuPy)", lambda arrays, _: cupy_matmul(arrays), "cupy", instead_of="torch"),
     )
-
-
-def chosen(axes: Axes, seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Choose rows and columns of C, those of the edges among them."""
-    return some(axes["m"], SAMPLED_ROWS, seed), some(axes["n"], SAMPLED_COLS, seed + 1)
 
 
 def stored(address: int, shape: tuple[int, int], size: int, transposed: bool = False) -> Operand:

@@ -11,14 +11,13 @@ from raytracer.benchmark.operations.base import (
     Axes,
     Op,
     Output,
-    Part,
     Peer,
     Work,
     bfloat16_bits,
     draw,
     from_bfloat16,
 )
-from raytracer.benchmark.operations.matmul import chosen, stored, triton_product
+from raytracer.benchmark.operations.matmul import stored, triton_product
 from raytracer.benchmark.products.problem import Problem
 
 if TYPE_CHECKING:
@@ -40,7 +39,6 @@ class MatMulBf16(Op):
     name = "matmul_bf16"
     summary = "C = A B of bfloat16 matrices, A row-major, B column-major, C in float32"
     axes = {"m": 4096, "n": 4096, "k": 4096}  # noqa: RUF012
-    random_axes = dict.fromkeys("mnk", (256, 16_384))
     awkward = (
         {"m": 1, "n": 1, "k": 1},
         {"m": 3, "n": 1030, "k": 5},
@@ -75,11 +73,6 @@ class MatMulBf16(Op):
         """The product of the rounded values in float64."""
         a, b = (from_bfloat16(inputs[name]).astype("f8") for name in ("a", "b"))
         return {"c": a @ b.T}
-
-    def part(self, axes: Axes, seed: int) -> Part:
-        """Choose some rows and columns."""
-        rows, cols = chosen(axes, seed)
-        return Part({"a": (rows, None), "b": (cols, None)}, (rows, cols))
 
     def cpu(self, inputs: Arrays) -> Arrays:
         """The product of the same values in float32 by NumPy's BLAS."""
@@ -131,7 +124,6 @@ class MatMulBf16(Op):
             "Triton (Inductor)",
             lambda tensors, _: triton_matmul_bf16(tensors),
             "triton",
-            tuned=True,
         ),
     )
 

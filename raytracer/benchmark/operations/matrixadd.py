@@ -7,11 +7,9 @@ from raytracer.benchmark.operations.base import (
     Axes,
     Op,
     Output,
-    Part,
     Peer,
     Work,
     shifted,
-    some,
 )
 from raytracer.benchmark.operations.vecadd import torch_add
 
@@ -35,17 +33,11 @@ class MatrixAdd(Op):
         {"rows": 5, "cols": 4096, "offset": 2},
         {"rows": 70_001, "cols": 3},
     )
-    random_axes = {"rows": (16, 1 << 14), "cols": (16, 1 << 14)}  # noqa: RUF012
     note = "Accesses coalesce if neighbouring threads are on neighbouring columns, not on rows."
 
     def shapes(self, axes: Axes) -> dict[str, tuple[int, ...]]:
         """a and b (rows, cols)."""
         return {"a": (axes["rows"], axes["cols"]), "b": (axes["rows"], axes["cols"])}
-
-    def part(self, axes: Axes, seed: int) -> Part:
-        """Choose some rows."""
-        rows = some(axes["rows"], SAMPLED_ROWS, seed)
-        return Part({"a": (rows, None), "b": (rows, None)}, (rows, None))
 
     def offsets(self, axes: Axes, dtype: str) -> dict[str, int]:
         """Return one, two and three times the offset, in float32 numbers."""

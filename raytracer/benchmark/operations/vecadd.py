@@ -9,10 +9,8 @@ from raytracer.benchmark.operations.base import (
     Axes,
     Op,
     Output,
-    Part,
     Peer,
     Work,
-    runs,
     shifted,
 )
 
@@ -28,7 +26,6 @@ class VecAdd(Op):
     name = "vecadd"
     summary = "c = a + b of two vectors"
     axes = {"n": 1 << 28}  # 1 GiB per vector, far above any L2 cache  # noqa: RUF012
-    random_axes = {"n": (1 << 10, 1 << 28)}  # noqa: RUF012
     optional_axes = frozenset({"offset"})
     awkward = (
         {"n": 1},
@@ -46,11 +43,6 @@ class VecAdd(Op):
     def shapes(self, axes: Axes) -> dict[str, tuple[int, ...]]:
         """a and b (n,)."""
         return {"a": (axes["n"],), "b": (axes["n"],)}
-
-    def part(self, axes: Axes, seed: int) -> Part:
-        """Choose some runs of numbers."""
-        chosen = runs(axes["n"], SAMPLED_RUNS, RUN, seed)
-        return Part({"a": (chosen,), "b": (chosen,)}, (chosen,))
 
     def offsets(self, axes: Axes, dtype: str) -> dict[str, int]:
         """Return one, two and three times the offset, in float32 numbers."""

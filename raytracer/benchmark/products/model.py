@@ -1,7 +1,7 @@
 """The choice of tile, number of workers and division along k by a model of waves.
 
-Constants are fitted to times of choices at random sizes on an H200 (fit.py); on another device
-only the proportions matter.
+Constants are fitted to times of choices at random sizes on an H200, by
+docs/research/product_model.py; on another device only the proportions matter.
 """
 
 from __future__ import annotations

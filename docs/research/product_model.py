@@ -1,6 +1,6 @@
 """Fits the constants of the model to times of this GPU, and prints them for model.py and skinny.py.
 
-    python -m raytracer.benchmark.products.fit matmul_bf16 --count 200 --seed 1
+    python docs/research/product_model.py matmul_bf16 --count 200 --seed 1
 
 At each random size the choices that the model puts first are timed, and some others. What counts is
 the order of the choices of one size: errors are those of logarithms, less their mean over the size,
@@ -19,12 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer import variants
-from raytracer.benchmark import operations, random_sizes
+from raytracer.benchmark import operations
 from raytracer.benchmark.products import model, skinny
 from raytracer.benchmark.products.model import Choice
 from raytracer.benchmark.products.problem import Problem
 
 FIRST, OTHERS = 16, 8  # choices that are timed at a size
+SMALLEST, LARGEST = 256, 16_384  # of m, n and k; every fourth size has one of 1 to 255
 NEAR, LEAST = 3.0, 0.03  # weights: exp(-NEAR (t / fastest - 1)) + LEAST
 PRIOR = 0.02  # pull to the values before: constants that no time depends on stay
 ROUNDS, DELTA, LONGEST_STEP = 12, 1e-4, 0.5  # of logarithms
@@ -113,6 +114,17 @@ def share(times: Sequence[Times]) -> float:
     return float(np.exp(np.mean(np.log(ratios))))
 
 
+def drawn_sizes(count: int, seed: int) -> Iterator[dict[str, int]]:
+    """Yield log-uniform sizes, half of them multiples of 64."""
+    generator = np.random.default_rng(seed)
+    for number in range(count):
+        step = 64 if number % 2 else 1
+        sizes = SMALLEST * (LARGEST / SMALLEST) ** generator.random(3) // step * step
+        if number % 4 == 0:
+            sizes[generator.integers(3)] = 255 ** generator.random()
+        yield {name: int(size) for name, size in zip("mnk", sizes, strict=True)}
+
+
 def measure(name: str, count: int, seed: int) -> Iterator[Times]:
     """Time choices of an operation at random sizes on the GPU."""
     from raytracer.benchmark.cuda.session import Session
@@ -122,7 +134,7 @@ def measure(name: str, count: int, seed: int) -> Iterator[Times]:
     op, draw = operations.find(name), random.Random(seed)
     with Session() as session:
         kernel = ProductKernel(session, variants.discover(name)[-1])
-        for axes in (each.axes for each in random_sizes.draw(op, count, seed)):
+        for axes in drawn_sizes(count, seed):
             plan = Plan(op, axes, op.dtypes[-1])
             with loaded(session, plan, op.inputs(axes, plan.dtype, "normal", seed)) as (memory, _):
                 problem = op.problem(axes, plan.dtype, memory.address)
@@ -134,7 +146,7 @@ def measure(name: str, count: int, seed: int) -> Iterator[Times]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, fit and print."""
-    parser = argparse.ArgumentParser(prog="python -m raytracer.benchmark.products.fit")
+    parser = argparse.ArgumentParser(prog="product_model.py")
     parser.add_argument("op", choices=("matmul", "matmul_bf16"))
     parser.add_argument("--count", type=int, default=200, help="sizes")
     parser.add_argument("--seed", type=int, default=1, help="of the sizes")
