@@ -30,7 +30,7 @@ from raytracer.backends.cuda.choose import PRODUCTION, every_variant
 from raytracer.backends.cuda.kernel import macros_without
 from raytracer.backends.cuda.ptxas import by_entry
 from raytracer.backends.cuda.sources import digest, kernels_root
-from raytracer.benchmark.operations import modules
+from raytracer.benchmark.operations import OPERATIONS
 from raytracer.benchmark.products import skinny
 from raytracer.benchmark.products.tiles import Shape, has_clusters, kernels_of, shapes_for
 from raytracer.errors import RaytracerError
@@ -155,7 +155,7 @@ def production_jobs(
 
 def macros_of(op: str) -> list[tuple[tuple[str, str], ...]]:
     """The macros of an operation at its default sizes, for each of its types; [()] for others."""
-    found = modules().get(op)
+    found = OPERATIONS.get(op)
     if found is None:
         return [()]
     axes = found.resolve({})
@@ -165,7 +165,7 @@ def macros_of(op: str) -> list[tuple[tuple[str, str], ...]]:
 
 def fastest(op: str, root: Path, architectures: Sequence[str]) -> list[Job]:
     """The kernel that is the fastest at each size of an operation whose sizes are macros."""
-    found, made = modules().get(op), list[Job]()
+    found, made = OPERATIONS.get(op), list[Job]()
     if found is None:
         return made
     for arch in architectures:
@@ -186,7 +186,7 @@ def product_macros(op: str, arch: str, every_size: bool) -> list[tuple[tuple[str
         of any alignment; otherwise the least and the greatest width of each kind.
         Without a compiler, a product takes the fastest of the tiles that are at hand.
     """
-    found = modules()[op]
+    found = OPERATIONS[op]
     clusters = has_clusters(arch)
     odd = found.resolve({name: size + 1 for name, size in found.axes.items()})
     made = list[dict[str, str]]()

@@ -88,12 +88,10 @@ def matched(op: Op, arrays: tuple[NDArray[Any], ...]) -> Arrays:
     """
     import numpy as np
 
-    smallest = op.resolve(op.awkward[0])
-    names = list(op.inputs(smallest, op.dtypes[0], "zeros", 0))
-    if len(arrays) != len(names):
-        raise UserError(f"{op.name} takes {len(names)} arrays: {', '.join(names)}")
+    if len(arrays) != len(op.inputs):
+        raise UserError(f"{op.name} takes {len(op.inputs)} arrays: {', '.join(op.inputs)}")
     try:
-        inputs = {name: np.asarray(array) for name, array in zip(names, arrays, strict=True)}
+        inputs = {name: np.asarray(array) for name, array in zip(op.inputs, arrays, strict=True)}
     except (TypeError, ValueError) as error:
         raise UserError(f"{op.name}: an argument is no array: {error}") from error
     dtype = op.dtype_of(inputs)
@@ -101,16 +99,14 @@ def matched(op: Op, arrays: tuple[NDArray[Any], ...]) -> Arrays:
         raise UserError(f"{op.name} takes {' or '.join(op.dtypes)} arrays, not {dtype}")
     try:
         axes = op.resolve(op.axes_of(inputs))
-    except (TypeError, ValueError, IndexError) as error:  # TypeError: a number without axes
+    except ValueError as error:
         raise UserError(f"{op.name}: the shapes of the arrays do not match") from error
-    # of one value each: inputs of these sizes may fill the memory
-    kinds = {name: each.dtype for name, each in op.inputs(smallest, dtype, "zeros", 0).items()}
-    shapes = op.input_shapes(axes)
-    for name, array in inputs.items():
-        if array.shape != shapes[name] or array.dtype != kinds[name]:
+    for name, expected in op.input_arrays(axes, dtype).items():
+        array = inputs[name]
+        if array.shape != expected.shape or array.dtype != expected.dtype:
             raise UserError(
                 f"{op.name}: {name} is {array.dtype} {array.shape}, expected "
-                f"{kinds[name]} {shapes[name]}"
+                f"{expected.dtype} {expected.shape}"
             )
     op.check(inputs)
     return inputs

@@ -7,7 +7,7 @@ from raytracer.benchmark.benchmark import Tell
 from raytracer.benchmark.cuda.guarded_memory import Memory
 from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.operation_benchmark import OperationBenchmark
-from raytracer.benchmark.operations.copy import OP
+from raytracer.benchmark.operations.elementwise import COPY
 from raytracer.benchmark.options import BenchOptions
 from raytracer.benchmark.record import Result, Row
 from raytracer.benchmark.runner import Plan
@@ -25,7 +25,7 @@ class CopyBenchmark(OperationBenchmark):
 
     def __init__(self) -> None:
         """Create the benchmark of the operation `copy`."""
-        super().__init__(OP)
+        super().__init__(COPY)
 
     def profile(self, options: BenchOptions) -> list[str]:
         """Raise UserError: there are no kernels."""
@@ -44,7 +44,7 @@ def rows(session: Session, plan: Plan) -> list[Row]:
     import numpy as np
 
     size = plan.axes["n"]
-    pageable = plan.op.inputs(plan.axes, plan.dtype, plan.distribution, plan.seed)["a"]
+    pageable = plan.op.values(plan.axes, plan.dtype, plan.distribution, plan.seed)["a"]
     locked = session.driver.pagelocked_empty(size, np.uint8)
     locked[:] = pageable
     back, locked_back = np.zeros_like(pageable), session.driver.pagelocked_empty(size, np.uint8)

@@ -166,7 +166,7 @@ def prepare(session: Session, plan: Plan, memory: Memory) -> Callable[[], Any]:
     """
     from raytracer.benchmark.cuda.guarded_memory import Memory
 
-    axes, output = plan.axes, plan.op.outputs(plan.axes, plan.dtype)["c"]
+    axes, output = plan.axes, plan.op.output_arrays(plan.axes, plan.dtype)["c"]
     own = Memory(session, {"c": output.nbytes, "workspace": WORKSPACE})
     addresses = (
         memory.address("a"), memory.address("b"), own.address("c"), own.address("workspace"),

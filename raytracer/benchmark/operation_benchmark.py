@@ -13,7 +13,7 @@ from raytracer.benchmark.explain import explain
 from raytracer.benchmark.operations.base import Op, Work
 from raytracer.benchmark.options import BenchOptions, dtype_of, kernels_of, select, temporary_folder
 from raytracer.benchmark.presentation import OperationPresentation
-from raytracer.benchmark.record import OtherCount, Result, Row
+from raytracer.benchmark.record import Result, Row
 from raytracer.errors import RaytracerError, UserError
 from raytracer.variants import Variant
 
@@ -87,7 +87,7 @@ class OperationBenchmark(Benchmark):
         with Session() as session, temporary_folder() as name:
             axes = points(op, list(options.sizes), dict(options.axes or {}))[0]
             plan = _plan(op, axes, dtype, options)
-            arrays = op.inputs(axes, dtype, options.distribution, plan.seed)
+            arrays = op.values(axes, dtype, options.distribution, plan.seed)
             with runner.loaded(session, plan, arrays) as (memory, _), translated(session.driver):
                 for variant in kernels_of(op, options, Path(name)):
                     try:
@@ -191,13 +191,6 @@ def _result(
             "bytes_read": work.bytes_read,
             "bytes_written": work.bytes_written,
         },
-        "count": _other_count(op, axes, dtype),
         "note": op.note,
         "rows": rows,
     }
-
-
-def _other_count(op: Op, axes: Mapping[str, int], dtype: str) -> OtherCount | None:
-    if (count := op.count(axes, dtype)) is None:
-        return None
-    return {"label": count.label, "flop": count.flop, "bytes": count.bytes}

@@ -1,7 +1,7 @@
 """Implementations of operations by libraries, on the stream of the bench.
 
-PyTorch and CuPy receive copies of the inputs as arrays of their own. CUB, compiled from the headers
-of the toolkit, uses the arrays of the bench.
+PyTorch receives copies of the inputs as tensors. CUB, compiled from the headers of the toolkit, and
+cuBLASLt use the arrays of the bench.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from raytracer.benchmark.operations.base import Arrays, Axes, Peer
+from raytracer.benchmark.operations.base import Arrays, Peer
 
 if TYPE_CHECKING:
     from raytracer.benchmark.cuda.guarded_memory import Memory
@@ -20,12 +20,6 @@ if TYPE_CHECKING:
     from raytracer.benchmark.runner import Plan
 
 CUB = Path(__file__).parent / "cub"
-
-
-def wanted(peer: Peer, dtype: str) -> bool:
-    """Whether a peer supports a type, and no preferred package is installed."""
-    supported = not peer.dtypes or dtype in peer.dtypes
-    return supported and not (peer.instead_of and find_spec(peer.instead_of))
 
 
 def prepare(
@@ -49,49 +43,26 @@ def prepare(
         from raytracer.benchmark import cublaslt
 
         return cublaslt.prepare(session, plan, memory)
-    if find_spec(peer.package) is None:
-        raise ImportError(f"{peer.package} is not installed")
-    stream = int(session.stream.handle)
-    using = _torch if peer.package != "cupy" else _cupy
-    return using(peer, arrays, plan.axes, stream)
+    return _torch(peer, session, arrays)
 
 
-def _torch(peer: Peer, arrays: Arrays, axes: Axes, stream: int) -> Callable[[], Any]:
+def _torch(peer: Peer, session: Session, arrays: Arrays) -> Callable[[], Any]:
+    """Return the work of PyTorch, on copies of the inputs."""
     if find_spec("torch") is None:
         raise ImportError("torch is not installed")
     torch = import_module("torch")
     if not torch.cuda.is_available():
         raise ImportError("this PyTorch has no CUDA")
-    ours = torch.cuda.ExternalStream(stream)
-    # Products are in FP32, not in TF32.
-    torch.backends.cuda.matmul.allow_tf32 = False
+    stream = torch.cuda.ExternalStream(int(session.stream.handle))
     tensors = {name: torch.from_numpy(_signed(array)).cuda() for name, array in arrays.items()}
     torch.cuda.synchronize()
-    return _on_stream(lambda: torch.cuda.stream(ours), peer, tensors, axes, ours.synchronize)
-
-
-def _cupy(peer: Peer, arrays: Arrays, axes: Axes, stream: int) -> Callable[[], Any]:
-    cupy = import_module("cupy")
-    ours = cupy.cuda.ExternalStream(stream)
-    copies = {name: cupy.asarray(array) for name, array in arrays.items()}
-    cupy.cuda.Device().synchronize()
-    return _on_stream(lambda: ours, peer, copies, axes, ours.synchronize)
-
-
-def _on_stream(
-    context: Callable[[], Any],
-    peer: Peer,
-    arrays: dict[str, Any],
-    axes: Axes,
-    wait: Callable[[], Any],
-) -> Callable[[], Any]:
-    with context():
-        work = peer.make(arrays, axes)
+    with torch.cuda.stream(stream):
+        work = peer.make(tensors)
         work()
-    wait()
+    stream.synchronize()
 
     def enqueue() -> None:
-        with context():
+        with torch.cuda.stream(stream):
             work()
 
     return enqueue
@@ -107,7 +78,7 @@ def _compiled(
     path = build(CUB / f"{plan.op.name}.cu", session.arch, plan.op.macros(plan.axes, plan.dtype))
     library = Launcher(path, plan.op.sizes(plan.axes))
     scratch_bytes = library.scratch_bytes()
-    outputs = plan.op.outputs(plan.axes, plan.dtype)
+    outputs = plan.op.output_arrays(plan.axes, plan.dtype)
     sizes = {name: output.nbytes for name, output in outputs.items()}
     own = Memory(session, {**sizes, "scratch": max(scratch_bytes, 1)})
     places = [memory.address(name) for name in arrays] + [own.address(name) for name in outputs]

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from raytracer.benchmark.record import DataSheet, Device, OtherCount, Rays, Record, Result, Row
+from raytracer.benchmark.record import DataSheet, Device, Rays, Record, Result, Row
 
 KINDS = ("primary", "shadow", "reflection")  # of rays
 COLUMNS = (
     "variant", "time", "noise", "runs", "FLOP/s", "GB/s", "of ceiling", "of sheet", "x first",
-    "x peer", "FLOP/s (*)", "GB/s (*)", "title",
+    "x peer", "title",
 )  # fmt: skip
 RENDER_COLUMNS = (
     "what", "shows", "time", "noise", "runs", "x before", "Mrays/s", "primary", "shadow",
@@ -168,16 +168,8 @@ def _cells(
         _percent(rates["of_sheet"]),
         f"{first / time['median']:.2f}" if first else "",
         f"{peer / time['median']:.2f}" if peer else "",
-        *_counted(result.get("count"), time["median"]),
         row.get("title", ""),
     ]
-
-
-def _counted(count: OtherCount | None, median: float) -> tuple[str, str]:
-    """Return FLOP/s and GB/s by the alternative count."""
-    if not count:
-        return "", ""
-    return _rate(count["flop"] / median * 1e-12), _number(count["bytes"] / median * 1e-9)
 
 
 def _render_rows(rows: list[Row]) -> list[list[str]]:

@@ -117,15 +117,6 @@ class WorkDone(TypedDict):
 
 
 @EXACT
-class OtherCount(TypedDict):
-    """An alternative count of the same call."""
-
-    label: str
-    flop: float
-    bytes: float
-
-
-@EXACT
 class Clock(TypedDict, total=False):
     """Values of NVML while a kernel runs."""
 
@@ -204,7 +195,8 @@ class Result(TypedDict):
     work: WorkDone
     note: str
     rows: list[Row]
-    count: NotRequired[OtherCount | None]
+    count: NotRequired[dict[str, float | str] | None]
+    """In records of earlier versions."""
     failed: NotRequired[str]
     """Why nothing was timed."""
     backend: NotRequired[str]

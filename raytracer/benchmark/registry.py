@@ -21,8 +21,7 @@ def benchmarks() -> dict[str, Benchmark]:
     """Return all benchmarks by name: operations, sorted, then parts of the renderer."""
     copy = CopyBenchmark()
     every: list[Benchmark] = [
-        copy if op.name == copy.name else OperationBenchmark(op)
-        for op in operations.modules().values()
+        copy if op.name == copy.name else OperationBenchmark(op) for op in operations.EVERY
     ]
     every += [RenderBenchmark(), ToneBenchmark(), PreviewBenchmark()]
     return {each.name: each for each in every}

@@ -93,11 +93,6 @@ def _remarks(result: Result) -> list[str]:
         lines.append(f"at most {memory / 1e9:.2f} GB of device memory in use, including libraries")
     if clock.get("held_back_by"):
         lines.append(f"the GPU was throttled by: {', '.join(clock['held_back_by'])}")
-    if count := result.get("count"):
-        lines.append(
-            f"(*) counted as in published tables: {count['label']}, "
-            f"{count['bytes'] * 1e-9:.4g} GB and {count['flop'] * 1e-9:.4g} GFLOP"
-        )
     return [*(["\n".join(lines)] if lines else []), result["note"]]
 
 

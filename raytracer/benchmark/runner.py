@@ -50,16 +50,16 @@ class Plan:
 
 
 @contextmanager
-def loaded(
-    session: Session, plan: Plan, arrays: Arrays, poisoned: bool = True
-) -> Iterator[tuple[Memory, dict[str, int]]]:
+def loaded(session: Session, plan: Plan, arrays: Arrays) -> Iterator[tuple[Memory, dict[str, int]]]:
     """Upload inputs and poison outputs; yield the memory and the bytes of the outputs."""
-    outputs = {name: out.nbytes for name, out in plan.op.outputs(plan.axes, plan.dtype).items()}
+    outputs = {
+        name: out.nbytes for name, out in plan.op.output_arrays(plan.axes, plan.dtype).items()
+    }
     sizes = {name: int(array.nbytes) for name, array in arrays.items()} | outputs
     with Memory(session, sizes, plan.op.offsets(plan.axes, plan.dtype)) as memory:
         for name, array in arrays.items():
             memory.upload(name, array)
-        for name in outputs if poisoned else ():
+        for name in outputs:
             memory.poison(name)
         session.wait()
         yield memory, outputs
@@ -102,14 +102,14 @@ def launcher(
     offsets = plan.op.offsets(plan.axes, plan.dtype)
     if kernel.variant.alignment != "any" and any(each % ALIGNMENT for each in offsets.values()):
         raise SizeError(f"needs arrays that begin at multiples of {ALIGNMENT} bytes")
-    outputs = plan.op.outputs(plan.axes, plan.dtype)
+    outputs = plan.op.output_arrays(plan.axes, plan.dtype)
     pointers = [memory.address(name) for name in (*arrays, *outputs)]
     kernel.fill_constants({name: (memory.address(name), a.nbytes) for name, a in arrays.items()})
     if kernel.variant.maps:
-        kernel.fill_maps(matrices(plan, memory, arrays))
+        kernel.fill_maps(matrices(plan, memory))
     names = plan.op.launch_names(plan.axes, plan.dtype)
     run = kernel.bind(names, pointers, plan.op.sizes(plan.axes))
-    cleared = [name for name, output in outputs.items() if output.clear]
+    cleared = list(outputs) if plan.op.clears else []
 
     def enqueue() -> None:
         for name in cleared:
@@ -119,17 +119,15 @@ def launcher(
     return enqueue if cleared else run
 
 
-def matrices(plan: Plan, memory: Memory, arrays: Arrays) -> dict[str, Matrix]:
+def matrices(plan: Plan, memory: Memory) -> dict[str, Matrix]:
     """Return address, shape and type of the two-dimensional inputs and outputs."""
-    arrays_of_op = {name: (array.shape, str(array.dtype)) for name, array in arrays.items()}
-    arrays_of_op |= {
-        o: (a.shape, a.dtype) for o, a in plan.op.outputs(plan.axes, plan.dtype).items()
-    }
+    op, axes, dtype = plan.op, plan.axes, plan.dtype
+    arrays = op.input_arrays(axes, dtype) | op.output_arrays(axes, dtype)
     return {
         # uint16 arrays hold the bits of bfloat16
-        name: (memory.address(name), shape, "bfloat16" if dtype == "uint16" else dtype)
-        for name, (shape, dtype) in arrays_of_op.items()
-        if len(shape) == 2
+        name: (memory.address(name), a.shape, "bfloat16" if a.dtype == "uint16" else a.dtype)
+        for name, a in arrays.items()
+        if len(a.shape) == 2
     }
 
 
@@ -142,7 +140,7 @@ def compute(session: Session, plan: Plan, variant: Variant, arrays: Arrays) -> t
         launcher(session, plan, kernel, memory, arrays)()
         session.wait()
         results = {}
-        for name, output in plan.op.outputs(plan.axes, plan.dtype).items():
+        for name, output in plan.op.output_arrays(plan.axes, plan.dtype).items():
             results[name] = np.empty(output.shape, output.dtype)
             memory.download(name, results[name])
         overruns = [name for name in sizes if memory.overrun(name)]
@@ -151,7 +149,7 @@ def compute(session: Session, plan: Plan, variant: Variant, arrays: Arrays) -> t
 
 def wrong(session: Session, plan: Plan, variant: Variant) -> str:
     """Compare a variant with the reference at the sizes of a plan; "" if it agrees."""
-    arrays = plan.op.inputs(plan.axes, plan.dtype, plan.distribution, plan.seed)
+    arrays = plan.op.values(plan.axes, plan.dtype, plan.distribution, plan.seed)
     results, overruns = compute(session, plan, variant, arrays)
     where = ", ".join(f"{name}={size}" for name, size in plan.axes.items())
     if overruns:
@@ -172,7 +170,7 @@ def checks(plan: Plan) -> Iterator[Plan]:
     compiled_alike = [axes for axes in sizes if op.macros(axes, plan.dtype) == macros]
     small = work.bytes <= CHECKED_BYTES and work.flop <= CHECKED_FLOP
     if not compiled_alike:  # sizes that are macros (points of an element) stay those that are timed
-        names = [name for name in op.axes if name not in op.sizes_in_macros()]
+        names = [name for name in op.axes if name not in op.macro_sizes]
         compiled_alike = [{**plan.axes, **{name: axes[name] for name in names}} for axes in sizes]
     for axes in [*compiled_alike, *([plan.axes] if small else [])]:
         yield Plan(op, dict(axes), plan.dtype, _checked_input(plan), seed=plan.seed)
@@ -193,7 +191,7 @@ def measure(
     for variant in variants:
         tell(f"checking {plan.op.name} {variant.label}")
         entries.append(_checked(session, plan, variant))
-    arrays = plan.op.inputs(plan.axes, plan.dtype, plan.distribution, plan.seed)
+    arrays = plan.op.values(plan.axes, plan.dtype, plan.distribution, plan.seed)
     with loaded(session, plan, arrays) as (memory, _):
         for variant, entry in zip(variants, entries, strict=True):
             if entry.row["status"] == "ok":
@@ -245,7 +243,7 @@ def _peer_entries(
 ) -> list[Entry]:
     entries = []
     for peer in plan.op.peers:
-        if not peers.wanted(peer, plan.dtype):
+        if peer.dtypes and plan.dtype not in peer.dtypes:
             continue
         tell(f"preparing {peer.name}")
         entry = Entry(record.row(peer.name, peer.name, "peer"))

@@ -108,7 +108,7 @@ def test_a_right_kernel_is_timed(
     machine: Callable[[Compute], BenchDriver], monkeypatch: pytest.MonkeyPatch, mode: str
 ) -> None:
     small = ops.find("vecadd")
-    monkeypatch.setattr(type(small), "awkward", ({"n": 1}, {"n": 1025}))
+    monkeypatch.setattr(small, "awkward", ({"n": 1}, {"n": 1025}))
     found = row(machine(right), mode=mode)
     assert found["status"] == "ok"
     assert found["time"]["count"] >= 10
@@ -132,7 +132,7 @@ def test_a_wrong_kernel_is_shown_and_never_timed(
     compute: Compute,
     words: str,
 ) -> None:
-    monkeypatch.setattr(type(ops.find("vecadd")), "awkward", ({"n": 1027},))
+    monkeypatch.setattr(ops.find("vecadd"), "awkward", ({"n": 1027},))
     driver = machine(compute)
     found = row(driver)
     assert found["status"] == "wrong"
@@ -145,7 +145,7 @@ def test_kernels_take_turns_until_the_noisiest_has_settled(
     machine: Callable[[Compute], BenchDriver], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     machine(right)
-    monkeypatch.setattr(type(ops.find("vecadd")), "awkward", ())
+    monkeypatch.setattr(ops.find("vecadd"), "awkward", ())
     turns = list[int]()
     launches = list[Any]()
 
@@ -229,7 +229,7 @@ def test_a_whole_run(
 
     driver = machine(right)
     monkeypatch.setattr(run, "why_not", lambda *_: None)
-    monkeypatch.setattr(type(ops.find("vecadd")), "awkward", ({"n": 1}, {"n": 77}))
+    monkeypatch.setattr(ops.find("vecadd"), "awkward", ({"n": 1}, {"n": 77}))
     options = BenchOptions(axes={"n": [500]}, min_time=0.01, peers=False)
     record = run.bench("vecadd", "copy", axes={"n": 500}, min_time=0.01, peers=False)
     rows = [row for result in record["results"] for row in result["rows"]]

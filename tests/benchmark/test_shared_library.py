@@ -93,8 +93,8 @@ def test_cub_computes_the_same(name: str) -> None:
         pytest.skip("nvcc is missing, which libraries with host code need")
     op = ops.find(name)
     axes = {"n": 100_003}
-    arrays = op.inputs(axes, op.dtypes[0], "normal", 3)
-    ((out, output),) = op.outputs(axes, op.dtypes[0]).items()
+    arrays = op.values(axes, op.dtypes[0], "normal", 3)
+    ((out, output),) = op.output_arrays(axes, op.dtypes[0]).items()
     found = np.zeros(output.shape, output.dtype)
     with Session() as session:
         made = shared_library.Launcher(

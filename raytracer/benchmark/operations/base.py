@@ -1,16 +1,17 @@
-"""The definition of an operation: inputs, outputs, axes, reference, tolerance and work.
+"""The definition of an operation: arguments, reference, tolerance and work.
 
-A new operation is one module in this folder with a subclass of `Op` and an instance named `OP`.
 The arguments of a kernel `kernels/ladders/<op>/NN_name.cu` are the addresses of the inputs, then
-those of the outputs, in the order of the dictionaries below, then `Op.sizes` as long long.
+those of the outputs, in the order of `Op.inputs` and `Op.outputs`, then `Op.sizes` as long long.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from math import prod
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from raytracer.errors import UserError, suggestion
 
@@ -43,35 +44,24 @@ class Work:
 
 
 @dataclass(frozen=True)
-class Count:
-    """An alternative count of the same call, used in published tables; shown beside `Work`."""
-
-    label: str  # description of the count
-    flop: float
-    bytes: float
-
-
-@dataclass(frozen=True)
-class Output:
-    """Shape and type of an output array."""
+class Array:
+    """Shape and NumPy type of an input or output."""
 
     shape: tuple[int, ...]
-    dtype: str  # of NumPy
-    clear: bool = False  # set to zero before each call, included in the time
+    dtype: str
 
     @property
     def nbytes(self) -> int:
         """Size in bytes."""
-        import numpy as np
+        return prod(self.shape) * self.itemsize
 
-        size = np.dtype(self.dtype).itemsize
-        for extent in self.shape:
-            size *= extent
-        return size
+    @property
+    def itemsize(self) -> int:
+        """Bytes of a value."""
+        return np.dtype(self.dtype).itemsize
 
 
-def nothing(_arrays: dict[str, Any], _axes: Axes) -> Callable[[], Any]:
-    """Placeholder for peers that are not called from Python."""
+def _not_called(_arrays: dict[str, Any]) -> Callable[[], Any]:
     raise NotImplementedError
 
 
@@ -80,116 +70,124 @@ class Peer:
     """An implementation by a library, timed in the same run if the library is installed.
 
     Attributes:
-        make: takes the inputs as arrays of the library on the GPU, by name (for PyTorch, 16-bit
-            patterns are int16: `.view(torch.bfloat16)`), and the axes; returns a function without
-            arguments that launches the work on the current stream.
-        package: "torch", "triton" (through PyTorch), "cupy"; or "cub":
-            raytracer/benchmark/cub/OP.cu is compiled with the headers of the toolkit; or "cublaslt"
-            (raytracer/benchmark/cublaslt.py). For these `make` is not used.
+        name: in tables.
+        make: takes the inputs as PyTorch tensors on the GPU, by name (16-bit patterns are int16:
+            `.view(torch.bfloat16)`); returns a function without arguments that launches the work
+            on the current stream.
+        package: "torch"; "cub": raytracer/benchmark/cub/OP.cu is compiled with the headers of the
+            toolkit; or "cublaslt" (raytracer/benchmark/cublaslt.py). Only "torch" uses `make`.
+        dtypes: supported types of the operation; all if empty.
     """
 
-    name: str  # "PyTorch add"
-    make: Callable[[dict[str, Any], Axes], Callable[[], Any]] = nothing
+    name: str
+    make: Callable[[dict[str, Any]], Callable[[], Any]] = _not_called
     package: str = "torch"
-    instead_of: str = ""  # a package that is preferred if it is installed
-    dtypes: tuple[str, ...] = ()  # supported dtypes of the op; all if empty
+    dtypes: tuple[str, ...] = ()
 
 
-class Op(ABC):
-    """An operation of the bench."""
+@dataclass(kw_only=True)
+class Op:
+    """An operation of the bench.
+
+    Attributes:
+        name: of the operation and of its folder of kernels.
+        summary: one sentence.
+        axes: default sizes by name, in the order of the kernel's arguments.
+        inputs: shape of each input by name: words that are an axis, an axis + a number, or a
+            number.
+        outputs: the same for the outputs.
+        compute: the NumPy implementation, in the type of its inputs.
+        flop: operations of one call.
+        awkward: small sizes at which kernels are checked, those with incomplete tiles first.
+        dtypes: types of the operation, the default first.
+        distributions: of input values, out of DISTRIBUTIONS.
+        peers: implementations by libraries.
+        note: printed under the table.
+        is_exact: whether results are whole numbers that must be equal.
+        rounding: factor of the tolerance, for successive sums.
+        clears: whether outputs are set to zero before each call, included in the time.
+        has_offset: whether the axis `offset` shifts the arrays (`offsets`).
+        any_address: whether all of our kernels take arrays at the address of any number, without
+            `alignment: any`.
+        macros: definitions with which kernels are compiled, for sizes and a type.
+        macro_sizes: sizes of the axes that are macros and no arguments.
+    """
 
     name: str
-    summary: str  # one sentence
-    axes: Mapping[str, int]  # names in the kernel's order, with the default sizes
-    optional_axes: frozenset[str] = frozenset()  # "offset": of arrays, in numbers (`offsets`)
-    # Whether all of our kernels take arrays at the address of any number, without `alignment: any`.
-    any_address: bool = False
-    awkward: tuple[Mapping[str, int], ...]  # small sizes at which kernels are checked, tails first
+    summary: str
+    axes: Axes
+    inputs: Mapping[str, str]
+    outputs: Mapping[str, str]
+    compute: Callable[[Arrays], Arrays]
+    flop: Callable[[Axes], float] = lambda _: 0
+    awkward: tuple[Axes, ...]
     dtypes: tuple[str, ...] = ("float32",)
     distributions: tuple[str, ...] = ("normal", "uniform", "constant", "zeros")
     peers: tuple[Peer, ...] = ()
-    note: str = ""  # printed under the table
-    macro_sizes: Mapping[str, tuple[int, ...]] = {}  # of axes that are macros
+    note: str = ""
+    is_exact: bool = False
+    rounding: int = 1
+    clears: bool = False
+    has_offset: bool = False
+    any_address: bool = False
+    macros: Callable[[Axes, str], dict[str, str]] = lambda _axes, _dtype: {}
+    macro_sizes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
-    def inputs(self, axes: Axes, dtype: str, distribution: str, seed: int) -> Arrays:
-        """Return the input arrays by name, in the order of the arguments, C-contiguous."""
-        shapes = self.shapes(axes)
-        assert shapes is not None
+    def input_arrays(self, axes: Axes, dtype: str) -> dict[str, Array]:
+        """Return shapes and types of the inputs by name, in the order of the arguments."""
+        return {name: Array(_shape(text, axes), dtype) for name, text in self.inputs.items()}
+
+    def output_arrays(self, axes: Axes, dtype: str) -> dict[str, Array]:
+        """Return shapes and types of the outputs by name, in the order of the arguments."""
+        return {name: Array(_shape(text, axes), dtype) for name, text in self.outputs.items()}
+
+    def values(self, axes: Axes, dtype: str, distribution: str, seed: int) -> Arrays:
+        """Draw the inputs by name, C-contiguous."""
         return {
-            name: self.values(shape, dtype, distribution, seed + number)
-            for number, (name, shape) in enumerate(shapes.items())
+            name: draw(array.shape, array.dtype, distribution, seed + number)
+            for number, (name, array) in enumerate(self.input_arrays(axes, dtype).items())
         }
 
-    def shapes(self, axes: Axes) -> dict[str, tuple[int, ...]] | None:
-        """Return the shapes of the inputs by name if all values are independent random numbers.
-
-        At sizes drawn at random a part of the outputs of such an operation is checked (`part`).
-        """
-        return None
-
-    def input_shapes(self, axes: Axes) -> dict[str, tuple[int, ...]]:
-        """Return the shapes of the inputs by name, whatever their values."""
-        shapes = self.shapes(axes)
-        assert shapes is not None
-        return shapes
-
-    def check(self, inputs: Arrays) -> None:  # noqa: B027 - any values are allowed by default
+    def check(self, inputs: Arrays) -> None:
         """Raise UserError for inputs of the right shapes and types whose values are not allowed."""
 
-    def values(
-        self, shape: tuple[int, ...], dtype: str, distribution: str, seed: int
-    ) -> NDArray[Any]:
-        """Draw values of an input as the kernels take them."""
-        return draw(shape, dtype, distribution, seed)
-
-    @abstractmethod
-    def outputs(self, axes: Axes, dtype: str) -> dict[str, Output]:
-        """Return the outputs by name, in the order of the arguments."""
-
-    @abstractmethod
     def reference(self, inputs: Arrays) -> Arrays:
         """Return the correct outputs by name: float64, or exact integers."""
-
-    @abstractmethod
-    def work(self, axes: Axes, dtype: str) -> Work:
-        """Return operations and bytes of one call."""
-
-    def count(self, axes: Axes, dtype: str) -> Count | None:
-        """Return the count of published tables if it differs from `work`, else None."""
-        return None
+        if self.is_exact:
+            return self.compute(inputs)
+        return self.compute({name: array.astype("f8") for name, array in inputs.items()})
 
     def tolerance(self, axes: Axes, dtype: str) -> float:
         """Return the tolerated relative error in the Frobenius norm; 0 for equality."""
-        return 1e-6 if dtype != "float64" else 1e-14
+        if self.is_exact:
+            return 0.0
+        return self.rounding * (1e-14 if dtype == "float64" else 1e-6)
+
+    def work(self, axes: Axes, dtype: str) -> Work:
+        """Return operations and bytes of one call."""
+        read, written = (
+            sum(array.nbytes for array in arrays(axes, dtype).values())
+            for arrays in (self.input_arrays, self.output_arrays)
+        )
+        return Work(self.flop(axes), read, written)
 
     def sizes(self, axes: Axes) -> tuple[int, ...]:
         """Return the integers at the end of the arguments."""
-        return tuple(axes[name] for name in self.axes)
+        return tuple(axes[name] for name in self.axes if name not in self.macro_sizes)
 
     def offsets(self, axes: Axes, dtype: str) -> dict[str, int]:
         """Return the bytes between an aligned address and the start of an array, by its name.
 
-        Args:
-            axes: sizes; the offset of `optional_axes` only where it was asked for.
-            dtype: data type.
+        They are one, two, three, … times `offset` values: different places in 16 bytes.
         """
-        return {}
+        arrays = self.input_arrays(axes, dtype) | self.output_arrays(axes, dtype)
+        values = axes.get("offset", 0)
+        return {name: k * values * a.itemsize for k, (name, a) in enumerate(arrays.items(), 1)}
 
     def launch_names(self, axes: Axes, dtype: str) -> dict[str, int]:
-        """Return the names of the expressions in kernel headers: the axes, by default."""
-        return dict(axes)
-
-    def macros(self, axes: Axes, dtype: str) -> dict[str, str]:
-        """Return the macros with which kernels are compiled."""
-        return {}
-
-    def sizes_in_macros(self) -> frozenset[str]:
-        """Return the axes that are macros: another size is another compilation."""
-        axes, dtype = self.resolve({}), self.dtypes[0]
-        macros = self.macros(axes, dtype)
-        return frozenset(
-            name for name in axes if self.macros({**axes, name: axes[name] + 1}, dtype) != macros
-        )
+        """Return the names of the expressions in kernel headers: axes, and bytes of a value."""
+        first = next(iter(self.input_arrays(axes, dtype).values()))
+        return {**axes, "bytes": first.itemsize}
 
     def problem(
         self,
@@ -208,45 +206,53 @@ class Op(ABC):
         """
         raise NotImplementedError(f"{self.name} is not a matrix product")
 
-    def cpu(self, inputs: Arrays) -> Arrays | None:
-        """Compute with NumPy, which is timed without a GPU; None if there is no such form."""
-        return None
-
     def resolve(self, sizes: Axes) -> dict[str, int]:
         """Return the sizes of all axes: those of `sizes`, and defaults.
 
         Raises:
-            UserError: an axis is unknown, or a size is below 1.
+            UserError: an axis is unknown, or a size is below 1 or has no kernel.
         """
         for name, size in sizes.items():
-            if name not in self.axes and name not in self.optional_axes:
+            if name not in self.axes and not (name == "offset" and self.has_offset):
                 hint = suggestion(name, list(self.axes))
                 raise UserError(f"{self.name} has no axis {name!r}; {hint}")
-            if size < (name in self.axes):
-                least = int(name in self.axes)
-                raise UserError(f"{self.name}: {name} = {size}: give {least} or more")
+            smallest = int(name in self.axes)
+            if size < smallest:
+                raise UserError(f"{self.name}: {name} = {size}: give {smallest} or more")
+            if size not in self.macro_sizes.get(name, (size,)):
+                supported = ", ".join(map(str, self.macro_sizes[name]))
+                raise UserError(f"{self.name}: {name} = {size}: give one of {supported}")
         return {**self.axes, **sizes}
 
     def axes_of(self, inputs: Arrays) -> dict[str, int]:
-        """Return the axes of inputs; by default the shape of the first input."""
-        first = next(iter(inputs.values()))
-        return dict(zip(self.axes, first.shape, strict=True))
+        """Return the axes of inputs; raise ValueError for a wrong number of dimensions."""
+        axes = dict[str, int]()
+        for name, text in self.inputs.items():
+            for (axis, added), size in zip(_words(text), inputs[name].shape, strict=True):
+                if axis in self.axes:
+                    axes.setdefault(axis, size - added)
+        return axes
 
     def dtype_of(self, inputs: Arrays) -> str:
         """Return the dtype of the operation for inputs."""
         return str(next(iter(inputs.values())).dtype)
 
 
-def shifted(offset: int, itemsizes: Mapping[str, int]) -> dict[str, int]:
-    """Return one, two, three, … times an offset in numbers, as bytes by name of the array.
+def _words(text: str) -> Iterator[tuple[str, int]]:
+    """Yield name (or number) and added number of each word of a shape."""
+    for word in text.split():
+        name, _, added = word.partition("+")
+        yield name, int(added or 0)
 
-    The arrays then begin at different places in 16 bytes.
 
-    Args:
-        offset: in numbers.
-        itemsizes: bytes of a number of each array.
-    """
-    return {name: k * offset * size for k, (name, size) in enumerate(itemsizes.items(), 1)}
+def _shape(text: str, axes: Axes) -> tuple[int, ...]:
+    """Return the shape that a text like "n bins+1" describes."""
+    return tuple((axes[name] if name in axes else int(name)) + more for name, more in _words(text))
+
+
+def sizes_of(names: str, *sizes: tuple[int, ...]) -> tuple[Axes, ...]:
+    """Return axes by name for each of some sizes; a tuple may leave out the last names."""
+    return tuple(dict(zip(names.split(), each, strict=False)) for each in sizes)
 
 
 def draw(shape: tuple[int, ...], dtype: str, distribution: str, seed: int) -> NDArray[Any]:
@@ -262,9 +268,7 @@ def draw(shape: tuple[int, ...], dtype: str, distribution: str, seed: int) -> ND
     Raises:
         UserError: the distribution is unknown.
     """
-    import numpy as np
-
-    count = int(np.prod(shape, dtype=np.int64))
+    count = prod(shape)
     generator = np.random.default_rng(seed)
     distinct = min(count, PERIOD)
     if distribution == "zeros":
@@ -290,8 +294,6 @@ def draw(shape: tuple[int, ...], dtype: str, distribution: str, seed: int) -> ND
 
 def bfloat16_bits(values: NDArray[Any]) -> NDArray[Any]:
     """Round float32 values to nearest even bfloat16; return the bits as uint16."""
-    import numpy as np
-
     words = np.ascontiguousarray(values, np.float32).view(np.uint32)
     half = np.uint32(0x7FFF) + ((words >> np.uint32(16)) & np.uint32(1))
     return ((words + half) >> np.uint32(16)).astype(np.uint16)
@@ -299,8 +301,6 @@ def bfloat16_bits(values: NDArray[Any]) -> NDArray[Any]:
 
 def from_bfloat16(bits: NDArray[Any]) -> NDArray[Any]:
     """Convert bfloat16 bits (uint16) to float32."""
-    import numpy as np
-
     words: NDArray[Any] = bits.astype(np.uint32) << np.uint32(16)
     return np.asarray(words.view(np.float32))
 
@@ -310,9 +310,7 @@ def relative_error(values: NDArray[Any], reference: NDArray[Any]) -> float:
 
     Values of uint16 are the bits of bfloat16.
     """
-    import numpy as np
-
-    if values.dtype == np.uint16:  # bits of bfloat16
+    if values.dtype == np.uint16:
         values = from_bfloat16(values)
     if values.shape != reference.shape:
         raise ValueError(f"{values.shape} against {reference.shape}")
@@ -327,16 +325,12 @@ def relative_error(values: NDArray[Any], reference: NDArray[Any]) -> float:
 
 def _few(generator: Any, dtype: str) -> NDArray[Any]:
     """Draw FEW distinct values, some on either side of the middle."""
-    import numpy as np
-
     if dtype == "uint8":
         return np.asarray(generator.choice(256, FEW, replace=False).astype(dtype))
     return np.asarray(generator.uniform(np.arange(FEW), np.arange(1, FEW + 1)) * 2 / FEW - 1, dtype)
 
 
 def _bytes(generator: Any, count: int, distribution: str) -> NDArray[Any]:
-    import numpy as np
-
     if distribution == "uniform":
         return np.asarray(generator.integers(0, 256, count, dtype=np.uint8))
     return np.asarray(np.clip(generator.normal(110, 25, count), 0, 255).astype(np.uint8))

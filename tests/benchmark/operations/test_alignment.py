@@ -89,7 +89,7 @@ def test_offsets_of_histograms_are_whole_numbers(
 ) -> None:
     op = ops.find(name)
     axes = op.resolve({"n": 40, "offset": 7})
-    arrays = [*op.inputs(axes, dtype, "normal", 1), *op.outputs(axes, dtype)]
+    arrays = [*op.inputs, *op.outputs]
     offsets = op.offsets(axes, dtype)
     assert list(offsets) == arrays
     assert list(offsets.values()) == bytes_behind

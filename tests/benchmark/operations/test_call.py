@@ -36,7 +36,7 @@ REFUSED = [
     ("histogram_bins", (zeros(3), F4(3)), "shapes of the arrays do not match"),
     ("histogram_bins", (zeros(3), zeros(1)), "bins = 0: give 1 or more"),
     ("vecadd", (zeros(3), zeros(1)), "b is float32"),
-    ("contraction", (zeros(2, 17, 17, 17), zeros(17, 17)), "n = 17: give 2 to 16, or 20"),
+    ("contraction", (zeros(2, 17, 17, 17), zeros(17, 17)), "n = 17: give one of 2, "),
     ("contraction", (zeros(2, 3, 3, 4), zeros(3, 3)), "u is float32"),
     ("copy", (zeros(3, dtype="u1"),), "has no kernels to call"),
 ]
@@ -87,7 +87,7 @@ def test_even_edges_may_be_rounded() -> None:
         op.check({"keys": zeros(1, dtype=U2), "edges": whole})
     for dtype in op.dtypes:
         for axes in op.awkward:
-            op.check(op.inputs(op.resolve(axes), dtype, "normal", 3))
+            op.check(op.values(op.resolve(axes), dtype, "normal", 3))
 
 
 class FakeSession:
@@ -105,7 +105,7 @@ class FakeSession:
 def computed(plan: Any, arrays: dict[str, Any]) -> tuple[Any, str]:
     """Compute with NumPy what a kernel gets, and say that it wrote nothing else."""
     given = {n: a.T if n in plan.transposed else a for n, a in arrays.items()}
-    return plan.op.cpu(given), ""
+    return plan.op.compute(given), ""
 
 
 Taken = list[tuple[str, dict[str, Any], frozenset[str]]]
@@ -182,19 +182,3 @@ def test_a_kernel_that_cannot_run_gives_way_to_the_next(
     assert len(tried) > 3
     with pytest.raises(error, match="not here"):
         ops.matmul(zeros(2, 3), zeros(3, 2), variant="14")
-
-
-def test_large_arrays_are_not_drawn_to_be_compared(
-    taken: Taken, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    op, drawn = find("histogram_bins"), list[int]()
-    inputs = type(op).inputs
-
-    def noted(self: Any, axes: Any, *rest: Any) -> Any:
-        drawn.append(axes["n"])
-        return inputs(self, axes, *rest)
-
-    monkeypatch.setattr(type(op), "inputs", noted)
-    ops.histogram_bins(zeros(5000), np.arange(4, dtype=F4))
-    assert taken
-    assert max(drawn) <= 100

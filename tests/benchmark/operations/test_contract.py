@@ -14,12 +14,12 @@ from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda.sources import kernels_root
 from raytracer.benchmark import operations as ops
 from raytracer.benchmark.call import matched
-from raytracer.benchmark.operations._elements import POINTS
 from raytracer.benchmark.operations.base import (
     DISTRIBUTIONS,
     draw,
     relative_error,
 )
+from raytracer.benchmark.operations.elements import POINTS
 from raytracer.benchmark.products.model import proposals
 from raytracer.compile_all import ARCHITECTURES, fastest, jobs, macros_of
 from raytracer.errors import UserError
@@ -52,17 +52,16 @@ def test_reference_and_cpu_form_fit_the_outputs(name: str, dtype: str) -> None:
     op = ops.find(name)
     for given in op.awkward[:4]:
         axes = op.resolve(given)
-        inputs = op.inputs(axes, dtype, "normal", 3)
-        outputs = op.outputs(axes, dtype)
+        inputs = op.values(axes, dtype, "normal", 3)
+        outputs = op.output_arrays(axes, dtype)
         wanted = op.reference(inputs)
         assert list(wanted) == list(outputs)
-        found = op.cpu(inputs)
+        found = op.compute(inputs)
         for key, output in outputs.items():
             assert wanted[key].shape == output.shape
             assert output.nbytes == np.prod(output.shape) * np.dtype(output.dtype).itemsize
-            if found is not None:
-                assert found[key].dtype == output.dtype or output.dtype == "uint16"  # bfloat16
-                assert relative_error(found[key], wanted[key]) <= op.tolerance(axes, dtype)
+            assert found[key].dtype == output.dtype or output.dtype == "uint16"  # bfloat16
+            assert relative_error(found[key], wanted[key]) <= op.tolerance(axes, dtype)
 
 
 @pytest.mark.parametrize(("name", "dtype"), CASES)
@@ -71,8 +70,8 @@ def test_inputs_are_contiguous_and_repeatable(name: str, dtype: str) -> None:
     axes = op.resolve(op.awkward[1])
     for distribution in op.distributions:
         assert distribution in DISTRIBUTIONS
-        first = op.inputs(axes, dtype, distribution, 1)
-        again = op.inputs(axes, dtype, distribution, 1)
+        first = op.values(axes, dtype, distribution, 1)
+        again = op.values(axes, dtype, distribution, 1)
         for key, array in first.items():
             assert array.flags.c_contiguous
             assert (array == again[key]).all()
@@ -83,9 +82,9 @@ def test_work_counts_each_array_once(name: str, dtype: str) -> None:
     op = ops.find(name)
     axes = op.resolve(op.awkward[-1])
     work = op.work(axes, dtype)
-    inputs = op.inputs(axes, dtype, "normal", 1)
+    inputs = op.values(axes, dtype, "normal", 1)
     assert work.bytes_read == sum(array.nbytes for array in inputs.values())
-    assert work.bytes_written == sum(each.nbytes for each in op.outputs(axes, dtype).values())
+    assert work.bytes_written == sum(each.nbytes for each in op.output_arrays(axes, dtype).values())
     assert work.flop >= 0
 
 
@@ -93,7 +92,7 @@ def test_work_counts_each_array_once(name: str, dtype: str) -> None:
 def test_axes_of_the_inputs_are_the_axes(name: str) -> None:
     op = ops.find(name)
     axes = op.resolve(op.awkward[-1])
-    inputs = op.inputs(axes, op.dtypes[0], "zeros", 0)
+    inputs = op.values(axes, op.dtypes[0], "zeros", 0)
     assert op.resolve(op.axes_of(inputs)) == axes
     assert op.dtype_of(inputs) == op.dtypes[0]
     assert list(matched(op, tuple(inputs.values()))) == list(inputs)

@@ -76,7 +76,7 @@ def compare(variant: Variant, library: ctypes.CDLL, dtype: str, axes: dict[str, 
     """Compare a kernel with the reference, and look for writes beside the outputs."""
     op = ops.find(variant.op)
     launch = variant.launch(op.launch_names(axes, dtype), MULTIPROCESSORS)
-    inputs, offsets = op.inputs(axes, dtype, "normal", 3), op.offsets(axes, dtype)
+    inputs, offsets = op.values(axes, dtype, "normal", 3), op.offsets(axes, dtype)
     pointers: list[int] = []
     kept, rooms = [], {}
     for key, array in inputs.items():
@@ -85,9 +85,9 @@ def compare(variant: Variant, library: ctypes.CDLL, dtype: str, axes: dict[str, 
         kept.append(room)
         pointers.append(copy.ctypes.data)
     outputs = {}
-    for key, output in op.outputs(axes, dtype).items():
+    for key, output in op.output_arrays(axes, dtype).items():
         outputs[key], rooms[key] = aligned(output.nbytes, offsets.get(key, 0))
-        if output.clear:
+        if op.clears:
             outputs[key][:] = 0
         pointers.append(outputs[key].ctypes.data)
     for key in variant.constant.split():
@@ -99,7 +99,7 @@ def compare(variant: Variant, library: ctypes.CDLL, dtype: str, axes: dict[str, 
     block = launch.block or variant.block
     library.go(launch.grid[0], block[0], arguments)
     for key, expected in op.reference(inputs).items():
-        output = op.outputs(axes, dtype)[key]
+        output = op.output_arrays(axes, dtype)[key]
         found = outputs[key].view(output.dtype).reshape(output.shape)
         assert relative_error(found, expected) <= op.tolerance(axes, dtype), (axes, dtype, key)
         room, begin = rooms[key], outputs[key].ctypes.data - rooms[key].ctypes.data

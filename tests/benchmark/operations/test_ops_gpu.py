@@ -97,7 +97,7 @@ def needs_alignment(op: Op, variant: variants.Variant) -> bool:
 
 @pytest.mark.parametrize(
     ("name", "variant", "dtype"),
-    [case for case in CASES if "offset" in ops.find(str(case.values[0])).optional_axes],
+    [case for case in CASES if ops.find(str(case.values[0])).has_offset],
 )
 def test_arrays_at_every_place_in_16_bytes(
     session: Session, name: str, variant: variants.Variant, dtype: str
@@ -126,7 +126,7 @@ def test_arrays_at_every_place_in_16_bytes(
 def test_op_is_a_function(session: Session, name: str) -> None:
     op = ops.find(name)
     axes = op.resolve(op.awkward[-1])
-    inputs = op.inputs(axes, op.dtypes[0], "normal", 5)
+    inputs = op.values(axes, op.dtypes[0], "normal", 5)
     function = getattr(functions, name)
     found = function(*inputs.values())
     first = found[0] if isinstance(found, tuple) else found

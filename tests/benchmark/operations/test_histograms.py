@@ -1,15 +1,29 @@
-"""The histogram of any number of bins: its reference against loops, the kernels' arithmetic."""
+"""Histograms: their references against loops, the kernels' arithmetic."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 import pytest
 
+from raytracer.benchmark.operations import find, histograms
 from raytracer.benchmark.operations.base import FEW
-from raytracer.benchmark.operations.histogram_bins import OP, count
 from raytracer.variants import discover
 
+OP = find("histogram_bins")
 RNG = np.random.default_rng(5)
+
+
+def count(keys: Any, edges: Any) -> Any:
+    return OP.compute({"keys": keys, "edges": edges})["counts"].astype(int)
+
+
+def test_bytes_against_a_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(histograms, "PIECE", 1000)
+    keys = np.random.default_rng(3).integers(0, 256, 3001, dtype=np.uint8)
+    bins = [keys.tolist().count(value) for value in range(256)]
+    assert find("histogram").reference({"keys": keys})["bins"].tolist() == bins
 
 
 @pytest.mark.parametrize("dtype", OP.dtypes)
@@ -17,7 +31,7 @@ RNG = np.random.default_rng(5)
 def test_sizes_at_random_against_a_loop(dtype: str, distribution: str) -> None:
     for _ in range(3):
         axes = {"n": int(2 ** RNG.uniform(0, 11)), "bins": int(2 ** RNG.uniform(0, 12))}
-        inputs = OP.inputs(axes, dtype, distribution, 7)
+        inputs = OP.values(axes, dtype, distribution, 7)
         keys, edges = inputs["keys"], inputs["edges"]
         bins = [0] * axes["bins"]
         lower, upper = edges[0], edges[-1]
@@ -35,8 +49,8 @@ def test_sizes_at_random_against_a_loop(dtype: str, distribution: str) -> None:
 def test_keys_that_are_alike_or_in_order_fill_the_bins_they_should(dtype: str) -> None:
     filled = {}
     for distribution in ("constant", "few", "sorted", "normal"):
-        inputs = OP.inputs({"n": 20_000, "bins": 1000}, dtype, distribution, 7)
-        filled[distribution] = np.count_nonzero(count(inputs["keys"], inputs["edges"]))
+        inputs = OP.values({"n": 20_000, "bins": 1000}, dtype, distribution, 7)
+        filled[distribution] = np.count_nonzero(count(**inputs))
         if distribution == "sorted":
             assert (np.diff(inputs["keys"].astype("f8")) >= 0).all()
     assert filled["constant"] == 1

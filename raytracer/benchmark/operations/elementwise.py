@@ -1,0 +1,81 @@
+"""Copies, and sums element by element: bound by memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from raytracer.benchmark.operations.base import Op, Peer, sizes_of
+
+COPY = Op(
+    name="copy",
+    summary="host to device and back, pageable and page-locked, and on the device",
+    axes={"n": 1 << 28},  # bytes
+    inputs={"a": "n"},
+    outputs={"b": "n"},
+    compute=lambda arrays: {"b": arrays["a"].copy()},
+    awkward=sizes_of("n", (1,), (4099,)),
+    dtypes=("uint8",),
+    is_exact=True,
+    note="A byte counts once over the bus, and twice (read and written) on the device.",
+)
+
+
+def torch_add(tensors: dict[str, Any]) -> Callable[[], Any]:
+    """Return the addition of PyTorch into allocated memory."""
+    import torch
+
+    out = torch.empty_like(tensors["a"])
+    return lambda: torch.add(tensors["a"], tensors["b"], out=out)
+
+
+VECADD = Op(
+    name="vecadd",
+    summary="c = a + b of two vectors",
+    axes={"n": 1 << 28},  # 1 GiB per vector, far above any L2 cache
+    inputs={"a": "n", "b": "n"},
+    outputs={"c": "n"},
+    compute=lambda arrays: {"c": arrays["a"] + arrays["b"]},
+    flop=lambda axes: axes["n"],
+    has_offset=True,
+    awkward=sizes_of(
+        "n offset",
+        (1,),
+        (3,),
+        (255,),
+        (1025,),
+        (4099,),
+        (3, 2),
+        (8195, 1),  # three different places in 16 bytes
+        (8195, 4),
+        (1_000_003,),
+    ),
+    peers=(Peer("PyTorch add", torch_add), Peer("CUB DeviceTransform", package="cub")),
+    note="12 bytes per addition: bound by memory, or by the L2 cache for small n.",
+)
+
+MATRIXADD = Op(
+    name="matrixadd",
+    summary="C = A + B of two row-major matrices",
+    axes={"rows": 16384, "cols": 16384},
+    inputs={"a": "rows cols", "b": "rows cols"},
+    outputs={"c": "rows cols"},
+    compute=lambda arrays: {"c": arrays["a"] + arrays["b"]},
+    flop=lambda axes: axes["rows"] * axes["cols"],
+    has_offset=True,
+    awkward=sizes_of(
+        "rows cols offset",
+        (1, 1),
+        (3, 1030),
+        (1027, 5),
+        (33, 65),
+        (257, 1001),
+        (91, 93, 1),
+        (5, 4096, 2),
+        (70_001, 3),
+    ),
+    peers=(Peer("PyTorch add", torch_add),),
+    note="Accesses coalesce if neighbouring threads are on neighbouring columns, not on rows.",
+)
+
+OPS = (COPY, VECADD, MATRIXADD)

@@ -1,0 +1,156 @@
+"""Products of matrices: float32 by multiply-adds, bfloat16 on the tensor cores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import sqrt
+from typing import Any
+
+from raytracer.benchmark.operations.base import (
+    Array,
+    Arrays,
+    Axes,
+    Op,
+    Peer,
+    bfloat16_bits,
+    draw,
+    from_bfloat16,
+    sizes_of,
+)
+from raytracer.benchmark.products.problem import Operand, Problem
+
+BFLOAT16_OUT = "bfloat16_out"  # C in bfloat16, too
+
+
+class Product(Op):
+    """C = A B."""
+
+    def tolerance(self, axes: Axes, dtype: str) -> float:
+        """Allow for rounding errors that grow with the square root of k."""
+        return self.rounding * 1e-5 * max(1.0, sqrt(axes["k"] / 4096))
+
+    def problem(
+        self,
+        axes: Axes,
+        dtype: str,
+        address: Callable[[str], int],
+        transposed: frozenset[str] = frozenset(),
+    ) -> Problem:
+        """Return the matrices, without padding."""
+        arrays = self.input_arrays(axes, dtype) | self.output_arrays(axes, dtype)
+        operands = [
+            _operand(address(name), array, name in transposed) for name, array in arrays.items()
+        ]
+        return Problem(axes["m"], axes["n"], axes["k"], *operands)
+
+
+class ProductBf16(Product):
+    """A product of bfloat16 matrices, which are uint16 arrays of bits: NumPy has no bfloat16."""
+
+    def input_arrays(self, axes: Axes, dtype: str) -> dict[str, Array]:
+        """Return a (m, k) and b (n, k), the columns of B."""
+        return super().input_arrays(axes, "uint16")
+
+    def output_arrays(self, axes: Axes, dtype: str) -> dict[str, Array]:
+        """Return c (m, n): float32, or the bits of bfloat16."""
+        return super().output_arrays(axes, "uint16" if dtype == BFLOAT16_OUT else "float32")
+
+    def values(self, axes: Axes, dtype: str, distribution: str, seed: int) -> Arrays:
+        """Draw the bits of bfloat16 values."""
+        return {
+            name: bfloat16_bits(draw(array.shape, "float32", distribution, seed + number))
+            for number, (name, array) in enumerate(self.input_arrays(axes, dtype).items())
+        }
+
+    def reference(self, inputs: Arrays) -> Arrays:
+        """The product of the rounded values in float64."""
+        a, b = (from_bfloat16(inputs[name]).astype("f8") for name in ("a", "b"))
+        return {"c": a @ b.T}
+
+    def tolerance(self, axes: Axes, dtype: str) -> float:
+        """Products of bfloat16 are exact in float32; the sum of k terms is rounded, and then C."""
+        if dtype == BFLOAT16_OUT:
+            # Rounding is at most 2^-8 of a value; of few values the norm is off by as much.
+            return 2**-8 + 1e-4
+        return super().tolerance(axes, dtype)
+
+    def dtype_of(self, inputs: Arrays) -> str:
+        """Return "bfloat16"; other arrays are refused by their own type."""
+        return "bfloat16"
+
+
+def _operand(address: int, array: Array, transposed: bool) -> Operand:
+    rows, cols = reversed(array.shape) if transposed else array.shape
+    return Operand(address, rows, cols, cols, array.itemsize, transposed)
+
+
+def torch_matmul(tensors: dict[str, Any]) -> Callable[[], Any]:
+    """Return the product of PyTorch in float32, not in TF32, into allocated memory."""
+    import torch
+
+    torch.backends.cuda.matmul.allow_tf32 = False
+    a, b = tensors["a"], tensors["b"]
+    out = torch.empty((a.shape[0], b.shape[1]), dtype=a.dtype, device=a.device)
+    return lambda: torch.matmul(a, b, out=out)
+
+
+def torch_matmul_bf16(tensors: dict[str, Any]) -> Callable[[], Any]:
+    """Return the product of PyTorch, C in bfloat16, into allocated memory."""
+    import torch
+
+    a, b = (tensors[name].view(torch.bfloat16) for name in ("a", "b"))
+    out = torch.empty((a.shape[0], b.shape[0]), dtype=a.dtype, device=a.device)
+    return lambda: torch.matmul(a, b.t(), out=out)
+
+
+CUBLASLT = Peer("cuBLASLt, best of its proposals", package="cublaslt")
+
+OPS = (
+    Product(
+        name="matmul",
+        summary="C = A B of row-major float32 matrices, without tensor cores",
+        axes={"m": 4096, "n": 4096, "k": 4096},
+        inputs={"a": "m k", "b": "k n"},
+        outputs={"c": "m n"},
+        compute=lambda arrays: {"c": arrays["a"] @ arrays["b"]},
+        flop=lambda axes: 2 * axes["m"] * axes["n"] * axes["k"],
+        awkward=sizes_of(
+            "m n k",
+            (1, 1, 1),
+            (3, 1030, 5),
+            (37, 45, 29),
+            (129, 130, 131),  # rows not aligned to 16 bytes
+            (1027, 7, 33),
+            (260, 516, 100),  # 16-byte rows, tails of every tile
+            (256, 512, 256),  # whole tiles
+            (385, 1284, 517),
+        ),
+        peers=(Peer("cuBLAS (PyTorch, TF32 off)", torch_matmul), CUBLASLT),
+        note="TF32 is off for the library too. 2 m n k FLOP: a multiply-add counts as two.",
+    ),
+    ProductBf16(
+        name="matmul_bf16",
+        summary="C = A B of bfloat16 matrices, A row-major, B column-major, C in float32",
+        axes={"m": 4096, "n": 4096, "k": 4096},
+        inputs={"a": "m k", "b": "n k"},
+        outputs={"c": "m n"},
+        compute=lambda arrays: {"c": from_bfloat16(arrays["a"]) @ from_bfloat16(arrays["b"]).T},
+        flop=lambda axes: 2 * axes["m"] * axes["n"] * axes["k"],
+        rounding=10,
+        awkward=sizes_of(
+            "m n k",
+            (1, 1, 1),
+            (3, 1030, 5),
+            (37, 45, 29),  # rows not aligned to 16 bytes
+            (129, 131, 136),
+            (1027, 7, 40),
+            (260, 518, 328),  # 16-byte rows, tails of every tile
+            (256, 512, 512),  # whole tiles
+            (385, 1284, 1096),
+        ),
+        dtypes=("bfloat16", BFLOAT16_OUT),
+        peers=(Peer("cuBLAS (PyTorch)", torch_matmul_bf16), CUBLASLT),
+        note="The libraries write C in bfloat16, half the bytes of float32: --dtype bfloat16_out "
+        "too.",
+    ),
+)
