@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Literal, cast
 
 from raytracer.benchmark.datasheet import card
 from raytracer.benchmark.options import BenchOptions
-from raytracer.benchmark.presentation import Presentation
 from raytracer.benchmark.record import DataSheet, Device, Result
 
 if TYPE_CHECKING:
@@ -27,7 +26,6 @@ class Benchmark(ABC):
     by_default = False  # whether it runs if no benchmark is named
     takes_kernels = False  # whether it accepts a user's kernel (`--with`)
     is_counted = False  # whether it supports the counters of Nsight Compute (`--ncu`)
-    presentation = Presentation()  # of its results in tables and plots
 
     @abstractmethod
     def listing(self) -> Iterator[str]:

@@ -12,7 +12,6 @@ from raytracer.benchmark.benchmark import Benchmark, Machine, Tell
 from raytracer.benchmark.explain import explain
 from raytracer.benchmark.operations.base import Op, Work
 from raytracer.benchmark.options import BenchOptions, dtype_of, kernels_of, select, temporary_folder
-from raytracer.benchmark.presentation import OperationPresentation
 from raytracer.benchmark.record import Result, Row
 from raytracer.errors import RaytracerError, UserError
 from raytracer.variants import Variant
@@ -30,7 +29,6 @@ class OperationBenchmark(Benchmark):
     by_default = True
     takes_kernels = True
     is_counted = True
-    presentation = OperationPresentation()
 
     def __init__(self, op: Op) -> None:
         """Create the benchmark of an operation."""

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import io
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from raytracer.benchmark.presentation import figures, origin
 from raytracer.benchmark.record import Device, Record, Result, Row
-from raytracer.benchmark.registry import presentation
+from raytracer.benchmark.report import figures, kind, number, origin, sizes
 from raytracer.errors import UserError
 from raytracer.files import output
 
 OURS, BEST, PEER, MINE = "#7fb0e0", "#1f5fa8", "#a7adb4", "#d9622b"
+GRID = "#e4e4e4"
 MAX_ROWS = 5  # plots in one column, before a second column is used
-LOGARITHMIC = 50  # ratio of bars above which the axis is logarithmic
+LOGARITHMIC = 50  # ratio of bars of render kernels above which their axis is logarithmic
 COLORS = {"peer": PEER, "mine": MINE}
 
 
@@ -27,11 +28,7 @@ def check(path: Path) -> None:
 
 def draw(record: Record, path: Path) -> None:
     """Draw a record: bars for each result, and one roofline for all."""
-    import io
-
     from raytracer.film.histogram import figure_class
-
-    Figure = figure_class()  # noqa: N806 - a class
 
     results = [r for r in record["results"] if any(row.get("time") for row in r["rows"])]
     if not results:
@@ -42,37 +39,49 @@ def draw(record: Record, path: Path) -> None:
     count = len(results) + with_roof
     columns = 1 if count <= MAX_ROWS else 2
     lines = -(-count // columns)
-    figure = Figure(figsize=(9 * columns, 3.6 * lines), layout="constrained")
+    figure = figure_class()(figsize=(9 * columns, 3.6 * lines), layout="constrained")
     axes = figure.subplots(lines, columns, squeeze=False).ravel()
     for unused in axes[count:]:
         unused.set_axis_off()
-    axes = axes[:count]
     for axis, result in zip(axes, results, strict=False):
         _bars(axis, result, record["device"])
     if with_roof:
-        _roofline(axes[-1], results, record["device"])
+        _roofline(axes[count - 1], results, record["device"])
     figure.suptitle(origin(record), fontsize=9, color="#555555")
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=150)
     output.write(path, buffer.getvalue())
 
 
+def _values(rows: list[Row], result: Result, device: Device) -> tuple[list[float], str]:
+    """Return the values of timed rows, and their unit."""
+    if any("mrays" in row for row in rows):
+        return [row.get("mrays", 0.0) for row in rows], "Mrays/s"
+    rates, work = [figures(row, result, device) for row in rows], result["work"]
+    if work["flop"] > 8 * max(work["bytes_read"] + work["bytes_written"], 1):
+        return [each["tflops"] for each in rates], "TFLOP/s"
+    return [each["gbps"] for each in rates], "GB/s"
+
+
 def _bars(axis: Any, result: Result, device: Device) -> None:
     rows = [row for row in result["rows"] if row.get("time") and row["kind"] != "stage"]
-    look = presentation(result["op"])
-    values, unit = look.bars(rows, result, device)
+    values, unit = _values(rows, result, device)
     labels = [row["label"].replace("_", " ") for row in rows]
     bars = axis.barh(labels, values, color=_colors(rows, values), height=0.72)
-    axis.bar_label(bars, [_short(value) for value in values], padding=3, fontsize=9)
-    _plain(axis)
+    axis.bar_label(bars, [number(value) for value in values], padding=3, fontsize=9)
+    axis.spines[["top", "right"]].set_visible(False)
+    axis.tick_params(axis="y", length=0)
+    axis.set_axisbelow(True)
+    axis.grid(axis="x", color=GRID, linewidth=0.8)
     peers = [v for row, v in zip(rows, values, strict=True) if row["kind"] == "peer"]
     if peers:
         axis.axvline(max(peers), color=PEER, linestyle=":", linewidth=1.2, zorder=0)
     axis.invert_yaxis()
-    if look.logarithmic and max(values) > LOGARITHMIC * min(values):
+    if unit == "Mrays/s" and max(values) > LOGARITHMIC * min(values):
         axis.set_xscale("log")
     axis.margins(x=0.12)
-    axis.set_title(f"{result['op']}   {look.details(result)}", fontsize=10, loc="left")
+    details = sizes(result) if unit == "Mrays/s" else f"{sizes(result)}; {kind(result)}"
+    axis.set_title(f"{result['op']}   {details}", fontsize=10, loc="left")
     axis.set_xlabel(unit)
     if unit == "GB/s" and (copy := device.get("ceilings", {}).get("copy_gbps")):
         axis.axvline(copy, color="black", linestyle="--", linewidth=1)
@@ -87,18 +96,6 @@ def _colors(rows: list[Row], values: list[float]) -> list[str]:
         COLORS.get(row["kind"], BEST if value == best else OURS)
         for row, value in zip(rows, values, strict=True)
     ]
-
-
-def _plain(axis: Any) -> None:
-    """Draw a light grid and remove parts of the frame."""
-    axis.spines[["top", "right"]].set_visible(False)
-    axis.tick_params(axis="y", length=0)
-    axis.set_axisbelow(True)
-    axis.grid(axis="x", color="#e4e4e4", linewidth=0.8)
-
-
-def _short(value: float) -> str:
-    return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
 
 
 def _roofline(axis: Any, results: list[Result], device: Device) -> None:
@@ -119,7 +116,7 @@ def _roofline(axis: Any, results: list[Result], device: Device) -> None:
         _points(axis, result, device)
     axis.set(xscale="log", yscale="log", xlabel="FLOP per byte", ylabel="TFLOP/s")
     axis.spines[["top", "right"]].set_visible(False)
-    axis.grid(color="#e4e4e4", linewidth=0.8)
+    axis.grid(color=GRID, linewidth=0.8)
     axis.set_axisbelow(True)
     title = "Roofline   measured copy and FP32 multiply-adds"
     axis.set_title(title, fontsize=10, loc="left")

@@ -13,7 +13,6 @@ from raytracer.benchmark import record, timing
 from raytracer.benchmark.benchmark import Benchmark, Machine, Tell
 from raytracer.benchmark.explain import WIDTH
 from raytracer.benchmark.options import BenchOptions
-from raytracer.benchmark.presentation import PreviewPresentation
 from raytracer.benchmark.record import Device, Kind, Result, Row, device_of
 from raytracer.errors import UserError
 from raytracer.film.film import Film
@@ -42,7 +41,6 @@ class PreviewBenchmark(Benchmark):
     """Frames of the window while the camera turns, and the time to the idle state."""
 
     name = "preview"
-    presentation = PreviewPresentation()
 
     def listing(self) -> Iterator[str]:
         """Yield the cases of a GPU and of a CPU."""

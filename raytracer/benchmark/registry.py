@@ -9,7 +9,6 @@ from raytracer.benchmark import operations
 from raytracer.benchmark.benchmark import Benchmark
 from raytracer.benchmark.copy_benchmark import CopyBenchmark
 from raytracer.benchmark.operation_benchmark import OperationBenchmark
-from raytracer.benchmark.presentation import Presentation
 from raytracer.benchmark.preview_benchmark import PreviewBenchmark
 from raytracer.benchmark.render_benchmark import RenderBenchmark
 from raytracer.benchmark.tone_benchmark import ToneBenchmark
@@ -41,12 +40,6 @@ def selected(names: tuple[str, ...]) -> list[Benchmark]:
     if not names:
         return [each for each in benchmarks().values() if each.by_default]
     return [find(name) for name in dict.fromkeys(names)]
-
-
-def presentation(op: str) -> Presentation:
-    """Return the presentation of a result by its `op`, like "matmul" or "tone picture"."""
-    benchmark = benchmarks().get(op.split(" ")[0])
-    return benchmark.presentation if benchmark else Presentation()
 
 
 def listing(names: Sequence[str] = ()) -> str:

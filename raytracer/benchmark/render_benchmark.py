@@ -15,7 +15,6 @@ from raytracer.benchmark.axes import picture_size
 from raytracer.benchmark.benchmark import Benchmark, Machine, Tell
 from raytracer.benchmark.explain import rung as rung_lines
 from raytracer.benchmark.options import BenchOptions
-from raytracer.benchmark.presentation import RenderPresentation
 from raytracer.benchmark.record import Result, Row, device_of
 from raytracer.benchmark.render_ladder import CHECKED, LONGEST, Ladder, rungs
 from raytracer.buffers import build_bvh
@@ -51,8 +50,7 @@ NOTE = (
     + "; ".join(f"{level}: {text}" for level, text in render_levels.LEVELS.items())
     + ". x before: speed relative to the kernel before, which may show less. Mrays/s: all rays of "
     "the picture divided by its time, with one shadow ray for each light that a surface faces. "
-    "primary, shadow and reflection: rays of one kind divided by the time that they add to a frame "
-    "of one sample; primary includes shading. bytes/sphere: nodes, geometry and order."
+    "bytes/sphere: nodes, geometry and order."
 )
 
 
@@ -61,7 +59,6 @@ class RenderBenchmark(Benchmark):
 
     name = "render"
     is_counted = True
-    presentation = RenderPresentation()
 
     def listing(self) -> Iterator[str]:
         """Yield sizes, scenes and kernels."""

@@ -20,7 +20,6 @@ from raytracer.variants import Variant, discover
 if TYPE_CHECKING:
     from raytracer.backends.base import Device, DeviceFilm, DeviceScene
     from raytracer.buffers import Bvh, SceneBuffers
-    from raytracer.view import View
 
 Tell = Callable[[str], None]
 
@@ -28,7 +27,6 @@ CHECKED = (321, 181)  # pixels of the compared pictures; not multiples of a tile
 LONGEST = 0.5  # seconds; kernels with an estimate above it are listed and not timed
 WARM = 0.05  # seconds; a shorter first frame is repeated, because clocks and caches are cold
 UPLOADS = 3
-KIND_FRAMES, KIND_SECONDS = 6, 0.1  # limits of the frames for the rate of one kind of ray
 
 
 @dataclass(frozen=True)
@@ -252,12 +250,12 @@ class Ladder:
                 e for e in unsettled if not timing.settled(e.samples, sum(e.samples), min_time)
             ]
 
-    def _frame(self, entry: Entry, view: View | None = None) -> float:
-        """Render a frame of `view`, by default that of the entry; return seconds."""
+    def _frame(self, entry: Entry) -> float:
+        """Render a frame; return seconds."""
         assert entry.film is not None
         assert entry.scene is not None
         assert entry.buffers is not None
-        return render_levels.expose(entry.film, entry.scene, view or entry.buffers.view)
+        return render_levels.expose(entry.film, entry.scene, entry.buffers.view)
 
     def _figures(self, entry: Entry, rays: Rays) -> None:
         """Add time, rays and rates to the row of a kernel."""
@@ -266,39 +264,6 @@ class Ladder:
         row["rays"] = counts
         everything = counts["primary"] + counts["shadow"] + counts["reflection"]
         row["mrays"] = 1e-6 * everything / row["time"]["median"]
-        row["mrays_by_kind"] = self._by_kind(entry, rays)
-
-    def _by_kind(self, entry: Entry, rays: Rays) -> KindOfRays:
-        """Return Mrays/s by kind, from the time that a kind adds to a frame of one sample."""
-        assert entry.buffers is not None
-        level = entry.rung.level
-
-        def median(shadows: bool, depth: int) -> float:
-            assert entry.buffers is not None
-            view = entry.buffers.view.through_centers().with_samples(0, 1)
-            view = view.with_shadows(shadows).with_depth(depth)
-            times: list[float] = []
-            while len(times) < 2 or (len(times) < KIND_FRAMES and sum(times) < KIND_SECONDS):
-                times.append(self._frame(entry, view))
-            return float(timing.statistics(times[1:])["median"])
-
-        plain = median(False, 0)
-        rates: KindOfRays = {"primary": 1e-6 * rays.primary / plain}
-
-        def rate(part: str, number: int, shadows: bool, depth: int) -> float | None:
-            if not number or not render_levels.includes(level, part):
-                return None
-            extra = median(shadows, depth) - plain
-            return (
-                1e-6 * number / extra if extra > 0.02 * plain else None
-            )  # smaller differences are noise
-
-        deepest = entry.buffers.view.max_depth
-        if shadow := rate("shadows", sum(rays.shadow[:1]), True, 0):
-            rates["shadow"] = shadow
-        if reflection := rate("mirrors", sum(rays.reflection), False, deepest):
-            rates["reflection"] = reflection
-        return rates
 
 
 def of_level(rays: Rays, level: str) -> KindOfRays:

@@ -5,14 +5,20 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from typing import Any
 
 from raytracer.benchmark import ncu
-from raytracer.benchmark.presentation import KINDS, figures
-from raytracer.benchmark.record import Record, Result
-from raytracer.benchmark.registry import presentation
+from raytracer.benchmark.record import Device, Record, Result, Row
 
 FORMATS = ("table", "markdown", "csv", "json")
+COLUMNS = (
+    "variant", "shows", "time", "noise", "runs", "FLOP/s", "GB/s", "of ceiling", "of sheet",
+    "x first", "x before", "x peer", "Mrays/s", "Mspheres/s", "bytes/sphere", "upload", "title",
+)  # fmt: skip
+LEFT = ("variant", "title", ncu.COLUMNS[-1])  # columns that are aligned to the left
+SHARES = ("tflops", "gbps", "of_ceiling", "of_sheet")
+_TOOLKIT = re.compile(r"\bcuda_(\d+\.\d+)")  # in the last line of `nvcc --version`
 
 
 def text(record: Record, form: str) -> str:
@@ -21,24 +27,140 @@ def text(record: Record, form: str) -> str:
         return json.dumps(record, indent=1) + "\n"
     if form == "csv":
         return _csv(record)
-    blocks = [device_line(record)]
+    blocks = [_device_line(record)]
     for result in record["results"]:
-        look = presentation(result["op"])
-        blocks.append(look.heading(result))
+        inputs = f"; {kind(result)} input, {result['mode']}" if result["work"]["bytes_read"] else ""
+        blocks.append(f"{result['op']}: {sizes(result)}{inputs}")
         if result.get("failed"):
             blocks.append(f"not run: {result['failed']}")
-        blocks.append(_grid(*_filled(*look.table(result, record["device"])), form))
-        if counter_cells := [
-            cell for row in result["rows"] if row.get("ncu") for cell in ncu.cells(row)
-        ]:
-            blocks.append(_grid(ncu.COLUMNS, counter_cells, form))
-        blocks += _remarks(result)
+        blocks.append(_grid(COLUMNS, cells(result, record["device"]), form))
+        counters = [line for row in result["rows"] if row.get("ncu") for line in ncu.cells(row)]
+        if counters:
+            blocks.append(_grid(ncu.COLUMNS, counters, form))
+        blocks += ["\n".join(_remarks(result)), result["note"]]
     if record["backend"] == "cpu":
-        blocks.append(cpu_line(record))
+        blocks.append(_cpu_line(record))
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
-def device_line(record: Record) -> str:
+def origin(record: Record) -> str:
+    """Return device, toolkit and date of a record in one line, for plots."""
+    words = [record["device"].get("device", "")]
+    if record.get("backend") != "cpu":
+        toolkit = _TOOLKIT.search(record.get("compiler", ""))
+        words.append(f"CUDA {toolkit[1]}" if toolkit else record.get("compiler", ""))
+    return " · ".join(word for word in (*words, record["date"][:10]) if word)
+
+
+def sizes(result: Result) -> str:
+    """Format the axes."""
+    return ", ".join(f"{name} {size}" for name, size in result["axes"].items())
+
+
+def kind(result: Result) -> str:
+    """Format data type and distribution."""
+    return f"{result['dtype']}, {result['input']}"
+
+
+def figures(row: Row, result: Result, device: Device) -> dict[str, Any]:
+    """Return TFLOP/s, GB/s and shares of the ceilings of a row; None if not applicable."""
+    if not row.get("time"):
+        return {}
+    median, work, dtype = row["time"]["median"], result["work"], result["dtype"]
+    moved = row.get("bytes", work["bytes_read"] + work["bytes_written"])
+    measured, sheet = device.get("ceilings", {}), device.get("data_sheet")
+    fma = measured.get("fma_tflops") if dtype == "float32" else None
+    of_sheet = None
+    if sheet and row.get("kind") != "copy":
+        peaks = {name: sheet[name] for name in ("float32", "float64", "bfloat16")}
+        of_sheet = _share(median, moved, work["flop"], sheet["memory"], peaks.get(dtype))
+    return {
+        "tflops": work["flop"] / median * 1e-12,
+        "gbps": moved / median * 1e-9,
+        "of_ceiling": _share(median, moved, work["flop"], measured.get("copy_gbps"), fma),
+        "of_sheet": of_sheet,
+    }
+
+
+def _share(
+    median: float, moved: float, flop: float, gbps: float | None, tflops: float | None
+) -> float | None:
+    """Return the minimum time by the ceilings as a share of the median."""
+    limits = [moved / gbps * 1e-9] if gbps else []
+    limits += [flop / tflops * 1e-12] if tflops else []
+    return max(limits) / median if limits and max(limits) > 0.0 else None
+
+
+def cells(result: Result, device: Device) -> list[list[str]]:
+    """Return the cells of COLUMNS for each row."""
+    timed = [row for row in result["rows"] if "time" in row]
+    peers = [row["time"]["median"] for row in timed if row["kind"] == "peer"]
+    first = next((row["time"]["median"] for row in timed if row["kind"] != "peer"), None)
+    lines, before = [], None
+    for row in result["rows"]:
+        line = {"variant": row["label"] + " (yours)" * (row["kind"] == "mine")}
+        line |= {"shows": row.get("shows", ""), "title": row.get("title", "")}
+        if "time" not in row:
+            line["time"] = row["status"]
+        else:
+            median = row["time"]["median"]
+            line |= _timed(row, result, device)
+            if row["kind"] != "stage":
+                ladder = "x before" if "shows" in row else "x first"
+                line[ladder] = _ratio(before if "shows" in row else first, median)
+                before = median
+            line["x peer"] = _ratio(min(peers, default=None), median)
+        lines.append([line.get(column, "") for column in COLUMNS])
+    return lines
+
+
+def _timed(row: Row, result: Result, device: Device) -> dict[str, str]:
+    """Return the cells of a timed row that depend on no other row."""
+    time, rates = row["time"], figures(row, result, device)
+    return {
+        "time": seconds(time["median"]),
+        "noise": f"{time['noise']:.1%}" if time["count"] > 1 else "",
+        "runs": str(time["count"]),
+        "FLOP/s": _rate(rates["tflops"]) if result["work"]["flop"] else "",
+        "GB/s": number(rates["gbps"] or None),
+        "of ceiling": _percent(rates["of_ceiling"]),
+        "of sheet": _percent(rates["of_sheet"]),
+        "Mrays/s": number(row.get("mrays")),
+        "Mspheres/s": number(row.get("mspheres")),
+        "bytes/sphere": number(row.get("bytes_per_sphere")),
+        "upload": seconds(row["upload"]["median"]) if "upload" in row else "",
+    }
+
+
+def seconds(value: float) -> str:
+    """Format a time, like 12.3 µs."""
+    for unit, scale in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if value >= scale:
+            return f"{value / scale:.4g} {unit}"
+    return f"{value / 1e-9:.4g} ns"
+
+
+def number(value: float | None) -> str:
+    """Format a number with three digits or more; "" for None."""
+    if value is None:
+        return ""
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
+
+
+def _ratio(one: float | None, other: float) -> str:
+    return f"{one / other:.2f}" if one else ""
+
+
+def _rate(tflops: float) -> str:
+    """Format a rate, like 51.2 T or 346 G."""
+    return f"{tflops:.3g} T" if tflops >= 1 else f"{tflops * 1e3:.3g} G"
+
+
+def _percent(value: float | None) -> str:
+    return "" if value is None else f"{value:.0%}"
+
+
+def _device_line(record: Record) -> str:
     """Format the device in one line."""
     device = record["device"]
     words = [str(device.get("device", "?"))]
@@ -54,26 +176,13 @@ def device_line(record: Record) -> str:
     return "; ".join([*words, record["date"]])
 
 
-def cpu_line(record: Record) -> str:
+def _cpu_line(record: Record) -> str:
     """Format a remark on kernels that need a GPU; "" if there are none."""
-    every = dict.fromkeys(result["op"] for result in record["results"])
-    ops = [op for op in every if presentation(op).numpy_on_cpu]
+    ops = dict.fromkeys(r["op"] for r in record["results"] if r["mode"] == "NumPy")
     if not ops:
         return ""
     line = f"NumPy on the CPU. The kernels of {', '.join(ops)} need an NVIDIA GPU"
     return f"{line}: {record['why_no_gpu']}" if record["why_no_gpu"] else f"{line}."
-
-
-def _compilers(result: Result) -> list[str]:
-    """Return a line for each compiler of kernels; names of kernels if there are several."""
-    made: dict[str, list[str]] = {}
-    for row in result["rows"]:
-        if compiler := row.get("resources", {}).get("compiler"):
-            made.setdefault(compiler, []).append(row["label"])
-    return [
-        f"{'kernels' if len(made) == 1 else ', '.join(labels)} compiled by {compiler}"
-        for compiler, labels in made.items()
-    ]
 
 
 def _remarks(result: Result) -> list[str]:
@@ -82,7 +191,13 @@ def _remarks(result: Result) -> list[str]:
         for row in result["rows"]
         if row["status"] != "ok"
     ]
-    lines += _compilers(result)
+    made: dict[str, list[str]] = {}
+    for row in result["rows"]:
+        if compiler := row.get("resources", {}).get("compiler"):
+            made.setdefault(compiler, []).append(row["label"])
+    for compiler, labels in made.items():
+        kernels = "kernels" if len(made) == 1 else ", ".join(labels)
+        lines.append(f"{kernels} compiled by {compiler}")
     clock = result.get("clock") or {}
     if clock.get("sm_mhz"):
         lines.append(f"SM clock under load {clock['sm_mhz']} MHz, {clock.get('watts', '?')} W")
@@ -93,35 +208,28 @@ def _remarks(result: Result) -> list[str]:
         lines.append(f"at most {memory / 1e9:.2f} GB of device memory in use, including libraries")
     if clock.get("held_back_by"):
         lines.append(f"the GPU was throttled by: {', '.join(clock['held_back_by'])}")
-    return [*(["\n".join(lines)] if lines else []), result["note"]]
+    return lines
 
 
-def _grid(columns: tuple[str, ...], cells: list[list[str]], form: str) -> str:
-    left_aligned = {0, len(columns) - 1} if columns[-1] in ("title", ncu.COLUMNS[-1]) else {0}
-    widths = [max(map(len, column)) for column in zip(columns, *cells, strict=True)]
-
-    def line(words: tuple[str, ...] | list[str]) -> str:
-        padded = [
-            word.ljust(width) if column in left_aligned else word.rjust(width)
-            for column, (word, width) in enumerate(zip(words, widths, strict=True))
+def _grid(columns: tuple[str, ...], lines: list[list[str]], form: str) -> str:
+    """Align the columns that are not empty; "" without lines."""
+    if not lines:
+        return ""
+    kept = [i for i in range(len(columns)) if any(line[i] for line in lines)]
+    table = [[line[i] for i in kept] for line in (columns, *lines)]
+    left = [columns[i] in LEFT for i in kept]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    padded = [
+        [
+            word.ljust(width) if to_left else word.rjust(width)
+            for word, width, to_left in zip(line, widths, left, strict=True)
         ]
-        return f"| {' | '.join(padded)} |" if form == "markdown" else "  ".join(padded).rstrip()
-
-    rule = [("-" * w if i in left_aligned else "-" * (w - 1) + ":") for i, w in enumerate(widths)]
-    head = [line(columns)]
-    if form == "markdown":
-        head.append(f"| {' | '.join(rule)} |")
-    return "\n".join([*head, *map(line, cells)])
-
-
-def _filled(
-    columns: tuple[str, ...], cells: list[list[str]]
-) -> tuple[tuple[str, ...], list[list[str]]]:
-    """Remove columns that are empty in every row."""
-    columns_kept = [column for column in range(len(columns)) if any(row[column] for row in cells)]
-    return tuple(columns[column] for column in columns_kept), [
-        [row[i] for i in columns_kept] for row in cells
+        for line in table
     ]
+    if form != "markdown":
+        return "\n".join("  ".join(line).rstrip() for line in padded)
+    rule = ["-" * (n - 1) + ("-" if at else ":") for n, at in zip(widths, left, strict=True)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in (padded[0], rule, *padded[1:]))
 
 
 def _csv(record: Record) -> str:
@@ -130,16 +238,14 @@ def _csv(record: Record) -> str:
     writer = csv.writer(out, lineterminator="\n")
     names = ["median", "min", "q1", "q3", "noise", "count"]
     identity = ["op", "axes", "dtype", "input", "mode", "label", "kind", "status"]
-    shares = ["tflops", "gbps", "of_ceiling", "of_sheet", "mrays", *(f"mrays_{k}" for k in KINDS)]
-    writer.writerow([*identity, *names, *shares, "reason"])
+    writer.writerow([*identity, *names, *SHARES, "mrays", "reason"])
     for result in record["results"]:
         axes = " ".join(f"{name}={size}" for name, size in result["axes"].items())
         for row in result["rows"]:
-            rates = figures(row, result, record["device"]) | {"mrays": row.get("mrays")}
-            rates |= {f"mrays_{k}": rate for k, rate in row.get("mrays_by_kind", {}).items()}
+            rates = figures(row, result, record["device"])
             time: dict[str, Any] = {**row["time"]} if "time" in row else {}
-            cells = [result["op"], axes, result["dtype"], result["input"], result["mode"]]
-            cells += [row["label"], row["kind"], row["status"]]
-            figured = [*map(time.get, names), *map(rates.get, shares)]
-            writer.writerow([*cells, *figured, row.get("reason", "")])
+            line = [result["op"], axes, result["dtype"], result["input"], result["mode"]]
+            line += [row["label"], row["kind"], row["status"]]
+            numbers = [*map(time.get, names), *map(rates.get, SHARES), row.get("mrays")]
+            writer.writerow([*line, *numbers, row.get("reason", "")])
     return out.getvalue()

@@ -17,7 +17,6 @@ from raytracer.benchmark import (
     compare,
     explain,
     host,
-    presentation,
     report,
     run,
     timing,
@@ -195,12 +194,12 @@ def test_text_of_a_record_is_escaped_and_cut() -> None:
 def test_figures_are_work_over_time() -> None:
     given = record()
     (result,) = given["results"]
-    found = presentation.figures(result["rows"][1], result, given["device"])
+    found = report.figures(result["rows"][1], result, given["device"])
     assert found["tflops"] == pytest.approx(1.0)
     assert found["gbps"] == pytest.approx(4000)
     assert found["of_ceiling"] == pytest.approx(0.8)
     assert found["of_sheet"] == pytest.approx(4000 / 4800)
-    assert presentation.figures(result["rows"][2], result, given["device"]) == {}
+    assert report.figures(result["rows"][2], result, given["device"]) == {}
 
 
 @pytest.mark.parametrize("form", ["table", "markdown"])
