@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from raytracer.benchmark import record, timing
+from raytracer.benchmark import timing
 from raytracer.benchmark.benchmark import Tell
 from raytracer.benchmark.cuda.guarded_memory import Memory
 from raytracer.benchmark.cuda.session import Session
@@ -62,15 +62,10 @@ def rows(session: Session, plan: Plan) -> list[Row]:
         for label, launch in ways.items():
             session.cold(launch, 2, False)
             samples = session.cold(launch, COUNT, False)
-            rows.append(_row(label, samples, size * (2 if label == "on the device" else 1)))
+            rows.append(timing.row(label, samples, label, "copy"))
+            rows[-1]["bytes"] = size * (2 if label == "on the device" else 1)
         ok = bool((back == pageable).all() and (locked_back == pageable).all())
     for row in rows:
         if not ok:
             row["status"], row["reason"] = "wrong", "bytes differ"
     return rows
-
-
-def _row(label: str, samples: list[float], moved: int) -> Row:
-    row = record.row(label, label, "copy")
-    row["bytes"], row["time"], row["samples"] = moved, timing.statistics(samples), samples
-    return row

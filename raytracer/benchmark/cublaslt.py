@@ -13,27 +13,20 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from raytracer.benchmark.cuda.guarded_memory import Memory
 from raytracer.errors import BackendError
 
 if TYPE_CHECKING:
-    from raytracer.benchmark.cuda.guarded_memory import Memory
     from raytracer.benchmark.cuda.session import Session
+    from raytracer.benchmark.products.problem import Operand, Problem
     from raytracer.benchmark.runner import Plan
 
 WORKSPACE = 64 << 20  # bytes; twice what PyTorch gives on Hopper
 PROPOSALS = 8
-FEW, LONG = (
-    3,
-    3e-3,
-)  # seconds; the first proposals of longer products are timed, since others are no faster
-NEAR = 1.15  # times the shortest: proposals that are timed again, several launches in a row
+ROUNDS = 3  # launches of each proposal, of which the shortest counts
 
 # Values of cublasLt.h, cublas_api.h and library_types.h.
-_TYPES = {
-    "float32": 0,
-    "bfloat16": 14,
-    "uint16": 14,
-}  # CUDA_R_32F, CUDA_R_16BF (uint16 has its bits)
+_TYPES = {"float32": 0, "uint16": 14}  # CUDA_R_32F, and CUDA_R_16BF, whose bits uint16 has
 _COMPUTE_32F = 68
 _TRANSPOSED_A, _TRANSPOSED_B = 3, 4
 _OP_N, _OP_T = 0, 1
@@ -60,52 +53,48 @@ class Product:
     """
 
     def __init__(
-        self,
-        session: Session,
-        sizes: tuple[int, int, int],
-        types: tuple[str, str],
-        b_by_columns: bool,
-        addresses: tuple[int, int, int, int],
+        self, session: Session, problem: Problem, types: tuple[int, int], workspace: int
     ) -> None:
-        """Ask for proposals, and time them.
+        """Time the proposals.
 
         Args:
             session: the GPU.
-            sizes: m, n and k.
-            types: of A and B, and of C.
-            b_by_columns: whether B is stored as (n, k) rather than (k, n).
-            addresses: of A, B, C and of WORKSPACE bytes.
+            problem: sizes and addresses, B stored as (k, n), or as (n, k) in bfloat16.
+            types: of A and B, and of C, by their numbers in the library.
+            workspace: address of WORKSPACE bytes.
 
         Raises:
             ImportError: the library is not installed.
             BackendError: it refuses the product.
         """
-        self._library, self._session, self._addresses = _library(), session, addresses
-        (m, n, k), (inputs, output) = sizes, (_TYPES[types[0]], _TYPES[types[1]])
+        self._library, self._session = _library(), session
+        a, b, c = problem.a, problem.b, problem.c
+        self._addresses = a.address, b.address, c.address, workspace
         self._one, self._zero = ctypes.c_float(1), ctypes.c_float(0)
         self._product = ctypes.c_void_p()
         self._handle = _handle()
         self._call("cublasLtMatmulDescCreate", ctypes.byref(self._product), _COMPUTE_32F, 0)
         for key, value in (
-            (_TRANSPOSED_A, _OP_T if b_by_columns else _OP_N),
+            (_TRANSPOSED_A, _OP_T if b.size == 2 else _OP_N),
             (_TRANSPOSED_B, _OP_N),
         ):
-            given = ctypes.c_int32(value)
+            number = ctypes.c_int32(value)
             name = "cublasLtMatmulDescSetAttribute"
-            self._call(name, self._product, key, ctypes.byref(given), ctypes.c_size_t(4))
-        self._b = self._layout(inputs, k, n) if b_by_columns else self._layout(inputs, n, k)
-        self._a, self._c = self._layout(inputs, k, m), self._layout(output, n, m)
+            self._call(name, self._product, key, ctypes.byref(number), ctypes.c_size_t(4))
+        self._a, self._b = self._layout(types[0], a), self._layout(types[0], b)
+        self._c = self._layout(types[1], c)
         self._best = self._fastest(self._proposals())
 
     def launch(self) -> None:
         """Queue the product."""
         self._run(self._best)
 
-    def _layout(self, kind: int, rows: int, cols: int) -> ctypes.c_void_p:
-        """Describe a column-major matrix without gaps."""
+    def _layout(self, kind: int, operand: Operand) -> ctypes.c_void_p:
+        """Describe a matrix, whose rows are columns to the library."""
         layout = ctypes.c_void_p()
-        extents = (ctypes.c_uint64(rows), ctypes.c_uint64(cols), ctypes.c_int64(rows))
-        self._call("cublasLtMatrixLayoutCreate", ctypes.byref(layout), kind, *extents)
+        rows, cols = ctypes.c_uint64(operand.cols), ctypes.c_uint64(operand.rows)
+        pitch = ctypes.c_int64(operand.pitch)
+        self._call("cublasLtMatrixLayoutCreate", ctypes.byref(layout), kind, rows, cols, pitch)
         return layout
 
     def _proposals(self) -> list[_Proposal]:
@@ -113,30 +102,22 @@ class Product:
         self._call("cublasLtMatmulPreferenceCreate", ctypes.byref(preference))
         name = "cublasLtMatmulPreferenceSetAttribute"
         self._call(name, preference, _MAX_WORKSPACE, ctypes.byref(room), ctypes.c_size_t(8))
-        found, count = (_Proposal * PROPOSALS)(), ctypes.c_int()
+        results, count = (_Proposal * PROPOSALS)(), ctypes.c_int()
         layouts = (self._b, self._a, self._c, self._c)
         self._call(
             "cublasLtMatmulAlgoGetHeuristic", self._handle, self._product, *layouts, preference,
-            PROPOSALS, found, ctypes.byref(count),
+            PROPOSALS, results, ctypes.byref(count),
         )  # fmt: skip
         self._call("cublasLtMatmulPreferenceDestroy", preference)
-        return [each for each in found[: count.value] if each.state == 0]
+        return [each for each in results[: count.value] if each.state == 0]
 
     def _fastest(self, proposals: list[_Proposal]) -> _Proposal:
         if not proposals:
             raise BackendError("cuBLASLt proposes no algorithm")
-        times = list[float]()
-        for each in proposals:
-            times.append(self._session.cold(partial(self._run, each), 2, False)[-1])
-            if min(times) > LONG and len(times) == FEW:
-                break
-        near = [i for i, seconds in enumerate(times) if seconds <= NEAR * min(times)]
-        if len(near) > 1 and min(times) <= LONG:
-            count = max(2, min(16, int(0.5e-3 / min(times))))
-            for i in near:
-                run = partial(self._run, proposals[i])
-                times[i] = min(self._session.hot(run, count, 1) for _ in range(2))
-        return proposals[min(near, key=times.__getitem__)]
+        times = [
+            min(self._session.cold(partial(self._run, each), ROUNDS, False)) for each in proposals
+        ]
+        return proposals[times.index(min(times))]
 
     def _run(self, proposal: _Proposal) -> None:
         a, b, c, workspace = map(ctypes.c_void_p, self._addresses)
@@ -164,22 +145,16 @@ def prepare(session: Session, plan: Plan, memory: Memory) -> Callable[[], Any]:
         ImportError: the library is not installed.
         BackendError: it refuses the product.
     """
-    from raytracer.benchmark.cuda.guarded_memory import Memory
-
-    axes, output = plan.axes, plan.op.output_arrays(plan.axes, plan.dtype)["c"]
+    (output,) = plan.op.output_arrays(plan.axes, plan.dtype).values()
     own = Memory(session, {"c": output.nbytes, "workspace": WORKSPACE})
-    addresses = (
-        memory.address("a"), memory.address("b"), own.address("c"), own.address("workspace"),
-    )  # fmt: skip
-    product = Product(
-        session,
-        (axes["m"], axes["n"], axes["k"]),
-        (plan.op.dtypes[0] if plan.op.name == "matmul_bf16" else plan.dtype, output.dtype),
-        plan.op.name == "matmul_bf16",
-        addresses,
+    problem = plan.op.problem(
+        plan.axes, plan.dtype, lambda name: (own if name == "c" else memory).address(name)
     )
+    inputs = plan.op.input_arrays(plan.axes, plan.dtype)["a"]
+    types = _TYPES[inputs.dtype], _TYPES[output.dtype]
+    product = Product(session, problem, types, own.address("workspace"))
 
-    def enqueue(_held: Memory = own) -> None:
+    def enqueue(_memory: Memory = own) -> None:
         product.launch()
 
     enqueue()

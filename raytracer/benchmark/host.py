@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from typing import Any
-
 from raytracer.benchmark import record, timing
 from raytracer.benchmark.operations.base import Axes, Op, relative_error
 from raytracer.benchmark.record import Row
@@ -12,8 +9,10 @@ from raytracer.errors import UserError
 from raytracer.memory import size_text
 from raytracer.resources import available_memory
 
+MAX_BYTES, MAX_FLOP = 256 << 20, 2e9  # of the default sizes on a CPU
 
-def fitting(op: Op, axes: dict[str, int], dtype: str) -> None:
+
+def require_memory(op: Op, axes: Axes, dtype: str) -> None:
     """Raise UserError if the arrays do not fit into the free memory of the host."""
     need, free = op.work(axes, dtype).bytes, available_memory()
     if free is not None and 2 * need > free:
@@ -24,31 +23,23 @@ def fitting(op: Op, axes: dict[str, int], dtype: str) -> None:
         )
 
 
-def reduced(op: Op, axes: dict[str, int], dtype: str, bytes_at_most: float, flop: float) -> Any:
+def reduced(op: Op, axes: Axes, dtype: str) -> dict[str, int]:
     """Halve the largest axes until bytes and FLOP of a call are below the limits."""
     axes = dict(axes)
     while True:
         work, largest = op.work(axes, dtype), max(axes.values())
-        if (work.bytes <= bytes_at_most and work.flop <= flop) or largest < 2:
+        if (work.bytes <= MAX_BYTES and work.flop <= MAX_FLOP) or largest < 2:
             return axes
         axes = {name: size // 2 if size == largest else size for name, size in axes.items()}
 
 
-def row(op: Op, axes: Axes, dtype: str, distribution: str, min_time: float, seed: int) -> Row:
+def row(op: Op, axes: Axes, dtype: str, distribution: str, min_time: float) -> Row:
     """Check and time the NumPy implementation."""
-    row = record.row("numpy", "NumPy on the CPU", "cpu")
-    arrays = op.values(axes, dtype, distribution, seed)
+    label, title = "numpy", "NumPy on the CPU"
+    arrays = op.values(axes, dtype, distribution, seed=1)
     outputs = op.compute(arrays)
     for name, expected in op.reference(arrays).items():
         error = relative_error(outputs[name], expected)
         if not error <= op.tolerance(axes, dtype):
-            row["status"], row["reason"] = "wrong", f"{name} is off by {error:.2g}"
-            return row
-    samples: list[float] = []
-    begin = time.perf_counter()
-    while not timing.settled(samples, time.perf_counter() - begin, min_time):
-        start = time.perf_counter()
-        op.compute(arrays)
-        samples.append(time.perf_counter() - start)
-    row["time"], row["samples"] = timing.statistics(samples), samples
-    return row
+            return record.row(label, title, "cpu", "wrong", f"{name} is off by {error:.2g}")
+    return timing.row(label, timing.clocked(lambda: op.compute(arrays), min_time), title, "cpu")

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from raytracer.benchmark.cuda.session import Session
 
 SUSTAINED_SECONDS = 2.0  # minimum device time, long enough to reach the power limit
-CPU_BYTES, CPU_FLOP = 256 << 20, 2e9  # limits of the default sizes on a CPU
 
 
 class OperationBenchmark(Benchmark):
@@ -134,10 +133,10 @@ class OperationBenchmark(Benchmark):
         op, dtype, results = self.op, dtype_of(self.op, options), []
         for axes in points(op, list(options.sizes), dict(options.axes or {})):
             if not (options.sizes or options.axes):
-                axes = host.reduced(op, axes, dtype, CPU_BYTES, CPU_FLOP)
-            host.fitting(op, axes, dtype)
+                axes = host.reduced(op, axes, dtype)
+            host.require_memory(op, axes, dtype)
             tell(f"timing {op.name} on the CPU")
-            row = host.row(op, axes, dtype, options.distribution, options.min_time, seed=1)
+            row = host.row(op, axes, dtype, options.distribution, options.min_time)
             results.append(_result(op, axes, dtype, options, [row]))
             results[-1]["mode"] = "NumPy"
         return results

@@ -9,11 +9,11 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from raytracer.backends.select import select
-from raytracer.benchmark import record, timing
+from raytracer.benchmark import timing
 from raytracer.benchmark.benchmark import Benchmark, Machine, Tell
 from raytracer.benchmark.explain import WIDTH
 from raytracer.benchmark.options import BenchOptions
-from raytracer.benchmark.record import Device, Kind, Result, Row, device_of
+from raytracer.benchmark.record import Device, Result, device_of
 from raytracer.errors import UserError
 from raytracer.film.film import Film
 from raytracer.film.tone_settings import ToneSettings
@@ -109,14 +109,14 @@ def _result(scene: Scene, backend: str, size: tuple[int, int], frames: int) -> R
     rows = []
     for interop in ways:
         run = _run(scene, backend, size, frames + WARM, adaptive=not full, interop=interop)
-        rows.append(_row(run.presenter, run.latency[WARM:], _said(run)))
+        rows.append(timing.row(run.presenter, run.latency[WARM:], _summary(run)))
     first = _run(scene, backend, size, WARM + 1, adaptive=not full)
     idle_times = [first.rest] + [
         _run(scene, backend, size, WARM, adaptive=not full).rest for _ in range(IDLE_RUNS - 1)
     ]
-    rows.append(_row("last event to full size at rest", idle_times, "", "stage"))
+    rows.append(timing.row("last event to full size at rest", idle_times, kind="stage"))
     alone = _kernels(scene, backend, min(run.traced[WARM:]), frames)
-    rows.append(_row("kernels alone", alone, f"{1.0 / median(alone):.0f} frames/s", "peer"))
+    rows.append(timing.row("kernels alone", alone, f"{1.0 / median(alone):.0f} frames/s", "peer"))
     return {
         "op": "preview",
         "axes": {"spheres": scene.count, "width": size[0], "height": size[1]},
@@ -142,7 +142,7 @@ def _run(
     )  # fmt: skip
 
 
-def _said(run: PreviewResult) -> str:
+def _summary(run: PreviewResult) -> str:
     """Format frames per second and the lowest resolution."""
     times, (width, height) = run.spread(WARM), min(run.traced[WARM:])
     return (
@@ -172,9 +172,3 @@ def _kernels(scene: Scene, backend: str, size: tuple[int, int], frames: int) -> 
         film.close()
         loaded_scene.close()
     return samples[WARM:]
-
-
-def _row(label: str, samples: list[float], title: str, kind: Kind = "variant") -> Row:
-    row = record.row(label, title, kind)
-    row["time"], row["samples"] = timing.statistics(samples), samples
-    return row

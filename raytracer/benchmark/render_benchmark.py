@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from raytracer.backends.select import select
-from raytracer.benchmark import ncu, ray_count, record, render_levels, timing
+from raytracer.benchmark import ncu, ray_count, render_levels, timing
 from raytracer.benchmark.axes import picture_size
 from raytracer.benchmark.benchmark import Benchmark, Machine, Tell
 from raytracer.benchmark.explain import rung as rung_lines
@@ -261,8 +261,7 @@ def _prepared(
 
 
 def _stage(what: str, samples: list[float], spheres: int) -> Row:
-    row = record.row(what, "on the host, before the first frame", "stage")
-    row["time"], row["samples"] = timing.statistics(samples), samples
+    row = timing.row(what, samples, "on the host, before the first frame", "stage")
     row["mspheres"] = 1e-6 * spheres / row["time"]["median"]
     return row
 

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import math
+import time
+from collections.abc import Callable
+from typing import Any
 
-from raytracer.benchmark.record import Times
+from raytracer.benchmark import record
+from raytracer.benchmark.record import Kind, Row, Times
 from raytracer.pipeline import quartiles
 
 MIN_SAMPLES = 10
@@ -46,3 +50,21 @@ def settled(samples: list[float], spent: float, min_time: float) -> bool:
     if spent >= PATIENCE * min_time and len(samples) >= 2:
         return True
     return len(samples) >= MIN_SAMPLES and spent >= min_time and uncertainty(samples) <= TARGET
+
+
+def clocked(run: Callable[[], Any], min_time: float) -> list[float]:
+    """Return seconds of calls of a function on the host, after one that is not timed."""
+    run()
+    samples: list[float] = []
+    while not settled(samples, sum(samples), min_time):
+        start = time.perf_counter()
+        run()
+        samples.append(time.perf_counter() - start)
+    return samples
+
+
+def row(label: str, samples: list[float], title: str = "", kind: Kind = "variant") -> Row:
+    """Return a row with samples and their statistics."""
+    timed = record.row(label, title, kind)
+    timed["time"], timed["samples"] = statistics(samples), samples
+    return timed

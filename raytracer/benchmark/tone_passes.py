@@ -1,9 +1,8 @@
-"""The passes of `raytracer bench tone` on a GPU."""
+"""Film, settings and passes of `raytracer bench tone`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -11,20 +10,34 @@ import numpy as np
 from raytracer.backends.cuda.passes import Pass
 from raytracer.backends.cuda.tone import tone_kernels
 from raytracer.benchmark import timing
-from raytracer.benchmark.cuda import shared_library
 from raytracer.benchmark.cuda.guarded_memory import Memory
 from raytracer.benchmark.cuda.session import Session
-from raytracer.benchmark.tone_film import settings
 from raytracer.errors import RaytracerError
-from raytracer.film.film import develop, measure, tone_arguments
+from raytracer.film.film import Film, develop, measure, tone_arguments
+from raytracer.film.tone_settings import ToneSettings
 from raytracer.variants import discover
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from raytracer.film.film import Film
-
 Run = Callable[[], Any]
+SIZE = (3840, 2160)
+SAMPLES = 4
+
+
+def film(size: tuple[int, int] = SIZE) -> Film:
+    """Return a film of log-normal values; a tenth of the pixels is empty."""
+    width, height = size
+    rng = np.random.default_rng(1)
+    sums = SAMPLES * np.exp(2.0 * rng.standard_normal((height, width, 4), np.float32) - 2.0)
+    sums[..., 3] = SAMPLES
+    sums[rng.random((height, width), np.float32) < 0.1] = 0.0
+    return Film(sums, SAMPLES, 0, 0, width, height)
+
+
+def settings(curve: str, automatic: bool = True) -> ToneSettings:
+    """Return the settings for a tone curve."""
+    return ToneSettings("auto" if automatic else 0.0, curve, dither=True)
 
 
 class ToneBench:
@@ -35,12 +48,11 @@ class ToneBench:
         self._session, self._film = session, film
         self._height, self._width = film.sums.shape[:2]
         pixels = self._height * self._width
-        sizes = {"film": film.sums.nbytes, "out": 4 * pixels, "between": 16 * pixels, "bins": 1024}
+        sizes = {"film": film.sums.nbytes, "out": 4 * pixels, "between": 16 * pixels}
         self._memory = Memory(session, sizes)
         self._memory.upload("film", film.sums)
         self._kernels = tone_kernels(session.ordinal)
-        three = discover("tone")[0]
-        self._three = Pass(session.driver, session.arch, three, "tone", "ToneArgs")
+        self._three = Pass(session.driver, session.arch, discover("tone")[0], "tone", "ToneArgs")
 
     def __enter__(self) -> Self:
         return self
@@ -77,31 +89,11 @@ class ToneBench:
 
         return run
 
-    def cub(self) -> Run:
-        """Return the histogram of CUB with the same bins; raise RaytracerError if it differs."""
-        source = Path(__file__).parent / "cub" / "film_histogram.cu"
-        path = shared_library.build(source, self._session.arch)
-        launcher = shared_library.Launcher(path, (self._width * self._height,))
-        scratch_bytes = launcher.scratch_bytes()
-        own = Memory(self._session, {"scratch": max(scratch_bytes, 1)})
-        places = [self._memory.address("film"), self._memory.address("bins")]
-
-        def run(_held: Memory = own) -> None:
-            stream = int(self._session.stream.handle)
-            launcher.launch(own.address("scratch"), scratch_bytes, places, stream)
-
-        run()
-        self._session.wait()
-        bins = np.empty(256, np.uint32)
-        self._memory.download("bins", bins)
-        if not np.array_equal(bins, self._reference()["bins"][0]):
-            raise RaytracerError("the histogram of CUB differs from that of the CPU")
-        return run
-
     def check(self) -> None:
         """Compare histogram and pictures with the CPU; raise RaytracerError if they differ."""
         self.whole("linear")()
-        if not np.array_equal(self._kernels.read_histogram()["bins"], self._reference()["bins"]):
+        expected_bins = measure(self._film, settings("linear"))["bins"]
+        if not np.array_equal(self._kernels.read_histogram()["bins"], expected_bins):
             raise RaytracerError("the histogram of the device differs from that of the CPU")
         expected = develop(self._film, settings("linear", False)).astype(np.int16)
         for run in (self.one_pass, self.three_passes):
@@ -121,9 +113,6 @@ class ToneBench:
             samples += self._session.cold(run, 16, True)
             duration += 16 * 1e-3  # mostly flushes of the cache
         return samples
-
-    def _reference(self) -> NDArray[np.void]:
-        return measure(self._film, settings("linear"))
 
     def _arguments(self, curve: str, automatic: bool = True) -> NDArray[np.void]:
         """Return ToneArgs; with automatic exposure the histogram is written and read."""

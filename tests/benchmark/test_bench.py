@@ -313,9 +313,9 @@ def test_cpu_rows_are_checked_and_timed() -> None:
 
 def test_default_sizes_are_cut_for_the_cpu() -> None:
     op = ops.find("matrixadd")
-    cut = host.reduced(op, op.resolve({}), "float32", 1e6, 1e9)
+    cut = host.reduced(op, op.resolve({}), "float32")
     assert cut["rows"] == cut["cols"]
-    assert 1e5 < op.work(cut, "float32").bytes <= 1e6
+    assert host.MAX_BYTES / 4 < op.work(cut, "float32").bytes <= host.MAX_BYTES
 
 
 @pytest.mark.parametrize(

@@ -68,5 +68,5 @@ def test_what_is_said_of_a_run() -> None:
     latency = [1.0] * preview_benchmark.WARM + [0.01] * 90 + [0.05] * 10
     traced = [(1, 1)] * preview_benchmark.WARM + [(64, 48)] * 99 + [(32, 24)]
     run = PreviewResult(Camera(), "", (64, 48), "texture upload", latency, traced)
-    said = preview_benchmark._said(run)
+    said = preview_benchmark._summary(run)
     assert said == "100 frames/s, 19 of 20 above 20, traced at 32x24 or more"
