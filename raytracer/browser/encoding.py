@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from io import BytesIO
 from math import sqrt
-from typing import TYPE_CHECKING
 
 from PIL import Image, features
 
-if TYPE_CHECKING:
-    from raytracer.viewer.session import Picture
+from raytracer.viewer.session import Picture
 
 DRAFT_QUALITY, FINE_QUALITY = 80, 92
 """Quality of JPEG and WebP (0 to 100) of drafts, and of pictures that only lack samples."""

@@ -10,11 +10,12 @@ from __future__ import annotations
 import atexit
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from os import PathLike
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Thread, current_thread
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from raytracer.browser.encoding import Encoded, encoded
 from raytracer.browser.link import Client, Outlet
@@ -25,12 +26,8 @@ from raytracer.viewer.actions import ACTIONS
 from raytracer.viewer.controls import CONTROLS, MOUSE
 from raytracer.viewer.keep import save
 from raytracer.viewer.outline import rings
-
-if TYPE_CHECKING:
-    from os import PathLike
-
-    from raytracer.viewer.session import Picture, Session
-    from raytracer.viewer.state import ViewerState
+from raytracer.viewer.session import Picture, Session
+from raytracer.viewer.state import ViewerState
 
 REFINE_INTERVAL = 0.2
 """Seconds between frames that only add samples: encoding them takes time from rendering."""

@@ -13,14 +13,11 @@ from collections import deque
 from dataclasses import dataclass, field
 from statistics import median
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
-from raytracer.browser.encoding import reduced
-
-if TYPE_CHECKING:
-    from raytracer.browser.encoding import Encoded
-    from raytracer.browser.messages import Ack
-    from raytracer.viewer.session import Picture
+from raytracer.browser.encoding import Encoded, reduced
+from raytracer.browser.messages import Ack
+from raytracer.viewer.session import Picture
 
 AHEAD = 2
 """Messages with bytes that a client may not have taken: one is drawn while one is on its way."""

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from raytracer.errors import shown, suggestion
 from raytracer.fields import definitions, taken_by
-
-if TYPE_CHECKING:
-    from raytracer.viewer.session import Session
+from raytracer.viewer.session import Session
 
 START_SIZE = (800, 600)
 """Width and height of the first picture, until a page tells its own."""

@@ -12,19 +12,15 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory, mkdtemp
-from typing import TYPE_CHECKING
 
+from raytracer.browser.link import Outlet
 from raytracer.errors import OutputError, UserError
 from raytracer.files.access import path_of
 from raytracer.memory import size_text
 from raytracer.viewer.outputs import Outputs, numbered, without_wildcards
-
-if TYPE_CHECKING:
-    from os import PathLike
-
-    from raytracer.browser.link import Outlet
 
 MAX_FILES = 100
 """Most files that pages make one server write into the named folder."""

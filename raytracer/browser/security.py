@@ -14,14 +14,11 @@ import re
 import secrets
 import stat
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from os import PathLike
 from urllib.parse import urlsplit
 
 from raytracer.errors import UserError
 from raytracer.files.access import path_of
-
-if TYPE_CHECKING:
-    from os import PathLike
 
 TOKEN_BYTES = 24
 

@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from raytracer.arguments import function, truth, whole
@@ -16,8 +17,6 @@ from raytracer.browser import security
 from raytracer.errors import UserError
 
 if TYPE_CHECKING:
-    from os import PathLike
-
     from raytracer.browser.server import Server
 
 

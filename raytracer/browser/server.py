@@ -6,21 +6,17 @@ import asyncio
 import errno
 import secrets
 import socket as sockets
+from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
 from aiohttp import WSMsgType, web
 
 from raytracer.browser import client, security
-from raytracer.browser.host import hello
+from raytracer.browser.host import Host, hello
 from raytracer.browser.messages import MAX_BYTES, packed, parse
 from raytracer.errors import UserError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from raytracer.browser.host import Host
 
 ADDRESS = "127.0.0.1"
 

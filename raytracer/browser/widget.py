@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 from uuid import uuid4
 
 import anywidget
@@ -14,12 +15,8 @@ from raytracer.browser.encoding import STILL_PIXELS, still
 from raytracer.browser.host import Host, hello
 from raytracer.browser.messages import parse
 from raytracer.errors import UserError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from raytracer.scene.camera import Camera
-    from raytracer.viewer.session import Session
+from raytracer.scene.camera import Camera
+from raytracer.viewer.session import Session
 
 FIRST_PICTURE = 0.5
 """Seconds that a cell waits, at most, for the picture that is shown where there is no widget."""

@@ -6,14 +6,18 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import floor, hypot, log10
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from raytracer.files import toml_text
+from raytracer.film.tone_settings import ToneSettings
+from raytracer.scene.background import Background
+from raytracer.scene.camera import Camera
 from raytracer.scene.lights import Light
-from raytracer.scene.materials import DEFAULT
+from raytracer.scene.materials import DEFAULT, AnyMaterial
 from raytracer.scene.packing.lighting import background_up
+from raytracer.scene.scene import Scene
 from raytracer.viewer.command_line import look_options, quoted, tone_options
 from raytracer.viewer.edits import Edits
 
@@ -22,14 +26,6 @@ DIGITS = 10
 
 MOST_DIGITS = 15
 """Most digits, for points whose distance from the origin is large compared with the view."""
-
-if TYPE_CHECKING:
-    from raytracer.film.tone_settings import ToneSettings
-    from raytracer.scene.background import Background
-    from raytracer.scene.camera import Camera
-    from raytracer.scene.materials import AnyMaterial
-    from raytracer.scene.scene import Scene
-    from raytracer.scene.transform import Triple
 
 
 def camera_table(camera: Camera) -> str:
@@ -90,7 +86,7 @@ def view_tables(
     return "\n".join(parts)
 
 
-def _parallel(vector: Triple, unit: Triple) -> bool:
+def _parallel(vector: Sequence[float], unit: Sequence[float]) -> bool:
     """Return whether a vector of any length points along a unit vector."""
     length = hypot(*vector)
     return all(abs(v / length - u) < 1e-9 for v, u in zip(vector, unit, strict=True))

@@ -6,13 +6,10 @@ All lengths are pixels, from the lower left of the window.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from raytracer.viewer.data_actions import slice_place
 from raytracer.viewer.keyframes import keyframe_frames
-
-if TYPE_CHECKING:
-    from raytracer.viewer.state import ViewerState
+from raytracer.viewer.state import ViewerState
 
 HEIGHT, MARGIN, GAP = 26.0, 10.0, 6.0
 """Height of a bar, its distance from the edges, and between two bars, at 96 dots per inch."""

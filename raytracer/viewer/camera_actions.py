@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 from math import hypot
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,9 +14,7 @@ from raytracer.viewer import view as moves
 from raytracer.viewer.actions import action
 from raytracer.viewer.edits import Edits
 from raytracer.viewer.picking import giant_picked, hit_place
-
-if TYPE_CHECKING:
-    from raytracer.viewer.state import Snapshot, ViewerState
+from raytracer.viewer.state import Snapshot, ViewerState
 
 APERTURE = 0.03
 """Diameter of the lens, by the distance in focus, that the key opens."""

@@ -7,16 +7,14 @@ picture of the window's size is drawn pixel by pixel, a smaller one is interpola
 from __future__ import annotations
 
 from ctypes import byref, c_void_p
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from pyglet import gl
 from pyglet.graphics.shader import Shader, ShaderProgram
 
 from raytracer.errors import DisplayError
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 Size = tuple[int, int]
 
@@ -136,8 +134,6 @@ class Canvas:
 
     def read(self, window: Size) -> NDArray[np.uint8]:
         """Return the drawn pixels before the buffers are swapped, uint8 (h, w, 3), row 0 on top."""
-        import numpy as np
-
         width, height = window
         pixels = np.empty((height, width, 4), np.uint8)
         gl.glPixelStorei(gl.GL_PACK_ALIGNMENT, 4)

@@ -9,21 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from math import inf, pi, radians, sqrt, tan
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from raytracer.buffers import SceneBuffers
 from raytracer.memory import OBSTACLES
 from raytracer.scene.camera import Camera
+from raytracer.scene.packing import framing
 from raytracer.scene.packing.framing import giants, within
 from raytracer.viewer import view as moves
-
-if TYPE_CHECKING:
-    from raytracer.buffers import SceneBuffers
-    from raytracer.scene.packing.framing import Spheres
-    from raytracer.viewer.vectors import Vector
-    from raytracer.viewer.view import View
+from raytracer.viewer.vectors import Vector
+from raytracer.viewer.view import View
 
 MAX_COLLIDERS = OBSTACLES
 """Number of spheres that are tested, the largest ones: a scan takes less than a millisecond."""
@@ -335,7 +332,9 @@ def _with_eye(view: View, eye: Vector) -> View:
     return replace(view, pose=replace(view.pose, eye=eye), pivot=view.pivot + step)
 
 
-def _largest(spheres: Spheres, skipped: NDArray[np.intp]) -> tuple[NDArray[np.float32], ...]:
+def _largest(
+    spheres: framing.Spheres, skipped: NDArray[np.intp]
+) -> tuple[NDArray[np.float32], ...]:
     """Return the largest spheres, at most `MAX_COLLIDERS`, block by block."""
     radius = spheres[3]
     if len(radius) <= MAX_COLLIDERS and not len(skipped):

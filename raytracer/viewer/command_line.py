@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from raytracer.film.tone_settings import ToneSettings
 from raytracer.scene.lights import DirectionalLight
-
-if TYPE_CHECKING:
-    from raytracer.film.tone_settings import ToneSettings
-    from raytracer.scene.scene import Scene
-    from raytracer.viewer.content import Chosen, Content
-    from raytracer.viewer.edits import Edits
+from raytracer.scene.scene import Scene
+from raytracer.viewer.content import Chosen, Content
+from raytracer.viewer.edits import Edits
 
 
 def quoted(words: Sequence[str]) -> str:

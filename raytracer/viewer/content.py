@@ -13,16 +13,19 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from raytracer.errors import SceneError, shown
+from raytracer.scene.clip import Clip
+from raytracer.scene.coloring.apply import styled, with_bonds
+from raytracer.scene.coloring.expression import evaluate
+from raytracer.scene.coloring.style import StyleSettings
+from raytracer.scene.glyphs.make import without_glyphs
+from raytracer.scene.scene import Scene, SphereSet
+from raytracer.viewer.vectors import Vector
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from raytracer.scene.clip import Clip
-    from raytracer.scene.scene import Scene, SphereSet
-    from raytracer.viewer.vectors import Vector
-
     Numbers = NDArray[np.int64]
     Mask = NDArray[np.bool_]
 
@@ -50,8 +53,6 @@ class Chosen:
 
     def mask(self, scene: Scene) -> Mask:
         """Return which particles of a frame are chosen, bool (N,)."""
-        import numpy as np
-
         if self.ids is not None:
             ids = ids_of(scene)
             return np.zeros(scene.count, bool) if ids is None else np.isin(ids, self.ids)
@@ -99,8 +100,6 @@ class Slice:
 
         places: of the centres on the axis, scene units, (N,).
         """
-        from raytracer.scene.clip import Clip
-
         sign = "<=" if self.keep == "below" else ">="
         condition = f"{self.axis} {sign} {self.at(places)!r}"
         if own is not None and own.keep is None:
@@ -177,8 +176,6 @@ class Applied:
 
 def apply(content: Content, scene: Scene) -> Applied:
     """Return a frame with a content."""
-    import numpy as np
-
     shown_scene = _colored(content, scene)
     selected = None if content.selection is None else content.selection.mask(scene)
     sets = list(shown_scene.spheres)
@@ -193,24 +190,18 @@ def apply(content: Content, scene: Scene) -> Applied:
             raise SceneError("nothing would be left to show: all particles are hidden")
         sets, numbers = _in_sets(_taken, sets, mask), np.flatnonzero(mask)
         if any(capsules.are_bonds for capsules in shown_scene.capsules):
-            from raytracer.scene.coloring.apply import with_bonds
-
             shown_scene = with_bonds(replace(shown_scene, spheres=tuple(sets)))
             sets = list(shown_scene.spheres)
     count = 0 if selected is None else int(np.count_nonzero(selected))
     marked = selected if selected is None or numbers is None else selected[numbers]
     changed = replace(shown_scene, spheres=tuple(sets), clip=clip)
     if any(each.made_for for each in (*changed.capsules, *changed.cones, *changed.ellipsoids)):
-        from raytracer.scene.glyphs.make import without_glyphs
-
         changed = without_glyphs(changed)  # made again of the particles that are shown
     return Applied(changed, numbers, count, marked)
 
 
 def _fulfils(spheres: SphereSet, condition: str) -> Mask:
     """Return which particles of a set fulfil a condition, bool (N,)."""
-    from raytracer.scene.coloring.expression import evaluate
-
     found = evaluate(condition, spheres.columns, "select")
     if found.dtype != bool:
         text = shown(condition)
@@ -223,16 +214,11 @@ def _colored(content: Content, scene: Scene) -> Scene:
     style = {name: value for name, value in content.style.items() if value is not None}
     if not style:
         return scene
-    from raytracer.scene.coloring.apply import styled
-    from raytracer.scene.coloring.style import StyleSettings
-
     return styled(scene, StyleSettings(**style))
 
 
 def _visible(content: Content, scene: Scene) -> Mask:
     """Return which particles of a frame are shown."""
-    import numpy as np
-
     visible = np.full(scene.count, True)
     for chosen, rest in content.hidden:
         mask = chosen.mask(scene)
@@ -246,8 +232,6 @@ def _visible(content: Content, scene: Scene) -> Mask:
 
 def places_on(scene: Scene, axis: str) -> NDArray[np.float64]:
     """Return where the centres of all spheres are on an axis, scene units, float64 (N,)."""
-    import numpy as np
-
     index = AXES.index(axis)
     found = [np.empty(0)]
     for spheres in scene.spheres:
@@ -258,8 +242,6 @@ def places_on(scene: Scene, axis: str) -> NDArray[np.float64]:
 
 def _radii(scene: Scene) -> NDArray[np.float64]:
     """Return the radii of all spheres, scene units, float64 (N,)."""
-    import numpy as np
-
     found = [np.empty(0)]
     for spheres in scene.spheres:
         factor = float(np.cbrt(abs(np.linalg.det(spheres.transform.linear()))))
@@ -269,8 +251,6 @@ def _radii(scene: Scene) -> NDArray[np.float64]:
 
 def _faded(opacity: float, spheres: SphereSet, mask: Mask) -> SphereSet:
     """Return a set in which some particles are fainter."""
-    import numpy as np
-
     if not mask.any():
         return spheres
     faded = copy(spheres)
@@ -292,8 +272,6 @@ def ids_of(scene: Scene) -> NDArray[Any] | None:
 
 def center_of(scene: Scene, prim_id: int) -> Vector:
     """Return the centre of a sphere, scene units, float64 (3,)."""
-    import numpy as np
-
     for spheres in scene.spheres:
         if prim_id < spheres.count:
             center = np.asarray(spheres.centers[prim_id], np.float64)
@@ -318,6 +296,4 @@ def _in_sets(change: Any, sets: Sequence[SphereSet], mask: Mask) -> list[SphereS
 
 
 def _taken(spheres: SphereSet, mask: Mask) -> SphereSet:
-    import numpy as np
-
     return spheres if mask.all() else spheres.taken(np.flatnonzero(mask))

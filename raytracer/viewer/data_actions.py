@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.arguments import one_of, real
 from raytracer.errors import UserError, counted, shown
+from raytracer.scene.bond_settings import BONDS, STYLES
+from raytracer.scene.coloring.style import StyleSettings
+from raytracer.scene.glyphs.ellipsoids import has_axes
+from raytracer.scene.glyphs.settings import GlyphValue, Shape
+from raytracer.scene.glyphs.vectors import names_of
+from raytracer.scene.scene import Scene, SphereSet
+from raytracer.scene.simulation_box import box_of_file
 from raytracer.viewer import view
 from raytracer.viewer.actions import action
 from raytracer.viewer.content import (
@@ -23,12 +31,7 @@ from raytracer.viewer.content import (
     extent,
     places_on,
 )
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from raytracer.scene.scene import Scene, SphereSet
-    from raytracer.viewer.state import ViewerState
+from raytracer.viewer.state import ViewerState
 
 MAPS = (
     "viridis", "magma", "inferno", "plasma", "cividis", "turbo", "coolwarm", "twilight", "gray",
@@ -152,8 +155,6 @@ def set_scale(viewer: ViewerState, name: str | None) -> None:
 def _restyle(viewer: ViewerState, name: str, value: str | None) -> None:
     if not viewer.content.style.get("color_by"):
         raise UserError("the colours follow no column: choose one first")
-    from raytracer.scene.coloring.style import StyleSettings
-
     style = dict(viewer.content.style) | {name: value}
     if name == "color_scale":  # a range may not go with another scale
         style.pop("range", None)
@@ -184,8 +185,6 @@ def has_legend(viewer: ViewerState) -> bool:
 @action(undo=True)
 def set_style(viewer: ViewerState, name: str | None) -> None:
     """Show atoms and bonds in a style: ball-and-stick, licorice, wire; None: as before."""
-    from raytracer.scene.bond_settings import STYLES
-
     if name:
         one_of(name, "set-style", STYLES, "style", UserError)
     _solid(viewer, "style", name, f"style {shown(name)}" if name else "atoms as they are")
@@ -194,16 +193,12 @@ def set_style(viewer: ViewerState, name: str | None) -> None:
 @action(undo=True)
 def next_style(viewer: ViewerState, step: int = 1) -> None:
     """Take the next style of atoms and bonds."""
-    from raytracer.scene.bond_settings import STYLES
-
     set_style(viewer, _after(viewer.content.style.get("style"), [None, *STYLES], step))
 
 
 @action(undo=True)
 def set_bonds(viewer: ViewerState, which: str | None) -> None:
     """Show bonds: auto, file, distance, none, a length, Si-O=2; None: as before."""
-    from raytracer.scene.bond_settings import BONDS
-
     which = (which or "").strip() or None
     if which is not None:
         BONDS.checked(which, "set-bonds", UserError)
@@ -234,8 +229,6 @@ def _solid(viewer: ViewerState, name: str, value: str | None, said: str = "") ->
 def set_arrows(viewer: ViewerState, vector: str | None) -> None:
     """Show arrows along a vector, as velocity; "" is none, None what the scene says."""
     if vector:
-        from raytracer.scene.glyphs.settings import GlyphValue
-
         GlyphValue("arrows", "vector").checked(vector, "set-arrows", UserError)
     _change(viewer, f"arrows along {shown(vector)}" if vector else "no arrows", arrows=vector)
 
@@ -317,8 +310,6 @@ def glyph(viewer: ViewerState, name: str) -> str:
 
 def vectors(viewer: ViewerState) -> list[str]:
     """Return the names of the vectors of the data."""
-    from raytracer.scene.glyphs.vectors import names_of
-
     return list(dict.fromkeys(n for each in _sets(viewer) for n in names_of(each.columns)))
 
 
@@ -332,9 +323,6 @@ def glyph_choices(viewer: ViewerState, name: str) -> list[str]:
     if name == "contacts":
         own = _plain(viewer).contacts
         return ["", TOUCH, *([OF_FILE] if own is not None and own.file is not None else [])]
-    from raytracer.scene.glyphs.ellipsoids import has_axes
-    from raytracer.scene.glyphs.settings import Shape
-
     said = viewer.loaded_scene.scene.shape or Shape()
     return ["", said.kind] if any(has_axes(e.columns, said) for e in _sets(viewer)) else [""]
 
@@ -358,8 +346,6 @@ def has_box(viewer: ViewerState) -> bool:
 
 def knows_box(viewer: ViewerState) -> bool:
     """Return whether there is a simulation box to show."""
-    from raytracer.scene.simulation_box import box_of_file
-
     return has_box(viewer) or any(box_of_file(each) is not None for each in _plain(viewer).spheres)
 
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from raytracer.errors import escaped
 from raytracer.viewer import data_actions, light_actions
 from raytracer.viewer.edits import BACKGROUND_NAMES
-
-if TYPE_CHECKING:
-    from raytracer.viewer.state import ViewerState
+from raytracer.viewer.state import ViewerState
 
 LETTERS = 22
 """Most letters of a value."""

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
 import pyglet
+from numpy.typing import NDArray
 from pyglet import shapes
 
 from raytracer.viewer import view
+from raytracer.viewer.bars import Bar
 from raytracer.viewer.content import center_of
 from raytracer.viewer.outline import rings
 from raytracer.viewer.picking import pick_ids
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from raytracer.viewer.bars import Bar
-    from raytracer.viewer.state import ViewerState
+from raytracer.viewer.state import ViewerState
 
 Color = tuple[int, int, int, int]
 
@@ -142,8 +139,6 @@ def draw_picks(viewer: ViewerState, window: tuple[int, int]) -> None:
 
 def _measured(viewer: ViewerState, ids: list[int], window: tuple[int, int]) -> None:
     """Draw lines from pick to pick with their lengths."""
-    import numpy as np
-
     loaded = viewer.loaded_scene
     centers = np.array([loaded.sphere(each)[0] for each in ids])
     places, ahead = view.project(viewer.view, centers, window[0] / window[1])

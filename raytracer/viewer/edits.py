@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from raytracer.buffers import SceneBuffers
 from raytracer.scene.background import Background
 from raytracer.scene.lights import DirectionalLight, Light
-from raytracer.scene.materials import Material, Principled
+from raytracer.scene.materials import AnyMaterial, Material, Principled
+from raytracer.scene.packing.framing import Basis
 from raytracer.scene.packing.lighting import ambient_of, key_lights, towards_key
+from raytracer.scene.scene import Scene
 from raytracer.settings import INTEGRATORS, LOOKS, PLACEMENTS
 from raytracer.viewer.vectors import Vector, rotation, triple
-
-if TYPE_CHECKING:
-    from raytracer.buffers import SceneBuffers
-    from raytracer.scene.materials import AnyMaterial
-    from raytracer.scene.packing.framing import Basis
-    from raytracer.scene.scene import Scene
 
 BACKGROUNDS = (
     None,  # the scene's own

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyglet
 
-if TYPE_CHECKING:
-    from raytracer.viewer.messages import Frame
+from raytracer.viewer.messages import Frame
 
 Size = tuple[int, int]
 

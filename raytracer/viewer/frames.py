@@ -5,34 +5,39 @@ Loading takes long, so a thread does it. It always loads the latest content that
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from threading import Condition, RLock, Thread
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from raytracer.backends.base import Device
 from raytracer.errors import RaytracerError, UserError, shown
+from raytracer.pipeline import Notice, load_source
+from raytracer.scene.annotations import Annotations
 from raytracer.scene.coloring import SETTINGS
 from raytracer.scene.inferred import InferredDefaults, inferring
+from raytracer.scene.load import is_scene
 from raytracer.scene.overrides import SceneOverrides, apply_overrides
+from raytracer.scene.scene import Scene
 from raytracer.scene.source import Source
-from raytracer.viewer.content import Chosen, Content, apply
+from raytracer.trajectory.source import frames_of
+from raytracer.viewer.content import Applied, Chosen, Content, apply
 from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.marks import marked
-from raytracer.viewer.messages import Broken, Counted, Loaded, Opened, Refused, Shown, Staged
+from raytracer.viewer.messages import (
+    Broken,
+    Counted,
+    Loaded,
+    Message,
+    Opened,
+    Refused,
+    Shown,
+    Staged,
+)
+from raytracer.viewer.watch import Watch
 from raytracer.warning import collected
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from raytracer.backends.base import Device
-    from raytracer.pipeline import Notice
-    from raytracer.scene.annotations import Annotations
-    from raytracer.scene.scene import Scene
-    from raytracer.viewer.content import Applied
-    from raytracer.viewer.messages import Message
-    from raytracer.viewer.watch import Watch
 
 MORE_FRAMES = "the first is shown: for another one say --frame"
 """Part of a warning that a time line makes needless."""
@@ -40,8 +45,6 @@ MORE_FRAMES = "the first is shown: for another one say --frame"
 
 def holds_particles(source: Source) -> bool:
     """Whether what is shown is a file of particles, not one that describes a scene."""
-    from raytracer.scene.load import is_scene
-
     return source.path is not None and not is_scene(source.path)
 
 
@@ -111,8 +114,6 @@ class Frames:
 
     def count(self) -> int:
         """Return the number of frames; it may read the whole file."""
-        from raytracer.trajectory.source import frames_of
-
         return frames_of(self.source).count
 
     def again(self, content: Content, like: LoadedScene, step: Notice | None = None) -> LoadedScene:
@@ -181,9 +182,6 @@ class Frames:
         return changes or None
 
     def _read(self, frame: int | None) -> Scene:
-        from raytracer.pipeline import load_source
-        from raytracer.trajectory.source import frames_of
-
         if self.source.path is not None:
             return load_source(self.source, frame)
         return frames_of(self.source).load(frame or 0)

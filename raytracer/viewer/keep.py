@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from raytracer.errors import UserError
 from raytracer.scene.load import is_scene
@@ -12,10 +11,8 @@ from raytracer.viewer.actions import action
 from raytracer.viewer.data_actions import has_legend
 from raytracer.viewer.messages import RenderRequest
 from raytracer.viewer.save_job import SaveJob
-
-if TYPE_CHECKING:
-    from raytracer.viewer.state import ViewerState
-    from raytracer.viewer.view import View
+from raytracer.viewer.state import ViewerState
+from raytracer.viewer.view import View
 
 VIEW_FILE = "view.toml"
 """What the printed command calls the file with the printed camera, for a file of particles."""

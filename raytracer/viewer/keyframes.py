@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+import subprocess
 import sys
+import tomllib
+from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from raytracer.errors import UserError, counted, shown
 from raytracer.files import output, toml_text
@@ -18,12 +21,7 @@ from raytracer.viewer import as_toml
 from raytracer.viewer.actions import action
 from raytracer.viewer.command_line import conditions
 from raytracer.viewer.messages import Message, Refused, Saved
-
-if TYPE_CHECKING:
-    import subprocess
-    from collections.abc import Iterator
-
-    from raytracer.viewer.state import ViewerState
+from raytracer.viewer.state import ViewerState
 
 FPS = 30.0
 """Frames in a second of a movie whose scene states none."""
@@ -100,8 +98,6 @@ def export_keyframes(viewer: ViewerState, path: Path | None = None) -> None:
 @action()
 def animate(viewer: ViewerState, path: Path | None = None) -> None:
     """Render a movie with the keyframes, or of the trajectory, by `raytracer animate`."""
-    import subprocess
-
     if viewer.movie is not None and viewer.movie.poll() is None:
         raise UserError("a movie is being rendered already: wait for it")
     if not viewer.keyframes and viewer.time.count == 1:
@@ -119,8 +115,6 @@ def animate(viewer: ViewerState, path: Path | None = None) -> None:
 
 def _wait(viewer: ViewerState, process: subprocess.Popen[bytes], movie: Path, scene: Path) -> None:
     """Wait for the end of a movie, in a thread, and tell of it."""
-    import subprocess
-
     outputs, why, said = viewer.outputs, "", b""
     while process.returncode is None:
         with suppress(subprocess.TimeoutExpired):
@@ -142,8 +136,6 @@ def stop_movie(viewer: ViewerState) -> str:
     """End the movie that is rendered; returns a sentence about it, or ""."""
     if viewer.movie is None or viewer.movie.poll() is not None:
         return ""
-    import subprocess  # not before: at the end of Python, nothing can be imported
-
     viewer.movie.terminate()
     with suppress(subprocess.TimeoutExpired):
         viewer.movie.wait(STOP_SECONDS)
@@ -204,8 +196,6 @@ def _data_text(viewer: ViewerState, source: Path, target: Path) -> str:
 
 def _scene_text(viewer: ViewerState, source: Path, target: Path) -> str:
     """Return the text of a scene file with other tables of camera and animation."""
-    import tomllib
-
     if source.suffix.lower() != ".toml":
         raise UserError(f"{source}: keyframes go into a scene in TOML: convert it first")
     with opened(source) as file:
@@ -242,7 +232,6 @@ def _value(value: Any) -> str:
 
 def _moved(text: str, source: Path, target: Path) -> str:
     """Return the text of a scene file for another folder. Raises UserError."""
-    import tomllib
 
     def moved(name: str) -> str:
         return _named(source.parent / name, target)

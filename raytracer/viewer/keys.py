@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
 
 import pyglet
 from pyglet.window import key
 
-if TYPE_CHECKING:
-    from raytracer.viewer.controls import Control
+from raytracer.viewer.controls import Control
 
 TICK = 1.0 / 60.0  # seconds between two steps of a held key or the turntable
 TAP = 0.04  # duration of a tap in seconds

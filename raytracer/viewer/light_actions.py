@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from raytracer.arguments import one_of
 from raytracer.errors import UserError
@@ -11,9 +11,7 @@ from raytracer.film.tone_settings import CURVES, MAX_STOPS
 from raytracer.layout import code
 from raytracer.viewer import edits
 from raytracer.viewer.actions import action
-
-if TYPE_CHECKING:
-    from raytracer.viewer.state import ViewerState
+from raytracer.viewer.state import ViewerState
 
 
 @action(undo=True)

@@ -6,18 +6,22 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from raytracer.backends.base import Device
+from raytracer.buffers import SceneBuffers
 from raytracer.errors import TEXT_LETTERS, DataFileError, shown
 from raytracer.memory import Output
 from raytracer.pipeline import NO_SPHERE, Job, Notice, prepare
-from raytracer.scene.packing.framing import NOTHING, Surroundings
+from raytracer.scene.annotations import Annotations
+from raytracer.scene.packing.framing import NOTHING, Basis, Surroundings
 from raytracer.scene.packing.lighting import pack_lights, rig_axes, world_up
 from raytracer.scene.packing.pack import large_shown, retake, with_boxes
 from raytracer.scene.packing.pose import with_up
+from raytracer.scene.scene import Scene
 from raytracer.scene.source import Source
 from raytracer.settings import RenderSettings
 from raytracer.viewer.collision import Colliders
@@ -26,14 +30,6 @@ from raytracer.viewer.edits import Edits
 from raytracer.viewer.vectors import triple
 from raytracer.viewer.view import View, space_of, spheres_of
 from raytracer.warning import collected
-
-if TYPE_CHECKING:
-    from raytracer.backends.base import Device
-    from raytracer.buffers import SceneBuffers
-    from raytracer.scene.annotations import Annotations
-    from raytracer.scene.packing.framing import Basis
-    from raytracer.scene.scene import Scene
-
 
 RAYS_PER_AXIS = 5
 """Rays per pixel and axis of a search for the nearest sphere, which may be smaller than a pixel.

@@ -11,15 +11,13 @@ import _thread
 import signal
 from threading import Event, Thread, current_thread, main_thread
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from types import FrameType, TracebackType
+from typing import TYPE_CHECKING, Any, Self
 
+from raytracer.pipeline import Notice
 from raytracer.viewer.frames import loading_text
 
 if TYPE_CHECKING:
-    from types import FrameType, TracebackType
-    from typing import Self
-
-    from raytracer.pipeline import Notice
     from raytracer.viewer.window import PreviewWindow
 
 INTERVAL = 0.1

@@ -6,20 +6,17 @@ A colour would be taken for that of an element or of a value, and would hide wha
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.annotations.outline import coverage
 from raytracer.annotations.projection import Projection
 from raytracer.annotations.surface import NONE, strips
 from raytracer.scene.annotations import Outline
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from raytracer.scene.scene import Scene, SphereSet
-    from raytracer.viewer.messages import RenderRequest
+from raytracer.scene.glyphs.ellipsoids import has_axes
+from raytracer.scene.scene import Scene, SphereSet
+from raytracer.viewer.messages import RenderRequest
 
 RIM = (255, 0, 255)
 """Colour of the line, sRGB: magenta, between two dark edges that part it from any other colour."""
@@ -40,8 +37,6 @@ def marked(
     """
     spheres, ellipsoids = [mask], []
     if scene.count != len(mask):  # what has axes is no sphere
-        from raytracer.scene.glyphs.ellipsoids import has_axes
-
         parts = np.split(mask, np.cumsum([each.count for each in particles])[:-1])
         is_round = [
             scene.shape is None or not has_axes(each.columns, scene.shape) for each in particles

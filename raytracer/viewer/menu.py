@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from raytracer.errors import escaped
+from raytracer.scene.bond_settings import STYLES
+from raytracer.scene.describe import SphereInfo
 from raytracer.scene.views import VIEWS
 from raytracer.viewer import data_actions
 from raytracer.viewer.actions import action
@@ -12,12 +14,7 @@ from raytracer.viewer.controls import Item
 from raytracer.viewer.edits import BACKGROUND_NAMES
 from raytracer.viewer.light_actions import looks
 from raytracer.viewer.picking import pick
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from raytracer.scene.describe import SphereInfo
-    from raytracer.viewer.state import ViewerState
+from raytracer.viewer.state import ViewerState
 
 MOST_COLUMNS = 12
 """Most columns of the menu of colours; others are typed."""
@@ -144,8 +141,6 @@ def _colors(viewer: ViewerState) -> tuple[Item, ...]:
 
 def _styles(viewer: ViewerState) -> tuple[Item, ...]:
     """Return the styles of atoms and bonds."""
-    from raytracer.scene.bond_settings import STYLES
-
     now = viewer.content.style.get("style")
     names = (None, *STYLES)
     return tuple(

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from pyglet import shapes
 
 from raytracer.viewer.controls import Item
 from raytracer.viewer.drawn import BOX, PAPER
 from raytracer.viewer.overlay import POINTS, Box, Panel, borders, letter
-
-if TYPE_CHECKING:
-    from raytracer.viewer.state import OpenMenu
+from raytracer.viewer.state import OpenMenu
 
 BACK = Item("‹ back", "back")
 """The first row of a menu within the menu."""

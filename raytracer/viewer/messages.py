@@ -5,18 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+import numpy as np
+from numpy.typing import NDArray
 
-    from raytracer.buffers import SceneBuffers
-    from raytracer.film.tone_settings import ToneSettings
-    from raytracer.scene.describe import SphereInfo
-    from raytracer.settings import RenderSettings
-    from raytracer.viewer.content import Content
-    from raytracer.viewer.loaded_scene import LoadedScene
+from raytracer.buffers import SceneBuffers
+from raytracer.film.tone_settings import ToneSettings
+from raytracer.scene.describe import SphereInfo
+from raytracer.settings import RenderSettings
+from raytracer.viewer.content import Content
+from raytracer.viewer.loaded_scene import LoadedScene
 
 Size = tuple[int, int]
 

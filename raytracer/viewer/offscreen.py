@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from pyglet.window import mouse
 
+from raytracer.viewer.messages import Frame, Size
+
 if TYPE_CHECKING:
-    from raytracer.viewer.messages import Frame, Size
     from raytracer.viewer.window import PreviewWindow
 
 DRAG = 7.0  # pixels per event

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from math import pi, sqrt
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from raytracer.viewer.picking import giant_picked, hit_place, pick_ids
+from raytracer.viewer.state import ViewerState
+from raytracer.viewer.vectors import Vector
 from raytracer.viewer.view import View, project
-
-if TYPE_CHECKING:
-    from raytracer.viewer.state import ViewerState
-    from raytracer.viewer.vectors import Vector
 
 MIN_RING = 7.0
 """Pixels: radius of the ring around smaller spheres."""

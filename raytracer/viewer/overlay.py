@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyglet
 
@@ -14,9 +14,7 @@ from raytracer.viewer.controls import GROUPS
 from raytracer.viewer.drawn import ACCENT, INK, PAPER, Bars, Color, draw_picks
 from raytracer.viewer.panels import COLUMN_GAP, ROW_GAP, broken, fitted, heads_in, help_pages
 from raytracer.viewer.picking import measures, picked_lines
-
-if TYPE_CHECKING:
-    from raytracer.viewer.state import ViewerState
+from raytracer.viewer.state import ViewerState
 
 FONTS = ["DejaVu Sans Mono", "Menlo", "Consolas", "Liberation Mono", "Courier New"]
 POINTS = 10.0

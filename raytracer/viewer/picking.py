@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from math import acos, atan2, degrees
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,13 +12,10 @@ from raytracer.scene.describe import describe
 from raytracer.viewer import view
 from raytracer.viewer.actions import action
 from raytracer.viewer.content import center_of, ids_of
-from raytracer.viewer.messages import Picked
-
-if TYPE_CHECKING:
-    from raytracer.viewer.loaded_scene import Hit, LoadedScene
-    from raytracer.viewer.messages import Message
-    from raytracer.viewer.state import ViewerState
-    from raytracer.viewer.vectors import Vector
+from raytracer.viewer.loaded_scene import Hit, LoadedScene
+from raytracer.viewer.messages import Message, Picked
+from raytracer.viewer.state import ViewerState
+from raytracer.viewer.vectors import Vector
 
 PICK_RADIUS = 4
 """Pixels at 96 dots per inch by which a click may miss a sphere."""

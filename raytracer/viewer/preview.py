@@ -5,49 +5,48 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
+from os import PathLike
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from raytracer.arguments import function, truth, whole
 from raytracer.errors import ClosedError, UserError, shown
 from raytracer.fields import check_names, takes
 from raytracer.files import output
 from raytracer.files.access import opened
+from raytracer.film import png
 from raytracer.film.tone_settings import ToneSettings
+from raytracer.pipeline import Notice
 from raytracer.resources import thread_count
+from raytracer.scene.annotations import Annotations
+from raytracer.scene.camera import Camera
 from raytracer.scene.coloring import STYLE
+from raytracer.scene.load import is_scene, read_table, scene_suffix
 from raytracer.scene.overrides import SceneOverrides
+from raytracer.scene.scene import Scene
 from raytracer.scene.source import Source
 from raytracer.scene.view_settings import ViewSettings
 from raytracer.settings import RenderSettings
 from raytracer.viewer import opening
 from raytracer.viewer.frames import Frames
 from raytracer.viewer.keep import camera_toml, print_camera
-from raytracer.viewer.loaded_scene import require_file
+from raytracer.viewer.loaded_scene import LoadedScene, require_file
 from raytracer.viewer.loading import Loading
 from raytracer.viewer.messages import Saved
 from raytracer.viewer.receive import receive
+from raytracer.viewer.session import Session
+from raytracer.viewer.state import ViewerState
 from raytracer.viewer.watch import CHECK_INTERVAL, Watch
 from raytracer.warning import warn
 
 if TYPE_CHECKING:
-    from os import PathLike
-    from typing import Unpack
-
-    from raytracer.pipeline import Notice
-    from raytracer.scene.annotations import Annotations
-    from raytracer.scene.camera import Camera
     from raytracer.scene.coloring.style import StyleOverrides
-    from raytracer.scene.transform import Triple
     from raytracer.scene.view_settings import ViewOverrides
 
     class ShownSettings(ViewOverrides, StyleOverrides, total=False):
         """Settings of what is shown as keyword arguments, for type checkers."""
 
-    from raytracer.viewer.loaded_scene import LoadedScene
-    from raytracer.viewer.session import Session
-    from raytracer.viewer.state import ViewerState
     from raytracer.viewer.window import PreviewWindow
 
 
@@ -112,7 +111,7 @@ def preview(
     ao_samples: int | None = None,
     ao_distance: float | None = None,
     denoise: bool | None = None,
-    light: str | Triple | None = None,
+    light: str | tuple[float, float, float] | None = None,
     placement: str | None = None,
     threads: int = 0,
     tone: ToneSettings | Mapping[str, Any] | None = None,
@@ -256,8 +255,6 @@ def _loaded_in(
 
 def _name_of(scene: object) -> str:
     """Return what a window calls a scene that is not loaded yet."""
-    from raytracer.scene.scene import Scene
-
     name = scene.name if isinstance(scene, Path) else ""
     return shown(name or (scene.title if isinstance(scene, Scene) else "") or "scene")
 
@@ -269,9 +266,6 @@ def _size_of(loaded_scene: LoadedScene) -> tuple[int, int]:
 
 def _stated_size(scene: object, width: int | None, height: int | None) -> tuple[int, int]:
     """Return the likely size of a picture: a long scene file is not read for it."""
-    from raytracer.scene.load import is_scene, read_table, scene_suffix
-    from raytracer.scene.scene import Scene
-
     settings = scene.render if isinstance(scene, Scene) else RenderSettings()
     if isinstance(scene, Path) and is_scene(scene):
         with suppress(UserError, OSError):  # what is wrong is said when it is loaded
@@ -344,7 +338,5 @@ def _finish_saving(viewer: ViewerState) -> Path | None:
 
 def write_picture(path: Path, pixels: Any) -> None:
     """Write a screenshot, uint8 (h, w, 3), to a PNG."""
-    from raytracer.film import png
-
     with output.replacing(path) as file:
         png.write(file, pixels, {"Software": "raytracer"})

@@ -9,14 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from raytracer.backends.base import Device, DeviceFilm, Picture
 from raytracer.film.aovs import GUIDES
 from raytracer.film.film import Film
-
-if TYPE_CHECKING:
-    from raytracer.backends.base import Device, DeviceFilm, Picture
-    from raytracer.viewer.messages import RenderRequest, Size
+from raytracer.viewer.messages import RenderRequest, Size
 
 InterruptCheck = Callable[[float], None]
 """Called with the fraction of a pass that is done; raises `Superseded` to interrupt the pass."""

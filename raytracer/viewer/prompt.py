@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from raytracer.errors import UserError
 from raytracer.viewer.actions import action
 from raytracer.viewer.data_actions import columns
 from raytracer.viewer.keep import save
 from raytracer.viewer.keyframes import movie_path
 from raytracer.viewer.save_job import parse_size
-from raytracer.viewer.state import Question
-
-if TYPE_CHECKING:
-    from raytracer.viewer.state import ViewerState
+from raytracer.viewer.state import Question, ViewerState
 
 MOST_LETTERS = 500
 """Longest answer."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from raytracer.errors import SceneError
 from raytracer.viewer import view
@@ -13,6 +12,7 @@ from raytracer.viewer.camera_actions import fit_picked
 from raytracer.viewer.edits import Edits
 from raytracer.viewer.frames import loading_text
 from raytracer.viewer.light_actions import receive_metered
+from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.menu import leave_menu, show_menu
 from raytracer.viewer.messages import (
     Broken,
@@ -29,12 +29,8 @@ from raytracer.viewer.messages import (
     Staged,
 )
 from raytracer.viewer.picking import follow_picks, keep_pick, pick_again
-from raytracer.viewer.state import TECHNICAL, Clock, History
+from raytracer.viewer.state import TECHNICAL, Clock, History, ViewerState
 from raytracer.viewer.timeline import receive_count
-
-if TYPE_CHECKING:
-    from raytracer.viewer.loaded_scene import LoadedScene
-    from raytracer.viewer.state import ViewerState
 
 
 @action()

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,9 +15,6 @@ from raytracer.files import output
 from raytracer.film.film import Film
 from raytracer.settings import MAX_SAMPLES, MAX_SIDE
 from raytracer.viewer.messages import Message, RenderRequest, Saved
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 PART_SECONDS = 0.05
 """Target duration of a part. Interaction waits no longer than this, except for the tone mapping of

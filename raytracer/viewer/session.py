@@ -10,14 +10,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
 from threading import Event
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.errors import RaytracerError
 from raytracer.fields import check_names, takes
 from raytracer.film.tone_settings import ToneSettings
+from raytracer.pipeline import Notice
+from raytracer.scene.annotations import Annotations
+from raytracer.scene.bond_settings import STYLES
 from raytracer.scene.coloring import STYLE
+from raytracer.scene.coloring.style import SCALES
 from raytracer.scene.source import Source
 from raytracer.scene.view_settings import ViewSettings
 from raytracer.scene.views import VIEWS
@@ -37,22 +46,11 @@ from raytracer.viewer.frames import FrameLoader, Frames
 from raytracer.viewer.keyframes import stop_movie
 from raytracer.viewer.loaded_scene import LoadedScene, require_file
 from raytracer.viewer.marks import drawn_over
-from raytracer.viewer.messages import Loaded, Opened, Shown
+from raytracer.viewer.messages import Frame, Loaded, Message, Opened, Shown
 from raytracer.viewer.receive import receive
 from raytracer.viewer.state import Clock, ViewerState
 from raytracer.viewer.watch import CHECK_INTERVAL, Watch
 from raytracer.viewer.worker import CPU_SLICE, Worker
-
-if TYPE_CHECKING:
-    from os import PathLike
-    from pathlib import Path
-
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from raytracer.pipeline import Notice
-    from raytracer.scene.annotations import Annotations
-    from raytracer.viewer.messages import Frame, Message
 
 
 @dataclass(frozen=True, eq=False)
@@ -300,8 +298,6 @@ class Session:
 
     def _color(self) -> dict[str, Any]:
         """Return what colours follow."""
-        from raytracer.scene.coloring.style import SCALES
-
         viewer, scales = self.viewer, self.viewer.loaded_scene.scene.color_scales
         style = viewer.content.style
         return {
@@ -319,8 +315,6 @@ class Session:
 
     def _solids(self) -> dict[str, Any]:
         """Return what is made of the data: bonds, arrows, trails, contacts, ellipsoids, box."""
-        from raytracer.scene.bond_settings import STYLES
-
         viewer, style = self.viewer, self.viewer.content.style
         glyphs = {name: data_actions.glyph(viewer, name) for name in data_actions.GLYPHS}
         choices = {name: data_actions.glyph_choices(viewer, name) for name in data_actions.GLYPHS}

@@ -5,33 +5,29 @@ Actions are functions of this state (`actions`); the thread of the front end cal
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from raytracer.buffers import SceneBuffers
 from raytracer.errors import SceneError
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.scene.camera import Camera
+from raytracer.scene.describe import SphereInfo
+from raytracer.scene.packing.render_space import Space
 from raytracer.viewer import actions, view
 from raytracer.viewer.content import Content
+from raytracer.viewer.controls import Item
 from raytracer.viewer.edits import Edits
-from raytracer.viewer.messages import RenderRequest
+from raytracer.viewer.frames import FrameLoader
+from raytracer.viewer.loaded_scene import LoadedScene
+from raytracer.viewer.messages import Frame, RenderRequest
 from raytracer.viewer.outputs import Outputs
-
-if TYPE_CHECKING:
-    import subprocess
-
-    from raytracer.buffers import SceneBuffers
-    from raytracer.scene.describe import SphereInfo
-    from raytracer.scene.packing.render_space import Space
-    from raytracer.viewer.controls import Item
-    from raytracer.viewer.frames import FrameLoader
-    from raytracer.viewer.loaded_scene import LoadedScene
-    from raytracer.viewer.messages import Frame
-    from raytracer.viewer.view import View
-    from raytracer.viewer.worker import Worker
+from raytracer.viewer.view import View
+from raytracer.viewer.worker import Worker
 
 NOTICE_SECONDS = 4.0
 """Seconds for which a message is shown."""

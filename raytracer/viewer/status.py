@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from raytracer.errors import counted
-from raytracer.viewer.state import TECHNICAL
-
-if TYPE_CHECKING:
-    from raytracer.film.tone_settings import ToneSettings
-    from raytracer.viewer.messages import Frame
-    from raytracer.viewer.state import ViewerState
+from raytracer.film.tone_settings import ToneSettings
+from raytracer.viewer.messages import Frame
+from raytracer.viewer.state import TECHNICAL, ViewerState
 
 
 def status(viewer: ViewerState, rate: float, way: str) -> list[str]:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from raytracer.arguments import real
 from raytracer.errors import UserError
 from raytracer.viewer.actions import action
 from raytracer.viewer.camera_actions import orbit
-
-if TYPE_CHECKING:
-    from raytracer.viewer.state import ViewerState
+from raytracer.viewer.state import ViewerState
 
 FRAME_RATE = 10.0
 """Frames in a second at speed 1; a frame that takes longer to load is waited for."""

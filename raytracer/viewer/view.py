@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import acos, atan, cos, degrees, exp, pi, radians, sqrt, tan
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from raytracer.buffers import SceneBuffers
 from raytracer.scene.arrays import blocks
 from raytracer.scene.camera import Camera
 from raytracer.scene.packing import framing
@@ -20,9 +21,6 @@ from raytracer.scene.packing.pose import Pose, aimed, unfitted
 from raytracer.scene.packing.pose import pose as pose_of
 from raytracer.scene.packing.render_space import Space
 from raytracer.viewer.vectors import Vector, cross, rotation, triple
-
-if TYPE_CHECKING:
-    from raytracer.buffers import SceneBuffers
 
 POLE = 1e-3
 """Smallest angle between the view of an orbit and `up`, in radians."""

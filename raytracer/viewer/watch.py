@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from os import PathLike
 from pathlib import Path
 from stat import S_ISDIR
-from typing import TYPE_CHECKING
 
 from raytracer.errors import RaytracerError
 from raytracer.files.access import opened
 from raytracer.scene.load import is_scene, read_table
 from raytracer.scene.particles.data_file import may_be_series, split_inner
-
-if TYPE_CHECKING:
-    from os import PathLike
-
+from raytracer.scene.particles.series import series_of
 
 CHECK_INTERVAL = 0.25
 """Seconds between two checks."""
@@ -118,7 +115,5 @@ def _series_stamp(path: Path) -> Stamp | None:
 @lru_cache(maxsize=16)
 def _last_of(path: Path, _changed: int) -> Path | None:
     """Return the last file of a series; found again when its folder has changed."""
-    from raytracer.scene.particles.series import series_of
-
     found = series_of(path)
     return found.files[-1] if found and found.files else None

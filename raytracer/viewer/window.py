@@ -22,18 +22,18 @@ from raytracer.viewer.drawn import MarksLayer, draw_box
 from raytracer.viewer.fixed import FixedLayer
 from raytracer.viewer.keys import TAP, HeldKeys
 from raytracer.viewer.menu_panel import MenuPanel
+from raytracer.viewer.messages import Frame
 from raytracer.viewer.overlay import Overlay
 from raytracer.viewer.picking import PICK_RADIUS
 from raytracer.viewer.prompt import enter, erase, type_text
 from raytracer.viewer.receive import receive
+from raytracer.viewer.state import ViewerState
 from raytracer.viewer.status import frame_rate, status
 from raytracer.viewer.surface import Surface
 from raytracer.viewer.timeline import tick
 
 if TYPE_CHECKING:
-    from raytracer.viewer.messages import Frame
     from raytracer.viewer.presenters import Presenter
-    from raytracer.viewer.state import ViewerState
 
 CLICK_TOLERANCE = 4.0  # pixels at 96 dots per inch: largest movement of a click
 STATUS_INTERVAL = 0.2  # seconds between two updates of the status text

@@ -11,21 +11,19 @@ from functools import partial
 from queue import SimpleQueue
 from threading import Condition, Thread
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.annotations.surface import COARSEST
 from raytracer.errors import UserError
+from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.marks import layer_size, rims
 from raytracer.viewer.messages import Failed, Frame, Message, Metered, Refused, RenderRequest
 from raytracer.viewer.progressive_film import ProgressiveFilm, Superseded
 from raytracer.viewer.resolution import ResolutionController, next_size
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from raytracer.viewer.loaded_scene import LoadedScene
-    from raytracer.viewer.save_job import SaveJob
+from raytracer.viewer.save_job import SaveJob
 
 IDLE_DELAY = 0.08
 """Seconds without a new request after which the preview is idle."""
