@@ -22,6 +22,7 @@ from raytracer.browser.link import Client, Outlet
 from raytracer.browser.messages import Ack, Act, Message, Save, Size
 from raytracer.browser.outputs import PageOutputs
 from raytracer.errors import RaytracerError, UserError
+from raytracer.viewer import panel
 from raytracer.viewer.actions import ACTIONS
 from raytracer.viewer.controls import CONTROLS, MOUSE
 from raytracer.viewer.keep import save
@@ -293,8 +294,10 @@ class Host:
             client.outlet.send({"type": "state", "state": changes})
 
     def _current_state(self) -> dict[str, Any]:
-        """Return the state for pages: a pick makes no new picture, so it has the rings too."""
-        return self._session.state() | {"rings": _rings(self._session.viewer)}
+        """Return the state for pages, with the rings, since a pick makes no new picture."""
+        viewer = self._session.viewer
+        rows = {f"panel {title}": rows for title, rows in panel.about(viewer).items()}
+        return self._session.state() | rows | {"rings": _rings(viewer)}
 
     def _send_picture(self) -> None:
         """Send the latest picture, or more of an earlier one, to the clients that are ready."""

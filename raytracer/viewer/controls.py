@@ -152,11 +152,11 @@ CONTROLS = (
     Control(TIME, ("SHIFT+P",), "next_loop", "at the end: begin again, go back, stop"),
     *_arrows(LOOK, "CTRL+", "turn_light", "turn the light", TURN, "Ctrl arrows"),
     Control(LOOK, ("L",), "light_from_viewer", "light from the viewer's upper left"),
-    Control(LOOK, ("N",), "next_look", "next look: ambient occlusion and light"),
+    Control(LOOK, ("N",), "next_look", "next look: ambient occlusion and light", (1,)),
     Control(LOOK, ("SHIFT+N",), "next_integrator", "next integrator: direct, ao, path"),
     Control(LOOK, ("CTRL+N",), "toggle_denoise", "remove noise at rest"),
     Control(LOOK, ("SHIFT+L",), "next_placement", "the look's lights: with the camera, or fixed"),
-    Control(LOOK, ("B",), "next_background", "next background"),
+    Control(LOOK, ("B",), "next_background", "next background", (1,)),
     Control(LOOK, ("SHIFT+B",), "toggle_shadow_catcher", "the ground: its shadows alone, or whole"),
     Control(LOOK, ("K",), "scale_shininess", "shinier: the picked sphere's material, or all",
             (2**0.5,)),
@@ -221,7 +221,7 @@ class Item:
     @property
     def key(self) -> str:
         """The key of the same action, or ""."""
-        return _KEYS.get((self.action, tuple((self.values or {}).values())), "")
+        return key_of(self.action, self.values or {})
 
     def about(self) -> dict[str, Any]:
         """Return it as JSON types."""
@@ -229,6 +229,11 @@ class Item:
             "label": self.label, "action": self.action, "values": dict(self.values or {}),
             "key": self.key, "chosen": self.chosen, "items": [each.about() for each in self.items],
         }  # fmt: skip
+
+
+def key_of(name: str, values: Mapping[str, Any]) -> str:
+    """Return the label of the key of an action with arguments, or ""."""
+    return _KEYS.get((name, tuple(values.values())), "")
 
 
 _KEYS = {

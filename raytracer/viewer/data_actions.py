@@ -112,13 +112,6 @@ def color_by(viewer: ViewerState, by: str | None) -> None:
 
 
 @action(undo=True)
-def next_column(viewer: ViewerState, step: int = 1) -> None:
-    """Let colours follow the next column of the data."""
-    choices = [None, *columns(viewer)]
-    color_by(viewer, _after(viewer.content.style.get("color_by"), choices, step))
-
-
-@action(undo=True)
 def next_map(viewer: ViewerState, step: int = 1) -> None:
     """Take the next colour map."""
     set_map(viewer, _after(viewer.content.style.get("map") or MAPS[0], MAPS, step, -step))
@@ -191,12 +184,6 @@ def set_style(viewer: ViewerState, name: str | None) -> None:
 
 
 @action(undo=True)
-def next_style(viewer: ViewerState, step: int = 1) -> None:
-    """Take the next style of atoms and bonds."""
-    set_style(viewer, _after(viewer.content.style.get("style"), [None, *STYLES], step))
-
-
-@action(undo=True)
 def set_bonds(viewer: ViewerState, which: str | None) -> None:
     """Show bonds: auto, file, distance, none, a length, Si-O=2; None: as before."""
     which = (which or "").strip() or None
@@ -261,36 +248,8 @@ def set_shape(viewer: ViewerState, kind: str | None) -> None:
     _change(viewer, "ellipsoids" if kind else "spheres", shape=kind)
 
 
-@action(undo=True)
-def next_arrows(viewer: ViewerState, step: int = 1) -> None:
-    """Show arrows along the next vector of the data."""
-    set_arrows(viewer, _next_glyph(viewer, "arrows", step))
-
-
-@action(undo=True)
-def next_trails(viewer: ViewerState, step: int = 1) -> None:
-    """Take the next length of trails."""
-    set_trails(viewer, _next_glyph(viewer, "trails", step))
-
-
-@action(undo=True)
-def next_contacts(viewer: ViewerState, step: int = 1) -> None:
-    """Take the next kind of contacts."""
-    set_contacts(viewer, _next_glyph(viewer, "contacts", step))
-
-
-@action(undo=True)
-def next_shape(viewer: ViewerState, step: int = 1) -> None:
-    """Show particles as ellipsoids or as spheres."""
-    set_shape(viewer, _next_glyph(viewer, "shape", step))
-
-
-GLYPHS = ("arrows", "trails", "contacts", "shape")
-"""What is made of the data; each is a field of `Content`."""
-
-
-def _next_glyph(viewer: ViewerState, name: str, step: int) -> Any:
-    return _after(glyph(viewer, name), glyph_choices(viewer, name), step)
+GLYPHS = {"arrows": "vector", "trails": "last", "contacts": "which", "shape": "kind"}
+"""What is made of the data, fields of `Content`, and the arguments of the actions that set them."""
 
 
 def glyph(viewer: ViewerState, name: str) -> str:

@@ -119,12 +119,6 @@ class Edits:
         raised = min(max(self.priority.get(index, own) + step, low), high)
         return replace(self, priority={**self.priority, index: raised})
 
-    def next_look(self, scene: Scene) -> Edits:
-        """Return edits with the next look; lights of the scene's own leave only its integrator."""
-        names, current = self.looks(scene), self.look_of(scene)
-        look = names[(names.index(current) + 1) % len(names)]
-        return replace(self, look=look, integrator=None)
-
     def next_integrator(self, scene: Scene) -> Edits:
         """Return edits with the next integrator; lights and look stay."""
         current = INTEGRATORS.index(self.applied_to(scene).render.resolved_integrator)
@@ -146,10 +140,6 @@ class Edits:
         if scene.lights is None:
             return settings.look
         return INTEGRATOR_LOOKS.get(settings.resolved_integrator, self.looks(scene)[-1])
-
-    def next_background(self, step: int = 1) -> Edits:
-        """Return edits with the next background."""
-        return replace(self, background=(self.background + step) % len(BACKGROUNDS))
 
 
 def named_materials(edits: Edits, scene: Scene, buffers: SceneBuffers) -> dict[str, AnyMaterial]:

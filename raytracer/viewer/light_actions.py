@@ -38,13 +38,6 @@ def light_from_viewer(viewer: ViewerState) -> None:
 
 
 @action(undo=True)
-def next_look(viewer: ViewerState) -> None:
-    """Switch to the next look: integrator and, where the scene has none, lights."""
-    viewer.set_edits(viewer.edits.next_look(viewer.loaded_scene.scene))
-    viewer.notify(f"look: {viewer.edits.look}")
-
-
-@action(undo=True)
 def next_integrator(viewer: ViewerState) -> None:
     """Switch to the next integrator: direct light, with occlusion, along paths."""
     viewer.set_edits(viewer.edits.next_integrator(viewer.loaded_scene.scene))
@@ -80,13 +73,6 @@ def next_placement(viewer: ViewerState) -> None:
 
 
 @action(undo=True)
-def next_background(viewer: ViewerState) -> None:
-    """Switch to the next background."""
-    viewer.set_edits(viewer.edits.next_background())
-    viewer.notify(f"background: {edits.BACKGROUND_NAMES[viewer.edits.background]}")
-
-
-@action(undo=True)
 def set_look(viewer: ViewerState, name: str) -> None:
     """Take a look by name."""
     one_of(name, "set-look: name", looks(viewer), "look", UserError)
@@ -105,6 +91,7 @@ def set_background(viewer: ViewerState, name: str) -> None:
     names = edits.BACKGROUND_NAMES
     one_of(name, "set-background: name", names, "background", UserError)
     viewer.set_edits(replace(viewer.edits, background=names.index(name)))
+    viewer.notify(f"background: {name}")
 
 
 @action(undo=True)

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
+from typing import Any
 
-from raytracer.errors import escaped
-from raytracer.scene.bond_settings import STYLES
 from raytracer.scene.describe import SphereInfo
 from raytracer.scene.views import VIEWS
 from raytracer.viewer import data_actions
 from raytracer.viewer.actions import action
 from raytracer.viewer.controls import Item
-from raytracer.viewer.edits import BACKGROUND_NAMES
-from raytracer.viewer.light_actions import looks
+from raytracer.viewer.panel import SOLIDS, row_of, short
 from raytracer.viewer.picking import pick
 from raytracer.viewer.state import ViewerState
 
-MOST_COLUMNS = 12
-"""Most columns of the menu of colours; others are typed."""
+MAX_CHOICES = 14
+"""Values of a menu; others are typed."""
 
-MOST_LETTERS = 36
-"""Most letters of a name in the menu."""
+MAX_LETTERS = 36
+"""Letters of a name in the menu."""
 
 
 GAP = Item("")
@@ -86,30 +84,28 @@ def _kind(viewer: ViewerState, number: int) -> tuple[str, str]:
     name = labels.names[int(labels.ids[number])]
     column = sets[0].columns.about.get("type")
     if column is None or "'" in name:
-        return _short(name), ""
+        return short(name, MAX_LETTERS), ""
     condition = f"type == '{name}'" if column.kind == "text" else f"type == {name}"
-    return _short(name if column.kind == "text" else f"type {name}"), condition
+    return short(name if column.kind == "text" else f"type {name}", MAX_LETTERS), condition
 
 
 def _of_all(viewer: ViewerState) -> tuple[Item, ...]:
     """Return what can be done anywhere."""
     found = [
         Item("show all spheres", "fit-all"),
-        Item("view", items=_views(viewer)),
+        Item("view", items=_values((*VIEWS, *viewer.views), "view", "name")),
         GAP,
-        Item("colour by", items=_colors(viewer)),
-        Item("style", items=_styles(viewer)),
+        _submenu(viewer, "Colour", "By", "colour by"),
+        _submenu(viewer, SOLIDS, "Style", "style"),
         Item("bonds", "toggle-bonds", chosen=data_actions.has_bonds(viewer)),
     ]
     if data_actions.knows_box(viewer):
         found.append(Item("simulation box", "toggle-box", chosen=data_actions.has_box(viewer)))
     found += [
-        Item("look", items=_choices(looks(viewer), "set-look", viewer.edits.look_of(
-            viewer.loaded_scene.scene))),
-        Item("background", items=_choices(BACKGROUND_NAMES, "set-background", BACKGROUND_NAMES[
-            viewer.edits.background])),
+        _submenu(viewer, "Look", "Look", "look"),
+        _submenu(viewer, "Look", "Background", "background"),
         GAP,
-    ]  # fmt: skip
+    ]
     if viewer.content.cuts or viewer.content.faded:
         found.append(Item("show all particles", "show-all"))
     if viewer.history.before:
@@ -123,36 +119,21 @@ def _of_all(viewer: ViewerState) -> tuple[Item, ...]:
     )
 
 
-def _views(viewer: ViewerState) -> tuple[Item, ...]:
-    """Return the standard views and those that were kept."""
-    return tuple(Item(name, "view", {"name": name}) for name in (*VIEWS, *viewer.views))
+def _submenu(viewer: ViewerState, title: str, label: str, name: str) -> Item:
+    """Return the values of a row of the panel as a menu of its own."""
+    row = row_of(viewer, title, label)
+    items = _values(row.choices[:MAX_CHOICES], row.action, row.argument, row.hint, row.value)
+    if label == "By":
+        items = (*items, Item("another ...", "ask-color"))
+    return Item(name, items=items)
 
 
-def _colors(viewer: ViewerState) -> tuple[Item, ...]:
-    """Return what colours can follow."""
-    now = viewer.content.style.get("color_by")
-    columns = data_actions.columns(viewer)[:MOST_COLUMNS]
-    names = [None, *([now] if now and now not in columns else []), *columns]
-    found = [
-        Item(_short(name or "the scene's"), "color-by", {"by": name}, name == now) for name in names
-    ]
-    return (*found, Item("another ...", "ask-color"))
-
-
-def _styles(viewer: ViewerState) -> tuple[Item, ...]:
-    """Return the styles of atoms and bonds."""
-    now = viewer.content.style.get("style")
-    names = (None, *STYLES)
+def _values(
+    choices: Iterable[str | None], name: str, argument: str, none: str = "", now: Any = ""
+) -> tuple[Item, ...]:
+    """Return an item for each value of an action; none: what None is called."""
     return tuple(
-        Item(name or "the scene's", "set-style", {"name": name}, name == now) for name in names
-    )
-
-
-def _choices(names: Sequence[str], name: str, now: str) -> tuple[Item, ...]:
-    """Return the values of an action that takes a name."""
-    return tuple(Item(each, name, {"name": each}, each == now) for each in names)
-
-
-def _short(name: str) -> str:
-    line = escaped(" ".join(name.split()))
-    return line if len(line) <= MOST_LETTERS else line[: MOST_LETTERS - 1] + "…"
+        Item(short(none if each is None else each, MAX_LETTERS), name, {argument: each},
+             each == now)
+        for each in choices
+    )  # fmt: skip

@@ -69,10 +69,10 @@ class MenuPanel:
 
     def row_at(self, x: float, y: float) -> int | None:
         """Return the row at a point, pixels from the lower left; -1 for a border, None beside."""
-        place = self._panel.row_at(x, y, self._shown) if self.rows else None
-        if place is None:
+        line = self._panel.line_at(x, y) if self.rows else None
+        if line is None:
             return None
-        return self._first + int(place) if 0 <= place < self._shown else -1
+        return self._first + line if 0 <= line < self._shown else -1
 
     def point(self, x: float, y: float) -> bool:
         """Choose the row under the mouse; returns whether the choice has changed."""

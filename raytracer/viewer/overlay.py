@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from math import floor
 from typing import Any
 
 import pyglet
 
-from raytracer.viewer import data_panel
+from raytracer.viewer import panel
 from raytracer.viewer.bars import bars, room_for
-from raytracer.viewer.controls import GROUPS
+from raytracer.viewer.controls import GROUPS, key_of
 from raytracer.viewer.drawn import ACCENT, INK, PAPER, Bars, Color, draw_picks
 from raytracer.viewer.panels import COLUMN_GAP, ROW_GAP, broken, fitted, heads_in, help_pages
 from raytracer.viewer.picking import measures, picked_lines
@@ -51,6 +52,7 @@ class Panel:
         self._place, self._dpi, self._ink, self._wraps = place, dpi, ink, wraps
         self._heads = heads
         self.paper: Box | None = None
+        self.count = 0  # of lines
         self._drawn = "", Box(0, 0, 0, 0), POINTS
         self._label: Any = None
         self._sheet: pyglet.shapes.Rectangle | None = None
@@ -80,6 +82,7 @@ class Panel:
             if columns < 1 or rows < 1:
                 return None
             lines = fitted(lines, columns, rows)
+        self.count = len(lines)
         self._set("\n".join(lines), points * part)
         assert self._sheet is not None
         margin, pad = borders(self._dpi)
@@ -112,15 +115,15 @@ class Panel:
             if self._label.font_size != points:
                 self._label.font_size = points
 
-    def row_at(self, x: float, y: float, count: int) -> float | None:
-        """Return the place of a point among so many rows from above; None beside the panel."""
+    def line_at(self, x: float, y: float) -> int | None:
+        """Return the number of the line at a point, or beyond their ends; None beside the panel."""
         paper = self.paper
         if paper is None or not (
             0 <= x - paper.x <= paper.width and 0 <= y - paper.y <= paper.height
         ):
             return None
         pad = borders(self._dpi)[1]
-        return (paper.y + paper.height - pad - y) * count / (paper.height - 2 * pad)
+        return floor((paper.y + paper.height - pad - y) * self.count / (paper.height - 2 * pad))
 
 
 class Overlay:
@@ -133,8 +136,8 @@ class Overlay:
         self._picked = Panel((1.0, 1.0), dpi)
         self._reload_error = Panel((0.5, 0.0), dpi, ALARM, wraps=True)
         self._help = Panel((0.5, 0.5), dpi, heads=GROUPS)
-        self._data = Panel((0.0, 0.0), dpi, heads=data_panel.HEADS)
-        self._data_rows: list[data_panel.Row] = []
+        self._data = Panel((0.0, 0.0), dpi, heads=panel.TITLES)
+        self._data_rows: list[panel.Row] = []
         self._bars = Bars(dpi)
 
     def draw(self, viewer: ViewerState, status: list[str], window: tuple[int, int]) -> None:
@@ -149,10 +152,8 @@ class Overlay:
         used += self._reload_error.draw(reload_error, Box(0, used, width, height - used))
         room = Box(0, used, width, height - used)
         picked = picked_lines(viewer) + measures(viewer)
-        if viewer.help:
-            self._draw_corners([], [], room)
-        else:
-            self._draw_corners(status if viewer.overlay else [], picked, room)
+        lines = status if viewer.overlay and not viewer.help else []
+        self._draw_corners(lines, [] if viewer.help else picked, room)
         self._draw_data(viewer, room)
         self._draw_help(viewer, room)
 
@@ -165,18 +166,13 @@ class Overlay:
         if not viewer.panel or viewer.help:
             self._data.draw("", room)
             return
-        self._data_rows = data_panel.rows(viewer)
-        self._data.draw(data_panel.text(self._data_rows), room)
+        self._data_rows, text = _panel_lines(viewer)
+        self._data.draw(text, room)
 
-    def row_at(self, x: float, y: float) -> data_panel.Row | None:
+    def row_at(self, x: float, y: float) -> panel.Row | None:
         """Return the row of the panel at a point, in pixels from the lower left."""
-        count = len(self._data_rows)
-        place = self._data.row_at(x, y, count)
-        return (
-            self._data_rows[min(max(int(place), 0), count - 1)]
-            if place is not None and count
-            else None
-        )
+        line = self._data.line_at(x, y)
+        return None if line is None else self._data_rows[min(max(line, 0), self._data.count - 1)]
 
     @property
     def papers(self) -> list[Box]:
@@ -232,6 +228,24 @@ def letter(dpi: int, points: float) -> tuple[float, float]:
         width=UNBROKEN,
     )  # fmt: skip
     return label.content_width / 64, label.content_height / 16
+
+
+def _panel_lines(viewer: ViewerState) -> tuple[list[panel.Row], str]:
+    """Return the rows of the panel, headings among them, and their lines: label, value, key."""
+    rows: list[panel.Row] = []
+    lines: list[tuple[str, str, str]] = []
+    for title, section in list(panel.sections(viewer).items())[:4]:  # keys do the rest
+        labelled = [row for row in section if row.label and row.calls()]
+        rows += [panel.Row(title), *labelled]
+        lines.append((title, "", ""))
+        for row in labelled:
+            name, values = next(iter(row.calls()), ("", {}))
+            lines.append((f"  {row.label}", row.words(), key_of(name, values)))
+    wide, values_wide, _ = (max(map(len, parts)) for parts in zip(*lines, strict=True))
+    text = [
+        f"{one:<{wide}}  {two:<{values_wide}}  {three:>7}".rstrip() for one, two, three in lines
+    ]
+    return rows, "\n".join(text)
 
 
 def _message(viewer: ViewerState) -> str:

@@ -24,9 +24,7 @@ from raytracer.fields import check_names, takes
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.pipeline import Notice
 from raytracer.scene.annotations import Annotations
-from raytracer.scene.bond_settings import STYLES
 from raytracer.scene.coloring import STYLE
-from raytracer.scene.coloring.style import SCALES
 from raytracer.scene.source import Source
 from raytracer.scene.view_settings import ViewSettings
 from raytracer.scene.views import VIEWS
@@ -259,9 +257,7 @@ class Session:
             "samples": viewer.samples,
             "device": str(loaded.job.about["backend"]["device"]),
             "look": viewer.edits.look_of(loaded.scene),
-            "looks": light_actions.looks(viewer),
             "background": edits.BACKGROUND_NAMES[viewer.edits.background],
-            "backgrounds": list(edits.BACKGROUND_NAMES),
             "shadow_catcher": light_actions.shadow_catcher(viewer),
             "priority": light_actions.priority(viewer),
             "exposure": viewer.tone.exposure,
@@ -298,37 +294,26 @@ class Session:
 
     def _color(self) -> dict[str, Any]:
         """Return what colours follow."""
-        viewer, scales = self.viewer, self.viewer.loaded_scene.scene.color_scales
-        style = viewer.content.style
+        scales, style = self.viewer.loaded_scene.scene.color_scales, self.viewer.content.style
         return {
             "by": style.get("color_by"),
             "map": style.get("map"),
             "range": style.get("range"),
             "scale": style.get("color_scale"),
-            "scales": list(SCALES),
-            "columns": data_actions.columns(viewer),
-            "maps": list(data_actions.MAPS),
+            "columns": data_actions.columns(self.viewer),
             "low": scales[-1].low if scales else None,
             "high": scales[-1].high if scales else None,
-            "legend": data_actions.has_legend(viewer),
+            "legend": data_actions.has_legend(self.viewer),
         }
 
     def _solids(self) -> dict[str, Any]:
         """Return what is made of the data: bonds, arrows, trails, contacts, ellipsoids, box."""
         viewer, style = self.viewer, self.viewer.content.style
-        glyphs = {name: data_actions.glyph(viewer, name) for name in data_actions.GLYPHS}
-        choices = {name: data_actions.glyph_choices(viewer, name) for name in data_actions.GLYPHS}
-        return glyphs | {
+        return {name: data_actions.glyph(viewer, name) for name in data_actions.GLYPHS} | {
             "style": style.get("style"),
-            "styles": list(STYLES),
             "bonds": style.get("bonds"),
             "has_bonds": data_actions.has_bonds(viewer),
-            "vectors": choices["arrows"][1:],
-            "trail_lengths": choices["trails"],
-            "kinds_of_contacts": choices["contacts"],
-            "shapes": choices["shape"],
             "box": data_actions.has_box(viewer),
-            "knows_box": data_actions.knows_box(viewer),
         }
 
     def _slice(self) -> dict[str, Any] | None:

@@ -394,11 +394,15 @@ class PreviewWindow(Surface):
         row = self._overlay.row_at(x, y) if self.viewer.panel else None
         if row is None:
             return False
-        if row.forth is not None:
-            self._do(*row.forth)
-            self._status_due = 0.0
-        self.paint()
+        self._call(row.calls()[:1])
         return True
+
+    def _call(self, calls: list[tuple[str, dict[str, Any]]]) -> None:
+        """Run an action of a row of the panel, if it has one."""
+        for name, values in calls:
+            self._do(name, **values)
+        self._status_due = 0.0
+        self.paint()
 
     def _slide(self, x: float) -> None:
         """Move the knob that is dragged; x: of the mouse, in pixels."""
@@ -475,9 +479,8 @@ class PreviewWindow(Surface):
         """
         row = self._overlay.row_at(*self._pixels(x, y)) if self.viewer.panel else None
         if row is not None:
-            if row.forth is not None:
-                self._do(*(row.forth if scroll_y < 0 else row.back or row.forth))
-                self.paint()
+            calls = row.calls()
+            self._call(calls[:1] if scroll_y < 0 else calls[-1:])
             return
         if self._keys.shift:
             self.viewer.do("zoom", -SCROLL * (scroll_y or scroll_x))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +13,11 @@ import raytracer
 from raytracer.browser.client import script, style
 from raytracer.browser.host import _control
 from raytracer.browser.messages import parse
+from raytracer.viewer import panel
 from raytracer.viewer.actions import ACTIONS
+from raytracer.viewer.content import Slice
 from raytracer.viewer.controls import CONTROLS, MOUSE, Control
+from raytracer.viewer.data_actions import GLYPHS
 from raytracer.viewer.session import Session
 
 if TYPE_CHECKING:
@@ -65,7 +69,7 @@ def actions_of_the_window() -> set[str]:
     """Names of the actions that keys, mouse, bars and panel of the window call."""
     found = {control.action.replace("_", "-") for control in CONTROLS}
     folder = Path(raytracer.__file__).parent / "viewer"  # importing the window needs a display
-    for name in ("window.py", "data_panel.py"):
+    for name in ("window.py", "panel.py"):
         for node in ast.walk(ast.parse((folder / name).read_text())):
             if isinstance(node, ast.Constant) and node.value in ACTIONS:
                 found.add(str(node.value))
@@ -85,11 +89,20 @@ def state() -> dict[str, Any]:
     """A state in which every part of the panel can be used."""
     scene = raytracer.Scene.from_arrays([[0.0, 0.0, 0.0], [2.0, 0.0, 0.0]], 0.5)
     with Session.open(scene, backend="cpu", threads=1, samples=1, size=(8, 8)) as session:
-        found = session.state() | {"rings": [], "keyframes": 1, "can_undo": True, "can_redo": True}
-    found["frame"] = found["frame"] | {"count": 5}
-    found["color"] = found["color"] | {"columns": ["x"]}
-    found["solids"] = found["solids"] | {"vectors": ["v"]}
-    return found | {"views": [*found["views"], "1"]}
+        for name, *values in (("slice", "x"), ("keep-view", "1"), ("keyframe",), ("undo",)):
+            session.do(name, *values)
+        session.viewer.history.before.append(session.viewer.snapshot())
+        session.viewer.content = replace(
+            session.viewer.content, slice=Slice("x"), style={"color_by": "x"}, arrows="v"
+        )
+        found = session.state() | {"rings": []}
+        rows = {f"panel {title}": rows for title, rows in panel.about(session.viewer).items()}
+    solids = rows[f"panel {panel.SOLIDS}"]
+    solids += [
+        solids[0] | {"label": name, "action": f"set-{name}", "argument": argument}
+        for name, argument in GLYPHS.items()
+    ]
+    return found | rows | {"frame": found["frame"] | {"count": 5}}
 
 
 PRESS = """async (keys) => {
@@ -189,7 +202,7 @@ def test_a_page_has_every_action_of_the_window(chromium: Browser) -> None:
 
     apart = set(OF_THE_PAGE) | set(OF_THE_WINDOW)
     # of which the panel of a page chooses one at once
-    steps = {"style", "arrows", "trails", "contacts", "shape"}
+    steps = {"scale", "style", "arrows", "trails", "contacts", "shape"}
     by_steps = {f"next-{name}" for name in steps}
     assert {f"set-{name}" for name in steps} <= found
     assert actions_of_the_window() - apart - by_steps <= found

@@ -246,6 +246,12 @@ class Host:
         boxes = self._window._overlay.papers
         return [(box.x, box.y, box.width, box.height) for box in boxes]
 
+    def panel(self) -> list[str]:
+        """The lines of the panel."""
+        from raytracer.viewer.overlay import _panel_lines
+
+        return _panel_lines(self._window.viewer)[1].split("\n")
+
     def menu(self) -> tuple[list[str], tuple[int, int, int, int]]:
         """The labels of the open menu, and left, bottom, width and height in pixels."""
         self.shot(text=True)

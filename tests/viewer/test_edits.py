@@ -16,7 +16,6 @@ from raytracer.layout import dtype
 from raytracer.scene.lights import Light
 from raytracer.scene.packing.pack import pack, retake
 from raytracer.scene.packing.pose import pose as pose_of
-from raytracer.settings import LOOKS
 from raytracer.viewer import edits
 from raytracer.viewer.edits import BACKGROUNDS, SHININESS, Edits
 from raytracer.viewer.view import space_of, spheres_of
@@ -147,15 +146,12 @@ def test_polish_has_ends_and_turns_back_at_once(own: float, steps: list[float]) 
         before = now
 
 
-def test_backgrounds_go_round_and_begin_with_the_scenes_own() -> None:
+def test_the_first_background_is_the_scenes_own() -> None:
     scene = balls(background=Background("teal"))
-    changed, seen = Edits(), []
-    for _ in BACKGROUNDS:
-        seen.append(changed.applied_to(scene).background)
-        changed = changed.next_background()
+    seen = [
+        Edits(background=index).applied_to(scene).background for index in range(len(BACKGROUNDS))
+    ]
     assert seen == [scene.background, *BACKGROUNDS[1:]]
-    assert changed == Edits()
-    assert Edits().next_background(-1).background == len(BACKGROUNDS) - 1
     for index, background in enumerate(BACKGROUNDS[1:], 1):
         assert background is not None
         changed = Edits(background=index)
@@ -163,23 +159,16 @@ def test_backgrounds_go_round_and_begin_with_the_scenes_own() -> None:
         assert_same_buffers(taken(scene, changed), pack(other))
 
 
-def test_looks_in_turn() -> None:
+def test_looks() -> None:
     """Of a scene with lights of its own, a look leaves only the integrator."""
     scene = balls(lights=None)
-    changed, names = Edits(), []
-    for _ in LOOKS:
-        changed = changed.next_look(scene)
-        names.append(changed.look)
-        settings = replace(scene.render, look=str(changed.look))
-        assert_same_buffers(taken(scene, changed), pack(scene, settings))
-    assert sorted(map(str, names)) == sorted(LOOKS)
-    assert names[-1] == "plain"
+    for name in Edits.looks(scene):
+        settings = replace(scene.render, look=name)
+        assert_same_buffers(taken(scene, Edits(look=name)), pack(scene, settings))
     lit = balls(lights=LIGHTS[3])
-    soft = Edits().next_look(lit)
-    assert_same_buffers(taken(lit, soft), pack(lit, replace(lit.render, integrator="ao")))
-    assert soft.next_look(lit).look == "plain"
-    explicit = replace(lit, render=replace(lit.render, integrator="ao"))
-    assert Edits().next_look(explicit).look == "plain"
+    soft = replace(lit.render, integrator="ao")
+    assert_same_buffers(taken(lit, Edits(look="soft")), pack(lit, soft))
+    assert Edits().look_of(replace(lit, render=soft)) == "soft"
 
 
 @pytest.mark.parametrize("lights", [None, LIGHTS[3]])
@@ -191,6 +180,3 @@ def test_integrators_in_turn(lights: Any) -> None:
         shown = changed.applied_to(scene)
         assert (shown.render.integrator, shown.render.look) == (integrator, scene.render.look)
         assert shown.lights == scene.lights
-    path = Edits(integrator="path").next_look(scene)
-    assert path.integrator is None
-    assert path.applied_to(scene).render.resolved_integrator in edits.INTEGRATOR_LOOKS

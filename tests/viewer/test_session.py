@@ -12,7 +12,7 @@ import pytest
 
 import raytracer
 from raytracer.errors import UserError
-from raytracer.viewer import data_panel
+from raytracer.viewer import panel
 from raytracer.viewer.picking import keep_pick, measures
 from raytracer.viewer.session import Picture, Session
 from support.previews import PATIENCE, balls, wait_for
@@ -102,12 +102,12 @@ def test_the_state_is_json_and_names_what_actions_take(session: Session) -> None
     state = json.loads(json.dumps(session.state()))
     assert state["spheres"] == 40
     assert state["frame"]["count"] == 1
-    for look in state["looks"]:
-        session.do("set-look", look)
-        assert session.state()["look"] == look
-    for background in state["backgrounds"]:
-        session.do("set-background", background)
-        assert session.state()["background"] == background
+    json.dumps(panel.about(session.viewer))
+    for label in ("Look", "Background"):
+        for value in panel.row_of(session.viewer, "Look", label).choices:
+            session.do(f"next-{label.lower()}")
+            session.do(f"set-{label.lower()}", value)
+            assert session.state()[label.lower()] == value
     for name in state["views"]:
         session.do("view", name)
     for column in state["color"]["columns"]:
@@ -519,9 +519,9 @@ def test_trails_and_contacts_are_actions(tmp_path: Path) -> None:
         assert counts("set-contacts", "touch") == {"sphere": 3, "capsule": 3}
         assert counts("next-contacts") == {"sphere": 3}
         assert counts("undo") == {"sphere": 3, "capsule": 3}
-        labels = {row.label for row in data_panel.rows(session.viewer)}
-        assert {"trails", "contacts"} <= labels
-        assert "shape" not in labels
+        labels = {row.label for row in panel.sections(session.viewer)[panel.SOLIDS]}
+        assert {"Trails", "Contacts"} <= labels
+        assert "Shape" not in labels
         for action, value, sentence in [
             ("set-trails", "-2", "'-2' is no number of frames: give 1 or more"),
             ("set-trails", "0", "'0' is no number of frames"),
@@ -556,17 +556,16 @@ def test_styles_bonds_and_arrows_are_actions() -> None:
             until(session, "loading")
             return session.viewer.loaded_scene.scene.counts()
 
-        assert session.state()["solids"]["vectors"] == ["velocity"]
+        arrows = panel.row_of(session.viewer, panel.SOLIDS, "Arrows")
+        assert arrows.choices == ["", "velocity"]
         assert counts("set-arrows", "velocity") == {"sphere": 64, "capsule": 64, "cone": 64}
         assert counts("set-bonds", "1.1") == {"sphere": 64, "capsule": 208, "cone": 64}
         assert counts("set-style", "wire")["capsule"] == 208
         # Colours leave bonds and arrows as they are.
         assert counts("color-by", "speed")["capsule"] == 208
-        assert session.state()["solids"] | {"styles": []} == {
-            "style": "wire", "styles": [], "bonds": "1.1", "arrows": "velocity",
-            "has_bonds": True, "vectors": ["velocity"], "box": False, "knows_box": False,
-            "trails": "", "trail_lengths": [""], "contacts": "",
-            "kinds_of_contacts": ["", "touch"], "shape": "", "shapes": [""],
+        assert session.state()["solids"] == {
+            "style": "wire", "bonds": "1.1", "arrows": "velocity", "has_bonds": True,
+            "box": False, "trails": "", "contacts": "", "shape": "",
         }  # fmt: skip
         assert counts("select", "x > 2.5")["sphere"] == 64
         assert counts("hide-selected") == {"sphere": 48, "capsule": 48 + 104, "cone": 48}

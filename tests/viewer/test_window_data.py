@@ -97,11 +97,10 @@ def test_a_box_selects_what_is_in_it(window: Remote, display: Display) -> None:
 
 def test_a_row_of_the_panel_is_clicked(window: Remote) -> None:
     window.press("TAB")
-    left, bottom, _, height = next(
-        paper for paper in window.ask("papers") if paper[1] < HEIGHT // 2 and paper[3] > 100
-    )
-    rows = 15
-    window.ask("click", left + 40, bottom + height - 1.5 * height / rows)
+    left, bottom, _, height = max(window.ask("papers"), key=lambda paper: paper[3])
+    lines = window.ask("panel")
+    row = next(number for number, line in enumerate(lines) if line.startswith("  By "))
+    window.ask("click", left + 40, bottom + height - (row + 0.5) * height / len(lines))
     window.until(lambda s: s.shown["style"].get("color_by") == "mass", "the next column")
 
 
