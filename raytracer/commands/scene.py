@@ -193,15 +193,14 @@ def _contents_of(source: Source) -> dict[str, Any]:
     from raytracer import memory
     from raytracer.pipeline import load_source
     from raytracer.scene.overrides import SceneOverrides, apply_overrides
-    from raytracer.scene.packing.pack import camera_of, pack, packed_looks
+    from raytracer.scene.packing.pack import pack_with_camera, packed_looks
 
     scene, file = apply_overrides(load_source(source), SceneOverrides()), str(source.scene)
     counts = scene.counts()
     total = sum(counts.values())
     need = memory.Need(total, 1, 1, appearance=packed_looks(scene), solids=total - scene.count)
     memory.require_room(file, need.packed, "to be checked")
-    buffers = pack(scene)
-    fitted = camera_of(scene, scene.render, buffers)
+    buffers, fitted = pack_with_camera(scene)
     camera = _fields(fitted)
     if scene.camera is None or scene.camera.fit:
         camera["fit"] = scene.camera.fit if scene.camera else True

@@ -264,15 +264,15 @@ def to_all(
 
     So they stay in the picture while the camera turns.
     """
-    axes, half = view.pose.axes, view.pose.half
     skipped = None if whole else framing.giants(buffers.radius)
     ball = framing.bounding_ball(
-        spheres_of(buffers), view.with_outliers, skipped, around.points(space_of(buffers))
+        framing.Subject(
+            spheres_of(buffers), view.with_outliers, skipped, around.points(space_of(buffers))
+        )
     )
-    if view.orthographic:
-        eye, half, _ = framing.orthographic(ball, axes, aspect, room=around.room)
-    else:
-        eye, _ = framing.perspective(ball, axes, half, aspect, room=around.room)
+    eye, half, _ = framing.fitted(
+        view.pose.kind, framing.Subject(ball), view.pose.axes, view.pose.half, aspect, around.room
+    )
     pose = replace(view.pose, eye=eye, half=half, outliers=None)
     pivot = np.concatenate(ball[:3]).astype(np.float64)
     whole = skipped is None or len(skipped) == 0

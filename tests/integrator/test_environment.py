@@ -14,7 +14,7 @@ import raytracer
 from raytracer import Background, Camera, Environment, Material, RenderSettings, Scene, SphereSet
 from raytracer.errors import SceneError, UserError
 from raytracer.scene.packing import sky
-from raytracer.scene.packing.alias import alias_table
+from raytracer.scene.packing.emitters import alias_table
 from raytracer.scene.packing.pack import pack
 from raytracer.scene.packing.sky import directions, octahedral
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from raytracer.layout import dtype
-from raytracer.scene.packing.alias import alias_table
+from raytracer.scene.packing.emitters import alias_table
 from reference.scene import Array, unit
 from shade.test_area_light import CENTER, LIGHTS, NORMAL, directional
 from shade.test_principled import Surface, evaluate, sample

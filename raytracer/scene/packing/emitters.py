@@ -1,17 +1,13 @@
-"""Spheres that send out light, as the kernels choose among them."""
+"""Spheres that send out light, and tables to choose among emitters or texels by their shares."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.buffers import none_of
 from raytracer.layout import code, dtype
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from raytracer.scene.packing.framing import Spheres
+from raytracer.scene.packing.framing import Spheres
 
 
 def pack_emitters(
@@ -24,23 +20,11 @@ def pack_emitters(
 ) -> tuple[NDArray[np.void], float]:
     """Return the table of emitters, structured (E,), and one by the sum of their weights.
 
-    An emitter's weight is its largest radiance of a channel, times its radius squared.
-
-    Args:
-        spheres: x, y, z and radius in render space, float32 (N,) each.
-        color: linear RGB, float32 (K, 3): one, one for each sphere, or a palette.
-        color_id: int32 (N,) into a palette, or (0,).
-        materials: structured (M,), `Material`.
-        material_id: int32 (N,), or (0,) where all spheres have the first material.
-        opacity: uint16 (N,), or (0,) where all spheres are opaque.
+    An emitter's weight is its largest radiance of a channel, times its radius squared. Arguments
+    are as in `SceneBuffers`.
     """
-    import numpy as np
-
-    emission = np.where(
-        materials["kind"] == code("MaterialKind", "principled"),
-        materials["principled"]["emission"],
-        np.float32(0.0),
-    )
+    is_principled = materials["kind"] == code("MaterialKind", "principled")
+    emission = np.where(is_principled, materials["principled"]["emission"], np.float32(0.0))
     if not emission.any() or not len(spheres[0]):
         return none_of("Emitter"), 0.0
     if len(material_id):
@@ -60,8 +44,6 @@ def pack_emitters(
     if not lit.any():
         return none_of("Emitter"), 0.0
     number, radiance, radius, weight = number[lit], radiance[lit], radius[lit], weight[lit]
-    from raytracer.scene.packing.alias import alias_table  # late: few scenes have emitters
-
     total = float(weight.sum())
     emitters = np.zeros(len(number), dtype("Emitter"))
     emitters["center"] = np.stack([axis[number] for axis in spheres[:3]], axis=1)
@@ -72,3 +54,38 @@ def pack_emitters(
     emitters["opacity"] = opacity[number] if len(opacity) else np.iinfo(np.uint16).max
     emitters["threshold"], emitters["alias"] = alias_table(weight / total)
     return emitters, 1.0 / total
+
+
+def alias_table(share: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return threshold and alias of each entry: an entry that was drawn evenly stands for itself
+    below its threshold, and above for its alias.
+
+    A. J. Walker, "An Efficient Method for Generating Discrete Random Variables", ACM TOMS 3(3),
+    1977. The light entries take what they lack from the heavy ones in their order, so that both
+    are found by sums of all before them: L. Huebschle-Schneider, P. Sanders, "Parallel Weighted
+    Random Sampling", ACM TOMS 48(3), 2022.
+
+    Args:
+        share: probabilities, float64 (E,), with sum 1.
+    """
+    part = share * (len(share) / share.sum())
+    light, heavy = np.flatnonzero(part < 1.0), np.flatnonzero(part >= 1.0)
+    threshold, alias = np.ones(len(share)), np.arange(len(share))
+    if not len(light) or not len(heavy):
+        return threshold, alias
+    threshold[light] = part[light]
+    before, spare = 1.0 - part[light], np.cumsum(part[heavy] - 1.0)
+    del part
+    lacking = np.cumsum(before)
+    # A light entry takes all that it lacks of the heavy one that still had something before it.
+    np.subtract(lacking, before, out=before)
+    giver = np.minimum(np.searchsorted(spare, before, side="right"), len(heavy) - 1)
+    alias[light] = heavy[giver]
+    del giver
+    # A heavy one that gave more than it had takes the rest of the next.
+    last = np.searchsorted(before, spare, side="left") - 1  # light entry that began to take of it
+    given = np.where(last >= 0, lacking[np.maximum(last, 0)], 0.0)
+    owed = np.clip(given - spare, 0.0, 1.0)[:-1]
+    threshold[heavy[:-1]] = 1.0 - owed
+    alias[heavy[:-1]] = heavy[1:]
+    return threshold, alias

@@ -15,21 +15,23 @@ from itertools import product
 from math import frexp, hypot, inf
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from raytracer.scene.arrays import BLOCK_ROWS, each_block
 from raytracer.scene.outliers import FAR, FEW, FEWEST, bulk
 from raytracer.scene.views import AXES
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from raytracer.scene.packing.render_space import Space
     from raytracer.scene.particles.source import Box
     from raytracer.scene.transform import Vector
 
-    Spheres = tuple[
-        NDArray[np.float32], NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]
-    ]
+Floats = NDArray[np.float32]
+Doubles = NDArray[np.float64]
+Numbers = NDArray[np.intp]
+Spheres = tuple[Floats, Floats, Floats, Floats]
+"""x, y, z and radius in render space, (N,) each."""
 
 MARGIN = 0.04
 """Part of the half picture kept free on each side; far more than float32 rounding can use up."""
@@ -71,49 +73,91 @@ class Surroundings:
     room: Room = FULL
     boxes: tuple[Box, ...] = ()
 
-    def points(self, space: Space) -> NDArray[np.float64] | None:
-        """Return the corners of the boxes in render space, float64 (8 K, 3); None without one."""
-        import numpy as np
-
+    def points(self, space: Space) -> Doubles | None:
+        """Return the corners of the boxes in render space, (8 K, 3); None without one."""
         if not self.boxes:
             return None
         unit = np.array(list(product((0.0, 1.0), repeat=3)))
-        corners = [
-            unit @ np.array(box.edges, np.float64) + np.array(box.origin, np.float64)
-            for box in self.boxes
-        ]
-        center = np.asarray(space.center, np.float64)
-        return (np.concatenate(corners) - center) / space.scale
+        corners = [unit @ np.array(b.edges, np.float64) + np.array(b.origin) for b in self.boxes]
+        points: Doubles = (np.concatenate(corners) - np.array(space.center)) / space.scale
+        return points
 
 
 NOTHING = Surroundings()
 
 
 class Basis(NamedTuple):
-    """The axes of a view, orthonormal, float64 (3,) each."""
+    """The axes of a view, orthonormal, (3,) each."""
 
-    right: NDArray[np.float64]
-    up: NDArray[np.float64]
-    forward: NDArray[np.float64]
-
-
-def _of_order_one(vector: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return a vector whose square is a float64, scaled by a power of two if it must be."""
-    import numpy as np
-
-    largest = float(np.abs(vector).max())
-    return vector if 1e-150 < largest < 1e150 else np.ldexp(vector, -frexp(largest)[1])
+    right: Doubles
+    up: Doubles
+    forward: Doubles
 
 
-def basis(backward: NDArray[np.float64], up: NDArray[np.float64]) -> Basis:
+class Outliers(NamedTuple):
+    """The spheres that a fitted camera leaves out: how many, the number of the farthest one, and
+    how many times as far out as the others it is."""
+
+    total: int
+    farthest: int
+    times: float
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """What a fitted camera frames.
+
+    Args:
+        spheres: without spheres, a unit ball is framed.
+        everything: whether to frame spheres that are far from all others too.
+        skipped: numbers of spheres that are not framed, ascending.
+        points: further points, (K, 3).
+    """
+
+    spheres: Spheres
+    everything: bool = False
+    skipped: Numbers | None = None
+    points: Doubles | None = None
+
+    def reach(self, planes: list[Doubles]) -> tuple[list[float], Outliers | None]:
+        """Return max(n . c + r) for each normal n, and what was left out."""
+        reached, outliers = self._reach_of_spheres(planes)
+        if self.points is not None:
+            reached = [
+                max(m, float((self.points @ n).max())) for m, n in zip(reached, planes, strict=True)
+            ]
+        return reached, outliers
+
+    def box(self) -> tuple[Doubles, Doubles]:
+        """Return lower and upper corner of the box around it, (3,) each."""
+        axes = np.eye(3)
+        reached, _ = self.reach([*axes, *-axes])
+        return -np.array(reached[3:]), np.array(reached[:3])
+
+    def _reach_of_spheres(self, planes: list[Doubles]) -> tuple[list[float], Outliers | None]:
+        skipped = np.empty(0, np.intp) if self.skipped is None else self.skipped
+        count = len(self.spheres[0]) - len(skipped)
+        if count == 0:
+            return [1.0] * len(planes), None
+        reached, _ = _maxima(self.spheres, planes, skipped)
+        if self.everything or count < FEWEST:
+            return reached, None
+        center, limit = bulk(self.spheres, skipped)
+        if max(m - float(n @ center) for m, n in zip(reached, planes, strict=True)) <= limit:
+            return reached, None  # no outlier enlarges the frame
+        nearer, outliers = _maxima(self.spheres, planes, skipped, center, limit)
+        if outliers is None or outliers.total > max(count // FEW, 1):
+            return reached, None
+        return nearer, outliers
+
+
+def basis(backward: Doubles, up: Doubles) -> Basis:
     """Return the axes of a view.
 
     Args:
         backward: from the target to the eye, any length but 0.
         up: any vector that is not parallel to it.
     """
-    import numpy as np
-
     backward, up = _of_order_one(backward), _of_order_one(up)
     forward = -backward / np.linalg.norm(backward)
     right = np.cross(forward, up / np.linalg.norm(up))
@@ -121,47 +165,51 @@ def basis(backward: NDArray[np.float64], up: NDArray[np.float64]) -> Basis:
     return Basis(right, np.cross(right, forward), forward)
 
 
-def perspective(
-    spheres: Spheres,
-    axes: Basis,
-    half_height: float,
-    aspect: float,
-    everything: bool = False,
-    skipped: NDArray[np.intp] | None = None,
-    room: Room = FULL,
-    points: NDArray[np.float64] | None = None,
-) -> tuple[NDArray[np.float64], Outliers | None]:
-    """Return the eye of the nearest perspective camera that sees the spheres whole.
+def _of_order_one(vector: Doubles) -> Doubles:
+    """Return a vector whose square is a float64, scaled by a power of two if it must be."""
+    largest = float(np.abs(vector).max())
+    return vector if 1e-150 < largest < 1e150 else np.ldexp(vector, -frexp(largest)[1])
 
-    With half angle a of the picture's width, the planes to the right and to the left ask for
-    cos a px - sin a pz >= m_right and -cos a px - sin a pz >= m_left (p along the view's axes).
-    Both are equalities for the nearest eye; where height asks for more distance, px centres.
+
+def fitted(
+    kind: str, subject: Subject, axes: Basis, half: float, aspect: float, room: Room = FULL
+) -> tuple[Doubles, float, Outliers | None]:
+    """Return the nearest camera of a direction that sees a subject whole.
 
     Args:
-        spheres: x, y, z, radius, float32 (N,) each; without spheres a unit ball is framed.
-        axes: the view.
-        half_height: tangent of half the vertical field of view.
+        kind: "perspective", "orthographic" or "panorama", which stands like a perspective camera.
+        subject: in the middle of the picture, unless it would reach into the room.
+        axes: of the view.
+        half: tangent of half the vertical field of view; any number for an orthographic camera.
         aspect: width by height.
-        everything: whether to frame spheres that are far from all others too.
-        skipped: numbers of spheres that are not framed, ascending.
-        room: that is left free; the spheres stay in the middle where they do not reach into it.
-        points: that are in the picture too, float64 (K, 3) in the space of the spheres.
+        room: parts of the picture that are left free.
 
     Returns:
-        float64 (3,), in the space of the spheres; what was left out.
+        The eye, (3,), in front of all spheres if orthographic; `half`, or half the height of an
+        orthographic picture; the outliers.
     """
-    angles = [_cos_sin(half_height * side * (1.0 - MARGIN)) for side in (aspect, 1.0)]
-    sides = (axes.right, axes.up)
+    if kind == "orthographic":
+        return _orthographic(subject, axes, aspect, room)
+    eye, outliers = _perspective(subject, axes, half, aspect, room)
+    return eye, half, outliers
+
+
+def _perspective(
+    subject: Subject, axes: Basis, half: float, aspect: float, room: Room
+) -> tuple[Doubles, Outliers | None]:
+    """Return the eye of a perspective camera.
+
+    With half angle a of the picture's width, the planes to the right and to the left require
+    cos a px - sin a pz >= m_right and -cos a px - sin a pz >= m_left (p along the view's axes).
+    Both are equalities for the nearest eye; where height requires more distance, px centres.
+    """
+    angles = [_cos_sin(half * side * (1.0 - MARGIN)) for side in (aspect, 1.0)]
+    inner = _inner_angles(half, aspect, room)
     planes = []
-    for side, (cosine, sine) in zip(sides, angles, strict=True):
-        planes.append(cosine * side - sine * axes.forward)
-        planes.append(-cosine * side - sine * axes.forward)
-    inner = _inner_angles(half_height, aspect, room)
-    for index, (cosine, sine) in enumerate(inner):
-        sign = 1.0 if index % 2 == 0 else -1.0
-        planes.append(sign * cosine * sides[index // 2] - sine * axes.forward)
-    found, outliers = _reach(spheres, planes, everything, skipped, points)
-    right, left, top, bottom = found[:4]
+    for index, (cosine, sine) in enumerate([angles[0], angles[0], angles[1], angles[1], *inner]):
+        side = (axes.right, axes.up)[index % 4 // 2]
+        planes.append((-cosine if index % 2 else cosine) * side - sine * axes.forward)
+    (right, left, top, bottom, *beside), outliers = subject.reach(planes)
     depth = min(
         -(right + left) / (2.0 * angles[0][1]),
         -(top + bottom) / (2.0 * angles[1][1]),
@@ -169,31 +217,22 @@ def perspective(
     across = (right - left) / (2.0 * angles[0][0])
     above = (top - bottom) / (2.0 * angles[1][0])
     if inner:
-        places, depth = _beside([across, above], depth, found[4:], inner)
-        across, above = places
+        (across, above), depth = _with_room([across, above], depth, beside, inner)
     return across * axes.right + above * axes.up + depth * axes.forward, outliers
 
 
-def _inner_angles(half_height: float, aspect: float, room: Room) -> list[tuple[float, float]]:
-    """Return cosine and sine of the planes beside which room is left: right, left, top, bottom.
-
-    There are none where no room is left. A plane may lie beyond the middle of the picture.
-    """
+def _inner_angles(half: float, aspect: float, room: Room) -> list[tuple[float, float]]:
+    """Return cosine and sine of the planes beside the room: right, left, top, bottom; or none."""
     if room == FULL:
         return []
     parts = ((room.right, aspect), (room.left, aspect), (room.top, 1.0), (room.bottom, 1.0))
-    return [_cos_sin(half_height * side * (1.0 - 2.0 * part - MARGIN)) for part, side in parts]
+    return [_cos_sin(half * side * (1.0 - 2.0 * part - MARGIN)) for part, side in parts]
 
 
-def _beside(
-    places: list[float],
-    depth: float,
-    reach: list[float],
-    angles: list[tuple[float, float]],
+def _with_room(
+    places: list[float], depth: float, reach: list[float], angles: list[tuple[float, float]]
 ) -> tuple[list[float], float]:
-    """Return where an eye stands, across and above, and its depth, so that room is left.
-
-    It moves no more than it has to.
+    """Return an eye (across and above, depth) that leaves room, moved no more than it must be.
 
     Args:
         places: across and above, of the eye that leaves no room.
@@ -214,32 +253,12 @@ def _beside(
     return moved, depth
 
 
-def orthographic(
-    spheres: Spheres,
-    axes: Basis,
-    aspect: float,
-    everything: bool = False,
-    skipped: NDArray[np.intp] | None = None,
-    room: Room = FULL,
-    points: NDArray[np.float64] | None = None,
-) -> tuple[NDArray[np.float64], float, Outliers | None]:
-    """Return eye and half height of the tightest orthographic camera that sees the spheres.
-
-    Args:
-        spheres: x, y, z, radius, float32 (N,) each; without spheres a unit ball is framed.
-        axes: the view.
-        aspect: width by height.
-        everything: whether to frame spheres that are far from all others too.
-        skipped: numbers of spheres that are not framed, ascending.
-        room, points: as for `perspective`.
-
-    Returns:
-        float64 (3,) in the space of the spheres, in front of them all; half the picture's height;
-        what was left out.
-    """
+def _orthographic(
+    subject: Subject, axes: Basis, aspect: float, room: Room
+) -> tuple[Doubles, float, Outliers | None]:
+    """Return eye and half height of an orthographic camera."""
     planes = [axes.right, -axes.right, axes.up, -axes.up, -axes.forward]
-    found, outliers = _reach(spheres, planes, everything, skipped, points)
-    right, left, top, bottom, front = found
+    (right, left, top, bottom, front), outliers = subject.reach(planes)
     half = max((top + bottom) / 2.0, (right + left) / 2.0 / aspect) / (1.0 - MARGIN)
     across, above = (right - left) / 2.0, (top - bottom) / 2.0
     if room != FULL:
@@ -252,32 +271,23 @@ def orthographic(
         above = min(max(above, least), half * (1.0 - 2.0 * room.bottom - MARGIN) - bottom)
     # One picture height of air, so that no sphere touches the plane the rays start from.
     depth = -front - 2.0 * half
-    eye = across * axes.right + above * axes.up + depth * axes.forward
-    return eye, half, outliers
+    return across * axes.right + above * axes.up + depth * axes.forward, half, outliers
 
 
-def bounding_ball(
-    spheres: Spheres,
-    everything: bool = False,
-    skipped: NDArray[np.intp] | None = None,
-    points: NDArray[np.float64] | None = None,
-) -> Spheres:
-    """Return a ball that holds the spheres, about the centre of the box around them.
+def _cos_sin(tangent: float) -> tuple[float, float]:
+    """Return cosine and sine of the angle with this tangent."""
+    length = hypot(1.0, tangent)
+    return 1.0 / length, tangent / length
 
-    A camera that fits it has the spheres in its picture from all directions.
 
-    Args:
-        spheres: x, y, z, radius, float32 (N,) each; without spheres a unit ball is returned.
-        everything, skipped, points: as for `perspective`.
+def bounding_ball(subject: Subject) -> Spheres:
+    """Return a ball that holds a subject, about the centre of the box around it, (1,) each.
 
-    Returns:
-        x, y, z, radius, float32 (1,) each.
+    A camera that fits it shows the subject from all directions.
     """
-    import numpy as np
-
-    low, high = _box(spheres, everything, skipped, points)
+    spheres, low, high = subject.spheres, *subject.box()
     center, size = (low + high) / 2.0, (high - low) / 2.0
-    nothing = np.empty(0, np.intp) if skipped is None else skipped
+    skipped = np.empty(0, np.intp) if subject.skipped is None else subject.skipped
     farthest = np.zeros(len(spheres[0]) // BLOCK_ROWS + 2)  # of each block, and of the points
 
     def work(rows: slice) -> None:
@@ -290,72 +300,38 @@ def bounding_ball(
         np.sqrt(distance, out=distance)
         distance += spheres[3][rows]
         distance[left_out] = 0.0
-        distance[within(nothing, rows)] = 0.0
+        distance[within(skipped, rows)] = 0.0
         farthest[rows.start // BLOCK_ROWS] = distance.max()
 
     each_block(len(spheres[0]), work)
-    if points is not None:
-        farthest[-1] = np.linalg.norm(points - center, axis=1).max()
+    if subject.points is not None:
+        farthest[-1] = np.linalg.norm(subject.points - center, axis=1).max()
     x, y, z, radius = (np.array([value], np.float32) for value in (*center, farthest.max() or 1.0))
     return x, y, z, radius
 
 
-def middle(spheres: Spheres) -> NDArray[np.float64]:
-    """Return the centre of the box around the spheres, without giants and those that are far out.
-
-    Args:
-        spheres: x, y, z, radius in render space, float32 (N,) each; without spheres the origin.
-
-    Returns:
-        float64 (3,).
-    """
-    low, high = _box(spheres, everything=False, skipped=giants(spheres[3]))
-    center: NDArray[np.float64] = (low + high) / 2.0
+def middle(spheres: Spheres) -> Doubles:
+    """Return the centre of the box around spheres without giants and outliers, (3,)."""
+    low, high = Subject(spheres, skipped=giants(spheres[3])).box()
+    center: Doubles = (low + high) / 2.0
     return center
 
 
-def _box(
-    spheres: Spheres,
-    everything: bool,
-    skipped: NDArray[np.intp] | None,
-    points: NDArray[np.float64] | None = None,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return lower and upper corner of the box around the spheres, float64 (3,) each.
+def giants(radius: Floats) -> Numbers:
+    """Return the numbers of the spheres beside which the others are small, ascending, (G,).
 
-    everything, skipped, points: as for `perspective`.
+    There are none if there are no others.
     """
-    import numpy as np
-
-    axes = np.eye(3)
-    reached, _ = _reach(spheres, [*axes, *-axes], everything, skipped, points)
-    return -np.array(reached[3:], np.float64), np.array(reached[:3], np.float64)
-
-
-def giants(radius: NDArray[np.float32]) -> NDArray[np.intp]:
-    """Return the numbers of the spheres beside which the others are small, ascending.
-
-    Args:
-        radius: in render space, float32 (N,).
-
-    Returns:
-        (G,); none, if there are no others.
-    """
-    import numpy as np
-
-    found = np.flatnonzero(radius > GIANT)
-    return found if len(found) < len(radius) else found[:0]
+    numbers = np.flatnonzero(radius > GIANT)
+    return numbers if len(numbers) < len(radius) else numbers[:0]
 
 
 def up_of_ground(spheres: Spheres) -> Vector | None:
-    """Return the axis that points from a ball to the spheres that stand on it; None without one.
-
-    Args:
-        spheres: x, y, z, radius in render space, float32 (N,) each.
-    """
-    found = giants(spheres[3])
-    if not len(found):
+    """Return the axis from a giant ball to the spheres that stand on it; None without one."""
+    numbers = giants(spheres[3])
+    if not len(numbers):
         return None
-    ground = found[int(spheres[3][found].argmax())]
+    ground = numbers[int(spheres[3][numbers].argmax())]
     offset = middle(spheres) - [float(axis[ground]) for axis in spheres[:3]]
     if hypot(*offset) < GROUND * float(spheres[3][ground]):
         return None  # a shell around the others, as a sky
@@ -364,104 +340,29 @@ def up_of_ground(spheres: Spheres) -> Vector | None:
 
 
 def lowest(spheres: Spheres, up: Vector) -> float:
-    """Return the height of the lowest point of the spheres, all of them, along a unit vector.
-
-    Args:
-        spheres: x, y, z, radius in render space, float32 (N,) each.
-        up: the axis.
-    """
-    import numpy as np
-
-    (reach,), _ = _reach(spheres, [-np.array(up, np.float64)], everything=True)
+    """Return the height of the lowest point of all spheres along a unit vector."""
+    (reach,), _ = Subject(spheres, everything=True).reach([-np.array(up, np.float64)])
     return -reach
 
 
-def within(numbers: NDArray[np.intp], rows: slice) -> NDArray[np.intp]:
+def within(numbers: Numbers, rows: slice) -> Numbers:
     """Return which of some numbers, ascending, are in a block of rows, counted from its start."""
-    import numpy as np
-
     first, last = np.searchsorted(numbers, (rows.start, rows.stop))
-    found: NDArray[np.intp] = numbers[first:last] - rows.start
-    return found
-
-
-def _cos_sin(tangent: float) -> tuple[float, float]:
-    """Return cosine and sine of the angle with this tangent."""
-    length = hypot(1.0, tangent)
-    return 1.0 / length, tangent / length
-
-
-class Outliers(NamedTuple):
-    """The spheres that a fitted camera leaves out.
-
-    Args:
-        total: how many.
-        farthest: number of the one that is farthest out.
-        times: how many times as far out as the others it is.
-    """
-
-    total: int
-    farthest: int
-    times: float
-
-
-def _reach(
-    spheres: Spheres,
-    planes: list[NDArray[np.float64]],
-    everything: bool,
-    skipped: NDArray[np.intp] | None = None,
-    points: NDArray[np.float64] | None = None,
-) -> tuple[list[float], Outliers | None]:
-    """Return max(n . c + r) over the spheres, for each normal n, and what was left out.
-
-    everything: whether to take spheres that are far from all others too. skipped: numbers of
-    spheres that are not looked at, ascending; without them in memory a second time. points: that
-    are taken too, float64 (K, 3).
-    """
-    found, outliers = _reach_of_spheres(spheres, planes, everything, skipped)
-    if points is not None:
-        found = [max(m, float((points @ n).max())) for m, n in zip(found, planes, strict=True)]
-    return found, outliers
-
-
-def _reach_of_spheres(
-    spheres: Spheres,
-    planes: list[NDArray[np.float64]],
-    everything: bool,
-    skipped: NDArray[np.intp] | None,
-) -> tuple[list[float], Outliers | None]:
-    """Return what `_reach` returns, without further points."""
-    import numpy as np
-
-    skipped = np.empty(0, np.intp) if skipped is None else skipped
-    count = len(spheres[0]) - len(skipped)
-    if count == 0:
-        return [1.0] * len(planes), None
-    found, _ = _maxima(spheres, planes, skipped)
-    if everything or count < FEWEST:
-        return found, None
-    center, limit = bulk(spheres, skipped)
-    if max(m - float(n @ center) for m, n in zip(found, planes, strict=True)) <= limit:
-        return found, None  # nothing that is far out asks for a larger frame
-    nearer, outliers = _maxima(spheres, planes, skipped, center, limit)
-    if outliers is None or outliers.total > max(count // FEW, 1):
-        return found, None
-    return nearer, outliers
+    inside: Numbers = numbers[first:last] - rows.start
+    return inside
 
 
 def _maxima(
     spheres: Spheres,
-    planes: list[NDArray[np.float64]],
-    skipped: NDArray[np.intp],
-    center: NDArray[np.float64] | None = None,
+    planes: list[Doubles],
+    skipped: Numbers,
+    center: Doubles | None = None,
     limit: float = inf,
 ) -> tuple[list[float], Outliers | None]:
     """Return max(n . c + r) for each normal n over spheres in a ball, and the others."""
-    import numpy as np
-
     x, y, z, radius = spheres
     blocks = -(-len(x) // BLOCK_ROWS)
-    found = np.empty((len(planes), blocks))
+    maxima = np.empty((len(planes), blocks))
     far = np.zeros(blocks, np.int64)
     farthest = np.full((2, blocks), -inf)  # distance and number
 
@@ -487,11 +388,11 @@ def _maxima(
             total += r
             if out is not None:
                 total[out] = -inf
-            found[index, block] = total.max()
+            maxima[index, block] = total.max()
 
     each_block(len(x), work)
-    maxima = [float(v) for v in found.max(axis=1)]
+    reached = [float(v) for v in maxima.max(axis=1)]
     if not far.any():
-        return maxima, None
+        return reached, None
     distance, number = farthest[:, int(np.argmax(farthest[0]))]
-    return maxima, Outliers(int(far.sum()), int(number), FAR * float(distance) / limit)
+    return reached, Outliers(int(far.sum()), int(number), FAR * float(distance) / limit)

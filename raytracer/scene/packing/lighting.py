@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import hypot
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.errors import SceneError
-from raytracer.layout import code
+from raytracer.layout import code, dtype
 from raytracer.scene.background import Background
 from raytracer.scene.camera import Camera
 from raytracer.scene.colors import srgb_to_linear
@@ -15,11 +18,8 @@ from raytracer.scene.lights import Ambient, DirectionalLight, Light, linear
 from raytracer.scene.packing.framing import Basis
 from raytracer.scene.packing.render_space import Space
 from raytracer.scene.transform import Vector
+from raytracer.scene.views import frame
 from raytracer.settings import KEY_LIGHTS, LOOKS, Look, RenderSettings
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 Place = str | tuple[float, float, float]
 """Where the light of a look comes from: one of `KEY_LIGHTS`, or the direction it travels."""
@@ -39,10 +39,6 @@ def pack_lights(
     Raises:
         SceneError: a light that is too far or too bright for float32.
     """
-    import numpy as np
-
-    from raytracer.layout import dtype
-
     lights = key_lights(settings, axes) if lights is None else lights
     packed = np.zeros(len(lights), dtype("Light"))
     for index, (entry, light) in enumerate(zip(packed, lights, strict=True)):
@@ -63,14 +59,9 @@ def rig_axes(settings: RenderSettings, view: Basis, up: Sequence[float]) -> Basi
     """
     if settings.placement == "camera":
         return view
-    import numpy as np
-
-    from raytracer.scene.packing.framing import Basis as Axes
-    from raytracer.scene.views import frame
-
     x, y, z = (float(v) for v in up)
     right, upward, back = (np.array(axis, np.float64) for axis in frame((x, y, z)))
-    return Axes(right, upward, -back)
+    return Basis(right, upward, -back)
 
 
 def world_up(background: Background, camera: Camera | None, shown: Sequence[float]) -> Vector:
@@ -95,16 +86,11 @@ def key_lights(settings: RenderSettings, axes: Basis) -> tuple[DirectionalLight,
         axes: of `rig_axes`.
     """
     look = LOOKS[settings.look]
-    if not look.key:
-        return ()
-    rig = ((settings.light, look.key, look.angle), *look.others)
-    return tuple(_directional(axes, *light) for light in rig)
-
-
-def _directional(axes: Basis, place: Place, intensity: float, angle: float) -> DirectionalLight:
-    """Return a light from a place relative to some axes; angle: in degrees."""
-    x, y, z = (-float(v) for v in towards_key(axes, place))
-    return DirectionalLight((x, y, z), intensity=intensity, angle=angle)
+    lights = []
+    for where, intensity, angle in ((settings.light, look.key, look.angle), *look.others):
+        x, y, z = (-float(v) for v in towards_key(axes, where))
+        lights.append(DirectionalLight((x, y, z), intensity=intensity, angle=angle))
+    return tuple(lights) if look.key else ()
 
 
 def towards_key(axes: Basis, place: Place) -> NDArray[np.float64]:
@@ -114,8 +100,6 @@ def towards_key(axes: Basis, place: Place) -> NDArray[np.float64]:
         axes: of `rig_axes`.
         place: where the light comes from.
     """
-    import numpy as np
-
     if not isinstance(place, str):
         return -np.array(place, np.float64)
     right, up, backward = KEY_LIGHTS[place]
@@ -146,6 +130,12 @@ def environment(background: Background, ambient: Ambient, camera: Camera | None)
     Raises:
         SceneError: an ambient light that is too bright for float32.
     """
+    light = linear(ambient.color) * ambient.intensity
+    if not light.max() <= np.finfo(np.float32).max:
+        raise SceneError(
+            f"ambient.intensity: {ambient.intensity:g} is too bright for 32-bit numbers; give "
+            "less, or set the exposure"
+        )
     bottom, top = background.edges()
     kind = "transparent" if background.transparent else "gradient"
     return {
@@ -153,21 +143,8 @@ def environment(background: Background, ambient: Ambient, camera: Camera | None)
         "background_top": srgb_to_linear(top),
         "background_kind": code("BackgroundKind", kind),
         "background_up": background_up(background, camera),
-        "ambient": _linear_ambient(ambient),
+        "ambient": light,
     }
-
-
-def _linear_ambient(ambient: Ambient) -> NDArray[np.float64]:
-    """Return an ambient light, linear RGB (3,)."""
-    import numpy as np
-
-    light = linear(ambient.color) * ambient.intensity
-    if not light.max() <= np.finfo(np.float32).max:
-        raise SceneError(
-            f"ambient.intensity: {ambient.intensity:g} is too bright for 32-bit numbers; give "
-            "less, or set the exposure"
-        )
-    return light
 
 
 def background_up(background: Background, camera: Camera | None) -> Vector:

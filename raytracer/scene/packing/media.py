@@ -2,55 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 from math import hypot
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from raytracer.buffers import CONE, ELLIPSOID, FLAT
+import numpy as np
+from numpy.typing import NDArray
+
+from raytracer.buffers import CONE, ELLIPSOID, FLAT, SceneBuffers
 from raytracer.layout import code, dtype
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from raytracer.scene.packing.framing import Spheres
-
-    Doubles = NDArray[np.float64]
+Doubles = NDArray[np.float64]
 
 EVERYWHERE = 1e15
 """Radius of a sphere that holds every place of render space; its square is a float32."""
 
 
-@dataclass(frozen=True)
-class Solids:
-    """Spheres and the solids that follow them, as `SceneBuffers` has them.
-
-    Args:
-        balls: x, y, z and radius in render space, float32 (N,) each.
-        axis: float32 (C, 3), of the last C.
-        form: uint8 (C,), or (0,) where all are 0.
-        shapes: float32 (S, 8), of the last S.
-    """
-
-    balls: Spheres
-    axis: NDArray[np.float32]
-    form: NDArray[np.uint8]
-    shapes: NDArray[np.float32]
-
-    @property
-    def spheres(self) -> int:
-        """Number of spheres."""
-        return len(self.balls[0]) - len(self.axis)
-
-
 def pack_media(
     camera: NDArray[np.void],
-    solids: Solids,
+    buffers: SceneBuffers,
     glass: NDArray[np.bool_],
     priority: NDArray[np.float32],
-    material_id: NDArray[np.int32],
     clip: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Return the fields of `Media`.
@@ -61,29 +33,24 @@ def pack_media(
 
     Args:
         camera: structured (1,), `Camera`.
-        solids: of the scene.
+        buffers: spheres, solids and their materials.
         glass: whether a material lets light through, bool (M,).
         priority: of the materials, float32 (M,).
-        material_id: of each solid, int32 (N,); (0,) where there is one material.
         clip: fields of `Clip`; empty where nothing is cut.
     """
-    import numpy as np
-
     fields: dict[str, Any] = {"nested": 1}
     place = camera[0]["origin"].astype(np.float64)
     if clip and (camera[0]["kind"] == code("CameraKind", "orthographic") or _is_cut(clip, place)):
         return fields
-    count = solids.spheres
-    total = len(solids.balls[0])
-    own = material_id[:total] if len(material_id) else np.zeros(total, np.int32)
+    count, total, ids = buffers.spheres, buffers.count, buffers.material_id
+    own = ids[:total] if len(ids) else np.zeros(total, np.int32)
     numbers = np.flatnonzero(glass[own[:count]])
-    centers = np.stack([axis[numbers].astype(np.float64) for axis in solids.balls[:3]], axis=1)
-    radii = solids.balls[3][numbers]
+    centers, radii = _centers(buffers, numbers), buffers.radius[numbers]
     away = np.linalg.norm(centers - place, axis=1) if clip else _distances(camera, centers)
     inside = away < radii
     numbers, centers, radii = numbers[inside], centers[inside], radii[inside]
-    if len(solids.axis):
-        others = count + np.flatnonzero(holding(solids, place) & glass[own[count:]])
+    if len(buffers.axis):
+        others = count + np.flatnonzero(_holding(buffers, place) & glass[own[count:]])
         numbers = np.append(numbers, others)
         centers = np.concatenate([centers, np.broadcast_to(place, (len(others), 3))])
         radii = np.append(radii, np.full(len(others), EVERYWHERE))
@@ -101,22 +68,25 @@ def pack_media(
     }
 
 
-def holding(solids: Solids, place: Doubles) -> NDArray[np.bool_]:
-    """Return which solids beside spheres hold a place of render space, bool (C,)."""
-    import numpy as np
+def _centers(buffers: SceneBuffers, rows: NDArray[np.intp] | slice) -> Doubles:
+    """Return the centres of some spheres, (N, 3)."""
+    columns = (buffers.x, buffers.y, buffers.z)
+    return np.stack([axis[rows].astype(np.float64) for axis in columns], axis=1)
 
-    count, first = len(solids.axis), solids.spheres
-    middle = np.stack([axis[first:].astype(np.float64) for axis in solids.balls[:3]], axis=1)
-    radius = solids.balls[3][first:].astype(np.float64)
-    form = solids.form if len(solids.form) else np.zeros(count, np.uint8)
+
+def _holding(buffers: SceneBuffers, place: Doubles) -> NDArray[np.bool_]:
+    """Return which solids beside spheres hold a place of render space, bool (C,)."""
+    count, others = len(buffers.axis), slice(buffers.spheres, None)
+    middle, radius = _centers(buffers, others), buffers.radius[others].astype(np.float64)
+    form = buffers.form if len(buffers.form) else np.zeros(count, np.uint8)
     inside = np.zeros(count, bool)
     rods = (form & CONE) == 0
-    axis = solids.axis[rods].astype(np.float64)
+    axis = buffers.axis[rods].astype(np.float64)
     along, across = _beside(place - middle[rods], axis)
     is_flat = (form[rods] & FLAT) != 0
     beyond = np.maximum(np.abs(along) - 1.0, 0.0) * np.linalg.norm(axis, axis=1)
     inside[rods] = np.where(is_flat & (beyond > 0), np.inf, np.hypot(beyond, across)) < radius[rods]
-    rows = solids.shapes.astype(np.float64)
+    rows = buffers.shapes.astype(np.float64)
     start = count - len(rows)
     for kind, test in ((CONE, _in_cones), (ELLIPSOID, _in_ellipsoids)):
         own = np.flatnonzero((form & ELLIPSOID) == kind)
@@ -126,8 +96,6 @@ def holding(solids: Solids, place: Doubles) -> NDArray[np.bool_]:
 
 def _beside(away: Doubles, axis: Doubles) -> tuple[Doubles, Doubles]:
     """Return places beside axes: shares of half an axis along it, and distances from it, (N,)."""
-    import numpy as np
-
     square = np.maximum((axis**2).sum(axis=1), 1e-300)
     along = (away * axis).sum(axis=1) / square
     return along, np.linalg.norm(away - along[:, None] * axis, axis=1)
@@ -142,8 +110,6 @@ def _in_cones(away: Doubles, rows: Doubles) -> NDArray[np.bool_]:
 
 def _in_ellipsoids(away: Doubles, rows: Doubles) -> NDArray[np.bool_]:
     """Return which ellipsoids hold a place; see `_in_cones`."""
-    import numpy as np
-
     vector, w = rows[:, 3:6], rows[:, 7:8]
     turn = np.cross(away, vector)  # by the conjugate of the quaternion
     own = away + 2.0 * (w * turn + np.cross(turn, vector))
@@ -153,8 +119,6 @@ def _in_ellipsoids(away: Doubles, rows: Doubles) -> NDArray[np.bool_]:
 
 def _is_cut(clip: Mapping[str, Any], place: Doubles) -> bool:
     """Return whether planes remove what is at a place of render space."""
-    import numpy as np
-
     planes = np.asarray(clip["clip_planes"], np.float64).reshape(-1, 4)[: clip["clip_count"]]
     within = bool((planes[:, :3] @ place <= planes[:, 3]).all())
     return within == bool(clip["clip_removes"])
@@ -162,8 +126,6 @@ def _is_cut(clip: Mapping[str, Any], place: Doubles) -> bool:
 
 def _distances(camera: NDArray[np.void], centers: Doubles) -> Doubles:
     """Return the least distance of each point to where camera rays begin, float64 (N,)."""
-    import numpy as np
-
     stand = camera[0]
     away = centers - stand["origin"].astype(np.float64)
     if stand["kind"] != code("CameraKind", "orthographic"):

@@ -10,24 +10,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from raytracer.buffers import SceneBuffers, none_of
+import numpy as np
+from numpy.typing import NDArray
+
+from raytracer.buffers import SceneBuffers, balls_of, none_of
 from raytracer.errors import SceneError, naming
 from raytracer.layout import code, dtype
 from raytracer.scene.arrays import blocks, each_block, quiet
 from raytracer.scene.camera import Camera
 from raytracer.scene.colors import DEFAULT_COLOR, linear_rgb
 from raytracer.scene.materials import AnyMaterial, Material, pack_material
-from raytracer.scene.packing import framing
 from raytracer.scene.packing.emitters import pack_emitters
-from raytracer.scene.packing.framing import NOTHING, Surroundings
-from raytracer.scene.packing.large_spheres import (
-    MOST,
-    candidates,
-    describe_large,
-    left_by_clip,
-    plane,
-    warn_of_solids,
-)
+from raytracer.scene.packing.framing import NOTHING, Outliers, Spheres, Surroundings, lowest
+from raytracer.scene.packing.large_spheres import MAX_LARGE, pack_large, plane
 from raytracer.scene.packing.lighting import (
     ambient_of,
     background_up,
@@ -37,7 +32,13 @@ from raytracer.scene.packing.lighting import (
     world_up,
 )
 from raytracer.scene.packing.pose import Pose, posed
-from raytracer.scene.packing.render_space import LARGEST, Space, affine, fitted_space
+from raytracer.scene.packing.render_space import (
+    LARGEST,
+    Space,
+    affine,
+    affine_rows,
+    fitted_space,
+)
 from raytracer.settings import LOOKS, RenderSettings
 from raytracer.view import frame_of
 from raytracer.warning import warn
@@ -45,21 +46,19 @@ from raytracer.warning import warn
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from raytracer.scene.packing.framing import Outliers, Spheres
+    from raytracer.scene.clip import Clip
     from raytracer.scene.packing.large_spheres import Point
     from raytracer.scene.scene import Scene, SolidSet, SphereSet
     from raytracer.scene.transform import Vector
 
-SAMPLE = 1 << 14
-"""Most spheres looked at for centre and scale; the middle of more is the same to a percent."""
+MAX_SAMPLE = 1 << 14
+"""Spheres that decide centre and scale: the middle of more is the same to a percent."""
+
+OPAQUE = 65535
+"""Opacity 1, the kernels' `kOpaque`."""
 
 UNIFORM, PER_SPHERE, INDEXED = "uniform", "per-sphere", "indexed"
 """Words of the kernels' `ColorMode`."""
-
-_Packed = tuple["NDArray[np.float32]", "NDArray[np.int32]", str]
 
 
 def pack(scene: Scene, settings: RenderSettings | None = None) -> SceneBuffers:
@@ -92,8 +91,6 @@ def _packed(
     scene: Scene, settings: RenderSettings, around: Surroundings
 ) -> tuple[SceneBuffers, Camera]:
     """Return arrays and camera; see `pack_with_camera`."""
-    import numpy as np
-
     sets = [s for s in scene.spheres if s.count]
     solid_sets = [s for s in scene.solids if s.count]
     space = render_space([*sets, *ends_of(solid_sets)])
@@ -101,40 +98,37 @@ def _packed(
     number = len(spheres[0])
     surfaces = scene.surfaces()
     has_ground = len(surfaces) > len(sets) + len(solid_sets)
-    placed = None
+    color, color_id, color_mode = pack_colors([*surfaces, *end_colors(solid_sets)])
+    solids = balls = spheres
+    of_solids: dict[str, Any] = {}
     if solid_sets:
-        from raytracer.scene.packing.solids import place_solids
+        from raytracer.scene.packing.solids import place_solids  # late: few scenes have any
 
-        # refuses what is too far
+        # places of all balls, to refuse what is too far
         balls_of_sets = ([place([ball], space) for ball in s.balls] for s in solid_sets)
         radii = [np.maximum.reduce([ball[3] for ball in balls]) for balls in balls_of_sets]
-        placed = place_solids(spheres, solid_sets, radii, space, has_ground)
-    solids = spheres if placed is None else placed.solids
-    others = end_colors(solid_sets)
-    color, color_id, color_mode = pack_colors([*surfaces, *others])
+        solids, of_solids = place_solids(
+            spheres, solid_sets, radii, space, has_ground, color_mode != UNIFORM
+        )
+        balls = balls_of(solids, of_solids["axis"], of_solids["form"], of_solids["shapes"])
     materials, material_id = _pack_materials(scene, surfaces, space.scale)
     aspect = settings.width / settings.height
-    balls = spheres if placed is None else placed.balls
-    stand, stated = posed(scene.camera or Camera(), balls, space, aspect, with_boxes(scene, around))
-    _warn_of(stand.outliers, balls, space)
-    if stand.is_focus_behind:
+    pose, camera = posed(scene.camera or Camera(), balls, space, aspect, with_boxes(scene, around))
+    _warn_of(pose.outliers, balls, space)
+    if pose.is_focus_behind:
         warn("camera.focus: is behind the camera, so that nothing is blurred; move it to the front")
-    clip = _clip(scene, space)
-    big = candidates(solids[3])
-    exact = [(i, *_exact(sets, space, i)) for i in big if i < number]
-    warn_of_solids(big, solids[3], number)
-    exact = left_by_clip(clip, exact) if clip and exact else exact
-    large_id, large = describe_large(exact, solids[3], MOST - has_ground)
+    clip = _clip(scene.clip, space)
+    large_id, large = pack_large(
+        solids[3], number, lambda i: _exact(sets, space, i), clip, MAX_LARGE - has_ground
+    )
     if has_ground:
-        ground = _plane_of(scene, stated, balls, space)
         large_id = np.append(large_id, np.int32(len(solids[0])))
-        large = np.concatenate([large, ground])
+        large = np.concatenate([large, _pack_ground(scene, camera, balls, space)])
         large["prim"] = np.arange(len(large), dtype=np.uint32) + (len(solids[0]) + 1 - len(large))
-        large[-1]["fade_begin"], large[-1]["fade_end"] = _fading(scene, balls)
-        if stand.is_below(large[-1]):
+        if pose.is_below(large[-1]):
             warn("ground.height: the camera is below the ground, which is not drawn from there")
-    opacity = _opacity(scene, surfaces)
-    own = material_id[:number] if placed is not None else material_id
+    opacity = _pack_opacity(scene, surfaces)
+    own = material_id[:number] if solid_sets else material_id
     emitters, emitter_scale = pack_emitters(spheres, color, color_id, materials, own, opacity)
     is_fading = has_ground and scene.ground is not None and scene.ground.fade > 0
     tables = frame_of(
@@ -147,30 +141,27 @@ def _packed(
     )
     for ids in (color_id, material_id, opacity):
         ids.setflags(write=False)  # a backend checks them once, and copies those that may change
-    of_solids = {} if placed is None else placed.arrays(color_mode != UNIFORM)
     buffers = SceneBuffers(
         *solids, color, color_id, material_id, none_of("Camera"), none_of("Light"), materials,
         tables, center=np.asarray(space.center, np.float64), scale=space.scale,
         large_id=large_id, large=large, emitters=emitters, opacity=opacity, **of_solids,
     )  # fmt: skip
-    up = world_up(scene.background, scene.camera, background_up(scene.background, stated))
-    return _seen(buffers, replace(scene, camera=stated), settings, stand, up).check(), stated
+    up = world_up(scene.background, scene.camera, background_up(scene.background, camera))
+    return _with_view(buffers, replace(scene, camera=camera), settings, pose, up).check(), camera
 
 
-def _seen(
-    buffers: SceneBuffers, scene: Scene, settings: RenderSettings, stand: Pose, up: Vector
+def _with_view(
+    buffers: SceneBuffers, scene: Scene, settings: RenderSettings, pose: Pose, up: Vector
 ) -> SceneBuffers:
-    """Return packed spheres with all that a view decides: camera, lights, environment and frame."""
-    x, y, z = (float(v) for v in buffers.center)
-    space = Space((x, y, z), buffers.scale)
-    camera = stand.pack(settings.width / settings.height)
-    lights = pack_lights(scene.lights, space, rig_axes(settings, stand.axes, up), settings)
+    """Return packed spheres with camera, lights, environment and the whole Frame."""
+    space = Space.of(buffers)
+    camera = pose.pack(settings.width / settings.height)
+    lights = pack_lights(scene.lights, space, rig_axes(settings, pose.axes, up), settings)
     sky, of_sky = _sky(buffers, scene, settings)
-    clip = _clip(scene, space)
-    tables = {name: buffers.frame["scene"][name][0] for name in dtype("SceneInfo").names or ()}
-    tables |= {
+    clip = _clip(scene.clip, space)
+    tables = _fields(buffers, "scene", "SceneInfo") | {
         "light_count": len(lights),
-        "large_count": large_shown(buffers.large, buffers.has_ground, stand),
+        "large_count": large_shown(buffers.large, buffers.has_ground, pose),
     }
     ambient = ambient_of(scene.ambient, scene.lights, LOOKS[settings.look])
     is_caught = buffers.has_ground and scene.ground is not None and scene.ground.shadow_catcher
@@ -189,6 +180,35 @@ def _seen(
     return replace(buffers, camera=camera, lights=lights, frame=frame, sky=sky)
 
 
+def retake(
+    buffers: SceneBuffers, scene: Scene, settings: RenderSettings, pose: Pose
+) -> SceneBuffers:
+    """Return the same spheres with another camera, light, background or size.
+
+    Args:
+        buffers: what `pack` made of the scene's spheres; its arrays are shared.
+        scene: for its lights, ambient light and background.
+        settings: size and sampling.
+        pose: the camera.
+
+    Raises:
+        SceneError: a camera that float32 cannot hold.
+    """
+    x, y, z = buffers.frame["environment"]["background_up"][0].tolist()
+    up = world_up(scene.background, scene.camera, (x, y, z))
+    if scene.environment is not None and scene.background.up is None:
+        # The environment stays as it is while the camera's up axis changes.
+        scene = replace(scene, background=replace(scene.background, up=(x, y, z)))
+    with naming(scene.source):
+        return _with_view(buffers, scene, settings, pose, up)
+
+
+def _fields(buffers: SceneBuffers, part: str, struct: str) -> dict[str, Any]:
+    """Return the fields of a part of the Frame as they were packed."""
+    values = buffers.frame[part]
+    return {name: values[name][0] for name in dtype(struct).names or ()}
+
+
 def _passes_light(materials: NDArray[np.void], settings: RenderSettings) -> int:
     """Return 1 if rays to lights pass through a material, else 0."""
     if not settings.transparent_shadows or settings.resolved_integrator == "path":
@@ -197,73 +217,80 @@ def _passes_light(materials: NDArray[np.void], settings: RenderSettings) -> int:
     return int((principled & (materials["principled"]["transmission"] > 0)).any())
 
 
-def _plane_of(scene: Scene, camera: Camera, spheres: Spheres, space: Space) -> NDArray[np.void]:
-    """Return the ground of a scene in render space, structured (1,), `LargeSphere`.
-
-    Raises:
-        SceneError: it is too far from the spheres for float32.
-    """
-    assert scene.ground is not None
-    up, height = background_up(scene.background, camera), scene.ground.height
+def _pack_ground(scene: Scene, camera: Camera, spheres: Spheres, space: Space) -> NDArray[np.void]:
+    """Return the ground of a scene in render space, structured (1,), `LargeSphere`."""
+    ground = scene.ground
+    assert ground is not None
+    up, height = background_up(scene.background, camera), ground.height
     if isinstance(height, str):
-        return plane(up, framing.lowest(spheres, up))
-    middle = sum(axis * x for axis, x in zip(up, space.center, strict=True))
-    placed = (height - middle) / space.scale
-    if not abs(placed) < LARGEST:
-        raise SceneError("ground.height: is too far from the spheres for 32-bit numbers; move it")
-    return plane(up, placed)
+        packed = plane(up, lowest(spheres, up))
+    else:
+        middle = sum(axis * x for axis, x in zip(up, space.center, strict=True))
+        placed = (height - middle) / space.scale
+        if not abs(placed) < LARGEST:
+            raise SceneError(
+                "ground.height: is too far from the spheres for 32-bit numbers; move it"
+            )
+        packed = plane(up, placed)
+    if ground.fade:
+        *centers, radius = spheres
+        reach = max(float((np.abs(axis) + radius).max()) for axis in centers)
+        packed["fade_begin"], packed["fade_end"] = 0.25 * ground.fade * reach, ground.fade * reach
+    return packed
 
 
-def large_shown(large: NDArray[np.void], has_ground: bool, stand: Pose) -> int:
-    """Return how many of the large spheres a camera sees: from below the ground, not that.
-
-    Args:
-        large: structured (G,), `LargeSphere`; the ground is the last one.
-        has_ground: whether there is a ground.
-        stand: the camera.
-    """
-    return len(large) - (has_ground and stand.is_below(large[-1]))
+def large_shown(large: NDArray[np.void], has_ground: bool, pose: Pose) -> int:
+    """Return how many of the large spheres a camera sees; the ground, the last, from above only."""
+    return len(large) - (has_ground and pose.is_below(large[-1]))
 
 
-def _opacity(scene: Scene, surfaces: Sequence[SphereSet]) -> NDArray[np.uint16]:
+def _pack_opacity(scene: Scene, surfaces: Sequence[SphereSet]) -> NDArray[np.uint16]:
     """Return the opacity of each surface, uint16 (N,), or (0,) where all are opaque."""
-    materials = [scene.material_of(surface) for surface in surfaces]
-    if all(s.opacity is None for s in surfaces) and all(m.opacity == 1.0 for m in materials):
-        import numpy as np
-
+    pairs = [(s, scene.material_of(s).opacity) for s in surfaces]
+    if all(s.opacity is None and of_material == 1.0 for s, of_material in pairs):
         return np.zeros(0, np.uint16)
-    from raytracer.scene.packing.surfaces import pack_opacity  # late: few scenes have any
+    packed = np.empty(sum(s.count for s in surfaces), np.uint16)
+    start = 0
+    for surface, of_material in pairs:
+        own: Any = 1.0 if surface.opacity is None else surface.opacity
+        packed[start : start + surface.count] = np.rint(own * (of_material * OPAQUE))
+        start += surface.count
+    return packed if bool((packed < OPAQUE).any()) else np.zeros(0, np.uint16)
 
-    return pack_opacity(surfaces, materials)
+
+def _clip(clip: Clip | None, space: Space) -> dict[str, Any]:
+    """Return the planes that clip, in render space, as fields of `Frame`."""
+    if clip is None:
+        return {}
+    cuts = clip.planes()
+    planes = np.zeros(dtype("Clip")["clip_planes"].shape).reshape(-1, 4)
+    for row, (normal, offset) in zip(planes, cuts, strict=False):
+        row[:3] = normal
+        row[3] = (offset - float(np.dot(normal, space.center))) / space.scale
+        if not abs(row[3]) < np.finfo(np.float32).max:
+            raise SceneError("clip: a plane is too far from the spheres for 32-bit numbers")
+    return {
+        "clip_planes": planes.ravel(),
+        "clip_count": len(cuts),
+        "clip_removes": int(clip.remove is not None),
+    }
 
 
 def _media(
     buffers: SceneBuffers, camera: NDArray[np.void], clip: Mapping[str, Any],
     settings: RenderSettings,
 ) -> dict[str, Any]:  # fmt: skip
-    """Return what paths need to know of glass within glass, as fields of `Frame`."""
+    """Return what paths need for glass within glass, as fields of `Frame`."""
     if settings.resolved_integrator != "path":
         return {}
-    materials = buffers.materials
-    principled = materials["kind"] == code("MaterialKind", "principled")
-    parameters = materials["principled"]
+    principled = buffers.materials["kind"] == code("MaterialKind", "principled")
+    parameters = buffers.materials["principled"]
     glass = principled & (parameters["transmission"] > 0) & (parameters["metallic"] < 1)
     if not glass.any():
         return {}
-    from raytracer.scene.packing.media import Solids, pack_media  # late: few scenes have any
+    from raytracer.scene.packing.media import pack_media  # late: few scenes have any
 
-    balls = buffers.x, buffers.y, buffers.z, buffers.radius
-    solids = Solids(balls, buffers.axis, buffers.form, buffers.shapes)
-    return pack_media(camera, solids, glass, parameters["priority"], buffers.material_id, clip)
-
-
-def _clip(scene: Scene, space: Space) -> dict[str, Any]:
-    """Return the planes that clip, as fields of `Frame`."""
-    if scene.clip is None:
-        return {}
-    from raytracer.scene.packing.surfaces import pack_clip
-
-    return pack_clip(scene.clip, space)
+    return pack_media(camera, buffers, glass, parameters["priority"], clip)
 
 
 def _sky(
@@ -278,13 +305,9 @@ def _sky(
     """
     around = scene.environment
     if around is not None and len(buffers.sky):
-        fields = {
-            name: buffers.frame["environment_map"][name][0]
-            for name in dtype("EnvironmentMap").names or ()
-        }
-        return buffers.sky, fields | {
-            "environment_light": buffers.frame["environment"]["environment_light"][0]
-        }
+        light = buffers.frame["environment"]["environment_light"][0]
+        fields = _fields(buffers, "environment_map", "EnvironmentMap")
+        return buffers.sky, fields | {"environment_light": light}
     if around is None and settings.resolved_integrator == "path":
         look = LOOKS[settings.look]
         if scene.lights is None and scene.ambient is None and look.ambient > 0.0:
@@ -297,30 +320,14 @@ def _sky(
 
     texels, fields = pack_sky(around, background_up(scene.background, scene.camera))
     # highlights show what is sampled as a light, and paths do not look there
-    fields["map_sampled"] = int(fields["map_even"] and _has_highlights(buffers.materials))
+    phong = buffers.materials["kind"] == code("MaterialKind", "phong")
+    has_highlights = bool((phong & (buffers.materials["phong"]["specular"] > 0)).any())
+    fields["map_sampled"] = int(fields["map_even"] and has_highlights)
     return texels, fields
 
 
-def _has_highlights(materials: NDArray[np.void]) -> bool:
-    """Tell whether a material has Phong's highlights."""
-    phong = materials["kind"] == code("MaterialKind", "phong")
-    return bool((phong & (materials["phong"]["specular"] > 0)).any())
-
-
-def _fading(scene: Scene, spheres: Spheres) -> tuple[float, float]:
-    """Return the distances between which the ground fades, in render space; 0: it does not."""
-    import numpy as np
-
-    assert scene.ground is not None
-    if not scene.ground.fade:
-        return 0.0, 0.0
-    *centers, radius = spheres
-    reach = max(float((np.abs(axis) + radius).max()) for axis in centers)
-    return 0.25 * scene.ground.fade * reach, scene.ground.fade * reach
-
-
 def _warn_of(outliers: Outliers | None, spheres: Spheres, space: Space) -> None:
-    """Say how many spheres a fitted camera leaves out, and how to include them."""
+    """Warn of the spheres that a fitted camera leaves out, with how to include them."""
     if outliers is None:
         return
     verb = "is" if outliers.total == 1 else "are"
@@ -337,19 +344,12 @@ def _warn_of(outliers: Outliers | None, spheres: Spheres, space: Space) -> None:
     )
 
 
-def camera_of(
-    scene: Scene,
-    settings: RenderSettings,
-    buffers: SceneBuffers | None = None,
-    around: Surroundings = NOTHING,
-) -> Camera:
+def camera_of(scene: Scene, settings: RenderSettings) -> Camera:
     """Return the camera of a scene in scene units, with the position that it is fitted to.
 
     Args:
         scene: what to show.
         settings: for the size of the picture.
-        buffers: what `pack` made of it; None places the spheres anew.
-        around: what it shows beside the spheres, if it is fitted.
 
     Raises:
         SceneError: a sphere that float32 cannot hold.
@@ -358,19 +358,14 @@ def camera_of(
     if not camera.fit and camera.look_at is not None and camera.zoom == 1.0:
         return camera.settled()
     with naming(scene.source):
-        if buffers is None:
-            sets = [s for s in scene.spheres if s.count] + ends_of(scene.solids)
-            space = render_space(sets)
-            spheres = place(sets, space)
-        else:
-            x, y, z = (float(v) for v in buffers.center)
-            space, spheres = Space((x, y, z), buffers.scale), buffers.balls
+        sets = [s for s in scene.spheres if s.count] + ends_of(scene.solids)
+        space = render_space(sets)
         aspect = settings.width / settings.height
-        return posed(camera, spheres, space, aspect, with_boxes(scene, around))[1]
+        return posed(camera, place(sets, space), space, aspect, with_boxes(scene, NOTHING))[1]
 
 
 def with_boxes(scene: Scene, around: Surroundings) -> Surroundings:
-    """Return surroundings with the boxes of a scene's files, if its camera asks for them.
+    """Return surroundings with the boxes of a scene's files, if its camera fits "box".
 
     Raises:
         SceneError: its files state no box.
@@ -387,77 +382,30 @@ def with_boxes(scene: Scene, around: Surroundings) -> Surroundings:
     return Surroundings(around.room, (*around.boxes, *boxes))
 
 
-def retake(
-    buffers: SceneBuffers, scene: Scene, settings: RenderSettings, stand: Pose
-) -> SceneBuffers:
-    """Return the same spheres with another camera, light, background or size.
-
-    Args:
-        buffers: what `pack` made of the scene's spheres; its arrays are shared.
-        scene: for its lights, ambient light and background.
-        settings: size and sampling.
-        stand: the camera.
-
-    Raises:
-        SceneError: a camera that float32 cannot hold.
-    """
-    shown = buffers.frame["environment"]["background_up"][0].tolist()
-    up = world_up(scene.background, scene.camera, shown)
-    with naming(scene.source):
-        return _seen(buffers, _standing(scene, buffers), settings, stand, up)
-
-
-def _standing(scene: Scene, buffers: SceneBuffers) -> Scene:
-    """Return a scene whose environment stays as it is while the camera's up axis changes."""
-    if scene.environment is None or scene.background.up is not None:
-        return scene
-    x, y, z = (float(v) for v in buffers.frame["environment"]["background_up"][0])
-    return replace(scene, background=replace(scene.background, up=(x, y, z)))
-
-
 def render_space(sets: Sequence[SphereSet]) -> Space:
-    """Choose centre and scale from an evenly strided sample of the spheres.
-
-    Args:
-        sets: sphere sets, none of them empty.
-    """
-    import numpy as np
-
+    """Choose centre and scale from an evenly strided sample of sphere sets that are not empty."""
     if not sets:
         return Space((0.0, 0.0, 0.0), 1.0)
-    stride = -(-sum(s.count for s in sets) // SAMPLE)
-    parts = [_sample(spheres, stride) for spheres in sets]
-    return fitted_space(
-        np.concatenate([c for c, _ in parts]), np.concatenate([r for _, r in parts])
-    )
+    stride = -(-sum(s.count for s in sets) // MAX_SAMPLE)
+    centers, radii = zip(*(_sample(spheres, stride) for spheres in sets), strict=True)
+    return fitted_space(np.concatenate(centers), np.concatenate(radii))
 
 
 def _sample(spheres: SphereSet, stride: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return every `stride`-th centre and radius in scene space, in float64."""
-    import numpy as np
-
-    rows = slice(0, None, stride)
-    chosen = spheres.centers[rows].astype(np.float64)
+    centers = spheres.centers[::stride].astype(np.float64)
     radius: Any = spheres.radius
-    radius = np.full(len(chosen), radius) if isinstance(radius, float) else radius[rows]
-    move = np.asarray(spheres.transform.translate, np.float64)
-    linear = spheres.transform.linear()
-    columns = [affine(chosen, linear[axis], move[axis]) for axis in range(3)]
-    return np.stack(columns, axis=1), radius.astype(np.float64) * spheres.transform.scale
+    radius = np.full(len(centers), radius) if isinstance(radius, float) else radius[::stride]
+    placed = affine_rows(centers, spheres.transform.linear(), spheres.transform.translate)
+    return placed, radius.astype(np.float64) * spheres.transform.scale
 
 
 def place(sets: Sequence[SphereSet], space: Space) -> Spheres:
-    """Return x, y, z and radius of all spheres in render space, float32 (N,) each.
-
-    Args:
-        sets: sphere sets, none of them empty.
-        space: render space.
+    """Return all spheres of sets that are not empty, in render space.
 
     Raises:
         SceneError: a sphere is too large, too small or too far for float32.
     """
-    import numpy as np
-
     count = sum(s.count for s in sets)
     x, y, z, radius = (np.empty(count, np.float32) for _ in range(4))
     start = 0
@@ -472,12 +420,9 @@ def place(sets: Sequence[SphereSet], space: Space) -> Spheres:
 
 def _place_set(spheres: SphereSet, space: Space, out: Spheres) -> None:
     """Write one set into its part of the buffers."""
-    import numpy as np
-
     # A power of two divides without rounding, so it can go into the coefficients. The offset is
     # the difference first: sphere coordinates then meet small numbers only.
-    linear = spheres.transform.linear() / space.scale
-    move = (np.asarray(spheres.transform.translate) - np.asarray(space.center)) / space.scale
+    linear, move = space.placing(spheres.transform)
     factor = spheres.transform.scale / space.scale
     if isinstance(spheres.radius, float):
         out[3][:] = spheres.radius * factor
@@ -494,8 +439,6 @@ def _place_set(spheres: SphereSet, space: Space, out: Spheres) -> None:
 
 def _check_placed(spheres: SphereSet, placed: Spheres) -> None:
     """Refuse spheres that float32 cannot hold beside the others."""
-    import numpy as np
-
     x, y, z, radius = placed
     name = f"{spheres.source}: " if spheres.source else ""
     for rows in blocks(len(x)):
@@ -542,7 +485,9 @@ def _exact(sets: Sequence[SphereSet], space: Space, number: int) -> tuple[Point,
     return (x, y, z), Fraction(float(radius)) * Fraction(float(transform.scale)) / scale
 
 
-def pack_colors(sets: Sequence[SphereSet]) -> _Packed:
+def pack_colors(
+    sets: Sequence[SphereSet],
+) -> tuple[NDArray[np.float32], NDArray[np.int32], str]:
     """Return linear colours, indices into them and the colour mode.
 
     Args:
@@ -551,47 +496,32 @@ def pack_colors(sets: Sequence[SphereSet]) -> _Packed:
     Returns:
         float32 (K, 3) linear, int32 (N,) or (0,), word of `ColorMode`.
     """
-    import numpy as np
-
     if not sets:
         return linear_rgb(np.array([DEFAULT_COLOR])), np.zeros(0, np.int32), UNIFORM
-    mode, count, colors = _form(sets)
-    if mode == UNIFORM:
-        color = linear_rgb(sets[0].color[:1], sets[0].color_space)
-        return color, np.zeros(0, np.int32), UNIFORM
+    mode, count, colors = _color_mode(sets)
+    if mode == INDEXED:
+        return *_indexed(sets, count, colors), INDEXED
     if mode == PER_SPHERE:
-        return _per_sphere(sets, count), np.zeros(0, np.int32), PER_SPHERE
-    return _indexed(sets, count, colors)
+        color = _per_sphere(sets, count)
+    else:
+        color = linear_rgb(sets[0].color[:1], sets[0].color_space)
+    return color, np.zeros(0, np.int32), mode
 
 
-def color_bytes(sets: Sequence[SphereSet]) -> int:
-    """Return the bytes of colours and indices that `pack_colors` makes."""
-    mode, count, colors = _form(sets)
-    return {UNIFORM: 12, PER_SPHERE: 12 * count, INDEXED: 12 * colors + 4 * count}[mode]
-
-
-def _form(sets: Sequence[SphereSet]) -> tuple[str, int, int]:
+def _color_mode(sets: Sequence[SphereSet]) -> tuple[str, int, int]:
     """Return the colour mode, the number of spheres and that of colours in a palette."""
-    keys = [_uniform_key(s) for s in sets]
+    keys = [(s.color.tobytes(), s.color.dtype.str, s.color_space) if len(s.color) == 1 else None
+            for s in sets]  # fmt: skip
     count = sum(s.count for s in sets)
-    colors = sum(len(s.color) if key is None else 1 for key, s in zip(keys, sets, strict=True))
+    colors = sum(len(s.color) for s in sets)
     if len(set(keys)) < 2 and None not in keys:
         return UNIFORM, count, 1
     # Compared in words: three for a colour, one for an index.
     return PER_SPHERE if 3 * count <= 3 * colors + count else INDEXED, count, colors
 
 
-def _uniform_key(spheres: SphereSet) -> tuple[bytes, str, str] | None:
-    """Return what tells the colour of a set of one colour from another's, or None."""
-    if len(spheres.color) != 1:
-        return None
-    return spheres.color.tobytes(), spheres.color.dtype.str, spheres.color_space
-
-
 def _per_sphere(sets: Sequence[SphereSet], count: int) -> NDArray[np.float32]:
     """Return a colour for every sphere."""
-    import numpy as np
-
     result = np.empty((count, 3), np.float32)
     start = 0
     for spheres in sets:
@@ -609,10 +539,10 @@ def _per_sphere(sets: Sequence[SphereSet], count: int) -> NDArray[np.float32]:
     return result
 
 
-def _indexed(sets: Sequence[SphereSet], count: int, colors: int) -> _Packed:
+def _indexed(
+    sets: Sequence[SphereSet], count: int, colors: int
+) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
     """Return the colours of all sets one after another, and each sphere's index into them."""
-    import numpy as np
-
     palette = np.empty((colors, 3), np.float32)
     ids = np.empty(count, np.int32)
     start = used = 0
@@ -629,15 +559,13 @@ def _indexed(sets: Sequence[SphereSet], count: int, colors: int) -> _Packed:
                 rows[part] = np.arange(used + part.start, used + part.stop, dtype=np.int32)
         start += spheres.count
         used += size
-    return palette, ids, INDEXED
+    return palette, ids
 
 
 def _pack_materials(
     scene: Scene, sets: Sequence[SphereSet], scale: float
 ) -> tuple[NDArray[np.void], NDArray[np.int32]]:
     """Return the different materials in use, and which sphere has which unless all are alike."""
-    import numpy as np
-
     used: dict[AnyMaterial, int] = {}
     of_set = [used.setdefault(scene.material_of(s), len(used)) for s in sets]
     if not used:
@@ -654,10 +582,10 @@ def _pack_materials(
 def packed_looks(scene: Scene) -> int:
     """Return the bytes that colours, colour ids and material ids will take when packed."""
     sets = scene.surfaces()
-    count = sum(s.count for s in sets)
-    same = len({scene.material_of(s) for s in sets}) < 2
-    others = end_colors(scene.solids)
-    return color_bytes([*sets, *others]) + (0 if same else 4 * count)
+    has_ids = len({scene.material_of(s) for s in sets}) > 1
+    mode, count, colors = _color_mode([*sets, *end_colors(scene.solids)])
+    size = {UNIFORM: 12, PER_SPHERE: 12 * count, INDEXED: 12 * colors + 4 * count}[mode]
+    return size + (4 * sum(s.count for s in sets) if has_ids else 0)
 
 
 def nbytes(scene: Scene) -> int:

@@ -1,4 +1,4 @@
-"""Where a camera stands in render space: what a `Camera` of a scene comes to, before float32."""
+"""A `Camera` of a scene resolved to position and axes in render space, in float64."""
 
 from __future__ import annotations
 
@@ -6,14 +6,27 @@ from dataclasses import dataclass, replace
 from math import atan, degrees, radians, tan
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from raytracer.errors import SceneError
+from raytracer.layout import code, dtype
 from raytracer.scene.camera import Camera
-from raytracer.scene.packing import framing
-from raytracer.scene.packing.framing import NOTHING, Surroundings
+from raytracer.scene.packing.framing import (
+    NOTHING,
+    Basis,
+    Doubles,
+    Outliers,
+    Spheres,
+    Subject,
+    Surroundings,
+    basis,
+    fitted,
+    middle,
+    up_of_ground,
+)
 from raytracer.scene.views import VIEW_UP
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from raytracer.scene.packing.render_space import Space
@@ -36,7 +49,7 @@ class Pose:
     """A camera in render space.
 
     Args:
-        kind: "perspective" or "orthographic".
+        kind: "perspective", "orthographic" or "panorama".
         eye: float64 (3,); of an orthographic camera the middle of the plane that rays start from.
         axes: of the view.
         half: tangent of half the vertical field of view, or, orthographic, half the height of the
@@ -47,12 +60,12 @@ class Pose:
     """
 
     kind: str
-    eye: NDArray[np.float64]
-    axes: framing.Basis
+    eye: Doubles
+    axes: Basis
     half: float
-    outliers: framing.Outliers | None = None
+    outliers: Outliers | None = None
     aperture: float = 0.0
-    focus: NDArray[np.float64] | None = None
+    focus: Doubles | None = None
 
     def pack(self, aspect: float) -> NDArray[np.void]:
         """Return the camera as the kernels take it, structured (1,), `Camera`.
@@ -63,10 +76,6 @@ class Pose:
         Raises:
             SceneError: float32 cannot hold it.
         """
-        import numpy as np
-
-        from raytracer.layout import code, dtype
-
         packed = np.zeros(1, dtype("Camera"))
         packed["kind"] = code("CameraKind", self.kind)
         with np.errstate(over="ignore"):  # an infinity is refused below, in a sentence
@@ -77,12 +86,11 @@ class Pose:
             packed["up"] = self.axes.up * high
             packed["focus_distance"] = self.focus_distance
             packed["lens_radius"] = 0.5 * self.aperture * self.focus_distance
+        problem = "too far from the spheres for 32-bit numbers; move it"
         if not self.focus_distance < FARTHEST:
-            raise SceneError("camera.focus: too far from the spheres for 32-bit numbers; move it")
+            raise SceneError(f"camera.focus: {problem}")
         if not all(np.isfinite(packed[name]).all() for name in ("origin", "right", "up")):
-            raise SceneError(
-                "camera.position: too far from the spheres for 32-bit numbers; move it"
-            )
+            raise SceneError(f"camera.position: {problem}")
         return packed
 
     @property
@@ -92,8 +100,14 @@ class Pose:
 
     @property
     def is_focus_behind(self) -> bool:
-        """Whether the point in focus is where the camera does not look: nothing is blurred."""
+        """Whether the point in focus is behind the camera, so that nothing is blurred."""
         return self.aperture > 0.0 and self._depth_of_focus <= 0.0
+
+    @property
+    def _depth_of_focus(self) -> float:
+        """Distance along the view of the point that is in focus; negative behind the camera."""
+        away = -self.eye if self.focus is None else self.focus - self.eye
+        return float(away @ self.axes.forward)
 
     def is_below(self, ground: np.void) -> bool:
         """Return whether the camera is below a plane.
@@ -107,12 +121,6 @@ class Pose:
             return bool(self.axes.forward @ ground["normal"] < -LEVEL)
         return bool(self.eye @ ground["normal"] >= ground["height"])
 
-    @property
-    def _depth_of_focus(self) -> float:
-        """Distance along the view of the point that is in focus; negative behind the camera."""
-        away = -self.eye if self.focus is None else self.focus - self.eye
-        return float(away @ self.axes.forward)
-
     def camera(self, given: Camera, space: Space) -> Camera:
         """Return it as a camera in scene units that looks at the middle of the spheres' depth.
 
@@ -120,20 +128,19 @@ class Pose:
             given: the camera of the scene, settled, for what the pose does not hold.
             space: render space.
         """
-        import numpy as np
-
         # The origin of render space is the spheres' middle.
         distance = float(-(self.eye @ self.axes.forward)) or 1.0
         target = self.eye + self.axes.forward * max(distance, 1e-3)
-        center = np.asarray(space.center, np.float64)
+        center = np.array(space.center)
         position, look_at = (
             tuple((point * space.scale + center + 0.0).tolist()) for point in (self.eye, target)
         )
-        height = 2.0 * self.half * space.scale if self.kind == "orthographic" else None
-        angle = given.vertical_fov if given.zoom == 1.0 else degrees(2.0 * atan(self.half))
+        angle, height = given.vertical_fov, None
         if self.kind == "orthographic":
-            angle = given.vertical_fov
-        elif not NARROWEST <= angle <= WIDEST:
+            height = 2.0 * self.half * space.scale
+        elif given.zoom != 1.0:
+            angle = degrees(2.0 * atan(self.half))
+        if not NARROWEST <= angle <= WIDEST:
             raise SceneError(
                 f"camera.zoom: {given.zoom:g} gives a field of view of {angle:.3g} degrees; it "
                 f"must be between {NARROWEST:g} and {WIDEST:g}"
@@ -145,71 +152,50 @@ class Pose:
 
 
 def pose(
-    camera: Camera,
-    spheres: framing.Spheres,
-    space: Space,
-    aspect: float,
-    around: Surroundings = NOTHING,
+    camera: Camera, spheres: Spheres, space: Space, aspect: float, around: Surroundings = NOTHING
 ) -> Pose:
-    """Return where a camera stands; one that fits is put where it sees the spheres.
-
-    Args:
-        camera: of the scene.
-        spheres: x, y, z, radius in render space, float32 (N,) each.
-        space: render space.
-        aspect: width of the picture by its height.
-        around: what it shows beside the spheres, if it fits.
-    """
+    """Return where a camera stands; see `posed`."""
     return posed(camera, spheres, space, aspect, around)[0]
 
 
 def posed(
-    camera: Camera,
-    spheres: framing.Spheres,
-    space: Space,
-    aspect: float,
-    around: Surroundings = NOTHING,
+    camera: Camera, spheres: Spheres, space: Space, aspect: float, around: Surroundings = NOTHING
 ) -> tuple[Pose, Camera]:
     """Return where a camera stands, and the camera in scene units that stands there.
 
-    The pose is made of that camera, in whose numbers a fitted position is rounded: who renders with
-    it has the same picture to the last bit. The arguments are those of `pose`.
+    The pose is made of that camera, in whose numbers a fitted position is rounded: a render with it
+    gives the same picture to the last bit.
+
+    Args:
+        camera: of the scene; one that fits is put where it sees the spheres.
+        spheres: in render space.
+        space: render space.
+        aspect: width of the picture by its height.
+        around: what it shows beside the spheres, if it fits.
 
     Raises:
         SceneError: the camera cannot look at the spheres.
     """
     camera = aimed(camera, spheres, space)
-    stand = _stand(camera, spheres, space, aspect, around)
+    first = _settled_pose(camera, spheres, space, aspect, around)
     if not camera.fit and camera.zoom == 1.0:
-        return stand, camera
-    stated = stand.camera(camera, space)
-    again = _stand(stated, spheres, space, aspect)
-    if not _alike(stand, again):  # so far from the origin that float64 cannot say where it is
-        return stand, stated
-    return replace(again, outliers=stand.outliers), stated
+        return first, camera
+    stated = first.camera(camera, space)
+    rounded = _settled_pose(stated, spheres, space, aspect, NOTHING)
+    if not _alike(first, rounded):  # so far from the origin that float64 cannot say where it is
+        return first, stated
+    return replace(rounded, outliers=first.outliers), stated
 
 
-def _stand(
-    camera: Camera,
-    spheres: framing.Spheres,
-    space: Space,
-    aspect: float,
-    around: Surroundings = NOTHING,
+def _settled_pose(
+    camera: Camera, spheres: Spheres, space: Space, aspect: float, around: Surroundings
 ) -> Pose:
     """Return where a camera stands that is settled and looks at something."""
     directed = unfitted(camera, space)
     axes, half, outliers = directed.axes, directed.half, None
     if camera.fit or camera.position is None:
-        everything = camera.fit == "all"
-        room, points = around.room, around.points(space)
-        if camera.type != "orthographic":
-            eye, outliers = framing.perspective(
-                spheres, axes, half, aspect, everything, None, room, points
-            )
-        else:
-            eye, half, outliers = framing.orthographic(
-                spheres, axes, aspect, everything, None, room, points
-            )
+        subject = Subject(spheres, camera.fit == "all", points=around.points(space))
+        eye, half, outliers = fitted(camera.type, subject, axes, half, aspect, around.room)
         if camera.position is None and camera.look_at is not None:
             offset = space.point(camera.look_at) - eye
             eye = eye + offset - (offset @ axes.forward) * axes.forward
@@ -222,21 +208,16 @@ def _stand(
 
 def unfitted(camera: Camera, space: Space) -> Pose:
     """Return a camera that is settled with its direction, field of view and lens, at the origin."""
-    import numpy as np
-
     backward, up = (np.array(v, np.float64) for v in (camera.backward(), camera.upward))
     focus = camera.look_at if camera.focus is None else camera.focus
     return Pose(
-        camera.type, np.zeros(3), framing.basis(backward, up),
-        tan(radians(camera.vertical_fov) / 2.0),
+        camera.type, np.zeros(3), basis(backward, up), tan(radians(camera.vertical_fov) / 2.0),
         aperture=camera.aperture, focus=None if focus is None else space.point(focus),
     )  # fmt: skip
 
 
 def _alike(one: Pose, other: Pose) -> bool:
     """Whether two poses differ by no more than the rounding of a camera in scene units."""
-    import numpy as np
-
     near = max(float(np.abs(one.eye).max()), 1e-3) * ROUNDING
     return (
         bool(np.abs(one.eye - other.eye).max() <= near)
@@ -245,27 +226,18 @@ def _alike(one: Pose, other: Pose) -> bool:
     )
 
 
-def aimed(camera: Camera, spheres: framing.Spheres, space: Space) -> Camera:
-    """Return the camera settled, with a point at which it looks if it has a position.
-
-    One with a position that looks at nothing looks at the spheres' middle.
-
-    Args:
-        camera: of the scene.
-        spheres: x, y, z, radius in render space, float32 (N,) each.
-        space: render space.
+def aimed(camera: Camera, spheres: Spheres, space: Space) -> Camera:
+    """Return the camera settled; one with a position and no target looks at the spheres' middle.
 
     Raises:
         SceneError: it stands there, or its `up` is along the view.
     """
-    import numpy as np
-
     camera = with_up(camera, spheres).settled()
     if camera.position is None or camera.look_at is not None:
         return camera
     target = (0.0, 0.0, 0.0)
     if len(spheres[0]):
-        x, y, z = framing.middle(spheres) * space.scale + np.asarray(space.center, np.float64)
+        x, y, z = middle(spheres) * space.scale + np.array(space.center)
         target = (float(x), float(y), float(z))
     if target == tuple(camera.position):
         raise SceneError(
@@ -275,13 +247,8 @@ def aimed(camera: Camera, spheres: framing.Spheres, space: Space) -> Camera:
     return replace(camera, look_at=target)
 
 
-def with_up(camera: Camera, spheres: framing.Spheres) -> Camera:
-    """Return the camera; a view that does not say which way is up takes that of the ground.
-
-    Args:
-        camera: of the scene.
-        spheres: x, y, z, radius in render space, float32 (N,) each.
-    """
+def with_up(camera: Camera, spheres: Spheres) -> Camera:
+    """Return the camera; a view that does not say which way is up takes that of the ground."""
     if camera.view is None or camera.up is not None:
         return camera
-    return replace(camera, up=framing.up_of_ground(spheres) or VIEW_UP)
+    return replace(camera, up=up_of_ground(spheres) or VIEW_UP)

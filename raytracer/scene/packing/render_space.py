@@ -11,12 +11,13 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from raytracer.scene.transform import Triple
+    from raytracer.buffers import SceneBuffers
+    from raytracer.scene.transform import Transform, Triple
 
 REACH = 0.9
 """The part of the spheres that is to lie within about one unit of render space."""
 
-MOST_LENGTH = 1e300
+MAX_LENGTH = 1e300
 """Lengths in scene units are between this and its inverse: powers of two near them are float64."""
 
 OFF_THE_EDGE = 1.2
@@ -45,6 +46,19 @@ class Space(NamedTuple):
         offset = np.asarray(scene, np.float64) - np.asarray(self.center, np.float64)
         return np.divide(offset, self.scale)
 
+    def placing(self, transform: Transform) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return matrix (3, 3) and offset (3,) from the units of a set to render space."""
+        import numpy as np
+
+        move = (np.asarray(transform.translate) - np.asarray(self.center)) / self.scale
+        return transform.linear() / self.scale, move
+
+    @staticmethod
+    def of(buffers: SceneBuffers) -> Space:
+        """Return the render space of a packed scene."""
+        x, y, z = (float(v) for v in buffers.center)
+        return Space((x, y, z), buffers.scale)
+
 
 def fitted_space(centers: NDArray[np.float64], radius: NDArray[np.float64]) -> Space:
     """Choose centre and scale from a sample of the spheres.
@@ -62,10 +76,10 @@ def fitted_space(centers: NDArray[np.float64], radius: NDArray[np.float64]) -> S
     extent = np.abs(centers - middle).max(axis=1) + radius
     extent.sort()
     typical = float(extent[int(REACH * (len(extent) - 1))])
-    if not 1.0 / MOST_LENGTH < typical < MOST_LENGTH:
+    if not 1.0 / MAX_LENGTH < typical < MAX_LENGTH:
         raise SceneError(
             f"the spheres reach over {typical:g} scene units: use other units, so that lengths are "
-            f"between {1.0 / MOST_LENGTH:g} and {MOST_LENGTH:g}"
+            f"between {1.0 / MAX_LENGTH:g} and {MAX_LENGTH:g}"
         )
     _, exponent = frexp(typical * OFF_THE_EDGE)
     x, y, z = (float(v) for v in middle)
@@ -108,3 +122,14 @@ def affine(
         return np.full(len(centers), offset)
     total += offset
     return total
+
+
+def affine_rows(
+    centers: NDArray[np.floating[Any]],
+    linear: NDArray[np.float64],
+    offset: Triple = (0.0, 0.0, 0.0),
+) -> NDArray[np.float64]:
+    """Return `linear @ center + offset` of some points, float64 (M, 3); see `affine`."""
+    import numpy as np
+
+    return np.stack([affine(centers, linear[k], offset[k]) for k in range(3)], axis=1)

@@ -6,20 +6,20 @@ from collections.abc import Iterator
 from math import cos, hypot, radians, sin
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from raytracer.errors import UserError
 from raytracer.layout import dtype
 from raytracer.memory import require_room
-from raytracer.scene.packing.alias import alias_table
+from raytracer.scene.packing.emitters import alias_table
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from raytracer.scene.environment import Environment
     from raytracer.scene.transform import Vector
 
-LARGEST = 1024
-"""Most texels of a side: 2 for each degree, 32 MB."""
+MAX_SIDE = 1024
+"""Texels of a side: 2 for each degree, 32 MB."""
 
 EVEN = 3.0
 """Largest luminance over the mean one up to which a sky counts as even: paths find its light."""
@@ -44,8 +44,6 @@ def pack_sky(environment: Environment, up: Vector) -> tuple[NDArray[np.void], di
     Raises:
         UserError: its image cannot be read, or holds no light that float32 can.
     """
-    import numpy as np
-
     image = environment.equirectangular()
     if not np.isfinite(image).all():
         raise UserError("environment.intensity: is too bright for 32-bit numbers; give less")
@@ -79,8 +77,6 @@ def is_even(share: NDArray[np.float64]) -> bool:
     Args:
         share: of the light that comes from each texel, (size, size).
     """
-    import numpy as np
-
     angle = np.concatenate(
         [_directions(len(share), rows)[1] ** -3.0 for rows in _blocks(len(share))]
     )
@@ -93,8 +89,6 @@ def _light_on_ground(radiance: NDArray[np.float32]) -> float:
     Args:
         radiance: linear RGB, float32 (size, size, 3), of the octahedral map.
     """
-    import numpy as np
-
     size = len(radiance)
     angle, up = np.empty((size, size)), np.empty((size, size))
     for rows in _blocks(size):
@@ -111,7 +105,7 @@ def side_of(image: NDArray[np.float32]) -> int:
     if width == 1:
         return 2 if height == 1 else 256
     size = 64
-    while size < LARGEST and size * size < height * width:
+    while size < MAX_SIDE and size * size < height * width:
         size *= 2
     return size
 
@@ -128,8 +122,6 @@ def octahedral(image: NDArray[np.float32], size: int) -> tuple[Any, NDArray[np.f
     Returns:
         linear RGB, float32 (size, size, 3); luminance times solid angle, float64 (size, size).
     """
-    import numpy as np
-
     radiance = np.empty((size, size, 3), np.float32)
     luminance = np.empty((size, size))
     for rows in _blocks(size):
@@ -159,8 +151,6 @@ def _blocks(size: int) -> Iterator[slice]:
 
 def _directions(size: int, rows: slice, across: float = 0.5, down: float = 0.5) -> tuple[Any, Any]:
     """Return what `directions` does for a point of each texel of some rows."""
-    import numpy as np
-
     u = (np.arange(size) + across) / size
     return directions(*np.meshgrid(u, (np.arange(rows.start, rows.stop) + down) / size))
 
@@ -170,8 +160,6 @@ def directions(u: NDArray[np.float64], v: NDArray[np.float64]) -> tuple[Any, Any
 
     The distance is that of the point of the octahedron from its centre.
     """
-    import numpy as np
-
     x, y = 2.0 * u - 1.0, 2.0 * v - 1.0
     z = 1.0 - np.abs(x) - np.abs(y)
     x, y = (
@@ -185,8 +173,6 @@ def directions(u: NDArray[np.float64], v: NDArray[np.float64]) -> tuple[Any, Any
 
 def look_up(image: NDArray[np.float32], direction: Any) -> Any:
     """Return the radiance of directions (..., 3), interpolated between the middles of pixels."""
-    import numpy as np
-
     height, width = image.shape[:2]
     latitude = np.arccos(np.clip(direction[..., 2], -1.0, 1.0)) / np.pi
     # As seen from the inside: what lies to the right of the middle is on the side of -y.

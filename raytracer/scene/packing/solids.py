@@ -3,73 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
-from raytracer.buffers import CONE, ELLIPSOID, EVEN, FLAT, balls_of
+import numpy as np
+from numpy.typing import NDArray
+
+from raytracer.buffers import CONE, ELLIPSOID, EVEN, FLAT
 from raytracer.errors import SceneError
-from raytracer.scene.packing.render_space import Space, affine
-from raytracer.scene.transform import Transform
+from raytracer.scene.packing.framing import Doubles, Floats, Spheres
+from raytracer.scene.packing.render_space import Space, affine_rows
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from raytracer.scene.scene import CapsuleSet, SolidSet
     from raytracer.scene.solids import ConeSet, EllipsoidSet
 
-    Doubles = NDArray[np.float64]
-    Floats = NDArray[np.float32]
-    Spheres = tuple[Floats, Floats, Floats, Floats]
-
-MOST_SOLIDS = 1 << 29
+MAX_SOLIDS = 1 << 29
 """Records and rows of numbers that the tag of a record can number."""
-
-
-@dataclass(frozen=True)
-class PlacedSolids:
-    """Spheres and solids in render space.
-
-    Args:
-        sets: the solids, none of them empty.
-        solids: x, y, z and radius of spheres and solids, float32 (N + C,) each.
-        axis, form, shapes: as in `SceneBuffers`.
-        surfaces: number of surfaces; spheres, solids and ground.
-    """
-
-    sets: Sequence[SolidSet]
-    solids: Spheres
-    axis: Floats
-    form: NDArray[np.uint8]
-    shapes: Floats
-    surfaces: int
-
-    @property
-    def balls(self) -> Spheres:
-        """Balls around which a view fits."""
-        return balls_of(self.solids, self.axis, self.form, self.shapes)
-
-    def arrays(self, has_colors: bool) -> dict[str, Any]:
-        """Return the arguments of `SceneBuffers`. has_colors: whether there is more than one."""
-        import numpy as np
-
-        rows = self.surfaces
-        parts = []
-        for each in self.sets:
-            other = np.zeros(each.count, np.int32)
-            if each.has_end_colors and has_colors:
-                other += np.arange(rows, rows + each.count, dtype=np.int32)
-                rows += each.count
-            parts.append(other)
-        if rows + len(self.shapes) >= MOST_SOLIDS:
-            raise SceneError("a scene with capsules, cones or ellipsoids has at most 2^29 surfaces")
-        form = self.form if self.form.any() else self.form[:0]
-        return {
-            "axis": self.axis,
-            "end_row": np.concatenate(parts),
-            "form": form,
-            "shapes": self.shapes,
-        }
 
 
 def place_solids(
@@ -78,24 +27,23 @@ def place_solids(
     radii: Sequence[Floats],
     space: Space,
     has_ground: bool,
-) -> PlacedSolids:
-    """Return spheres and solids in render space.
+    has_colors: bool,
+) -> tuple[Spheres, dict[str, Any]]:
+    """Return spheres and solids in render space, and the arrays of solids for `SceneBuffers`.
 
     Args:
-        spheres: x, y, z and radius of the spheres, float32 (N,) each.
+        spheres: the spheres before them.
         sets: solids, none of them empty: capsules, then cones, then ellipsoids.
-        radii: of the largest balls in each set, float32 (C,) each, render space.
+        radii: of the largest balls in each set, (C,) each, render space.
         space: render space.
         has_ground: whether there is one surface more.
+        has_colors: whether there is more than one colour.
     """
-    import numpy as np
-
-    parts: list[list[Floats]] = [[column] for column in spheres]
+    middles: list[Floats] = []
     axes: list[Floats] = []
     forms: list[NDArray[np.uint8]] = []
     shapes: list[Floats] = [np.zeros((0, 8), np.float32)]
-    for each, radius in zip(sets, radii, strict=True):
-        numbers: Floats | None
+    for each in sets:
         if each.noun == "ellipsoid":
             middle, half, numbers = _ellipsoids(cast("EllipsoidSet", each), space)
             form = ELLIPSOID
@@ -107,46 +55,44 @@ def place_solids(
             start, end = _ends(rods, space)
             middle = np.asarray(0.5 * (start + end), np.float32)
             half = np.asarray(0.5 * (end - start), np.float32)
-            numbers, form = None, FLAT if rods.caps == "flat" else 0
-        for k in range(3):
-            parts[k].append(np.ascontiguousarray(middle[:, k]))
-        parts[3].append(radius)
-        axes.append(half)
+            numbers, form = shapes[0], FLAT if rods.caps == "flat" else 0
         even = EVEN if each.even_colors and each.has_end_colors else 0
+        middles.append(middle)
+        axes.append(half)
         forms.append(np.full(each.count, form | even, np.uint8))
-        if numbers is not None:
-            shapes.append(numbers)
-    x, y, z, size = (np.concatenate(part) for part in parts)
-    return PlacedSolids(
-        sets, (x, y, z, size), np.ascontiguousarray(np.concatenate(axes)), np.concatenate(forms),
-        np.concatenate(shapes), len(x) + has_ground,
-    )  # fmt: skip
+        shapes.append(numbers)
+    x, y, z = (
+        np.concatenate([column, *(middle[:, k] for middle in middles)])
+        for k, column in enumerate(spheres[:3])
+    )
+    radius, form_of, shape = (
+        np.concatenate(each) for each in ([spheres[3], *radii], forms, shapes)
+    )
+    rows = len(x) + has_ground
+    ends = []
+    for each in sets:
+        ends.append(np.zeros(each.count, np.int32))
+        if each.has_end_colors and has_colors:
+            ends[-1] += np.arange(rows, rows + each.count, dtype=np.int32)
+            rows += each.count
+    if rows + len(shape) >= MAX_SOLIDS:
+        raise SceneError("a scene with capsules, cones or ellipsoids has at most 2^29 surfaces")
+    return (x, y, z, radius), {
+        "axis": np.ascontiguousarray(np.concatenate(axes)),
+        "end_row": np.concatenate(ends),
+        "form": form_of if form_of.any() else form_of[:0],
+        "shapes": shape,
+    }
 
 
 def _ends(rods: CapsuleSet, space: Space) -> tuple[Doubles, Doubles]:
     """Return starts and ends in render space, (N, 3) each."""
-    import numpy as np
-
-    linear, move = _placing(rods.transform, space)
-    starts, ends = (
-        np.stack([affine(rows, linear[k], move[k]) for k in range(3)], axis=1)
-        for rows in (rods.starts, rods.ends)
-    )
-    return np.asarray(starts, np.float64), np.asarray(ends, np.float64)
-
-
-def _placing(transform: Transform, space: Space) -> tuple[Doubles, Doubles]:
-    """Return matrix and offset from own units to render space."""
-    import numpy as np
-
-    move = (np.asarray(transform.translate) - np.asarray(space.center)) / space.scale
-    return transform.linear() / space.scale, move
+    placing = space.placing(rods.transform)
+    return affine_rows(rods.starts, *placing), affine_rows(rods.ends, *placing)
 
 
 def _boxed(low: Doubles, high: Doubles) -> tuple[Floats, Floats]:
     """Return middle and half of the edges of boxes around those from `low` to `high`, (N, 3)."""
-    import numpy as np
-
     middle = (0.5 * (low + high)).astype(np.float32)
     half = np.maximum(high - middle, middle - low).astype(np.float32)
     return middle, np.nextafter(half, np.float32(np.inf))
@@ -154,8 +100,6 @@ def _boxed(low: Doubles, high: Doubles) -> tuple[Floats, Floats]:
 
 def _cones(cones: ConeSet, space: Space) -> tuple[Floats, Floats, Floats]:
     """Return middles and halves of boxes, and rows of numbers, (N, 3), (N, 3) and (N, 8)."""
-    import numpy as np
-
     start, end = _ends(cones, space)
     unit = cones.transform.scale / space.scale
     first, last = (np.broadcast_to(r * unit, len(start))[:, None] for r in cones.radii)
@@ -171,11 +115,8 @@ def _cones(cones: ConeSet, space: Space) -> tuple[Floats, Floats, Floats]:
 
 def _ellipsoids(ellipsoids: EllipsoidSet, space: Space) -> tuple[Floats, Floats, Floats]:
     """As `_cones`."""
-    import numpy as np
-
     count, transform = ellipsoids.count, ellipsoids.transform
-    linear, move = _placing(transform, space)
-    center = np.stack([affine(ellipsoids.centers, linear[k], move[k]) for k in range(3)], axis=1)
+    center = affine_rows(ellipsoids.centers, *space.placing(transform))
     semi = np.broadcast_to(ellipsoids.semi_axes * (transform.scale / space.scale), (count, 3))
     turn = turned(transform.linear() / transform.scale, ellipsoids.orientation)
     w, x, y, z = np.broadcast_to(turn, (count, 4)).T
@@ -201,8 +142,6 @@ def turned(rotation: Doubles, quaternions: Doubles) -> Doubles:
         rotation: (3, 3), for column vectors.
         quaternions: of length 1, (N, 4).
     """
-    import numpy as np
-
     m = rotation
     # The largest of the four squares is at least 1/4: the others are divided by its root.
     squares = 1 + np.array(

@@ -10,7 +10,7 @@ import pytest
 
 import raytracer
 from raytracer.buffers import SceneBuffers
-from raytracer.scene.packing.large_spheres import MOST
+from raytracer.scene.packing.large_spheres import MAX_LARGE
 from raytracer.scene.packing.pack import pack
 from raytracer.warning import collected
 
@@ -78,10 +78,10 @@ def test_other_solids_beyond_the_limit_are_a_warning(size: float, warned: bool) 
 
 
 def test_at_most_sixteen() -> None:
-    walls = [((-1e7 - k, 0.0, 0.0), 1e7) for k in range(MOST + 4)]
+    walls = [((-1e7 - k, 0.0, 0.0), 1e7) for k in range(MAX_LARGE + 4)]
     with collected() as warnings:
         buffers = packed(*walls)
-    assert len(buffers.large) == MOST
+    assert len(buffers.large) == MAX_LARGE
     assert (np.diff(buffers.large_id) > 0).all()
     assert len(warnings) == 1
 

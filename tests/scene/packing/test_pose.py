@@ -36,11 +36,9 @@ def test_a_given_camera_stands_where_it_was_put() -> None:
 def test_a_fitted_camera_stands_where_it_sees_all(kind: str) -> None:
     found = stand(type=kind, direction=(0, 0, 2))
     x, y, z, radius = SPHERES
-    if kind == "perspective":
-        expected, _ = framing.perspective((x, y, z, radius), found.axes, found.half, 2.0)
-    else:
-        expected, half, _ = framing.orthographic((x, y, z, radius), found.axes, 2.0)
-        assert found.half == pytest.approx(half, rel=1e-12)
+    subject = framing.Subject((x, y, z, radius))
+    expected, half, _ = framing.fitted(kind, subject, found.axes, found.half, 2.0)
+    assert found.half == pytest.approx(half, rel=1e-12)
     np.testing.assert_allclose(found.eye, expected, rtol=1e-12, atol=1e-15)
 
 
