@@ -11,34 +11,33 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from collections.abc import Callable, Hashable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.errors import SceneError, shown, suggestion
 from raytracer.scene.arrays import each_block
 from raytracer.scene.coloring.connected import connected, neighbours, with_calls
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from raytracer.scene.columns import Columns
 
-MOST_LETTERS = 2000
-"""Longest expression."""
+MAX_LETTERS = 2000
+"""Length of an expression."""
 
-MOST_DEPTH = 40
-"""Most operations within each other."""
+MAX_DEPTH = 40
+"""Operations within each other."""
 
-MOST_ITEMS = 10_000
-"""Most items of a list."""
+MAX_ITEMS = 10_000
+"""Items of a list."""
 
-MOST_STEPS = 1000
-"""Most bonds between particles that a number of bonds connects."""
+MAX_LINKS = 1000
+"""Bonds between particles that a number of bonds connects."""
 
 SEED = 0
 """Seed of `random` where none is given."""
-
-Values = Any
-"""A number, or an array (rows,) or (rows, K) of numbers or truth values."""
 
 
 class Texts(NamedTuple):
@@ -53,50 +52,7 @@ class Texts(NamedTuple):
     ids: NDArray[np.int32]
 
 
-class Source(Protocol):
-    """Where an expression finds its columns."""
-
-    @property
-    def count(self) -> int:
-        """Number of particles."""
-
-    def value(self, name: str) -> NDArray[Any] | Texts:
-        """Return a column, (N,) or (N, K).
-
-        Raises:
-            SceneError: there is none of this name; the sentence names the nearest.
-        """
-
-    def has(self, name: str) -> bool:
-        """Whether there is a column of this name."""
-
-    def pairs(self) -> NDArray[Any]:
-        """Return the bonds between particles, integers (M, 2).
-
-        Raises:
-            SceneError: there are too many.
-        """
-
-
-class Part(NamedTuple):
-    """A part of an expression that is ready to be evaluated.
-
-    Args:
-        kind: "number", "truth", "text" (a constant), "texts" (a column), "list" or "vector".
-        of: gives the values of a block of rows.
-        constant: the value of a text or a list.
-        column: of kind "texts".
-        whole: the array of a column that stands alone.
-    """
-
-    kind: str
-    of: Callable[[slice], Values]
-    constant: Any = None
-    column: Texts | None = None
-    whole: NDArray[Any] | None = None
-
-
-def evaluate(text: str, source: Source, place: str) -> NDArray[Any]:
+def evaluate(text: str, source: Columns, place: str) -> NDArray[Any]:
     """Return the values of an expression.
 
     Args:
@@ -111,562 +67,487 @@ def evaluate(text: str, source: Source, place: str) -> NDArray[Any]:
     Raises:
         SceneError: it is no expression, or a column is not there; the sentence says which part.
     """
-    import numpy as np
-
-    part = _compiled(text, source, place)
-    if part.whole is not None and part.kind in ("number", "truth"):
-        return part.whole
-    if part.kind == "vector":
+    evaluator = _Evaluator(text, source, place)
+    with np.errstate(all="ignore"):
+        column = evaluator.lone_column()
+        value = evaluator.value(evaluator.tree, slice(0, 0)) if column is None else column
+    kind = _kind(value)
+    if kind == "vector":
         raise SceneError(
             f"{place}: '{shown(text)}' has several numbers for each particle: take one of them, "
             f"'{shown(text)}[0]', or their length, 'norm({shown(text)})'"
         )
-    if part.kind not in ("number", "truth"):
+    if kind not in ("number", "truth"):
         raise SceneError(f"{place}: '{shown(text)}' is no number")
-    result = np.empty(source.count, bool if part.kind == "truth" else np.float64)
+    if column is not None:
+        return column
+    result = np.empty(source.count, bool if kind == "truth" else np.float64)
 
     def work(rows: slice) -> None:
         with np.errstate(all="ignore"):
-            result[rows] = part.of(rows)
+            result[rows] = evaluator.value(evaluator.tree, rows)
 
     each_block(source.count, work)
     return result
 
 
-def texts_of(text: str, source: Source) -> Texts | None:
+def texts_of(text: str, source: Columns) -> Texts | None:
     """Return the column of texts that an expression is, or None."""
-    name = _quoted(text)
-    if not source.has(name):
-        return None
-    found = source.value(name)
-    return found if isinstance(found, Texts) else None
+    name = _without_quotes(text)
+    column = source.value(name) if source.has(name) else None
+    return column if isinstance(column, Texts) else None
 
 
 def names_in(text: str) -> list[str]:
     """Return the names of the columns that an expression may use; of one with mistakes none."""
-    names = [_quoted(text)]
+    names = [_without_quotes(text)]
     try:
-        marked, quoted = _without_backticks(text)
-        tree = ast.parse(_with_words(marked).strip(), mode="eval")
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Name):
-                names.append(quoted.get(node.id, node.id))
-            elif isinstance(node, (ast.Attribute, ast.Subscript)):
-                names.append(ast.unparse(node))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        tree, quoted = _parsed(text)
+    except _MISTAKES:
         return names
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            names.append(quoted.get(node.id, node.id))
+        elif isinstance(node, (ast.Attribute, ast.Subscript)):
+            names.append(ast.unparse(node))
     return list(dict.fromkeys(names))
 
 
-def _compiled(text: str, source: Source, place: str) -> Part:
-    """Return an expression that is ready to be evaluated."""
-    if len(text) > MOST_LETTERS:
-        raise SceneError(f"{place}: is longer than {MOST_LETTERS:,} letters")
-    compiler = _Compiler(source, place)
-    if source.has(_quoted(text)):
-        return compiler.column(_quoted(text))
-    marked, compiler.quoted = _without_backticks(text)
-    try:
-        tree = ast.parse(_with_words(marked).strip(), mode="eval")
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        why = ": to compare, write ==" if re.search(_ASSIGNS, text) else _where(error)
-        raise SceneError(f"{place}: '{shown(text)}' is no expression{why}") from None
-    return compiler.part(tree.body, 0)
+_MISTAKES = (SyntaxError, ValueError, RecursionError, MemoryError)
+"""What Python's parser raises."""
 
 
-def _quoted(text: str) -> str:
+def _parsed(text: str) -> tuple[ast.expr, dict[str, str]]:
+    """Return the tree of an expression, and the names in backticks by the names in the tree.
+
+    "every 10", "random 0.1" and "connected to ..." are calls.
+    """
+    quoted: dict[str, str] = {}
+
+    def plain(match: re.Match[str]) -> str:
+        name = f"_column_{len(quoted)}_"
+        quoted[name] = match[1]
+        return name
+
+    text = re.sub(r"`([^`]+)`", plain, text)
+    text = re.sub(r"(?<![\w.'\"])(every|random)\s+(\d[\d.e-]*)", r"\1(\2)", text)
+    text = with_calls(text) if " to" in text else text
+    return ast.parse(text.strip(), mode="eval").body, quoted
+
+
+def _without_quotes(text: str) -> str:
     """Return an expression without the backticks around it."""
     text = text.strip()
     bare = text[1:-1]
     return bare if len(text) > 2 and text[0] == text[-1] == "`" and "`" not in bare else text
 
 
-def _without_backticks(text: str) -> tuple[str, dict[str, str]]:
-    """Return an expression with a plain name for each one in backticks, and those by it."""
-    quoted: dict[str, str] = {}
-
-    def plain(found: re.Match[str]) -> str:
-        name = f"_column_{len(quoted)}_"
-        quoted[name] = found[1]
-        return name
-
-    return re.sub(r"`([^`]+)`", plain, text), quoted
-
-
-def _with_words(text: str) -> str:
-    """Return an expression in which "every 10", "random 0.1", "connected to ..." are calls."""
-    text = re.sub(r"(?<![\w.'\"])(every|random)\s+(\d[\d.e-]*)", r"\1(\2)", text)
-    return with_calls(text) if " to" in text else text
-
-
-def _where(error: BaseException) -> str:
-    """Return where an expression is wrong, or what to do."""
+def _problem(text: str, error: BaseException) -> str:
+    """Return where a text is no expression, or what to do."""
+    if re.search(r"(?<![=<>!:])=(?!=)", text):
+        return ": to compare, write =="
     if isinstance(error, SyntaxError) and error.msg:
         return f": {error.msg.split('(')[0].strip()}"
     return ": it is too deep" if isinstance(error, (RecursionError, MemoryError)) else ""
 
 
-_ASSIGNS = r"(?<![=<>!:])=(?!=)"
+def _kind(value: Any) -> str:
+    """Return "number", "truth", "vector", "text" (a constant), "texts" (a column) or "list"."""
+    if isinstance(value, str):
+        return "text"
+    if isinstance(value, (Texts, list)):
+        return "texts" if isinstance(value, Texts) else "list"
+    array = np.asarray(value)
+    if array.ndim > 1:
+        return "vector"
+    return "truth" if array.dtype.kind == "b" else "number"
 
-_COMPARISONS: dict[type[ast.cmpop], str] = {
-    ast.Eq: "equal",
-    ast.NotEq: "not_equal",
-    ast.Lt: "less",
-    ast.LtE: "less_equal",
-    ast.Gt: "greater",
-    ast.GtE: "greater_equal",
+
+_COMPARISONS: dict[type[ast.cmpop], np.ufunc] = {
+    ast.Eq: np.equal,
+    ast.NotEq: np.not_equal,
+    ast.Lt: np.less,
+    ast.LtE: np.less_equal,
+    ast.Gt: np.greater,
+    ast.GtE: np.greater_equal,
 }
 
-_OPERATORS: dict[type[ast.operator], str] = {
-    ast.Add: "add",
-    ast.Sub: "subtract",
-    ast.Mult: "multiply",
-    ast.Div: "true_divide",
-    ast.FloorDiv: "floor_divide",
-    ast.Mod: "remainder",
-    ast.Pow: "power",
+_OPERATORS: dict[type[ast.operator], np.ufunc] = {
+    ast.Add: np.add,
+    ast.Sub: np.subtract,
+    ast.Mult: np.multiply,
+    ast.Div: np.true_divide,
+    ast.FloorDiv: np.floor_divide,
+    ast.Mod: np.remainder,
+    ast.Pow: np.power,
 }
 
-_LOGIC: dict[type[ast.operator], str] = {
-    ast.BitAnd: "logical_and",
-    ast.BitOr: "logical_or",
-    ast.BitXor: "logical_xor",
+_LOGIC: dict[type[ast.operator | ast.boolop], np.ufunc] = {
+    ast.BitAnd: np.logical_and,
+    ast.BitOr: np.logical_or,
+    ast.BitXor: np.logical_xor,
+    ast.And: np.logical_and,
+    ast.Or: np.logical_or,
 }
 
-FUNCTIONS: dict[str, tuple[str, int]] = {
-    # name: that of NumPy, number of arguments
-    "abs": ("abs", 1),
-    "sqrt": ("sqrt", 1),
-    "cbrt": ("cbrt", 1),
-    "exp": ("exp", 1),
-    "log": ("log", 1),
-    "log2": ("log2", 1),
-    "log10": ("log10", 1),
-    "sin": ("sin", 1),
-    "cos": ("cos", 1),
-    "tan": ("tan", 1),
-    "asin": ("arcsin", 1),
-    "acos": ("arccos", 1),
-    "atan": ("arctan", 1),
-    "atan2": ("arctan2", 2),
-    "sinh": ("sinh", 1),
-    "cosh": ("cosh", 1),
-    "tanh": ("tanh", 1),
-    "hypot": ("hypot", 2),
-    "pow": ("power", 2),
-    "floor": ("floor", 1),
-    "ceil": ("ceil", 1),
-    "round": ("rint", 1),
-    "sign": ("sign", 1),
-    "degrees": ("degrees", 1),
-    "radians": ("radians", 1),
-    "min": ("minimum", 2),
-    "max": ("maximum", 2),
-    "isnan": ("isnan", 1),
-    "isfinite": ("isfinite", 1),
-}
-"""Functions of each particle's values."""
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    **{name: getattr(np, name) for name in (
+        "abs", "sqrt", "cbrt", "exp", "log", "log2", "log10", "sin", "cos", "tan", "sinh", "cosh",
+        "tanh", "hypot", "floor", "ceil", "sign", "degrees", "radians", "isnan", "isfinite", "clip",
+    )},
+    "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "atan2": np.arctan2, "pow": np.power,
+    "round": np.rint, "min": np.minimum, "max": np.maximum,
+}  # fmt: skip
+"""Functions of each particle's numbers."""
 
-WHOLE: dict[str, str] = {
-    "mean": "nanmean",
-    "median": "nanmedian",
-    "std": "nanstd",
-    "sum": "nansum",
-    "min": "nanmin",
-    "max": "nanmax",
-}
-"""Functions of all particles' values: of one argument."""
+_COUNTS = {"atan2": 2, "hypot": 2, "pow": 2, "min": 2, "max": 2, "clip": 3, "where": 3}
+"""How many arguments a function takes that does not take one."""
 
-OTHERS = ("where", "clip", "norm", "every", "random", "connected", "bonded")
-"""Functions that are written below."""
+_REDUCTIONS: dict[str, Callable[..., Any]] = {
+    "mean": np.mean, "median": np.median, "std": np.std, "sum": np.sum, "min": np.min,
+    "max": np.max,
+}  # fmt: skip
+"""Functions of the numbers of all particles."""
 
-CONSTANTS = {"pi": 3.141592653589793, "nan": float("nan"), "inf": float("inf")}
+_OTHERS = ("where", "norm", "every", "random", "connected", "bonded")
+"""Functions that are methods below."""
+
+_SYNONYMS = {
+    "absolute": "abs", "fabs": "abs", "ln": "log", "minimum": "min", "maximum": "max",
+    "length": "norm", "mag": "norm", "average": "mean",
+}  # fmt: skip
+
+_CONSTANTS = {"pi": np.pi, "nan": float("nan"), "inf": float("inf")}
 
 
-class _Compiler:
-    """Makes the parts of one expression.
+class _Evaluator:
+    """Evaluates one expression, block by block.
+
+    Values that do not depend on the block are computed once, with the first (empty) block.
 
     Args:
+        text: the expression.
         source: the columns.
         place: what messages call the expression.
     """
 
-    def __init__(self, source: Source, place: str) -> None:
+    def __init__(self, text: str, source: Columns, place: str) -> None:
         self.source, self.place = source, place
-        self.quoted: Mapping[str, str] = {}
+        self.kept: dict[Hashable, Any] = {}
+        self.tree: ast.expr
+        self.quoted: dict[str, str]
+        if len(text) > MAX_LETTERS:
+            raise self.wrong(f"is longer than {MAX_LETTERS:,} letters")
+        if source.has(name := _without_quotes(text)):
+            self.quoted, self.tree = {"_": name}, ast.Name("_")  # whatever the name is made of
+            return
+        try:
+            self.tree, self.quoted = _parsed(text)
+        except _MISTAKES as error:
+            problem = f"'{shown(text)}' is no expression{_problem(text, error)}"
+            raise self.wrong(problem) from None
+        level: list[ast.AST] = [self.tree]
+        for _ in range(MAX_DEPTH + 1):
+            level = [child for node in level for child in ast.iter_child_nodes(node)]
+        if any(isinstance(node, ast.expr) for node in level):
+            raise self.wrong(f"has more than {MAX_DEPTH} operations within each other")
 
     def wrong(self, problem: str) -> SceneError:
         """Return an error about the expression."""
         return SceneError(f"{self.place}: {problem}")
 
-    def part(self, node: ast.expr, depth: int) -> Part:
-        """Return a node of the expression, ready to be evaluated."""
-        if depth > MOST_DEPTH:
-            raise self.wrong(f"has more than {MOST_DEPTH} operations within each other")
-        make = _NODES.get(type(node))
-        if make is None:
-            raise self.wrong(
-                f"'{shown(self.text(node))}' cannot stand in an expression; there are numbers, "
-                "texts, columns, + - * / // % **, == != < <= > >=, in, and, or, not, and functions"
-            )
-        return make(self, node, depth + 1)
-
     def text(self, node: ast.expr) -> str:
-        """Return a node as it was written."""
+        """Return a node as it was written, for a message."""
         text = ast.unparse(node)
         for name, column in self.quoted.items():
             text = text.replace(name, f"`{column}`")
-        return text
+        return shown(text)
 
-    def column(self, name: str) -> Part:
-        """Return a column."""
+    def once(self, key: Hashable, make: Callable[[], Any]) -> Any:
+        """Return a value that is the same for all blocks."""
+        if key not in self.kept:
+            self.kept[key] = make()
+        return self.kept[key]
+
+    def lone_column(self) -> NDArray[Any] | None:
+        """Return the column, or component of one, that the whole expression is; else None."""
+        node = self.tree
+        if isinstance(node, ast.Name) and not self.is_constant(self.quoted.get(node.id, node.id)):
+            column = self.column(self.quoted.get(node.id, node.id))
+        elif isinstance(node, (ast.Attribute, ast.Subscript)):
+            column = self.value(node, slice(None))
+        else:
+            return None
+        return None if isinstance(column, Texts) else column
+
+    def value(self, node: ast.expr, rows: slice) -> Any:
+        """Return the value of a node for a block of rows."""
+        evaluate_node = _NODES.get(type(node))
+        if evaluate_node is None:
+            raise self.wrong(
+                f"'{self.text(node)}' cannot stand in an expression; there are numbers, "
+                "texts, columns, + - * / // % **, == != < <= > >=, in, and, or, not, and functions"
+            )
+        return evaluate_node(self, node, rows)
+
+    def numbers(self, node: ast.expr, rows: slice) -> NDArray[np.float64]:
+        """Return the value of a node of numbers, in float64."""
+        return self.as_numbers(node, self.value(node, rows))
+
+    def as_numbers(self, node: ast.expr, value: Any) -> NDArray[np.float64]:
+        if (kind := _kind(value)) not in ("number", "truth"):
+            problem = "is text; only == != and in compare texts"
+            if kind == "vector":
+                problem = "has several numbers for each particle: use norm() or [0]"
+            raise self.wrong(f"'{self.text(node)}' {problem}")
+        return np.asarray(value, np.float64)
+
+    def truth(self, node: ast.expr, rows: slice) -> Any:
+        """Return the value of a condition."""
+        value = self.value(node, rows)
+        if _kind(value) != "truth":
+            text = self.text(node)
+            raise self.wrong(f"'{text}' is no condition; compare it, for example '{text} > 0'")
+        return value
+
+    def column(self, name: str) -> Any:
+        """Return a whole column."""
         try:
-            values = self.source.value(name)
+            return self.once(name, lambda: self.source.value(name))
         except SceneError as error:
             raise self.wrong(str(error)) from None
-        if isinstance(values, Texts):
-            return Part("texts", lambda rows: values.ids[rows], name, values)
-        array = values
-        if array.ndim > 1:
-            return Part("vector", lambda rows: array[rows], name, whole=array)
-        kind = "truth" if array.dtype.kind == "b" else "number"
-        return Part(kind, lambda rows: array[rows], name, whole=array)
 
-    def name(self, node: ast.Name, depth: int) -> Part:
+    def is_constant(self, name: str) -> bool:
+        """Whether a name is a constant and no column."""
+        return name in _CONSTANTS and not self.source.has(name)
+
+    def name(self, node: ast.Name, rows: slice) -> Any:
         name = self.quoted.get(node.id, node.id)
-        if name in CONSTANTS and not self.source.has(name):
-            return _constant(CONSTANTS[name])
-        return self.column(name)
+        return _CONSTANTS[name] if self.is_constant(name) else self.rows_of(name, rows)
 
-    def attribute(self, node: ast.Attribute, depth: int) -> Part:
-        return self.column(ast.unparse(node))
+    def rows_of(self, name: str, rows: slice) -> Any:
+        """Return a block of a column."""
+        column = self.column(name)
+        if isinstance(column, Texts):
+            return Texts(column.names, column.ids[rows])
+        return column[rows]
 
-    def subscript(self, node: ast.Subscript, depth: int) -> Part:
+    def attribute(self, node: ast.Attribute, rows: slice) -> Any:
+        return self.rows_of(ast.unparse(node), rows)
+
+    def subscript(self, node: ast.Subscript, rows: slice) -> Any:
         """Return a column whose name has brackets, or one component of a vector."""
         text = ast.unparse(node)
         if self.source.has(text):
-            return self.column(text)
-        base, index = self.part(node.value, depth), node.slice
-        if base.kind != "vector" or base.whole is None:
-            raise self.wrong(f"'{shown(self.text(node.value))}' is no vector")
-        width = base.whole.shape[1]
+            return self.rows_of(text, rows)
+        base, index = self.value(node.value, rows), node.slice
+        if _kind(base) != "vector":
+            raise self.wrong(f"'{self.text(node.value)}' is no vector")
+        width = base.shape[1]
         if not isinstance(index, ast.Constant) or type(index.value) is not int:
             raise self.wrong(f"'{shown(text)}': number the components 0 to {width - 1}")
         if not 0 <= index.value < width:
             raise self.wrong(f"'{shown(text)}': the components are 0 to {width - 1}")
-        array = base.whole[:, index.value]
-        return Part("number", lambda rows: array[rows], whole=array)
+        return base[:, index.value]
 
-    def constant(self, node: ast.Constant, depth: int) -> Part:
+    def constant(self, node: ast.Constant, rows: slice) -> Any:
         value = node.value
-        if isinstance(value, str):
-            return Part("text", lambda rows: value, value)
-        if isinstance(value, bool) or not isinstance(value, (int, float)):
-            raise self.wrong(f"'{shown(self.text(node))}' cannot stand in an expression")
+        if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+            raise self.wrong(f"'{self.text(node)}' cannot stand in an expression")
         if isinstance(value, int) and abs(value) >= 2**63:
-            value = self._float(value)
-        return _constant(value)
+            try:
+                return float(value)
+            except OverflowError:
+                raise self.wrong("a number is out of range") from None
+        return value
 
-    def _float(self, value: int) -> float:
-        try:
-            return float(value)
-        except OverflowError:
-            raise self.wrong("a number is out of range") from None
-
-    def items(self, node: ast.List | ast.Tuple | ast.Set, depth: int) -> Part:
+    def items(self, node: ast.List | ast.Tuple | ast.Set, rows: slice) -> Any:
         """Return a list of numbers or of texts."""
-        if len(node.elts) > MOST_ITEMS:
-            raise self.wrong(f"a list has more than {MOST_ITEMS:,} items")
-        parts = [self.part(each, depth) for each in node.elts]
-        if any(part.constant is None or part.kind not in ("number", "text") for part in parts):
-            raise self.wrong(f"'{shown(self.text(node))}': a list holds numbers or texts alone")
-        if len({part.kind for part in parts}) > 1:
-            raise self.wrong(f"'{shown(self.text(node))}' mixes numbers and texts")
-        values = [part.constant for part in parts]
-        return Part("list", lambda rows: values, values)
+        if len(node.elts) > MAX_ITEMS:
+            raise self.wrong(f"a list has more than {MAX_ITEMS:,} items")
+        values = [self.value(each, rows) for each in node.elts]
+        if not all(isinstance(value, (int, float, str)) for value in values):
+            raise self.wrong(f"'{self.text(node)}': a list holds numbers or texts alone")
+        if len({isinstance(value, str) for value in values}) > 1:
+            raise self.wrong(f"'{self.text(node)}' mixes numbers and texts")
+        return values
 
-    def numbers(self, node: ast.expr, depth: int) -> Callable[[slice], Values]:
-        """Return a part of numbers, in float64."""
-        import numpy as np
-
-        part = self.part(node, depth)
-        if part.kind not in ("number", "truth"):
-            kinds = {"vector": "has several numbers for each particle: use norm() or [0]"}
-            problem = kinds.get(part.kind, "is text; only == != and in compare texts")
-            raise self.wrong(f"'{shown(self.text(node))}' {problem}")
-        of = part.of
-        return lambda rows: np.asarray(of(rows), np.float64)
-
-    def truth(self, node: ast.expr, depth: int) -> Callable[[slice], Values]:
-        """Return a condition."""
-        part = self.part(node, depth)
-        if part.kind != "truth":
-            raise self.wrong(
-                f"'{shown(self.text(node))}' is no condition; compare it, for example "
-                f"'{shown(self.text(node))} > 0'"
-            )
-        return part.of
-
-    def binary(self, node: ast.BinOp, depth: int) -> Part:
-        import numpy as np
-
+    def binary(self, node: ast.BinOp, rows: slice) -> Any:
         if logic := _LOGIC.get(type(node.op)):
-            both = self.truth(node.left, depth), self.truth(node.right, depth)
-            combine = getattr(np, logic)
-            return Part("truth", lambda rows: combine(both[0](rows), both[1](rows)))
-        name = _OPERATORS.get(type(node.op))
-        if name is None:
-            raise self.wrong(f"'{shown(self.text(node))}' cannot stand in an expression")
-        operate = getattr(np, name)
-        if name in ("remainder", "floor_divide"):
-            own = self.part(node.left, depth), self.part(node.right, depth)
-            if all(part.kind == "number" for part in own):  # whole numbers stay whole
-                left, right = own[0].of, own[1].of
-                return Part("number", lambda rows: operate(left(rows), right(rows)))
-        left, right = self.numbers(node.left, depth), self.numbers(node.right, depth)
-        if name == "power" and _is_two(node.right):
-            return Part("number", lambda rows: np.square(left(rows)))
-        return Part("number", lambda rows: operate(left(rows), right(rows)))
+            return logic(self.truth(node.left, rows), self.truth(node.right, rows))
+        operate = _OPERATORS.get(type(node.op))
+        if operate is None:
+            raise self.wrong(f"'{self.text(node)}' cannot stand in an expression")
+        left, right = self.value(node.left, rows), self.value(node.right, rows)
+        keeps_integers = operate in (np.remainder, np.floor_divide)
+        if not (keeps_integers and _kind(left) == _kind(right) == "number"):
+            left, right = self.as_numbers(node.left, left), self.as_numbers(node.right, right)
+        is_square = isinstance(node.right, ast.Constant) and node.right.value == 2
+        return np.square(left) if operate is np.power and is_square else operate(left, right)
 
-    def unary(self, node: ast.UnaryOp, depth: int) -> Part:
-        import numpy as np
-
+    def unary(self, node: ast.UnaryOp, rows: slice) -> Any:
         if isinstance(node.op, (ast.Not, ast.Invert)):
-            condition = self.truth(node.operand, depth)
-            return Part("truth", lambda rows: np.logical_not(condition(rows)))
-        inner = node.operand
-        if isinstance(inner, ast.Constant) and type(inner.value) in (int, float):
-            sign = -1 if isinstance(node.op, ast.USub) else 1
-            value = self.part(inner, depth).constant
-            return _constant(sign * value)
-        values = self.numbers(inner, depth)
-        if isinstance(node.op, ast.UAdd):
-            return Part("number", values)
-        return Part("number", lambda rows: np.negative(values(rows)))
+            return np.logical_not(self.truth(node.operand, rows))
+        value = self.value(node.operand, rows)
+        if type(value) not in (int, float):
+            value = self.as_numbers(node.operand, value)
+        return value if isinstance(node.op, ast.UAdd) else -value
 
-    def boolean(self, node: ast.BoolOp, depth: int) -> Part:
-        import numpy as np
+    def boolean(self, node: ast.BoolOp, rows: slice) -> Any:
+        return _chain(_LOGIC[type(node.op)], [self.truth(each, rows) for each in node.values])
 
-        conditions = [self.truth(each, depth) for each in node.values]
-        combine = np.logical_and if isinstance(node.op, ast.And) else np.logical_or
-
-        def of(rows: slice) -> Values:
-            result = conditions[0](rows)
-            for condition in conditions[1:]:
-                result = combine(result, condition(rows))
-            return result
-
-        return Part("truth", of)
-
-    def comparison(self, node: ast.Compare, depth: int) -> Part:
+    def comparison(self, node: ast.Compare, rows: slice) -> Any:
         """Return one comparison, or several in a row: 1 < z < 3."""
-        import numpy as np
+        sides = zip([node.left, *node.comparators], node.ops, node.comparators, strict=False)
+        return _chain(np.logical_and, [self.compared(*each, rows) for each in sides])
 
-        sides = [node.left, *node.comparators]
-        found = [
-            self.compared(left, type(op), right, depth)
-            for left, op, right in zip(sides, node.ops, node.comparators, strict=False)
-        ]
-
-        def of(rows: slice) -> Values:
-            result = found[0](rows)
-            for each in found[1:]:
-                result = np.logical_and(result, each(rows))
-            return result
-
-        return Part("truth", of)
-
-    def compared(
-        self, left: ast.expr, operator: type[ast.cmpop], right: ast.expr, depth: int
-    ) -> Callable[[slice], Values]:
-        """Return the comparison of two parts."""
-        import numpy as np
-
-        self.check_quotes(left, right)
-        self.check_quotes(right, left)
-        one, other = self.part(left, depth), self.part(right, depth)
-        if operator in (ast.In, ast.NotIn):
-            if other.kind != "list":
-                raise self.wrong(f"'{shown(self.text(right))}' is no list; write in [1, 2, 3]")
-            return self.among(left, one, other.constant, operator is ast.In)
-        name = _COMPARISONS.get(operator)
-        if name is None:
+    def compared(self, left: ast.expr, operator: ast.cmpop, right: ast.expr, rows: slice) -> Any:
+        """Return the comparison of two nodes."""
+        try:
+            one, other = self.value(left, rows), self.value(right, rows)
+        except SceneError:
+            self.check_quotes(left, right)
+            self.check_quotes(right, left)
+            raise
+        if isinstance(operator, (ast.In, ast.NotIn)):
+            if not isinstance(other, list):
+                raise self.wrong(f"'{self.text(right)}' is no list; write in [1, 2, 3]")
+            return self.among(left, one, right, other, isinstance(operator, ast.In))
+        compare = _COMPARISONS.get(type(operator))
+        if compare is None:
             raise self.wrong("'is' cannot stand in an expression; write ==")
-        if other.kind == "texts" and one.kind != "texts":
-            one, other, left = other, one, right
-        if one.kind == "texts" and other.kind in ("text", "number", "list"):
-            if name not in ("equal", "not_equal") or other.kind == "list":
-                raise self.wrong(
-                    f"'{shown(self.text(left))}' is text, which == != and in compare with texts"
-                )
-            return self.among(left, one, [other.constant], name == "equal")
-        if {one.kind, other.kind} == {"number", "text"} and name in ("equal", "not_equal"):
-            if other.kind == "number":
-                one, other, left = other, one, right
-            return self.among(left, one, [other.constant], name == "equal")
-        if {one.kind, other.kind} & {"text", "texts", "list"}:
-            side = left if one.kind not in ("text", "texts", "list") else right
-            raise self.wrong(f"'{shown(self.text(side))}' holds no texts; compare it with a number")
-        if "vector" in (one.kind, other.kind):
-            side = left if one.kind == "vector" else right
-            raise self.wrong(f"'{shown(self.text(side))}' is a vector: use norm() or [0]")
-        compare, first, second = getattr(np, name), one.of, other.of
-        return lambda rows: compare(first(rows), second(rows))
+        equals = compare in (np.equal, np.not_equal)
+        kinds = _kind(one), _kind(other)
+        if (kinds[1] == "texts" != kinds[0]) or (kinds == ("text", "number") and equals):
+            (one, left), (other, right), kinds = (other, right), (one, left), kinds[::-1]
+        if kinds[0] == "texts" and kinds[1] in ("text", "number", "list"):
+            if not equals or kinds[1] == "list":
+                problem = "is text, which == != and in compare with texts"
+                raise self.wrong(f"'{self.text(left)}' {problem}")
+            return self.among(left, one, right, [other], compare is np.equal)
+        if kinds == ("number", "text") and equals:
+            return self.among(left, one, right, [other], compare is np.equal)
+        if {*kinds} & {"text", "texts", "list"}:
+            side = left if kinds[0] not in ("text", "texts", "list") else right
+            raise self.wrong(f"'{self.text(side)}' holds no texts; compare it with a number")
+        if "vector" in kinds:
+            side = left if kinds[0] == "vector" else right
+            raise self.wrong(f"'{self.text(side)}' is a vector: use norm() or [0]")
+        return compare(one, other)
 
     def check_quotes(self, column: ast.expr, word: ast.expr) -> None:
         """Refuse a text without quotes that is compared with a column of texts."""
         if not (isinstance(column, ast.Name) and isinstance(word, ast.Name)):
             return
-        if self.source.has(column.id) and not self.source.has(word.id):
-            values = self.source.value(column.id)
-            if isinstance(values, Texts):
-                raise self.wrong(f"texts stand in quotes: {column.id} == '{shown(word.id)}'")
+        is_column = self.source.has(column.id) and not self.source.has(word.id)
+        if is_column and isinstance(self.source.value(column.id), Texts):
+            raise self.wrong(f"texts stand in quotes: {column.id} == '{shown(word.id)}'")
 
     def among(
-        self, node: ast.expr, part: Part, wanted: list[Any], inside: bool
-    ) -> Callable[[slice], Values]:
+        self, left: ast.expr, value: Any, right: ast.expr, wanted: list[Any], inside: bool
+    ) -> Any:
         """Return whether values are among those of a list, or are not."""
-        import numpy as np
-
-        of = part.of
-        if part.column is not None:
+        if isinstance(value, Texts):
             texts = {f"{each:.15g}" if isinstance(each, float) else str(each) for each in wanted}
-            chosen = np.array([(name in texts) == inside for name in part.column.names] + [False])
-            return lambda rows: chosen[of(rows)]
+            chosen = self.once((left, right), lambda: np.array(
+                [(name in texts) == inside for name in value.names] + [False]
+            ))  # fmt: skip
+            return chosen[value.ids]
         try:  # types of some files are numbers, of others texts
             numbers = np.array([float(each) if isinstance(each, str) else each for each in wanted])
         except ValueError:
             numbers = None
-        if part.kind != "number" or numbers is None:
-            raise self.wrong(
-                f"'{shown(self.text(node))}' holds no texts; compare it with numbers"
-            ) from None
-        return lambda rows: np.isin(of(rows), numbers, invert=not inside)
+        if _kind(value) != "number" or numbers is None:
+            raise self.wrong(f"'{self.text(left)}' holds no texts; compare it with numbers")
+        return np.isin(value, numbers, invert=not inside)
 
-    def choice(self, node: ast.IfExp, depth: int) -> Part:
-        import numpy as np
+    def choice(self, node: ast.IfExp, rows: slice) -> Any:
+        return self.call_where([node.test, node.body, node.orelse], rows)
 
-        condition = self.truth(node.test, depth)
-        one, other = self.numbers(node.body, depth), self.numbers(node.orelse, depth)
-        return Part("number", lambda rows: np.where(condition(rows), one(rows), other(rows)))
-
-    def call(self, node: ast.Call, depth: int) -> Part:
-        """Return a function of parts."""
-        import numpy as np
-
-        name = node.func.id if isinstance(node.func, ast.Name) else ""
+    def call(self, node: ast.Call, rows: slice) -> Any:
+        """Return the value of a function."""
+        arguments, name = node.args, node.func.id if isinstance(node.func, ast.Name) else ""
         name = f"a{name[3:]}" if name.startswith("arc") else name
-        name = _OTHER_NAMES.get(name, name)
-        count, arguments = len(node.args), node.args
+        name = _SYNONYMS.get(name, name)
         if node.keywords or any(isinstance(each, ast.Starred) for each in arguments):
-            raise self.wrong(f"'{shown(self.text(node))}': arguments have no names here")
-        if name in OTHERS:
-            make: Callable[[list[ast.expr], int], Part] = getattr(self, f"call_{name}")
-            return make(arguments, depth)
-        if name in WHOLE and count == 1:
-            values = self.numbers(arguments[0], depth)
-            with np.errstate(all="ignore"):
-                every = np.broadcast_to(values(slice(0, self.source.count)), self.source.count)
-                every = every[np.isfinite(every)]
-                return _constant(float(getattr(np, WHOLE[name])(every)) if every.size else 0.0)
-        if name not in FUNCTIONS:
-            known = [*FUNCTIONS, *WHOLE, *OTHERS]
+            raise self.wrong(f"'{self.text(node)}': arguments have no names here")
+        if name in _REDUCTIONS and len(arguments) == 1:
+            return self.once(node, lambda: self.reduced(_REDUCTIONS[name], arguments[0]))
+        if name not in _FUNCTIONS and name not in _OTHERS:
+            known = [*_FUNCTIONS, *_REDUCTIONS, *_OTHERS]
             called = self.text(node.func)
-            raise self.wrong(f"there is no function '{shown(called)}'; {suggestion(name, known)}")
-        numpy_name, wanted = FUNCTIONS[name]
-        function = getattr(np, numpy_name)
-        if count < wanted or (count > wanted and name not in ("min", "max")):
+            raise self.wrong(f"there is no function '{called}'; {suggestion(name, known)}")
+        count, wanted = len(arguments), _COUNTS.get(name, 1)
+        is_free = name in ("norm", "random", "connected") or (name in ("min", "max") and count > 2)
+        if count != wanted and not is_free:
             raise self.wrong(f"{name}() takes {wanted} argument{'s'[: wanted - 1]}, not {count}")
-        parts = [self.numbers(each, depth) for each in arguments]
-        kind = "truth" if name.startswith("is") else "number"
-        if count == 1:
-            return Part(kind, lambda rows: function(parts[0](rows)))
+        if name in ("connected", "bonded"):
+            return self.once(node, lambda: getattr(self, f"call_{name}")(arguments))[rows]
+        if name in _OTHERS:
+            return getattr(self, f"call_{name}")(arguments, rows)
+        values = [self.numbers(each, rows) for each in arguments]
+        function = _FUNCTIONS[name]
+        return _chain(function, values) if name in ("min", "max") else function(*values)
 
-        def of(rows: slice) -> Values:
-            result = parts[0](rows)
-            for each in parts[1:]:
-                result = function(result, each(rows))
-            return result
+    def reduced(self, function: Callable[..., Any], argument: ast.expr) -> float:
+        """Return a function of the finite numbers of all particles."""
+        numbers = self.numbers(argument, slice(0, self.source.count))
+        every = np.broadcast_to(numbers, self.source.count)
+        every = every[np.isfinite(every)]
+        return float(function(every)) if every.size else 0.0
 
-        return Part(kind, of)
-
-    def call_where(self, arguments: list[ast.expr], depth: int) -> Part:
-        self.require(arguments, "where", 3)
+    def call_where(self, arguments: list[ast.expr], rows: slice) -> Any:
         test, body, other = arguments
-        return self.choice(ast.IfExp(test=test, body=body, orelse=other), depth)
+        condition = self.truth(test, rows)
+        return np.where(condition, self.numbers(body, rows), self.numbers(other, rows))
 
-    def call_clip(self, arguments: list[ast.expr], depth: int) -> Part:
-        import numpy as np
-
-        self.require(arguments, "clip", 3)
-        values, low, high = (self.numbers(each, depth) for each in arguments)
-        return Part("number", lambda rows: np.clip(values(rows), low(rows), high(rows)))
-
-    def call_norm(self, arguments: list[ast.expr], depth: int) -> Part:
+    def call_norm(self, arguments: list[ast.expr], rows: slice) -> Any:
         """Return the length of a vector, or of several numbers."""
-        import numpy as np
-
-        if len(arguments) == 1:
-            part = self.part(arguments[0], depth)
-            if part.kind != "vector":
-                raise self.wrong(f"norm(): '{shown(self.text(arguments[0]))}' is no vector")
-            of = part.of
-
-            def length(rows: slice) -> Values:
-                block = np.asarray(of(rows), np.float64)
-                return np.sqrt(np.einsum("ij,ij->i", block, block))
-
-            return Part("number", length)
-        parts = [self.numbers(each, depth) for each in arguments]
-        if not parts:
+        if not arguments:
             raise self.wrong("norm() takes a vector, or several numbers")
-        return Part("number", lambda rows: np.sqrt(sum(np.square(each(rows)) for each in parts)))
+        if len(arguments) > 1:
+            return np.sqrt(sum(np.square(self.numbers(each, rows)) for each in arguments))
+        value = self.value(arguments[0], rows)
+        if _kind(value) != "vector":
+            raise self.wrong(f"norm(): '{self.text(arguments[0])}' is no vector")
+        block = np.asarray(value, np.float64)
+        return np.sqrt(np.einsum("ij,ij->i", block, block))
 
-    def call_every(self, arguments: list[ast.expr], depth: int) -> Part:
+    def call_every(self, arguments: list[ast.expr], rows: slice) -> Any:
         """Return whether a particle is one in n, by its number."""
-        self.require(arguments, "every", 1)
-        step = self.part(arguments[0], depth).constant
+        step = self.value(arguments[0], rows)
         if type(step) is not int or step < 1:
             raise self.wrong("every() takes a whole number from 1: every 10")
-        index = self.column("index").of
-        return Part("truth", lambda rows: index(rows) % step == 0)
+        return self.column("index")[rows] % step == 0
 
-    def call_random(self, arguments: list[ast.expr], depth: int) -> Part:
+    def call_random(self, arguments: list[ast.expr], rows: slice) -> Any:
         """Return whether a particle is in a share that a hash of its number and a seed picks."""
         if len(arguments) not in (1, 2):
             raise self.wrong("random() takes the share to keep and a seed: random(0.1, 7)")
-        given = [self.part(each, depth).constant for each in arguments]
-        share, seed = given[0], given[1] if len(given) > 1 else SEED
+        share, seed = [*(self.value(each, rows) for each in arguments), SEED][:2]
         if not isinstance(share, (int, float)) or not 0.0 <= share <= 1.0:
             raise self.wrong("random() takes the share to keep, 0 to 1: random 0.1")
         if type(seed) is not int or not 0 <= seed < 2**32:
             raise self.wrong("random(): the seed is a whole number of 0 to 4294967295")
-        index = self.column("index").of
-        return Part("truth", lambda rows: _uniform(index(rows), seed) < share)
+        return _uniform(self.column("index")[rows], seed) < share
 
-    def call_connected(self, arguments: list[ast.expr], depth: int) -> Part:
+    def call_connected(self, arguments: list[ast.expr]) -> NDArray[np.bool_]:
         """Return whether bonds connect a particle to one that fulfils a condition, or it does."""
         if len(arguments) not in (1, 2):
             raise self.wrong("connected() takes a condition, and how many bonds may lie between")
-        most = None if len(arguments) == 1 else self.part(arguments[1], depth).constant
-        if len(arguments) == 2 and (type(most) is not int or not 1 <= most <= MOST_STEPS):
-            raise self.wrong(f"connected(): the number of bonds is 1 to {MOST_STEPS:,}")
-        found = connected(self.whole_truth(arguments[0], depth), self.pairs(), most)
-        return Part("truth", lambda rows: found[rows])
+        most = self.value(arguments[1], slice(0, 0)) if len(arguments) == 2 else None
+        if len(arguments) == 2 and (type(most) is not int or not 1 <= most <= MAX_LINKS):
+            raise self.wrong(f"connected(): the number of bonds is 1 to {MAX_LINKS:,}")
+        return connected(self.truth_of_all(arguments[0]), self.pairs(), most)
 
-    def call_bonded(self, arguments: list[ast.expr], depth: int) -> Part:
+    def call_bonded(self, arguments: list[ast.expr]) -> NDArray[np.bool_]:
         """Return whether a particle has a bond to one that fulfils a condition."""
-        self.require(arguments, "bonded", 1)
-        found = neighbours(self.whole_truth(arguments[0], depth), self.pairs())
-        return Part("truth", lambda rows: found[rows])
+        return neighbours(self.truth_of_all(arguments[0]), self.pairs())
 
-    def whole_truth(self, node: ast.expr, depth: int) -> NDArray[np.bool_]:
+    def truth_of_all(self, node: ast.expr) -> NDArray[np.bool_]:
         """Return a condition of all particles, bool (N,)."""
-        import numpy as np
-
-        count, of = self.source.count, self.truth(node, depth)
-        with np.errstate(all="ignore"):
-            return np.array(np.broadcast_to(of(slice(0, count)), (count,)), np.bool_)
+        count = self.source.count
+        return np.array(np.broadcast_to(self.truth(node, slice(0, count)), (count,)), np.bool_)
 
     def pairs(self) -> NDArray[Any]:
         """Return the bonds of all particles."""
@@ -675,54 +556,34 @@ class _Compiler:
         except SceneError as error:
             raise self.wrong(str(error)) from None
 
-    def require(self, arguments: list[ast.expr], name: str, count: int) -> None:
-        """Refuse another number of arguments."""
-        if len(arguments) != count:
-            raise self.wrong(
-                f"{name}() takes {count} argument{'s'[: count - 1]}, not {len(arguments)}"
-            )
 
-
-_OTHER_NAMES = {
-    "absolute": "abs",
-    "fabs": "abs",
-    "ln": "log",
-    "minimum": "min",
-    "maximum": "max",
-    "length": "norm",
-    "mag": "norm",
-    "average": "mean",
-}
-
-_NODES: dict[type[ast.expr], Callable[[_Compiler, Any, int], Part]] = {
-    ast.Name: _Compiler.name,
-    ast.Attribute: _Compiler.attribute,
-    ast.Subscript: _Compiler.subscript,
-    ast.Constant: _Compiler.constant,
-    ast.List: _Compiler.items,
-    ast.Tuple: _Compiler.items,
-    ast.Set: _Compiler.items,
-    ast.BinOp: _Compiler.binary,
-    ast.UnaryOp: _Compiler.unary,
-    ast.BoolOp: _Compiler.boolean,
-    ast.Compare: _Compiler.comparison,
-    ast.IfExp: _Compiler.choice,
-    ast.Call: _Compiler.call,
+_NODES: dict[type[ast.expr], Callable[[_Evaluator, Any, slice], Any]] = {
+    ast.Name: _Evaluator.name,
+    ast.Attribute: _Evaluator.attribute,
+    ast.Subscript: _Evaluator.subscript,
+    ast.Constant: _Evaluator.constant,
+    ast.List: _Evaluator.items,
+    ast.Tuple: _Evaluator.items,
+    ast.Set: _Evaluator.items,
+    ast.BinOp: _Evaluator.binary,
+    ast.UnaryOp: _Evaluator.unary,
+    ast.BoolOp: _Evaluator.boolean,
+    ast.Compare: _Evaluator.comparison,
+    ast.IfExp: _Evaluator.choice,
+    ast.Call: _Evaluator.call,
 }
 
 
-def _constant(value: float) -> Part:
-    return Part("number", lambda rows: value, value)
-
-
-def _is_two(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value == 2
+def _chain(function: Callable[..., Any], values: list[Any]) -> Any:
+    """Return a function of two values applied from left to right."""
+    result = values[0]
+    for value in values[1:]:
+        result = function(result, value)
+    return result
 
 
 def _uniform(index: NDArray[np.int64], seed: int) -> NDArray[np.float64]:
     """Return a number in [0, 1) for each index: a hash (splitmix64), the same everywhere."""
-    import numpy as np
-
     word = (index.astype(np.uint64) + np.uint64(1 + (seed << 31))) * np.uint64(0x9E3779B97F4A7C15)
     word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
