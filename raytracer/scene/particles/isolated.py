@@ -1,30 +1,31 @@
-"""Reading in a process of its own, for libraries that hang or end the process over damaged files.
+"""Reading in a separate process, for libraries that hang or end the process over damaged files.
 
-A reader that needs a library (`registry.LIBRARIES`) runs in a worker. It gets the descriptor of a
-file, keeps its source, and answers what the source here is asked; large arrays come back in shared
-memory. The kernel ends a worker that takes too long, also in compiled code and when this process
-has ended. A worker that has answered is used for the next file, which makes frame after frame fast.
+A reader that needs a library (`registry.LIBRARIES`) runs in a worker, which receives the descriptor
+of a file, keeps its source, and answers the calls of the source here. The kernel ends a worker that
+takes too long, also in compiled code and when this process has ended. A worker serves one file
+after another, so that a library is imported once for all frames.
 """
 
 from __future__ import annotations
 
 import atexit
-import mmap
 import os
 import pickle
+import select
 import signal
 import socket
 import subprocess
 import sys
+import time
 import weakref
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
 from math import isfinite
-from multiprocessing.connection import Connection
-from multiprocessing.reduction import recv_handle, send_handle
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import numpy as np
 
 from raytracer.errors import NO_MEMORY, DataFileError, MemoryNeedError, UserError, shown
 from raytracer.files import inputs
@@ -36,7 +37,6 @@ from raytracer.scene.particles.source import Particles, ParticleSource, Value
 from raytracer.warning import collected, warn
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from raytracer.scene.particles.labels import Labels
@@ -46,38 +46,28 @@ T = TypeVar("T")
 TIMEOUT_VARIABLE = "RAYTRACER_READ_TIMEOUT"
 """Environment variable: seconds that a library may take over a file; 0 is no limit."""
 
-LEAST_SECONDS = 120.0
+MIN_LIMIT = 120.0
 """Seconds that a library may take over any file: also on a machine that is busy."""
 
-SLOWEST = 1e5
+MIN_SPEED = 1e5
 """Bytes in a second that a library reads at least; those here read more than ten times as many."""
 
 IDLE_SECONDS = 30.0
-"""Seconds without a question after which a worker ends."""
+"""Seconds without a request after which a worker ends."""
 
-SHARED_BYTES = 1 << 16
-"""Size from which an array comes back in shared memory."""
+HEAD = 8
+"""Bytes that state the length of a request."""
 
 
-class Question(NamedTuple):
-    """What a worker is asked.
-
-    Args:
-        operation: name of a method of `_Server`.
-        arguments: of the method.
-        limit: seconds that it may take; 0 is no limit.
-    """
-
-    operation: str
-    arguments: tuple[Any, ...]
-    limit: float
+Request = tuple[str, tuple[Any, ...], float]
+"""Name and arguments of a method of `_Server`, and the seconds that it may take; 0 is no limit."""
 
 
 class Answer(NamedTuple):
-    """What a worker answers.
+    """The answer of a worker.
 
     Args:
-        value: of the method.
+        value: of the operation.
         error: that it raised, or None.
         notes: of the source, that are new.
         read: further files that were opened, with their names in messages.
@@ -99,10 +89,12 @@ class _EndedError(Exception):
 
 
 class _Worker:
-    """A process that answers questions, one after another."""
+    """A process that answers requests, one after another."""
 
     def __init__(self) -> None:
-        ours, theirs = socket.socketpair()
+        self._socket, theirs = socket.socketpair()
+        self._answers = self._socket.makefile("rb")
+        self.used = time.monotonic()
         with theirs:
             descriptor = theirs.fileno()
             self._process = subprocess.Popen(
@@ -110,48 +102,49 @@ class _Worker:
                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                 pass_fds=(descriptor,),
             )  # fmt: skip
-        self._connection = Connection(ours.detach())
 
     @property
-    def is_alive(self) -> bool:
-        return self._process.poll() is None
+    def is_ready(self) -> bool:
+        """Whether it is there, and will be for a while."""
+        rest = IDLE_SECONDS - (time.monotonic() - self.used)
+        return rest > IDLE_SECONDS / 2 and self._process.poll() is None
 
-    def ask(self, question: Question, descriptor: int | None = None) -> Answer:
-        """Return the answer; `descriptor` of a file goes with the question. Raises _EndedError."""
+    def ask(self, request: Request, descriptor: int | None = None) -> Answer:
+        """Return the answer to a request. Raises _EndedError: the worker has ended."""
         try:
-            self.tell(question)
-            if descriptor is not None:
-                send_handle(self._connection, descriptor, self._process.pid)
-            data, buffers = self._connection.recv()
-            buffers = [self._shared(each) if isinstance(each, int) else each for each in buffers]
-        except (EOFError, OSError):
+            self.send(request, descriptor)
+            data, sizes = pickle.load(self._answers)
+            buffers = [np.empty(size, np.uint8) for size in sizes]
+            if any(self._answers.readinto(each.data) < len(each) for each in buffers):
+                raise EOFError
+        except (EOFError, OSError, pickle.UnpicklingError):
             raise _EndedError(self.end()) from None
         except BaseException:  # Ctrl-C: an answer may be half received
             self.end(kill=True)
             raise
+        self.used = time.monotonic()
         answer: Answer = pickle.loads(data, buffers=buffers)
         return answer
 
-    def tell(self, question: Question) -> None:
-        """Ask what has no answer."""
-        self._connection.send(question)
+    def send(self, request: Request, descriptor: int | None = None) -> None:
+        """Send a request, and the descriptor of a file with it."""
+        data = pickle.dumps(request)
+        head = len(data).to_bytes(HEAD, "little")
+        if descriptor is None:
+            self._socket.sendall(head)
+        else:
+            socket.send_fds(self._socket, [head], [descriptor])
+        self._socket.sendall(data)
 
     def end(self, kill: bool = False) -> int:
         """End the process, if it does not end by itself; returns its exit code."""
-        self._connection.close()
+        self._answers.close()
+        self._socket.close()
         if not kill:
             with suppress(subprocess.TimeoutExpired):
                 return self._process.wait(1.0)
         self._process.kill()
         return self._process.wait()
-
-    def _shared(self, size: int) -> mmap.mmap:
-        """Return memory of the worker; its pages are there at once, so that they are counted."""
-        descriptor = recv_handle(self._connection)
-        try:
-            return mmap.mmap(descriptor, size, mmap.MAP_SHARED | getattr(mmap, "MAP_POPULATE", 0))
-        finally:
-            os.close(descriptor)
 
 
 _idle: list[_Worker] = []
@@ -163,53 +156,49 @@ def _end_all() -> None:
         _idle.pop().end(kill=True)
 
 
-def _taken() -> _Worker:
+def _available() -> _Worker:
     """Return a worker that nobody uses."""
     while _idle:
         with suppress(IndexError):  # another thread was faster
             worker = _idle.pop()
-            if worker.is_alive:
+            if worker.is_ready:
                 return worker
-            worker.end()
+            worker.end(kill=True)
     return _Worker()
 
 
-class _Isolated:
+class _IsolatedFile:
     """A file in a worker.
 
     Args:
         file: the file, open.
-        what: what messages call its format.
+        what: name of its format in messages.
     """
 
     def __init__(self, file: OpenFile, what: str) -> None:
         self._file, self._what = file, what
         self._limit = time_limit(file.size)
-        self._worker: _Worker | None = _taken()
-        opening = _folder(), file.path, file.source, file.is_standard_input, what
-        try:
-            self._worker.ask(Question("open", opening, 0.0), file.file.fileno())
-        except _EndedError:  # it had waited for too long
-            self._worker = _Worker()
-            self.ask("open", *opening, descriptor=file.file.fileno())
+        self._worker: _Worker | None = _available()
+        folder = None
+        with suppress(OSError):  # the current folder may have been removed
+            folder = Path.cwd()
+        opening = folder, file.path, file.source, file.is_standard_input, what
+        self.ask("open", *opening, descriptor=file.file.fileno())
 
     def ask(self, operation: str, *arguments: Any, descriptor: int | None = None) -> Answer:
-        """Return what the worker answers; `descriptor` of a file goes with the question.
+        """Return the answer of the worker; `descriptor` of a file goes with the request.
 
         Raises:
             UserError: the file is damaged, of another format, or takes too long.
         """
         if self._worker is None:
             raise self._failure(1)
-        question = Question(operation, arguments, self._limit or 0.0)
+        worker, self._worker = self._worker, None
         try:
-            answer = self._worker.ask(question, descriptor)
+            answer = worker.ask((operation, arguments, self._limit or 0.0), descriptor)
         except _EndedError as ended:
-            self._worker = None
             raise self._failure(ended.code) from None
-        except BaseException:
-            self._worker = None
-            raise
+        self._worker = worker
         for path, name in answer.read:
             with opened(path, name):  # which notes that it is an input
                 pass
@@ -220,11 +209,11 @@ class _Isolated:
         return answer
 
     def close(self) -> None:
-        """Let others use the worker."""
+        """Leave the worker to others."""
         worker, self._worker = self._worker, None
         if worker is not None:
             try:
-                worker.tell(Question("close", (), 0.0))
+                worker.send(("close", (), 0.0))
                 _idle.append(worker)
             except (OSError, ValueError):  # it has ended
                 worker.end(kill=True)
@@ -240,26 +229,18 @@ class _Isolated:
         return DataFileError(f"{self._file.source}: is damaged, or no {self._what} file")
 
 
-def _folder() -> Path | None:
-    """Return the current folder; None if it is there no more."""
-    try:
-        return Path.cwd()
-    except OSError:
-        return None
-
-
 def call(file: OpenFile, function: Callable[[OpenFile], T], what: str) -> T:
-    """Return what a function of a module says of a file, called in a process of its own.
+    """Return the result of a function of a module, called with a file in a worker.
 
     Args:
         file: the file.
         function: of a module, by its name; it gets the file.
-        what: what messages call the format.
+        what: name of the format in messages.
 
     Raises:
         UserError: that of the function, or the file is damaged, or takes too long.
     """
-    isolated = _Isolated(file, what)
+    isolated = _IsolatedFile(file, what)
     try:
         result: T = isolated.ask("call", function.__module__, function.__name__).value
     finally:
@@ -267,73 +248,72 @@ def call(file: OpenFile, function: Callable[[OpenFile], T], what: str) -> T:
     return result
 
 
-def _asked(name: str) -> Any:
-    """Return a property that has the value of that of the source in the worker."""
+def _remote(name: str) -> Any:
+    """Return a property with the value of that of the source in the worker."""
     return property(lambda source: source.value(name))
 
 
 class IsolatedSource(ParticleSource):
-    """The source of a file in a worker: it asks there, and keeps what it was told.
+    """The source of a file in a worker; values of properties are kept.
 
     Args:
         file: the file, open.
         module: below this folder; see `registry.Format`.
         variant: for its source.
-        what: what messages call the format.
-        atoms: their number, where the topology alone says it.
+        what: name of the format in messages.
+        atoms: their number, where the topology alone states it.
     """
 
     def __init__(
         self, file: OpenFile, module: str, variant: str, what: str, atoms: int | None = None
     ) -> None:
         super().__init__(file, variant)
-        self._isolated = _Isolated(file, what)
+        self._isolated = _IsolatedFile(file, what)
         weakref.finalize(self, self._isolated.close)
         self._known: dict[str, Any] = {}
         self._ask("source", f"{__package__}.{module}", variant, atoms)
 
-    columns = _asked("columns")
-    count = _asked("count")
-    frames = _asked("frames")
-    box = _asked("box")
-    gravity = _asked("gravity")
-    further_files = _asked("further_files")
-    time = _asked("time")
-    bonds = _asked("bonds")
-    bond_columns = _asked("bond_columns")
-    has_pieces = _asked("has_pieces")
-    surrounded = _asked("surrounded")
+    columns = _remote("columns")
+    count = _remote("count")
+    frames = _remote("frames")
+    box = _remote("box")
+    gravity = _remote("gravity")
+    further_files = _remote("further_files")
+    time = _remote("time")
+    bonds = _remote("bonds")
+    bond_columns = _remote("bond_columns")
+    has_pieces = _remote("has_pieces")
+    surrounded = _remote("surrounded")
 
     def value(self, name: str) -> Any:
         """Return the value of a property."""
         if name not in self._known:
-            self._known[name] = self._ask("value", name)
+            self._known[name] = self._ask("member", name)
         return self._known[name]
 
-    def frame_starts(self) -> NDArray[np.int64] | Sequence[int]:
-        found: NDArray[np.int64] | Sequence[int] = self._ask("method", "frame_starts")
-        return found
+    def frame_starts(self) -> Any:
+        return self._ask("member", "frame_starts")
 
     def go_to(self, frame: int) -> None:
         super().go_to(frame)
         self._known.clear()
-        self._ask("method", "go_to", frame)
+        self._ask("member", "go_to", frame)
 
     def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
-        found: dict[str, NDArray[Any]] = self._ask("method", "load", list(names))
-        return found
+        columns: dict[str, NDArray[Any]] = self._ask("member", "load", list(names))
+        return columns
 
     def particles(self, names: Mapping[str, str]) -> Particles:
-        found: Particles = self._ask("particles", dict(names), list(self.also))
-        return found
+        particles: Particles = self._ask("particles", dict(names), list(self.also))
+        return particles
 
     def labels_of_atoms(self) -> Labels | None:
-        found: Labels | None = self._ask("method", "labels_of_atoms")
-        return found
+        labels: Labels | None = self._ask("member", "labels_of_atoms")
+        return labels
 
     def row(self, index: int, count: int, used: Container[str]) -> Iterator[tuple[str, Value]]:
         left_out = {name for name in self.columns if name in used}
-        yield from self._ask("row", index, count, left_out)
+        yield from self._ask("member", "row", index, count, left_out)
 
     def _ask(self, operation: str, *arguments: Any) -> Any:
         answer = self._isolated.ask(operation, *arguments)
@@ -349,7 +329,7 @@ def time_limit(size: int) -> float | None:
     """
     text = os.environ.get(TIMEOUT_VARIABLE, "").strip()
     if not text:
-        return LEAST_SECONDS + size / SLOWEST
+        return MIN_LIMIT + size / MIN_SPEED
     try:
         seconds = float(text)
     except ValueError:
@@ -362,75 +342,76 @@ def time_limit(size: int) -> float | None:
 
 
 class _Server:
-    """What a worker does: each operation of a question is a method."""
+    """The operations of a worker, a method each."""
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+    def __init__(self, descriptor: int) -> None:
+        self._socket = socket.socket(fileno=descriptor)
+        self._answers = self._socket.makefile("wb")
         self._file: OpenFile | None = None
-        self._source: ParticleSource | None = None
+        self._source: Any = None
         self._name = self._what = ""
 
     def serve(self) -> None:
-        """Answer until there is nobody who asks."""
-        with suppress(EOFError, OSError):
-            while self._connection.poll(IDLE_SECONDS):
-                question: Question = self._connection.recv()
-                if question.operation == "close":
-                    self._close()
-                    continue
-                signal.setitimer(signal.ITIMER_REAL, question.limit)
-                self._send(self._answer(question))
-                signal.setitimer(signal.ITIMER_REAL, 0.0)
+        """Answer until no more requests come."""
+        while select.select([self._socket], [], [], IDLE_SECONDS)[0]:
+            head, descriptors, _, _ = socket.recv_fds(self._socket, HEAD, 1)
+            if not head:  # the other process has ended
+                return
+            size = int.from_bytes(head, "little")
+            operation, arguments, limit = pickle.loads(self._socket.recv(size, socket.MSG_WAITALL))
+            if operation == "close":
+                self._close()
+                continue
+            signal.setitimer(signal.ITIMER_REAL, limit)
+            self._send(self._answer(operation, (*descriptors, *arguments)))
+            signal.setitimer(signal.ITIMER_REAL, 0.0)
 
     def open(
-        self, folder: Path | None, path: Path, source: str, is_standard_input: bool, what: str
+        self,
+        descriptor: int,
+        folder: Path | None,
+        path: Path,
+        source: str,
+        is_standard_input: bool,
+        what: str,
     ) -> None:
-        """Take a file, whose descriptor follows."""
+        """Take a file."""
         self._close()
         if folder is not None:
             with suppress(OSError):
                 os.chdir(folder)
         self._name, self._what = source, what
-        self._file = reopened(recv_handle(self._connection), path, source)
+        self._file = reopened(descriptor, path, source)
         self._file.is_standard_input = is_standard_input
 
     def source(self, module: str, variant: str, atoms: int | None) -> None:
         """Make the source of the file."""
-        found: Any = import_module(module)
-        make: Callable[[OpenFile, str], ParticleSource]
-        make = getattr(found, "opened_source", None) or found.Source
+        reader: Any = import_module(module)
+        make = getattr(reader, "opened_source", None) or reader.Source
         assert self._file is not None
         self._file.atoms = None if atoms is None else lambda: atoms
         self._source = make(self._file, variant)
 
-    def value(self, name: str) -> Any:
-        """Return a property of the source."""
-        return getattr(self._source, name)
+    def member(self, name: str, *arguments: Any) -> Any:
+        """Return a property of the source, or the result of a method."""
+        member = getattr(self._source, name)
+        result = member(*arguments) if callable(member) else member
+        return list(result) if isinstance(result, Iterator) else result
 
-    def method(self, name: str, *arguments: Any) -> Any:
-        """Call a method of the source."""
-        return getattr(self._source, name)(*arguments)
-
-    def particles(self, names: Mapping[str, str], also: Sequence[str]) -> Particles:
+    def particles(self, names: Mapping[str, str], also: Sequence[str]) -> Any:
         """Return the spheres, with further columns."""
-        assert self._source is not None
         self._source.also = also
         return self._source.particles(names)
-
-    def row(self, index: int, count: int, used: Container[str]) -> list[tuple[str, Value]]:
-        """Return the values of one particle."""
-        assert self._source is not None
-        return list(self._source.row(index, count, used))
 
     def call(self, module: str, function: str) -> Any:
         """Call a function with the file."""
         return getattr(import_module(module), function)(self._file)
 
-    def _answer(self, question: Question) -> Answer:
+    def _answer(self, operation: str, arguments: tuple[Any, ...]) -> Answer:
         value, error = None, None
         with collected() as warnings:
             try:
-                value = getattr(self, question.operation)(*question.arguments)
+                value = getattr(self, operation)(*arguments)
             except UserError as problem:  # whose frames would keep a library's file open
                 error = problem.with_traceback(None)
                 error.__cause__ = error.__context__ = None
@@ -448,36 +429,27 @@ class _Server:
         if isinstance(problem, Exception) and is_lack_of_memory(problem):
             return MemoryNeedError(f"{self._name}: {NO_MEMORY}")
         try:
-            said = getattr(problem, "strerror", None) or problem  # without number and name
-            text = str(said).strip().partition("\n")[0]
+            reason = getattr(problem, "strerror", None) or problem  # without number and name
+            text = str(reason).strip().partition("\n")[0]
         except Exception:  # an exception that cannot be printed
             text = ""
         why = shown(text or type(problem).__name__, 160)
         return DataFileError(f"{self._name}: is damaged, or no {self._what} file ({why})")
 
     def _send(self, answer: Answer) -> None:
-        """Send an answer, its large arrays as descriptors of shared memory."""
+        """Send an answer, and its arrays after it."""
         buffers: list[pickle.PickleBuffer] = []
         data = pickle.dumps(answer, 5, buffer_callback=buffers.append)
-        views = [buffer.raw() for buffer in buffers]
-        large = [view for view in views if view.nbytes >= SHARED_BYTES]
+        arrays = [buffer.raw() for buffer in buffers]
+        sizes = [array.nbytes for array in arrays]
         try:
-            require_room(self._name, sum(view.nbytes for view in large))
+            require_room(self._name, sum(sizes))
         except MemoryNeedError as error:
             return self._send(answer._replace(value=None, error=error))
-        self._connection.send(
-            # Arrays of bytes, and not bytes, so that what is made of them can be written to.
-            (data, [v.nbytes if v.nbytes >= SHARED_BYTES else bytearray(v) for v in views])
-        )
-        for view in large:
-            descriptor = _anonymous()
-            try:
-                while view:
-                    view = view[os.write(descriptor, view[: 1 << 30]) :]
-                send_handle(self._connection, descriptor, os.getppid())
-            finally:
-                os.close(descriptor)
-        return None
+        pickle.dump((data, sizes), self._answers)
+        for array in arrays:
+            self._answers.write(array)
+        return self._answers.flush()
 
     def _close(self) -> None:
         self._source = None
@@ -486,18 +458,8 @@ class _Server:
             self._file = None
 
 
-def _anonymous() -> int:
-    """Return the descriptor of a new file that has no name and is in memory, where that exists."""
-    if hasattr(os, "memfd_create"):
-        return os.memfd_create("array")
-    from tempfile import TemporaryFile
-
-    with TemporaryFile() as file:
-        return os.dup(file.fileno())
-
-
 def main(descriptor: int) -> None:
-    """Answer questions that come from a socket."""
+    """Answer requests that come from a socket."""
     import warnings
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that asks decides
@@ -505,4 +467,5 @@ def main(descriptor: int) -> None:
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGALRM])
     warnings.simplefilter("ignore")
     loaded.is_isolated = True
-    _Server(Connection(descriptor)).serve()
+    with suppress(EOFError, OSError):
+        _Server(descriptor).serve()

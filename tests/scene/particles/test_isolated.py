@@ -241,7 +241,7 @@ def test_a_worker_is_used_again_and_replaced(tmp_path: Path, fresh_workers: None
     (worker,) = isolated._idle
     read(path)
     assert isolated._idle == [worker]
-    worker._connection.close()  # it ends by itself, as one that had nothing to do
+    worker.used -= isolated.IDLE_SECONDS  # it ends by itself, as one that had nothing to do
     read(path)
     assert worker not in isolated._idle
     (worker,) = isolated._idle
