@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError
 from raytracer.scene.animation import CENTER
-from raytracer.scene.particles.read import reopened
+from raytracer.scene.particles.read import source_of
 from raytracer.scene.scene import Scene, SphereSet
 
 IDS = ("id", "ids", "identifier", "particle_id", "particleids", "particle_identifier")
@@ -54,7 +54,7 @@ def _row(spheres: SphereSet, number: int) -> int | None:
     if spheres.file is None:
         return number
     file = spheres.file
-    with reopened(file) as source:
+    with source_of(file) as source:
         name = next((each for each in source.columns if each.lower() in IDS), None)
         if name is None:
             return number

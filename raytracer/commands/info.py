@@ -80,13 +80,12 @@ def of_data(name: str, options: dict[str, Any]) -> dict[str, Any]:
     """Return what a scene or particle file holds, and what of it would be drawn."""
     from raytracer.commands.scene import contents_of
     from raytracer.scene.load import is_scene
-    from raytracer.scene.particles.data_file import split_inner
-    from raytracer.scene.particles.read import of_series
+    from raytracer.scene.particles.data_file import DataFile, split_inner
     from raytracer.scene.source import Source
 
     path, frame = scene_path(name), options["frame"]
     source = Source.of(path, **options)
-    files = _files_of(path) if is_scene(path) else [of_series(path, name, frame).path]
+    files = _files_of(path) if is_scene(path) else [DataFile.at(path, frame).named]
     sizes = {str(each): _size(each) for each in files}
     if sum(sizes.values()) > WHOLE_BYTES:
         data = {each: _head_of(Path(each), source) for each in sizes}
@@ -139,10 +138,8 @@ def _head_of(path: Path, source: Source) -> dict[str, Any]:
     from raytracer.scene.particles.summary import summary
 
     path, inner = split_inner(path)
-    with opened(path) as file:
-        file.ending = source.ending
-        data = DataFile.of(file, inner, source.frame, source.topology)
-        return summary(data, whole=False)
+    file = DataFile(path, None, inner, source.frame, ending=source.ending, topology=source.topology)
+    return summary(file, whole=False)
 
 
 MOVIES = (".mp4", ".m4v", ".mov", ".mkv", ".webm")

@@ -63,13 +63,10 @@ class OpenFile:
         source: its name in messages.
 
     Attributes:
-        ending: the ending that says its format, where the user states it; "" leaves it to the name
-            and the content.
         atoms: returns the number of atoms that the topology lists, for formats that do not say it;
             None where there is no topology.
     """
 
-    ending = ""
     atoms: Callable[[], int] | None = None
 
     def __init__(self, file: BufferedReader, path: Path, source: str) -> None:

@@ -339,7 +339,7 @@ class Columns(Mapping[str, "NDArray[Any]"]):
     @contextmanager
     def _open(self) -> Iterator[ParticleSource]:
         """Open the file of the set again."""
-        from raytracer.scene.particles.read import reopened
+        from raytracer.scene.particles.read import source_of
 
         if self._data.origin is not None:
             yield self._data.origin
@@ -352,7 +352,7 @@ class Columns(Mapping[str, "NDArray[Any]"]):
             )
         if problem := file.problem():
             raise SceneError(f"{self._spheres.source}: {problem}")
-        with reopened(file) as found:
+        with source_of(file) as found:
             yield found
 
     def _read(self, name: str) -> NDArray[Any] | Texts:

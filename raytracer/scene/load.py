@@ -32,18 +32,10 @@ from raytracer.scene.inferred import making_set
 from raytracer.scene.lights import LIGHTS, Light
 from raytracer.scene.materials import DEFAULT, MATERIALS, AnyMaterial
 from raytracer.scene.particles.compressed import is_compressed, stem
-from raytracer.scene.particles.data_file import may_be_series, split_inner
-from raytracer.scene.particles.read import (
-    OneFile,
-    Wanted,
-    frame_count,
-    of_series,
-    read,
-    read_open,
-)
+from raytracer.scene.particles.read import Wanted, read
 from raytracer.scene.particles.registry import by_content, is_database, start_of
 from raytracer.scene.presets import PRESETS
-from raytracer.scene.scene import PARTS, CapsuleSet, Scene, SphereSet, class_of
+from raytracer.scene.scene import PARTS, CapsuleSet, Scene, SolidSet, SphereSet, class_of
 from raytracer.scene.source import SCENE_SUFFIXES, Source, ending_of
 from raytracer.scene.transform import Transform
 from raytracer.scene.views import up_of_data
@@ -83,10 +75,10 @@ _TEXT = r"""\"""(?:\\.|[^\\])*?\"""|'''.*?'''|"(?:\\.|[^"\\\n])*+"|'[^'\n]*+'|#[
 TOKENS = re.compile(rf"(?P<deep>{_DEEP})|[\w-]++|{_TEXT}", re.DOTALL)
 """Long keys, and all in which there is none: words, texts, comments."""
 
-MOST_HINTS = 10
+MAX_HINTS = 10
 """Most problems for which the nearest name is searched: each search reads all names."""
 
-MOST_PATH = 200
+MAX_PATH = 200
 """Longest path of a data file that a notice shows whole."""
 
 
@@ -138,33 +130,26 @@ def load_file(source: Source, frame: int | None = None, columns: Sequence[str] =
     Raises:
         UserError: the file, or a data file that it names, is missing or wrong.
     """
-    target = source.scene
-    one = OneFile(target, str(target), frame)
-    if may_be_series(target, frame):
-        one = of_series(*one[:3])
-    target, inner = split_inner(one.path)
+    file = source.file(frame)
     with (
-        opened(target, error=SceneError, standard_input=True) as file,
-        naming(file.source),
+        opened(file.path, error=SceneError, standard_input=True) as stream,
+        naming(stream.source),
     ):
-        file.ending = source.ending
-        suffix = scene_suffix(file)
+        suffix = scene_suffix(stream, file.ending)
         if suffix:
-            if source.topology is not None:
+            if file.topology is not None:
                 raise UserError(
                     "topology: goes with the path of a trajectory; in a scene file, set topology "
                     "in [[spheres]]"
                 )
-            return compose(read_table(file, suffix), Path(file.source), frame, columns)
+            values = read_table(stream, suffix)
+            check(values, stream.source)
+            return _Composer(values, Path(stream.source), frame, columns).scene()
         with making_set("spheres"):
-            data = read_open(
-                file, others=SCENE_SUFFIXES, inner=inner, topology=source.topology, frame=one.frame,
-                wanted=wanted_of(columns),
-            )  # fmt: skip
-            one.mark(data)
+            data = read(file, wanted=wanted_of(columns), stream=stream, others=SCENE_SUFFIXES)
             if data.is_empty:
                 raise DataFileError(
-                    f"{file.source}: holds no particles, so there is nothing to show"
+                    f"{stream.source}: holds no particles, so there is nothing to show"
                 )
             spheres = SphereSet.of_particles(data)
         up = up_of_data(data.box, data.gravity)
@@ -174,8 +159,8 @@ def load_file(source: Source, frame: int | None = None, columns: Sequence[str] =
             render=RenderSettings.of_particles(),
             background=Background.of_particles(),
             camera=None if up is None else Camera(up=up),
-            title=stem(target),
-            source=file.source,
+            title=stem(file.path),
+            source=stream.source,
         )
 
 
@@ -186,14 +171,18 @@ def _shape_of(spheres: SphereSet) -> Shape | None:
     return shape_of(spheres)
 
 
-def scene_suffix(file: OpenFile) -> str:
+def scene_suffix(file: OpenFile, ending: str = "") -> str:
     """Return the language of a scene file, of standard input by its first bytes; "" of particles.
 
     What is on standard input and is neither particles nor JSON is TOML.
+
+    Args:
+        file: the open file.
+        ending: that the user states; "" leaves it to name and content.
     """
-    if file.ending or not file.is_standard_input:
-        suffix = file.ending or file.path.suffix.lower()
-        if suffix == ".json" and not file.ending and is_database(start_of(file)):
+    if ending or not file.is_standard_input:
+        suffix = ending or file.path.suffix.lower()
+        if suffix == ".json" and not ending and is_database(start_of(file)):
             return ""
         return suffix if suffix in SCENE_SUFFIXES else ""
     start = start_of(file)
@@ -265,24 +254,6 @@ def _toml(text: str, source: str) -> dict[str, Any]:
         raise SceneError(f"{source}: is not TOML: {shown(str(error), 160)}") from None
 
 
-def compose(
-    values: Values, path: Path, frame: int | None = None, columns: Sequence[str] = ()
-) -> Scene:
-    """Make a scene of the values of a scene file.
-
-    Args:
-        values: as parsed from TOML or JSON.
-        path: the scene file; data files are relative to it.
-        frame: of each data file that holds several, before the one that the set says.
-        columns: names of columns to read with the spheres of its data files.
-
-    Raises:
-        UserError: with one line for each problem.
-    """
-    check(values, str(path))
-    return _Composer(values, path, frame, columns).scene()
-
-
 def check(values: Values, file: str) -> None:
     """Check names and kinds of all values of a scene file.
 
@@ -301,7 +272,7 @@ def check(values: Values, file: str) -> None:
         raise SceneError(*(f"{file}: {sentence}" for sentence in mistakes.sentences))
 
 
-OWN_WAYS = ("annotations", "arrows", "trails", "contacts", "shape")
+COMPOSED = ("annotations", "arrows", "trails", "contacts", "shape")
 """Parts of a scene that are not made of one table alone."""
 
 
@@ -330,22 +301,20 @@ class _Composer:
             UserError: with one line for each problem.
         """
         content = self.content
-        parts = {name: self.part(name) for name in PARTS if name not in OWN_WAYS}
+        parts = {name: self.part(name) for name in PARTS if name not in COMPOSED}
         parts |= {"lights": self.lights(), "materials": self.materials()}
         parts |= {"annotations": self.annotations(), **self.glyphs()}
         elements = self.elements()
         self.note_foreign()
-        made = [self.spheres(i, s, elements) for i, s in enumerate(content.get("spheres", ()))]
-        spheres = [s for s in made if s is not None]
-        solids: dict[str, Any] = {
+        sets: dict[str, Any] = {
             kind: [
                 made
-                for i, s in enumerate(content.get(kind, ()))
-                if (made := self.solids(kind, i, s)) is not None
+                for index, values in enumerate(content.get(kind, ()))
+                if (made := self.make_set(kind, index, values, elements)) is not None
             ]
-            for kind in SOLIDS
-            if content.get(kind)
+            for kind in SETS
         }
+        spheres: list[SphereSet] = sets.pop("spheres")
         if not self.problems:
             self.check_elements(elements)
         if self.frame is not None and not self.moves and not self.problems:
@@ -354,22 +323,22 @@ class _Composer:
             )
         if self.problems:
             raise SceneError(*(f"{self.path}: {p}" for p in self.problems))
-        if not any(each.count for sets in solids.values() for each in sets):
+        if not any(each.count for solids in sets.values() for each in solids):
             self.require_spheres(spheres)
         texts: Values = {name: content.get(name, "") for name in ("title", "caption")}
         if any(self.styles):
             spheres, scales, bonds = self.styled(spheres)
             texts["color_scales"] = [*scales, *(scale for each in bonds for scale in each.scales)]
             if bonds:
-                solids["capsules"] = [*solids.get("capsules", ()), *bonds]
-        return Scene(spheres=spheres, **solids, source=str(self.path), **texts, **parts)
+                sets["capsules"] += bonds
+        return Scene(spheres=spheres, **sets, source=str(self.path), **texts, **parts)
 
     def part(self, name: str) -> Any:
         """Make a part of the scene that is one object; None where nothing is said of it."""
         values = self.content.get(name, {} if name in ("background", "render", "tone") else None)
         if name == "environment" and values is not None and values.get("image") is not None:
             values = {**values, "image": str(self.path.parent / values["image"])}
-        return self.make_if("", class_of(PARTS[name]), values)
+        return self.make("", class_of(PARTS[name]), values)
 
     @cached_property
     def styles(self) -> list[SetStyle | None]:
@@ -399,12 +368,10 @@ class _Composer:
         wanted = [n for i in same if (style := self.styles[i]) for n in style.columns]
         names = values.get("arrays") or {}
         arrays = {part: name for part, name in names.items() if name is not None}
-        name, meaning = values["file"], values.get("labels")
-        wanted = [*self.wanted, *wanted]
-        source = data_of(values, self.path.parent)
+        source, name = data_of(values, self.path.parent), values["file"]
         data = read(
-            source.scene, arrays, elements, name, meaning, source.topology,
-            self.frame_of(source, name), wanted_of(wanted), source.ending,
+            source.file(self.frame_of(source, name), name), arrays, elements, values.get("labels"),
+            wanted_of([*self.wanted, *wanted]),
         )  # fmt: skip
         if len(same) > 1:
             self.read[key] = data
@@ -430,20 +397,18 @@ class _Composer:
     def note_foreign(self) -> None:
         """Say which data files lie outside of the scene's folder, before they are read."""
         folder = self.path.parent
-        sets = [each for kind in ("spheres", *SOLIDS) for each in self.content.get(kind, ())]
+        sets = [each for kind in SETS for each in self.content.get(kind, ())]
         names = (values.get(key) for values in sets for key in ("file", "topology"))
         outside = [name for name in dict.fromkeys(names) if name and is_outside(folder, name)]
         if outside:
-            listed = ", ".join(shown(name, MOST_PATH) for name in outside[:MOST_HINTS])
-            more = f" and {len(outside) - MOST_HINTS:,} more" if len(outside) > MOST_HINTS else ""
+            listed = ", ".join(shown(name, MAX_PATH) for name in outside[:MAX_HINTS])
+            more = f" and {len(outside) - MAX_HINTS:,} more" if len(outside) > MAX_HINTS else ""
             warn(f"{self.path}: reads outside of its folder: {listed}{more}")
 
-    def make_if(self, place: str, kind: Callable[..., Any], values: Values | None) -> Any:
-        """Make one object, or None where nothing is said of it."""
-        return None if values is None else self.make(place, kind, values)
-
-    def make(self, place: str, kind: Callable[..., Any], values: Values) -> Any:
-        """Make one object from the fields that were given; `place` replaces its own name."""
+    def make(self, place: str, kind: Callable[..., Any], values: Values | None) -> Any:
+        """Make one object of its fields, None of none; `place` replaces its own name."""
+        if values is None:
+            return None
         try:
             return kind(**values)
         except UserError as error:
@@ -460,7 +425,7 @@ class _Composer:
             return None
         from raytracer.scene.annotations import KINDS, Annotations, TextLabel
 
-        parts = {name: self.make_if(name, kind, said[name]) for name, kind in KINDS.items()}
+        parts = {name: self.make(name, kind, said[name]) for name, kind in KINDS.items()}
         lines = said["texts"] or ()
         texts = [self.make(f"texts[{i}]", TextLabel, line) for i, line in enumerate(lines)]
         return None if self.problems else Annotations(texts=texts, **parts)
@@ -530,20 +495,23 @@ class _Composer:
                     "and no file has such a label"
                 )
 
-    def spheres(self, index: int, values: Values, elements: dict[str, Element]) -> SphereSet | None:
-        """Make one sphere set."""
-        place = f"spheres[{index}]"
+    def make_set(
+        self, kind: str, index: int, values: Values, elements: dict[str, Element]
+    ) -> SphereSet | SolidSet | None:
+        """Make one set of spheres, capsules, cones or ellipsoids; kind: its key in the file."""
+        place = f"{kind}[{index}]"
         self.check_material(place, values)
-        problem = contradiction(values)
-        if problem:
+        if problem := contradiction(kind, values):
             self.problems.append(f"{place}{problem}")
             return None
         try:
             with making_set(place):
-                return self._spheres(index, values, elements)
+                if kind == "spheres":
+                    return self.spheres(index, values, elements)
+                return self.solids(kind, place, values)
         except UserError as error:
-            separator = "" if str(error).startswith(place) else ".file: "
-            self.problems.append(f"{place}{separator}{error}" if separator else str(error))
+            text = str(error)
+            self.problems.append(text if text.startswith(place) else f"{place}.file: {text}")
             return None
 
     def check_material(self, place: str, values: Values) -> None:
@@ -552,80 +520,56 @@ class _Composer:
         material = values.get("material", "default")
         if not (material == "default" or material in known or material in PRESETS):
             unknown = f"{place}.material: there is no material named '{shown(material)}'"
-            if len(self.problems) < MOST_HINTS:
+            if len(self.problems) < MAX_HINTS:
                 unknown += f"; {suggestion(material, [*known, 'default', *PRESETS])}"
             self.problems.append(unknown)
 
-    def solids(self, kind: str, index: int, values: Values) -> Any:
-        """Make one set of capsules, cones or ellipsoids. kind: its key in the file."""
-        place = f"{kind}[{index}]"
-        self.check_material(place, values)
-        for one, many in PAIRS:
-            if values.get(one) is not None and values.get(many) is not None:
-                self.problems.append(f"{place}.{many}: leave out either {one} or {many}")
-                return None
-        if values.get("file") is not None:
-            try:
-                values = self.with_arrays(kind, values)
-            except UserError as error:
-                self.problems.append(f"{place}.file: {error}")
-                return None
-        lacking = [
-            name
-            for name in SOLIDS[kind]
-            if values.get(name) is None and values.get(dict(PAIRS).get(name, name)) is None
-        ]
+    def solids(self, kind: str, place: str, values: Values) -> SolidSet | None:
+        """Make one set of solids."""
+        file = None if values.get("file") is None else self.path.parent / values["file"]
+        if file is not None:
+            from raytracer.scene.solid_files import arrays_of
+
+            stated = {many for one, many in PAIRS.items() if values.get(one) is not None}
+            values = {name: value for name, value in values.items() if value is not None}
+            arrays = arrays_of(file, kind)
+            values = {k: arrays[k] for k in arrays if k not in stated} | values
+        given = {name for name, value in values.items() if value is not None}
+        lacking = [name for name in SETS[kind] if not given & {name, PAIRS.get(name)}]
+        self.problems += [f"{place}.{name}: is missing" for name in lacking]
         if lacking:
-            self.problems += [f"{place}.{name}: is missing" for name in lacking]
             return None
-        try:
-            made = _solids(kind, place, values)
-        except UserError as error:
-            self.problems.append(str(error))
-            return None
-        if values.get("file") is not None:
-            made.file = self.path.parent / values["file"]
-        return made
+        solids: SolidSet = _inline(kind, place, values)
+        solids.file = file
+        return solids
 
-    def with_arrays(self, kind: str, values: Values) -> Values:
-        """Return the values of a set of solids with what its file holds beside them."""
-        from raytracer.scene.solid_files import arrays_of
-
-        arrays = arrays_of(self.path.parent / values["file"], kind)
-        said = {many for one, many in PAIRS if values.get(one) is not None}
-        found = {name: array for name, array in arrays.items() if name not in said}
-        return found | {name: value for name, value in values.items() if value is not None}
-
-    def _spheres(self, index: int, values: Values, elements: dict[str, Element]) -> SphereSet:
-        """Make one sphere set whose fields do not contradict each other."""
-        place = f"spheres[{index}]"
-        placed = values.get("transform")
-        options: dict[str, Any] = {
-            "material": values.get("material", "default"),
-            "transform": None if placed is None else Transform(**placed),
-            "color_space": values.get("color_space", "srgb"),
-            "opacity": plain_values(values).get("opacity"),
-        }
-        if values.get("file") is not None:
-            data = self.particles(index, values, elements)
-            if data.labels is not None:
-                self.labels.update(data.labels.names)
-            elif values.get("labels") is not None:
-                raise SceneError(f"{place}.labels: {values['file']} has no labels; leave it out")
-            given = plain_values(values)
-            if data.notes:
-                data = replace(data, notes=_left(data.notes, values))
-            return SphereSet.of_particles(data, given.get("radius"), given.get("color"), **options)
+    def spheres(self, index: int, values: Values, elements: dict[str, Element]) -> SphereSet:
+        """Make one sphere set."""
+        place, plain = f"spheres[{index}]", plain_values(values)
+        if values.get("centers") is not None:
+            spheres: SphereSet = _inline("spheres", place, plain)
+            return spheres
+        options = {name: plain[name] for name in OPTIONS if plain.get(name) is not None}
+        if "transform" in options:
+            options["transform"] = Transform(**options["transform"])
+        radius, color = plain.get("radius"), plain.get("color")
         if values.get("generate") is not None:
-            return _generated(place, plain_values(values), options)
-        return _inline(place, plain_values(values), options)
+            return _generated(place, values["generate"], radius, color, options)
+        data = self.particles(index, values, elements)
+        if data.labels is not None:
+            self.labels.update(data.labels.names)
+        elif values.get("labels") is not None:
+            raise SceneError(f"{place}.labels: {values['file']} has no labels; leave it out")
+        if data.notes:
+            data = replace(data, notes=_left(data.notes, values))
+        return SphereSet.of_particles(data, radius, color, **options)
 
     def frame_of(self, source: Source, name: str) -> int | None:
         """Return the frame to read of a data file: that of the whole scene, or the set's own.
 
         A set that states its frame stands still beside others that hold several.
         """
-        if self.frame is None or count_in(source, name) == 1:
+        if self.frame is None or source.count_frames(name) == 1:
             return source.frame
         if source.frame is not None and self.others_move:
             return source.frame
@@ -636,7 +580,7 @@ class _Composer:
     def others_move(self) -> bool:
         """Whether a set without a frame of its own has a file that holds several."""
         return any(
-            count_in(data_of(values, self.path.parent), values["file"]) > 1
+            data_of(values, self.path.parent).count_frames(values["file"]) > 1
             for values in self.content.get("spheres", ())
             if values.get("file") is not None and values.get("frame") is None
         )
@@ -651,11 +595,6 @@ def data_of(values: Values, folder: Path) -> Source:
         "" if said is None else ending_of(said),
         None if atoms is None else folder / atoms,
     )
-
-
-def count_in(source: Source, name: str) -> int:
-    """Return the number of frames of a data file; name: in messages."""
-    return frame_count(source.scene, name, source.ending, source.topology)
 
 
 STYLE_KEYS = (
@@ -734,16 +673,40 @@ OF_FILES = {
 """Keys of a set that go with a data file alone, and what they say."""
 
 
-def contradiction(values: Values) -> str | None:
+SETS: dict[str, tuple[str, ...]] = {
+    "spheres": (),
+    "capsules": ("starts", "ends", "radius"),
+    "cones": ("starts", "ends", "radius"),
+    "ellipsoids": ("centers", "semi_axes"),
+}
+"""Sets of a scene file, and the keys that each set of solids has."""
+
+PAIRS = {
+    "radius": "radii",
+    "end_radius": "end_radii",
+    "color": "colors",
+    "end_color": "end_colors",
+    "opacity": "opacities",
+    "orientation": "orientations",
+}
+"""Keys of a set with one value for all, and those with a value for each."""
+
+OPTIONS = ("material", "transform", "color_space", "opacity")
+"""Keys of a sphere set that are arguments of `SphereSet`, wherever its spheres come from."""
+
+
+def contradiction(kind: str, values: Values) -> str | None:
     """Return what makes no sense about a set, starting with the field, or None."""
-    sources = [n for n in ("centers", "file", "generate") if values.get(n) is not None]
-    if len(sources) != 1:
-        got = " and ".join(sources) or "none of them"
-        return f": needs one of centers, file and generate, got {got}"
-    for key, meaning in OF_FILES.items():
-        if values.get(key) is not None and sources != ["file"]:
-            return f".{key}: {meaning}, but the set has no file"
-    for one, many in (("radius", "radii"), ("color", "colors"), ("opacity", "opacities")):
+    sources = ["centers"]
+    if kind == "spheres":
+        sources = [n for n in ("centers", "file", "generate") if values.get(n) is not None]
+        if len(sources) != 1:
+            got = " and ".join(sources) or "none of them"
+            return f": needs one of centers, file and generate, got {got}"
+        for key, meaning in OF_FILES.items():
+            if values.get(key) is not None and sources != ["file"]:
+                return f".{key}: {meaning}, but the set has no file"
+    for one, many in PAIRS.items():
         if values.get(many) is not None and sources != ["centers"]:
             return f".{many}: goes with inline centers only; a {sources[0]} brings its own"
         if values.get(one) is not None and values.get(many) is not None:
@@ -751,26 +714,22 @@ def contradiction(values: Values) -> str | None:
     return None
 
 
-def _inline(place: str, values: Values, options: dict[str, Any]) -> SphereSet:
-    """Make a set of the spheres in the scene file itself."""
-    radius = "radius" if values.get("radii") is None else "radii"
-    color = "color" if values.get("colors") is None else "colors"
-    opacity = "opacity" if values.get("opacities") is None else "opacities"
-    names = {"centers": "centers", "radius": radius, "color": color, "opacity": opacity}
-    given = {"centers": values["centers"], "radius": values.get(radius), "color": values.get(color)}
-    options = options | {"opacity": values.get(opacity)}
-    spheres: SphereSet = _made(SphereSet, place, values, {**given, **options, "names": names})
-    return spheres
-
-
-def _made(kind: Callable[..., Any], place: str, values: Values, arguments: dict[str, Any]) -> Any:
-    """Make a set of what stands in the scene file; its warnings and mistakes name the place."""
+def _inline(kind: str, place: str, values: Values) -> Any:
+    """Make a set of the values of a scene file; its warnings and mistakes name the place."""
     for name, rows in values.items():
-        if _holds_truth(rows):
+        if _has_truth_value(rows):
             raise SceneError(f"{place}.{name}: holds true or false where numbers belong")
+    given = {name: value for name, value in values.items() if value is not None}
+    names = {one: many if many in given else one for one, many in PAIRS.items()}
+    given |= {one: given.pop(many) for one, many in PAIRS.items() if many in given}
+    if kind == "spheres":
+        given = {k: v for k, v in given.items() if k in ("centers", "radius", "color", *OPTIONS)}
+    given.pop("file", None)
+    if "transform" in given:
+        given["transform"] = Transform(**given["transform"])
     try:
         with collected() as notes:
-            made = kind(**arguments)
+            made = class_of(CLASSES[kind])(**given, names=names)
     except UserError as error:
         raise SceneError(f"{place}.{error}") from None
     for note in notes:
@@ -779,64 +738,31 @@ def _made(kind: Callable[..., Any], place: str, values: Values, arguments: dict[
     return made
 
 
-SOLIDS = {
-    "capsules": ("starts", "ends", "radius"),
-    "cones": ("starts", "ends", "radius"),
-    "ellipsoids": ("centers", "semi_axes"),
+CLASSES = {
+    "spheres": "scene.scene.SphereSet",
+    "capsules": "scene.scene.CapsuleSet",
+    "cones": "scene.solids.ConeSet",
+    "ellipsoids": "scene.solids.EllipsoidSet",
 }
-"""Sets of solids of a file, and the keys that each has."""
-
-PAIRS = (
-    ("radius", "radii"),
-    ("end_radius", "end_radii"),
-    ("color", "colors"),
-    ("end_color", "end_colors"),
-    ("opacity", "opacities"),
-)
-"""Keys of a set of solids of which one says the same of all, and the other something of each."""
+"""Classes of sets: few scenes have solids."""
 
 
-def _solids(kind: str, place: str, values: Values) -> Any:
-    """Make a set of the solids in the scene file; see `_Composer.solids`."""
-    names = {one: one if values.get(many) is None else many for one, many in PAIRS}
-    given = {one: values[name] for one, name in names.items() if values.get(name) is not None}
-    pairs = {name for pair in PAIRS for name in pair}
-    placed = values.get("transform")
-    if placed is not None:
-        given["transform"] = Transform(**placed)
-    given |= {
-        name: value
-        for name, value in values.items()
-        if name not in pairs and name not in ("transform", "file") and value is not None
-    }
-    if kind == "capsules":
-        made_of: Any = CapsuleSet
-    else:
-        from raytracer.scene import solids
-
-        made_of = solids.ConeSet if kind == "cones" else solids.EllipsoidSet
-    if "orientations" in given:
-        given["orientation"] = given.pop("orientations")
-        names["orientation"] = "orientations"
-    return _made(made_of, place, values, {**given, "names": names})
-
-
-def _holds_truth(rows: Any) -> bool:
-    """Whether a list, or a list in it, holds a truth value, which NumPy takes for 0 or 1."""
+def _has_truth_value(rows: Any) -> bool:
+    """Whether a list, or a list in it, has a truth value, which NumPy takes for 0 or 1."""
     if not isinstance(rows, list):
         return False
     flat = (item for row in rows for item in (row if isinstance(row, list) else (row,)))
     return any(item is True or item is False for item in flat)
 
 
-def _generated(place: str, values: Values, options: dict[str, Any]) -> SphereSet:
+def _generated(
+    place: str, generator: Values, radius: Any, color: Any, options: dict[str, Any]
+) -> SphereSet:
     """Make a set of the spheres of a generator."""
     from raytracer.scene.generate import arrays
 
-    wanted = values["generate"]
-    radius, color = values.get("radius"), values.get("color")
     try:
-        made = arrays(wanted["name"], wanted.get("count"), wanted.get("seed"))
+        made = arrays(generator["name"], generator.get("count"), generator.get("seed"))
         return SphereSet(
             made["centers"],
             made["radii"] if radius is None else radius,

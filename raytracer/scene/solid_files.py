@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from raytracer.errors import DataFileError, shown
-from raytracer.files.access import opened
 from raytracer.scene.colors import color_numbers
 from raytracer.scene.particles.columns import wrong_colors
 
@@ -49,9 +48,10 @@ def arrays_of(path: Path, kind: str) -> dict[str, NDArray[np.generic]]:
     """
     import numpy as np
 
+    from raytracer.scene.particles.data_file import DataFile
     from raytracer.scene.particles.read import source_of
 
-    with opened(path) as stream, source_of(stream) as source:
+    with source_of(DataFile(path)) as source:
         there = {name.lower(): name for name in reversed(list(source.columns))}
         found = {
             key: names

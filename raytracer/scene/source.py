@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from raytracer.arguments import text, whole
 from raytracer.errors import SceneError, UserError, naming, nearest, shown
 from raytracer.files.access import STANDARD_INPUT, is_path, path_of
-from raytracer.scene.particles.data_file import may_be_series, split_inner
+from raytracer.scene.particles.data_file import DataFile, may_be_series, split_inner
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -86,6 +86,16 @@ class Source:
         """The file, a pattern or a folder; None of a scene or an object."""
         return self.scene if isinstance(self.scene, Path) else None
 
+    def file(self, frame: int | None = None, name: str | None = None) -> DataFile:
+        """Return the file of a frame; name: in messages. Raises DataFileError: there is none."""
+        return DataFile.at(self.scene, frame, name, self.ending, self.topology)
+
+    def count_frames(self, name: str | None = None) -> int:
+        """Return the number of frames of the file; name: in messages."""
+        from raytracer.scene.particles.read import frame_count
+
+        return frame_count(self.scene, name, self.ending, self.topology)
+
     @property
     def is_moved(self) -> bool:
         """Whether particles are not where the frame of the file has them."""
@@ -135,9 +145,7 @@ def _is_series(path: Path, frame: int | None) -> bool:
     """Whether a path names a series of files. Raises DataFileError: it does, and there are none."""
     if not may_be_series(path, frame):
         return False
-    from raytracer.scene.particles.read import of_series
-
-    return of_series(path, "", None if frame is None else 0).path != path
+    return DataFile.at(path, None if frame is None else 0).series > 0
 
 
 def _check_there(path: Path, frame: int | None = None) -> None:

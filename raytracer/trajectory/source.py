@@ -13,9 +13,8 @@ from typing import Any
 from raytracer.errors import DataFileError, SceneError, UserError, naming, shown
 from raytracer.files.access import STANDARD_INPUT, opened
 from raytracer.scene.animation import AnimationSettings
-from raytracer.scene.load import check, count_in, data_of, is_scene, load_file, read_table
+from raytracer.scene.load import check, data_of, is_scene, load_file, read_table
 from raytracer.scene.particles.data_file import split_inner
-from raytracer.scene.particles.read import frame_count
 from raytracer.scene.scene import Scene
 from raytracer.scene.source import SCENE_SUFFIXES, Source
 
@@ -120,7 +119,7 @@ class FileSource(FrameSource):
             self._data = self._files(self.path)
             if self._topology is not None:
                 self._data.append(self._topology)
-            return frame_count(self.path, ending=self._ending, topology=self._topology)
+            return self._source.count_frames()
         with opened(self.path, error=SceneError) as file:
             values = read_table(file, suffix)
         check(values, str(self.path))
@@ -140,7 +139,7 @@ class FileSource(FrameSource):
                     self._data += self._files(self.path.parent / each[key])
             if (name := each.get("file")) is not None:
                 counts = free if each.get("frame") is None else stated
-                counts[name] = count_in(data_of(each, self.path.parent), name)
+                counts[name] = data_of(each, self.path.parent).count_frames(name)
         several = {name: count for name, count in free.items() if count > 1}
         # Sets that state their frame stand still beside those that do not.
         several = several or {name: count for name, count in stated.items() if count > 1}

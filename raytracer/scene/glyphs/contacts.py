@@ -10,7 +10,6 @@ import numpy as np
 
 from raytracer._native import core
 from raytracer.errors import DataFileError, SceneError, naming, shown, suggestion
-from raytracer.files.access import opened
 from raytracer.resources import thread_count
 from raytracer.scene.coloring.expression import Texts, evaluate
 from raytracer.scene.coloring.style import StyleSettings
@@ -251,6 +250,7 @@ def _touching(spheres: SphereSet) -> _Pairs:
 
 def _listed(spheres: SphereSet, said: Contacts) -> _Pairs:
     """Return the contacts that a file lists between the particles of a set."""
+    from raytracer.scene.particles.data_file import DataFile
     from raytracer.scene.particles.read import frame_count, source_of
 
     assert said.file is not None
@@ -260,7 +260,7 @@ def _listed(spheres: SphereSet, said: Contacts) -> _Pairs:
     with naming("contacts.file"):
         if frame is not None and frame_count(path) <= 1:
             frame = None
-        with opened(path) as stream, source_of(stream, frame=frame) as source:
+        with source_of(DataFile(path, frame=frame)) as source:
             names = list(source.columns)
             ids = _id_columns(source, said)
             if len(names) < 2:

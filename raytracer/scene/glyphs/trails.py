@@ -257,7 +257,7 @@ class _Files:
             files_beside(file.path, file.series) if file.series > 1 else ()
         )
         self.count = len(self._series) or frame_count(
-            _named(file), ending=file.ending, topology=file.topology
+            file.named, ending=file.ending, topology=file.topology
         )
 
     def number(self, file: DataFile) -> int:
@@ -301,17 +301,17 @@ class _Files:
         from raytracer.warning import collected
 
         file = self._file
-        path = self._series[frame] if self._series else _named(file)
-        status = (self._series[frame] if self._series else file.path).stat()
-        key = (path, frame, status.st_size, status.st_mtime_ns)
+        if self._series:
+            file = file._replace(path=self._series[frame], name=None)
+        else:
+            file = file._replace(frame=frame)
+        status = file.path.stat()
+        key = (file.named, frame, status.st_size, status.st_mtime_ns)
         if key in _kept:
             _kept.move_to_end(key)
             return _kept[key]
         with collected():
-            number = None if self._series else frame
-            data = read(
-                path, frame=number, wanted=_ids_wanted, ending=file.ending, topology=file.topology
-            )
+            data = read(file, wanted=_ids_wanted)
         own = columns_for(["id"], data.about or {})
         ids = data.extra.get(own[0]) if own else None
         found = _Frame(np.asarray(data.centers), ids, data.box)
@@ -326,8 +326,3 @@ def _ids_wanted(about: Any) -> list[str]:
     from raytracer.scene.columns import columns_for
 
     return columns_for(["id"], about)
-
-
-def _named(file: DataFile) -> Path:
-    """Return the path of a file with the particles in it."""
-    return Path(f"{file.path}:{file.inner}") if file.inner else file.path

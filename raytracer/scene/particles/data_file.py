@@ -1,4 +1,4 @@
-"""What a sphere set keeps of its particle file, for values that were not loaded."""
+"""Where the particles of a sphere set are: a file, and what was kept of it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from raytracer.files.access import OpenFile, is_file
+from raytracer.files.access import is_file
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -15,44 +15,70 @@ if TYPE_CHECKING:
 
 
 class DataFile(NamedTuple):
-    """A particle file as it was when it was read.
+    """A particle file, how a frame of it is read, and its state when it was read.
 
     Args:
-        path: absolute.
+        path: of the file; absolute once it was read.
+        name: in messages; None takes the path.
+        inner: path of the particles in the file, for formats with several sets, or "".
+        frame: number of the frame, from 0, or from -1 backwards; None is the first one.
+        series: number of files of the series of which this is one; 0 if it is no part of one.
+        is_chosen: whether the user chose the frame of the series.
+        ending: the ending that states its format, ".xyz"; "" leaves it to the name and the content.
+        topology: the file that lists its atoms; None where it does so itself.
         size: bytes.
         modified: time of the last change, nanoseconds.
         used: its arrays, properties or columns that became centres, radii and colours.
-        inner: path of the particles in the file, for formats with several sets, or "".
-        frame: number of the frame, from 0; None is the first one.
-        series: number of files of the series of which this is one; 0 if it is no part of one.
-        ending: the ending that says its format, where the user stated it; see `OpenFile`.
-        topology: the file that lists its atoms, absolute; None where it does so itself.
         converted: the unit from which its positions were converted to angstrom, or "".
     """
 
     path: Path
-    size: int
-    modified: int
-    used: frozenset[str] = frozenset()
+    name: str | None = None
     inner: str = ""
     frame: int | None = None
     series: int = 0
+    is_chosen: bool = True
     ending: str = ""
     topology: Path | None = None
+    size: int = 0
+    modified: int = 0
+    used: frozenset[str] = frozenset()
     converted: str = ""
 
     @classmethod
-    def of(
+    def at(
         cls,
-        file: OpenFile,
-        inner: str = "",
+        path: Path,
         frame: int | None = None,
+        name: str | None = None,
+        ending: str = "",
         topology: Path | None = None,
     ) -> DataFile:
-        """Return what an open file is."""
-        return cls(file.path.absolute(), file.size, file.modified, inner=inner, frame=frame,
-                   ending=file.ending,
-                   topology=None if topology is None else topology.absolute())  # fmt: skip
+        """Return the file of a frame; of a series of files, that of its number.
+
+        Args:
+            path: perhaps a pattern or a folder, or with the path of the particles behind a colon.
+            frame, name, ending, topology: as above.
+
+        Raises:
+            DataFileError: no file matches, or there is no such frame.
+        """
+        series, is_chosen = 0, frame is not None
+        if may_be_series(path, frame):
+            from raytracer.scene.particles.series import series_of
+
+            if files := series_of(path, folders=is_chosen):
+                path, series = files.file(frame or 0), len(files.files)
+                frame, name = None, str(path)
+        file, inner = split_inner(path)
+        if inner and name is None:
+            name = str(path)
+        return cls(file, name, inner, frame, series, is_chosen, ending, topology)
+
+    @property
+    def named(self) -> Path:
+        """The path, with that of the particles behind a colon."""
+        return Path(f"{self.path}:{self.inner}") if self.inner else self.path
 
     def using(self, names: Iterable[str]) -> DataFile:
         """Return the same file with other arrays, properties or columns in use."""
@@ -69,18 +95,16 @@ class DataFile(NamedTuple):
 
 
 _PATTERN = frozenset("*?[%")
-"""Letters one of which is in the pattern of a series of files."""
+"""Characters one of which is in the pattern of a series of files."""
 
 
 def may_be_series(path: Path, frame: int | None) -> bool:
     """Whether a path may be a pattern, or the folder, of a series of files with a frame each."""
-    return frame is not None or not _PATTERN.isdisjoint(str(path)) or _is_folder(path)
-
-
-def _is_folder(path: Path) -> bool:
+    if frame is not None or not _PATTERN.isdisjoint(str(path)):
+        return True
     try:
         return path.is_dir()
-    except (OSError, ValueError):  # the door says what is wrong with the name
+    except (OSError, ValueError):  # opening it tells what is wrong with the name
         return False
 
 
@@ -109,7 +133,7 @@ class Data(NamedTuple):
         about: the columns of the file, None as long as they were not looked up.
         origin: the object, whose columns are in memory already.
         box: the simulation box, in the unit of length of the file; None if there is none.
-        time: of the frame; None if the file does not say it.
+        time: of the frame; None if the file does not state it.
     """
 
     total: int

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError, MemoryNeedError, shown
 from raytracer.files.access import OpenFile, opened
+from raytracer.scene.columns import Columns
 from raytracer.scene.particles.data_file import DataFile
-from raytracer.scene.particles.read import atom_count, source_of
-from raytracer.scene.particles.source import Column
+from raytracer.scene.particles.frames import frames_of
+from raytracer.scene.particles.read import frame_source, source_of
+from raytracer.scene.particles.source import Column, ParticleSource
 from raytracer.warning import warn
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
-    from raytracer.scene.columns import Columns
-    from raytracer.scene.particles.source import ParticleSource
-
-MOST_TEXTS = 8
+MAX_TEXTS = 8
 """Most different texts of a column that are listed."""
 
-MOST_COLUMNS = 200
+MAX_COLUMNS = 200
 """Most columns that are read for their ranges."""
 
 
@@ -44,19 +41,15 @@ def summary(file: DataFile, whole: bool = True) -> dict[str, Any]:
     Raises:
         DataFileError: the file cannot be read any more.
     """
-    with opened(file.path) as stream:
-        stream.ending = file.ending
+    with opened(file.path, file.name) as stream:
         frames = file.series or _frame_count(stream, file, whole)
-        return _summary(stream, file, frames, whole)
+        with source_of(file, stream) as source:
+            return _summary(source, file, frames, whole)
 
 
 def _frame_count(stream: OpenFile, file: DataFile, whole: bool) -> int | None:
     """Return the number of frames of a file; None where only reading all of it tells."""
-    from raytracer.scene.particles.frames import frames_of
-
-    if file.topology is not None:
-        stream.atoms = partial(atom_count, file.topology)
-    with source_of(stream, inner=file.inner) as source:
+    with frame_source(file._replace(frame=None), stream) as source:
         if not whole:
             return None if source.has_pieces else source.frames
         try:
@@ -66,34 +59,33 @@ def _frame_count(stream: OpenFile, file: DataFile, whole: bool) -> int | None:
             return 1
 
 
-def _summary(stream: OpenFile, file: DataFile, frames: int | None, whole: bool) -> dict[str, Any]:
+def _summary(
+    source: ParticleSource, file: DataFile, frames: int | None, whole: bool
+) -> dict[str, Any]:
     """Return what the frame holds that was read."""
-    with source_of(stream, inner=file.inner, frame=file.frame, topology=file.topology) as source:
-        columns = dict(source.columns)
-        ranges, rows = _ranges(source, list(columns)[:MOST_COLUMNS]) if whole else ({}, None)
-        count, box, bonds = source.count, source.box, source.bonds if whole else None
-        found: dict[str, Any] = {"format": source.format}
-        if (particles := rows if count is None else count) is not None:
-            found["particles"] = particles
-        if frames is not None:
-            found["frames"] = frames
-        if file.converted:
-            found["positions"] = f"Å, converted from {file.converted} for the radii of elements"
-        if box is not None:
-            found["box"] = {"origin": list(box.origin), "edges": [list(edge) for edge in box.edges]}
-            if not all(box.periodic):
-                found["box"]["periodic"] = list(box.periodic)
-        if source.further_files:
-            found["further files"] = [path.name for path in source.further_files]
-        if (time := source.time) is not None:
-            found["time"] = f"{time.value:.9g} {time.unit}".rstrip()
-        if bonds is not None:
-            found["bonds"] = len(bonds)
-        found["columns"] = [
-            {"name": name} | _typed(column) | ranges.get(name, {})
-            for name, column in columns.items()
-        ]
-    return found
+    columns = dict(source.columns)
+    ranges, rows = _ranges(source, list(columns)[:MAX_COLUMNS]) if whole else ({}, None)
+    count, box, time = source.count, source.box, source.time
+    bonds = source.bonds if whole else None
+    shape: dict[str, Any] = {}
+    if box is not None:
+        shape = {"origin": list(box.origin), "edges": [list(edge) for edge in box.edges]}
+        shape |= {} if all(box.periodic) else {"periodic": list(box.periodic)}
+    unit = f"Å, converted from {file.converted} for the radii of elements"
+    summary = {
+        "format": source.format,
+        "particles": rows if count is None else count,
+        "frames": frames,
+        "positions": unit if file.converted else None,
+        "box": shape or None,
+        "further files": [path.name for path in source.further_files] or None,
+        "time": None if time is None else f"{time.value:.9g} {time.unit}".rstrip(),
+        "bonds": None if bonds is None else len(bonds),
+        "columns": [
+            _column(name, column) | ranges.get(name, {}) for name, column in columns.items()
+        ],
+    }
+    return {key: value for key, value in summary.items() if value is not None}
 
 
 def derived(columns: Columns) -> list[dict[str, Any]]:
@@ -103,16 +95,15 @@ def derived(columns: Columns) -> list[dict[str, Any]]:
         columns: of the sphere set.
     """
     return [
-        {"name": name} | _typed(column) | _range(columns[name])
-        for name, column in columns.derived.items()
+        _column(name, column) | _range(columns[name]) for name, column in columns.derived.items()
     ]
 
 
-def _typed(column: Column) -> dict[str, Any]:
-    """Return type and unit of a column."""
+def _column(name: str, column: Column) -> dict[str, Any]:
+    """Return name, type and unit of a column."""
     sizes = " x ".join(map(str, column.shape))
     kind = f"{sizes} {column.kind}s" if sizes else column.kind
-    return {"type": kind} | ({"unit": column.unit} if column.unit else {})
+    return {"name": name, "type": kind} | ({"unit": column.unit} if column.unit else {})
 
 
 def _ranges(source: ParticleSource, names: list[str]) -> tuple[dict[str, dict[str, Any]], int]:
@@ -120,35 +111,25 @@ def _ranges(source: ParticleSource, names: list[str]) -> tuple[dict[str, dict[st
 
     All columns are read at once where memory has room for them, otherwise one after another.
     """
-    found: dict[str, dict[str, Any]] = {}
-    count = 0
-    for group in _groups(source, names):
+    try:
+        groups: Iterable[dict[str, NDArray[Any]]] = [source.load(names)]
+    except MemoryNeedError:
+        groups = (source.load([name]) for name in names)
+    ranges, count = {}, 0
+    for group in groups:
         for name, values in group.items():
             count = len(values)
-            found[name] = _range(values)
-    return found, count
-
-
-def _groups(source: ParticleSource, names: list[str]) -> Iterator[dict[str, NDArray[Any]]]:
-    """Yield columns, as many at a time as there is memory for."""
-    try:
-        group = source.load(names)
-    except MemoryNeedError:
-        for name in names:
-            yield source.load([name])
-    else:
-        yield group
+            ranges[name] = _range(values)
+    return ranges, count
 
 
 def _range(values: NDArray[Any]) -> dict[str, Any]:
     """Return least and greatest value of a column, or its different texts."""
-    import numpy as np
-
     if not values.size:
         return {}
     if values.dtype.kind in "SU":
         known = np.unique(values)
-        texts = [shown(_text(each)) for each in known[:MOST_TEXTS]]
+        texts = [shown(_text(each)) for each in known[:MAX_TEXTS]]
         return {"values": len(known), "texts": texts}
     if values.dtype.kind not in "iuf":
         return {}

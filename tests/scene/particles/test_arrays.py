@@ -12,7 +12,7 @@ import pytest
 
 from raytracer import RaytracerWarning, load
 from raytracer.errors import DataFileError
-from raytracer.files.access import OpenFile, opened
+from raytracer.files.access import OpenFile
 from raytracer.scene.particles import loaded
 from raytracer.scene.particles.formats.arrow import Source
 from raytracer.scene.particles.read import read, source_of
@@ -26,7 +26,7 @@ MASSES = np.arange(12.0)
 
 
 def frames_of(path: Path) -> tuple[int | None, int | None]:
-    with opened(path) as file, source_of(file) as source:
+    with source_of(path) as source:
         return source.count, source.frames
 
 
@@ -77,7 +77,7 @@ def test_a_snapshot(tmp_path: Path, h5py: Any) -> None:
     scene = load(path)
     np.testing.assert_array_equal(scene.spheres[0].centers, POINTS)
     assert scene.describe(3).values == {"Masses": 3.0}
-    with opened(path) as file, source_of(file) as source:
+    with source_of(path) as source:
         assert source.box == Box((0, 0, 0), ((10, 0, 0), (0, 10, 0), (0, 0, 10)))
         assert source.columns["Masses"].unit == "1e10 Msun"
 
@@ -194,7 +194,7 @@ def test_stored_in_one_piece(tmp_path: Path, h5py: Any, userblock: int) -> None:
         file["PartType0/narrow"][...] = values["narrow"] = np.arange(400_000, dtype="i4") % 2000
         file.create_dataset("PartType0/never", (400_000,), "f8", fillvalue=7.0)
         values["never"] = np.full(400_000, 7.0)
-    with opened(path) as file, source_of(file) as source:
+    with source_of(path) as source:
         found = source.load(list(values))
     for name, array in values.items():
         np.testing.assert_array_equal(found[name], array, name)
@@ -247,7 +247,7 @@ def test_tables_of_arrow(tmp_path: Path, kind: str) -> None:
     assert data.labels.names == ["H", "C", "O"]
     assert load(path).describe(4).values == {"element": "C", "mass": 4.0}
     np.testing.assert_array_equal(read(other).centers, POINTS)
-    with opened(path) as file, source_of(file) as source:
+    with source_of(path) as source:
         assert (source.count, source.columns["x [nm]"].unit) == (12, "nm")
     assert "is damaged, or no" in complaint(write(path, path.read_bytes()[:50]))
 

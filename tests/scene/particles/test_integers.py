@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from raytracer.errors import DataFileError
-from raytracer.files.access import opened
 from raytracer.scene.particles.integers import narrowed, whole
 from raytracer.scene.particles.read import source_of
 from support.particle_files import write
@@ -50,7 +49,7 @@ FILES = {"a.dump": DUMP, "a.xyz": XYZ, "a.vtk": VTK, "a.vtp": VTP}
 def test_ids_of_files(tmp_path: Path, name: str) -> None:
     def ids(value: str) -> list[int]:
         path = write(tmp_path / name, FILES[name].format(value))
-        with opened(path) as file, source_of(file) as source:
+        with source_of(path) as source:
             found: list[int] = source.load(["id"])["id"].tolist()
             return found
 

@@ -20,7 +20,6 @@ import pytest
 
 import raytracer
 from raytracer.errors import DataFileError, UserError
-from raytracer.files.access import opened
 from raytracer.scene.particles import isolated, loaded
 from raytracer.scene.particles.read import read, source_of
 from raytracer.scene.particles.registry import FORMATS, LIBRARIES
@@ -222,7 +221,7 @@ def test_arrays_are_those_of_the_library(tmp_path: Path) -> None:
     with h5py.File(path, "w") as file:
         for name, array in arrays.items():
             file.create_dataset(f"PartType0/{name}", data=array, compression="lzf")
-    with opened(path) as opened_file, source_of(opened_file) as source:
+    with source_of(path) as source:
         found = source.load(list(arrays))
         assert (source.count, source.frames) == (40_000, 1)
     for name, array in arrays.items():

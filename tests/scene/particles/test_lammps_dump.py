@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from raytracer import RaytracerWarning, load
-from raytracer.files.access import opened
 from raytracer.scene.elements import find
 from raytracer.scene.particles.read import read, source_of
 from support.particle_files import complaint, refusal, write
@@ -54,7 +53,7 @@ def test_scaled_coordinates(
 ) -> None:
     path = write(tmp_path / "a.lammpstrj", dump(f"id {axes}", rows_of(INSIDE, "3 "), box))
     np.testing.assert_allclose(read(path).centers, INSIDE @ np.array(edges) + origin, rtol=1e-14)
-    with opened(path) as file, source_of(file) as source:
+    with source_of(path) as source:
         assert source.box is not None
         np.testing.assert_allclose(source.box.edges, edges)
         np.testing.assert_allclose(source.box.origin, origin)
@@ -68,7 +67,7 @@ def test_scaled_coordinates_are_those_of_ase(tmp_path: Path, box: str) -> None:
     ], box))  # fmt: skip
     atoms = ase.read(path, format="lammps-dump-text")
     # ASE leaves out the origin of the box.
-    with opened(path) as file, source_of(file) as source:
+    with source_of(path) as source:
         assert source.box is not None
         origin = np.array(source.box.origin)
         np.testing.assert_allclose(np.array(source.box.edges), atoms.cell[:], rtol=1e-12)
@@ -91,7 +90,7 @@ def test_a_file_of_chemfiles(tmp_path: Path) -> None:
     with pytest.warns(RaytracerWarning, match="more frames follow"):
         scene = load(path)
     np.testing.assert_allclose(scene.spheres[0].centers, points, atol=1e-4)
-    with opened(path) as file, source_of(file) as source:
+    with source_of(path) as source:
         assert (source.count, source.frames) == (5, 2)
 
 

@@ -16,7 +16,6 @@ from raytracer import RaytracerWarning, load
 from raytracer.cli import main
 from raytracer.errors import UserError
 from raytracer.files import inputs
-from raytracer.files.access import opened
 from raytracer.pipeline import prepare
 from raytracer.scene.elements import find
 from raytracer.scene.particles.atom_names import element_of
@@ -37,7 +36,7 @@ POINTS = RNG.uniform(0.1, 0.9, (6, 3)) @ EDGES
 
 
 def box_of(path: Path) -> Box | None:
-    with opened(path) as file, source_of(file) as source:
+    with source_of(path) as source:
         return source.box
 
 
@@ -116,7 +115,7 @@ def test_a_compressed_trajectory(tmp_path: Path) -> None:
     centers = read(Path(path)).centers
     np.testing.assert_allclose(centers, expected, rtol=3e-7)
     np.testing.assert_allclose(centers * 100, np.round(centers * 100), atol=2e-3)
-    with opened(path) as stream, source_of(stream) as source:
+    with source_of(Path(path)) as source:
         frames = source.frames
     assert frames == 2
 
@@ -225,7 +224,7 @@ def test_a_file_of_gsd(tmp_path: Path) -> None:
         file.append(frame)
     np.testing.assert_array_equal(read(sized).centers, POINTS.astype(np.float32))
     np.testing.assert_array_equal(read(sized).radius, np.arange(1, 7) / 2)
-    with opened(tmp_path / "a.gsd") as stream, source_of(stream) as source:
+    with source_of(tmp_path / "a.gsd") as source:
         frames = source.frames
         assert source.bonds is not None
         np.testing.assert_array_equal(source.bonds, [[0, 1], [4, 5]])
@@ -371,7 +370,7 @@ def test_a_topology(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         "holds atoms without coordinates: render a trajectory of them, with --topology"
         in refusal(path, capsys)
     )
-    with opened(path) as file, source_of(file) as source:
+    with source_of(path) as source:
         assert source.bonds is not None
         np.testing.assert_array_equal(source.bonds, [[0, 1], [0, 2]])
         labels = source.labels_of_atoms()
@@ -452,7 +451,7 @@ def test_pdb(tmp_path: Path) -> None:
     data = read(path)
     np.testing.assert_array_equal(data.centers, [[1, 2, 3], [4, 5, 6], [7, 8, 9]])
     np.testing.assert_array_equal(data.radius, [find(n).radius for n in ("C", "Ca", "O")])
-    with opened(path) as file, source_of(file) as source:
+    with source_of(path) as source:
         assert (source.count, source.frames) == (3, 2)
     assert load(path).describe(0).values["residue"] == "GLY"
 
@@ -516,7 +515,7 @@ def test_lammps_data(tmp_path: Path) -> None:
     data = read(path)
     np.testing.assert_array_equal(data.centers, [[1, 2, 3], [4, 5, 6], [7, 8, 9]])
     np.testing.assert_array_equal(data.radius, [find(n).radius for n in ("H", "O", "H")])
-    with opened(path) as file, source_of(file) as source:
+    with source_of(path) as source:
         assert source.bonds is not None
         np.testing.assert_array_equal(source.bonds, [[1, 2], [1, 0]])
         assert source.box == Box((-1, 0, 0), ((10, 0, 0), (1, 5, 0), (0.5, 0, 5)))

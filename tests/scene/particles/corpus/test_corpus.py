@@ -12,7 +12,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from raytracer.files.access import opened
 from raytracer.scene.elements import find
 from raytracer.scene.particles.read import frame_count, read, source_of
 from raytracer.warning import RaytracerWarning
@@ -50,7 +49,7 @@ def test_a_file(tmp_path: Path, kind: Kind) -> None:
         assert found == [find(symbol) for symbol in written.symbols]
     if written.radii is not None:
         np.testing.assert_array_equal(data.radius, written.radii)
-    with opened(path) as file, source_of(file, inner=written.inner) as source:
+    with source_of(named) as source:
         if written.edges is not None:
             assert source.box is not None
             np.testing.assert_allclose(
