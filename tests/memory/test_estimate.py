@@ -28,7 +28,8 @@ import json, sys
 from raytracer import memory, resources
 from raytracer.cli import main
 code = main(sys.argv[1:])
-print(json.dumps({"estimate": memory.largest_estimate(), "peak": resources.peak_memory(), "code": code}))
+measured = {"estimate": memory.largest_estimate(), "peak": resources.peak_memory(), "code": code}
+print(json.dumps(measured))
 """
 SAMPLE = ["--samples", "1", "--backend", "cpu"]
 LARGE = ["--width", "3840", "--height", "2160"]
