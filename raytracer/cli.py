@@ -24,19 +24,6 @@ from raytracer.resources import (
 )
 from raytracer.warning import passed_to, warn
 
-MODULES = {
-    "render": "raytracer.commands.render",
-    "animate": "raytracer.commands.animate",
-    "preview": "raytracer.commands.preview",
-    "serve": "raytracer.commands.serve",
-    "tone": "raytracer.commands.tone",
-    "scene": "raytracer.commands.scene",
-    "devices": "raytracer.commands.devices",
-    "info": "raytracer.commands.info",
-    "bench": "raytracer.commands.bench",
-}
-"""The module of each subcommand, imported when that runs."""
-
 SUMMARIES = {
     "render": "Render a scene or a particle file to a PNG.",
     "animate": "Render a trajectory or a moving camera to a movie.",
@@ -48,7 +35,7 @@ SUMMARIES = {
     "info": "Print what a data file holds, or how a picture was made.",
     "bench": "Check and time kernels.",
 }
-"""The line of each subcommand in the help."""
+"""The line of each subcommand in the help; its module is imported when it runs."""
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells expect it."""
@@ -74,10 +61,7 @@ class _Program(Group):
 
 
 @click.group(
-    cls=_Program,
-    modules=MODULES,
-    summaries=SUMMARIES,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    cls=_Program, summaries=SUMMARIES, context_settings={"help_option_names": ["-h", "--help"]}
 )
 @click.version_option(__version__, message="raytracer %(version)s")
 def program() -> None:
@@ -129,7 +113,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (_StoppedError, click.Abort, KeyboardInterrupt) as error:
         return stopped(error)
     finally:
-        _tidy()
+        if output := _output():
+            output.tidy()
     return code if isinstance(code, int) else 0
 
 
@@ -179,7 +164,9 @@ def _misuse(error: click.UsageError, args: list[str]) -> int:
     if type(error).__name__ == "NoArgsIsHelpError":  # click 8.2 and later: a group without command
         error.show()
         return error.exit_code
-    called = [word for word in args[:1] if word in MODULES]  # the parser of options has no context
+    called = [
+        word for word in args[:1] if word in SUMMARIES
+    ]  # the parser of options has no context
     command = context.command_path if context else " ".join(["raytracer", *called])
     return _say(f"{fitted(_misuse_text(error, command))} (see `{command} --help`)", error.exit_code)
 
@@ -221,20 +208,15 @@ def stopped(error: BaseException) -> int:
         stop = Terminated()
     if stop.number == SIGPIPE:
         return stop.exit_code
-    return _say(f"stopped by {stop.name}; {_written()}", stop.exit_code)
-
-
-def _tidy() -> None:
-    """Remove temporary files; without the module that makes them there are none."""
-    if output := sys.modules.get("raytracer.files.output"):
-        output.tidy()
-
-
-def _written() -> str:
-    """Return the files that were written, as the end of a sentence."""
-    output = sys.modules.get("raytracer.files.output")
+    output = _output()
     names = ", ".join(map(str, output.written())) if output else ""
-    return f"written before that: {names}" if names else "nothing was written"
+    written = f"written before that: {names}" if names else "nothing was written"
+    return _say(f"stopped by {stop.name}; {written}", stop.exit_code)
+
+
+def _output() -> Any:
+    """Return the module of output files; None if it is not imported, so that there are none."""
+    return sys.modules.get("raytracer.files.output")
 
 
 def _say(text: str, code: int) -> int:

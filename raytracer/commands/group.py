@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib import import_module
 from typing import Any
 
 import click
@@ -19,43 +20,32 @@ class UnknownCommandError(click.UsageError):
 class Group(click.Group):
     """A command with subcommands, of which it imports the one that runs.
 
-    Its own help needs none of them. `modules` has the module of each subcommand by name, whose
-    attribute of that name is the subcommand, and `summaries` the line of help.
+    Its own help needs none of them: `summaries` has the line of help of each by name. The
+    subcommand is that name in the module of that name beside this one.
     """
 
     def __init__(
-        self,
-        *arguments: Any,
-        modules: Mapping[str, str] | None = None,
-        summaries: Mapping[str, str] | None = None,
-        **others: Any,
+        self, *arguments: Any, summaries: Mapping[str, str] | None = None, **others: Any
     ) -> None:
         super().__init__(*arguments, **others)
-        self._modules = modules or {}
         self._summaries = summaries or {}
 
     def list_commands(self, ctx: click.Context | None = None) -> list[str]:
-        """Return the names of all subcommands, sorted."""
-        return sorted({*self.commands, *self._modules})
+        return sorted({*self.commands, *self._summaries})
 
     def get_command(self, ctx: click.Context | None, cmd_name: str) -> click.Command | None:
-        """Return the subcommand of a name, imported now if it was not; None for unknown names."""
-        if cmd_name in self._modules and cmd_name not in self.commands:
-            from importlib import import_module
-
-            command: click.Command = getattr(import_module(self._modules[cmd_name]), cmd_name)
-            command.short_help = self._summaries[cmd_name]
-            self.add_command(command)
+        if cmd_name in self._summaries and cmd_name not in self.commands:
+            module = import_module(f"raytracer.commands.{cmd_name}")
+            self.add_command(getattr(module, cmd_name))
         return self.commands.get(cmd_name)
 
     def all_commands(self) -> dict[str, click.Command]:
-        """Return all subcommands by name, in the order of `modules`; imports them."""
-        for name in self._modules:
+        """Return all subcommands by name, in the order of the summaries; imports them."""
+        for name in self._summaries:
             self.get_command(None, name)
-        return {name: self.commands[name] for name in self._modules or self.commands}
+        return {name: self.commands[name] for name in self._summaries or self.commands}
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the list of subcommands with their summaries."""
         rows = [
             (name, self._summaries.get(name) or self.commands[name].get_short_help_str())
             for name in self.list_commands()
@@ -66,7 +56,6 @@ class Group(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return name, subcommand and the words after it."""
         name = args[0]
         known = ctx.resilient_parsing or name in self.list_commands()  # for a completion, no error
         if not known and not name.startswith("-"):
