@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 from math import hypot, sqrt
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from raytracer.annotations.sheet import BLACK
+from raytracer.annotations.projection import Projection
+from raytracer.annotations.sheet import BLACK, Sheet
 from raytracer.drawing.fonts import CAP_HEIGHT
-from raytracer.drawing.shapes import Disk, Line, Polygon, Text
-from raytracer.scene.annotations import AXIS_COLORS
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from raytracer.annotations.projection import Projection
-    from raytracer.annotations.sheet import Sheet
-    from raytracer.drawing.shapes import RGB, Point
-    from raytracer.scene.annotations import Axes
+from raytracer.drawing.shapes import RGB, Disk, Line, Point, Polygon, Text
+from raytracer.scene.annotations import AXIS_COLORS, Axes
 
 LIGHT: tuple[RGB, ...] = ((1.0, 0.42, 0.4), (0.36, 0.84, 0.42), (0.47, 0.65, 1.0))
 """The same in front of a dark background."""
@@ -32,7 +25,7 @@ HEAD = 0.3
 BEYOND = 0.55
 """Distance of a name's middle from the tip, in font sizes."""
 
-SHORT = 0.02
+MIN_LENGTH = 0.02
 """Length in the picture, as a part of an axis, below which an axis points at the viewer."""
 
 
@@ -55,11 +48,8 @@ def draw(sheet: Sheet, axes: Axes, projection: Projection) -> None:
 def name_tips(sheet: Sheet, axes: Axes, tips: NDArray[np.float64], projection: Projection) -> None:
     """Write the names of axes that are arrows in the scene at their tips.
 
-    Args:
-        sheet: the picture.
-        axes: names and size of letters.
-        tips: where the axes begin and where each ends, (4, 3), scene units.
-        projection: the camera; axes that reach behind it get no name.
+    tips: where the axes begin and where each ends, (4, 3), scene units. Axes that reach behind the
+    camera get no name.
     """
     points = projection.to_render_space(tips)
     depths = projection.depth(points)
@@ -74,13 +64,7 @@ def name_tips(sheet: Sheet, axes: Axes, tips: NDArray[np.float64], projection: P
 
 
 def _shift(place: str, directions: NDArray[np.float64], reach: float) -> Point:
-    """Return how far the origin moves so that the tripod itself, and no ball, is at the margin.
-
-    Args:
-        place: in the picture.
-        directions: of the axes, (3, 3), x to the right and y up.
-        reach: length of an axis with its name, pixels.
-    """
+    """Return how far the origin moves so that the tripod itself, and no ball, is at the margin."""
     low, high = np.minimum(directions.min(axis=0), 0.0), np.maximum(directions.max(axis=0), 0.0)
     x = y = 0.0
     if "left" in place:
@@ -98,7 +82,7 @@ def _arrow(sheet: Sheet, start: Point, along: Point, length: float, color: RGB) 
     """Draw an axis with its head; along: from its start to its tip, length: before projection."""
     long = hypot(*along)
     thick = max(SHAFT * length, 1.0)
-    if long < SHORT * length:
+    if long < MIN_LENGTH * length:
         sheet.drawing.add(Disk(start, thick, color))
         return
     ux, uy = along[0] / long, along[1] / long

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from math import hypot
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from raytracer.drawing.shapes import RGB, Line
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from raytracer.annotations.projection import Projection
-    from raytracer.annotations.surface import Strip
-    from raytracer.drawing.shapes import Point
+from raytracer.annotations.projection import Projection
+from raytracer.annotations.surface import Strip
+from raytracer.drawing.shapes import RGB, Line, Point
 
 NEAR = 1e-3
 """Depth at which a line ends in front of a perspective camera, as a part of its farthest depth."""
@@ -24,12 +19,9 @@ STEP = 0.5
 
 
 class HiddenLine:
-    """A segment in the picture, of which strip after strip tells what is seen.
+    """A segment in the picture; strip after strip, parts of it are hidden.
 
-    Args:
-        ends: x and y in pixels of both ends, float64 (2, 2), clipped to the picture.
-        depths: of both ends, render space.
-        perspective: whether depths are seen in perspective.
+    ends: pixels, float64 (2, 2), clipped to the picture; depths: of both, render space.
     """
 
     def __init__(
@@ -48,36 +40,27 @@ class HiddenLine:
 
     def hide(self, strip: Strip) -> None:
         """Mark what spheres cover of the points in a strip."""
-        rays = np.floor(self.points * strip.fine).astype(np.int64) - (strip.x, strip.y)
-        rows, columns = strip.depth.shape
-        inside = (rays >= 0).all(axis=1) & (rays[:, 0] < columns) & (rays[:, 1] < rows)
-        x, y = rays[inside].T
-        self.seen[inside] &= self.depth[inside] < strip.depth[y, x]
+        inside, rays = strip.rays_at(self.points)
+        self.seen[inside] &= self.depth[inside] < strip.depth[rays]
 
     def lines(self, width: float, color: RGB) -> list[Line]:
         """Return what is seen."""
         steps = np.diff(self.seen.astype(np.int8), prepend=0, append=0)
         starts, stops = np.flatnonzero(steps == 1), np.flatnonzero(steps == -1) - 1
+        points: list[Point] = [(x, y) for x, y in self.points.tolist()]
         return [
-            Line((_point(self.points[first]), _point(self.points[last])), width, color)
+            Line((points[first], points[last]), width, color)
             for first, last in zip(starts, stops, strict=True)
             if last > first
         ]
 
 
-def _point(values: NDArray[np.float64]) -> Point:
-    return float(values[0]), float(values[1])
-
-
 def hidden_line(
     start: NDArray[np.float64], end: NDArray[np.float64], projection: Projection, margin: float
 ) -> HiddenLine | None:
-    """Return a segment in the picture; None if it is outside.
+    """Return a segment in the picture and a margin of pixels; None if it is outside.
 
-    Args:
-        start, end: render space, float64 (3,).
-        projection: the camera.
-        margin: pixels around the picture in which it still matters.
+    start, end: render space, float64 (3,).
     """
     near, far = projection.depth(np.stack([start, end]))
     if projection.perspective:

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import NDArray
 
+from raytracer.annotations.surface import Strip
+from raytracer.drawing.shapes import RGB
 from raytracer.scene.colors import linear_to_srgb, srgb_to_linear
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from raytracer.annotations.surface import Strip
-    from raytracer.drawing.shapes import RGB
 
 
 def fading(
@@ -20,14 +15,8 @@ def fading(
 ) -> NDArray[np.float32]:
     """Return the part of the colour that is mixed into each pixel of a strip, float32 (h, w).
 
-    The background keeps its colour; a pixel that shows some of it fades in proportion.
-
-    Args:
-        strip: first hits.
-        near, far: depths in render space between which it grows from 0 to `strength`.
-        strength: largest part.
-        transparent: whether the background has no colour of its own, so that colours of pixels
-            are those of the spheres alone.
+    It grows from 0 to `strength` between two depths in render space. The background keeps its
+    colour; where it is not transparent, a pixel that shows some of it fades in proportion.
     """
     seen = np.isfinite(strip.depth)
     depth = np.where(seen, strip.depth, np.float32(near))
@@ -42,10 +31,7 @@ def fading(
 def row_colors(bottom: RGB, top: RGB, rows: tuple[int, int], height: int) -> NDArray[np.float32]:
     """Return sRGB in 0..1 of the rows of a background, float32 (rows, 3).
 
-    Args:
-        bottom, top: sRGB of both edges; between them linear light changes evenly.
-        rows: of the whole picture, half open.
-        height: of the whole picture.
+    bottom, top: sRGB of both edges; between them linear light changes evenly. rows: half open.
     """
     part = 1.0 - (np.arange(*rows)[:, None] + 0.5) / height
     low, high = srgb_to_linear([bottom, top])

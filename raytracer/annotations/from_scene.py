@@ -2,38 +2,33 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeGuard
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.annotations.labels import Named
 from raytracer.annotations.plan import Plan
 from raytracer.annotations.texts import Short, filled
 from raytracer.drawing.fonts import missing, typeset
 from raytracer.errors import SceneError, naming
-from raytracer.scene.annotations import IN_SCENE
+from raytracer.scene.annotations import IN_SCENE, Annotations
 from raytracer.scene.coloring.expression import Texts
+from raytracer.scene.coloring.scale import ColorScale
 from raytracer.scene.colors import linear_to_srgb
 from raytracer.scene.particles.labels import element_symbols
+from raytracer.scene.scene import Scene, SphereSet
 from raytracer.scene.simulation_box import box_of, triple
+from raytracer.settings import RenderSettings
 from raytracer.warning import warn
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+MAX_LISTED = 10
+"""Maximum number of letters that a warning lists."""
 
-    from numpy.typing import NDArray
-
-    from raytracer.scene.annotations import Annotations, SimulationBox
-    from raytracer.scene.camera import Camera
-    from raytracer.scene.coloring.scale import ColorScale
-    from raytracer.scene.scene import Scene, SphereSet
-    from raytracer.settings import RenderSettings
-
-MOST_LOST = 10
-"""Most letters that a warning lists."""
-
-MOST_LABELS = 20_000
-"""Most spheres that can have labels; more than a few hundred cannot be read."""
+MAX_LABELS = 20_000
+"""Maximum number of spheres with labels; more than a few hundred cannot be read."""
 
 
 def plan_of(
@@ -55,6 +50,7 @@ def plan_of(
     """
     bottom, top = scene.background.edges()
     target = scene.camera.look_at if scene.camera is not None else None
+    box = annotations.box
     plan = Plan(
         annotations,
         settings.dpi,
@@ -63,15 +59,20 @@ def plan_of(
         scene.background.transparent,
         None if target is None else triple(target),
         scales_of(scene) if annotations.legend is not None else (),
-        box_of(scene, annotations.box) if _has_lines(annotations.box) else None,
+        box_of(scene, box) if box is not None and box.style == "lines" else None,
         labelled(scene, annotations.labels.by) if annotations.labels is not None else None,
         _axes(scene, annotations),
         {**values_of(scene), **(values or {})},
     )
-    if annotations.scale_bar is not None:
-        _warn_of_perspective(scene.camera)
+    has_perspective = scene.camera is None or scene.camera.type == "perspective"
+    if annotations.scale_bar is not None and has_perspective:
+        warn(
+            "scale_bar: the camera has perspective, so the bar is right at the distance of what "
+            'it looks at, and only there: with type = "orthographic" under [camera] it is right '
+            "everywhere"
+        )
     if lost := missing(_letters(plan)):
-        warn(f"the font has no {', '.join(lost[:MOST_LOST])}: use other letters in labels")
+        warn(f"the font has no {', '.join(lost[:MAX_LISTED])}: use other letters in labels")
     return plan
 
 
@@ -81,23 +82,8 @@ def _axes(scene: Scene, annotations: Annotations) -> NDArray[np.float64] | None:
         return None
     from raytracer.scene.glyphs.box import axes_at
 
-    found = axes_at(scene, annotations.axes, annotations.box)
-    return np.concatenate([found.base[None], found.tips])
-
-
-def _has_lines(box: SimulationBox | None) -> TypeGuard[SimulationBox]:
-    """Whether a box is drawn over the picture."""
-    return box is not None and box.style == "lines"
-
-
-def _warn_of_perspective(camera: Camera | None) -> None:
-    """Say at which distance a scale bar holds."""
-    if camera is None or camera.type == "perspective":
-        warn(
-            "scale_bar: the camera has perspective, so the bar is right at the distance of what "
-            'it looks at, and only there: with type = "orthographic" under [camera] it is right '
-            "everywhere"
-        )
+    placed = axes_at(scene, annotations.axes, annotations.box)
+    return np.concatenate([placed.base[None], placed.tips])
 
 
 def _letters(plan: Plan) -> str:
@@ -118,17 +104,15 @@ def _letters(plan: Plan) -> str:
 
 def values_of(scene: Scene) -> dict[str, Any]:
     """Return what texts may name in braces."""
-    from pathlib import Path
-
     frames = (spheres.file.frame for spheres in scene.spheres if spheres.file is not None)
     time = next((each.time for each in scene.spheres if each.time is not None), None)
-    said = {} if time is None else {"time": Short(time.value), "time_unit": time.unit}
+    times = {} if time is None else {"time": Short(time.value), "time_unit": time.unit}
     return {
         "title": scene.title,
         "file": Path(scene.source).name,
         "spheres": scene.count,
         "frame": next((frame for frame in frames if frame is not None), 0),
-        **said,
+        **times,
     }
 
 
@@ -138,19 +122,17 @@ def scales_of(scene: Scene) -> tuple[ColorScale, ...]:
     Raises:
         SceneError: it has neither.
     """
-    found = tuple(scene.color_scales) or tuple(_label_scales(scene.spheres))
-    if not found:
+    scales = tuple(scene.color_scales) or tuple(_label_scales(scene.spheres))
+    if not scales:
         raise SceneError(
             "legend: no spheres are coloured by a column, an element or a type, so there is "
             "nothing to explain: leave the legend out, or say --color-by"
         )
-    return found
+    return scales
 
 
 def _label_scales(sets: Sequence[SphereSet]) -> Iterator[ColorScale]:
     """Yield one scale of the labels of all sets that are coloured by them, if there are any."""
-    from raytracer.scene.coloring.scale import ColorScale as Scale
-
     colors: dict[str, tuple[float, ...]] = {}
     are_elements = True
     for spheres in sets:
@@ -169,7 +151,7 @@ def _label_scales(sets: Sequence[SphereSet]) -> Iterator[ColorScale]:
             are_elements &= symbols[place] is not None
     if colors:
         label = "element" if are_elements else "type"
-        yield Scale(list(colors.values()), "categorical", label=label, names=tuple(colors))
+        yield ColorScale(list(colors.values()), "categorical", label=label, names=tuple(colors))
 
 
 def labelled(scene: Scene, by: str) -> Named:
@@ -178,9 +160,9 @@ def labelled(scene: Scene, by: str) -> Named:
     Raises:
         SceneError: a file has no such column, or there are too many spheres.
     """
-    if scene.count > MOST_LABELS:
+    if scene.count > MAX_LABELS:
         raise SceneError(
-            f"labels: {scene.count:,} spheres are more than can have labels, {MOST_LABELS:,}: "
+            f"labels: {scene.count:,} spheres are more than can have labels, {MAX_LABELS:,}: "
             "show fewer spheres, or leave the labels out"
         )
     centers: list[NDArray[np.float64]] = []

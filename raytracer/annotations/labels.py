@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from raytracer.annotations.sheet import contrast
+from raytracer.annotations.projection import Projection
+from raytracer.annotations.sheet import Sheet, contrast
+from raytracer.annotations.surface import Strip
 from raytracer.drawing.fonts import CAP_HEIGHT
-from raytracer.drawing.shapes import Text
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from raytracer.annotations.projection import Projection
-    from raytracer.annotations.sheet import Sheet
-    from raytracer.annotations.surface import Strip
-    from raytracer.drawing.shapes import RGB
-    from raytracer.scene.annotations import Labels
+from raytracer.drawing.shapes import RGB, Text
+from raytracer.scene.annotations import Labels
+from raytracer.scene.simulation_box import triple
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,12 +35,7 @@ class Named:
 
 
 class SeenLabels:
-    """Labels of which strip after strip tells the spheres that are in front.
-
-    Args:
-        named: the spheres.
-        projection: the camera.
-    """
+    """Labels; strip after strip, those of spheres in front are marked."""
 
     def __init__(self, named: Named, projection: Projection) -> None:
         self._named = named
@@ -60,19 +49,15 @@ class SeenLabels:
 
     def find(self, strip: Strip) -> None:
         """Mark the labels whose spheres are seen at their middles in a strip."""
-        rays = np.floor(self.points * strip.fine).astype(np.int64) - (strip.x, strip.y)
-        rows, columns = strip.id.shape
-        inside = (rays >= 0).all(axis=1) & (rays[:, 0] < columns) & (rays[:, 1] < rows)
-        x, y = rays[inside].T
-        self._seen[inside] |= strip.id[y, x] == self._named.ids[self._rows[inside]]
+        inside, rays = strip.rays_at(self.points)
+        self._seen[inside] |= strip.id[rays] == self._named.ids[self._rows[inside]]
 
     def draw(self, sheet: Sheet, labels: Labels) -> None:
         """Draw the labels of the spheres that were seen."""
         size = sheet.letters(labels.size, "labels")
         for index in np.flatnonzero(self._seen):
             row = int(self._rows[index])
-            own = self._named.colors[row]
-            sphere: RGB = (float(own[0]), float(own[1]), float(own[2]))
+            sphere: RGB = triple(self._named.colors[row])
             ink = contrast(sphere) if labels.color is None else sheet.ink(labels.color)
             x, y = self.points[index]
             place = float(x), float(y) + CAP_HEIGHT * size / 2.0

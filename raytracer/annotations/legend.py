@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from math import ceil, floor, log10
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from raytracer.annotations.sheet import Sheet
 from raytracer.drawing.fonts import CAP_HEIGHT, typeset, width
 from raytracer.drawing.shapes import RGB, Cells, Line, Text
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from raytracer.annotations.sheet import Sheet
-    from raytracer.scene.annotations import Legend
-    from raytracer.scene.coloring.scale import ColorScale
+from raytracer.scene.annotations import Legend
+from raytracer.scene.coloring.scale import ColorScale
 
 BAR = 1.2
 """Width of a colour bar, in font sizes."""
@@ -32,24 +29,24 @@ GAP = 0.35
 ROW = 1.45
 """Distance of the rows of categories, in font sizes."""
 
-PLAIN_LETTERS = 4
-"""Longest number on a logarithmic scale that is written without an exponent."""
+MAX_DIGITS = 4
+"""Maximum length of a number on a logarithmic scale that is written without an exponent."""
 
-MOST_DECADES = 12
-"""Most powers of ten between which there are small ticks."""
+MAX_DECADES = 12
+"""Maximum number of powers of ten between which there are small ticks."""
 
-MOST_CATEGORIES = 120
-"""Most categories that are listed; the others are counted."""
+MAX_CATEGORIES = 120
+"""Maximum number of categories that are listed; the others are counted."""
 
 COLUMN_GAP = 1.2
 """Distance of the columns of categories, in font sizes."""
 
-WIDEST, WIDEST_ACROSS = 0.3, 0.9
-"""Largest width of a list of categories with several columns, as a part of the picture's: at a
+MAX_WIDTH, MAX_WIDTH_ACROSS = 0.3, 0.9
+"""Maximum width of a list of categories with several columns, as a part of the picture's: at a
 side, and at the top or bottom."""
 
-HIGHEST = 0.3
-"""Largest height of a list at the top or bottom, as a part of the picture's."""
+MAX_HEIGHT = 0.3
+"""Maximum height of a list at the top or bottom, as a part of the picture's."""
 
 
 class Mark(NamedTuple):
@@ -74,7 +71,7 @@ def marks_of(scale: ColorScale) -> list[Mark]:
     if scale.kind != "log":
         return large
     powers = range(floor(log10(scale.low)), ceil(log10(scale.high)) + 1)
-    if len(powers) > MOST_DECADES:
+    if len(powers) > MAX_DECADES:
         return large
     values = [digit * 10.0**power for power in powers for digit in range(1, 10)]
     inside = [value for value in values if scale.low <= value <= scale.high]
@@ -89,7 +86,7 @@ def _own_text(value: float) -> str:
     """Return a number as short as it can be written: 0.1, 100, 1e4."""
     text = f"{value:.0e}"
     plain = f"{value:g}"
-    return text if float(text) == value and len(plain.lstrip("-")) > PLAIN_LETTERS else plain
+    return text if float(text) == value and len(plain.lstrip("-")) > MAX_DIGITS else plain
 
 
 def draw(sheet: Sheet, legend: Legend, scale: ColorScale) -> None:
@@ -171,13 +168,7 @@ def _frame(sheet: Sheet, box: tuple[int, int, int, int], ink: RGB, size: float) 
 
 
 class _Table(NamedTuple):
-    """How a list of categories stands in the picture.
-
-    Args:
-        columns: the names of each.
-        widths: of the columns with their patches, pixels.
-        rows: of the longest column.
-    """
+    """A list of categories in columns: their names, their widths in pixels, and their rows."""
 
     columns: list[list[str]]
     widths: list[float]
@@ -185,20 +176,17 @@ class _Table(NamedTuple):
 
 
 def _table(names: list[str], size: float, room: tuple[float, float], across: bool) -> _Table:
-    """Return names in columns; where the room is too small, the last says how many are missing.
+    """Return names in columns within a width and a height; one column may be wider.
 
-    Args:
-        names: of the categories.
-        size: of the letters, pixels.
-        room: width and height, pixels; one column may be wider.
-        across: whether rows are as long as the room, instead of columns.
+    Where the room is too small, the last entry is the number of those that are missing. across:
+    whether rows are as long as the room, instead of columns.
     """
     most = max(int(room[1] / (ROW * size)), 1)
     if across:
         for rows in range(1, most):
             if (table := _columns(names, size, rows)) and _total(table, size) <= room[0]:
                 return table
-    shown = min(len(names), MOST_CATEGORIES)
+    shown = min(len(names), MAX_CATEGORIES)
     while True:
         missing = len(names) - shown
         listed = [*names[:shown], f"+ {missing:,} more"] if missing else names
@@ -227,8 +215,11 @@ def _draw_categories(sheet: Sheet, legend: Legend, scale: ColorScale) -> None:
     known, title = dict(scale.categories()), _title(legend, scale)
     patch = max(round(size), 1)
     high, across = sheet.room(legend.place), legend.place in ("top", "bottom")
-    high = min(high, HIGHEST * sheet.height) if across else high
-    room = (WIDEST_ACROSS if across else WIDEST) * sheet.width, high - bool(title) * ROW * size
+    high = min(high, MAX_HEIGHT * sheet.height) if across else high
+    room = (
+        (MAX_WIDTH_ACROSS if across else MAX_WIDTH) * sheet.width,
+        high - bool(title) * ROW * size,
+    )
     table = _table(list(known), size, room, across)
     wide = max(_total(table, size), width(title, size))
     x, y = sheet.take(legend.place, wide, (table.rows + bool(title)) * ROW * size)

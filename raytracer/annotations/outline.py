@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 from math import floor, sqrt
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from raytracer.annotations.surface import NONE
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from raytracer.annotations.surface import Strip
-    from raytracer.scene.annotations import Outline
+from raytracer.annotations.surface import NONE, Strip
+from raytracer.scene.annotations import Outline
 
 
 def coverage(strip: Strip, outline: Outline, scale: float) -> NDArray[np.float32]:
     """Return which part of each pixel of a strip the line covers, float32 (h, w).
 
-    Args:
-        strip: with a margin of half the line's width.
-        outline: width in pixels, and where it is.
-        scale: scene units a unit of render space.
+    The strip has a margin of half the line's width; scale: scene units a unit of render space.
     """
     across = _edges(strip, outline, scale, axis=1)
     down = _edges(strip, outline, scale, axis=0)
@@ -38,33 +30,25 @@ def coverage(strip: Strip, outline: Outline, scale: float) -> NDArray[np.float32
 
 
 def _edges(strip: Strip, outline: Outline, scale: float, axis: int) -> NDArray[np.bool_]:
-    """Return between which rays and the next ones along an axis an edge is, (h, w).
-
-    The last column, or row, has none.
-    """
+    """Return between which rays and the next ones along an axis an edge is, (h, w)."""
     here = tuple(slice(None, -1) if axis == each else slice(None) for each in (0, 1))
     there = tuple(slice(1, None) if axis == each else slice(None) for each in (0, 1))
     first, second = strip.id[here], strip.id[there]
-    found = first != second
+    differ = first != second
     at_background = (first == NONE) | (second == NONE)
     if outline.at == "silhouette":
-        found &= at_background
+        differ &= at_background
     elif outline.step > 0.0:
         with np.errstate(invalid="ignore"):  # infinity minus infinity, in the background
             gap = np.abs(strip.depth[here] - strip.depth[there])
-        found &= at_background | (gap >= outline.step / scale)
+        differ &= at_background | (gap >= outline.step / scale)
     edges = np.zeros(strip.id.shape, np.bool_)
-    edges[here] = found
+    edges[here] = differ
     return edges
 
 
 def _near(edges: NDArray[np.bool_], radius: int) -> NDArray[np.bool_]:
-    """Return which rays are within a distance of an edge.
-
-    Args:
-        edges: (h, w): whether there is one half a step after each ray of a row.
-        radius: in rays.
-    """
+    """Return which rays are within a distance of an edge, which is half a step after a ray."""
     near = np.zeros_like(edges)
     if not edges.any():
         return near

@@ -8,41 +8,36 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.annotations import axes, depth_cue, legend, outline, scale_bar, texts
 from raytracer.annotations.box import HiddenLine, hidden_line
 from raytracer.annotations.labels import Named, SeenLabels
 from raytracer.annotations.projection import Projection
 from raytracer.annotations.sheet import Sheet
-from raytracer.annotations.surface import COARSEST, extent, rays_per_axis, strips
+from raytracer.annotations.surface import COARSEST, FirstHits, Strip, extent, rays_per_axis, strips
 from raytracer.drawing import raster
 from raytracer.drawing.overlay import Overlay
 from raytracer.drawing.raster import extent_of
+from raytracer.drawing.shapes import RGB
 from raytracer.errors import UserError
-from raytracer.scene.annotations import BESIDE, IN_SCENE
+from raytracer.film.film import Crop, Pixels
+from raytracer.scene.annotations import BESIDE, IN_SCENE, Annotations
+from raytracer.scene.coloring.scale import ColorScale
 from raytracer.scene.colors import linear_to_srgb, parse_color, srgb_to_linear
 from raytracer.scene.packing.framing import Room, Surroundings
+from raytracer.scene.particles.source import Box
 from raytracer.scene.simulation_box import segments
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from raytracer.annotations.surface import FirstHits, Strip
-    from raytracer.drawing.shapes import RGB
-    from raytracer.film.film import Crop, Pixels
-    from raytracer.scene.annotations import Annotations
-    from raytracer.scene.coloring.scale import ColorScale
-    from raytracer.scene.particles.source import Box
-    from raytracer.view import View
+from raytracer.view import View
 
 AIR = 4.0
 """Distance that a fitted camera leaves between the spheres and texts or legend, in points."""
 
-MOST_ROOM = 0.35
-"""Largest part of the width or the height of a picture that is left free at a side."""
+MAX_ROOM = 0.35
+"""Maximum part of the width or the height of a picture that is left free at a side."""
 
 LEGEND_MARGIN = 3.0
 """Distance of a legend from the edges of a picture of its own, in points."""
@@ -80,34 +75,30 @@ class Plan:
     values: dict[str, Any] = field(default_factory=dict)
 
     def overlay(self, first_hits: FirstHits, view: View, space: Space, crop: Crop) -> Overlay:
-        """Return what is drawn over a picture.
+        """Return what is drawn over a picture, of which the crop x0, y0, x1, y1 is shown.
 
-        Args:
-            first_hits: of the scene.
-            view: of the whole picture.
-            space: centre, float64 (3,), and scale of render space.
-            crop: the pixels of the picture: x0, y0, x1, y1, half open.
+        view: of the whole picture. space: centre, float64 (3,), and scale of render space.
         """
         projection = Projection.of(view, *space)
         sheet = Sheet(view.width, view.height, self.dpi, self._paper())
         seen = _Seen(self, sheet, projection, view, first_hits, crop)
         self._draw(sheet, projection)
-        overlay = Overlay(sheet.drawing, crop, sheet.point)
-        if seen.fog is not None:
-            color = self._fog_color(crop, view.height)
-            overlay = replace(overlay, fog=seen.fog, fog_color=color)
-        if seen.lines is not None and self.annotations.outline is not None:
-            color_of_lines = parse_color(self.annotations.outline.color)
-            overlay = replace(overlay, lines=seen.lines, line_color=color_of_lines)
-        return replace(overlay, legend=self._legend_alone(view.width, view.height))
+        line = self.annotations.outline
+        return Overlay(
+            sheet.drawing,
+            crop,
+            sheet.point,
+            seen.fog,
+            None if seen.fog is None else self._fog_color(crop, view.height),
+            seen.lines,
+            (0.0, 0.0, 0.0) if line is None else parse_color(line.color),
+            self._legend_alone(view.width, view.height),
+        )
 
     def draw_fixed(self, pixels: Pixels, view: View, space: Space) -> None:
-        """Draw over a picture, in place, what does not depend on the spheres that are seen.
+        """Draw over a whole picture, in place, what does not depend on the spheres that are seen.
 
-        Args:
-            pixels: uint8 or uint16 (h, w, 4), the whole picture; changed.
-            view: of the picture.
-            space: centre, float64 (3,), and scale of render space.
+        pixels: uint8 or uint16 (h, w, 4). space: centre, float64 (3,), and scale of render space.
         """
         sheet = Sheet(view.width, view.height, self.dpi, self._paper())
         with suppress(UserError):  # a window may be too small for what its pictures show
@@ -121,7 +112,7 @@ class Plan:
             width, height: of the picture in pixels.
         """
         sheet = Sheet(width, height, self.dpi, self._paper())
-        with suppress(UserError):  # said when it is drawn
+        with suppress(UserError):  # raised when it is drawn
             self._draw_at_edges(sheet)
         sides = {"left": 0.0, "right": 0.0, "bottom": 0.0, "top": 0.0}
         air = AIR * sheet.point
@@ -134,7 +125,7 @@ class Plan:
             }
             # In a corner along the side where it takes less.
             side = min((each for each in free if each in box.place), key=free.__getitem__)
-            sides[side] = max(sides[side], min(free[side], MOST_ROOM))
+            sides[side] = max(sides[side], min(free[side], MAX_ROOM))
         return Surroundings(Room(**sides), () if self.box is None else (self.box,))
 
     def _legend_alone(self, width: int, height: int) -> Overlay | None:
@@ -257,12 +248,15 @@ class _Seen:
         cue = self._plan.annotations.depth_cue
         assert cue is not None
         near, far = cue.near, cue.far
+        ends = (0.0, 0.0)
         if near is None or far is None:
-            found = extent(first_hits, view, self._projection)
-            near = found[0] if near is None else near / self._projection.scale
-            far = found[1] if far is None else far / self._projection.scale
-            return near, far
-        return near / self._projection.scale, far / self._projection.scale
+            ends = extent(first_hits, view, self._projection)
+        scale = self._projection.scale
+        near, far = (
+            end if given is None else given / scale
+            for given, end in zip((near, far), ends, strict=True)
+        )
+        return near, far
 
     def _box_lines(self, sheet: Sheet) -> list[HiddenLine]:
         """Return the edges of the box that are in the picture."""
@@ -273,5 +267,5 @@ class _Seen:
         origin = projection.to_render_space(np.array(box.origin, np.float64))
         edges = np.array(box.edges, np.float64) / projection.scale
         margin = wanted.width * sheet.point
-        found = [hidden_line(*ends, projection, margin) for ends in segments(origin, edges)]
-        return [line for line in found if line is not None]
+        lines = (hidden_line(*ends, projection, margin) for ends in segments(origin, edges))
+        return [line for line in lines if line is not None]

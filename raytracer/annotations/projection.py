@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.layout import code
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from raytracer.view import View
+from raytracer.view import View
 
 
 @dataclass(frozen=True, eq=False)

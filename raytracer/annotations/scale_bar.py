@@ -3,39 +3,30 @@
 from __future__ import annotations
 
 from math import floor, log10
-from typing import TYPE_CHECKING
 
+from raytracer.annotations.sheet import Sheet
 from raytracer.drawing.fonts import typeset, width
 from raytracer.drawing.shapes import Line, Text
 from raytracer.errors import SceneError
-
-if TYPE_CHECKING:
-    from raytracer.annotations.sheet import Sheet
-    from raytracer.scene.annotations import ScaleBar
+from raytracer.scene.annotations import ScaleBar
 
 SHARE = 0.2
 """Longest bar whose length was not given, as a part of the picture's width."""
 
-SHORTEST = 1.0
-"""Least length of a bar in pixels."""
+MIN_LENGTH = 1.0
+"""Minimum length of a bar in pixels."""
 
 THICK = 0.22
 """Width of the bar, in font sizes."""
 
 
 def draw(sheet: Sheet, bar: ScaleBar, pixels_per_unit: float) -> None:
-    """Draw a scale bar.
-
-    Args:
-        sheet: the picture.
-        bar: what to draw.
-        pixels_per_unit: pixels of a scene unit.
-    """
+    """Draw a scale bar; pixels_per_unit: of a scene unit."""
     size, ink = sheet.letters(bar.size, "scale_bar"), sheet.ink(bar.color)
     per_unit = pixels_per_unit / bar.factor
     length = round_down(SHARE * sheet.width / per_unit) if bar.length is None else bar.length
     long = length * per_unit
-    if not SHORTEST <= long <= sheet.width:
+    if not MIN_LENGTH <= long <= sheet.width:
         raise SceneError(
             f"scale_bar.length: {length:g} is {long:.3g} pixels long, in a picture that is "
             f"{sheet.width} wide: leave it out for a round number that fits"

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from raytracer.drawing.shapes import RGB, Drawing, point_of
 from raytracer.errors import SceneError
-from raytracer.scene.colors import parse_color
-
-if TYPE_CHECKING:
-    from raytracer.scene.colors import Color
+from raytracer.scene.colors import Color, parse_color
 
 MARGIN = 12.0
 """Distance from the edges of the picture in points, and between things at the same place."""
 
-LARGEST = 1.0
-"""Size of the largest letters, as a part of the larger side of the picture."""
+MAX_SIZE = 1.0
+"""Maximum size of letters, as a part of the larger side of the picture."""
 
 BLACK, WHITE = (0.0, 0.0, 0.0), (1.0, 1.0, 1.0)
 
@@ -70,17 +67,13 @@ class Sheet:
         return point_of(self.width, self.height, self.dpi)
 
     def letters(self, points: float, name: str) -> float:
-        """Return the size of a font in pixels.
-
-        Args:
-            points: size of the font.
-            name: of the annotation, for the message.
+        """Return the size of a font in pixels; name: of the annotation, for messages.
 
         Raises:
             SceneError: a letter is larger than the picture.
         """
         size = points * self.point
-        if size > LARGEST * max(self.width, self.height):
+        if size > MAX_SIZE * max(self.width, self.height):
             raise SceneError(
                 f"{name}.size: letters of {points:g} points are {size:.0f} pixels high, in a "
                 f"picture of {self.width}x{self.height}: make the size, or render.dpi, smaller"
@@ -94,10 +87,7 @@ class Sheet:
         return BLACK if self.paper is None else contrast(self.paper)
 
     def halo(self, ink: RGB) -> RGB | None:
-        """Return the colour of a rim that parts text from what is behind it.
-
-        None without a background: the picture may be put on paper of any colour.
-        """
+        """Return the colour of a rim that parts text from what is behind it, if that is known."""
         return None if self.paper is None else contrast(ink)
 
     @property
@@ -112,12 +102,7 @@ class Sheet:
         return self.height - 2.0 * margin - used
 
     def take(self, place: str, width: float, height: float) -> tuple[float, float]:
-        """Return the upper left corner of a box at a place, beside those that are there already.
-
-        Args:
-            place: one of `PLACES`.
-            width, height: of the box in pixels.
-        """
+        """Return the upper left corner of a box at a place, beside those that are there already."""
         margin = MARGIN * self.point
         used = self._used.get(place, 0.0)
         beside = place in ("left", "right")

@@ -7,19 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from math import ceil
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from raytracer.annotations.projection import Projection
+from raytracer.film.film import Crop
 from raytracer.layout import constant, dtype
 from raytracer.memory import MIB
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from raytracer.annotations.projection import Projection
-    from raytracer.film.film import Crop
-    from raytracer.view import View
+from raytracer.view import View
 
 FirstHits = Callable[["View"], "NDArray[np.void]"]
 """Returns the first hits of a view, structured (h, w); see `DeviceScene.first_hits`."""
@@ -28,7 +25,7 @@ STRIP = 32 * MIB
 """Bytes of the first hits of a strip."""
 
 FINEST, COARSEST = 4, 2
-"""Most and fewest rays per pixel and axis."""
+"""Maximum and minimum of rays per pixel and axis."""
 
 SMALL = 1 << 19
 """Pixels of a picture up to which there are most rays; a picture 16 times as large has one less."""
@@ -58,6 +55,16 @@ class Strip(NamedTuple):
     y: int
     inner: tuple[slice, slice]
 
+    def rays_at(
+        self, points: NDArray[np.float64]
+    ) -> tuple[NDArray[np.bool_], tuple[NDArray[np.int64], NDArray[np.int64]]]:
+        """Return which points, (N, 2) in pixels, are in the strip; and row and column of each."""
+        rays = np.floor(points * self.fine).astype(np.int64) - (self.x, self.y)
+        rows, columns = self.depth.shape
+        inside = (rays >= 0).all(axis=1) & (rays[:, 0] < columns) & (rays[:, 1] < rows)
+        x, y = rays[inside].T
+        return inside, (y, x)
+
     def pixels(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the mean of the rays of each pixel, float32 (y1 - y0, w)."""
         part = values[self.inner]
@@ -80,8 +87,7 @@ def strips(
 
     Args:
         first_hits: of the scene.
-        view: of the whole picture.
-        projection: the camera of the view.
+        view: of the whole picture, with its projection.
         crop: x0, y0, x1, y1 in pixels, half open.
         fine: rays per pixel and axis.
         margin: pixels around each strip whose hits are needed too.
@@ -111,16 +117,9 @@ def strips(
 def extent(
     first_hits: FirstHits, view: View, projection: Projection, side: int = 256
 ) -> tuple[float, float]:
-    """Return the least and the largest depth that is seen in the whole picture, render space.
+    """Return the minimum and maximum depth seen in the whole picture, render space; else 0 and 1.
 
-    Args:
-        first_hits: of the scene.
-        view: of the whole picture.
-        projection: the camera of the view.
-        side: most rays along a side of the picture.
-
-    Returns:
-        0 and 1 where nothing is seen.
+    side: maximum number of rays along a side of the picture.
     """
     factor = min(side / max(view.size), 1.0)
     width, height = (max(round(length * factor), 1) for length in view.size)

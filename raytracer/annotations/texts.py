@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from string import Formatter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from raytracer.annotations.sheet import Sheet
 from raytracer.drawing.fonts import width
 from raytracer.drawing.shapes import Text
 from raytracer.errors import SceneError, shown, shown_value, suggestion
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from raytracer.annotations.sheet import Sheet
-    from raytracer.scene.annotations import TextLabel
+from raytracer.scene.annotations import TextLabel
 
 LEADING = 1.25
 """Distance of lines, in font sizes."""
@@ -29,7 +26,7 @@ class Short(float):
 
 
 def draw(sheet: Sheet, label: TextLabel, values: Mapping[str, Any]) -> None:
-    """Draw a text; values: what stands for {title}, {time} and others."""
+    """Draw a text; values: of {title}, {time} and others."""
     size, ink = sheet.letters(label.size, "texts"), sheet.ink(label.color)
     lines = filled(label.text, values).split("\n")
     wide = max(width(line, size) for line in lines)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from PIL.ImageFont import FreeTypeFont
 
 FONT = Path(__file__).parent / "fonts" / "SourceSansPro-Regular.ttf"
@@ -38,11 +37,8 @@ _EXPONENT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 class Run(NamedTuple):
     """A part of a line of text with one size and baseline.
 
-    Args:
-        text: its letters.
-        scale: of the font size.
-        rise: of the baseline, in font sizes of the text.
-        x: of its start, in pixels from the start of the line.
+    scale: of the font size; rise: of the baseline, in font sizes of the text; x: of its start, in
+    pixels from the start of the line.
     """
 
     text: str
@@ -51,25 +47,20 @@ class Run(NamedTuple):
     x: float
 
 
-LEAST = 1.0
-"""Least size of letters in pixels per em; the library has none below."""
+MIN_SIZE = 1.0
+"""Minimum size of letters in pixels per em of the library."""
 
 
 @lru_cache(maxsize=32)
 def font(pixels: float) -> FreeTypeFont:
-    """Return the font at a size in pixels per em, at least `LEAST`."""
+    """Return the font at a size in pixels per em, at least `MIN_SIZE`."""
     from PIL import ImageFont
 
-    return ImageFont.truetype(FONT, max(pixels, LEAST))
+    return ImageFont.truetype(FONT, max(pixels, MIN_SIZE))
 
 
 def runs(text: str, size: float) -> list[Run]:
-    """Return the parts of a line: exponents (⁻³) and indices (₂) are small and shifted.
-
-    Args:
-        text: one line.
-        size: of the font in pixels per em.
-    """
+    """Return the parts of a line: exponents (⁻³) and indices (₂) are small and shifted."""
     laid, x = [], 0.0
     for part, scale, rise in _parts(text):
         laid.append(Run(part, scale, rise, x))

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.drawing import raster
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from raytracer.drawing.shapes import RGB, Drawing
-    from raytracer.film.film import Crop, Pixels
+from raytracer.drawing.shapes import RGB, Drawing
+from raytracer.film.film import Crop, Pixels
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,13 +87,7 @@ class Overlay:
 
 
 def _fade(pixels: Pixels, part: NDArray[np.float32], colors: NDArray[np.float32]) -> None:
-    """Mix a colour into pixels, in place; alpha stays.
-
-    Args:
-        pixels: uint8 or uint16 (h, w, 4), sRGB with straight alpha.
-        part: of the colour, 0..1, (h, w).
-        colors: sRGB in 0..1 of each row, (h, 3).
-    """
+    """Mix a part, 0..1, (h, w), of the colour of each row, (h, 3), into pixels, in place."""
     most = np.float32(np.iinfo(pixels.dtype).max)
     for y in range(len(pixels)):
         weight = part[y][:, None]

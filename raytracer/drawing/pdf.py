@@ -5,15 +5,12 @@ matplotlib writes it; the letters that are used become part of the file.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 from raytracer.drawing.fonts import FONT, runs, width
-from raytracer.drawing.shapes import HALO, POINTS, Cells, Disk, Line, Polygon, Text
+from raytracer.drawing.shapes import HALO, POINTS, Cells, Disk, Drawing, Line, Polygon, Shape, Text
 from raytracer.errors import OutputError
-
-if TYPE_CHECKING:
-    from raytracer.drawing.shapes import Drawing, Shape
-    from raytracer.film.film import Crop, Pixels
+from raytracer.film.film import Crop, Pixels
 
 MISSING = "a PDF needs matplotlib: pip install 'raytracer[plot]', or give a name that ends in .svg"
 

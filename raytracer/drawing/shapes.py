@@ -7,11 +7,9 @@ Colours are sRGB in 0..1. What is added later is drawn over what was added befor
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+import numpy as np
+from numpy.typing import NDArray
 
 POINTS = 72.0
 """Points of an inch."""

@@ -7,18 +7,13 @@ another one and keep the width of each text.
 from __future__ import annotations
 
 from base64 import b64encode
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 from xml.sax.saxutils import escape
 
 from raytracer.drawing.fonts import FAMILY, runs, width
-from raytracer.drawing.shapes import HALO, RGB, Cells, Disk, Line, Polygon, Text
+from raytracer.drawing.shapes import HALO, RGB, Cells, Disk, Drawing, Line, Polygon, Shape, Text
 from raytracer.film import png
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from raytracer.drawing.shapes import Drawing, Shape
-    from raytracer.film.film import Crop, Pixels
+from raytracer.film.film import Crop, Pixels
 
 FAMILIES = f"'{FAMILY}', 'Source Sans 3', 'Open Sans', Helvetica, Arial, sans-serif"
 
