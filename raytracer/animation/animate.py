@@ -53,8 +53,7 @@ if TYPE_CHECKING:
 STILL_SECONDS = 6.0
 """Seconds of the animation of a scene that stands still, where nothing says how long it is."""
 
-MAX_SHOTS = 1_000_000
-"""Maximum number of frames of an animation."""
+MAX_SHOTS = 1_000_000  # maximum number of frames of an animation
 
 MAX_WAITING = 1
 """Maximum number of rendered frames that wait to be written while another one is rendered."""

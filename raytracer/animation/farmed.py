@@ -25,8 +25,7 @@ from raytracer.farm.shared import Shared, opened
 from raytracer.files import output
 from raytracer.warning import collected
 
-PATIENCE = 60.0
-"""Seconds in which a file must appear that another machine has written."""
+PATIENCE = 60.0  # seconds in which a file must appear that another machine has written
 
 
 class Rendered(NamedTuple):

@@ -26,8 +26,7 @@ THREADS = 4
 """Threads of an encoder. Their number changes the bytes of a movie, so it does not follow that of
 the cores."""
 
-PALETTE_FRAMES = 12
-"""Most frames of which the palette of a GIF is made."""
+PALETTE_FRAMES = 12  # most frames of which the palette of a GIF is made
 
 
 class Encoder(NamedTuple):

@@ -43,11 +43,8 @@ from raytracer.settings import LARGEST_SEED, RenderSettings
 from raytracer.trajectory.source import FrameSource
 from raytracer.warning import collected, warn
 
-FIT_FRAMES = 12
-"""Maximum number of frames that a camera is fitted to."""
-
-FIT_DIRECTIONS = 12
-"""Directions that a camera is fitted to which goes around."""
+FIT_FRAMES = 12  # maximum number of frames that a camera is fitted to
+FIT_DIRECTIONS = 12  # directions that a camera is fitted to which goes around
 
 
 @dataclass(frozen=True)

@@ -16,14 +16,9 @@ from raytracer.scene.annotations import AXIS_COLORS, Axes
 LIGHT: tuple[RGB, ...] = ((1.0, 0.42, 0.4), (0.36, 0.84, 0.42), (0.47, 0.65, 1.0))
 """The same in front of a dark background."""
 
-SHAFT = 0.07
-"""Width of a shaft, as a part of an axis."""
-
-HEAD = 0.3
-"""Length of an arrow's head, as a part of an axis; half of it is its width."""
-
-BEYOND = 0.55
-"""Distance of a name's middle from the tip, in font sizes."""
+SHAFT = 0.07  # width of a shaft, as a part of an axis
+HEAD = 0.3  # length of an arrow's head, as a part of an axis; half of it is its width
+BEYOND = 0.55  # distance of a name's middle from the tip, in font sizes
 
 MIN_LENGTH = 0.02
 """Length in the picture, as a part of an axis, below which an axis points at the viewer."""

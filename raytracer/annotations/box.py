@@ -14,8 +14,7 @@ from raytracer.drawing.shapes import RGB, Line, Point
 NEAR = 1e-3
 """Depth at which a line ends in front of a perspective camera, as a part of its farthest depth."""
 
-STEP = 0.5
-"""Distance of the points of a line that are tested, in pixels."""
+STEP = 0.5  # distance of the points of a line that are tested, in pixels
 
 
 class HiddenLine:

@@ -24,11 +24,8 @@ from raytracer.scene.simulation_box import box_of, triple
 from raytracer.settings import RenderSettings
 from raytracer.warning import warn
 
-MAX_LISTED = 10
-"""Maximum number of letters that a warning lists."""
-
-MAX_LABELS = 20_000
-"""Maximum number of spheres with labels; more than a few hundred cannot be read."""
+MAX_LISTED = 10  # maximum number of letters that a warning lists
+MAX_LABELS = 20_000  # maximum number of spheres with labels; more than a few hundred cannot be read
 
 
 def plan_of(

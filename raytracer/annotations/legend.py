@@ -14,39 +14,24 @@ from raytracer.drawing.shapes import RGB, Cells, Line, Text
 from raytracer.scene.annotations import Legend
 from raytracer.scene.coloring.scale import ColorScale
 
-BAR = 1.2
-"""Width of a colour bar, in font sizes."""
-
-TICK = 0.3
-"""Length of a tick, in font sizes."""
-
-SMALL_TICK = 0.18
-"""Length of a tick without a number, in font sizes."""
-
-GAP = 0.35
-"""Distance between a tick and its number, in font sizes."""
-
-ROW = 1.45
-"""Distance of the rows of categories, in font sizes."""
+BAR = 1.2  # width of a colour bar, in font sizes
+TICK = 0.3  # length of a tick, in font sizes
+SMALL_TICK = 0.18  # length of a tick without a number, in font sizes
+GAP = 0.35  # distance between a tick and its number, in font sizes
+ROW = 1.45  # distance of the rows of categories, in font sizes
 
 MAX_DIGITS = 4
 """Maximum length of a number on a logarithmic scale that is written without an exponent."""
 
-MAX_DECADES = 12
-"""Maximum number of powers of ten between which there are small ticks."""
-
-MAX_CATEGORIES = 120
-"""Maximum number of categories that are listed; the others are counted."""
-
-COLUMN_GAP = 1.2
-"""Distance of the columns of categories, in font sizes."""
+MAX_DECADES = 12  # maximum number of powers of ten between which there are small ticks
+MAX_CATEGORIES = 120  # maximum number of categories that are listed; the others are counted
+COLUMN_GAP = 1.2  # distance of the columns of categories, in font sizes
 
 MAX_WIDTH, MAX_WIDTH_ACROSS = 0.3, 0.9
 """Maximum width of a list of categories with several columns, as a part of the picture's: at a
 side, and at the top or bottom."""
 
-MAX_HEIGHT = 0.3
-"""Maximum height of a list at the top or bottom, as a part of the picture's."""
+MAX_HEIGHT = 0.3  # maximum height of a list at the top or bottom, as a part of the picture's
 
 
 class Mark(NamedTuple):

@@ -33,14 +33,9 @@ from raytracer.scene.particles.source import Box
 from raytracer.scene.simulation_box import segments
 from raytracer.view import View
 
-AIR = 4.0
-"""Distance that a fitted camera leaves between the spheres and texts or legend, in points."""
-
-MAX_ROOM = 0.35
-"""Maximum part of the width or the height of a picture that is left free at a side."""
-
-LEGEND_MARGIN = 3.0
-"""Distance of a legend from the edges of a picture of its own, in points."""
+AIR = 4.0  # distance that a fitted camera leaves between the spheres and texts or legend, in points
+MAX_ROOM = 0.35  # maximum part of the width or the height of a picture that is left free at a side
+LEGEND_MARGIN = 3.0  # distance of a legend from the edges of a picture of its own, in points
 
 Space = tuple["NDArray[np.float64]", float]
 

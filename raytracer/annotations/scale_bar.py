@@ -10,14 +10,9 @@ from raytracer.drawing.shapes import Line, Text
 from raytracer.errors import SceneError
 from raytracer.scene.annotations import ScaleBar
 
-SHARE = 0.2
-"""Longest bar whose length was not given, as a part of the picture's width."""
-
-MIN_LENGTH = 1.0
-"""Minimum length of a bar in pixels."""
-
-THICK = 0.22
-"""Width of the bar, in font sizes."""
+SHARE = 0.2  # longest bar whose length was not given, as a part of the picture's width
+MIN_LENGTH = 1.0  # minimum length of a bar in pixels
+THICK = 0.22  # width of the bar, in font sizes
 
 
 def draw(sheet: Sheet, bar: ScaleBar, pixels_per_unit: float) -> None:

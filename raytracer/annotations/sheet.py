@@ -12,13 +12,11 @@ from raytracer.scene.colors import Color, parse_color
 MARGIN = 12.0
 """Distance from the edges of the picture in points, and between things at the same place."""
 
-MAX_SIZE = 1.0
-"""Maximum size of letters, as a part of the larger side of the picture."""
+MAX_SIZE = 1.0  # maximum size of letters, as a part of the larger side of the picture
 
 BLACK, WHITE = (0.0, 0.0, 0.0), (1.0, 1.0, 1.0)
 
-DARK = 0.45
-"""Brightness of sRGB below which a colour asks for white ink."""
+DARK = 0.45  # brightness of sRGB below which a colour asks for white ink
 
 
 class Taken(NamedTuple):

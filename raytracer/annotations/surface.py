@@ -21,12 +21,8 @@ from raytracer.view import View
 FirstHits = Callable[["View"], "NDArray[np.void]"]
 """Returns the first hits of a view, structured (h, w); see `DeviceScene.first_hits`."""
 
-STRIP = 32 * MIB
-"""Bytes of the first hits of a strip."""
-
-FINEST, COARSEST = 4, 2
-"""Maximum and minimum of rays per pixel and axis."""
-
+STRIP = 32 * MIB  # bytes of the first hits of a strip
+FINEST, COARSEST = 4, 2  # maximum and minimum of rays per pixel and axis
 SMALL = 1 << 19
 """Pixels of a picture up to which there are most rays; a picture 16 times as large has one less."""
 

@@ -12,8 +12,7 @@ from raytracer.drawing.shapes import Text
 from raytracer.errors import SceneError, shown, shown_value, suggestion
 from raytracer.scene.annotations import TextLabel
 
-LEADING = 1.25
-"""Distance of lines, in font sizes."""
+LEADING = 1.25  # distance of lines, in font sizes
 
 ANCHORS = {"left": 0.0, "right": 1.0}
 

@@ -15,17 +15,10 @@ FONT = Path(__file__).parent / "fonts" / "SourceSansPro-Regular.ttf"
 
 FAMILY = "Source Sans Pro"
 
-CAP_HEIGHT = 0.66
-"""Height of a capital letter, in font sizes."""
-
-RAISED = 0.42
-"""Height of the baseline of an exponent above that of the text, in font sizes."""
-
-LOWERED = -0.15
-"""The same of an index."""
-
-SMALL = 0.68
-"""Size of exponents and indices, in font sizes of the text."""
+CAP_HEIGHT = 0.66  # height of a capital letter, in font sizes
+RAISED = 0.42  # height of the baseline of an exponent above that of the text, in font sizes
+LOWERED = -0.15  # the same of an index
+SMALL = 0.68  # size of exponents and indices, in font sizes of the text
 
 _RAISED = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿ", "0123456789+−=()n", strict=True))
 _LOWERED = dict(zip("₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎", "0123456789+−=()", strict=True))
@@ -47,8 +40,7 @@ class Run(NamedTuple):
     x: float
 
 
-MIN_SIZE = 1.0
-"""Minimum size of letters in pixels per em of the library."""
+MIN_SIZE = 1.0  # minimum size of letters in pixels per em of the library
 
 
 @lru_cache(maxsize=32)

@@ -34,14 +34,9 @@ from raytracer.film.film import Crop, Pixels
 
 Mask = NDArray[np.float32]
 
-ASCENT, DESCENT = 0.75, 0.25
-"""How far letters reach above and below the baseline, in font sizes."""
-
-PIECE = 64
-"""Length in pixels of a piece of a line, whose box is small also for a long line."""
-
-BLOCK = 1 << 20
-"""Pixels that are composited at a time."""
+ASCENT, DESCENT = 0.75, 0.25  # how far letters reach above and below the baseline, in font sizes
+PIECE = 64  # length in pixels of a piece of a line, whose box is small also for a long line
+BLOCK = 1 << 20  # pixels that are composited at a time
 
 
 class Box(NamedTuple):

@@ -11,11 +11,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-POINTS = 72.0
-"""Points of an inch."""
-
-INCHES = 6.0
-"""Length that the shorter side of a picture counts as where no dpi is given."""
+POINTS = 72.0  # points of an inch
+INCHES = 6.0  # length that the shorter side of a picture counts as where no dpi is given
 
 LEGIBLE = 240
 """Shorter side of a picture, in pixels, from which on a point is one pixel at least, so that text
@@ -113,8 +110,7 @@ class Text:
 
 Shape = Line | Polygon | Disk | Cells | Text
 
-HALO = 0.09
-"""Width of the rim around letters, in font sizes."""
+HALO = 0.09  # width of the rim around letters, in font sizes
 
 
 @dataclass

@@ -12,8 +12,7 @@ from raytracer.farm.local import LocalCrew, places
 ADDRESS = re.compile(r"(tcp|tls|wss?)://([\w.-]+|\[[0-9a-fA-F:.%\w]+\]):[0-9]{1,5}(/\S*)?")
 """An address of a scheduler: host and port."""
 
-MAX_WORKERS = 1024
-"""Maximum number of workers of one machine."""
+MAX_WORKERS = 1024  # maximum number of workers of one machine
 
 
 def check_crew(workers: int | None, farm: str | None) -> None:

@@ -11,8 +11,7 @@ from raytracer.errors import UserError, shown
 from raytracer.farm.crew import Crew
 from raytracer.farm.shared import Shared
 
-TIMEOUT = 10.0
-"""Seconds in which the scheduler must answer."""
+TIMEOUT = 10.0  # seconds in which the scheduler must answer
 
 FIRST_WORKER = 600.0
 """Seconds in which the first worker must join: jobs of a cluster may have to wait."""

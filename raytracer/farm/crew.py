@@ -16,8 +16,7 @@ from raytracer.farm.shared import Shared
 
 Result = TypeVar("Result")
 
-AHEAD = 4
-"""Calls for each worker that are given out before their results are used."""
+AHEAD = 4  # calls for each worker that are given out before their results are used
 
 
 class Crew(ABC):

@@ -33,8 +33,7 @@ VISIBLE = "CUDA_VISIBLE_DEVICES"
 MAX_ENDS = 5
 """How many workers may end at a call before it is given up: some may end for other reasons."""
 
-PATIENCE = 5.0
-"""Seconds in which a terminated worker must end before it is killed."""
+PATIENCE = 5.0  # seconds in which a terminated worker must end before it is killed
 
 Place = Mapping[str, str]
 """Variables of the environment that say which GPU or how many cores a worker takes."""

@@ -33,20 +33,11 @@ from raytracer.view import View
 if TYPE_CHECKING:
     from raytracer.backends.cuda.bands import CudaBands
 
-TILES_PER_WORKER = 8
-"""Tiles for each worker: enough that all end at about the same time."""
-
-MIN_SIDE, MAX_SIDE = 64, 1024
-"""Sides of a tile in pixels."""
-
-ALIGNED = 16
-"""Sides of tiles are multiples of this."""
-
-BAND_HEIGHT = 32
-"""Heights of bands are multiples of this."""
-
-MAX_BANDS = 256
-"""Maximum number of bands of a picture."""
+TILES_PER_WORKER = 8  # tiles for each worker: enough that all end at about the same time
+MIN_SIDE, MAX_SIDE = 64, 1024  # sides of a tile in pixels
+ALIGNED = 16  # sides of tiles are multiples of this
+BAND_HEIGHT = 32  # heights of bands are multiples of this
+MAX_BANDS = 256  # maximum number of bands of a picture
 
 Sums = NDArray[np.float32]
 

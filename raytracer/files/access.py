@@ -35,17 +35,10 @@ from raytracer.resources import available_memory, is_lack_of_memory, is_lack_of_
 STANDARD_INPUT = Path("-")
 """The name of standard input on the command line and in `raytracer.load`."""
 
-LINE_BYTES = 1 << 20
-"""Longest line of a text file, its end included."""
-
-JSON_LEVELS = 64
-"""Deepest nesting of tables and lists in metadata; that of a film is five."""
-
-PIECE = 1 << 20
-"""Bytes of standard input in one copy."""
-
-_WINDOW = 1 << 12
-"""Bytes in which the end of a line is searched first: most lines are shorter."""
+LINE_BYTES = 1 << 20  # longest line of a text file, its end included
+JSON_LEVELS = 64  # deepest nesting of tables and lists in metadata; that of a film is five
+PIECE = 1 << 20  # bytes of standard input in one copy
+_WINDOW = 1 << 12  # bytes in which the end of a line is searched first: most lines are shorter
 
 _REASONS = {
     errno.ENOENT: "there is no such file",

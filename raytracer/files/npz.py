@@ -19,17 +19,10 @@ from raytracer.memory import require_room
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-HEADER_BYTES = 10_000
-"""Longest header of an array, as for NumPy."""
-
-PIECE = 1 << 20
-"""Bytes of a member that are read at a time."""
-
-RATIO = 1100
-"""Largest ratio of sizes of a compressed member: that of deflate is below 1,033."""
-
-RATIO_BYTES = 1 << 26
-"""Largest decompressed size for which a larger ratio is accepted."""
+HEADER_BYTES = 10_000  # longest header of an array, as for NumPy
+PIECE = 1 << 20  # bytes of a member that are read at a time
+RATIO = 1100  # largest ratio of sizes of a compressed member: that of deflate is below 1,033
+RATIO_BYTES = 1 << 26  # largest decompressed size for which a larger ratio is accepted
 
 
 class Header(NamedTuple):

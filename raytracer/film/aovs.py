@@ -29,8 +29,7 @@ INTEGERS = ("id", "samples")
 GUIDES = {"denoising_albedo": "albedo", "denoising_normal": "normal"}
 """Output variables that guide a denoiser, and of which they are the means."""
 
-GUIDE_RAYS = 2
-"""Rays of a guide along each side of a pixel, so that edges are smooth."""
+GUIDE_RAYS = 2  # rays of a guide along each side of a pixel, so that edges are smooth
 
 
 def channels(names: Iterable[str]) -> int:

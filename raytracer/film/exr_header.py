@@ -13,17 +13,13 @@ from raytracer.settings import MAX_SIDE
 
 MAGIC = b"\x76\x2f\x31\x01"
 
-MAX_CHANNELS = 64
-"""Maximum number of channels; a film has at most 26."""
-
-NUMBER = 4
-"""Maximum size of a number of a channel in bytes."""
+MAX_CHANNELS = 64  # maximum number of channels; a film has at most 26
+NUMBER = 4  # maximum size of a number of a channel in bytes
 
 ROWS, COPIES = 32, 3
 """Rows that the library decodes at a time as a rule, and how often it has them in memory."""
 
-MAX_RATIO = 4096
-"""Maximum ratio of the sizes of pixels and file, which compression does not reach."""
+MAX_RATIO = 4096  # maximum ratio of the sizes of pixels and file, which compression does not reach
 
 
 class ExrHeader(NamedTuple):

@@ -36,8 +36,7 @@ FORMATS = (1, 2, 3)
 1: the background is transparent."""
 
 SUFFIXES = (".npz", ".exr")
-MAX_METADATA = 1 << 24
-"""Maximum size of the metadata in bytes; those of a film have a few thousand."""
+MAX_METADATA = 1 << 24  # maximum size of the metadata in bytes; those of a film have a few thousand
 
 METADATA_TYPES = {"digest": str, "settings": dict, "transparent": bool, "half": bool}
 """Types of the metadata on which commands depend."""

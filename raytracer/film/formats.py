@@ -57,11 +57,8 @@ FORMATS = (
 
 SUFFIXES = {suffix: each for each in FORMATS for suffix in each.suffixes}
 
-LOSSLESS = 100
-"""Quality at which WebP and AVIF keep every value."""
-
-STRIP_ROWS = 256
-"""Rows of a strip of a TIFF, which is compressed by itself."""
+LOSSLESS = 100  # quality at which WebP and AVIF keep every value
+STRIP_ROWS = 256  # rows of a strip of a TIFF, which is compressed by itself
 
 # Tags of TIFF and of EXIF.
 DESCRIPTION, SOFTWARE = 270, 305

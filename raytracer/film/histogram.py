@@ -19,8 +19,7 @@ from raytracer.film.statistics import FIRST, LAST, Statistics, edges
 LIGHT, MARK = "#2a6fbb", "#444444"
 CHANNELS = (("red", "#c8402f"), ("green", "#3c8d40"), ("blue", "#2f62c8"))
 MIDDLE_GREY = 0.18
-STRIP = 1 << 20
-"""Values that are counted at a time, which needs many times their memory."""
+STRIP = 1 << 20  # values that are counted at a time, which needs many times their memory
 
 
 def check(path: str | Path) -> Path:

@@ -29,8 +29,7 @@ KEY = "raytracer"
 """Key of the text chunk that holds the metadata as JSON."""
 
 _KEY_START = KEY.encode() + b"\0"
-INCH = 0.0254
-"""Metres of an inch."""
+INCH = 0.0254  # metres of an inch
 
 MAX_METADATA = 1 << 24
 """Maximum size of the metadata in bytes; those of a picture have a few thousand."""
@@ -38,11 +37,8 @@ MAX_METADATA = 1 << 24
 COMPRESSION = 1
 """Level of zlib: the fastest, because noise compresses little better at higher levels."""
 
-BLOCK = 1 << 19
-"""Bytes that a thread compresses at a time; the cuts add less than 0.1% to the size."""
-
-IDAT_BYTES = 1 << 26
-"""Maximum size of an IDAT chunk in bytes (of 2^31 - 1 in the format)."""
+BLOCK = 1 << 19  # bytes that a thread compresses at a time; the cuts add less than 0.1% to the size
+IDAT_BYTES = 1 << 26  # maximum size of an IDAT chunk in bytes (of 2^31 - 1 in the format)
 
 # The first two bytes of a zlib stream: deflate, 32 KiB window, fastest level.
 _ZLIB_HEADER = b"\x78\x01"

@@ -21,8 +21,7 @@ CURVES = ("linear", "reinhard", "aces", "agx")
 METERS = ("covered", "all")
 """Pixels that an automatic exposure is metered from."""
 
-MAX_STOPS = 64.0
-"""Largest absolute exposure: beyond it a picture exceeds the range of float32."""
+MAX_STOPS = 64.0  # largest absolute exposure: beyond it a picture exceeds the range of float32
 
 
 @dataclass(frozen=True, repr=False, eq=False)
