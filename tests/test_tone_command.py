@@ -14,7 +14,7 @@ from PIL import Image as Pillow
 
 import raytracer
 from raytracer.cli import main
-from raytracer.film import film_file, histogram, png
+from raytracer.film import histogram, png
 from raytracer.film.film import Film
 from raytracer.film.statistics import FIRST
 from support.films import natural
@@ -74,12 +74,6 @@ def pixels(path: str) -> Any:
         return np.asarray(read).copy()
 
 
-def test_the_default_leaves_colours_alone() -> None:
-    run("render", "balls.toml", "-q", "-o", "a.png")
-    run("render", "balls.toml", "-q", "-o", "b.png", "--exposure", "0", "--tone", "linear")
-    assert np.array_equal(pixels("a.png"), pixels("b.png"))
-
-
 def test_statistics_are_in_json_and_in_the_picture(capsys: pytest.CaptureFixture[str]) -> None:
     found = run_json(capsys, "render", "balls.toml", "--exposure", "auto", "--tone", "agx")
     assert found["tone"]["tone"] == "agx"
@@ -101,16 +95,6 @@ def test_exposure_and_curve_change_the_picture_as_the_film_does() -> None:
     assert np.array_equal(pixels("a.png"), pixels("b.png"))
 
 
-def test_dither_is_on_for_8_bits_and_can_be_turned_off() -> None:
-    run("render", "balls.toml", "-q", "--film", "f.npz", "-o", "a.png")
-    run("tone", "f.npz", "-q", "-o", "b.png", "--dither")
-    run("tone", "f.npz", "-q", "-o", "c.png", "--no-dither")
-    run("tone", "f.npz", "-q", "-o", "d.png", "--bits", "16")
-    assert np.array_equal(pixels("a.png"), pixels("b.png"))
-    assert np.array_equal(pixels("c.png"), Film.load("f.npz").tonemap(dither=False))
-    assert not np.array_equal(pixels("a.png"), pixels("c.png"))
-
-
 def test_a_film_is_resumed_bit_for_bit() -> None:
     run("render", "balls.toml", "-q", "--film", "f.npz", "--aov", "id,samples", "--samples", "3")
     run("render", "balls.toml", "-q", "--resume", "f.npz", "--film", "f.npz", "--samples", "4")
@@ -121,14 +105,6 @@ def test_a_film_is_resumed_bit_for_bit() -> None:
     assert set(resumed.aovs) == {"id", "samples"}
     assert (resumed.aovs["samples"] == 7).all()
     assert np.array_equal(pixels("balls-2.png"), pixels("g.png"))
-
-
-def test_a_crop_is_resumed() -> None:
-    crop = ["--crop", "3,2,9,8"]
-    run("render", "balls.toml", "-q", "--film", "f.npz", *crop)
-    run("render", "balls.toml", "-q", "--film", "f.npz", "--resume", "f.npz")
-    run("render", "balls.toml", "-q", "--film", "g.npz", "--samples", "4", *crop)
-    assert Film.load("f.npz").sums.tobytes() == Film.load("g.npz").sums.tobytes()
 
 
 def test_tone_of_a_film(capsys: pytest.CaptureFixture[str]) -> None:
@@ -190,23 +166,16 @@ def test_the_histogram_holds_every_pixel() -> None:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["tone"], "missing argument"),
         (["tone", "none.npz"], "there is no such file"),
-        (["tone", "a.npz", "--exposure", "bright"], "must be 'auto' or a number of stops"),
-        (["tone", "a.npz", "--tone", "filmic"], "there is no tone curve 'filmic'; known are"),
         (["tone", "a.npz", "--meter-range", "5"], "must be two percentiles"),
         (["tone", "a.npz", "--bits", "16", "--dither"], "dither is for 8 bits"),
-        (["tone", "a.npz", "--white", "-1"], "must be at least 0.001, not -1"),
         (["tone", "a.npz", "--lock"], "give --exposure auto"),
         (["tone", "a.npz", "a.npz"], "the same name"),
         (["tone", "a.npz", "b.npz", "-o", "x.png"], "are for one film"),
-        (["render", "balls.toml", "--film", "f.tif"], "as .npz or .exr"),
-        (["render", "balls.toml", "--film", "f.npz", "--half"], "16-bit floats are for .exr"),
         (["render", "balls.toml", "--aov", "id"], "give --film FILE as well"),
         (["render", "balls.toml", "--film", "f.npz", "--aov", "idd"], "no output variable 'idd'"),
         (["render", "balls.toml", "--resume", "a.npz"], "use the same size and crop"),
         (["render", "balls.toml", "--resume", "a.npz", "--repeat", "2"], "leave it or --resume"),
-        (["render", "balls.toml", "--noise", "0"], "noise: must be above 0"),
         (["render", "balls.toml", "--time", "nan"], "--time nan: must be a number of seconds"),
         (["render", "balls.toml", "--repeat", "2", "--noise", "1"], "leave it or --noise out"),
         (["render", "balls.toml", "--only", "1,1,0", "--progressive"], "--only writes no picture"),
@@ -216,40 +185,6 @@ def test_mistakes_are_one_sentence(
     capsys: pytest.CaptureFixture[str], words: list[str], sentence: str
 ) -> None:
     assert sentence in error_of(capsys, *words)
-
-
-def test_a_film_of_another_seed_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    run("render", "balls.toml", "-q", "--film", "f.npz")
-    words = ["render", "balls.toml", "--backend", "cpu", "--resume", "f.npz"]
-    assert "seed is 0 there and 9 here" in error_of(capsys, *words, "--seed", "9")
-
-
-def test_missing_extras_say_what_to_install(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(film_file, "find_spec", lambda _: None)
-    monkeypatch.setattr(histogram, "find_spec", lambda _: None)
-    words = ["render", "balls.toml"]
-    assert "raytracer[exr]" in error_of(capsys, *words, "--film", "f.exr")
-    assert "raytracer[plot]" in error_of(capsys, *words, "--histogram", "h.png")
-
-
-@pytest.mark.parametrize("background", ["white", "black"])
-def test_the_exposure_is_that_of_what_was_hit(
-    capsys: pytest.CaptureFixture[str], background: str
-) -> None:
-    opaque = SCENE.replace("transparent = true", f'color = "{background}"')
-    Path("opaque.toml").write_text(opaque.replace("crimson", "#3a0c12"))
-    Path("clear.toml").write_text(SCENE.replace("crimson", "#3a0c12"))
-    words = ["--exposure", "auto", "--samples", "16"]
-    found, wanted = (
-        run_json(capsys, "render", f"{name}.toml", *words)["statistics"]
-        for name in ("opaque", "clear")
-    )
-    assert found["metered"] == pytest.approx(wanted["metered"], abs=1e-3)
-    assert found["metered"] > 0.5
-    assert found["covered"] == wanted["covered"] < found["pixels"]
-    assert (pixels("opaque.png")[0, 0] == (255 if background == "white" else 0)).all()
 
 
 def test_bloom_and_denoising_of_a_film(

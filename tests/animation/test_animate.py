@@ -12,11 +12,9 @@ from numpy.typing import NDArray
 from PIL import Image as Pillow
 
 import raytracer
-from raytracer.animation.shots import Renderer
 from raytracer.cli import main
 from raytracer.errors import UserError
 from raytracer.files import output
-from raytracer.scene.annotations import TextLabel
 
 SMALL: dict[str, Any] = {"width": 32, "height": 18, "samples": 1, "backend": "cpu"}
 OPTIONS = ["--width", "32", "--height", "18", "--samples", "1", "--backend", "cpu"]
@@ -76,21 +74,6 @@ def test_frames_are_the_pictures_of_the_same_camera(trajectory: Path) -> None:
         alone = raytracer.render(trajectory, frame=k, camera=camera, **SMALL)
         np.testing.assert_array_equal(image.to_uint8(), alone.to_uint8())
         assert image.statistics.covered > 0
-
-
-def test_memory_that_is_used_again_and_frames_without_a_digest(trajectory: Path) -> None:
-    wanted = [image.to_uint8() for image in raytracer.animate(trajectory, **SMALL)]
-    plan = raytracer.animate(trajectory, **SMALL)._plan
-    films, digests = set(), []
-    with Renderer(plan, hashed=False) as renderer:
-        for (_, image), pixels in zip(renderer.images(plan.shots, 8), wanted, strict=True):
-            np.testing.assert_array_equal(image.to_uint8(), pixels)
-            films.add(image.film.sums.ctypes.data)
-            digests.append(image.metadata["scene"]["digest"])
-            renderer.release(image)
-    assert len(films) == 1
-    assert digests[0]
-    assert set(digests[1:]) == {""}
 
 
 def test_a_format_that_the_name_does_not_tell(trajectory: Path, tmp_path: Path) -> None:
@@ -234,15 +217,6 @@ def test_a_turntable_comes_back(ball: raytracer.Scene) -> None:
     assert images[0].to_uint8()[..., 0].sum() != images[2].to_uint8()[..., 0].sum()
 
 
-def test_slow_motion_and_the_colour_of_a_sequence(ball: raytracer.Scene) -> None:
-    other = raytracer.Scene.from_arrays([[0.0, 0, 0], [2.0, 0, 0]], 0.7, ["lime", "lime"])
-    images = list(raytracer.animate([ball, other], duration=1.0, fps=4.0, **SMALL))
-    shown = [image.to_uint8() for image in images]
-    np.testing.assert_array_equal(shown[0], shown[1])
-    np.testing.assert_array_equal(shown[2], shown[3])
-    assert (shown[1] != shown[2]).any()
-
-
 def test_grain(ball: raytracer.Scene) -> None:
     options = SMALL | {"duration": 0.5, "fps": 4.0, "zoom_to": 1.0, "look": "soft"}
     still = [image.to_uint8() for image in raytracer.animate(ball, **options)]
@@ -350,18 +324,6 @@ def test_colours_are_those_of_all_frames(trajectory: Path) -> None:
     assert ends[0] < 100 < ends[1]  # x goes to 1 in the first frame, to 6 in the last one
 
 
-def test_labels_name_the_frame(trajectory: Path) -> None:
-    options = SMALL | {"width": 160, "height": 90, "color": "white", "background": "white"}
-    said = {"texts": [TextLabel("{frame} {time:.1f}")]}
-    shown = [
-        [i.to_uint8() for i in raytracer.animate(trajectory, annotations=each, **options)]
-        for each in (said, None)
-    ]
-    marks = [(one != other).any() for one, other in zip(*shown, strict=True)]
-    assert all(marks)
-    assert (shown[0][1] != shown[0][2]).any()
-
-
 def test_the_command_says_what_an_interrupt_leaves(
     trajectory: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
@@ -416,16 +378,6 @@ def test_a_missing_library_is_named(
     monkeypatch.setitem(__import__("sys").modules, "av", None)
     animation = raytracer.animate(trajectory, **SMALL)
     with pytest.raises(raytracer.UserError, match=r"pip install 'raytracer\[video\]'"):
-        animation.save(tmp_path / "a.mp4")
-
-
-def test_a_codec_that_this_build_lacks(
-    trajectory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    av = pytest.importorskip("av")
-    monkeypatch.setattr(av, "codecs_available", {"libvpx-vp9"})
-    animation = raytracer.animate(trajectory, codec="av1", **SMALL)
-    with pytest.raises(raytracer.UserError, match="no encoder of av1: use --codec vp9"):
         animation.save(tmp_path / "a.mp4")
 
 

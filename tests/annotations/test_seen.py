@@ -115,15 +115,6 @@ def test_depth_cue_mixes_with_the_distance() -> None:
     assert pixels[5, 5, :3].tolist() == [0, 0, 0]  # the background stays
 
 
-def test_depth_cue_fades_into_the_background_by_default() -> None:
-    scene = looking((-2.0, 0.0, 0.0, 1.0, "red"), (2.0, 0.0, -8.0, 1.0, "red"))
-    scene.background = raytracer.Background(bottom="#204060", top="#a0c0e0")
-    pixels = render(scene, Annotations(depth_cue=DepthCue(strength=1.0)), filter="point")
-    behind = pixels[100, 5, :3].astype(int)
-    edge = pixels[100, 158, :3].astype(int)  # the rim of the far sphere is the farthest point seen
-    assert abs(edge - behind).max() < abs(pixels[100, 60, :3].astype(int) - behind).max() / 4
-
-
 def test_fading_leaves_alpha_alone() -> None:
     scene = looking((0.0, 0.0, 0.0, 3.0, "white"))
     scene.background = raytracer.Background(transparent=True)

@@ -54,13 +54,6 @@ def test_an_embedded_picture_has_outlines_but_no_texts(tmp_path: Path) -> None:
     np.testing.assert_array_equal(np.asarray(Pillow.open(BytesIO(data))), outlined)
 
 
-def test_a_crop_and_a_picture_without_annotations(tmp_path: Path) -> None:
-    picture(None, crop=(100, 50, 180, 90)).save(tmp_path / "a.svg")
-    root = ElementTree.parse(tmp_path / "a.svg").getroot()
-    assert root.get("viewBox") == "100 50 80 40"
-    assert len(list(root)) == 2  # the description and the picture
-
-
 def test_the_metadata_of_an_svg(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     image = picture(Annotations(texts=[TextLabel("<a> & b")]))
     image.save(tmp_path / "a.svg")

@@ -7,18 +7,15 @@ import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
-import raytracer
 from raytracer.cli import main
-from raytracer.errors import OutputError, UserError, WriteError
+from raytracer.errors import OutputError, WriteError
 from raytracer.files import output
 from raytracer.film import png
 from raytracer.film.film import Film
-from raytracer.scene import generate
 
 SCENE = """
 [render]
@@ -54,20 +51,12 @@ RECORD = '{"results": [], "device": {"device": ""}, "backend": ""}'
 @pytest.mark.parametrize(
     ("command", "says"),
     [
-        ("render stars.npz --film stars.npz", "--film"),
         ("render ./stars.npz --film ../{name}/stars.npz", "--film"),
-        ("render scene.toml --film stars.npz", "--film"),
         ("render scene.toml --film hard.npz", "--film"),
-        ("render scene.toml --film soft.npz", "--film"),
-        ("render scene.toml -o soft.png", "the picture"),
         ("render scene.toml --histogram soft.png", "--histogram"),
         ("render scene.toml --film film.npz -o film.png", "give two names"),
-        ("render scene.toml -o x.png --histogram x.png", "give two names"),
         ("render scene.toml -o x.png --histogram ./x.png", "give two names"),
-        ("render film.npz --resume film.npz --film film.npz", ""),
-        ("tone film.npz -o film.png", "the picture"),
         ("tone film.npz -o x.png --histogram film.png", "--histogram"),
-        ("tone film.npz -o x.png --histogram x.png", "give two names"),
         ("bench vecadd --compare record.json --save record.json", ""),
         ("bench vecadd --with mine.cu --save mine.cu", ""),
         ("bench vecadd --save x.png --plot x.png", "give two names"),
@@ -117,46 +106,6 @@ def test_texts_and_data_that_exist_are_replaced_with_force_alone(
     if command.startswith("scene"):
         assert main([*command.split(), "--force"]) == 0
         assert Path(name).read_bytes() != before[Path(name).name]
-
-
-def test_standard_input_may_be_a_file_too(folder: Path) -> None:
-    before = contents(folder)
-    code = (
-        "import raytracer\n"
-        "image = raytracer.render('-', width=8, height=6, samples=1)\n"
-        "try: image.film.save('stars.npz')\n"
-        "except raytracer.UserError as error: print(error)"
-    )
-    with Path("stars.npz").open("rb") as file:
-        words = [sys.executable, "-c", code]
-        done = subprocess.run(words, stdin=file, capture_output=True, text=True, check=False)
-    assert "-: is read by this command and would be overwritten by stars.npz" in done.stdout
-    assert contents(folder) == before
-
-
-def test_python_refuses_to_overwrite_what_a_picture_was_made_of(folder: Path) -> None:
-    before = contents(folder)
-    for scene in ("scene.toml", raytracer.load("scene.toml")):
-        image = raytracer.render(scene, width=8, height=6, samples=1)
-        with pytest.raises(OutputError, match=r"stars.npz: is read by this command and would"):
-            image.film.save("stars.npz")
-        Path("link.png").symlink_to("stars.npz")
-        with pytest.raises(OutputError, match=r"stars.npz: is read by .* by link.png"):
-            image.save("link.png")
-        Path("link.png").unlink()
-    assert contents(folder) == before
-
-
-@pytest.mark.parametrize(
-    "path", [5, None, b"a.png", [], 1.5, "", ".", "/", "a\0.png", "\ud800.png"]
-)
-def test_odd_paths_are_one_sentence(path: Any, folder: Path) -> None:
-    before = contents(folder)
-    image = raytracer.render("scene.toml", width=8, height=6, samples=1)
-    for save in (image.save, image.film.save, lambda path: generate.write("cloud", path, 3)):
-        with pytest.raises(UserError):
-            save(path)
-    assert contents(folder) == before
 
 
 def test_a_film_may_replace_the_one_that_it_continues(folder: Path) -> None:
@@ -337,14 +286,6 @@ def test_what_is_complete_is_kept_whatever_comes_after(tmp_path: Path) -> None:
     assert tmp_path / "picture" not in output.written()
 
 
-def test_a_file_that_is_gone_was_not_written(tmp_path: Path) -> None:
-    output.write(tmp_path / "a", "new")
-    assert output.written()[-1] == tmp_path / "a"
-    output.write(tmp_path / "b", "new")
-    (tmp_path / "b").replace(tmp_path / "a")
-    assert tmp_path / "a" not in output.written()
-
-
 def full_disk(monkeypatch: pytest.MonkeyPatch, what: str) -> None:
     """No space left for pictures or for films."""
 
@@ -413,17 +354,6 @@ def test_the_limit_of_a_file_s_size_is_a_full_disk(folder: Path) -> None:
         after = contents(folder)
         assert sorted(after) == sorted(before)
         assert after["film.npz"] == before["film.npz"]
-
-
-def test_two_refusals_are_two_lines() -> None:
-    def work() -> None:
-        with output.Batch() as batch:
-            for name in "ab":
-                with batch.step():
-                    raise WriteError(f"{name}: full")
-
-    with pytest.raises(WriteError, match=r"^a: full\nb: full$"):
-        work()
 
 
 def test_a_claim_follows_no_link(tmp_path: Path) -> None:

@@ -308,32 +308,3 @@ def test_a_film_with_odd_parts_is_neither_saved_nor_developed(
             film.tonemap()
         with pytest.raises(UserError, match=says):
             film.statistics()
-
-
-@pytest.mark.parametrize("suffix", FORMATS)
-def test_a_film_that_cannot_be_resumed_is_named(
-    suffix: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path, film = tmp_path / f"a{suffix}", tmp_path / "scene.toml"
-    film.write_text("[[spheres]]\ncenters = [[0, 0, 0]]\nradius = 1.0\n")
-    command = ["render", str(film), "-o", str(tmp_path / "a.png"), "--backend", "cpu"]
-    small = [*command, "--width", "8", "--height", "6"]
-    assert main([*small, "--samples", "1", "--film", str(path)]) == 0
-    capsys.readouterr()
-    for other in ([*small, "--seed", "3"], [*command, "--width", "8", "--height", "7"]):
-        assert main([*other, "--resume", str(path)]) == 2
-        assert capsys.readouterr().err.startswith(f"raytracer: {path}: the film ")
-    with pytest.raises(UserError, match=rf"a\{suffix}: the film is of another picture"):
-        raytracer.render(raytracer.load(film), film=Film.load(path), seed=3, width=8, height=6)
-
-
-def test_the_refusal_of_a_film_says_the_integrators_that_made_it() -> None:
-    """Also where none was stated: that of the look."""
-    scene = raytracer.Scene.from_arrays([(0, 0, 0)], 1.0)
-    film = raytracer.render(scene, width=2, height=2, samples=1, look="soft").film
-    with pytest.raises(UserError, match=r"\(look is soft there and plain here\)"):
-        raytracer.render(scene, film=film, width=2, height=2)
-    with pytest.raises(UserError, match=r"\(integrator is ao there and direct here\)"):
-        raytracer.render(scene, film=film, width=2, height=2, look="soft", integrator="direct")
-    with pytest.raises(UserError, match=r"\(ao_distance is unlimited there and 2.0 here\)"):
-        raytracer.render(scene, film=film, width=2, height=2, look="soft", ao_distance=2.0)

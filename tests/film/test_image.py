@@ -8,7 +8,6 @@ import struct
 import tracemalloc
 import zlib
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +16,7 @@ import pytest
 from numpy.typing import NDArray
 from PIL import Image as Pillow
 
-from raytracer.errors import DataFileError, OutputError
-from raytracer.files import output
+from raytracer.errors import DataFileError
 from raytracer.film import png
 from raytracer.film.film import Film
 from raytracer.film.image import Image
@@ -62,14 +60,6 @@ def test_numpy_takes_a_picture_as_its_array(transparent: bool) -> None:
     assert np.array(image, copy=True).any()
     with pytest.raises(ValueError, match="always a copy"):
         np.array(image, copy=False)
-
-
-@pytest.mark.skipif(find_spec("matplotlib") is None, reason="the extra `plot` is not installed")
-def test_matplotlib_shows_a_picture() -> None:
-    from matplotlib.figure import Figure
-
-    shown = Figure().subplots().imshow(picture())
-    np.testing.assert_array_equal(shown.get_array(), picture().to_uint8())
 
 
 def test_a_picture_and_a_film_show_themselves_in_a_line() -> None:
@@ -178,17 +168,6 @@ def test_metadata_are_read_back(tmp_path: Path, bits: int) -> None:
         assert read.info["Software"].startswith("raytracer ")
 
 
-def test_the_array_is_the_mean_of_the_samples() -> None:
-    image = picture()
-    image.film.samples = 4
-    assert np.array_equal(image.array, image.film.sums / 4)
-    assert image.array.dtype == np.float32
-
-
-def test_jupyter_gets_a_png() -> None:
-    assert picture()._repr_png_().startswith(png.SIGNATURE)
-
-
 def test_metadata_of_other_files(tmp_path: Path) -> None:
     plain = tmp_path / "plain.png"
     Pillow.new("RGB", (2, 2)).save(plain)
@@ -208,12 +187,3 @@ def test_damaged_metadata_are_one_sentence(tmp_path: Path) -> None:
         png.read_metadata(path)
     path.write_bytes(picture()._repr_png_()[:50])
     assert png.read_metadata(path) is None
-
-
-def test_only_the_renders_folder_is_made(tmp_path: Path) -> None:
-    assert output.check_picture(tmp_path / "renders" / "a.png").parent.is_dir()
-    assert list((tmp_path / "renders").iterdir()) == []
-    (tmp_path / "b").mkdir()
-    (tmp_path / "b" / "renders").touch()
-    with pytest.raises(OutputError, match="there is no folder"):
-        output.check_picture(tmp_path / "b" / "renders" / "a.png")

@@ -12,7 +12,7 @@ from raytracer.film.film import Film, common_exposure, measure, non_finite_pixel
 from raytracer.film.statistics import FIRST, LAST, edges, merged
 from raytracer.film.tone_settings import ToneSettings
 from reference.curves import WEIGHTS
-from support.films import film_of, in_front_of, natural, wild
+from support.films import film_of, in_front_of, natural
 
 STEP = 1.125  # the widest bin: an eighth of the digits of its lower edge
 
@@ -190,16 +190,6 @@ def test_alpha_zero_everywhere() -> None:
     assert not film.tonemap(exposure="auto").any()
 
 
-def test_one_pixel() -> None:
-    found = grey([0.7]).statistics(exposure="auto")
-    for value in (found.average, found.key, found.median, found.darkest, found.brightest):
-        assert value == pytest.approx(0.7, rel=1e-5)
-    assert found.stops == pytest.approx(0.0, abs=1e-6)
-    assert found.metered == 0.0
-    assert grey([0.07]).statistics().metered == pytest.approx(np.log2(0.18 / 0.07), abs=1e-3)
-    assert grey([7.0]).statistics().metered == pytest.approx(np.log2(1.125 / 7.0), abs=1e-3)
-
-
 def test_what_is_not_finite_is_counted_and_nothing_else() -> None:
     film = natural(80, 60)
     good = film.statistics()
@@ -215,14 +205,6 @@ def test_what_is_not_finite_is_counted_and_nothing_else() -> None:
         assert getattr(found, name) == pytest.approx(getattr(good, name), rel=0.02), name
     assert non_finite_pixels(bad) == (3, (0, 0))
     assert non_finite_pixels(film) is None
-
-
-def test_wild_films_give_finite_numbers() -> None:
-    found = wild(120, 90).statistics(exposure="auto", tone="aces")
-    numbers = [v for v in found.to_dict().values() if isinstance(v, float)]
-    assert np.isfinite(numbers).all()
-    assert found.non_finite > 0
-    assert sum(found.bins) == found.pixels
 
 
 def test_threads_do_not_change_the_statistics() -> None:
