@@ -29,42 +29,25 @@ PATIENCE = 60.0  # seconds in which a file must appear that another machine has 
 
 
 class Rendered(NamedTuple):
-    """What a worker returns.
+    """What a worker returns."""
 
-    Args:
-        data: the file, where the worker does not see its folder; else None.
-        seconds: of rendering; None if the frame was there already.
-        exposure: stops, if it is metered.
-        metadata: of the picture of the first frame; else {}.
-        warnings: about the frame.
-    """
-
-    data: bytes | None
-    seconds: float | None
-    exposure: float | None
-    metadata: dict[str, Any]
+    data: bytes | None  # the file, where the worker does not see its folder
+    seconds: float | None  # of rendering; None if the frame was there already
+    exposure: float | None  # stops, if it is metered
+    metadata: dict[str, Any]  # of the picture of the first frame; else {}
     warnings: list[str]
 
 
 @dataclass(frozen=True)
 class Order:
-    """What a worker needs to render any frame.
-
-    Args:
-        plan: of the animation.
-        fixed: what the first frame decided.
-        frames: where they are written.
-        beacon: a file beside them; a worker that sees it sees their folder.
-        bits: 8, or None for films.
-        signature: of the files that are read, which a worker compares with its own.
-    """
+    """What a worker needs to render any frame."""
 
     plan: Plan
-    fixed: Fixed
-    frames: FrameFiles
-    beacon: Path
-    bits: int | None
-    signature: str | None
+    fixed: Fixed  # what the first frame decided
+    frames: FrameFiles  # where they are written
+    beacon: Path  # a file beside them; a worker that sees it sees their folder
+    bits: int | None  # 8, or None for films
+    signature: str | None  # of the files that are read, which a worker compares with its own
 
 
 class ShotWorker:
@@ -129,16 +112,9 @@ def render_shot(shared: Shared, shot: Shot, exposure: float | None) -> Rendered:
 def rendered_by(
     crew: Crew, renderer: Renderer, frames: FrameFiles, shots: Sequence[Shot], bits: int | None
 ) -> Generator[tuple[Shot, Rendered]]:
-    """Yield shots in order when their frames are finished and lie where they belong.
+    """Yield shots of the plan in order, when their frames are finished and lie where they belong.
 
-    The first one is rendered alone if it decides the exposure.
-
-    Args:
-        crew: the workers.
-        renderer: which has read the first frame.
-        frames: where they are written.
-        shots: of the plan.
-        bits: 8, or None for films.
+    The first one is rendered alone if it decides the exposure; the renderer has read its frame.
 
     Raises:
         UserError: a frame cannot be rendered or written.

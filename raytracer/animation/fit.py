@@ -27,17 +27,11 @@ Point = NDArray[np.float64]
 
 
 class Fitted(NamedTuple):
-    """A camera fitted to one frame from one direction.
+    """A camera fitted to one frame from one direction, scene units."""
 
-    Args:
-        eye: (3,), scene units.
-        half: half the height of the picture of an orthographic camera, scene units.
-        middle: of the spheres of the frame, (3,), scene units.
-    """
-
-    eye: Point
-    half: float
-    middle: Point
+    eye: Point  # (3,)
+    half: float  # half the height of the picture of an orthographic camera
+    middle: Point  # of the spheres of the frame, (3,)
 
 
 def fit(

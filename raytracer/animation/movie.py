@@ -30,17 +30,11 @@ PALETTE_FRAMES = 12  # most frames of which the palette of a GIF is made
 
 
 class Encoder(NamedTuple):
-    """An encoder of FFmpeg.
+    """An encoder of FFmpeg."""
 
-    Args:
-        names: in the order in which they are tried.
-        best, worst: constant rate factors of quality 100 and 0.
-        options: further ones.
-    """
-
-    names: tuple[str, ...]
-    best: float
-    worst: float
+    names: tuple[str, ...]  # in the order in which they are tried
+    best: float  # constant rate factor of quality 100
+    worst: float  # that of quality 0
     options: dict[str, str]
 
 

@@ -40,19 +40,12 @@ def eased(share: float, ease: str) -> float:
 
 @dataclass(frozen=True)
 class Stand:
-    """A camera that moves: where it is from what it looks at, and how large the picture is.
+    """A camera that moves: where it is from what it looks at, and how large the picture is."""
 
-    Args:
-        target: the point in the middle of the picture, float64 (3,), scene units.
-        offset: from there to the eye, float64 (3,).
-        up: which way is up, float64 (3,).
-        half: tangent of half the field of view; of an orthographic camera half its height.
-    """
-
-    target: Point
-    offset: Point
-    up: Point
-    half: float
+    target: Point  # in the middle of the picture, float64 (3,), scene units
+    offset: Point  # from there to the eye
+    up: Point  # which way is up
+    half: float  # tangent of half the field of view; of an orthographic camera half its height
 
     @classmethod
     def of(cls, camera: Camera) -> Stand:

@@ -49,61 +49,35 @@ FIT_DIRECTIONS = 12  # directions that a camera is fitted to which goes around
 
 @dataclass(frozen=True)
 class Shot:
-    """A frame of the animation.
+    """A frame of the animation."""
 
-    Args:
-        index: its number, from 0.
-        frame: number of the frame of the trajectory that it shows.
-        time: seconds from the start.
-    """
-
-    index: int
-    frame: int
-    time: float
+    index: int  # its number, from 0
+    frame: int  # number of the frame of the trajectory that it shows
+    time: float  # seconds from the start
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What the frames of an animation are made of.
-
-    Args:
-        source: the frames that are read.
-        shots: what is shown, in order.
-        settings: of the animation.
-        overrides: settings of the render by name; None keeps the scene's.
-        tone: exposure and curve; None takes those of the scene, a dictionary replaces some.
-        backend: by name.
-        threads: on the CPU; 0 takes every core that the process may use.
-        duration: seconds of the animation.
-        annotations: what is drawn over the pictures; see `prepare`.
-    """
+    """What the frames of an animation are made of."""
 
     source: FrameSource
-    shots: Sequence[Shot]
+    shots: Sequence[Shot]  # what is shown, in order
     settings: AnimationSettings
-    overrides: dict[str, Any]
-    tone: ToneSettings | Mapping[str, Any] | None
+    overrides: dict[str, Any]  # settings of the render by name; None keeps the scene's
+    tone: ToneSettings | Mapping[str, Any] | None  # None: the scene's; a dictionary replaces some
     backend: str
-    threads: int
-    duration: float
+    threads: int  # on the CPU; 0 takes every core that the process may use
+    duration: float  # seconds
     annotations: Annotations | Mapping[str, Any] | None = None
 
 
 class Fixed(NamedTuple):
-    """What the first frame decides for all of them.
-
-    Args:
-        inferred: defaults that follow from particles.
-        settings: of the render.
-        tone: exposure and curve.
-        origin: the point that the camera follows, float64 (3,), scene units, or None.
-        path: of the camera.
-    """
+    """What the first frame decides for all of them."""
 
     inferred: InferredDefaults
     settings: RenderSettings
     tone: ToneSettings
-    origin: NDArray[np.float64] | None
+    origin: NDArray[np.float64] | None  # that the camera follows, float64 (3,), scene units
     path: CameraPath
 
 

@@ -19,19 +19,12 @@ from raytracer.scene.simulation_box import triple
 
 @dataclass(frozen=True, eq=False)
 class Named:
-    """The spheres that have labels.
+    """The spheres that have labels."""
 
-    Args:
-        ids: their numbers in the scene, (N,).
-        centers: float64 (N, 3), scene space.
-        texts: N labels.
-        colors: of the spheres, sRGB in 0..1, (N, 3).
-    """
-
-    ids: NDArray[np.int64]
-    centers: NDArray[np.float64]
-    texts: Sequence[str]
-    colors: NDArray[np.float64]
+    ids: NDArray[np.int64]  # their numbers in the scene, (N,)
+    centers: NDArray[np.float64]  # (N, 3), scene space
+    texts: Sequence[str]  # N labels
+    colors: NDArray[np.float64]  # of the spheres, sRGB in 0..1, (N, 3)
 
 
 class SeenLabels:

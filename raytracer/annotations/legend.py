@@ -35,15 +35,10 @@ MAX_HEIGHT = 0.3  # maximum height of a list at the top or bottom, as a part of 
 
 
 class Mark(NamedTuple):
-    """A tick of a colour bar.
+    """A tick of a colour bar."""
 
-    Args:
-        position: 0 at the low end of the bar, 1 at the high end.
-        text: beside it, "" for a small one.
-    """
-
-    position: float
-    text: str
+    position: float  # 0 at the low end of the bar, 1 at the high end
+    text: str  # beside it, "" for a small one
 
 
 def marks_of(scale: ColorScale) -> list[Mark]:

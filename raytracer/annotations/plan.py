@@ -42,32 +42,19 @@ Space = tuple["NDArray[np.float64]", float]
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """What is drawn over the pictures of a scene.
-
-    Args:
-        annotations: what there is to draw.
-        dpi: pixels of an inch, or None.
-        bottom, top: sRGB of the background's edges.
-        transparent: whether pictures have no background.
-        target: the point at which the camera looks, scene units; None for the spheres' middle.
-        scales: of the legend.
-        box: of the file or of the annotation, or None.
-        named: spheres with labels, or None.
-        axes: where axes in the scene begin and where each ends, float64 (4, 3); None without any.
-        values: what stands for {title} and others in texts.
-    """
+    """What is drawn over the pictures of a scene."""
 
     annotations: Annotations
-    dpi: float | None = None
-    bottom: RGB = (1.0, 1.0, 1.0)
+    dpi: float | None = None  # pixels of an inch
+    bottom: RGB = (1.0, 1.0, 1.0)  # sRGB of the background's edges
     top: RGB = (1.0, 1.0, 1.0)
-    transparent: bool = False
-    target: tuple[float, float, float] | None = None
-    scales: tuple[ColorScale, ...] = ()
-    box: Box | None = None
-    named: Named | None = None
-    axes: NDArray[np.float64] | None = None
-    values: dict[str, Any] = field(default_factory=dict)
+    transparent: bool = False  # whether pictures have no background
+    target: tuple[float, float, float] | None = None  # of the camera; None: the spheres' middle
+    scales: tuple[ColorScale, ...] = ()  # of the legend
+    box: Box | None = None  # of the file or of the annotation
+    named: Named | None = None  # spheres with labels
+    axes: NDArray[np.float64] | None = None  # in the scene: origin and tips, (4, 3)
+    values: dict[str, Any] = field(default_factory=dict)  # of {title} and others in texts
 
     def overlay(self, first_hits: FirstHits, view: View, space: Space, crop: Crop) -> Overlay:
         """Return what is drawn over a picture, of which the crop x0, y0, x1, y1 is shown.
@@ -101,11 +88,7 @@ class Plan:
             raster.draw(sheet.drawing, pixels)
 
     def surroundings(self, width: int, height: int) -> Surroundings:
-        """Return what a fitted camera shows beside the spheres: room for texts and legend, the box.
-
-        Args:
-            width, height: of the picture in pixels.
-        """
+        """Return what a fitted camera shows beside the spheres: the box, and room for texts."""
         sheet = Sheet(width, height, self.dpi, self._paper())
         with suppress(UserError):  # raised when it is drawn
             self._draw_at_edges(sheet)
@@ -188,14 +171,9 @@ class _Seen:
     """What depends on the spheres that are seen; draws box and labels, finds fog and outlines."""
 
     def __init__(
-        self,
-        plan: Plan,
-        sheet: Sheet,
-        projection: Projection,
-        view: View,
-        first_hits: FirstHits,
+        self, plan: Plan, sheet: Sheet, projection: Projection, view: View, first_hits: FirstHits,
         crop: Crop,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self._plan, self._projection = plan, projection
         self.fog: NDArray[np.float32] | None = None
         self.lines: NDArray[np.float32] | None = None

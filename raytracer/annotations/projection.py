@@ -13,28 +13,17 @@ from raytracer.view import View
 
 @dataclass(frozen=True, eq=False)
 class Projection:
-    """The camera of a view.
+    """The camera of a view; vectors are float64 (3,), in render space."""
 
-    Args:
-        origin: eye, or the middle of the plane that rays start from, float64 (3,), render space.
-        right, up: half the width and half the height of the picture; of a perspective camera at
-            distance 1; float64 (3,).
-        forward: unit vector of the view, float64 (3,).
-        perspective: whether rays start at the eye.
-        width, height: of the whole picture in pixels.
-        center: of render space, float64 (3,), in scene space.
-        scale: scene units a unit of render space.
-    """
-
-    origin: NDArray[np.float64]
-    right: NDArray[np.float64]
-    up: NDArray[np.float64]
-    forward: NDArray[np.float64]
-    perspective: bool
-    width: int
+    origin: NDArray[np.float64]  # eye, or the middle of the plane that rays start from
+    right: NDArray[np.float64]  # half the width of the picture; in perspective at distance 1
+    up: NDArray[np.float64]  # half the height
+    forward: NDArray[np.float64]  # unit vector of the view
+    perspective: bool  # whether rays start at the eye
+    width: int  # of the whole picture in pixels
     height: int
-    center: NDArray[np.float64]
-    scale: float
+    center: NDArray[np.float64]  # of render space, in scene space
+    scale: float  # scene units a unit of render space
 
     @classmethod
     def of(cls, view: View, center: NDArray[np.float64], scale: float) -> Projection:

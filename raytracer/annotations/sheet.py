@@ -20,16 +20,10 @@ DARK = 0.45  # brightness of sRGB below which a colour asks for white ink
 
 
 class Taken(NamedTuple):
-    """A part of the picture that something takes, pixels.
+    """A part of the picture that something takes, pixels."""
 
-    Args:
-        place: one of `PLACES`.
-        x, y: upper left corner.
-        width, height: of the box.
-    """
-
-    place: str
-    x: float
+    place: str  # one of `PLACES`
+    x: float  # of the upper left corner
     y: float
     width: float
     height: float
@@ -37,21 +31,12 @@ class Taken(NamedTuple):
 
 @dataclass
 class Sheet:
-    """A picture that is drawn over.
+    """A picture that is drawn over."""
 
-    Args:
-        width, height: of the whole picture in pixels.
-        dpi: pixels of an inch, or None; see `point_of`.
-        paper: sRGB of the background, of a gradient its middle; None if it is transparent.
-
-    Attributes:
-        boxes: what was taken, one after another.
-    """
-
-    width: int
+    width: int  # of the whole picture in pixels
     height: int
-    dpi: float | None = None
-    paper: RGB | None = None
+    dpi: float | None = None  # see `point_of`
+    paper: RGB | None = None  # sRGB of the background's middle; None if it is transparent
     drawing: Drawing = field(init=False)
     boxes: list[Taken] = field(default_factory=list, init=False)
     _used: dict[str, float] = field(default_factory=dict, init=False)

@@ -30,26 +30,16 @@ NONE = constant("kNoSphere")
 
 
 class Strip(NamedTuple):
-    """The first hits of some rows of pixels, and of a margin around them.
+    """The first hits of some rows of pixels, and of a margin around them."""
 
-    Args:
-        y0, y1: rows of the whole picture, half open.
-        fine: rays per pixel and axis.
-        id: number of the sphere, uint32 (h, w); `NONE` without a hit.
-        depth: distance along the view, render space, float32 (h, w); infinity without a hit.
-        x: number of the first ray in a row, counted over the whole picture.
-        y: number of the first row of rays.
-        inner: the rays of the pixels, without the margin.
-    """
-
-    y0: int
+    y0: int  # rows of the whole picture, half open
     y1: int
-    fine: int
-    id: NDArray[np.uint32]
-    depth: NDArray[np.float32]
-    x: int
-    y: int
-    inner: tuple[slice, slice]
+    fine: int  # rays per pixel and axis
+    id: NDArray[np.uint32]  # number of the sphere, (h, w); `NONE` without a hit
+    depth: NDArray[np.float32]  # along the view, render space, (h, w); infinity without a hit
+    x: int  # number of the first ray in a row, counted over the whole picture
+    y: int  # number of the first row of rays
+    inner: tuple[slice, slice]  # the rays of the pixels, without the margin
 
     def rays_at(
         self, points: NDArray[np.float64]
@@ -79,14 +69,9 @@ def rays_per_axis(width: int, height: int) -> int:
 def strips(
     first_hits: FirstHits, view: View, projection: Projection, crop: Crop, fine: int, margin: float
 ) -> Iterator[Strip]:
-    """Yield the first hits of a part of a picture, from the top to the bottom.
+    """Yield the first hits of a crop of a picture, from the top to the bottom.
 
-    Args:
-        first_hits: of the scene.
-        view: of the whole picture, with its projection.
-        crop: x0, y0, x1, y1 in pixels, half open.
-        fine: rays per pixel and axis.
-        margin: pixels around each strip whose hits are needed too.
+    fine: rays per pixel and axis; margin: pixels around each strip whose hits are needed too.
     """
     x0, y0, x1, y1 = crop
     width, height = view.width * fine, view.height * fine

@@ -15,34 +15,19 @@ from raytracer.film.film import Crop, Pixels
 
 @dataclass(frozen=True, eq=False)
 class Overlay:
-    """What is drawn over a picture, whatever its exposure: first fog, then outlines, then shapes.
+    """What is drawn over a picture, whatever its exposure: fog, then outlines, then shapes."""
 
-    Args:
-        drawing: shapes in pixels of the whole picture.
-        crop: the pixels of the picture: x0, y0, x1, y1, half open.
-        point: pixels of a point.
-        fog: part of its colour in each pixel, float32 (h, w), or None.
-        fog_color: sRGB in 0..1 of each row, (h, 3).
-        lines: coverage of outlines, float32 (h, w), or None.
-        line_color: sRGB in 0..1.
-        legend: the legend alone, on a sheet of its own size, or None.
-    """
-
-    drawing: Drawing
-    crop: Crop
-    point: float
-    fog: NDArray[np.float32] | None = None
-    fog_color: NDArray[np.float32] | None = None
-    lines: NDArray[np.float32] | None = None
-    line_color: RGB = (0.0, 0.0, 0.0)
-    legend: Overlay | None = None
+    drawing: Drawing  # in pixels of the whole picture
+    crop: Crop  # the pixels of the picture: x0, y0, x1, y1, half open
+    point: float  # pixels of a point
+    fog: NDArray[np.float32] | None = None  # part of its colour in each pixel, (h, w)
+    fog_color: NDArray[np.float32] | None = None  # sRGB in 0..1 of each row, (h, 3)
+    lines: NDArray[np.float32] | None = None  # coverage of outlines, (h, w)
+    line_color: RGB = (0.0, 0.0, 0.0)  # sRGB in 0..1
+    legend: Overlay | None = None  # the legend alone, on a sheet of its own size
 
     def over(self, pixels: Pixels) -> Pixels:
-        """Return a picture with everything drawn over it.
-
-        Args:
-            pixels: uint8 or uint16 (h, w, 4), sRGB with straight alpha; it is not changed.
-        """
+        """Return a copy of a picture, (h, w, 4), with everything drawn over it."""
         drawn = self.shaded(pixels)
         raster.draw(self.drawing, drawn, self.crop[:2])
         return drawn
@@ -55,14 +40,9 @@ class Overlay:
         return pixels
 
     def write(self, file: BinaryIO, pixels: Pixels | None, kind: str, description: str) -> None:
-        """Write a picture with everything over it, shapes and texts as vectors.
+        """Write a picture of `shaded`, or none, with shapes and texts over it as vectors.
 
-        Args:
-            file: a stream.
-            pixels: uint8 or uint16 (h, w, 3 or 4): a picture that went through `shaded`; None for
-                the shapes alone.
-            kind: "SVG" or "PDF".
-            description: metadata.
+        kind: "SVG" or "PDF"; description: metadata.
 
         Raises:
             OutputError: matplotlib, which writes PDF, is not installed.

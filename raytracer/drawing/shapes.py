@@ -23,12 +23,9 @@ Point = tuple[float, float]
 
 
 def point_of(width: int, height: int, dpi: float | None) -> float:
-    """Return the pixels of a point.
+    """Return the pixels of a point of a whole picture.
 
-    Args:
-        width, height: of the whole picture in pixels.
-        dpi: pixels of an inch; None makes the shorter side `INCHES` long, and text that would be
-            too small to read larger.
+    dpi: pixels of an inch; None makes the shorter side `INCHES` long, and small text larger.
     """
     if dpi is not None:
         return dpi / POINTS
@@ -38,19 +35,12 @@ def point_of(width: int, height: int, dpi: float | None) -> float:
 
 @dataclass(frozen=True)
 class Line:
-    """A line of several segments, with round ends and joints.
+    """A line of several segments, with round ends and joints."""
 
-    Args:
-        points: two or more.
-        width: in pixels.
-        color: of the line.
-        square: whether the line ends at its first and last point instead of half a width later.
-    """
-
-    points: tuple[Point, ...]
-    width: float
+    points: tuple[Point, ...]  # two or more
+    width: float  # in pixels
     color: RGB
-    square: bool = False
+    square: bool = False  # whether it ends at its first and last point, not half a width later
 
 
 @dataclass(frozen=True)
@@ -72,40 +62,25 @@ class Disk:
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """Whole pixels in colours that are not mixed: the bar of a legend.
+    """Whole pixels in colours that are not mixed: the bar of a legend."""
 
-    Args:
-        x, y: of the upper left corner, whole pixels.
-        colors: uint8 (h, w, 3), sRGB.
-    """
-
-    x: int
+    x: int  # of the upper left corner
     y: int
-    colors: NDArray[np.uint8]
+    colors: NDArray[np.uint8]  # (h, w, 3), sRGB
 
 
 @dataclass(frozen=True)
 class Text:
-    """A line of text.
-
-    Args:
-        text: its letters.
-        x, y: of the anchor on the baseline.
-        size: of the font, pixels per em.
-        color: of the letters.
-        anchor: part of the text's width that is left of x: 0 starts there, 1 ends there.
-        halo: colour of the rim around the letters; None for none.
-        upright: whether it runs from the bottom to the top.
-    """
+    """A line of text."""
 
     text: str
-    x: float
+    x: float  # of the anchor on the baseline
     y: float
-    size: float
+    size: float  # of the font, pixels per em
     color: RGB
-    anchor: float = 0.0
-    halo: RGB | None = None
-    upright: bool = False
+    anchor: float = 0.0  # part of the width that is left of x: 0 starts there, 1 ends there
+    halo: RGB | None = None  # colour of the rim around the letters
+    upright: bool = False  # whether it runs from the bottom to the top
 
 
 Shape = Line | Polygon | Disk | Cells | Text
@@ -115,16 +90,11 @@ HALO = 0.09  # width of the rim around letters, in font sizes
 
 @dataclass
 class Drawing:
-    """Shapes over a picture.
+    """Shapes over a picture."""
 
-    Args:
-        width, height: of the whole picture in pixels.
-        shapes: from the bottom to the top.
-    """
-
-    width: int
+    width: int  # of the whole picture in pixels
     height: int
-    shapes: list[Shape] = field(default_factory=list)
+    shapes: list[Shape] = field(default_factory=list)  # from the bottom to the top
 
     def add(self, *shapes: Shape) -> None:
         """Draw shapes over what is there."""

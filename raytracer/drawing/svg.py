@@ -19,15 +19,7 @@ FAMILIES = f"'{FAMILY}', 'Source Sans 3', 'Open Sans', Helvetica, Arial, sans-se
 
 
 def svg(drawing: Drawing, pixels: Pixels | None, point: float, crop: Crop, description: str) -> str:
-    """Return a picture with a drawing over it.
-
-    Args:
-        drawing: in pixels of the whole picture.
-        pixels: uint8 or uint16 (h, w, 3 or 4), without the drawing; None for the drawing alone.
-        point: pixels of a point.
-        crop: the pixels of the whole picture that are shown: x0, y0, x1, y1, half open.
-        description: metadata.
-    """
+    """Return a drawing over a picture, or alone; arguments as for `pdf.write`."""
     x, y, right, bottom = crop
     wide, height = right - x, bottom - y
     lines = [

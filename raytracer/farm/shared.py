@@ -22,19 +22,12 @@ from raytracer.errors import UserError, shown
 
 @dataclass(frozen=True)
 class Shared:
-    """A pickled value.
+    """A pickled value."""
 
-    Args:
-        token: tells values apart.
-        data: the pickled value, or None where a file holds it.
-        path: of that file.
-        version: of the program that made it.
-    """
-
-    token: str
-    data: bytes | None
-    path: Path | None = None
-    version: str = __version__
+    token: str  # tells values apart
+    data: bytes | None  # None where a file holds it
+    path: Path | None = None  # of that file
+    version: str = __version__  # of the program that made it
 
     @classmethod
     def of(cls, value: object) -> Shared:

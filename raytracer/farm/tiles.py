@@ -44,21 +44,13 @@ Sums = NDArray[np.float32]
 
 @dataclass(frozen=True, eq=False)
 class TileOrder:
-    """What a worker needs to render any tile.
-
-    Args:
-        buffers: the packed scene.
-        view: of the whole picture.
-        backend: by name.
-        threads: on the CPU; 0 takes those of the worker.
-        bands: whether parts are bands, for GPUs, and not tiles.
-    """
+    """What a worker needs to render any tile."""
 
     buffers: SceneBuffers
-    view: View
+    view: View  # of the whole picture
     backend: str
-    threads: int
-    bands: bool = False
+    threads: int  # on the CPU; 0 takes those of the worker
+    bands: bool = False  # whether parts are bands, for GPUs, and not tiles
 
 
 class Part(NamedTuple):
@@ -78,19 +70,12 @@ class Part(NamedTuple):
 
 
 class Exposed(NamedTuple):
-    """A part with its samples.
+    """A part with its samples."""
 
-    Args:
-        sums: float32 (h, w, 4) for each of its rectangles.
-        device: description of what rendered it.
-        seconds: of rendering; on CUDA between device events.
-        worker: tells workers apart.
-    """
-
-    sums: list[Sums]
-    device: dict[str, Any]
-    seconds: float
-    worker: str
+    sums: list[Sums]  # float32 (h, w, 4) for each of its rectangles
+    device: dict[str, Any]  # description of what rendered it
+    seconds: float  # of rendering; on CUDA between device events
+    worker: str  # tells workers apart
 
 
 class TileWorker:

@@ -48,19 +48,9 @@ _REASONS = {
 
 
 class OpenFile:
-    """A regular file that was opened for reading.
+    """A regular file that was opened for reading: a stream, its path, and its name in messages."""
 
-    Args:
-        file: the binary stream, at its start.
-        path: of the argument.
-        source: its name in messages.
-
-    Attributes:
-        atoms: returns the number of atoms that the topology lists, for formats that do not say it;
-            None where there is no topology.
-    """
-
-    atoms: Callable[[], int] | None = None
+    atoms: Callable[[], int] | None = None  # of the topology, for formats that do not state them
 
     def __init__(self, file: BufferedReader, path: Path, source: str) -> None:
         status = os.fstat(file.fileno())
@@ -88,9 +78,7 @@ class OpenFile:
         return data
 
     def lines(self, count: int) -> list[str]:
-        """Return the first lines of a text in UTF-8, with their ends.
-
-        Lines end with LF, CR LF or CR; a byte order mark is left out.
+        """Return the first lines of a text in UTF-8, with their ends, LF, CR LF or CR.
 
         Raises:
             DataFileError: a line is longer than `LINE_BYTES`, or not UTF-8.
@@ -115,14 +103,8 @@ class OpenFile:
         return lines
 
     def require_short_lines(self) -> None:
-        """Refuse a text with a line that is longer than `LINE_BYTES`.
-
-        Only one window in each half of that length is searched: if a line ends in each of them, no
-        line can be longer.
-
-        Raises:
-            DataFileError: a line may be longer.
-        """
+        """Refuse a text with a line that is longer than `LINE_BYTES`. Raises DataFileError."""
+        # If a line ends in a window of each half of that length, none is longer.
         step = LINE_BYTES // 2
         descriptor = self.file.fileno()
         for start in range(0, self.size - step, step):
@@ -170,9 +152,7 @@ def opened(
     standard_input: bool = False,
     is_input: bool = True,
 ) -> Iterator[OpenFile]:
-    """Open a regular file for reading, or refuse it with one sentence.
-
-    The file is noted as an input, which no output replaces.
+    """Open a regular file for reading, or refuse it with one sentence; no output replaces it.
 
     Args:
         path: of the file.
@@ -181,9 +161,6 @@ def opened(
         standard_input: whether `-` is standard input: if a user names the file, not if a scene
             does.
         is_input: False of a picture that is looked at because it may be replaced.
-
-    Yields:
-        The open file.
 
     Raises:
         UserError: of the class `error`: there is no such file, it may not be read, it is a folder,
@@ -206,13 +183,7 @@ def opened(
 
 
 def reopened(descriptor: int, path: Path, source: str) -> OpenFile:
-    """Return a file that another process has opened, with a position of its own.
-
-    Args:
-        descriptor: of the file; it is closed.
-        path: of the file.
-        source: its name in messages.
-    """
+    """Return a file of another process, by its descriptor, which is closed; at its start."""
     try:
         again = os.open(f"/dev/fd/{descriptor}", os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
@@ -341,13 +312,7 @@ def reading(source: str, kind: str, error: type[UserError] = DataFileError) -> I
 
 @contextmanager
 def printed() -> Iterator[list[str]]:
-    """Capture what a compiled library prints, by Python or to standard error.
-
-    Both streams belong to the whole process: no other thread should print meanwhile.
-
-    Yields:
-        A list that holds the lines after the block.
-    """
+    """Give a list that holds, after the block, the lines that any thread printed."""
     import tempfile
     from contextlib import redirect_stderr, redirect_stdout
     from io import StringIO
@@ -434,11 +399,9 @@ def _first_line(problem: Exception) -> str:
 
 
 def memory_share(bytes_per_byte: int, least: int = 1 << 20) -> int:
-    """Return the largest size of a file for which the free memory suffices.
+    """Return the maximum size of a file that takes so many bytes of memory for each of its own.
 
-    Args:
-        bytes_per_byte: bytes of memory for each byte of the file.
-        least: size that is always allowed.
+    least: size that is always allowed.
     """
     available = available_memory()
     return max((available or 4 << 30) // bytes_per_byte, least)

@@ -19,19 +19,12 @@ Identity = tuple[int, int] | str
 
 
 class Input(NamedTuple):
-    """A file as it was when it was read.
+    """A file as it was when it was read."""
 
-    Args:
-        name: what messages call it.
-        path: absolute.
-        size: bytes.
-        modified: time of the last change, nanoseconds.
-    """
-
-    name: str
-    path: Path
-    size: int
-    modified: int
+    name: str  # in messages
+    path: Path  # absolute
+    size: int  # bytes
+    modified: int  # time of the last change, nanoseconds
 
 
 # By identity, and by each path under which it was opened.
@@ -42,16 +35,7 @@ refusals: list[Callable[[Identity, str], None]] = []
 
 
 def note(status: os.stat_result, path: Path, name: str) -> None:
-    """Note that a file is read.
-
-    Args:
-        status: of the open file.
-        path: of the file.
-        name: what messages call it.
-
-    Raises:
-        OutputError: it is to be written.
-    """
+    """Note that a file is read; name: in messages. Raises OutputError: it is to be written."""
     key = status.st_dev, status.st_ino
     for refuse in refusals:
         refuse(key, name)

@@ -7,17 +7,15 @@ import struct
 import zipfile
 from collections import Counter
 from math import prod
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 from numpy.lib import format as npy
+from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError, shown, suggestion
 from raytracer.files.access import OpenFile, reading
 from raytracer.memory import require_room
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 HEADER_BYTES = 10_000  # longest header of an array, as for NumPy
 PIECE = 1 << 20  # bytes of a member that are read at a time
@@ -116,9 +114,6 @@ def _values(stream: IO[bytes], header: Header, label: str) -> NDArray[Any]:
 class Archive:
     """An .npz file: arrays by name.
 
-    Args:
-        file: the file, open.
-
     Raises:
         DataFileError: it is no archive, or its directory is damaged.
     """
@@ -197,23 +192,16 @@ class Archive:
             return _values(source, item, label)
 
     def stream(self, entry: zipfile.ZipInfo) -> IO[bytes]:
-        """Return a stream of one member, which has its sum compared where it is read to its end.
-
-        Raises:
-            DataFileError: it is encrypted, of an unknown method, or its place or size is wrong.
-        """
+        """Return a stream of a member, whose CRC is checked at its end. Raises DataFileError."""
         self._require_possible(entry)
         with reading(self.label(entry.filename.removesuffix(".npy")), ".npz"):
             return self._zip.open(entry)
 
     def seek(self, entry: zipfile.ZipInfo, stream: IO[bytes], place: int) -> IO[bytes]:
-        """Go to a place of a member; returns where its bytes are read from there on.
+        """Go to a place of a member; returns a stream from there on.
 
-        Args:
-            entry: the member.
-            stream: of it. A compressed one is unpacked up to the place; of others the file itself
-                is read, since not every version of `zipfile` seeks at no cost.
-            place: in the member.
+        A compressed one is unpacked up to the place; of others the file itself is read, since not
+        every version of `zipfile` seeks at no cost.
         """
         if entry.compress_type != zipfile.ZIP_STORED:
             stream.seek(place)

@@ -35,10 +35,7 @@ _created_folders: list[Path] = []
 
 
 class OutputSet:
-    """The files that a command writes, checked before the work starts.
-
-    A context manager, in which none of them is read. A film may replace the one that it continues,
-    because that has been read by then.
+    """The files that a command writes, checked before the work starts; in its block none is read.
 
     Args:
         force: False refuses outputs that exist. Commands that write texts and data take it from
@@ -64,15 +61,12 @@ class OutputSet:
             raise OutputError(overwrites(name, what))
 
     def writes(self, path: str | Path, what: str, *, replaces: str | Path | None = None) -> Path:
-        """Declare an output.
+        """Declare an output, and return its path.
 
         Args:
             path: of the file.
             what: the option or the kind of file, for messages.
             replaces: the only input that the output may replace.
-
-        Returns:
-            The path.
 
         Raises:
             OutputError: it is an input or another output, or it exists and must not.
@@ -147,8 +141,6 @@ class Batch:
 def check_picture(path: str | Path) -> Path:
     """Check that a PNG can be written to a path, before its content is rendered.
 
-    A missing folder is created if its name is `renders`.
-
     Raises:
         OutputError: another suffix than .png, or the file cannot be written.
     """
@@ -161,9 +153,8 @@ def check_picture(path: str | Path) -> Path:
 def check_file(path: str | Path, replaces: str | Path | None = None) -> Path:
     """Check that a file can be written to a path, and return the path.
 
-    Args:
-        path: of the file.
-        replaces: the only file that was read and may be replaced.
+    A missing folder is created if its name is `renders`. replaces: the only file that was read and
+    may be replaced.
 
     Raises:
         OutputError: the file cannot be written.
@@ -197,15 +188,9 @@ def require_space(path: str | Path, size: int) -> None:
 
 
 def write(path: str | Path, data: bytes | str, batch: Batch | None = None) -> Path:
-    """Write a file under a temporary name in its folder, then rename it.
+    """Write a file under a temporary name in its folder, then rename it; returns its path.
 
-    Args:
-        path: of the file.
-        data: its content; text is written as UTF-8.
-        batch: rename the file together with others.
-
-    Returns:
-        The path.
+    data: its content; text is written as UTF-8. batch: rename the file together with others.
 
     Raises:
         OutputError: the file cannot be written; an old file is unchanged.

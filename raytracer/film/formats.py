@@ -19,23 +19,14 @@ from raytracer.film.film import Pixels
 
 
 class Format(NamedTuple):
-    """A format of pictures.
+    """A format of pictures."""
 
-    Args:
-        name: for people, and for Pillow.
-        suffixes: endings of its files, the usual one first.
-        bits: per channel that it can have.
-        alpha: whether it can be transparent.
-        quality: the default quality, 1..100; 0: it keeps every value.
-        side: most pixels of a side; 0: more than any picture has.
-    """
-
-    name: str
-    suffixes: tuple[str, ...]
+    name: str  # for people, and for Pillow
+    suffixes: tuple[str, ...]  # the usual one first
     bits: tuple[int, ...] = (8,)
     alpha: bool = True
-    quality: int = 0
-    side: int = 0
+    quality: int = 0  # the default of 1..100; 0: it keeps every value
+    side: int = 0  # maximum number of pixels; 0: more than any picture has
 
 
 PNG = Format("PNG", (".png",), bits=(8, 16))
@@ -69,11 +60,7 @@ _INCH = 2
 
 
 def format_of(path: str | Path) -> Format:
-    """Return the format of a picture by the ending of its name.
-
-    Raises:
-        OutputError: it has no ending, or that of no format.
-    """
+    """Return the format of a picture by the ending of its name. Raises OutputError."""
     suffix = Path(path).suffix.lower()
     kind = SUFFIXES.get(suffix)
     if kind is None:

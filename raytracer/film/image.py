@@ -80,15 +80,7 @@ class Image:
         return f"<Image: {outline(self.film, self.metadata)}>"
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
-        """Return the picture of `to_uint8` for NumPy.
-
-        Args:
-            dtype: of the array; None is uint8.
-            copy: False is refused, because the array is computed.
-
-        Raises:
-            ValueError: `copy` is False.
-        """
+        """Return the picture of `to_uint8` for NumPy. Raises ValueError: `copy` is False."""
         if copy is False:
             raise ValueError("a picture is computed from its film: its array is always a copy")
         return np.array(self.to_uint8(), dtype=dtype)
@@ -128,7 +120,8 @@ class Image:
     def statistics(self) -> Statistics:
         """Statistics of the film, and of the picture."""
         bits = 16 if (16, self.film.samples) in self._developed_on_device else 8
-        return self._statistics(self._developed(bits)[1])
+        histogram = self._developed(bits)[1]
+        return statistics_of(histogram, self.settings.stops(histogram))
 
     def keep(self, bits: int, pixels: Pixels, histogram: NDArray[np.void]) -> None:
         """Use a picture and a histogram that the device made of the film with these settings."""
@@ -162,13 +155,14 @@ class Image:
         Raises:
             UserError: another number of bits, or dither with 16.
         """
-        return self._annotated(self.developed(bits))
+        pixels = self.developed(bits)
+        return pixels if self.overlay is None else self.overlay.over(pixels)
 
     def developed(self, bits: int = 8) -> Pixels:
         """Return `pixels` without what is drawn over them."""
         if kept := self._developed_on_device.get((bits, self.film.samples)):
             return kept[0]
-        # The statistics take as long, and are needed for an automatic exposure alone.
+        # Without statistics, which take as long.
         return develop(self.shown, self.settings, bits, self.threads)
 
     def codes(self, bits: int = 8) -> Pixels:
@@ -256,9 +250,6 @@ class Image:
             return developed
         return measure_and_develop(self.shown, self.settings, bits, self.threads)
 
-    def _statistics(self, histogram: NDArray[np.void]) -> Statistics:
-        return statistics_of(histogram, self.settings.stops(histogram))
-
     def _visible(self, pixels: Pixels) -> Pixels:
         """Return the channels of the file: without alpha if the background is opaque."""
         return pixels if self.transparent else pixels[..., :3]
@@ -274,7 +265,7 @@ class Image:
         """Write a file with metadata; None is a PNG."""
         stages = {k: v for k, v in self.timings.items() if k not in ("write", "total")}
         timings = stages | {"total_before_write": sum(stages.values())}
-        statistics = self._statistics(histogram).to_dict()
+        statistics = statistics_of(histogram, self.settings.stops(histogram)).to_dict()
         del statistics["bins"]  # many numbers, and Film.statistics() has them
         about = self.metadata | {"tone": asdict(self.settings), "statistics": statistics}
         if self.denoise:
@@ -284,7 +275,9 @@ class Image:
             overlay = self.overlay or self._empty_overlay()
             overlay.write(file, self._visible(overlay.shaded(pixels)), kind.name, description)
             return
-        pixels = self._visible(self._annotated(pixels))
+        if self.overlay is not None:
+            pixels = self.overlay.over(pixels)
+        pixels = self._visible(pixels)
         if kind is None or kind.name == "PNG":
             text = {"Software": software, png.KEY: description}
             png.write(file, pixels, text, self.threads, self.dpi)
@@ -293,10 +286,6 @@ class Image:
 
         texts = {formats.DESCRIPTION: description, formats.SOFTWARE: software}
         formats.write(file, pixels, kind, texts, quality or kind.quality, self.dpi)
-
-    def _annotated(self, pixels: Pixels) -> Pixels:
-        """Return a developed picture with what is drawn over it."""
-        return pixels if self.overlay is None else self.overlay.over(pixels)
 
     def _empty_overlay(self) -> Overlay:
         from raytracer.drawing.overlay import Overlay

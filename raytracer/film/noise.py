@@ -13,13 +13,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import inf, sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from raytracer.film.film import Film
+from raytracer.film.film import Film
 
 WHITE = 16.0
 """Light, in means, that is shown as white whatever it is: four stops above the mean, and one and a
@@ -32,11 +31,7 @@ grey: the root alone would magnify the error of black pixels without limit."""
 
 
 def graded(light: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return light as its noise is measured, with a slope of 1 at the mean.
-
-    Args:
-        light: in means of the picture.
-    """
+    """Return light, in means of the picture, as its noise is measured: of slope 1 at the mean."""
     raised = np.clip(light, 0.0, WHITE) + BLACK
     bright = np.maximum(raised, 1.0)
     values: NDArray[np.float64] = np.where(raised < 1, 2 * np.sqrt(raised), 2 + np.log(bright))
@@ -46,9 +41,7 @@ def graded(light: NDArray[np.float64]) -> NDArray[np.float64]:
 def mean_light(sums: NDArray[np.float32], counts: NDArray[Any] | Sequence[NDArray[Any]]) -> float:
     """Return the mean of the channels of pixels in which a sphere was hit, up to white.
 
-    Args:
-        sums: of a film, float32 (h, w, 4).
-        counts: samples of the pixels of each row, (w,).
+    sums: float32 (h, w, 4); counts: samples of the pixels of each row, (w,).
     """
     mean = inf
     for _ in range(2):
@@ -92,15 +85,7 @@ def noise_of(film: Film, earlier: NDArray[np.float32], samples: int | NDArray[np
 
 
 def error_of(film: Film, truth: Film) -> float:
-    """Return the noise that a film has beside one with far more samples.
-
-    It is the root mean square difference of all graded channels of the pixels in which a sphere
-    was hit, which `noise_of` estimates.
-
-    Args:
-        film: with noise.
-        truth: the same picture without.
-    """
+    """Return the noise of a film beside one with far more samples, which `noise_of` estimates."""
     use = _shown(truth.sums) & _shown(film.sums)
     means = [each.mean()[use, :3].astype(np.float64) for each in (film, truth)]
     light = mean_light(truth.sums, truth.pixel_counts())
@@ -124,12 +109,8 @@ def _variances(
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Return the variance of the graded mean of each channel of a row, and which pixels count.
 
-    Args:
-        sums: of all samples, float32 (w, 4).
-        earlier: sums before.
-        counts: samples of the pixels, (w,).
-        before: samples before.
-        light: `mean_light` of the picture.
+    sums, earlier: of all samples and before, float32 (w, 4); counts, before: samples of the pixels;
+    light: `mean_light` of the picture.
     """
     counts, before = counts.astype(np.float64), before.astype(np.float64)
     use = _shown(sums) & (before > 0) & (counts > before)
@@ -150,7 +131,7 @@ def _variances(
 
 @dataclass(frozen=True)
 class TileNoise:
-    """What is known of the noise of tiles; all arrays are float64 (tiles down, tiles across).
+    """Measured noise of tiles; all arrays are (tiles down, tiles across).
 
     Args:
         variance: of the graded means of all channels in which a sphere was hit, summed.
@@ -174,13 +155,11 @@ class TileNoise:
         """Measure the tiles to which samples were added.
 
         Args:
-            sums: of all samples, float32 (h, w, 4).
-            earlier: sums before.
-            counts: samples of the tiles, (tiles down, tiles across).
-            before: samples before, at least 1.
+            sums, earlier: of all samples, and before, float32 (h, w, 4).
+            counts, before: samples of the tiles, and before, at least 1.
             side: of a tile in pixels.
         """
-        found = np.zeros((2, *counts.shape))
+        tiles = np.zeros((2, *counts.shape))
         columns = np.arange(0, sums.shape[1], side)
         has, had = (_of_rows(each, sums.shape, side) for each in (counts, before))
         light = mean_light(sums, has)
@@ -188,8 +167,8 @@ class TileNoise:
             variance, _ = _variances(*row, light)
             values = variance.sum(axis=1), 3.0 * _shown(sums[y])
             for index, value in enumerate(values):
-                found[index, y // side] += np.add.reduceat(value, columns)
-        return cls(found[0], found[1], counts > before)
+                tiles[index, y // side] += np.add.reduceat(value, columns)
+        return cls(tiles[0], tiles[1], counts > before)
 
     def renewed(self, later: TileNoise) -> TileNoise:
         """Return these tiles with those that were measured later."""
@@ -207,21 +186,19 @@ class TileNoise:
     @property
     def own(self) -> NDArray[np.float64]:
         """Standard error of the tiles, relative to the light of the picture."""
-        noise: NDArray[np.float64] = np.sqrt(self.variance / np.maximum(self.channels, 1))
-        return noise
+        return np.asarray(np.sqrt(self.variance / np.maximum(self.channels, 1)))
 
     @property
     def around(self) -> NDArray[np.float64]:
         """Standard error of the three by three tiles around each."""
-        channels = np.maximum(_around(self.channels), 1)
-        noise: NDArray[np.float64] = np.sqrt(_around(self.variance) / channels)
-        return noise
+        channels = np.sum(_around(self.channels), axis=0)
+        variance = np.sum(_around(self.variance), axis=0)
+        return np.asarray(np.sqrt(variance / np.maximum(channels, 1)))
 
 
 def most_around(values: NDArray[Any]) -> NDArray[Any]:
     """Return the largest value, which is not negative, of three by three tiles."""
-    most: NDArray[Any] = np.max(_shifted(values), axis=0)
-    return most
+    return np.asarray(np.max(_around(values), axis=0))
 
 
 def _of_rows(
@@ -232,13 +209,7 @@ def _of_rows(
     return [wide[y // side] for y in range(shape[0])]
 
 
-def _around(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the sums over three by three tiles."""
-    total: NDArray[np.float64] = np.sum(_shifted(values), axis=0)
-    return total
-
-
-def _shifted(values: NDArray[Any]) -> list[NDArray[Any]]:
+def _around(values: NDArray[Any]) -> list[NDArray[Any]]:
     """Return the values of the nine tiles around each; those beyond the edge are 0."""
     down, across = values.shape
     wide = np.pad(values, 1)
