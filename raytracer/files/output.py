@@ -21,17 +21,12 @@ from raytracer.errors import BusyError, OutputError, WriteError
 from raytracer.files import inputs
 from raytracer.files.inputs import Identity, identity, input_at, note_written, overwrites
 
-PICTURES = "renders"
-"""The only folder that is created if it is missing; it was the default of earlier versions."""
-
 PREFIX = ".raytracer-"
 """Start of the names of temporary files."""
 
-# Temporary files, files that were renamed to their targets, each with its identity, and folders
-# that were created.
+# Temporary files, and files that were renamed to their targets, each with its identity.
 _live: set[Path] = set()
 _renamed: list[tuple[Path, Identity]] = []
-_created_folders: list[Path] = []
 
 
 class OutputSet:
@@ -153,8 +148,7 @@ def check_picture(path: str | Path) -> Path:
 def check_file(path: str | Path, replaces: str | Path | None = None) -> Path:
     """Check that a file can be written to a path, and return the path.
 
-    A missing folder is created if its name is `renders`. replaces: the only file that was read and
-    may be replaced.
+    replaces: the only file that was read and may be replaced.
 
     Raises:
         OutputError: the file cannot be written.
@@ -162,7 +156,8 @@ def check_file(path: str | Path, replaces: str | Path | None = None) -> Path:
     path = _path(path)
     try:
         target = _target(path, replaces)
-        _make_folder(path, target.parent)
+        if not target.parent.is_dir():
+            raise OutputError(f"{path}: there is no folder {target.parent}: create it first")
         with temporary(target.parent):
             pass
     except (OSError, ValueError) as error:
@@ -297,14 +292,11 @@ def written() -> list[Path]:
 
 
 def tidy() -> None:
-    """Remove temporary files and empty created folders at the end of the process."""
+    """Remove temporary files at the end of the process."""
     for path in list(_live):
         with suppress(OSError):
             path.unlink()
     _live.clear()
-    while _created_folders:
-        with suppress(OSError):
-            _created_folders.pop().rmdir()  # fails if the folder is not empty
 
 
 def _path(path: str | Path) -> Path:
@@ -377,16 +369,3 @@ def _beside(target: Path) -> Iterator[Path]:
                     mode &= ~0o070
             path.chmod(mode)
         yield path
-
-
-def _make_folder(path: Path, folder: Path) -> None:
-    """Check that a folder exists, or create it if its name is `renders`. Raises OutputError."""
-    if folder.is_dir():
-        return
-    if folder.name != PICTURES or folder.exists():
-        raise OutputError(f"{path}: there is no folder {folder}: create it first")
-    try:
-        folder.mkdir()
-    except OSError as error:
-        raise OutputError(f"{folder}: cannot be created ({error.strerror})") from error
-    _created_folders.append(folder)

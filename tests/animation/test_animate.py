@@ -13,7 +13,6 @@ from PIL import Image as Pillow
 
 import raytracer
 from raytracer.cli import main
-from raytracer.errors import UserError
 from raytracer.files import output
 
 SMALL: dict[str, Any] = {"width": 32, "height": 18, "samples": 1, "backend": "cpu"}
@@ -74,21 +73,6 @@ def test_frames_are_the_pictures_of_the_same_camera(trajectory: Path) -> None:
         alone = raytracer.render(trajectory, frame=k, camera=camera, **SMALL)
         np.testing.assert_array_equal(image.to_uint8(), alone.to_uint8())
         assert image.statistics.covered > 0
-
-
-def test_a_format_that_the_name_does_not_tell(trajectory: Path, tmp_path: Path) -> None:
-    path = trajectory.rename(tmp_path / "water.dat")
-    assert len(raytracer.animate(path, format="xyz", **SMALL)) == FRAMES
-    scene = tmp_path / "scene.toml"
-    scene.write_text('[[spheres]]\nfile = "water.dat"\nformat = "xyz"\n')
-    assert len(raytracer.animate(scene, **SMALL)) == FRAMES
-    target = tmp_path / "f_##.png"
-    assert main(["animate", str(path), "--format", "xyz", "-o", str(target), *OPTIONS]) == 0
-    assert len(list(tmp_path.glob("f_*.png"))) == FRAMES
-    with pytest.raises(UserError, match="did you mean 'xyz'"):
-        raytracer.animate(path, format="xyt", **SMALL)
-    with pytest.raises(UserError, match="format: goes with the path"):
-        raytracer.animate(np.zeros((2, 3, 3)), format="xyz", **SMALL)
 
 
 def test_movies_of_one_name_have_posters_of_their_own(
@@ -251,20 +235,6 @@ def test_following_keeps_a_particle_in_the_middle(trajectory: Path) -> None:
         np.testing.assert_allclose(offsets, [offsets[0]] * FRAMES, atol=1e-9)
 
 
-def test_particles_are_followed_by_their_ids(tmp_path: Path) -> None:
-    path = tmp_path / "a.dump"
-    text = ""
-    for k in range(3):
-        rows = [f"{i} 1 {i + 10 * k} 0 0\n" for i in (1, 2, 3)]
-        rows = rows[k:] + rows[:k]  # LAMMPS writes them in any order
-        head = f"ITEM: TIMESTEP\n{k}\nITEM: NUMBER OF ATOMS\n3\nITEM: BOX BOUNDS pp pp pp\n"
-        text += head + "0 9\n0 9\n0 9\nITEM: ATOMS id type x y z\n" + "".join(rows)
-    path.write_text(text)
-    with raytracer.warning.collected():
-        images = list(raytracer.animate(path, follow=3, **SMALL))
-    np.testing.assert_allclose([target_of(image)[0] for image in images], [3.0, 13.0, 23.0])
-
-
 def test_the_camera_stays_while_its_particle_is_away(tmp_path: Path) -> None:
     """Whichever frames are rendered: a worker begins anywhere."""
     path = tmp_path / "a.dump"
@@ -352,7 +322,6 @@ def test_the_command_says_what_an_interrupt_leaves(
     [
         (["--frames", "9:"], "there is no frame in 9:: it holds 6 frames, 0 to 5"),
         (["--frames", "0"], "is one frame and the camera stands still"),
-        (["--turntable", "8x"], "'8x' is neither seconds of a revolution"),
         (["--follow", "40"], "there is no particle 40 among 3"),
         (["--transparent"], "a GIF keeps no soft edges"),
         (["--codec", "av1"], "a .gif has no codec to choose"),

@@ -156,19 +156,6 @@ def test_the_format_of_a_file_may_be_stated(tmp_path: Path) -> None:
     assert load(scene_file, format="toml").count == 1
 
 
-def test_a_set_of_a_scene_may_state_the_format(tmp_path: Path) -> None:
-    (tmp_path / "a.out").write_text("2\n\nH 0 0 0\nH 1 0 0\n" * 2)
-    scene = tmp_path / "scene.toml"
-    scene.write_text('[[spheres]]\nfile = "a.out"\nformat = "xyz"\nselect = "index > 0"\n')
-    assert load(scene, frame=1).count == 1
-    scene.write_text('[[spheres]]\nfile = "a.out"\nformat = "xzy"\n')
-    with pytest.raises(UserError, match="'xzy' is not the ending of a format; did you mean 'xyz'"):
-        load(scene)
-    scene.write_text('[[spheres]]\ncenters = [[0, 0, 0]]\nformat = "xyz"\n')
-    with pytest.raises(UserError, match="format: is that of a data file, but the set has no file"):
-        load(scene)
-
-
 def test_standard_input_has_a_limit(
     standard_input: io.BytesIO, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -329,24 +329,10 @@ def test_the_limit_of_a_file_s_size_is_a_full_disk(folder: Path) -> None:
         "resource.setrlimit(resource.RLIMIT_FSIZE, (30000, 30000))\n"
         "sys.exit(main(sys.argv[1:]))"
     )
-    words = [
-        "render",
-        "scene.toml",
-        "-q",
-        "--width",
-        "200",
-        "--height",
-        "150",
-        "-o",
-        "old.png",
-    ]
+    words = ["render", "scene.toml", "-q", "--size", "200x150", "-o", "old.png"]
     for film in ("film.npz", "film.exr") if find_spec("OpenEXR") else ("film.npz",):
-        done = subprocess.run(
-            [sys.executable, "-c", code, *words, "--film", film],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        line = [sys.executable, "-c", code, *words, "--film", film]
+        done = subprocess.run(line, capture_output=True, text=True, check=False)
         assert done.returncode == 1
         assert f"{film}: cannot be written (" in done.stderr
         assert "Traceback" not in done.stderr

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from raytracer import Film, UserError
+from raytracer import Film
 from raytracer.film.bloom import GLOWS, bloomed, spread
 from raytracer.film.film import Backdrop, measure, measure_and_develop
 from raytracer.film.image import Image
@@ -85,9 +85,3 @@ def test_every_picture_has_bloom() -> None:
     np.testing.assert_array_equal(image.to_uint8(), pixels[..., :3])
     assert image.statistics == film.statistics(bloom=0.5, dither=False)
     np.testing.assert_array_equal(measure(film, settings)["bins"], histogram["bins"])
-
-
-@pytest.mark.parametrize("value", [-0.1, 1.5, float("nan"), "much"])
-def test_amounts_out_of_range(value: object) -> None:
-    with pytest.raises(UserError, match="bloom"):
-        Film.blank(4, 4).tonemap(bloom=value)

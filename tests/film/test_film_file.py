@@ -87,15 +87,6 @@ def test_everything_comes_back(tmp_path: Path, suffix: str) -> None:
 
 
 @pytest.mark.parametrize("suffix", FORMATS)
-@pytest.mark.parametrize("shape", [(1, 1), (1, 37), (41, 1)])
-def test_any_shape(tmp_path: Path, suffix: str, shape: tuple[int, int]) -> None:
-    film = Film.blank(shape[1], shape[0])
-    film.sums[...] = np.random.default_rng(1).random(film.sums.shape, np.float32)
-    film.samples = 1
-    assert np.array_equal(Film.load(film.save(tmp_path / f"a{suffix}")).sums, film.sums)
-
-
-@pytest.mark.parametrize("suffix", FORMATS)
 def test_a_resumed_film_is_one_long_run(tmp_path: Path, suffix: str) -> None:
     first = raytracer.render(scene(), backend="cpu", samples=3)
     loaded = Film.load(first.film.save(tmp_path / f"a{suffix}"))

@@ -151,16 +151,6 @@ def test_only_what_was_hit_is_clipped_or_black() -> None:
         assert (found.clipped, found.black) == (0.25, 0.25)
 
 
-def test_a_white_background_stays_white_behind_what_is_well_lit() -> None:
-    alone = natural(301, 201, samples=16)
-    alone.sums[..., :3] = np.minimum(alone.sums[..., :3], 0.6 * alone.sums[..., 3:])
-    film = in_front_of(alone, (1.0, 1.0, 1.0), (1.0, 1.0, 1.0))
-    codes = film.tonemap(exposure="auto")
-    assert (codes[film.sums[..., 3] == 0] == 255).all()
-    assert film.statistics().metered >= 0.0
-    assert film.statistics(meter="all").metered == 0.0
-
-
 def test_a_sun_does_not_fool_the_meter() -> None:
     film = natural(100, 100)
     before = film.statistics().metered

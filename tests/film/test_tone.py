@@ -100,13 +100,6 @@ def test_published_anchors(curve: str, light: float, value: float, slack: float)
     assert grey == pytest.approx([value] * 3, abs=slack)
 
 
-@pytest.mark.parametrize("curve", CURVES)
-def test_curves_rise(curve: str) -> None:
-    greys = np.exp2(np.linspace(-12, 14, 5000))
-    codes = develop(opaque(np.repeat(greys[:, None], 3, axis=1)), ToneSettings(tone=curve), 16)
-    assert (np.diff(codes[0, :, 1].astype(np.int64)) >= -1).all()
-
-
 def test_a_stop_is_a_factor_of_two() -> None:
     film = natural(40, 30)
     double = film.copy()
