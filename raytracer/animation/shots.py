@@ -22,7 +22,7 @@ from raytracer.animation.fit import fit
 from raytracer.animation.follow import LostError, followed
 from raytracer.animation.path import CameraPath, Stand, turned
 from raytracer.annotations.texts import Short
-from raytracer.backends.base import Device, ProgressCall
+from raytracer.backends.base import Device
 from raytracer.errors import naming
 from raytracer.film.film import Film, measure
 from raytracer.film.image import Image
@@ -153,15 +153,10 @@ class Renderer:
         tone = ToneSettings.of(plan.tone, first.tone)
         return Fixed(self._inferred, settings, tone, origin, path)
 
-    def images(
-        self, shots: Sequence[Shot], bits: int | None, progress: ProgressCall | None = None
-    ) -> Generator[tuple[Shot, Image]]:
-        """Yield the pictures of shots, in order; the next one is prepared meanwhile.
+    def images(self, shots: Sequence[Shot], bits: int | None) -> Generator[tuple[Shot, Image]]:
+        """Yield the pictures of shots of the plan, in order; the next one is prepared meanwhile.
 
-        Args:
-            shots: of the plan; others are left out.
-            bits: 8 to develop on the device, without the film; None keeps the film.
-            progress: called with the fraction of the current shot.
+        bits: 8 to develop on the device, without the film; None keeps the film.
         """
         with ThreadPoolExecutor(1, "frames") as reader:
             following: Future[Prepared] | None = None
@@ -172,7 +167,7 @@ class Renderer:
                     following = self._ahead(reader, more[0]) if more else None
                     for sentence in ready.warnings:
                         self.warn(sentence)
-                    yield shot, self._render(ready.job, bits, progress)
+                    yield shot, self._render(ready.job, bits)
                     if not more or more[0].frame != shot.frame:
                         ready.job.scene.close()
             finally:
@@ -187,7 +182,7 @@ class Renderer:
             before.scene.close()
         for sentence in ready.warnings:
             self.warn(sentence)
-        return self._render(ready.job, bits, None)
+        return self._render(ready.job, bits)
 
     def _ahead(self, reader: ThreadPoolExecutor, shot: Shot) -> Future[Prepared]:
         """Prepare a shot on the thread that reads."""
@@ -331,24 +326,18 @@ class Renderer:
                 return Prepared(shot, self._retaken(job, shot), warnings)
             with inferring(self._inferred):
                 scene = self._read(shot.frame)
-            scene = replace(scene, camera=self._camera(shot, scene))
-            self._job = self._made(scene, shot, self._uses[shot.frame] > 1)
+            self._job = prepare(
+                replace(scene, camera=self._camera(shot, scene)),
+                {"seed": self._seed(shot)},
+                backend=self._device or self.plan.backend,
+                threads=self.plan.threads,
+                keep=self._uses[shot.frame] > 1,
+                values=_values(shot),
+                hashed=self.hashed or shot.index == 0,
+            )
             self._frame = shot.frame
             self._device = self._job.device
         return Prepared(shot, self._job, warnings)
-
-    def _made(self, scene: Scene, shot: Shot, again: bool) -> Job:
-        """Return the job of a frame that was read."""
-        plan = self.plan
-        return prepare(
-            scene,
-            {"seed": self._seed(shot)},
-            backend=self._device or plan.backend,
-            threads=plan.threads,
-            keep=again,
-            values=_values(shot),
-            hashed=self.hashed or shot.index == 0,
-        )
 
     def _retaken(self, job: Job, shot: Shot) -> Job:
         """Return the job of the same spheres from another camera."""
@@ -396,7 +385,7 @@ class Renderer:
                 return Film(sums, 0, 0, 0, settings.width, settings.height)
         return Film.blank(settings.width, settings.height)
 
-    def _render(self, job: Job, bits: int | None, progress: ProgressCall | None) -> Image:
+    def _render(self, job: Job, bits: int | None) -> Image:
         """Render a shot, with the exposure of the first one."""
         settings: RenderSettings = job.settings
         if not job.device.has_own_memory:
@@ -405,16 +394,14 @@ class Renderer:
             tone = self.tone
             stops = self.exposure
             if tone.automatic and stops is None:
-                image = job.render(on_device, progress=progress)
+                image = job.render(on_device)
                 histogram = measure(image.film, tone, job.threads)
                 self.exposure = stops = tone.stops(histogram)
                 image = replace(image, settings=replace(tone, exposure=stops))
             else:
                 if tone.automatic and stops is not None:
                     tone = replace(tone, exposure=stops)
-                image = job.render(
-                    on_device, tone=tone, bits=bits, keep_film=bits is None, progress=progress
-                )
+                image = job.render(on_device, tone=tone, bits=bits, keep_film=bits is None)
         self.seconds.append(job.frames[-1])
         return image
 
