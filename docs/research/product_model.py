@@ -43,10 +43,15 @@ class Times(NamedTuple):
 
     def predicted(self) -> list[float]:
         """Return the seconds that the model predicts."""
-        return [
-            model.predicted(self.problem, c.tile, c.units, self.multiprocessors, c.early)
-            for c in self.choices
-        ]
+        return [_predicted(self.problem, self.multiprocessors, c) for c in self.choices]
+
+
+def _predicted(problem: Problem, multiprocessors: int, choice: Choice) -> float:
+    tile, units, early = choice.tile, choice.units, choice.early
+    if isinstance(tile, skinny.SkinnyTile):
+        at_once = model.clusters_at_once(tile.parts, tile.layers, multiprocessors)
+        return skinny.predicted(problem, tile, units, multiprocessors, at_once, early)
+    return model.predicted(problem, tile, units, multiprocessors, early)
 
 
 def constants(size: int) -> dict[str, dict[Any, Any]]:
@@ -136,7 +141,7 @@ def measure(name: str, count: int, seed: int) -> Iterator[Times]:
         kernel = ProductKernel(session, variants.discover(name)[-1])
         for axes in drawn_sizes(count, seed):
             plan = Plan(op, axes, op.dtypes[-1])
-            with loaded(session, plan, op.inputs(axes, plan.dtype, "normal", seed)) as (memory, _):
+            with loaded(session, plan, op.values(axes, plan.dtype, "normal", seed)) as (memory, _):
                 problem = op.problem(axes, plan.dtype, memory.address)
                 found = model.proposals(problem, session.multiprocessors, count=1 << 20)
                 chosen = found[:FIRST] + draw.sample(found[FIRST:], min(OTHERS, len(found[FIRST:])))

@@ -8,7 +8,7 @@
 // source: own; Osama et al. 2023 (Stream-K); Huerta et al. 2025 (register file of NVIDIA GPUs)
 #include "../matmul_bf16/early_launch.cuh"
 
-// The host side defines the macros (raytracer/benchmark/products); without them, 128 x 256.
+// The host side defines the macros (raytracer/benchmark/products).
 #ifdef SKINNY_ROWS
 #include "direct_product.cuh"
 #include "skinny.cuh"
@@ -26,24 +26,6 @@ extern "C" __global__ void __launch_bounds__(256, 2) matmul(const __grid_constan
 #else
 #include "../matmul_bf16/align_rows.cuh"
 #include "unit_pipeline.cuh"
-
-#ifndef WARP_ROWS
-#define WARP_ROWS 2
-#define WARP_COLS 4
-#define GROUPS 4
-#define PER_SM 1
-#define STAGES 4
-#define ALONG_M 0
-#define ALONG_K 0
-#define WIDE_A 0
-#define WIDE_B 1
-#endif
-#ifndef PARTS
-#define PARTS 1
-#endif
-#ifndef UNALIGNED_C
-#define UNALIGNED_C 0
-#endif
 
 struct Plan {
   static constexpr int kWarpRows = WARP_ROWS, kWarpCols = WARP_COLS, kGroups = GROUPS, kStages = STAGES;

@@ -9,11 +9,7 @@
 // source: own; Osama et al. 2023 (Stream-K); NVIDIA CUTLASS (ping-pong kernel); deepseek-ai, DeepGEMM (a model of cost)
 #include "early_launch.cuh"
 
-// The host side defines the macros (raytracer/benchmark/products); without them, 128 x 256.
-#ifndef C_FLOAT
-#define C_FLOAT 1
-#endif
-
+// The host side defines the macros (raytracer/benchmark/products).
 #ifdef SKINNY_ROWS
 #include "../matmul/direct_product.cuh"
 #include "../matmul/skinny.cuh"
@@ -38,27 +34,6 @@ extern "C" __global__ void __launch_bounds__(256, 2)
 #else
 #include "align_rows.cuh"
 #include "product.cuh"
-
-#ifndef GROUPS
-#define GROUPS 2
-#define BLOCKS 1
-#define TURNS 0
-#define COLS 256
-#define STAGES 4
-#define CLUSTER 1
-#define CHUNKS 2
-#define TRANSPOSED_A 0
-#define TRANSPOSED_B 0
-#endif
-#ifndef PARTS
-#define PARTS 1
-#endif
-#ifndef ACROSS
-#define ACROSS 1
-#endif
-#ifndef SWAPPED
-#define SWAPPED 0
-#endif
 
 struct Plan {
   static constexpr int kGroups = GROUPS, kBlocks = BLOCKS, kCols = COLS, kStages = STAGES;

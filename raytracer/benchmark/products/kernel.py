@@ -14,7 +14,7 @@ from raytracer.benchmark.cuda import tensor_map
 from raytracer.benchmark.cuda.kernel import Enqueue, RefusedError, SizeError
 from raytracer.benchmark.products.model import AnyTile, Choice, proposals
 from raytracer.benchmark.products.skinny import SkinnyTile
-from raytracer.benchmark.products.tiles import TensorTile, has_clusters, kernels_of, shapes_for
+from raytracer.benchmark.products.tiles import TensorTile, has_clusters
 
 if TYPE_CHECKING:
     from raytracer.backends.cuda.cache import Cubin
@@ -33,19 +33,12 @@ TENSOR_ARGS, ROWS_ARGS = 512, 40  # bytes of ProductArgs and RowsToAlign
 
 @dataclass
 class Loaded:
-    """A tile on the device.
+    """A tile on the device."""
 
-    Attributes:
-        module: with the product and the copy to aligned rows.
-        function: the product.
-        cubin: its machine code.
-        shared: bytes of dynamic shared memory that blocks may have: as many as any launch needs.
-    """
-
-    module: Any
-    function: Any
+    module: Any  # with the product and the copy to aligned rows
+    function: Any  # the product
     cubin: Cubin
-    shared: int = 0
+    shared: int = 0  # bytes of dynamic shared memory that blocks may have: the most of any launch
 
     def allow(self, shared: int) -> None:
         """Let blocks have some bytes of shared memory; launches that were bound keep theirs."""
@@ -93,18 +86,18 @@ class ProductKernel:
             SizeError: the device has too little shared memory for every tile.
             NoCompilerError: there is machine code of no tile, and no nvcc.
         """
-        found = proposals(
+        choices = proposals(
             problem,
             self._session.multiprocessors,
             count=PROPOSALS[problem.a.size] if self._timed else 1,
             clusters=self._clusters,
             usable=self._is_usable,
         )
-        if not found:
+        if not choices:
             raise self._refusal(problem)
-        if len(found) == 1:
-            return found[0]
-        return min(found, key=lambda choice: self.seconds(problem, choice))
+        if len(choices) == 1:
+            return choices[0]
+        return min(choices, key=lambda choice: self.seconds(problem, choice))
 
     def _is_usable(self, tile: AnyTile) -> bool:
         """Whether a tile runs on the device, and its machine code is at hand or can be made."""
@@ -116,12 +109,12 @@ class ProductKernel:
 
     def _refusal(self, problem: Problem) -> RaytracerError:
         """Return why no tile is usable."""
-        tiles = [
-            tile
-            for shape in shapes_for(problem, self._clusters)
-            for tile in kernels_of(shape, problem)
-        ]
-        if all(tile.shared > self._session.shared_limit for tile in tiles):
+        if not proposals(
+            problem,
+            self._session.multiprocessors,
+            clusters=self._clusters,
+            usable=lambda tile: tile.shared <= self._session.shared_limit,
+        ):
             return SizeError("every tile needs more shared memory than this GPU has")
         return compiler.NoCompilerError(
             f"no tile of {self.variant.path.name} is compiled for {self._session.arch}, and there "
@@ -144,27 +137,26 @@ class ProductKernel:
             MemoryNeedError: the scratch memory does not fit.
         """
         choice = choice or self.choose(problem)
-        tile = choice.tile
+        tile, cluster = choice.tile, 0
         self._used = loaded = self._load(tile.macros())
         loaded.allow(tile.shared)
-        held: list[Any] = []
         steps: list[Enqueue] = []
-        cluster = 0
+        memory: list[Any] = []  # scratch memory and aligned copies
         with translated(self._session.driver):
             if isinstance(tile, SkinnyTile):
                 arguments, cluster = tile.arguments(problem, choice.units), tile.parts
             else:
-                scratch = self._scratch(choice, tile.rows * tile.cols, held)
+                scratch = self._scratch(choice, tile.rows * tile.cols, memory)
                 if isinstance(tile, TensorTile):
                     copied, pack = _unaligned(problem), _tensor_arguments
                 else:
                     copied, pack = tile.copied, _simt_arguments
-                problem = self._aligned(problem, copied, loaded.module, held, steps)
+                problem = self._aligned(problem, copied, loaded.module, memory, steps)
                 arguments = pack(problem, choice, *scratch)
         stream, sizes = self._session.stream, (choice.blocks, tile.threads, tile.shared)
         launch = bindings().Launch(loaded.function, sizes, arguments, choice.early, cluster)
 
-        def enqueue(_held: Any = held) -> None:  # keeps the scratch memory alive
+        def enqueue(_memory: Any = memory) -> None:  # keeps it alive
             for step in steps:
                 step()
             launch.queue(stream)
@@ -185,22 +177,22 @@ class ProductKernel:
             self._loaded[key] = Loaded(module, module.get_function(self.variant.op), cubin)
         return self._loaded[key]
 
-    def _scratch(self, choice: Choice, values: int, held: list[Any]) -> tuple[int, int]:
+    def _scratch(self, choice: Choice, values: int, memory: list[Any]) -> tuple[int, int]:
         """Allocate sums of parts, of `values` each, and their flags; return the addresses."""
         if not choice.units.split_tiles:
             return 0, 0
         driver, flags = self._session.driver, 4 * 4 * choice.blocks  # up to four warpgroups
-        held.append(driver.mem_alloc(choice.blocks * values * 4))
-        held.append(driver.mem_alloc(flags))
-        self._session.fill(int(held[-1]), flags, 0)
-        return int(held[-2]), int(held[-1])
+        memory.append(driver.mem_alloc(choice.blocks * values * 4))
+        memory.append(driver.mem_alloc(flags))
+        self._session.fill(int(memory[-1]), flags, 0)
+        return int(memory[-2]), int(memory[-1])
 
     def _aligned(
         self,
         problem: Problem,
         copied: tuple[bool, bool],
         module: Any,
-        held: list[Any],
+        memory: list[Any],
         steps: list[Enqueue],
     ) -> Problem:
         """Add a step that copies operands to aligned rows; return the problem with the copies."""
@@ -212,8 +204,8 @@ class ProductKernel:
             target = operand
             if copy:
                 size = operand.rows * operand.aligned_pitch * operand.size
-                held.append(self._session.driver.mem_alloc(size))
-                target = operand.moved(int(held[-1]))
+                memory.append(self._session.driver.mem_alloc(size))
+                target = replace(operand, address=int(memory[-1]), pitch=operand.aligned_pitch)
             arguments += _rows_to_align(operand, target)
             moved.append(target)
         function.prepare([f"{len(arguments)}s"])

@@ -10,9 +10,10 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
+from typing import NamedTuple
 
 from raytracer.benchmark.products import skinny
-from raytracer.benchmark.products.problem import Operand, Problem, Units
+from raytracer.benchmark.products.problem import Problem, Units
 from raytracer.benchmark.products.skinny import SkinnyTile
 from raytracer.benchmark.products.tiles import Shape, SimtTile, TensorTile, kernels_of, shapes_for
 
@@ -72,25 +73,16 @@ SIMT_TILES = {
 
 @dataclass(frozen=True)
 class Choice:
-    """A kernel, the division of the work, and the predicted time in seconds.
-
-    Attributes:
-        tile: the kernel.
-        units: the division of the work.
-        seconds: predicted.
-        early: whether it may start before the kernel ahead of it has ended.
-    """
+    """A kernel and the division of the work."""
 
     tile: AnyTile
     units: Units
-    seconds: float
-    early: bool = False
+    seconds: float  # predicted
+    early: bool = False  # whether it may start before the kernel ahead of it has ended
 
     @property
     def blocks(self) -> int:
         """Blocks of the launch."""
-        if isinstance(self.tile, SkinnyTile):
-            return self.units.workers * self.tile.parts
         return self.units.workers * self.tile.sharers * self.tile.parts
 
 
@@ -126,7 +118,11 @@ def candidates(
     for shape in shapes:
         for tile in kernels_of(shape, problem):
             for units in divisions(problem, tile, multiprocessors):
-                for start in _starts(tile, units, multiprocessors) if early else (False,):
+                starts: tuple[bool, ...] = (True, False) if early else (False,)
+                if early and isinstance(tile, SimtTile):
+                    # Multiply-adds lose much where an early start fails.
+                    starts = (starts_early(tile, units, multiprocessors),)
+                for start in starts:
                     seconds = predicted(problem, tile, units, multiprocessors, start)
                     yield Choice(tile, units, seconds, start)
 
@@ -135,17 +131,10 @@ def skinny_candidates(problem: Problem, multiprocessors: int) -> Iterator[Choice
     """Yield all choices of the kernels for few rows, columns or steps."""
     for tile in skinny.forms(problem):
         units = skinny.division(problem, tile)
+        at_once = clusters_at_once(tile.parts, tile.layers, multiprocessors)
         for early in (True, False):
-            yield Choice(
-                tile, units, predicted(problem, tile, units, multiprocessors, early), early
-            )
-
-
-def _starts(tile: Shape, units: Units, multiprocessors: int) -> tuple[bool, ...]:
-    """Starts to choose from. Multiply-adds lose much where an early start fails."""
-    if isinstance(tile, SimtTile):
-        return (starts_early(tile, units, multiprocessors),)
-    return True, False
+            seconds = skinny.predicted(problem, tile, units, multiprocessors, at_once, early)
+            yield Choice(tile, units, seconds, early)
 
 
 def divisions(
@@ -154,10 +143,11 @@ def divisions(
     """Yield ways to divide a product among workers: whole tiles first."""
     if tile.swapped:
         problem = problem.swapped
-    rows, cols = -(-problem.m // tile.cluster_rows), -(-problem.n // tile.cluster_cols)
+    cluster_rows = tile.rows * tile.cluster
+    rows, cols = -(-problem.m // cluster_rows), -(-problem.n // (tile.cols * tile.across))
     steps, tiles = -(-problem.k // tile.depth), rows * cols
     most = clusters_at_once(tile.sharers, tile.per_multiprocessor, multiprocessors)
-    band = max(1, BAND_ROWS // tile.cluster_rows)
+    band = max(1, BAND_ROWS // cluster_rows)
     if tile.parts > 1:
         if tile.parts <= steps:  # a cluster for each tile
             yield Units(rows, cols, steps, tiles, band=band)
@@ -202,25 +192,15 @@ def starts_early(tile: TensorTile | SimtTile, units: Units, multiprocessors: int
     return share <= few or share >= many
 
 
-@dataclass(frozen=True)
-class Load:
-    """The work of the busiest worker.
+class Load(NamedTuple):
+    """The work of the busiest worker."""
 
-    Attributes:
-        steps: along k, in whole tiles.
-        part_steps: in parts of tiles.
-        waves: tiles that are taken whole.
-        split: whether tiles are divided along k through global memory.
-        parts: of a tile, then.
-        idle: share of the multiprocessors without a block.
-    """
-
-    steps: float
-    part_steps: float
-    waves: float
-    split: bool
-    parts: float
-    idle: float
+    steps: float  # along k, in whole tiles
+    part_steps: float  # in parts of tiles
+    waves: float  # tiles that are taken whole
+    split: bool  # whether tiles are divided along k through global memory
+    parts: float  # of a tile, then
+    idle: float  # share of the multiprocessors without a block
 
 
 def load_of(tile: TensorTile | SimtTile, units: Units, multiprocessors: int) -> Load:
@@ -241,27 +221,29 @@ def load_of(tile: TensorTile | SimtTile, units: Units, multiprocessors: int) -> 
 
 
 def predicted(
-    problem: Problem, tile: AnyTile, units: Units, multiprocessors: int, early: bool
+    problem: Problem,
+    tile: TensorTile | SimtTile,
+    units: Units,
+    multiprocessors: int,
+    early: bool,
 ) -> float:
     """Return the predicted seconds."""
-    if isinstance(tile, SkinnyTile):
-        at_once = clusters_at_once(tile.parts, tile.layers, multiprocessors)
-        return skinny.predicted(problem, tile, units, multiprocessors, at_once, early)
     load = load_of(tile, units, multiprocessors)
     crowded = early and not starts_early(tile, units, multiprocessors)
     a, b = problem.a, problem.b
     if isinstance(tile, SimtTile):
         c, copies = SIMT, tile.copied
         sharing = _sharing(tile, units.workers, multiprocessors)
-        own = _simt(problem, tile, load, crowded, sharing)
+        terms = _simt(problem, tile, load, crowded, sharing)
     else:
         c, copies = TENSOR, (not a.aligned, not b.aligned)
-        own = _tensor(problem, tile, load, crowded)
+        terms = _tensor(problem, tile, load, crowded)
     cluster = tile.sharers * tile.parts > 1
     seconds = c["launch"] - c["early"] * early + c["cluster"] * cluster
-    for term in own:
+    for term in terms:
         seconds = seconds + term
-    copied = sum(_copied(each) * which for each, which in zip((a, b), copies, strict=True))
+    read_and_written = (2.0 * each.rows * each.cols * each.size for each in (a, b))
+    copied = sum(n * which for n, which in zip(read_and_written, copies, strict=True))
     seconds = seconds + any(copies) * c["copy"] + copied * 1e-6 / c["copy rate"]
     moved = a.size * problem.k * (problem.m + problem.n) + problem.c.size * problem.m * problem.n
     return 1e-6 * _larger(seconds, c["launch"] + moved * 1e-6 / c["memory"])
@@ -363,7 +345,3 @@ def _turns(tile: SimtTile, blocks: int) -> float:
     """
     warps = tile.threads // 32
     return math.ceil(blocks * warps / SCHEDULERS) * SCHEDULERS / warps
-
-
-def _copied(operand: Operand) -> float:
-    return 2.0 * operand.rows * operand.cols * operand.size  # read and written

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 ALIGNMENT = 16  # bytes: of the copy engine, and of the widest copies of threads
 
@@ -50,10 +48,6 @@ class Operand:
         values = ALIGNMENT // self.size
         return -(-self.cols // values) * values
 
-    def moved(self, address: int) -> Operand:
-        """Return an aligned copy of the matrix at another address."""
-        return replace(self, address=address, pitch=self.aligned_pitch)
-
 
 @dataclass(frozen=True)
 class Problem:
@@ -73,14 +67,6 @@ class Problem:
         A by rows and B by columns (bfloat16) change places; C is stored as before.
         """
         return replace(self, m=self.n, n=self.m, a=self.b, b=self.a)
-
-
-class Unit(NamedTuple):
-    """A tile of C, or a part of it along k: steps `first` to `last`, exclusive."""
-
-    tile: int
-    first: int
-    last: int
 
 
 @dataclass(frozen=True)
@@ -110,25 +96,6 @@ class Units:
     def tiles(self) -> int:
         """Number of tiles."""
         return self.tile_rows * self.tile_cols
-
-    def border(self, worker: int) -> int:
-        """Return the first step of a worker among those of the split tiles."""
-        at = self.split_tiles * self.steps * worker // self.workers
-        within = at % self.steps
-        if within < self.snap:
-            return at - within
-        return at - within + self.steps if self.steps - within < self.snap else at
-
-    def of(self, worker: int) -> Iterator[Unit]:
-        """Yield the units of a worker in their order."""
-        at, end = self.border(worker), self.border(worker + 1)
-        while at < end:
-            tile, first = divmod(at, self.steps)
-            last = min(self.steps, first + end - at)
-            yield Unit(tile, first, last)
-            at += last - first
-        for tile in range(self.split_tiles + worker, self.tiles, self.workers):
-            yield Unit(tile, 0, self.steps)
 
     def packed(self) -> bytes:
         """Return the struct `Units` of the kernels."""

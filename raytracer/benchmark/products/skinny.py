@@ -84,6 +84,7 @@ class SkinnyTile:
     pack: int = 1
 
     threads = THREADS
+    sharers = 1
 
     @property
     def cols(self) -> int:
@@ -170,24 +171,22 @@ def forms(problem: Problem) -> Iterator[SkinnyTile]:
         return
     if max(problem.m, problem.n, problem.k) >= MAX_EXTENT:
         return
-    for rows in range(1, ROWS + 1):
-        for swapped in (False, True):
-            yield from _shared_forms(rows, problem, swapped)
-    for rows in DIRECT:
-        for swapped in (False, True):
+    for swapped in (False, True):
+        rows = problem.n if swapped else problem.m
+        if rows <= MAX_ROWS:
+            fewest = -(-rows // ROWS)
+            for rows_of_thread in {-(-rows // (fewest + i)) for i in range(SPLITS)}:
+                yield from _shared_forms(rows_of_thread, problem, swapped)
+        for rows in DIRECT if problem.k <= MAX_STEPS else ():
             tile = _form(rows, problem, swapped, is_direct=True)
-            threads = division(problem, tile).workers * THREADS
-            if problem.k <= MAX_STEPS and threads < MAX_THREADS:
+            if division(problem, tile).workers * THREADS < MAX_THREADS:
                 yield tile
 
 
-def _shared_forms(rows_of_thread: int, problem: Problem, swapped: bool) -> Iterator[SkinnyTile]:
-    rows, cols = (problem.n, problem.m) if swapped else (problem.m, problem.n)
-    fewest = -(-rows // ROWS)
-    if rows > MAX_ROWS or rows_of_thread not in {-(-rows // (fewest + i)) for i in range(SPLITS)}:
-        return
+def _shared_forms(rows: int, problem: Problem, swapped: bool) -> Iterator[SkinnyTile]:
+    operand, cols = (problem.a, problem.m) if swapped else (problem.b, problem.n)
     many = sides(problem)[0 if swapped else 1]
-    pack = _pack(problem, problem.a if swapped else problem.b, many, rows_of_thread)
+    pack = _pack(problem.k, operand, many, rows)
     for step_bits in (0, 3, 5) if many.step == 1 and problem.k > 1 else (0,):
         for col_bits in range(9 - step_bits):
             if col_bits and COLS << (col_bits - 1) >= cols:
@@ -196,7 +195,7 @@ def _shared_forms(rows_of_thread: int, problem: Problem, swapped: bool) -> Itera
                 continue
             for parts in PARTS:
                 each = (step_bits, col_bits, parts, pack if step_bits else 1)
-                tile = _form(rows_of_thread, problem, swapped, *each)
+                tile = _form(rows, problem, swapped, *each)
                 if tile.shared <= SHARED and (parts == 1 or problem.k >= parts * tile.turn):
                     yield tile
 
@@ -206,15 +205,14 @@ def _is_scattered(many: Side, col_bits: int, cols: int, size: int) -> bool:
     return many.across == 1 and size << col_bits < SECTOR and COLS << col_bits < cols
 
 
-def _pack(problem: Problem, operand: Operand, many: Side, rows: int) -> int:
+def _pack(steps: int, operand: Operand, many: Side, rows: int) -> int:
     """Return the steps that one access covers: one where they do not lie beside each other."""
-    if many.step != 1 or rows > PACKED_ROWS[operand.size]:
-        return 1
-    for size in PACKED_BYTES:
-        pack = size // operand.size
-        whole = problem.k % pack == operand.pitch % pack == 0
-        if pack > 1 and whole and operand.address % size == 0:
-            return pack
+    if many.step == 1 and rows <= PACKED_ROWS[operand.size]:
+        for size in PACKED_BYTES:
+            pack = size // operand.size
+            whole = steps % pack == operand.pitch % pack == 0
+            if pack > 1 and whole and operand.address % size == 0:
+                return pack
     return 1
 
 

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
 from raytracer.benchmark.products.problem import Problem
 from raytracer.variants import split_architecture
 
 SHARED_LIMIT = 232448  # bytes of a block on sm_90 (CUDA programming guide, specifications)
 CHUNK = 2048  # bytes of C that a warp stores at a time
+# Of SimtTile by rows and columns: warp rows, warp columns, groups of four columns of a thread,
+# blocks of a multiprocessor.
+WARPS = {
+    (128, 256): (2, 4, 4, 1),
+    (128, 128): (2, 2, 4, 2),
+    (64, 128): (1, 4, 2, 4),
+    (64, 64): (1, 2, 2, 6),
+}
 
 
 @dataclass(frozen=True)
@@ -51,76 +61,53 @@ class Shape:
         """Blocks of a cluster that share operands."""
         return self.cluster * self.across
 
-    @property
-    def cluster_rows(self) -> int:
-        """Rows of C of a cluster."""
-        return self.rows * self.cluster
 
-    @property
-    def cluster_cols(self) -> int:
-        """Columns of C of a cluster."""
-        return self.cols * self.across
+def _shapes(rows: int, widths: Iterable[int], *parts: int, **kind: Any) -> list[Shape]:
+    return [Shape(rows, cols, parts=p, **kind) for p in parts or (1,) for cols in widths]
 
 
-def _shapes(
-    rows: int, widths: Iterable[int], parts: Iterable[int] = (1,), **kind: int | bool
-) -> Iterator[Shape]:
-    for part in parts:
-        for cols in widths:
-            yield replace(Shape(rows, cols, parts=part), **kind)  # type: ignore[arg-type]
-
-
-def _eighths(first: int, last: int, step: int = 8) -> range:
+def _to(last: int, first: int = 64, step: int = 8) -> range:
     return range(first, last + 1, step)
 
 
-WHOLE_SIMT = tuple(Shape(*size) for size in ((128, 256), (128, 128), (64, 128), (64, 64)))
+WHOLE_SIMT = tuple(Shape(*size) for size in WARPS)
 SIMT_SHAPES = (
     *WHOLE_SIMT,
-    *_shapes(64, (64,), range(2, 9)),
-    *_shapes(64, (128,), (2, 3, 4, 6, 8)),
-    *_shapes(128, (128,), (2, 3, 4, 6, 8)),
-    *_shapes(128, (256,), (2, 4)),
+    *_shapes(64, (64,), *range(2, 9)),
+    *_shapes(64, (128,), 2, 3, 4, 6, 8),
+    *_shapes(128, (128,), 2, 3, 4, 6, 8),
+    *_shapes(128, (256,), 2, 4),
 )
 # Widths in all steps of the instruction, so that tiles fill waves to a few per cent; clusters of
 # four, and of four by two, ask the L2 cache for less.
 TENSOR_SHAPES = (
-    *_shapes(64, _eighths(64, 256)),
-    *_shapes(64, _eighths(64, 256), cluster=2),
-    *_shapes(64, _eighths(64, 256, 16), cluster=2, across=2),
-    *_shapes(64, _eighths(64, 192, 16), cluster=4),
-    *_shapes(64, _eighths(64, 256, 16), cluster=4, across=2),
+    *_shapes(64, _to(256, step=16), cluster=2, across=2),
+    *_shapes(64, _to(192, step=16), cluster=4),
+    *_shapes(64, _to(256, step=16), cluster=4, across=2),
     *_shapes(64, (256,), cluster=2, turns=True),
-    *_shapes(128, _eighths(64, 256)),
-    *_shapes(128, _eighths(64, 256), cluster=2),
-    *_shapes(128, _eighths(64, 192, 16), cluster=2, across=2),
-    *_shapes(128, _eighths(64, 192, 16), cluster=4, across=2),
-    *_shapes(128, _eighths(96, 192), turns=True),
-    *_shapes(128, _eighths(96, 192), cluster=2, turns=True),
-    *_shapes(192, _eighths(64, 192)),
-    *_shapes(192, _eighths(64, 192), cluster=2),
-    *_shapes(256, _eighths(64, 160)),
-    *_shapes(256, _eighths(64, 160), cluster=2),
-    *_shapes(64, _eighths(64, 256), swapped=True),
-    *_shapes(64, _eighths(64, 256), cluster=2, swapped=True),
-    *_shapes(128, _eighths(64, 256), swapped=True),
-    *_shapes(128, _eighths(64, 256), cluster=2, swapped=True),
-    *_shapes(128, _eighths(128, 192, 32), turns=True, swapped=True),
-    *_shapes(192, _eighths(64, 192), swapped=True),
-    *_shapes(192, _eighths(64, 192), cluster=2, swapped=True),
-    *_shapes(256, _eighths(64, 160), swapped=True),
-    *_shapes(256, _eighths(64, 160), cluster=2, swapped=True),
-    *_shapes(64, _eighths(64, 160), (2,)),
-    *_shapes(64, _eighths(64, 128), (3, 4)),
-    *_shapes(64, (64,), (5, 6, 8)),
-    *_shapes(64, (128,), (6, 8)),
-    *_shapes(128, _eighths(64, 160), (2, 3)),
-    *_shapes(128, _eighths(64, 128), (4,)),
-    *_shapes(128, (64,), (8,)),
-    *_shapes(128, (128,), (5, 6, 8)),
-    *_shapes(128, (192,), (2, 4)),
-    *_shapes(192, _eighths(64, 192), (2,)),
-    *_shapes(192, (128, 192), (3,)),
+    *_shapes(128, _to(192, step=16), cluster=2, across=2),
+    *_shapes(128, _to(192, step=16), cluster=4, across=2),
+    *_shapes(128, _to(192, 96), turns=True),
+    *_shapes(128, _to(192, 96), cluster=2, turns=True),
+    *_shapes(128, _to(192, 128, 32), turns=True, swapped=True),
+    *(
+        shape
+        for rows, widest in ((64, 256), (128, 256), (192, 192), (256, 160))
+        for cluster in (1, 2)
+        for swapped in (False, True)
+        for shape in _shapes(rows, _to(widest), cluster=cluster, swapped=swapped)
+    ),
+    *_shapes(64, _to(160), 2),
+    *_shapes(64, _to(128), 3, 4),
+    *_shapes(64, (64,), 5, 6, 8),
+    *_shapes(64, (128,), 6, 8),
+    *_shapes(128, _to(160), 2, 3),
+    *_shapes(128, _to(128), 4),
+    *_shapes(128, (64,), 8),
+    *_shapes(128, (128,), 5, 6, 8),
+    *_shapes(128, (192,), 2, 4),
+    *_shapes(192, _to(192), 2),
+    *_shapes(192, (128, 192), 3),
 )
 
 
@@ -148,7 +135,7 @@ class TensorTile(Shape):
 
     @property
     def groups(self) -> int:
-        """Multiplying warpgroups."""
+        """Multiplying warpgroups; one more copies."""
         return 2 if self.turns or self.rows == 256 else self.rows // 64
 
     @property
@@ -158,7 +145,7 @@ class TensorTile(Shape):
 
     @property
     def threads(self) -> int:
-        """One warpgroup copies."""
+        """Threads of a block."""
         return 128 * (1 + self.groups)
 
     @property
@@ -167,60 +154,48 @@ class TensorTile(Shape):
         cols = 16 if self.swapped else 128 // self.c_size
         return CHUNK // (cols * self.c_size), cols
 
-    def _stages(self, chunks: int) -> int:
-        free = SHARED_LIMIT - 512 - 4 * self.groups * chunks * CHUNK
-        return min(12, free // self._stage)
+    @cached_property
+    def buffers(self) -> tuple[int, int]:
+        """Stages of shared memory, as many as fit, and chunks of C of a warp.
+
+        Two chunks if they cost no stage, or if five stages remain.
+        """
+        one, two = (
+            min(12, (SHARED_LIMIT - 512 - 4 * self.groups * chunks * CHUNK) // self._stage)
+            for chunks in (1, 2)
+        )
+        return (two, 2) if two == one or two >= 5 else (one, 1)
 
     @property
     def _stage(self) -> int:
         return (self.rows + self.cols) * 2 * self.depth
 
     @property
-    def chunks(self) -> int:
-        """Chunks of C of a warp: two if they cost no stage, or if five stages remain."""
-        return 2 if self._stages(2) == self._stages(1) or self._stages(2) >= 5 else 1
-
-    @property
-    def stages(self) -> int:
-        """Stages of shared memory: as many as fit."""
-        return self._stages(self.chunks)
-
-    @property
     def shared(self) -> int:
         """Bytes of shared memory: stages, chunks of C, two barriers for each stage."""
-        chunks = 4 * self.groups * self.chunks * CHUNK
-        return self.stages * self._stage + chunks + 16 * self.stages
+        stages, chunks = self.buffers
+        return stages * self._stage + 4 * self.groups * chunks * CHUNK + 16 * stages
 
     def macros(self) -> dict[str, str]:
         """Return the macros that the kernel is compiled with."""
-        values = {
-            "GROUPS": self.groups,
-            "BLOCKS": self.blocks,
-            "TURNS": int(self.turns),
-            "COLS": self.cols,
-            "STAGES": self.stages,
-            "CLUSTER": self.cluster,
-            "CHUNKS": self.chunks,
-            "TRANSPOSED_A": int(self.transposed_a),
-            "TRANSPOSED_B": int(self.transposed_b),
-            "C_FLOAT": int(self.c_size == 4),
-        }
-        if self.parts > 1:
-            values["PARTS"] = self.parts
-        if self.across > 1:
-            values["ACROSS"] = self.across
-        if self.swapped:
-            values["SWAPPED"] = 1
-        return {name: str(value) for name, value in values.items()}
-
-
-# Warp rows, warp columns, groups of four columns of a thread, blocks of a multiprocessor.
-WARPS = {
-    (128, 256): (2, 4, 4, 1),
-    (128, 128): (2, 2, 4, 2),
-    (64, 128): (1, 4, 2, 4),
-    (64, 64): (1, 2, 2, 6),
-}
+        stages, chunks = self.buffers
+        return _macros(
+            {
+                "GROUPS": self.groups,
+                "BLOCKS": self.blocks,
+                "TURNS": self.turns,
+                "COLS": self.cols,
+                "STAGES": stages,
+                "CLUSTER": self.cluster,
+                "CHUNKS": chunks,
+                "TRANSPOSED_A": self.transposed_a,
+                "TRANSPOSED_B": self.transposed_b,
+                "C_FLOAT": self.c_size == 4,
+                "PARTS": self.parts,
+                "ACROSS": self.across,
+                "SWAPPED": self.swapped,
+            }
+        )
 
 
 @dataclass(frozen=True)
@@ -245,11 +220,6 @@ class SimtTile(Shape):
 
     depth = 8
     stages = 4
-
-    @property
-    def box_cols(self) -> int:
-        """Columns of B that a block copies: no blocks share operands."""
-        return self.cols
 
     @property
     def threads(self) -> int:
@@ -287,22 +257,25 @@ class SimtTile(Shape):
     def macros(self) -> dict[str, str]:
         """Return the macros that the kernel is compiled with."""
         warp_rows, warp_cols, groups, blocks = WARPS[self.rows, self.cols]
-        values = {
-            "WARP_ROWS": warp_rows,
-            "WARP_COLS": warp_cols,
-            "GROUPS": groups,
-            "PER_SM": blocks,
-            "STAGES": self.stages,
-            "ALONG_M": int(self.along_m),
-            "ALONG_K": int(self.along_k),
-            "WIDE_A": int(self.wide_a),
-            "WIDE_B": int(self.wide_b),
-        }
-        if self.parts > 1:
-            values["PARTS"] = self.parts
-        if self.unaligned_c:
-            values["UNALIGNED_C"] = 1
-        return {name: str(value) for name, value in values.items()}
+        return _macros(
+            {
+                "WARP_ROWS": warp_rows,
+                "WARP_COLS": warp_cols,
+                "GROUPS": groups,
+                "PER_SM": blocks,
+                "STAGES": self.stages,
+                "ALONG_M": self.along_m,
+                "ALONG_K": self.along_k,
+                "WIDE_A": self.wide_a,
+                "WIDE_B": self.wide_b,
+                "PARTS": self.parts,
+                "UNALIGNED_C": self.unaligned_c,
+            }
+        )
+
+
+def _macros(values: dict[str, int]) -> dict[str, str]:
+    return {name: str(int(value)) for name, value in values.items()}
 
 
 def has_clusters(arch: str) -> bool:
@@ -325,8 +298,8 @@ def kernels_of(shape: Shape, problem: Problem) -> list[TensorTile] | list[SimtTi
             a, b = b, a
         if b.transposed and shape.cols % 64:  # B by rows comes in panels of 64 columns
             return []
-        return [TensorTile(**vars(shape), transposed_a=a.transposed, transposed_b=b.transposed,
-                           c_size=c.size)]  # fmt: skip
+        layout = {"transposed_a": a.transposed, "transposed_b": b.transposed}
+        return [TensorTile(**vars(shape), **layout, c_size=c.size)]
     tile = SimtTile(
         **vars(shape),
         along_m=a.transposed,

@@ -39,8 +39,10 @@ def compile_everything(arch: str) -> None:
     for name in ops.names():
         op = ops.find(name)
         for variant in variants.discover(name) if name in variants.operations() else ():
+            if variant.sizes or not variant.admits(arch):
+                continue
             for dtype in op.dtypes:
-                for given in op.awkward if variant.admits(arch) else ():
+                for given in op.awkward:
                     macros = tuple(sorted(op.macros(op.resolve(given), dtype).items()))
                     jobs.add((Path(str(variant.path)), macros))
     if not compiler.version():
