@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from raytracer.benchmark import host, ncu, runner
-from raytracer.benchmark.axes import points
 from raytracer.benchmark.benchmark import Benchmark, Machine, Tell
 from raytracer.benchmark.explain import explain
 from raytracer.benchmark.operations.base import Op, Work
-from raytracer.benchmark.options import BenchOptions, dtype_of, kernels_of, select, temporary_folder
+from raytracer.benchmark.options import BenchOptions, kernels_of, select
 from raytracer.benchmark.record import Result, Row
 from raytracer.errors import RaytracerError, UserError
 from raytracer.variants import Variant
@@ -45,10 +43,10 @@ class OperationBenchmark(Benchmark):
 
     def check(self, options: BenchOptions) -> None:
         """Validate type, input, sizes and variants."""
-        dtype_of(self.op, options)
+        options.dtype_of(self.op)
         if options.distribution not in self.op.distributions:
             raise UserError(f"{self.name} takes the inputs {', '.join(self.op.distributions)}")
-        points(self.op, list(options.sizes), dict(options.axes or {}))
+        options.points(self.op)
         select(self.op, options.variant)
 
     def run(self, machine: Machine, options: BenchOptions, tell: Tell) -> list[Result]:
@@ -56,10 +54,9 @@ class OperationBenchmark(Benchmark):
         if machine.backend == "cpu":
             return self._on_host(options, tell)
         results = []
-        with machine.session(tell) as session, temporary_folder() as name:
-            kernels = kernels_of(self.op, options, Path(name))
-            dtype = dtype_of(self.op, options)
-            for axes in points(self.op, list(options.sizes), dict(options.axes or {})):
+        with machine.session(tell) as session, kernels_of(self.op, options) as kernels:
+            dtype = options.dtype_of(self.op)
+            for axes in options.points(self.op):
                 plan = _plan(self.op, axes, dtype, options)
                 results.append(self._one(session, plan, options, kernels, tell))
                 if options.ncu and self.is_counted:
@@ -69,9 +66,9 @@ class OperationBenchmark(Benchmark):
 
     def explain(self, options: BenchOptions, arch: str) -> str:
         """Describe idea and resources of each variant."""
-        axes = points(self.op, list(options.sizes), dict(options.axes or {}))[0]
+        axes = options.points(self.op)[0]
         return explain(
-            self.op, axes, dtype_of(self.op, options), select(self.op, options.variant), arch
+            self.op, axes, options.dtype_of(self.op), select(self.op, options.variant), arch
         )
 
     def profile(self, options: BenchOptions) -> list[str]:
@@ -80,13 +77,13 @@ class OperationBenchmark(Benchmark):
         from raytracer.benchmark.cuda.kernel import RefusedError
         from raytracer.benchmark.cuda.session import Session
 
-        op, dtype, labels = self.op, dtype_of(self.op, options), []
-        with Session() as session, temporary_folder() as name:
-            axes = points(op, list(options.sizes), dict(options.axes or {}))[0]
+        op, dtype, labels = self.op, options.dtype_of(self.op), []
+        with Session() as session, kernels_of(op, options) as kernels:
+            axes = options.points(op)[0]
             plan = _plan(op, axes, dtype, options)
             arrays = op.values(axes, dtype, options.distribution, plan.seed)
             with runner.loaded(session, plan, arrays) as (memory, _), translated(session.driver):
-                for variant in kernels_of(op, options, Path(name)):
+                for variant in kernels:
                     try:
                         kernel = runner.load(session, plan, variant)
                         launch = runner.launcher(session, plan, kernel, memory, arrays)
@@ -130,8 +127,8 @@ class OperationBenchmark(Benchmark):
         return outcome
 
     def _on_host(self, options: BenchOptions, tell: Tell) -> list[Result]:
-        op, dtype, results = self.op, dtype_of(self.op, options), []
-        for axes in points(op, list(options.sizes), dict(options.axes or {})):
+        op, dtype, results = self.op, options.dtype_of(self.op), []
+        for axes in options.points(op):
             if not (options.sizes or options.axes):
                 axes = host.reduced(op, axes, dtype)
             host.require_memory(op, axes, dtype)

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, TypeVar
 
 from raytracer import variants
+from raytracer.arguments import items, mapping, one_of, real, text, truth, whole
+from raytracer.benchmark.axes import points
 from raytracer.benchmark.operations.base import DISTRIBUTIONS, Op
+from raytracer.benchmark.user_kernel import adopt
 from raytracer.errors import UserError, suggestion
+from raytracer.files.access import path_of
 
 MODES = ("cold", "hot", "sustained")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -19,7 +26,7 @@ class BenchOptions:
     """Options of a run, common to all benchmarks."""
 
     variant: tuple[str, ...] = ()
-    axes: Mapping[str, list[int]] | None = None
+    axes: Mapping[str, list[int]] = field(default_factory=dict)
     sizes: tuple[int, ...] = ()
     dtype: str | None = None
     distribution: str = "normal"
@@ -30,74 +37,107 @@ class BenchOptions:
     ncu: bool = False
     scenes: tuple[str, ...] = ()
 
+    def points(self, op: Op) -> list[dict[str, int]]:
+        """Return every combination of sizes, each with all axes of an operation."""
+        return points(op, list(self.sizes), dict(self.axes))
 
-def check(options: BenchOptions) -> None:
-    """Validate options that do not depend on the benchmark; raise UserError for invalid ones."""
-    if options.mode not in MODES:
-        raise UserError(f"mode {options.mode!r}; {suggestion(options.mode, MODES)}")
-    if options.distribution not in DISTRIBUTIONS:
-        raise UserError(
-            f"input {options.distribution!r}; {suggestion(options.distribution, DISTRIBUTIONS)}"
-        )
+    def dtype_of(self, op: Op) -> str:
+        """Return the data type to run; raise UserError if the operation does not support it."""
+        return one_of(self.dtype or op.dtypes[0], op.name, op.dtypes, "dtype", UserError)
+
+
+def validated(
+    *,
+    variant: str | Sequence[str],
+    axes: Mapping[str, int | Sequence[int]] | None,
+    size: int | Sequence[int],
+    dtype: str | None,
+    input: str,  # noqa: A002 - the name of the option
+    mode: str,
+    min_time: float,
+    peers: bool,
+    with_file: str | Path | None,
+    ncu: bool,
+    scene: str | Sequence[str],
+) -> BenchOptions:
+    """Return the options of a call of `raytracer.bench`; raise UserError for invalid ones."""
+    axis_sizes = mapping({} if axes is None else axes, "axes", UserError)
+    options = BenchOptions(
+        variant=texts(variant, "variant"),
+        axes={name: _several(value, f"axes[{name!r}]") for name, value in axis_sizes.items()},
+        sizes=tuple(_several(size, "size")),
+        dtype=None if dtype is None else text(dtype, "dtype", UserError),
+        distribution=one_of(input, "input", DISTRIBUTIONS, "input", UserError),
+        mode=one_of(mode, "mode", MODES, "mode", UserError),
+        min_time=real(min_time, "min_time", error=UserError),
+        peers=truth(peers, "peers", UserError),
+        user_kernel=None if with_file is None else path_of(with_file, "with_file"),
+        ncu=truth(ncu, "ncu", UserError),
+        scenes=texts(scene, "scene"),
+    )
     if not 0 < options.min_time <= 3600:
         raise UserError(f"min-time {options.min_time}: give seconds, more than 0, at most 3600")
+    return options
+
+
+def _several(value: int | Sequence[int], name: str) -> list[int]:
+    """Return one or several sizes as a list."""
+    several = [value] if isinstance(value, (int, float)) else items(value, name, UserError)
+    numbers = [int(v) if isinstance(v, float) and v.is_integer() else v for v in several]
+    return [whole(number, name, error=UserError) for number in numbers]
+
+
+def texts(value: str | Sequence[str], name: str) -> tuple[str, ...]:
+    """Return one or several texts as a tuple."""
+    if isinstance(value, str):
+        return (text(value, name, UserError),)
+    return tuple(text(each, name, UserError) for each in items(value, name, UserError))
+
+
+def matching(
+    every: Sequence[T], words: Sequence[str], names: Callable[[T], Sequence[str]], what: str
+) -> list[T]:
+    """Return what some words name, in their order, each once; all if there are no words.
+
+    Args:
+        every: to select from.
+        words: names.
+        names: returns the names of one; the first one is suggested.
+        what: "vecadd", for the message.
+
+    Raises:
+        UserError: a word names nothing.
+    """
+    selection = []
+    for word in words:
+        matches = [each for each in every if word in names(each)]
+        if not matches:
+            hint = suggestion(word, [names(each)[0] for each in every])
+            raise UserError(f"{what} has no variant {word!r}; {hint}")
+        selection += matches
+    return list(dict.fromkeys(selection)) if words else list(every)
+
+
+def names_of(variant: variants.Variant) -> tuple[str, ...]:
+    """Return the names of a variant on the command line."""
+    return variant.label, variant.name, str(variant.number), f"{variant.number:02d}"
 
 
 def select(op: Op, words: Sequence[str]) -> list[variants.Variant]:
-    """Return variants of an operation.
-
-    Args:
-        op: the operation.
-        words: labels, names or numbers; all variants if empty.
+    """Return variants of an operation by label, name or number; all if there are no words.
 
     Raises:
         UserError: a variant does not exist.
     """
-    try:
-        available = variants.discover(op.name)
-    except variants.VariantError:
-        if op.name in variants.operations():
-            raise
-        available = []
-    if not words:
-        return available
-    selection = []
-    for word in words:
-        matches = [
-            v for v in available if word in (v.label, v.name, str(v.number), f"{v.number:02d}")
-        ]
-        if not matches:
-            hint = suggestion(word, [variant.label for variant in available])
-            raise UserError(f"{op.name} has no variant {word!r}; {hint}")
-        selection += matches
-    return list(dict.fromkeys(selection))
+    available = variants.discover(op.name) if op.name in variants.operations() else []
+    return matching(available, words, names_of, op.name)
 
 
-def kernels_of(op: Op, options: BenchOptions, folder: Path) -> list[variants.Variant]:
-    """Return the kernels to run, the user's kernel last.
-
-    Args:
-        op: the operation.
-        options: of the run.
-        folder: empty, for a copy of the user's kernel.
-    """
-    from raytracer.benchmark.user_kernel import adopt
-
-    kernels = select(op, options.variant)
-    return kernels + ([adopt(op, options.user_kernel, folder)] if options.user_kernel else [])
-
-
-def dtype_of(op: Op, options: BenchOptions) -> str:
-    """Return the data type to run; raise UserError if the operation does not support it."""
-    if options.dtype is None:
-        return op.dtypes[0]
-    if options.dtype not in op.dtypes:
-        raise UserError(
-            f"{op.name} has no dtype {options.dtype!r}; {suggestion(options.dtype, op.dtypes)}"
-        )
-    return options.dtype
-
-
-def temporary_folder() -> tempfile.TemporaryDirectory[str]:
-    """Create a temporary folder for the copy of a user's kernel."""
-    return tempfile.TemporaryDirectory(prefix="raytracer-bench-")
+@contextmanager
+def kernels_of(op: Op, options: BenchOptions) -> Iterator[list[variants.Variant]]:
+    """Yield the kernels to run, the user's kernel last, which is copied to a temporary folder."""
+    kernels: list[Any] = select(op, options.variant)
+    with TemporaryDirectory(prefix="raytracer-bench-") as folder:
+        if options.user_kernel:
+            kernels = [*kernels, adopt(op, options.user_kernel, Path(folder))]
+        yield kernels

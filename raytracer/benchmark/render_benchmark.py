@@ -71,12 +71,12 @@ class RenderBenchmark(Benchmark):
 
     def check(self, options: BenchOptions) -> None:
         """Validate size and scenes."""
-        picture_size(self.name, dict(options.axes or {}), SIZE)
+        picture_size(self.name, options.axes, SIZE)
         chosen(options.scenes)
 
     def run(self, machine: Machine, options: BenchOptions, tell: Tell) -> list[Result]:
         """Return a result for each scene, the smallest first."""
-        size = picture_size(self.name, dict(options.axes or {}), SIZE)
+        size = picture_size(self.name, options.axes, SIZE)
         results = [
             result(
                 name, machine.backend, options.min_time, size, variant=options.variant, tell=tell
@@ -105,7 +105,7 @@ class RenderBenchmark(Benchmark):
 
     def profile(self, options: BenchOptions) -> list[str]:
         """Render one frame with each kernel."""
-        size = picture_size(self.name, dict(options.axes or {}), SIZE)
+        size = picture_size(self.name, options.axes, SIZE)
         return profile(options.variant, options.scenes, size)
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, cast
 from raytracer.backends.cpu import CpuDevice
 from raytracer.benchmark import record, render_levels, timing
 from raytracer.benchmark.layouts import arrange
+from raytracer.benchmark.options import matching, names_of
 from raytracer.benchmark.ray_count import Rays
 from raytracer.benchmark.record import Rays as KindOfRays
 from raytracer.benchmark.record import Resources, Row
@@ -81,16 +82,7 @@ def rungs(backend: str, words: Sequence[str] = ()) -> list[Rung]:
         every = [_of_variant(variant) for variant in discover("render")]
     else:
         every = [Rung(f"cpu_{level}", text, level) for level, text in render_levels.LEVELS.items()]
-    if not words:
-        return every
-    selection = []
-    for word in words:
-        matches = [rung for rung in every if word in _names(rung)]
-        if not matches:
-            hint = suggestion(word, [rung.label for rung in every])
-            raise UserError(f"render has no variant {word!r} on {backend}; {hint}")
-        selection += matches
-    return list(dict.fromkeys(selection))
+    return matching(every, words, _names, "render")
 
 
 def _of_variant(variant: Variant) -> Rung:
@@ -102,10 +94,7 @@ def _of_variant(variant: Variant) -> Rung:
 
 
 def _names(rung: Rung) -> tuple[str, ...]:
-    if rung.variant is None:
-        return (rung.label, rung.level)
-    number = rung.variant.number
-    return (rung.label, rung.variant.name, str(number), f"{number:02d}")
+    return names_of(rung.variant) if rung.variant else (rung.label, rung.level)
 
 
 class Ladder:

@@ -10,17 +10,18 @@ from pathlib import Path
 from typing import Literal
 
 from raytracer._version import __version__
-from raytracer.arguments import function, items, mapping, real, text, truth, whole
+from raytracer.arguments import function, one_of
 from raytracer.backends.cpu import processor
 from raytracer.backends.cuda.compile import find_nvcc, nvcc_version, version
 from raytracer.backends.cuda.probe import why_not
 from raytracer.benchmark import ncu, registry
 from raytracer.benchmark.benchmark import Benchmark, Machine, Tell
 from raytracer.benchmark.digests import kernel_digest
-from raytracer.benchmark.options import BenchOptions, check
+from raytracer.benchmark.options import BenchOptions, texts, validated
 from raytracer.benchmark.record import FORMAT, Record, Result
-from raytracer.errors import BackendError, UserError, suggestion
-from raytracer.files.access import path_of
+from raytracer.errors import BackendError, UserError
+
+BACKENDS = ("auto", "cpu", "cuda")
 
 
 def bench(
@@ -67,24 +68,22 @@ def bench(
         UserError: an argument is invalid.
         BackendError: there is no usable GPU, and "cuda", `with_file` or `ncu` requires one.
     """
-    axis_sizes = mapping({} if axes is None else axes, "axes", UserError)
-    options = BenchOptions(
-        variant=_texts(variant, "variant"),
-        axes={name: _several(value, f"axes[{name!r}]") for name, value in axis_sizes.items()},
-        sizes=tuple(_several(size, "size")),
-        dtype=None if dtype is None else text(dtype, "dtype", UserError),
-        distribution=text(input, "input", UserError),
-        mode=text(mode, "mode", UserError),
-        min_time=real(min_time, "min_time", error=UserError),
-        peers=truth(peers, "peers", UserError),
-        user_kernel=None if with_file is None else path_of(with_file, "with_file"),
-        ncu=truth(ncu, "ncu", UserError),
-        scenes=_texts(scene, "scene"),
+    options = validated(
+        variant=variant,
+        axes=axes,
+        size=size,
+        dtype=dtype,
+        input=input,
+        mode=mode,
+        min_time=min_time,
+        peers=peers,
+        with_file=with_file,
+        ncu=ncu,
+        scene=scene,
     )
-    names = _texts(names, "names")
-    text(backend, "backend", UserError)
+    names = texts(names, "names")
+    one_of(backend, "backend", BACKENDS, "backend", UserError)
     function(progress, "progress")
-    check(options)
     selection = registry.selected(names)
     for each in selection if names else ():
         each.check(options)
@@ -110,8 +109,6 @@ def _check_extras(selection: Sequence[Benchmark], options: BenchOptions) -> None
 
 
 def _backend(requested: str) -> Literal["cpu", "cuda"]:
-    if requested not in ("auto", "cpu", "cuda"):
-        raise UserError(f"backend {requested!r}; {suggestion(requested, ('auto', 'cpu', 'cuda'))}")
     if requested == "cpu":
         return "cpu"
     reason = why_not()
@@ -150,20 +147,6 @@ def _record(machine: Machine, results: list[Result]) -> Record:
         },
         "results": results,
     }
-
-
-def _several(value: int | Sequence[int], name: str) -> list[int]:
-    """Return one or several sizes as a list."""
-    several = [value] if isinstance(value, (int, float)) else items(value, name, UserError)
-    numbers = [int(v) if isinstance(v, float) and v.is_integer() else v for v in several]
-    return [whole(number, name, error=UserError) for number in numbers]
-
-
-def _texts(value: str | Sequence[str], name: str) -> tuple[str, ...]:
-    """Return one or several texts as a tuple."""
-    if isinstance(value, str):
-        return (text(value, name, UserError),)
-    return tuple(text(each, name, UserError) for each in items(value, name, UserError))
 
 
 def _quiet(_: str) -> None:

@@ -90,7 +90,7 @@ class ToneBenchmark(Benchmark):
         return labels
 
     def _size(self, options: BenchOptions) -> tuple[int, int]:
-        return picture_size(self.name, dict(options.axes or {}), SIZE)
+        return picture_size(self.name, options.axes, SIZE)
 
 
 def _kernels() -> list[Kernel]:

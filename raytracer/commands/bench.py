@@ -176,18 +176,12 @@ def _shown(record: Record, options: dict[str, Any], old: Record | None) -> int:
 def _without_timing(ops: tuple[str, ...], options: dict[str, Any]) -> int:
     """Run --explain or --profile."""
     from raytracer.benchmark.explain import architecture
-    from raytracer.benchmark.options import BenchOptions
+    from raytracer.benchmark.options import validated
     from raytracer.benchmark.registry import selected
 
-    bench_options = BenchOptions(
-        variant=options["variant"],
-        axes=options["axes"],
-        sizes=tuple(options["size"]),
-        dtype=options["dtype"],
-        distribution=options["input"],
-        user_kernel=options["with_file"],
-        scenes=options["scene"],
-    )
+    given = {name: value for name, value in options.items() if name not in OF_COMMAND}
+    del given["backend"]
+    bench_options = validated(**given)
     for benchmark in selected(ops):
         if options["profile"]:
             labels = ", ".join(benchmark.profile(bench_options)) or "nothing"

@@ -76,7 +76,7 @@ def test_rungs_by_label_name_and_number() -> None:
         "cpu_shadows",
         "cpu_flat",
     ]
-    with pytest.raises(UserError, match="no variant 'wide' on cuda"):
+    with pytest.raises(UserError, match="render has no variant 'wide'"):
         rungs("cuda", ["wide"])
 
 
