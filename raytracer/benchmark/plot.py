@@ -55,8 +55,8 @@ def draw(record: Record, path: Path) -> None:
 
 def _values(rows: list[Row], result: Result, device: Device) -> tuple[list[float], str]:
     """Return the values of timed rows, and their unit."""
-    if any("mrays" in row for row in rows):
-        return [row.get("mrays", 0.0) for row in rows], "Mrays/s"
+    if any("msamples" in row for row in rows):
+        return [row.get("msamples", 0.0) for row in rows], "Msamples/s"
     rates, work = [figures(row, result, device) for row in rows], result["work"]
     if work["flop"] > 8 * max(work["bytes_read"] + work["bytes_written"], 1):
         return [each["tflops"] for each in rates], "TFLOP/s"
@@ -77,10 +77,10 @@ def _bars(axis: Any, result: Result, device: Device) -> None:
     if peers:
         axis.axvline(max(peers), color=PEER, linestyle=":", linewidth=1.2, zorder=0)
     axis.invert_yaxis()
-    if unit == "Mrays/s" and max(values) > LOGARITHMIC * min(values):
+    if unit == "Msamples/s" and max(values) > LOGARITHMIC * min(values):
         axis.set_xscale("log")
     axis.margins(x=0.12)
-    details = sizes(result) if unit == "Mrays/s" else f"{sizes(result)}; {kind(result)}"
+    details = sizes(result) if unit == "Msamples/s" else f"{sizes(result)}; {kind(result)}"
     axis.set_title(f"{result['op']}   {details}", fontsize=10, loc="left")
     axis.set_xlabel(unit)
     if unit == "GB/s" and (copy := device.get("ceilings", {}).get("copy_gbps")):

@@ -64,15 +64,6 @@ class Resources(TypedDict, total=False):
 
 
 @EXACT
-class Rays(TypedDict, total=False):
-    """Numbers by kind of ray."""
-
-    primary: float
-    shadow: float
-    reflection: float
-
-
-@EXACT
 class Row(TypedDict):
     """A row of a result: a kernel, a library or a stage."""
 
@@ -95,11 +86,12 @@ class Row(TypedDict):
     """Counters of Nsight Compute for each of its kernels."""
     shows: NotRequired[str]
     """Contents of the picture of a render kernel."""
-    rays: NotRequired[Rays]
-    """Rays of a frame."""
+    msamples: NotRequired[float]
+    """Million samples of pixels per second (render ladder)."""
     mrays: NotRequired[float]
-    """Million rays of all kinds per second."""
-    mrays_by_kind: NotRequired[Rays]
+    mrays_by_kind: NotRequired[dict[str, float]]
+    rays: NotRequired[dict[str, float]]
+    """Rays of a frame; as the two before in records of earlier versions."""
     mspheres: NotRequired[float]
     """Million spheres per second (stages)."""
     bytes_per_sphere: NotRequired[float]
@@ -126,14 +118,6 @@ class Clock(TypedDict, total=False):
     gpu_percent: int
     memory_percent: int
     memory_used: int
-
-
-@EXACT
-class RaysByBounce(TypedDict):
-    """Rays of a frame of one sample, by bounce."""
-
-    shadow: list[int]
-    reflection: list[int]
 
 
 @EXACT
@@ -195,19 +179,18 @@ class Result(TypedDict):
     work: WorkDone
     note: str
     rows: list[Row]
-    count: NotRequired[dict[str, float | str] | None]
-    """In records of earlier versions."""
     failed: NotRequired[str]
     """Why nothing was timed."""
     backend: NotRequired[str]
     device: NotRequired[Device]
     memory_used: NotRequired[int]
     clock: NotRequired[Clock]
-    hits: NotRequired[int]
-    """Camera rays that hit a sphere."""
-    rays_by_bounce: NotRequired[RaysByBounce]
     traced: NotRequired[list[int]]
     """Width and height of the smallest picture while the camera moves."""
+    count: NotRequired[dict[str, float | str] | None]
+    hits: NotRequired[int]
+    rays_by_bounce: NotRequired[dict[str, list[int]]]
+    """As the two before in records of earlier versions."""
 
 
 @EXACT

@@ -9,16 +9,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from raytracer.backends.cuda.context import primary_context
+from raytracer.backends.cuda.launch import Pacer
+from raytracer.backends.cuda.scene import CudaScene
 from raytracer.backends.select import select
-from raytracer.benchmark import ncu, ray_count, render_levels, timing
+from raytracer.benchmark import ncu, render_levels, timing
 from raytracer.benchmark.axes import picture_size
 from raytracer.benchmark.benchmark import Benchmark, Machine, Tell
 from raytracer.benchmark.explain import rung as rung_lines
 from raytracer.benchmark.options import BenchOptions
 from raytracer.benchmark.record import Result, Row, device_of
-from raytracer.benchmark.render_ladder import CHECKED, LONGEST, Ladder, rungs
+from raytracer.benchmark.render_ladder import Ladder, rungs
 from raytracer.buffers import build_bvh
 from raytracer.errors import UserError, suggestion
+from raytracer.film.film import Film
 from raytracer.scene.background import Background
 from raytracer.scene.camera import Camera
 from raytracer.scene.lights import Ambient, PointLight
@@ -48,9 +52,8 @@ PROFILED = "weekend"  # default scene of --profile
 NOTE = (
     "Each kernel renders the contents of its `shows` and all levels before it: "
     + "; ".join(f"{level}: {text}" for level, text in render_levels.LEVELS.items())
-    + ". x before: speed relative to the kernel before, which may show less. Mrays/s: all rays of "
-    "the picture divided by its time, with one shadow ray for each light that a surface faces. "
-    "bytes/sphere: nodes, geometry and order."
+    + ". x before: speed relative to the kernel before, which may show less. Msamples/s: samples "
+    "of pixels. bytes/sphere: nodes, geometry and order."
 )
 
 
@@ -104,9 +107,28 @@ class RenderBenchmark(Benchmark):
         return "\n".join(lines) + "\n"
 
     def profile(self, options: BenchOptions) -> list[str]:
-        """Render one frame with each kernel."""
+        """Render one frame in one launch with each kernel between profiler marks."""
         size = picture_size(self.name, options.axes, SIZE)
-        return profile(options.variant, options.scenes, size)
+        name = chosen(options.scenes)[0] if options.scenes else PROFILED
+        _, buffers, tree, _ = _prepared(name, size)
+        ladder, labels = Ladder(buffers, tree, size), []
+        for each in rungs("cuda", options.variant):
+            level_buffers, device = render_levels.view(buffers, each.level, size), each.device()
+            arranged = ladder.arranged(each.layout)
+            with (
+                device.film(Film.blank(*size)) as film,
+                device.scene(level_buffers, arranged) as scene,
+            ):
+                assert isinstance(scene, CudaScene)
+                scene.pacer = Pacer(UNCUT)
+                render_levels.expose(film, scene, level_buffers.view)
+                scene.pacer = Pacer(UNCUT)  # the first frame changed its limit
+                with primary_context(device.number).active() as driver:
+                    driver.start_profiler()
+                    render_levels.expose(film, scene, level_buffers.view)
+                    driver.stop_profiler()
+            labels.append(each.label)
+        return labels
 
 
 def _sticks() -> Scene:
@@ -158,8 +180,6 @@ def result(
     size: tuple[int, int] = SIZE,
     *,
     variant: Sequence[str] = (),
-    checked: tuple[int, int] = CHECKED,
-    longest: float = LONGEST,
     tell: Tell = lambda _: None,
 ) -> Result:
     """Measure one example scene: the kernels, and the stages before the first frame.
@@ -170,18 +190,13 @@ def result(
         min_time: seconds of frames for each kernel.
         size: of the timed pictures, in pixels.
         variant: kernels by label, name or number; all by default.
-        checked: size of the checked pictures, in pixels.
-        longest: seconds of a frame above which a kernel is listed and not timed.
         tell: called with a line before each step.
     """
     ladder_rungs = rungs(backend, variant)
     tell(f"loading {name}")
     scene, buffers, tree, stages = _prepared(name, size)
-    device = select(backend)
-    tell(f"counting the rays of {name}")
-    rays = ray_count.count(render_levels.view(buffers, "mirrors", size), tree, device)
-    ladder = Ladder(buffers, tree, size, checked, longest)
-    rows = ladder.run(ladder_rungs, min_time, rays, tell)
+    ladder = Ladder(buffers, tree, size)
+    rows = ladder.run(ladder_rungs, min_time, tell)
     stages |= {f"build {layout}": [seconds] for layout, seconds in ladder.arranging.items()}
     return {
         "op": "render",
@@ -191,45 +206,13 @@ def result(
         "mode": "frames",
         "backend": backend,
         "work": {"flop": 0, "bytes_read": 0, "bytes_written": 0},
-        "hits": rays.hit,
-        "rays_by_bounce": {
-            "shadow": list(rays.shadow),
-            "reflection": list(rays.reflection),
-        },
         "note": NOTE,
-        "device": device_of(device),
+        "device": device_of(select(backend)),
         "rows": [
             *rows,
             *(_stage(what, seconds, _count_of(scene)) for what, seconds in stages.items()),
         ],
     }
-
-
-def profile(
-    words: Sequence[str], scenes: Sequence[str] = (), size: tuple[int, int] = SIZE
-) -> list[str]:
-    """Render one frame in one launch with each kernel between profiler marks; return labels."""
-    from raytracer.backends.cuda.context import primary_context
-    from raytracer.backends.cuda.launch import Pacer
-    from raytracer.backends.cuda.scene import CudaScene
-    from raytracer.film.film import Film
-
-    _, buffers, tree, _ = _prepared((chosen(scenes) if scenes else [PROFILED])[0], size)
-    ladder, labels = Ladder(buffers, tree, size), []
-    for each in rungs("cuda", words):
-        buffers_at_level, device = render_levels.view(buffers, each.level, size), each.device()
-        tree = ladder.arranged(each.layout)
-        with device.film(Film.blank(*size)) as film, device.scene(buffers_at_level, tree) as scene:
-            assert isinstance(scene, CudaScene)
-            scene.pacer = Pacer(UNCUT)
-            render_levels.expose(film, scene, buffers_at_level.view)
-            scene.pacer = Pacer(UNCUT)  # the first frame changed its limit
-            with primary_context(device.number).active() as driver:
-                driver.start_profiler()
-                render_levels.expose(film, scene, buffers_at_level.view)
-                driver.stop_profiler()
-        labels.append(each.label)
-    return labels
 
 
 def _count_of(scene: Scene) -> int:

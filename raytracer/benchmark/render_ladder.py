@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, cast
 
 from raytracer.backends.cpu import CpuDevice
 from raytracer.benchmark import record, render_levels, timing
+from raytracer.benchmark.cuda.kernel import RefusedError
 from raytracer.benchmark.layouts import arrange
 from raytracer.benchmark.options import matching, names_of
-from raytracer.benchmark.ray_count import Rays
-from raytracer.benchmark.record import Rays as KindOfRays
 from raytracer.benchmark.record import Resources, Row
 from raytracer.errors import BackendError, RaytracerError, UserError, suggestion
 from raytracer.film.film import Film
@@ -21,8 +20,6 @@ from raytracer.variants import Variant, discover
 if TYPE_CHECKING:
     from raytracer.backends.base import Device, DeviceFilm, DeviceScene
     from raytracer.buffers import Bvh, SceneBuffers
-
-Tell = Callable[[str], None]
 
 CHECKED = (321, 181)  # pixels of the compared pictures; not multiples of a tile
 LONGEST = 0.5  # seconds; kernels with an estimate above it are listed and not timed
@@ -40,13 +37,12 @@ class Rung:
     layout: str = ""
     variant: Variant | None = None
 
-    def device(self, threads: int = 0) -> Device:
+    def device(self) -> Device:
         """Return a device for the kernel; raise RaytracerError if it cannot run."""
         if self.variant is None:
-            return CpuDevice(threads)
+            return CpuDevice()
         from raytracer.backends.cuda.probe import devices
         from raytracer.backends.cuda.run import CudaDevice
-        from raytracer.benchmark.cuda.kernel import RefusedError
 
         arch = str(devices()[0]["architecture"])
         if not self.variant.admits(arch):
@@ -67,6 +63,13 @@ class Entry:
     buffers: SceneBuffers | None = None
     samples: list[float] = field(default_factory=list)
 
+    def frame(self) -> float:
+        """Render a frame; return seconds."""
+        assert self.film is not None
+        assert self.scene is not None
+        assert self.buffers is not None
+        return render_levels.expose(self.film, self.scene, self.buffers.view)
+
 
 def rungs(backend: str, words: Sequence[str] = ()) -> list[Rung]:
     """Return the kernels of a backend, in order.
@@ -82,7 +85,9 @@ def rungs(backend: str, words: Sequence[str] = ()) -> list[Rung]:
         every = [_of_variant(variant) for variant in discover("render")]
     else:
         every = [Rung(f"cpu_{level}", text, level) for level, text in render_levels.LEVELS.items()]
-    return matching(every, words, _names, "render")
+    return matching(
+        every, words, lambda r: names_of(r.variant) if r.variant else (r.label, r.level), "render"
+    )
 
 
 def _of_variant(variant: Variant) -> Rung:
@@ -93,10 +98,6 @@ def _of_variant(variant: Variant) -> Rung:
     return Rung(variant.label, variant.title, level, variant.layout, variant)
 
 
-def _names(rung: Rung) -> tuple[str, ...]:
-    return names_of(rung.variant) if rung.variant else (rung.label, rung.level)
-
-
 class Ladder:
     """The render kernels on one scene.
 
@@ -105,7 +106,6 @@ class Ladder:
         tree: of the scene.
         size: of the timed pictures, in pixels.
         checked: size of the checked pictures, in pixels.
-        longest: seconds of a frame above which a kernel is not timed.
     """
 
     def __init__(
@@ -114,22 +114,21 @@ class Ladder:
         tree: Bvh,
         size: tuple[int, int],
         checked: tuple[int, int] = CHECKED,
-        longest: float = LONGEST,
     ) -> None:
         """Store the scene; nothing is rendered yet."""
-        self.buffers, self.tree, self.size = buffers, tree, size
-        self.checked, self.longest = checked, longest
+        self.buffers, self.tree, self.size, self.checked = buffers, tree, size, checked
         self.arranging: dict[str, float] = {}  # seconds, by layout
         self._trees: dict[str, Bvh] = {"": tree}
         self._references: dict[str, Film] = {}
 
-    def run(self, selection: Sequence[Rung], min_time: float, rays: Rays, tell: Tell) -> list[Row]:
+    def run(
+        self, selection: Sequence[Rung], min_time: float, tell: Callable[[str], None]
+    ) -> list[Row]:
         """Check kernels, then time those that are correct and fast enough.
 
         Args:
             selection: the kernels.
             min_time: seconds of frames for each kernel.
-            rays: of the scene.
             tell: called with a line before each step.
 
         Returns:
@@ -144,9 +143,12 @@ class Ladder:
                 if entry.row["status"] == "ok":
                     self._guarded(entry, self._upload)
             running = [entry for entry in entries if entry.row["status"] == "ok"]
-            self._time_in_turns(running, min_time, tell)
+            _time_in_turns(running, min_time, tell)
             for entry in running:
-                self._figures(entry, rays)
+                row = entry.row
+                row["time"], row["samples"] = timing.statistics(entry.samples), entry.samples
+                work = self.size[0] * self.size[1] * render_levels.samples(entry.rung.level)
+                row["msamples"] = 1e-6 * work / row["time"]["median"]
         finally:
             for entry in entries:
                 for resource in (entry.scene, entry.film):
@@ -175,7 +177,7 @@ class Ladder:
         rung = entry.rung
         if rung.variant is None:
             return  # the pictures of the CPU are the reference
-        if len(self.buffers.axis) and not (rung.variant and rung.variant.reads_solids):
+        if len(self.buffers.axis) and not rung.variant.reads_solids:
             raise UserError("renders spheres alone; this scene has other solids")
         device = entry.device = rung.device()
         level_buffers = render_levels.view(self.buffers, rung.level, self.checked)
@@ -191,10 +193,10 @@ class Ladder:
                 return
             if duration < WARM:
                 duration = render_levels.expose(film, scene, level_buffers.view)
-        if self.arranged(rung.layout).nodes.size:
+        if tree.nodes.size:
             return  # with a tree, the time is not proportional to the number of pixels
         guess = duration * self.size[0] * self.size[1] / (self.checked[0] * self.checked[1])
-        if guess > self.longest:
+        if guess > LONGEST:
             reason = f"a frame would take about {guess:.2g} s, estimated from the correct picture "
             reason += f"of {self.checked[0]}x{self.checked[1]} pixels"
             entry.row["status"], entry.row["reason"] = "skipped", reason
@@ -226,45 +228,19 @@ class Ladder:
         if rung.variant is not None:
             entry.row["upload"] = timing.statistics(times)
 
-    def _time_in_turns(self, entries: list[Entry], min_time: float, tell: Tell) -> None:
-        """Time frames of all kernels in turns (A B B A) until the median of each has settled."""
-        for entry in entries:
-            tell(f"timing render {entry.rung.label}")
-            self._frame(entry)
-        unsettled = list(entries)
-        while unsettled:
-            for entry in (*unsettled, *reversed(unsettled)):
-                entry.samples.append(self._frame(entry))
-            unsettled = [
-                e for e in unsettled if not timing.settled(e.samples, sum(e.samples), min_time)
-            ]
 
-    def _frame(self, entry: Entry) -> float:
-        """Render a frame; return seconds."""
-        assert entry.film is not None
-        assert entry.scene is not None
-        assert entry.buffers is not None
-        return render_levels.expose(entry.film, entry.scene, entry.buffers.view)
-
-    def _figures(self, entry: Entry, rays: Rays) -> None:
-        """Add time, rays and rates to the row of a kernel."""
-        row, counts = entry.row, of_level(rays, entry.rung.level)
-        row["time"], row["samples"] = timing.statistics(entry.samples), entry.samples
-        row["rays"] = counts
-        everything = counts["primary"] + counts["shadow"] + counts["reflection"]
-        row["mrays"] = 1e-6 * everything / row["time"]["median"]
-
-
-def of_level(rays: Rays, level: str) -> KindOfRays:
-    """Return the number of rays by kind in a picture of a level."""
-    mirrors = render_levels.includes(level, "mirrors")
-    many = render_levels.SAMPLES if render_levels.includes(level, "samples") else 1
-    shadow = rays.shadow if mirrors else rays.shadow[:1]
-    return {
-        "primary": many * rays.primary,
-        "shadow": many * sum(shadow) if render_levels.includes(level, "shadows") else 0,
-        "reflection": many * sum(rays.reflection) if mirrors else 0,
-    }
+def _time_in_turns(entries: list[Entry], min_time: float, tell: Callable[[str], None]) -> None:
+    """Time frames of all kernels in turns (A B B A) until the median of each has settled."""
+    for entry in entries:
+        tell(f"timing render {entry.rung.label}")
+        entry.frame()
+    unsettled = list(entries)
+    while unsettled:
+        for entry in (*unsettled, *reversed(unsettled)):
+            entry.samples.append(entry.frame())
+        unsettled = [
+            e for e in unsettled if not timing.settled(e.samples, sum(e.samples), min_time)
+        ]
 
 
 def _blank(rung: Rung) -> Row:

@@ -37,6 +37,11 @@ def includes(level: str, part: str) -> bool:
     return order.index(level) >= order.index(part)
 
 
+def samples(level: str) -> int:
+    """Return the samples per pixel of a picture of `level`."""
+    return SAMPLES if includes(level, "samples") else 1
+
+
 def view(buffers: SceneBuffers, level: str, size: tuple[int, int]) -> SceneBuffers:
     """Return the buffers of a scene with the view of a level.
 
@@ -56,7 +61,7 @@ def view(buffers: SceneBuffers, level: str, size: tuple[int, int]) -> SceneBuffe
     if not includes(level, "samples"):
         level_view = level_view.through_centers()
     else:
-        level_view = level_view.with_samples(0, SAMPLES)
+        level_view = level_view.with_samples(0, samples(level))
         if level_view.centered:
             level_view = level_view.with_filter("gaussian", FILTER_RADII["gaussian"])
     aspect = width / height / (whole.width / whole.height)

@@ -14,7 +14,7 @@ from raytracer.benchmark.record import Device, Record, Result, Row
 FORMATS = ("table", "markdown", "csv", "json")
 COLUMNS = (
     "variant", "shows", "time", "noise", "runs", "FLOP/s", "GB/s", "of ceiling", "of sheet",
-    "x first", "x before", "x peer", "Mrays/s", "Mspheres/s", "bytes/sphere", "upload", "title",
+    "x first", "x before", "x peer", "Msamples/s", "Mspheres/s", "bytes/sphere", "upload", "title",
 )  # fmt: skip
 LEFT = ("variant", "title", ncu.COLUMNS[-1])  # columns that are aligned to the left
 SHARES = ("tflops", "gbps", "of_ceiling", "of_sheet")
@@ -125,7 +125,7 @@ def _timed(row: Row, result: Result, device: Device) -> dict[str, str]:
         "GB/s": number(rates["gbps"] or None),
         "of ceiling": _percent(rates["of_ceiling"]),
         "of sheet": _percent(rates["of_sheet"]),
-        "Mrays/s": number(row.get("mrays")),
+        "Msamples/s": number(row.get("msamples")),
         "Mspheres/s": number(row.get("mspheres")),
         "bytes/sphere": number(row.get("bytes_per_sphere")),
         "upload": seconds(row["upload"]["median"]) if "upload" in row else "",
@@ -238,7 +238,7 @@ def _csv(record: Record) -> str:
     writer = csv.writer(out, lineterminator="\n")
     names = ["median", "min", "q1", "q3", "noise", "count"]
     identity = ["op", "axes", "dtype", "input", "mode", "label", "kind", "status"]
-    writer.writerow([*identity, *names, *SHARES, "mrays", "reason"])
+    writer.writerow([*identity, *names, *SHARES, "msamples", "reason"])
     for result in record["results"]:
         axes = " ".join(f"{name}={size}" for name, size in result["axes"].items())
         for row in result["rows"]:
@@ -246,6 +246,6 @@ def _csv(record: Record) -> str:
             time: dict[str, Any] = {**row["time"]} if "time" in row else {}
             line = [result["op"], axes, result["dtype"], result["input"], result["mode"]]
             line += [row["label"], row["kind"], row["status"]]
-            numbers = [*map(time.get, names), *map(rates.get, SHARES), row.get("mrays")]
+            numbers = [*map(time.get, names), *map(rates.get, SHARES), row.get("msamples")]
             writer.writerow([*line, *numbers, row.get("reason", "")])
     return out.getvalue()

@@ -30,7 +30,7 @@ Examples:
   raytracer bench histogram --input sorted --axis n=2^30
   raytracer bench contraction --explain       ideas and resources of the variants
   raytracer bench contraction --ncu           occupancy, stalls, bank conflicts
-  raytracer bench render --scene weekend      render kernels, Mrays/s
+  raytracer bench render --scene weekend      render kernels
   raytracer bench tone                        statistics and tone mapping of a 4K film
   raytracer bench preview                     latency from camera event to picture
   raytracer bench vecadd --compare old.json   exit code 1 if a row is slower

@@ -1,4 +1,4 @@
-"""The render ladder without a GPU: its rungs, its pictures, how rays are counted, its reports."""
+"""The render ladder without a GPU: its rungs, its pictures, its reports."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ import raytracer
 from raytracer.backends.cpu import CpuDevice, CpuFilm, CpuScene
 from raytracer.backends.cuda.choose import PACKETS
 from raytracer.backends.cuda.kernel import production
-from raytracer.benchmark import layouts, ray_count, render_levels, run
-from raytracer.benchmark.render_ladder import Ladder, Rung, of_level, rungs
+from raytracer.benchmark import layouts, render_levels, run
+from raytracer.benchmark.render_ladder import Ladder, Rung, rungs
 from raytracer.buffers import Bvh, SceneBuffers, build_bvh
 from raytracer.cli import main
 from raytracer.compile_all import ARCHITECTURES
@@ -23,8 +23,7 @@ from raytracer.errors import BackendError, UserError
 from raytracer.film.film import Film
 from raytracer.scene.packing.pack import pack
 from raytracer.variants import discover
-from reference import RefScene, View, camera_rays, closest_hit
-from reference.scene import unit, vector
+from reference import RefScene, View
 from support.project import to_project
 from support.scenes import KEY, LAMP, random_scene
 
@@ -139,56 +138,6 @@ def test_pictures_that_are_wrong_are_told() -> None:
     assert "on average" in render_levels.difference(bad, good)
 
 
-# rays
-
-
-def brute_force(scene: RefScene, depths: int) -> tuple[list[int], list[int]]:
-    """Shadow and mirrored rays of each bounce, in float64 and ray by ray."""
-    origin, direction = camera_rays(scene.view, *SIZE)
-    skin = np.full(len(origin), 1e-9)
-    shadow, reflection = [], []
-    for _ in range(depths + 1):
-        t, hit = closest_hit(scene.centers, scene.radii, origin, direction, skin)
-        met = hit >= 0
-        hit, direction = hit[met], direction[met]
-        point = origin[met] + t[met, None] * direction
-        normal = unit(point - scene.centers[hit])
-        shadow.append(0)
-        for light in scene.lights:
-            towards = (
-                -unit(vector(light.vector))
-                if light.kind == "directional"
-                else unit(vector(light.vector) - point)
-            )
-            shadow[-1] += int(((normal * towards).sum(axis=1) > 0).sum())
-        mirror = np.array([m.mirror for m in scene.materials])[scene.material_id[hit]] > 0
-        reflection.append(int(mirror.sum()))
-        origin, normal, direction = point[mirror], normal[mirror], direction[mirror]
-        along = (direction * normal).sum(axis=1)[:, None]
-        direction, skin = direction - 2 * along * normal, skin[: len(origin)]
-    return shadow, reflection[:-1]
-
-
-def test_rays_are_those_of_brute_force() -> None:
-    scene = random_scene(4, 30, mirror=True).but(lights=(KEY, LAMP, KEY, LAMP))
-    buffers, tree = packed(scene)
-    buffers = buffers.seen(buffers.view.with_depth(2))
-    found = ray_count.count(render_levels.view(buffers, "mirrors", SIZE), tree, CpuDevice())
-    shadow, reflection = brute_force(scene, 2)
-    assert found.primary == SIZE[0] * SIZE[1]
-    assert reflection[1] > 5
-    assert found.shadow == pytest.approx(shadow, abs=4)
-    assert found.reflection == pytest.approx(reflection, abs=2)
-
-
-def test_rays_of_a_level() -> None:
-    found = ray_count.Rays(primary=100, hit=50, shadow=(40, 5), reflection=(10,))
-    assert of_level(found, "phong") == {"primary": 100, "shadow": 0, "reflection": 0}
-    assert of_level(found, "shadows") == {"primary": 100, "shadow": 40, "reflection": 0}
-    assert of_level(found, "mirrors") == {"primary": 100, "shadow": 45, "reflection": 10}
-    assert of_level(found, "samples") == {"primary": 400, "shadow": 180, "reflection": 40}
-
-
 # a run of the ladder, with a rung that runs on the CPU
 
 
@@ -242,17 +191,15 @@ def raced(mode: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     (rung,) = rungs("cuda", ["10"])
     buffers, tree = packed(random_scene(5, 60, mirror=True))
     monkeypatch.setattr(Rung, "device", lambda _: Stand(mode, tree))
-    counted = ray_count.Rays(SIZE[0] * SIZE[1], 100, (90, 9), (30,))
     ladder = Ladder(buffers, tree, SIZE, (33, 21))
-    (row,) = ladder.run([rung], 0.001, counted, lambda _: None)
+    (row,) = ladder.run([rung], 0.001, lambda _: None)
     return dict(row)
 
 
 def test_right_rung_is_timed(monkeypatch: pytest.MonkeyPatch) -> None:
     row = raced("right", monkeypatch)
     assert row["status"] == "ok"
-    assert row["rays"] == {"primary": 4 * 1536, "shadow": 4 * 99, "reflection": 120}
-    assert row["mrays"] == pytest.approx(1e-6 * (4 * 1536 + 396 + 120) / row["time"]["median"])
+    assert row["msamples"] == pytest.approx(1e-6 * 4 * 1536 / row["time"]["median"])
     assert row["resources"] == {"registers": 32}
     assert row["bytes_per_sphere"] == 20  # four numbers and the order
     assert row["upload"]["count"] == 3

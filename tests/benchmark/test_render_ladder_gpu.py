@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
-from raytracer.benchmark import ray_count, render_benchmark, render_levels
+from raytracer.benchmark import render_benchmark
+from raytracer.benchmark.options import BenchOptions
 from raytracer.benchmark.record import Row
+from raytracer.benchmark.registry import find
 from raytracer.benchmark.render_ladder import Ladder, rungs
 from raytracer.buffers import build_bvh
 from raytracer.cli import main
@@ -27,15 +29,12 @@ def run_ladder(scene: Scene, chosen: Any) -> list[Row]:
     """The rows of some rungs on a scene, timed for a moment."""
     buffers = pack(scene, scene.render.override(width=SIZE[0], height=SIZE[1], samples=1))
     tree = build_bvh(buffers)
-    view = render_levels.view(buffers, "mirrors", SIZE)
-    counted = ray_count.count(view, tree, rungs("cuda", ["13"])[0].device())
-    ladder = Ladder(buffers, tree, SIZE, SIZE, longest=10.0)
-    return ladder.run(chosen, 1e-6, counted, lambda _: None)
+    return Ladder(buffers, tree, SIZE, SIZE).run(chosen, 1e-6, lambda _: None)
 
 
 @pytest.mark.parametrize("name", render_benchmark.names())
 def test_pictures_of_all_rungs_are_those_of_the_cpu(name: str) -> None:
-    found = render_benchmark.result(name, "cuda", 1e-6, SIZE, checked=SIZE, longest=0.02)
+    found = render_benchmark.result(name, "cuda", 1e-6, SIZE)
     ladder = [row for row in found["rows"] if row["kind"] == "variant"]
     assert len(ladder) == len(rungs("cuda"))
     assert {row["status"] for row in ladder} <= {"ok", "skipped"}, ladder
@@ -44,7 +43,7 @@ def test_pictures_of_all_rungs_are_those_of_the_cpu(name: str) -> None:
     assert all(any(part in row["reason"] for part in reasons) for row in skipped)
     timed = [row for row in ladder if row["status"] == "ok"]
     assert timed
-    assert all(row["mrays"] > 0 and row["time"]["median"] > 0 for row in timed)
+    assert all(row["msamples"] > 0 and row["time"]["median"] > 0 for row in timed)
 
 
 @pytest.mark.parametrize("count", [0, 1, 5, 3000, 3329])
@@ -61,19 +60,6 @@ def test_wrong_picture_is_shown_and_not_timed() -> None:
     assert "time" not in row
 
 
-def test_rays_are_those_that_the_cpu_counts() -> None:
-    scene = to_project(random_scene(9, 200, mirror=True))
-    buffers = pack(scene, scene.render.override(width=SIZE[0], height=SIZE[1], samples=1))
-    tree, view = build_bvh(buffers), render_levels.view(buffers, "mirrors", SIZE)
-    cpu, gpu = (
-        ray_count.count(view, tree, rungs(name, words)[-1].device())
-        for name, words in (("cpu", ()), ("cuda", ("13",)))
-    )
-    assert gpu.primary == cpu.primary
-    assert gpu.reflection == pytest.approx(cpu.reflection, rel=2e-3, abs=3)
-    assert gpu.shadow == pytest.approx(cpu.shadow, rel=2e-3, abs=3)
-
-
 @pytest.mark.parametrize("variant", ["09", "13"])
 def test_profiled_frame_is_one_launch(variant: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from raytracer.backends.cuda.kernel import RenderKernel
@@ -86,7 +72,8 @@ def test_profiled_frame_is_one_launch(variant: str, monkeypatch: pytest.MonkeyPa
         return launch(self, arguments, piece) + 10.0  # so slow that a render would cut its frames
 
     monkeypatch.setattr(RenderKernel, "launch", counted)
-    assert len(render_benchmark.profile([variant], ["weekend"], (641, 361))) == 1
+    options = BenchOptions((variant,), {"width": [641], "height": [361]}, scenes=("weekend",))
+    assert len(find("render").profile(options)) == 1
     assert len(launches) == 2  # to warm up, and between the marks
 
 
