@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from PIL import Image
 
 import raytracer
-from raytracer.viewer.marks import RIM
 from raytracer.viewer.session import Session
 from raytracer.viewer.view import project
 from support.chromium import Site
@@ -149,18 +148,6 @@ def test_drags_and_the_wheel_move_the_camera(page: Page, site: Site) -> None:
     assert page.evaluate("raytracerView.frames.filter(frame => frame.draft).length") > 0
 
 
-def test_double_click_picks_and_goes_there(page: Page, site: Site) -> None:
-    for key in ("z", "f"):  # the first atom is in the middle then
-        finished(page, lambda: page.keyboard.press(key))  # noqa: B023
-    finished(page, lambda: page.mouse.dblclick(STAGE[0] // 2, STAGE[1] // 2))
-    page.wait_for_selector(".rt-picks:not(:empty)")
-    assert "O" in page.inner_text(".rt-picks")
-    np.testing.assert_allclose(camera(site)[1], np.zeros(3), atol=1e-6)
-    page.wait_for_selector(".rt-ring-line", state="attached")
-    page.keyboard.press("Escape")
-    page.wait_for_function("() => !document.querySelector('.rt-picks').textContent")
-
-
 def test_shift_picks_one_more_and_a_box_selects(page: Page, site: Site) -> None:
     for key in ("z", "f"):
         finished(page, lambda: page.keyboard.press(key))  # noqa: B023
@@ -197,18 +184,6 @@ def test_the_panel_changes_the_look_and_the_colours(page: Page, site: Site) -> N
     page.fill("input[name=select]", "nonsense >")
     page.keyboard.press("Enter")
     page.wait_for_selector(".rt-notice:has-text('nonsense')")
-
-
-def test_keys_and_the_help(page: Page, site: Site) -> None:
-    page.keyboard.press("h")
-    assert "perspective or orthographic" in page.inner_text(".rt-help")
-    page.keyboard.press("h")
-    assert not page.is_visible(".rt-help")
-    finished(page, lambda: page.keyboard.press("o"))
-    assert site.call(lambda session: session.state())["projection"] == "orthographic"
-    before, _ = camera(site)
-    finished(page, lambda: page.keyboard.press("ArrowLeft", delay=60))
-    assert np.linalg.norm(camera(site)[0] - before) > 0.01
 
 
 def test_the_time_line_shows_frames(page: Page, site: Site) -> None:
@@ -288,16 +263,3 @@ def test_a_finger_that_rests_opens_the_menu(page: Page, site: Site) -> None:
     finished(page, page.get_by_role("menuitem", name="wire").click)
     assert site.call(lambda session: session.state()["solids"]["style"]) == "wire"
     site.call(lambda session: session.do("set-style", None))
-
-
-def test_what_is_selected_has_rims(page: Page, site: Site) -> None:
-    plain = shown(page)
-    finished(page, lambda: site.call(lambda session: session.do("select", "type == 'N'")))
-    marked = shown(page)
-    found = np.asarray((np.abs(marked.astype(int) - RIM) < 60).all(axis=2))
-    assert found.any()
-    center = site.call(centers_on_screen)[2]
-    column, row = (round(each) for each in center)
-    assert np.array_equal(marked[row, column], plain[row, column])
-    assert abs(np.argwhere(found).mean(axis=0) - (row, column)).max() < 3
-    site.call(lambda session: session.do("select", ""))

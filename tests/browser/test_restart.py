@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -97,10 +96,3 @@ def test_other_token_files_are_refused(text: str, mode: int, words: str, tmp_pat
         token_of(path)
     assert str(path) in str(error.value)
     assert "\n" not in str(error.value)
-
-
-def test_what_is_no_file_holds_no_token(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe", 0o600)
-    for name in ("pipe", ".", "missing/token"):
-        with pytest.raises(UserError, match="token"):
-            token_of(tmp_path / name)

@@ -79,17 +79,6 @@ def test_a_page_gets_the_state_and_pictures(widget: SceneWidget, sent: Sent) -> 
     take(widget, type="close")
 
 
-def test_where_there_are_no_widgets_a_picture_is_shown(
-    widget: SceneWidget, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("raytracer.browser.encoding.STILL_PIXELS", 12_000)
-    data, _ = widget._repr_mimebundle_()
-    assert data["application/vnd.jupyter.widget-view+json"]["model_id"] == widget.view_id
-    with Image.open(BytesIO(b64decode(data["image/png"]))) as image:
-        assert image.format == "PNG"
-        assert image.size == (216, 54)  # of 800 x 200
-
-
 def test_another_cell_drives_the_view(widget: SceneWidget) -> None:
     before = widget.camera
     assert widget.do("orbit", 0.5, 0.0) is None

@@ -16,7 +16,6 @@ from raytracer.pipeline import NO_SPHERE
 from raytracer.viewer import view as moves
 from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.messages import Loaded
-from raytracer.viewer.picking import giant_picked, hit_place
 from raytracer.viewer.receive import receive
 from raytracer.viewer.state import ViewerState
 from raytracer.viewer.timeline import tick
@@ -171,23 +170,6 @@ def test_f_shows_all_between_giants(fov: float, lone: bool) -> None:
         assert shown > 20, turn
 
 
-def test_giants_are_told_from_the_rest() -> None:
-    """A sphere alone, or among its like, is no giant, however large its own scene makes it."""
-    loaded_scene = loaded("three_balls")
-    found = [loaded_scene.colliders.is_giant(loaded_scene.sphere(index)[1]) for index in range(4)]
-    assert found == [True, False, False, False]
-    viewer = new_viewer("three_balls")
-    for index in range(4):
-        viewer.picked, viewer.hit_point = loaded_scene.scene.describe(index), None
-        assert giant_picked(viewer) == found[index]
-    viewer.picked = loaded_scene.scene.describe(0)
-    center, radius = loaded_scene.sphere(0)
-    place = hit_place(viewer)
-    assert np.linalg.norm(place - center) == pytest.approx(radius)
-    nearest = np.linalg.norm(viewer.view.pose.eye - center) - radius
-    assert np.linalg.norm(viewer.view.pose.eye - place) == pytest.approx(nearest)
-
-
 def box_of_balls() -> LoadedScene:
     """Balls of one size side by side: from within, every turn leads through one."""
     side = np.arange(-4.0, 5.0)
@@ -220,21 +202,6 @@ def test_turning_never_ends_inside_a_sphere_and_comes_back_to_its_distance() -> 
     for axis in AXES:
         viewer.do("along", *axis)
         assert not in_a_sphere(viewer)
-
-
-def test_a_camera_within_a_dome_stays_free() -> None:
-    """A giant around the scene's own camera is its sky, no obstacle."""
-    rng = np.random.default_rng(5)
-    centers = np.vstack([rng.normal(size=(40, 3)), np.zeros((1, 3))])
-    radii = np.append(np.full(40, 0.2), 100.0)
-    camera = Camera(position=(0, 1, 12), look_at=(0, 0, 0))
-    scene = Scene.from_arrays(centers, radii, camera=camera)
-    viewer = viewer_of(loaded_scene_of(scene, width=64, height=36), SIZE)
-    expected = moves.orbit(viewer.view, 0.4, 0.3)
-    viewer.do("orbit", 0.4, 0.3)
-    np.testing.assert_array_equal(viewer.view.pose.eye, expected.pose.eye)
-    viewer.do("fit-all")
-    assert_shows_the_subject(viewer)
 
 
 def test_the_scenes_own_camera_is_never_moved() -> None:

@@ -212,16 +212,3 @@ def test_a_file_of_particles_takes_the_camera_and_the_command(
         text = camera_toml(session.viewer)
     (tmp_path / "view.toml").write_text(text)
     assert_same_picture(rendered(command_of(text, path), tmp_path, monkeypatch), seen)
-
-
-@pytest.mark.parametrize("background", ["white", "#203040", (1.0, 0.5, 0.0)])
-def test_the_background_of_the_call_is_in_the_command(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, background: Any
-) -> None:
-    path = write_atoms(tmp_path / "run.xyz")
-    with opened(path, background=background) as session:
-        settled(session)
-        seen = saved(session, tmp_path / "seen.png")
-        text = camera_toml(session.viewer)
-    (tmp_path / "view.toml").write_text(text)
-    assert_same_picture(rendered(command_of(text, path), tmp_path, monkeypatch), seen)

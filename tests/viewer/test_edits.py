@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import raytracer
-from raytracer import Ambient, Background, DirectionalLight, PointLight, Scene
+from raytracer import Ambient, DirectionalLight, PointLight, Scene
 from raytracer.layout import dtype
 from raytracer.scene.lights import Light
 from raytracer.scene.packing.pack import pack, retake
 from raytracer.scene.packing.pose import pose as pose_of
 from raytracer.viewer import edits
-from raytracer.viewer.edits import BACKGROUNDS, SHININESS, Edits
+from raytracer.viewer.edits import SHININESS, Edits
 from raytracer.viewer.view import space_of, spheres_of
 from support.previews import assert_same_buffers, balls, view_of
 from support.views import BUFFERS
@@ -63,19 +63,6 @@ def test_lights_made_explicit_are_the_same_lights(lights: Any, ambient: Any) -> 
     assert_same_buffers(taken(scene, Edits(lights=explicit)), pack(scene))
     assert edits.lights_of(scene, Edits(lights=explicit), AXES) is explicit
     assert scene.lights is lights, "the scene itself is not changed"
-
-
-def test_light_from_the_viewer_is_the_key_light() -> None:
-    """From the upper left, also in a scene with other lights."""
-    light = edits.from_viewer(balls(), AXES)
-    towards = -np.asarray(light.direction)
-    assert towards @ AXES.right < 0.0
-    assert towards @ AXES.up > 0.0
-    assert towards @ AXES.forward < 0.0
-    without = pack(balls())
-    dressed = Edits(lights=(light,)).applied_to(balls(lights=LIGHTS[3]))
-    assert dressed.ambient == Ambient(), "of a scene that has lights"
-    assert taken(dressed, Edits()).lights == without.lights
 
 
 # Turning
@@ -144,19 +131,6 @@ def test_polish_has_ends_and_turns_back_at_once(own: float, steps: list[float]) 
         expected = min(max(before * step, low), high)
         assert now == pytest.approx(expected, rel=1e-5)
         before = now
-
-
-def test_the_first_background_is_the_scenes_own() -> None:
-    scene = balls(background=Background("teal"))
-    seen = [
-        Edits(background=index).applied_to(scene).background for index in range(len(BACKGROUNDS))
-    ]
-    assert seen == [scene.background, *BACKGROUNDS[1:]]
-    for index, background in enumerate(BACKGROUNDS[1:], 1):
-        assert background is not None
-        changed = Edits(background=index)
-        other = balls(background=background)
-        assert_same_buffers(taken(scene, changed), pack(other))
 
 
 def test_looks() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import raytracer
-from raytracer import DirectionalLight, Film, Scene
+from raytracer import DirectionalLight, Scene
 from raytracer.scene.packing.pack import retake
 from raytracer.viewer import view as moves
 from raytracer.viewer.edits import Edits
@@ -146,25 +146,6 @@ def test_a_click_on_any_lit_star_of_a_galaxy_picks_a_star() -> None:
     clicks = [(int(columns[i]), int(rows[i])) for i in chosen]
     assert sum(loaded_scene.hit(seen_buffers, x, y) is not None for x, y in clicks) < 30
     assert all(loaded_scene.hit(seen_buffers, x, y, PICK_RADIUS) is not None for x, y in clicks)
-
-
-def test_a_job_for_a_look_renders_it_and_says_what_made_it() -> None:
-    scene = balls()
-    loaded_scene = loaded_scene_of(scene)
-    view = moves.orbit(view_of(loaded_scene.buffers), 0.5, 0.1)
-    seen_buffers = loaded_scene.buffers_for(view, (80, 40), Edits(background=2))
-    job = loaded_scene.job_for(seen_buffers, 5)
-    assert (job.settings.width, job.settings.height, job.settings.samples) == (80, 40, 5)
-    assert job.digest == seen_buffers.digest() != loaded_scene.job.digest
-    assert job.about["settings"]["width"] == 80
-    assert loaded_scene.job.settings.width == 64
-    assert loaded_scene.job.view.width == 64
-    film = job.film(Film.blank(80, 40))
-    job.expose(film, 5)
-    camera = moves.camera_of(view, loaded_scene.buffers)
-    black = replace(scene, camera=camera, background=raytracer.Background("black"))
-    again = raytracer.render(black, backend="cpu", width=80, height=40, samples=5)
-    np.testing.assert_allclose(film.to_host().mean(), again.array, atol=2e-3)
 
 
 def test_solids_are_counted_behind_all_particles_where_some_are_hidden() -> None:

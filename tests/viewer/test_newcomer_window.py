@@ -104,17 +104,3 @@ def test_colours_a_slice_and_a_pick_are_seen_and_the_picture_is_saved(
         display.xdotool("key", "q")
         assert seat.window.ends() == 0
         assert seat.window.complained == ""
-
-
-@pytest.mark.parametrize(("right", "down"), [(0, -80), (80, 60)])
-def test_the_first_drag_keeps_a_molecule_in_the_window(
-    start: Callable[..., Seat], tmp_path: Path, right: int, down: int
-) -> None:
-    seat = start("molecule.xyz", "--background", "white")
-    with seat.watched(tmp_path):
-        seat.drag(right, down)
-        covered = (seat.seen() != 255).any(axis=-1)
-        assert covered[TEXT:].mean() > 0.03
-        edges = (covered[0], covered[-1], covered[:, 0], covered[:, -1])
-        cut = sum(int(edge.sum()) for edge in edges)
-        assert cut == 0, f"the edges of the window cut the molecule at {cut} pixels"

@@ -100,13 +100,6 @@ def test_a_window_that_is_too_large(scene: Path) -> None:
     assert done.stderr.count("\n") == 1
 
 
-def test_without_a_display_there_is_one_sentence(scene: Path) -> None:
-    done = run(scene.name)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("raytracer: there is no display: ")
-    assert done.stderr.count("\n") == 1
-
-
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [

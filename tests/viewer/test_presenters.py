@@ -99,14 +99,6 @@ def test_interop_as_long_as_it_works(driver: Driver, canvas: Any) -> None:
     assert driver.released == 2
 
 
-def test_interop_that_is_refused_at_the_start(driver: Driver, canvas: Any) -> None:
-    driver.refuses_texture = True
-    shown = Presenter(CUDA, canvas, SIZE)
-    assert shown.label.startswith("page-locked memory (no interop")
-    shown.present(picture(), canvas)
-    assert canvas.filled == [(48, 64, 4)]
-
-
 @pytest.mark.parametrize("what", ["refuses_map", "refuses_texture"])
 def test_interop_that_fails_later_is_left_for_the_host(
     driver: Driver, canvas: Any, what: str

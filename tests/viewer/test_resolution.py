@@ -44,13 +44,6 @@ def usual(levels: list[int]) -> int:
     return mode(levels[50:])
 
 
-@given(full=FULLS, level=st.integers(0, len(LEVELS) - 1))
-def test_a_size_has_a_pixel_and_no_more_than_the_window(full: tuple[int, int], level: int) -> None:
-    for side, whole in zip(size_at(level, full), full, strict=True):
-        assert 1 <= side <= whole
-        assert abs(side - whole * LEVELS[level]) <= 0.5 or side == 1
-
-
 @given(cost=COSTS, start=st.integers(0, len(LEVELS) - 1), fixed=st.floats(0.0, 0.02))
 def test_a_moving_frame_takes_no_longer_than_it_may(cost: float, start: int, fixed: float) -> None:
     """20 frames/s, 25 above half the window's resolution; coarser only where it would be slower."""
@@ -72,40 +65,6 @@ def test_a_level_that_is_too_slow_is_tried_ever_more_rarely(
     changes = sum(a != b for a, b in pairwise(levels[300:]))
     assert changes <= 8
     assert max(levels[300:]) - min(levels[300:]) <= 2
-
-
-def test_a_slow_first_frame_is_made_up_for() -> None:
-    """The first frame waits for memory; what is told by it is soon forgotten."""
-    resolution = ResolutionController()
-    width, height = resolution.choose(FULL)
-    resolution.record(width * height, 0.5)
-    assert resolution.level > LEVELS.index(0.25)
-    assert usual(play(1e-9, resolution, 0.01)) == 0
-
-
-@given(fixed=st.floats(0.03, 0.2), start=st.integers(0, len(LEVELS) - 1))
-def test_a_window_that_is_slow_does_not_make_the_picture_ever_coarser(
-    fixed: float, start: int
-) -> None:
-    """A frame of 640x360 takes 14 ms, and longer to be shown: coarser would gain little."""
-    assert usual(play(14e-3 / (640 * 360), ResolutionController(start), fixed)) <= HALF
-
-
-def test_one_disturbed_frame_changes_nothing() -> None:
-    resolution = ResolutionController(HALF)
-    width, height = resolution.choose(FULL)
-    for seconds in (0.035, 0.04, 0.2, 0.04, 0.04, 0.09, 0.04):
-        resolution.record(width * height, seconds)
-        assert resolution.level == HALF
-
-
-def test_a_coarse_picture_whose_pixels_cost_more_does_not_stay_coarse() -> None:
-    """Rays of a coarse picture have less in common: 6 ms and 60 ns a pixel, with 12 ms to show."""
-    resolution = ResolutionController(len(LEVELS) - 1)
-    for _ in range(40):
-        width, height = resolution.choose(FULL)
-        resolution.record(width * height, 6e-3 + 60e-9 * width * height, 12e-3)
-    assert resolution.level <= HALF
 
 
 @given(full=FULLS, cost=COSTS, level=st.integers(0, len(LEVELS) - 1))

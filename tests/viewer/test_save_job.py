@@ -86,22 +86,6 @@ def test_in_parts_it_is_the_picture_of_render(
         assert len(fractions) == 1
 
 
-def test_the_file_says_what_made_it(tmp_path: Path) -> None:
-    import json
-
-    from raytracer.film import png
-
-    request = request_of(balls(), (80, 20), 7)
-    run(SaveJob(request, tmp_path / "kept.png", "[camera]\nfit = true\n"), always(1e-5))
-    with Pictures.open(tmp_path / "kept.png") as picture:
-        about = json.loads(picture.info[png.KEY])
-    assert about["samples"] == 7
-    assert (about["settings"]["width"], about["settings"]["height"]) == (80, 20)
-    assert about["scene"]["digest"] == request.buffers.digest()
-    assert about["crop"] == [0, 0, 80, 20]
-    assert about["view"] == "[camera]\nfit = true\n"
-
-
 def test_what_cannot_be_written_is_refused_before_it_is_rendered(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -84,20 +84,6 @@ def test_pictures_end_with_that_of_render_and_are_the_callers_own(session: Sessi
     assert not np.array_equal(after.pixels, before)
 
 
-def test_other_threads_ring_and_an_idle_session_gives_no_picture() -> None:
-    rings: list[int] = []
-    with opened(balls(), wake=lambda: rings.append(1)) as session:
-        finished(session)
-        assert rings
-        assert session.picture(0.05) is None
-
-
-def test_it_follows_the_size_of_its_front_end(session: Session) -> None:
-    session.viewer.resize(40, 30)
-    wait_for(lambda: finished(session).pixels.shape == (30, 40, 4))
-    assert session.state()["size"] == [40, 30]
-
-
 def test_the_state_is_json_and_names_what_actions_take(session: Session) -> None:
     state = json.loads(json.dumps(session.state()))
     assert state["spheres"] == 40

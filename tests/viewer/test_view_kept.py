@@ -17,7 +17,7 @@ from raytracer.scene.packing.pack import pack
 from raytracer.settings import RenderSettings
 from raytracer.viewer import view as moves
 from raytracer.viewer.view import View
-from support.previews import balls, view_of
+from support.previews import balls
 from support.views import ANGLES, ASPECT, BUFFERS, Vector, assert_same, place, views
 
 # Perspective and orthographic
@@ -46,22 +46,6 @@ def test_an_orthographic_view_has_all_in_front_of_it(view: View, seed: int) -> N
     inside = replace(moves.fly(replace(orthographic, is_section=True), 5.0), is_section=False)
     near = moves.unclipped(inside, 2.5)
     assert ((points - near.pose.eye) @ near.pose.axes.forward > -1e-9).all()
-
-
-def test_an_orthographic_camera_among_the_spheres_shows_its_section() -> None:
-    """A scene that asks for a cut gets it, until another picture is asked for."""
-    x, y, z = BUFFERS.center.tolist()
-    view = view_of(
-        BUFFERS, type="orthographic", height=5.0, position=(x, y, z), look_at=(x, y, z - 1.0)
-    )
-    assert view.is_section
-    assert moves.unclipped(view, moves.bounding_radius(BUFFERS)) is view
-    assert moves.orbit(view, 0.3, 0.1).is_section
-    assert not moves.to_all(view, BUFFERS, ASPECT).is_section
-    outside = view_of(
-        BUFFERS, type="orthographic", height=5.0, position=(x, y, z + 900.0), look_at=(x, y, z)
-    )
-    assert not outside.is_section
 
 
 # Fitting
@@ -197,16 +181,3 @@ def test_project_is_the_inverse_of_camera_rays(view: View, seed: int) -> None:
     behind, ahead = moves.project(view, 2.0 * pose.eye - points, ASPECT)
     assert not ahead.any()
     assert np.isfinite(behind).all()
-
-
-def test_every_motion_but_turns_ends_framing_and_only_fitting_begins_it() -> None:
-    view = view_of(BUFFERS)
-    assert view.fits_all
-    assert moves.orbit(view, 0.1, 0.0).fits_all
-    assert moves.along(view, (1.0, 0.0, 0.0)).fits_all
-    for changed in (
-        moves.pan(view, 0.1, 0.0), moves.fly(view, 0.1), moves.dolly(view, 0.9),
-        moves.zoom(view, 0.9), moves.toggle(view, 2.0), moves.to_sphere(view, np.zeros(3), 0.1),
-    ):  # fmt: skip
-        assert not changed.fits_all
-        assert moves.to_all(changed, BUFFERS, ASPECT).fits_all

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -23,29 +22,15 @@ from raytracer.viewer import view as moves
 from raytracer.viewer.camera_actions import APERTURE, pan
 from raytracer.viewer.edits import (
     PRIORITY,
-    Edits,
-    from_viewer,
 )
 from raytracer.viewer.keep import camera_toml
 from raytracer.viewer.light_actions import priority, shadow_catcher
 from raytracer.viewer.messages import Metered, Refused
 from raytracer.viewer.receive import receive
 from raytracer.viewer.state import ViewerState
-from raytracer.viewer.timeline import TURNTABLE_SPEED, tick
-from raytracer.viewer.view import View
 from support.previews import balls, loaded_scene_of, picked, requests, viewer_of
 
 ASPECT = 4.0 / 3.0
-Step = tuple[str, tuple[Any, ...]]
-
-CAMERA: dict[str, tuple[Step, Callable[[View], View]]] = {
-    "orbit": (("orbit", (0.3, 0.1)), lambda v: moves.orbit(v, 0.3, 0.1)),
-    "pan": (("pan", (0.3, 0.1)), lambda v: moves.pan(v, 0.3, 0.1)),
-    "fly": (("fly", (0.2,)), lambda v: moves.fly(v, 0.2)),
-    "dolly": (("dolly", (-0.5,)), lambda v: moves.dolly(v, float(np.exp(-0.5)))),
-    "zoom": (("zoom", (0.5,)), lambda v: moves.zoom(v, float(np.exp(0.5)))),
-    "along": (("along", (0, 0, -1)), lambda v: moves.along(v, (0.0, 0.0, -1.0))),
-}
 
 
 @pytest.fixture
@@ -54,29 +39,6 @@ def viewer() -> ViewerState:
 
 
 # The camera
-
-
-@pytest.mark.parametrize("name", CAMERA)
-@pytest.mark.parametrize("orthographic", [False, True])
-def test_the_camera_moves_and_is_rendered(
-    viewer: ViewerState, name: str, orthographic: bool
-) -> None:
-    if orthographic:
-        viewer.do("toggle-projection")
-    (action, amount), move = CAMERA[name]
-    extent = moves.bounding_radius(viewer.loaded_scene.buffers)
-    expected = moves.unclipped(move(viewer.view), extent).pose
-    count = len(requests(viewer))
-    viewer.do(action, *amount)
-    assert len(requests(viewer)) == count + 1
-    before, request = requests(viewer)[-2:]
-    np.testing.assert_array_equal(viewer.view.pose.eye, expected.eye)
-    assert request.buffers.camera == expected.pack(ASPECT)
-    assert request.buffers.camera != before.buffers.camera
-    assert request.buffers is not before.buffers
-    assert request.stamp > before.stamp
-    assert request.tone is before.tone
-    assert viewer.edits == Edits()
 
 
 def test_a_camera_that_cannot_be_packed_is_refused_and_the_view_stays(viewer: ViewerState) -> None:
@@ -143,20 +105,6 @@ def test_the_lens_focuses_on_the_picked_sphere(viewer: ViewerState) -> None:
     assert requests(viewer)[-1].buffers.camera[0]["lens_radius"] == 0
 
 
-def test_turntable_turns_as_long_as_it_is_on(viewer: ViewerState) -> None:
-    tick(viewer, 1.0)
-    assert len(requests(viewer)) == 1
-    viewer.do("toggle-turntable")
-    start = viewer.view
-    for _ in range(4):
-        tick(viewer, 0.5)
-    expected = moves.orbit(start, 2.0 * TURNTABLE_SPEED, 0.0).pose.eye
-    np.testing.assert_allclose(viewer.view.pose.eye, expected, atol=1e-9)
-    viewer.do("toggle-turntable")
-    tick(viewer, 1.0)
-    assert len(requests(viewer)) == 5
-
-
 def test_reset_brings_everything_back(viewer: ViewerState) -> None:
     first = requests(viewer)[0]
     for action in ("light_from_viewer", "next_background", "next_curve", "toggle_turntable"):
@@ -173,24 +121,6 @@ def test_reset_brings_everything_back(viewer: ViewerState) -> None:
 
 
 # Light, background, gloss, tone
-
-
-def test_light_without_lights(viewer: ViewerState) -> None:
-    """The key light stays with the viewer until it is turned; in darkness there is nothing."""
-    viewer.do("orbit", 0.5, 0.0)
-    moving = requests(viewer)[-1].buffers.lights
-    assert moving != requests(viewer)[0].buffers.lights
-    viewer.do("turn-light", 0.0, 0.0)
-    assert requests(viewer)[-1].buffers.lights == moving
-    viewer.do("orbit", 0.5, 0.0)
-    assert requests(viewer)[-1].buffers.lights == moving, "it stays in the scene now"
-    dark = viewer_of(loaded_scene_of(balls(lights=())))
-    dark.do("turn-light", 0.3, 0.2)
-    assert dark.notice == "the scene has no light to turn"
-    assert len(requests(dark)) == 1
-    dark.do("light-from-viewer")
-    assert dark.edits.lights == (from_viewer(dark.loaded_scene.scene, dark.view.pose.axes),)
-    assert len(requests(dark)[-1].buffers.lights) == 1
 
 
 def glossy() -> ViewerState:

@@ -50,22 +50,6 @@ def test_a_pick_is_asked_and_heard(viewer: ViewerState) -> None:
     assert worker.tasks == []
 
 
-def test_a_double_click_goes_there(viewer: ViewerState) -> None:
-    worker: Any = viewer.worker
-    before = viewer.view
-    viewer.do("pick", 32, 24, go=True)
-    receive(viewer, worker.tasks.pop()())
-    assert viewer.picked is not None
-    np.testing.assert_array_equal(
-        viewer.view.pivot, viewer.loaded_scene.sphere(viewer.picked.id)[0]
-    )
-    viewer.do("pick", 0, 0, go=True)
-    there = viewer.view
-    receive(viewer, worker.tasks.pop()())
-    assert viewer.picked is None
-    assert viewer.view is there is not before
-
-
 def test_a_click_beside_a_sphere_picks_it_and_a_miss_is_said(viewer: ViewerState) -> None:
     worker: Any = viewer.worker
     seen_buffers = requests(viewer)[0].buffers

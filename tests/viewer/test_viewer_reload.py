@@ -10,9 +10,8 @@ import pytest
 
 from raytracer import Camera, DirectionalLight, Scene
 from raytracer.scene.packing.pack import pack
-from raytracer.viewer.camera_actions import pan
 from raytracer.viewer.loaded_scene import LoadedScene
-from raytracer.viewer.messages import Broken, Loaded
+from raytracer.viewer.messages import Loaded
 from raytracer.viewer.receive import receive
 from raytracer.viewer.state import ViewerState
 from support.previews import assert_same_buffers, balls, loaded_scene_of, viewer_of
@@ -37,18 +36,6 @@ def last(viewer: ViewerState) -> Any:
 def seen_by(viewer: ViewerState) -> Scene:
     """The scene with the camera of a viewer, which fits a ball where the scene fits spheres."""
     return replace(viewer.loaded_scene.scene, camera=viewer.camera)
-
-
-def test_it_shows_the_new_scene_and_says_so() -> None:
-    viewer = viewer_of(loaded_scene_of(balls()))
-    receive(viewer, Broken("scene.toml: is broken"))
-    loaded_scene = reload(viewer, count=50, seed=9)
-    assert viewer.loaded_scene is loaded_scene
-    assert last(viewer).loaded_scene is loaded_scene
-    assert last(viewer).buffers.count == 50
-    assert viewer.reload_error == ""
-    assert viewer.notice == "scene was reloaded"
-    assert_same_buffers(last(viewer).buffers, pack(seen_by(viewer)))
 
 
 @pytest.mark.parametrize("camera", [None, HERE])
@@ -79,20 +66,6 @@ def test_another_camera_in_the_file_is_taken(old: Any, new: Any) -> None:
     reload(viewer, camera=new)
     assert_same_buffers(last(viewer).buffers, pack(seen_by(viewer)))
     assert viewer.view.fits_all == (new is None)
-
-
-def test_a_view_that_the_new_scene_cannot_hold_gives_way_to_the_files() -> None:
-    """Render space is so much smaller there that the old place is beyond float32."""
-    viewer = viewer_of(loaded_scene_of(balls()))
-    pan(viewer, 1e25, 0.0)
-    viewer.do("light-from-viewer")
-    assert not viewer.view.fits_all
-    tiny = Scene.from_arrays(np.array([[0.0, 0.0, 0.0], [1e-15, 0.0, 0.0]]), 1e-15)
-    loaded_scene = loaded_scene_of(tiny, width=64, height=48)
-    receive(viewer, Loaded(loaded_scene))
-    assert viewer.view.fits_all
-    assert last(viewer).loaded_scene is loaded_scene
-    assert last(viewer).buffers.count == 2
 
 
 def test_the_picked_sphere_is_described_again() -> None:

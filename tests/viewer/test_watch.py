@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
-import raytracer
 from raytracer.errors import SceneError
 from raytracer.scene.source import Source
 from raytracer.viewer.frames import FrameLoader, Frames
@@ -66,17 +62,6 @@ def test_a_file_that_an_editor_replaces_by_renaming(file: Path) -> None:
         assert look(watch)
 
 
-def test_a_file_that_stays_away_is_told_of_once(file: Path) -> None:
-    watch = Watch(file)
-    file.rename(file.with_name("other"))
-    assert look_in_vain(watch)
-    assert look(watch)
-    assert look_in_vain(watch)
-    assert not look(watch)
-    file.with_name("other").rename(file)
-    assert look(watch)
-
-
 def names(scene: Path, *files: Path) -> None:
     """Have a scene name these files."""
     change(scene, "".join(f'[[spheres]]\nfile = "{file.name}"\n' for file in files))
@@ -101,24 +86,6 @@ def test_files_that_a_change_names_are_watched_from_then_on(file: Path) -> None:
     assert look(watch)
     change(data)
     assert not look(watch)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "not TOML", "spheres = 3", "spheres = [1, {}]", '[spheres]\nfile = "a.csv"',
-        "[[spheres]]\nfile = 3", '[[spheres]]\nfile = "a\\u0000b.csv"', "x = " + "[" * 5000, "",
-    ],
-    ids=["TOML", "number", "array", "table", "file", "zero", "deep", "empty"],
-)  # fmt: skip
-def test_a_scene_that_names_nothing_that_can_be_watched(file: Path, text: str) -> None:
-    watch = Watch(file)
-    change(file, text)
-    assert look(watch)
-    assert not look(watch)
-    change(file, "")
-    assert look(watch)
-    assert list(stamps(file)) == [file]
 
 
 class Reloads:
@@ -198,53 +165,6 @@ def test_what_came_of_a_load_after_the_end_is_closed(
     assert reloads.again() is None
     assert made[0].closed
     reloads.loader.stop()
-
-
-# Python ends while the hierarchy is built. A thread that asks for the interpreter after its end is
-# ended there, which compiled code does not survive: so the end takes until the build is done.
-ENDS = """
-import sys, threading, time
-from pathlib import Path
-from raytracer.backends import cpu
-from raytracer.scene.source import Source
-from raytracer.viewer.frames import FrameLoader, Frames
-from raytracer.viewer.loaded_scene import LoadedScene
-from raytracer.viewer.watch import Watch
-
-path, build = Path(sys.argv[1]), cpu.build_bvh
-building, built = threading.Event(), threading.Event()
-
-class Last:
-    def __del__(self, sleep=time.sleep):
-        if not built.is_set():
-            sleep(5)
-
-def started(*arguments):
-    building.set()
-    found = build(*arguments)
-    built.set()
-    return found
-
-shown = LoadedScene.load(Source(path), {}, "cpu", 1)
-cpu.build_bvh = started
-loader = FrameLoader(Frames(Source(path), threads=1), lambda message: None)
-loader.reload(Watch(path), shown.content, shown)
-sys.last_value = Last()  # what is deleted first at the end
-assert building.wait(60)
-loader.cancel()
-"""
-
-
-def test_the_end_of_python_waits_for_a_load(tmp_path: Path) -> None:
-    rng = np.random.default_rng(0)
-    path = tmp_path / "many.npz"
-    np.savez(path, centers=rng.normal(size=(600_000, 3)), radii=np.full(600_000, 0.01))
-    paths = [str(Path(raytracer.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
-    done = subprocess.run(
-        [sys.executable, "-c", ENDS, str(path)], text=True, capture_output=True, timeout=120.0,
-        check=False, env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))},
-    )  # fmt: skip
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 def test_topologies_and_paths_in_a_file_are_watched(tmp_path: Path) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -11,15 +9,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-import raytracer
-from raytracer import ToneSettings
 from raytracer.viewer.edits import BACKGROUNDS
 from support.display import Display
 from support.host import State
 from support.remote import Remote
 from support.window_scene import SIZE, pasted, rendered
 
-Open = Callable[..., Remote]
 Pixels = NDArray[np.uint8]
 
 # Keys that change what is seen, one after another.
@@ -43,18 +38,6 @@ def test_the_picture_at_rest_is_the_one_that_render_writes(window: Remote, scene
     state = window.rest()
     assert state.size == state.traced == SIZE
     np.testing.assert_array_equal(window.shot(), rendered(scene))
-
-
-@pytest.mark.parametrize("curve", ["agx"])
-def test_it_reaches_the_display(
-    open_window: Open, display: Display, curve: str, tmp_path: Path
-) -> None:
-    remote = open_window("--no-text", "--tone", curve, "--exposure", "0.5", "--samples", "5")
-    remote.rest()
-    tone = ToneSettings(exposure=0.5, tone=curve)
-    expected = rendered(tmp_path / "balls.toml", samples=5, tone=tone)
-    np.testing.assert_array_equal(remote.shot(), expected)
-    assert display.shows(expected)
 
 
 @pytest.mark.parametrize("keys", SEQUENCES)
@@ -100,37 +83,3 @@ def test_a_resized_window_shows_all_spheres_at_the_new_size(
         np.testing.assert_array_equal(shown, rendered(scene, size))
         window.ask("put", {"overlay": False})
         assert display.shows(shown)
-
-
-def test_a_moving_picture_is_coarser_and_refines_at_rest(open_window: Open) -> None:
-    remote = open_window("--width", "640", "--height", "400", "--samples", "2")
-    remote.rest()
-    remote.ask("slow", 0.1)  # far more than a frame may take
-    remote.ask("key", "press", "LEFT")
-    coarse = remote.until(lambda s: s.traced[0] < s.size[0], "a coarser picture")
-    assert coarse.traced[0] * 400 == pytest.approx(coarse.traced[1] * 640, rel=0.02)
-    remote.ask("key", "release", "LEFT")
-    assert remote.rest().traced == (640, 400)
-
-
-@pytest.mark.parametrize("moves", ["drag", "O Y"])
-def test_from_below_the_ground_is_not_in_the_way(
-    open_window: Open, display: Display, moves: str
-) -> None:
-    """It was one flat colour. The picture is that of the scene without a ground, byte for byte."""
-    path = Path(__file__).parents[2] / "scenes/three_balls.toml"
-    window = open_window("--size", "240x160", "--samples", "2", scene=path)
-    window.rest()
-    for move in moves.split():
-        if move == "drag":
-            center = ("mousemove", 120, 80, "mousedown", 1)
-            display.xdotool(*center, "mousemove", 120, 60, "mousemove", 120, 52, "mouseup", 1)
-        else:
-            window.press(move)
-    state = window.until(lambda s: s.eye[1] < 0.0 and s.rest, "a view from below")
-    scene = raytracer.load(path)
-    sky = replace(scene.background, up=(0.0, 1.0, 0.0))  # it does not follow the camera
-    scene = replace(scene, camera=state.camera, background=sky, ground=None)
-    expected = raytracer.render(scene, backend="cpu", width=240, height=160, samples=2)
-    np.testing.assert_array_equal(window.shot(), expected.to_uint8())
-    assert len(np.unique(window.shot().reshape(-1, 3), axis=0)) > 1000

@@ -80,13 +80,6 @@ def test_the_time_line_is_dragged_and_its_button_plays(window: Remote, display: 
     window.until(lambda s: not s.shown["playing"], "the button again")
 
 
-def test_the_slice_is_dragged(window: Remote, display: Display) -> None:
-    do(window, ("slice", "x", 0.5))
-    drag(window, display, (300, HEIGHT - 55), (WIDTH - 20, HEIGHT - 55))
-    shown = window.until(lambda s: s.shown["slice"].position == 1.0, "the end of the slice")
-    assert shown.shown["slice"].axis == "x"
-
-
 def test_a_box_selects_what_is_in_it(window: Remote, display: Display) -> None:
     camera = window.state.camera
     drag(window, display, (5, 5), (WIDTH // 2 - 20, HEIGHT - 60), "ctrl", "shift")

@@ -7,11 +7,9 @@ import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import pytest
 from PIL import Image
 
-from raytracer.viewer.controls import CONTROLS
 from support.display import Display
 from support.remote import Remote
 
@@ -30,16 +28,6 @@ event.xclient.data.l[0] = xlib.XInternAtom(display, b"WM_DELETE_WINDOW", 0)
 xlib.XSendEvent(display, {xid}, 0, 0, ctypes.byref(event))
 xlib.XSync(display, 0)
 """
-CLOSE = next(control for control in CONTROLS if control.action == "close")
-
-
-@pytest.mark.parametrize("key", CLOSE.keys[:1])
-def test_a_key_closes_the_window(open_window: Open, display: Display, key: str) -> None:
-    remote = open_window()
-    focus = ("windowfocus", remote.rest().xid)
-    display.xdotool(*focus, "key", key.lower())
-    assert remote.ends() == 0
-    assert remote.complained == ""
 
 
 def test_a_picture_that_opengl_has_no_room_for_ends_with_a_sentence(open_window: Open) -> None:
@@ -100,20 +88,6 @@ def test_a_backend_that_fails_ends_with_its_sentence_and_the_camera(open_window:
     assert remote.complained == "raytracer: the GPU is lost: start the preview again\n"
     camera = tomllib.loads(remote.printed)["camera"]
     assert camera["position"] == pytest.approx(eye.tolist(), rel=1e-8)
-
-
-def test_a_screenshot_is_what_the_window_showed_at_the_end(
-    open_window: Open, tmp_path: Path
-) -> None:
-    remote = open_window("--screenshot", "shown.png")
-    remote.rest()
-    remote.press("B")
-    remote.ask("put", {"said": ("", 0.0)})
-    remote.rest()
-    shown = remote.shot(text=True)
-    remote.ask("event", "on_close")
-    assert remote.ends() == 0
-    np.testing.assert_array_equal(np.asarray(Image.open(tmp_path / "shown.png")), shown)
 
 
 def test_ctrl_c_in_the_terminal(open_window: Open) -> None:

@@ -139,16 +139,6 @@ def test_both_ways_show_what_render_writes(
     np.testing.assert_array_equal(others, expected)
 
 
-@pytest.mark.parametrize("options", [(), ("--no-interop",)], ids=["interop", "host"])
-def test_moving_frames(scene: Path, options: tuple[str, ...]) -> None:
-    record, pixels = preview(scene, 30, "--full", *options)
-    assert record["frames"] == 30
-    assert record["traced"] == [list(SIZE)]
-    assert record["rest"] > 0
-    Path("printed.toml").write_text(pasted(record["toml"]))
-    same_but_for_rounding(pixels, rendered(Path("printed.toml"), backend="cuda"))
-
-
 @pytest.mark.parametrize("interop", [True, False], ids=["interop", "host"])
 def test_picking_and_saving(scene: Path, interop: bool) -> None:
     places = [(x, y) for y in range(8, SIZE[1], 24) for x in range(8, SIZE[0], 24)]

@@ -10,7 +10,7 @@ import pytest
 
 from support.display import Display
 from support.remote import Remote
-from support.window_scene import SCENE, SIZE, rendered
+from support.window_scene import SCENE, SIZE
 
 Open = Callable[..., Remote]
 
@@ -55,20 +55,3 @@ def test_a_broken_edit_leaves_the_last_good_picture(
     edit(scene, SCENE.replace("crimson", "gold"))
     state = watched.until(lambda s: not s.reload_error and s.rest, "the good edit")
     assert "reloaded" in state.notice
-
-
-@pytest.mark.parametrize("there", [True, False])
-def test_a_data_file_that_is_mended_after_the_edit_that_names_it(
-    watched: Remote, scene: Path, there: bool
-) -> None:
-    """Also one that is written after it was named."""
-    good = (scene.parent / "balls.npz").read_bytes()
-    data = scene.parent / "other.npz"
-    if there:
-        data.write_bytes(good[:200])
-    edit(scene, SCENE.replace("balls.npz", "other.npz").replace("crimson", "gold"))
-    state = watched.until(lambda s: s.reload_error, "the error")
-    assert "other.npz" in state.reload_error
-    data.write_bytes(good)
-    watched.until(lambda s: not s.reload_error and s.rest, "the file")
-    np.testing.assert_array_equal(watched.shot(), rendered(scene))

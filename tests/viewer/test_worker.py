@@ -91,49 +91,7 @@ def test_after_many_interruptions_it_is_the_same_picture(window: Window, pause: 
     assert_rendered(window.finish(last), 9)
 
 
-def test_another_tone_shows_at_once_and_the_rest_of_the_samples_follow(window: Window) -> None:
-    loaded_scene, gate = gated(balls())
-    gate.open.set()
-    request = request_of(loaded_scene, samples=2)
-    window.worker.show(request)
-    window.finish(request)
-    more = RenderRequest(loaded_scene, request.buffers, ToneSettings(tone="aces"), 40)
-    window.worker.show(more)
-    assert_rendered(window.finish(more), 40, more.tone)
-    first = next(shown for shown in window.shown if shown.request is more)
-    assert first.samples == 2
-    begun = [begin for begin, _ in gate.passes]
-    assert begun.count(0) <= 4, "the samples were added to"
-
-
-def test_samples_are_counted_out_without_gaps(window: Window) -> None:
-    """Each pass of one film goes on where the one before ended."""
-    loaded_scene, gate = gated(balls())
-    request = request_of(loaded_scene, samples=50)
-    window.worker.show(request)
-    window.finish(request)
-    expected = 0
-    for begin, count in gate.passes:
-        assert begin in (expected, 0)
-        expected = begin + count
-    assert expected == 50
-
-
 # Tasks
-
-
-@pytest.mark.usefixtures("impatient")
-def test_tasks_are_done_in_order_between_passes(window: Window) -> None:
-    loaded_scene = loaded_scene_of(balls())
-    request = request_of(loaded_scene, samples=400)
-    window.worker.show(request)
-    found = []
-    for prim_id in range(5):
-        info = loaded_scene.scene.describe(prim_id)
-        window.worker.run_task(lambda info=info: Picked(loaded_scene, info))  # type: ignore[misc]
-        found.append(window.receive(Picked).sphere.id)
-    assert found == list(range(5))
-    assert_rendered(window.finish(request), 400)
 
 
 def test_what_a_task_cannot_do_is_said_and_the_window_goes_on(window: Window) -> None:

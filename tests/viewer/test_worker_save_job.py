@@ -57,25 +57,6 @@ def test_a_picture_is_saved_while_the_camera_moves(window: Window, tmp_path: Pat
     assert_rendered(window.shown[-1])
 
 
-def test_a_picture_given_up_is_not_written(window: Window, tmp_path: Path) -> None:
-    loaded_scene, gate = gated(balls())
-    request = request_of(loaded_scene)
-    window.worker.show(request)
-    window.finish(request)
-    gate.entered.clear()
-    gate.open.clear()
-    window.worker.show(request_of(loaded_scene, 1.0))
-    assert gate.entered.wait(PATIENCE)
-    window.worker.save(saving_of(loaded_scene, tmp_path / "kept.png"))
-    assert window.worker.save_job is not None
-    window.worker.save(None)
-    gate.open.set()
-    window.worker.show(request)
-    window.finish(request)
-    assert list(tmp_path.iterdir()) == []
-    assert window.messages == []
-
-
 @pytest.mark.parametrize("of_the_new", [False, True])
 def test_another_scene_gives_up_pictures_of_the_one_before(
     window: Window, tmp_path: Path, of_the_new: bool

@@ -72,47 +72,6 @@ def test_a_pick_keeps_the_samples(window: Window) -> None:
     assert_rendered(window.finish(request), 40)
 
 
-def test_on_a_gpu_a_pick_waits_for_the_pass(window: Window) -> None:
-    """Its film is not on the host: there is no copy that one could go back to."""
-    loaded_scene, gate = gated(balls())
-    gate.can_interrupt = False
-    window.worker.show(request_of(loaded_scene, samples=40))
-    sharp(window, 5)
-    gate.entered.clear()
-    gate.open.clear()
-    assert gate.entered.wait(PATIENCE)
-    left = gate.left
-    window.worker.run_task(lambda: Picked(loaded_scene, None))
-    gate.open.set()
-    assert window.receive(Picked) == Picked(loaded_scene, None)
-    assert gate.left == left
-    assert_rendered(window.finish(window.shown[-1].request), 40)
-
-
-def test_the_window_is_sharp_while_a_picture_is_rendered_to_be_kept(
-    window: Window, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """And its samples go on, in turns with the picture's parts."""
-    monkeypatch.setattr(
-        "raytracer.viewer.save_job.PART_SECONDS", 0.0
-    )  # one sample of few rows a part
-    loaded_scene, _ = gated(balls())
-    request = request_of(loaded_scene, samples=8)
-    save_job = SaveJob(
-        request_of(loaded_scene, 0.5, samples=400, size=(300, 200)), tmp_path / "kept.png"
-    )
-    window.worker.save(save_job)
-    window.worker.show(request)
-    assert_rendered(window.finish(request), 8)
-    assert window.worker.save_job is save_job
-    moved = request_of(loaded_scene, 1.0, samples=8)
-    window.worker.show(moved)
-    window.finish(moved)
-    assert window.worker.save_job is save_job
-    assert save_job.fraction < 1.0
-    assert window.worker.save(None)
-
-
 def test_what_needs_no_backend_is_done_in_the_background(window: Window) -> None:
     """A large file may be read through for a click: rendering goes on meanwhile."""
     loaded_scene, _ = gated(balls())
