@@ -103,7 +103,10 @@ def _next_action(name: str, title: str, label: str, help_text: str) -> None:
     """Make an action that takes the next value of a row; `step` is -1 for the one before."""
 
     def take(viewer: ViewerState, step: int = 1) -> None:
-        row = row_of(viewer, title, label)
+        row = next((row for row in sections(viewer)[title] if row.label == label), None)
+        if row is None:
+            viewer.notify(f"{label.lower()}: the data have none")
+            return
         place = row.choices.index(row.value) if row.value in row.choices else 0
         value = row.choices[(place + step) % len(row.choices)]
         named(row.action).function(viewer, **{row.argument: value})
