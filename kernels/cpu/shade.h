@@ -304,7 +304,7 @@ inline void flush_shadows(const rt::SceneView& s, rt::Scratch& k, const rt::Wave
       if (!hits) continue;
       const Surface<FW> f = load_surfaces(s, p, hits);
       VectorTracer tracer = {s, k, w, nullptr, at, nullptr, g};
-      add_lights(s, tracer, hits, p, f, f.bsdf, Vec3<FW>(), g.first, g.end);
+      add_lights(s, tracer, hits, p, f, f.bsdf, Vec3<FW>(), g.first, true);
     }
     trace_group(s, k, g);
   }

@@ -153,8 +153,8 @@ template <class Traversal>
 struct PathTracer {
   const rt::SceneTables& scene;
   const Traversal& traversal;
-  PathStep<float> next;  // of the path, to its next surface
-  Vec3<float> radiance;
+  PathState<float>& path;  // moved on by push
+  Vec3<float>& radiance;
 
   RT_DEVICE Surface<float> surface(bool, const PathState<float>& p) const {
     return path_surface(scene, p, traversal.primitive(p.prim));
@@ -183,20 +183,20 @@ struct PathTracer {
     RT_NS::keep_surface(scene, p, f, ambient, open);
   }
   RT_DEVICE void push(bool, const PathState<float>& p, const Surface<float>& f, const PathStep<float>& step) {
-    next = step;
 #if RT_FULL_SHADING
-    if (nests(*scene.frame)) leave_surface(scene, p, f, next.path);
-    follow();
+    const PathState<float> from = p;
+    path = step.path;
+    if (nests(*scene.frame)) leave_surface(scene, from, f, path);
+#else
+    path = step.path;
 #endif
-  }
-  // To the next surface of the path.
-  RT_DEVICE void follow() {
-    path_intersect_closest(scene, traversal, next.path, next.self, next.t);
+    float t = step.t;
+    path_intersect_closest(scene, traversal, path, step.self, t);
 #if RT_FULL_SHADING
-    add_crossed_lights(scene, *this, true, next.path, next.t);
+    add_crossed_lights(scene, *this, true, path, t);
     if (!nests(*scene.frame)) return;
-    const Crossing crossed = cross_path(scene, traversal, next.path);
-    next.path = crossed.path, radiance = radiance + crossed.radiance;
+    const Crossing crossed = cross_path(scene, traversal, path);
+    path = crossed.path, radiance = radiance + crossed.radiance;
 #endif
   }
 };
@@ -207,7 +207,9 @@ struct PathTracer {
 template <class Traversal>
 RT_DEVICE_CALLED float4 trace_shadow(const rt::SceneTables& s, const Traversal& traversal,
                                      const PathState<float>& camera) {
-  PathTracer<Traversal> tracer = {s, traversal, {camera, kNoPrim, kInfinity}, {0.0f, 0.0f, 0.0f}};
+  PathState<float> path = camera;
+  Vec3<float> radiance = {0.0f, 0.0f, 0.0f};
+  PathTracer<Traversal> tracer = {s, traversal, path, radiance};
   const float alpha = caught_shadow<float>(s, tracer, true, camera);
   const Vec3<float> behind = (1.0f - alpha) * shade_miss(s, camera);
   return make_float4(behind.x, behind.y, behind.z, shows_environment(*s.frame) ? 1.0f : alpha);
@@ -224,31 +226,32 @@ RT_DEVICE float4 trace_path(const rt::SceneTables& s, const Traversal& traversal
     enter_camera_media(s, p);
     p = cross_path(s, traversal, p).path;
   }
+#endif
+  Vec3<float> radiance = {0.0f, 0.0f, 0.0f};
+  PathTracer<Traversal> tracer = {s, traversal, p, radiance};
+#if RT_FULL_SHADING
   if (p.prim == kNoPrim) {
-    const Vec3<float> radiance = shade_miss(s, p);
+    radiance = shade_miss(s, p);
     return make_float4(radiance.x, radiance.y, radiance.z, camera_coverage(*s.frame, p));
   }
   if (catches_shadows(*s.frame) && meets_catcher(s, p)) return trace_shadow(s, traversal, p);
-  PathTracer<Traversal> tracer = {s, traversal, {p, kNoPrim, kInfinity}, {0.0f, 0.0f, 0.0f}};
   const float coverage = 1.0f;
-  while (surface_step<float>(s, tracer, true, tracer.next.path)) {
-    if (tracer.next.path.prim != kNoPrim) continue;
-    tracer.add(true, shade_miss(s, tracer.next.path));
+  while (surface_step<float>(s, tracer, true, p)) {
+    if (p.prim != kNoPrim) continue;
+    radiance = radiance + shade_miss(s, p);
     break;
   }
 #else
-  PathTracer<Traversal> tracer = {s, traversal, {p, kNoPrim, kInfinity}, {0.0f, 0.0f, 0.0f}};
   const float coverage = camera_coverage(*s.frame, p);
   for (;;) {
-    if (tracer.next.path.prim == kNoPrim) {
-      tracer.add(true, shade_miss(s, tracer.next.path));
+    if (p.prim == kNoPrim) {
+      radiance = radiance + shade_miss(s, p);
       break;
     }
-    if (!surface_step<float>(s, tracer, true, tracer.next.path)) break;
-    tracer.follow();
+    if (!surface_step<float>(s, tracer, true, p)) break;
   }
 #endif
-  return make_float4(tracer.radiance.x, tracer.radiance.y, tracer.radiance.z, coverage);
+  return make_float4(radiance.x, radiance.y, radiance.z, coverage);
 }
 
 }  // namespace RT_NS

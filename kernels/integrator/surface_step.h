@@ -18,13 +18,15 @@
 
 namespace RT_NS {
 
-// Adds the light of occlusion rays, numbers below 0, and of light samples, from `begin` to `end` - 1. One loop, so that a
-// GPU's kernel has the traversal for these rays once. Returns which surfaces of a draft see the sky: their light is kept.
+// Adds the light of occlusion rays, numbers from `begin` to -1, and of light samples if `lights`. One loop, so that a GPU's
+// kernel has the traversal for these rays once; its end is computed in each turn, since a GPU has no register to keep it.
+// Returns which surfaces of a draft see the sky: their light is kept.
 template <class F, class Tracer, class Scattering>
 RT_HD BitsOf<F> add_lights(const rt::SceneTables& s, Tracer& tracer, BitsOf<F> mask, const PathState<F>& p,
-                           const Surface<F>& f, const Scattering& scattering, Vec3<F> ambient, int begin, int end) {
+                           const Surface<F>& f, const Scattering& scattering, Vec3<F> ambient, int begin, bool lights) {
+  const rt::Frame& frame = *s.frame;
   BitsOf<F> open = 0;
-  for (int i = begin; i < end; ++i) {
+  for (int i = begin; i < (lights ? tracer.light_end(light_samples(frame, p.depth)) : 0); ++i) {
     DirectLightSample<F> a;
     if (i < 0)
       a = tracer.ao_sample(p, f, ambient, i - begin);
@@ -67,9 +69,9 @@ RT_HD void add_crossed_lights(const rt::SceneTables& s, Tracer& tracer, BitsOf<F
 
 #endif
 
-// Returns which paths go on.
+// Returns which paths go on; p: the paths, whose throughput may change.
 template <class F, class Tracer>
-RT_HD BitsOf<F> surface_step(const rt::SceneTables& s, Tracer& tracer, BitsOf<F> mask, PathState<F> p) {
+RT_HD BitsOf<F> surface_step(const rt::SceneTables& s, Tracer& tracer, BitsOf<F> mask, PathState<F>& p) {
   const rt::Frame& frame = *s.frame;
   const Surface<F> f = tracer.surface(mask, p);
 #if RT_FULL_SHADING
@@ -85,11 +87,10 @@ RT_HD BitsOf<F> surface_step(const rt::SceneTables& s, Tracer& tracer, BitsOf<F>
     ambient = shade_ambient(frame, p, scattering);
     if (!rays) tracer.add(mask, ambient);
   }
-  const int samples = tracer.light_end(light_samples(frame, p.depth));
-  const BitsOf<F> open = add_lights(s, tracer, mask, p, f, scattering, ambient, -rays, RT_FULL_SHADING ? samples : 0);
+  const BitsOf<F> open = add_lights(s, tracer, mask, p, f, scattering, ambient, -rays, RT_FULL_SHADING);
   if (rays && keeps_surface(s, p)) tracer.keep_surface(mask, p, f, ambient, open);
 #if !RT_FULL_SHADING
-  add_lights(s, tracer, mask, p, f, scattering, ambient, 0, samples);
+  add_lights(s, tracer, mask, p, f, scattering, ambient, 0, true);
 #endif
 #if RT_FULL_SHADING
   const BitsOf<F> sampling = mask & bits(uses_bsdf_sampling(s, scattering));
