@@ -58,7 +58,6 @@ class Area:
 
     @property
     def work(self) -> int:
-        """Samples of all its pixels."""
         x0, y0, x1, y1 = self.crop
         return (x1 - x0) * (y1 - y0) * self.count
 
@@ -114,7 +113,6 @@ class AdaptivePasses:
 
     @property
     def tiles(self) -> int:
-        """Number of tiles."""
         return self._begun.size
 
     @property
@@ -218,11 +216,9 @@ class FilmAreas:
         self.work = 0
 
     def work_of(self, added: NDArray[Any]) -> float:
-        """Return the samples of all pixels, if each tile gets some."""
         return float((added * self._pixels()).sum())
 
     def _pixels(self) -> Counts:
-        """Return the pixels of the tiles."""
         (height, width), (down, across) = self._shape, self.there.shape
         rows = np.diff([*(self.side * np.arange(down)), height])
         columns = np.diff([*(self.side * np.arange(across)), width])
@@ -251,7 +247,6 @@ class FilmAreas:
         return self.seconds
 
     def _add_to(self, area: Area, report: ProgressCall | None) -> None:
-        """Add samples to a rectangle of the film."""
         film, (x0, y0, x1, y1), side = self.host, area.crop, self.side
         part = film.sums[y0:y1, x0:x1]
         own = Film(
@@ -277,7 +272,6 @@ class FilmAreas:
         self._device_film.restore(film.sums)
 
     def _counts(self) -> NDArray[np.uint32]:
-        """Return the samples of each pixel, uint32 (h, w)."""
         height, width = self._shape
         rows = np.repeat(self.there.astype(np.uint32), self.side, axis=0)[:height]
         return np.repeat(rows, self.side, axis=1)[:, :width].copy()

@@ -139,7 +139,6 @@ def _print_warning(sentence: str) -> None:
 
 
 def _require_words(words: list[str]) -> None:
-    """Refuse empty arguments; raises UserError."""
     if "" in words:
         place = words.index("")
         after = f" after '{shown(words[place - 1])}'" if place else ""

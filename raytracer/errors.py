@@ -165,7 +165,6 @@ def shown_value(value: object, most: int = TEXT_LETTERS) -> str:
 
 
 def type_name(value: object) -> str:
-    """Return the name of a value's class."""
     return shown(type(value).__name__)
 
 

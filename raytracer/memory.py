@@ -99,7 +99,6 @@ class Need:
 
     @property
     def packed(self) -> int:
-        """Bytes of the packed scene."""
         return PACKED * self.count + SOLID * self.solids + self.appearance
 
     def tree(self, nodes: int = MAX_NODES) -> int:
@@ -133,16 +132,15 @@ class Need:
 
     @property
     def address_space(self) -> int:
-        """Bytes of address space that the process adds to its own."""
         return self.extra + BUILD_SPACE * self.count + thread_count(self.threads) * THREAD_SPACE
 
-    def on_device(self, tree: int = 0) -> int:
-        """Return the bytes on a GPU; tree: bytes of the tree, where it is built."""
+    @property
+    def on_device(self) -> int:
         pixels, out = self.width * self.height, self.output
         hits = min(48 * pixels, HITS) if out.aov_channels or out.denoise else 0
         draft = 4 * prod(draft_shape(self.height, self.width)) if out.window else 0
         film = FILM * pixels + draft + max(out.bits // 2 * pixels, hits)
-        return self.appearance + (tree or self.tree(NODES)) + film
+        return self.appearance + self.tree(NODES) + film
 
 
 _estimate = 0
@@ -166,9 +164,9 @@ def require_host(need: Need) -> None:
     require(need, available_address_space(), lambda n: n.address_space, space)
 
 
-def require_device(need: Need, available: int, tree: int = 0) -> None:
-    """Refuse a render that does not fit into `available` bytes of GPU memory."""
-    require(need, available, lambda n: n.on_device(tree), "GPU memory")
+def require_device(need: Need, available: int | None) -> None:
+    """Refuse a render that does not fit into a device with `available` bytes of its own memory."""
+    require(need, available, lambda n: n.on_device, "GPU memory")
 
 
 def require(

@@ -94,7 +94,6 @@ def _extracted(wheel: Path, folder: Path) -> Path:
 
 
 def _records(archive: zipfile.ZipFile) -> list[str]:
-    """Return the names of the lists of files in a wheel; a sound one has one."""
     return [name for name in archive.namelist() if name.endswith(".dist-info/RECORD")]
 
 

@@ -221,7 +221,7 @@ def prepare(
         need = _need(source, loaded, crop, threads, memory_of, plan, keep)
         with stage("pack", f"packing {spheres}"):
             memory.require_host(need)
-            _require_device(need, about_device)
+            memory.require_device(need, about_device.get("memory_free"))
             buffers, camera = _packed(loaded, plan)
         kept = (loaded, buffers) if keep else None
         del loaded
@@ -230,7 +230,6 @@ def prepare(
         with stage("build", f"building the hierarchy over {spheres}"):
             tree = device.build(buffers)
         with stage("upload", f"uploading {spheres} to the {device.name} backend"):
-            _require_device(need, about_device, tree.nbytes)
             if need.output.window:
                 device.compile_ahead()
             on_device = device.scene(buffers, tree)
@@ -274,7 +273,6 @@ class Job:
     _last_overlay: tuple[View, Crop, Overlay] | None = None
 
     def film(self, host: Film) -> DeviceFilm:
-        """Return a film on the device, blank or with samples of the same picture."""
         return self.device.film(host)
 
     def render(
@@ -388,7 +386,6 @@ class Job:
         return spent
 
     def _areas(self, on_device: DeviceFilm, offset: int) -> FilmAreas:
-        """Return a film to whose tiles samples of this job are added."""
         from raytracer.adaptive import FilmAreas
 
         return FilmAreas(on_device, self._add, self.device.film, offset)
@@ -449,7 +446,6 @@ class Job:
 
     @property
     def transparent(self) -> bool:
-        """Whether the background is left out."""
         return self.view.transparent
 
     @property
@@ -548,7 +544,6 @@ class Job:
         return self._last_overlay[2]
 
     def find_aovs(self, film: Film, names: Sequence[str]) -> None:
-        """Render output variables and put them on the film; see `Film.aovs`."""
         guides = {name: GUIDES[name] for name in names if name in GUIDES}
         others = {name: name for name in names if name != "samples" and name not in GUIDES}
         film.aovs |= self._aovs(film, others) | self._aovs(film, guides, GUIDE_RAYS)
@@ -581,12 +576,6 @@ class Job:
 
     def __exit__(self, *_: object) -> None:
         self.scene.close()
-
-
-def _require_device(need: memory.Need, about: dict[str, Any], tree: int = 0) -> None:
-    """Refuse a scene that does not fit into the memory of a device that has its own."""
-    if (free := about.get("memory_free")) is not None:
-        memory.require_device(need, free, tree)
 
 
 def _device(source: Source, backend: Any, threads: int) -> Device:
@@ -768,7 +757,6 @@ def _about(
     path: Path | None, digest: str, counts: Mapping[str, int], settings: RenderSettings,
     device: dict[str, Any],
 ) -> dict[str, Any]:  # fmt: skip
-    """Return the metadata of a picture, as JSON types."""
     from datetime import UTC, datetime
 
     about = {"path": None} if path is None else scene_about(path)

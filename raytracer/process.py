@@ -45,7 +45,6 @@ class Terminated(KeyboardInterrupt):
 
     @property
     def name(self) -> str:
-        """Name of the signal for people."""
         return "Ctrl-C" if self.number == signal.SIGINT else self.number.name
 
 

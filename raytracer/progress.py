@@ -130,7 +130,6 @@ class ProgressBar:
 
 
 def rate_text(rate: float) -> str:
-    """Return a rate in samples per second for people."""
     for unit in ("", "k", "M"):
         if rate < 1000:
             return f"{rate:.1f} {unit}samples/s"

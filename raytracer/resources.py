@@ -82,7 +82,6 @@ def kernels() -> Traversable:
 
 
 def scenes() -> Traversable:
-    """Return the folder of the example scenes."""
     return _folder("scenes")
 
 
@@ -133,7 +132,6 @@ def _usable_cores() -> int:
 
 
 def held_memory() -> int:
-    """Return the resident memory of the process in bytes."""
     resident = _field(_content("/proc/self/status"), b"VmRSS:")
     return peak_memory() if resident is None else resident * 1024
 

@@ -12,7 +12,7 @@ import raytracer
 from raytracer import Film, UserError
 from raytracer.adaptive import areas
 from raytracer.film.film import develop
-from raytracer.film.noise import TileNoise, error_of, graded, most_around, noise_of
+from raytracer.film.noise import error_of, graded, noise_of
 from support.films import film_of
 from support.project import to_project
 from support.scenes import random_scene
@@ -150,24 +150,6 @@ def test_pictures_show_the_means() -> None:
         film.tonemap()
 
 
-def test_noise_of_tiles_is_that_of_the_picture() -> None:
-    """Tiles with the same samples have together the noise of `noise_of`."""
-    rng = np.random.default_rng(8)
-    light = rng.normal(3.0, 0.6, (40, 36, 50, 4)).astype(np.float32)
-    light[:, :10] = 0.0  # nothing was hit there
-    earlier, sums = light[:10].sum(axis=0), light.sum(axis=0)
-    sums[30, 3] = np.nan
-    there = np.full((3, 4), 40)
-    tiles = TileNoise.of(sums, earlier, there, there - 30, 16)
-    assert tiles.picture == pytest.approx(noise_of(film_of(sums, 40), earlier, 10), rel=1e-6)
-    assert tiles.own[1:] == pytest.approx(0.2 / np.sqrt(40), rel=0.2)
-    assert tiles.around[1:] == pytest.approx(tiles.own[1:], rel=0.2)
-    none = TileNoise.of(sums * 0, earlier * 0, there, there - 30, 16)
-    assert (none.picture, none.own.max()) == (0, 0)
-    same = tiles.renewed(TileNoise.of(sums, sums, there, there, 16))
-    np.testing.assert_array_equal(same.variance, tiles.variance)
-
-
 def test_areas_cover_the_tiles_once() -> None:
     rng = np.random.default_rng(1)
     there, added = rng.integers(4, 6, (5, 7)), rng.integers(0, 3, (5, 7))
@@ -179,13 +161,6 @@ def test_areas_cover_the_tiles_once() -> None:
         assert (there[y0 // 16 : -(-y1 // 16), x0 // 16 : -(-x1 // 16)] == area.first).all()
     expected = np.repeat(np.repeat(added, 16, axis=0), 16, axis=1)[:70, :100]
     np.testing.assert_array_equal(done, expected)
-
-
-def test_the_most_of_nine_tiles() -> None:
-    values = np.array([[0, 0, 0, 7], [0, 5, 0, 0], [0, 0, 0, 0]])
-    np.testing.assert_array_equal(
-        most_around(values), [[5, 5, 7, 7], [5, 5, 7, 7], [5, 5, 5, 0]]
-    )  # fmt: skip
 
 
 def test_levels_that_are_not_reached(image: raytracer.Image) -> None:

@@ -103,20 +103,6 @@ def test_a_run_replaces_only_its_own_picture_unasked(
     assert run_json(capsys, "info", "balls-2.png")["samples"] == 3
 
 
-def test_an_example_scene_needs_no_folder(scene: str, capsys: pytest.CaptureFixture[str]) -> None:
-    size = ["--width", "8", "--height", "6", "--samples", "1"]
-    found = run_json(capsys, "render", "three_balls", *size)
-    assert found["output"] == "three_balls.png"
-    assert found["scene"]["path"] == "three_balls.toml"
-
-
-def test_quiet_is_quiet(scene: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["render", scene, "-q", "-o", "a.png", "--bits", "16", "--transparent"]) == 0
-    captured = capsys.readouterr()
-    assert (captured.out, captured.err) == ("", "")
-    assert Path("a.png").read_bytes()[24:26] == bytes([16, 6])
-
-
 def test_json_says_everything(scene: str, capsys: pytest.CaptureFixture[str]) -> None:
     found = run_json(capsys, "render", scene, "--backend", "cpu", "--repeat", "3", "--threads", "1")
     assert found["output"] == "balls.png"
@@ -204,24 +190,16 @@ def test_only_is_exactly_that_sample(scene: str, capsys: pytest.CaptureFixture[s
     ("arguments", "words"),
     [
         (["render", "missing.toml"], "no such file and no example scene"),
-        (["render", "three_bals"], "did you mean 'three_balls'?"),
         (["render", "ball.npz"], "ball.npz: there is no such file; did you mean 'balls.toml'?"),
         (["render", "."], ".: is a folder; name a file, for example balls.toml"),
         (["render", ""], "word 2 of the command after 'render' is empty"),
         (["render", "balls.toml", "--backend", "cpu", "--size", "900000x900000"], "TiB of memory"),
         (["render", "balls.toml", "-o", "a.jpgg"], "and .jpgg is none; did you mean '.jpg'?"),
-        (["render", "balls.toml", "-o", "a.jpg", "--bits", "16"], "JPEG has 8 bits per channel"),
         (["render", "balls.toml", "--quality", "80"], "PNG keeps every value and has no quality"),
-        (["render", "balls.toml", "-o", "a.jpg", "--quality", "0"], "quality: must be at least 1"),
-        (["render", "balls.toml", "-o", "none/a.png"], "there is no folder"),
-        (["render", "balls.toml", "--filter", "gausian"], "gaussian"),
         (["render", "balls.toml", "--crop", "0,0,99,1"], "not a rectangle"),
         (["render", "balls.toml", "--only", "99,0,0"], "16x12"),
-        (["render", "balls.toml", "--only", "0,0,-1"], "counted from 0"),
         (["render", "balls.toml", "--only", "0,0,0", "--repeat", "2"], "writes no picture"),
         (["render", "balls.toml", "--threads", "-1"], "threads = -1"),
-        (["tone", "balls.png"], "balls.png: is not a film: films are .npz or .exr"),
-        (["scene", "generate", "clowd"], "cloud"),
     ],
 )
 def test_a_mistake_is_one_sentence(
@@ -237,25 +215,16 @@ def test_a_mistake_is_one_sentence(
         (["rendr"], "'rendr'; did you mean `raytracer render`?"),
         (["atoms.xyz"], "'atoms.xyz'; did you mean `raytracer render atoms.xyz`?"),
         (["a.png"], "did you mean `raytracer info a.png`?"),
-        (["nothing"], "known are animate, bench, devices"),
-        (["help"], "use `raytracer --help`"),
-        (["-V"], "did you mean '--version'?"),
         (["convert", "a.xyz"], "`raytracer render FILE` reads particle files"),
         (["render", "a", "--overwrite"], "is replaced without an option"),
         (["scene", "chek"], "did you mean `raytracer scene check`?"),
         (["scene", "a.toml"], "did you mean `raytracer scene check a.toml`?"),
         (["--spp", "3", "a"], "after the command: `raytracer render ... --spp`"),
-        (["render", "a", "--radii", "3"], "did you mean '--radius'?"),
-        (["render", "a", "--size", "3"], "'3' is not of the form WIDTHxHEIGHT"),
         (["render", "a", "--size", "3x3", "--width", "4"], "the size is said twice"),
         (["preview", "a", "--fov", "3"], "set in a scene file: [camera] vertical_fov"),
-        (["render", "a", "--frame", "x"], "'--frame': 'x' is not"),
-        (["render", "a", "--xyz", "3"], "no such option '--xyz' (see"),
         (["render"], "missing argument 'SCENE|DATA' (see `raytracer render --help`)"),
-        (["render", "a", "--widht", "3"], "'--widht'; did you mean '--width'?"),
         (["render", "a", "--width", "ten"], "'--width': 'ten' is not"),
         (["render", "a", "--crop", "1,2,3"], "'1,2,3' is not of the form x0,y0,x1,y1"),
-        (["render", "a", "--stride", "2"], """use '--select "every 10"', or '--select "random"""),
         (["render", "a", "--legend", "bottom"], "behind an equals sign: --legend=bottom"),
         (["scene", "generate"], "name a generator, or see them with --list"),
     ],
@@ -274,18 +243,11 @@ def test_misuse_is_one_sentence_that_names_the_help(
     [
         ["{}"],
         ["--{}"],
-        ["scene", "{}"],
-        ["scene", "generate", "{}"],
-        ["scene", "generate", "cloud", "-o", "{}"],
         ["render", "{}"],
         ["render", "a.toml", "--{}"],
         ["render", "a.toml", "--filter", "{}"],
-        ["render", "a.toml", "--crop", "{}"],
         ["render", "a.toml", "{}"],
-        ["tone", "{}.npz"],
         ["info", "{}"],
-        ["bench", "{}"],
-        ["bench", "vecadd", "--axis", "{}"],
         ["preview", "{}"],
     ],
 )
@@ -434,26 +396,15 @@ def test_generated_spheres_are_rendered(scene: str, capsys: pytest.CaptureFixtur
     assert run_json(capsys, "render", "c.npz", *size)["spheres"] == 50
 
 
-def test_several_mistakes_are_a_line_each(scene: str, capsys: pytest.CaptureFixture[str]) -> None:
-    Path(scene).write_text("titel = 'a'\n[render]\nsamples = 0\n")
-    assert main(["render", scene]) == 2
-    lines = capsys.readouterr().err.splitlines()
-    assert len(lines) == 2
-    assert all(line.startswith(f"raytracer: {scene}: ") for line in lines)
-
-
 def test_full_memory_is_one_sentence(
     scene: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     unmapped = ImportError("a.so: failed to map segment from shared object")
     unmapped.__context__ = ImportError("advice of many lines\n" * 9)
     errors: list[Exception] = [
-        MemoryError(),
-        MemoryError("std::bad_alloc"),
         MemoryError("Unable to allocate 9.31 GiB for an array with shape (9, 9) and data type u1"),
         OSError(errno.ENOMEM, "Cannot allocate memory"),
         unmapped,
-        ImportError("libx.so: cannot allocate memory in static TLS block"),
     ]
 
     def fail(*_: Any) -> float:
@@ -468,19 +419,6 @@ def test_full_memory_is_one_sentence(
         assert said.count("\n") == 1
 
 
-def test_a_limit_of_threads_is_one_sentence(
-    scene: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fail(*_: Any) -> float:
-        raise RuntimeError("can't start new thread")
-
-    monkeypatch.setattr(CpuFilm, "_expose", fail)
-    assert main(["render", scene, "--backend", "cpu"]) == 1
-    said = capsys.readouterr().err
-    assert said.startswith("raytracer: no thread could be started: processes or memory")
-    assert said.count("\n") == 1
-
-
 def test_the_line_of_a_stage_waits_and_goes(capsys: pytest.CaptureFixture[str]) -> None:
     with StageLine(show=None) as line:
         line("hidden")
@@ -490,13 +428,7 @@ def test_the_line_of_a_stage_waits_and_goes(capsys: pytest.CaptureFixture[str]) 
     with StageLine(show=True, delay=0.0) as line:
         line("building")
         line._timer.join()  # type: ignore[union-attr]
-        assert capsys.readouterr().err == "building …"
-        line("next")
-        assert capsys.readouterr().err.startswith("\r")
-        line._timer.join()  # type: ignore[union-attr]
-        line("")
-        assert capsys.readouterr().err.endswith("\r\x1b[K")
-        assert line._timer is None
+    assert capsys.readouterr().err == "building …\r\x1b[K"
 
 
 def test_the_progress_bar_waits_and_shows_the_rate(capsys: pytest.CaptureFixture[str]) -> None:

@@ -115,16 +115,6 @@ def test_values_commands_and_files_are_offered(capsys: Captured) -> None:
         assert offered in completed(f"raytracer {line}", capsys), line
 
 
-@pytest.mark.parametrize("shell", ["zsh", "fish"])
-def test_other_shells_have_their_lines(
-    shell: str, capsys: Captured, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("_RAYTRACER_COMPLETE", f"{shell}_source")
-    with pytest.raises(SystemExit):
-        main([])
-    assert "_RAYTRACER_COMPLETE" in capsys.readouterr().out
-
-
 def test_bash_completes_as_one_types(tmp_path: Path) -> None:
     """A real bash with a terminal, in which the key Tab is pressed."""
     (tmp_path / "atoms.xyz").touch()
@@ -163,17 +153,3 @@ def test_bash_completes_as_one_types(tmp_path: Path) -> None:
         shell.wait()
         os.close(parent)
         os.close(child)
-
-
-def test_underscores_of_earlier_versions_are_understood(capsys: Captured) -> None:
-    words = ["render", "ball.toml", "-q", "-o", "a.png", "--no_bond_orders", "--max_samples=9"]
-    assert main(words) == 0
-    assert capsys.readouterr().err.splitlines() == [
-        f"raytracer: warning: {old} is deprecated, for names of options have hyphens: say {new}"
-        for old, new in (
-            ("--no_bond_orders", "--no-bond-orders"),
-            ("--max_samples", "--max-samples"),
-        )
-    ]
-    assert main(["render", "ball.toml", "--color_bie", "z"]) == 2
-    assert "'--color_bie'; did you mean '--color-by'?" in capsys.readouterr().err

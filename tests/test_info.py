@@ -141,13 +141,6 @@ def test_of_a_large_file_only_the_headers_are_read() -> None:
         assert int(done.stderr) < WHOLE_BYTES  # modules of Python are among it
 
 
-def test_a_film_tells_how_it_was_made() -> None:
-    words = ["render", written("a.xyz"), "--size", "8x6", "--samples", "1", "--film", "f.npz", "-q"]
-    assert main([*words, "--backend", "cpu"]) == 0
-    assert info("f.npz")["settings"]["width"] == 8
-    assert info("f.npz")["camera"] == info("a.png")["camera"]
-
-
 @pytest.mark.parametrize(
     ("name", "content", "says"),
     [

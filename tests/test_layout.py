@@ -43,16 +43,6 @@ def test_fields_tile_the_struct(name: str) -> None:
     assert size % 16 == 0
 
 
-def test_shapes_and_kinds() -> None:
-    camera = np.zeros(2, layout.dtype("Camera"))
-    assert camera["origin"].shape == (2, 3)
-    assert camera["origin"].dtype == np.float32
-    assert camera["kind"].shape == (2,)
-    assert camera["kind"].dtype == np.int32
-    assert layout.dtype("Frame")["sampler"] == layout.dtype("Sampler")
-    assert layout.dtype("Sampler")["seed"] == np.uint32
-
-
 def test_unknown_struct() -> None:
     with pytest.raises(RaytracerError, match=r"no struct 'Sphere'.*Camera"):
         layout.dtype("Sphere")

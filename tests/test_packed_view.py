@@ -7,7 +7,6 @@ import pytest
 from numpy.typing import NDArray
 
 from raytracer import Background, Film, Scene, SphereSet, pipeline
-from raytracer.film.film import Backdrop
 from raytracer.scene.packing.pack import pack
 from raytracer.settings import RenderSettings
 from raytracer.view import View, frame_of
@@ -17,18 +16,6 @@ SETTINGS = RenderSettings(width=40, height=20, samples=3, filter="tent")
 
 def view() -> View:
     return pack(Scene(spheres=(SphereSet([[0.0, 0.0, 0.0]], 1.0),)), SETTINGS).view
-
-
-def test_a_view_says_what_the_settings_said() -> None:
-    made = view()
-    assert made.size == (40, 20)
-    assert made.crop == (0, 0, 40, 20)
-    assert (made.first_sample, made.samples) == (0, 3)
-    assert not made.centered
-    assert made.through_centers().centered
-    assert made.max_depth == SETTINGS.max_depth
-    assert made.light_count == len(made.lights) == 1
-    assert made.backdrop == Backdrop((1.0, 1.0, 1.0), (1.0, 1.0, 1.0))
 
 
 def test_each_method_changes_its_own_fields_alone() -> None:

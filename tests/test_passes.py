@@ -144,12 +144,3 @@ def test_arguments_of_render() -> None:
         raytracer.render(SCENE, show=3, **SMALL)  # type: ignore[arg-type]
     with pytest.raises(UserError, match=r"render.noise"):
         raytracer.render(SCENE, noise=0.0, **SMALL)
-
-
-def test_the_noise_is_no_part_of_a_picture() -> None:
-    """A film goes on with another level, and with or without denoising."""
-    digests = set()
-    for settings in ({}, {"noise": 0.1}):
-        with pipeline.prepare(SCENE, SMALL | settings) as job:
-            digests.add(job.digest)
-    assert len(digests) == 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -69,11 +68,6 @@ def test_crops_outside_are_refused(crop: tuple[int, int, int, int]) -> None:
         render(crop=crop)
 
 
-def test_a_film_of_other_pixels_is_refused() -> None:
-    with pytest.raises(UserError, match="use the same size and crop"):
-        render(film=Film.blank(24, 16, (0, 0, 5, 5)))
-
-
 def test_an_empty_scene_is_its_background() -> None:
     scene = raytracer.Scene(
         background=raytracer.Background(color="#ffffff"),
@@ -109,14 +103,6 @@ def test_progress_ends_at_one_and_may_stop_the_render() -> None:
         render(progress=stop)
 
 
-def test_a_path_is_loaded(tmp_path: Path) -> None:
-    path = tmp_path / "dots.npy"
-    np.save(path, np.array([[0.0, 0.0, 0.0, 1.0], [2.0, 0.0, 0.0, 0.5]]))
-    image = raytracer.render(path, backend="cpu", width=8, height=6, samples=1)
-    assert image.metadata["spheres"] == 2
-    assert image.metadata["scene"]["path"] == "dots.npy"
-
-
 def test_the_digest_follows_the_scene_and_not_the_run() -> None:
     def digest(**options: Any) -> str:
         return str(render(**options).metadata["scene"]["digest"])
@@ -139,13 +125,6 @@ def test_more_than_the_backend_counts_is_refused_before_it_is_packed(
     monkeypatch.setattr("raytracer.scene.packing.pack.pack", lambda *_: pytest.fail("was packed"))
     with pytest.raises(UserError, match="has 3 spheres and the cpu backend takes at most 2"):
         render()
-
-
-def test_stages_are_told_as_they_begin() -> None:
-    told: list[str] = []
-    with pipeline.prepare(scene(), backend="cpu", threads=1, notice=told.append) as job:
-        assert "building the hierarchy over 3 spheres" in told
-        assert len(told) == len(job.timings)
 
 
 def test_backends_are_selected_by_name(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -102,20 +102,8 @@ def test_memory_that_the_system_and_its_groups_leave(
     assert resources.available_memory(write(tmp_path, files)) == available
 
 
-def test_the_process_holds_no_more_than_its_peak() -> None:
-    assert 1 << 20 < resources.held_memory() <= resources.peak_memory()
-
-
 def extra(need: memory.Need) -> int:
     return need.extra
-
-
-def test_what_fits_is_allowed() -> None:
-    need = memory.Need(1000, 64, 64)
-    memory.require(need, need.extra, extra)
-    memory.require(need, None, extra)
-    with pytest.raises(MemoryNeedError, match="1,000 spheres at 64x64 need about"):
-        memory.require(need, need.extra - 1, extra)
 
 
 def test_what_is_proposed_fits_with_a_little_less_as_well() -> None:
@@ -177,36 +165,12 @@ def test_limits_of_the_shell_count(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     assert resources.available_address_space(root) == 500 * 1024
 
 
-@pytest.mark.parametrize(
-    ("size", "text"),
-    [
-        (900, "900 bytes"),
-        (5 << 20, "5 MiB"),
-        (1023 << 30, "1023.0 GiB"),
-        (32 << 40, "32.0 TiB"),
-        (5000 << 40, "5,000.0 TiB"),
-    ],
-)
-def test_sizes_are_readable(size: int, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("raytracer.memory.available_memory", lambda: 0)
-    with pytest.raises(MemoryNeedError) as caught:
-        memory.require_room("a.npz", size)
-    assert f"a.npz: needs about {text} of memory to be read and 0 bytes is free" in str(
-        caught.value
-    )
-
-
 def test_more_spheres_than_a_backend_counts_are_refused() -> None:
     memory.require_count(2**29 - 1, 2**29 - 1, "cpu")
     with pytest.raises(UserError, match=r"536,870,912 spheres and the cpu backend .* or render on"):
         memory.require_count(2**29, 2**29 - 1, "cpu")
     with pytest.raises(UserError, match=r"at most 2,147,483,647: use fewer$"):
         memory.require_count(2**31, 2**31 - 1, "cuda")
-
-
-def test_when_nothing_fits_the_sentence_says_both() -> None:
-    with pytest.raises(MemoryNeedError, match="fewer spheres and a smaller picture"):
-        memory.require(memory.Need(10**9, 100_000, 100_000), 1000, extra)
 
 
 def test_threads_beyond_the_cores_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -110,7 +110,6 @@ class DeviceFilm(Closeable, ABC):
 
     @property
     def samples(self) -> int:
-        """Samples per pixel of the sums."""
         return self.host.samples
 
     def add(

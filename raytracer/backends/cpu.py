@@ -79,7 +79,6 @@ class HostPicture:
         return width, height
 
     def resize(self, width: int, height: int) -> None:
-        """Allocate memory of that size, unless it has that size already."""
         if self.size != (width, height):
             self.pixels = np.empty((height, width, 4), np.uint8)
 
@@ -193,7 +192,6 @@ class CpuDevice:
 
 
 def processor() -> str:
-    """Return the name of the processor."""
     try:
         with Path("/proc/cpuinfo").open() as lines:
             for line in lines:

@@ -177,7 +177,6 @@ def render(scene: str, **options: Any) -> None:
 
 
 def source_of(call: Call) -> Source:
-    """Return what is rendered."""
     from raytracer.scene.source import Source
 
     return Source.of(
@@ -336,7 +335,6 @@ def crop_of(film: Film | None) -> Crop | None:
 
 
 def run_only(call: Call) -> None:
-    """Replay one sample of one pixel and print its radiance."""
     x, y, sample = call.only
     names = ("crop", "time", "progressive", "workers", "farm", "output", "film", "resume",
              "histogram")  # fmt: skip
@@ -360,7 +358,6 @@ def run_only(call: Call) -> None:
 
 
 def _one_sample(job: Job, x: int, y: int, sample: int) -> Image:
-    """Return a picture of one pixel with one sample."""
     from raytracer.film.film import Film
 
     width, height = job.settings.width, job.settings.height
@@ -374,7 +371,6 @@ def _one_sample(job: Job, x: int, y: int, sample: int) -> Image:
 
 
 def _record(job: Job, image: Image) -> dict[str, Any]:
-    """Return a render as one JSON object."""
     from raytracer.commands.picture import memory_record
     from raytracer.pipeline import quartiles
 

@@ -20,7 +20,6 @@ warnings that are printed."""
 
 
 def print_warning(sentence: str) -> None:
-    """Print a warning on standard error."""
     print(f"raytracer: warning: {sentence}", file=sys.stderr, flush=True)
 
 

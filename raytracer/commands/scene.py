@@ -305,7 +305,6 @@ def _lights(scene: Scene) -> list[dict[str, Any]] | str:
 
 
 def _fields(value: Any) -> dict[str, Any]:
-    """Return the fields of a dataclass that are set; {} of None."""
     from dataclasses import asdict
 
     fields = {} if value is None else asdict(value)

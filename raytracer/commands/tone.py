@@ -146,7 +146,6 @@ def load(call: Call, name: str) -> Film:
 
 
 def run(call: Call, targets: list[Path]) -> None:
-    """Make the pictures and print a summary."""
     from raytracer import memory
     from raytracer.commands.picture import (
         OPTIONS,
@@ -199,7 +198,6 @@ def image_of(film: Film, call: Call) -> Image:
 
 
 def _summary(image: Image, target: Path, stats: bool) -> str:
-    """Return lines about a picture for people."""
     from raytracer.film.film import samples_text
 
     height, width = image.film.sums.shape[:2]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from pathlib import Path
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -12,15 +12,15 @@ import pytest
 
 from raytracer import layout, resources
 from raytracer.backends.cuda import choose
-from raytracer.backends.cuda.sources import include_closure, kernels_root
-from raytracer.benchmark import render_benchmark, render_levels
+from raytracer.backends.cuda.sources import kernels_root
+from raytracer.benchmark import render_benchmark
 from raytracer.buffers import SceneBuffers, build_bvh
 from raytracer.film.film import Film
 from raytracer.scene.load import load
 from raytracer.scene.packing.pack import pack
 from raytracer.scene.scene import CapsuleSet, Scene, SphereSet
 from raytracer.scene.solids import ConeSet, EllipsoidSet
-from raytracer.variants import Variant, discover, product
+from raytracer.variants import product
 from raytracer.view import View, frame_of
 from support.project import to_project
 from support.scenes import random_scene
@@ -81,111 +81,6 @@ def test_no_sphere_in_view_is_smaller_than_the_limit(kind: int) -> None:
         assert least <= min(each) * (1 + 1e-6)
 
 
-def test_features_that_a_picture_does_not_need() -> None:
-    camera, lights = np.zeros(1, layout.dtype("Camera")), np.zeros(0, layout.dtype("Light"))
-    materials = np.zeros(2, layout.dtype("Material"))
-    plain = View(camera, lights, materials, frame_of())
-    assert choose.missing_features(plain) == choose.FEATURES
-    materials["phong"]["mirror"][1] = 0.5
-    large = View(camera, lights, materials, frame_of(large_count=1))
-    assert choose.missing_features(large) == choose.FEATURES[1:]  # no bounce is allowed
-    assert choose.missing_features(large.with_depth(1)) == choose.FEATURES[2:]
-    materials["phong"]["mirror"] = 0
-    assert choose.missing_features(large.with_depth(1)) == choose.FEATURES[1:]
-    kind = layout.code("IntegratorKind", "ao")
-    occluded = View(camera, lights, materials, frame_of(kind=kind, ao_samples=4))
-    assert choose.missing_features(occluded) == choose.DRAFTS
-    assert choose.missing_features(occluded.as_draft()) == ()
-
-
-def test_features_of_paths_that_a_picture_does_not_need() -> None:
-    camera, lights = np.zeros(1, layout.dtype("Camera")), np.zeros(0, layout.dtype("Light"))
-    materials = np.zeros(2, layout.dtype("Material"))
-    kind = layout.code("IntegratorKind", "path")
-
-    def missing(kind: int = kind, **fields: int) -> set[str]:
-        frame = frame_of(kind=kind, material_count=2, **fields)
-        view = View(camera, lights, materials, frame)
-        assert choose.missing_features(view) in choose.every_variant(choose.PATHS)
-        return set(choose.missing_features(view))
-
-    rare, filters = {"RT_NESTED", "RT_SHADOW_CATCHER"}, {"RT_ALPHA_CLIP", *choose.DRAFTS}
-    light, others = {"RT_ALL_MATERIALS", "RT_EMITTERS"}, {"RT_LOCAL_INTEGRATORS"}
-    local = {"RT_PATH_INTEGRATOR", *choose.DRAFTS}
-    assert missing() == rare | filters | light
-    assert missing(map_size=4) == missing(emitter_count=1) == rare | filters
-    assert missing(clip_count=1) == missing(has_alpha=1) == others | rare | light
-    assert missing(clip_count=1, map_size=4) == others | rare
-    assert missing(nested=1) == others
-    assert missing(shadow_catcher=1) == missing(shadow_catcher=1, nested=1) == set()
-    materials["kind"][1] = layout.code("MaterialKind", "principled")
-    assert missing() == rare | filters
-    assert missing(has_alpha=1) == others | rare
-    direct = layout.code("IntegratorKind", "direct")
-    assert missing(direct) == rare | filters
-    assert missing(direct, nested=1) == set()
-    assert missing(direct, transparent_shadows=1) == local | rare
-    materials["kind"] = 0
-    assert missing(direct, has_alpha=1) == local | rare | light
-
-
-@pytest.mark.parametrize("lamps", [0, 1])
-def test_drafts_with_paths_have_kernels_that_keep_surfaces(lamps: int) -> None:
-    camera, lights = np.zeros(1, layout.dtype("Camera")), np.zeros(0, layout.dtype("Light"))
-    kind = layout.code("IntegratorKind", "ao")
-    frame = frame_of(
-        kind=kind, material_count=1, ao_samples=4, has_alpha=1, emitter_count=lamps
-    )  # fmt: skip
-    draft = View(camera, lights, np.zeros(1, layout.dtype("Material")), frame).as_draft()
-    expected = () if lamps else choose.COMMON_DRAFTS
-    assert choose.missing_features(draft) == expected
-    assert choose.missing_with_capsules(draft, has_forms=False) == expected
-    assert expected in choose.every_variant(choose.PATHS)
-    assert expected in choose.every_variant(choose.CAPSULES)
-
-
-@pytest.mark.parametrize("integrator", ["direct", "ao", "path"])
-@pytest.mark.parametrize(
-    ("has_forms", "max_depth", "large", "needs_more"),
-    [(False, 0, 0, False), (True, 0, 0, True), (False, 3, 0, True), (False, 0, 1, True)],
-)
-def test_capsules_have_kernels_of_their_own_for_direct_light(
-    integrator: str, has_forms: bool, max_depth: int, large: int, needs_more: bool
-) -> None:
-    camera, lights = np.zeros(1, layout.dtype("Camera")), np.zeros(0, layout.dtype("Light"))
-    materials = np.zeros(1, layout.dtype("Material"))
-    materials["phong"]["mirror"] = 0.5
-    kind = layout.code("IntegratorKind", integrator)
-    frame = frame_of(kind=kind, large_count=large, material_count=1)
-    view = View(camera, lights, materials, frame).with_depth(max_depth)
-    missing = choose.missing_with_capsules(view, has_forms)
-    own = {
-        "direct": choose.CAPSULE_FEATURES if needs_more else choose.ROUND_FEATURES,
-        "path": choose.CAPSULE_VARIANTS[0],
-        "ao": choose.CAPSULE_VARIANTS[1],
-    }
-    assert missing == own[integrator]
-    assert missing in choose.every_variant(choose.CAPSULES)
-
-
-@pytest.mark.parametrize("integrator", ["direct", "ao", "path"])
-@pytest.mark.parametrize(
-    ("fields", "principled"),
-    [({"nested": 1}, 1), ({"shadow_catcher": 1}, 0), ({"map_size": 4}, 0), ({"clip_count": 1}, 1)],
-)
-def test_capsules_with_what_variants_lack_have_the_complete_kernel(
-    integrator: str, fields: dict[str, int], principled: int
-) -> None:
-    materials = np.zeros(1, layout.dtype("Material"))
-    materials["kind"] = layout.code("MaterialKind", "principled") if principled else 0
-    kind = layout.code("IntegratorKind", integrator)
-    camera, lights = np.zeros(1, layout.dtype("Camera")), np.zeros(0, layout.dtype("Light"))
-    view = View(camera, lights, materials, frame_of(kind=kind, material_count=1, **fields))
-    has_rare = "nested" in fields or "shadow_catcher" in fields
-    own = choose.CAPSULE_VARIANTS[0] if integrator == "path" and not has_rare else ()
-    assert choose.missing_with_capsules(view, has_forms=False) == own
-
-
 RODS: dict[str, Any] = {"starts": [[0, 0, 0]], "ends": [[1, 0, 0]]}
 
 
@@ -202,6 +97,66 @@ RODS: dict[str, Any] = {"starts": [[0, 0, 0]], "ends": [[1, 0, 0]]}
 )
 def test_forms_of_a_scene(solids: dict[str, Any], has_forms: bool) -> None:
     assert pack(Scene([SphereSet([[0, 2, 0]], 0.3)], **solids)).has_forms == has_forms
+
+
+FIELDS: dict[str, dict[str, int]] = {  # a macro, and fields of a frame that need it
+    "RT_NESTED": {"nested": 1},
+    "RT_SHADOW_CATCHER": {"shadow_catcher": 1},
+    "RT_ALPHA_CLIP": {"has_alpha": 1},
+    "RT_EMITTERS": {"map_size": 4},
+    "RT_LARGE_SPHERES": {"large_count": 1},
+}
+
+
+def view_of(integrator: str, fields: dict[str, int], *, principled: bool, mirror: bool) -> View:
+    camera, lights = np.zeros(1, layout.dtype("Camera")), np.zeros(0, layout.dtype("Light"))
+    materials = np.zeros(1, layout.dtype("Material"))
+    materials["kind"] = layout.code("MaterialKind", "principled") if principled else 0
+    materials["phong"]["mirror"] = 0.5 if mirror else 0.0
+    kind = layout.code("IntegratorKind", integrator)
+    frame = frame_of(kind=kind, material_count=1, ao_samples=4, **fields)
+    return View(camera, lights, materials, frame).with_depth(3)
+
+
+@pytest.mark.parametrize("integrator", ["direct", "ao", "path", "draft"])
+@pytest.mark.parametrize("principled", [False, True])
+@pytest.mark.parametrize("mirror", [False, True])
+def test_a_kernel_lacks_nothing_that_a_picture_needs(
+    integrator: str, principled: bool, mirror: bool
+) -> None:
+    """And what it lacks is one of the sets that kernels are compiled without."""
+    for count in range(3):
+        for macros in combinations(FIELDS, count):
+            fields = dict(pair for macro in macros for pair in FIELDS[macro].items())
+            kind = "ao" if integrator == "draft" else integrator
+            view = view_of(kind, fields, principled=principled, mirror=mirror and not principled)
+            view = view.as_draft() if integrator == "draft" else view
+            needed = {*macros} | ({"RT_MIRRORS"} if view.mirrors else set())
+            needed |= {"RT_ALL_MATERIALS"} if principled else set()
+            needed |= {"RT_DRAFTS"} if integrator == "draft" else set()
+            needed |= {"RT_INTEGRATORS"} if kind != "direct" else set()
+            with_paths = view.needs_path_tracing
+            path, local = {"RT_PATH_INTEGRATOR"}, {"RT_LOCAL_INTEGRATORS"}
+            needed |= (path if kind == "path" else local) if with_paths else set()
+            needed |= {"RT_INTEGRATORS", "RT_FULL_SHADING"} if with_paths else set()
+            missing = set(choose.missing_features(view))
+            kernel = choose.PATHS if with_paths else choose.PACKETS
+            assert not missing & needed, macros
+            assert tuple(choose.missing_features(view)) in choose.every_variant(kernel)
+            for has_forms in (False, True):
+                lacks = choose.missing_with_capsules(view, has_forms)
+                forms = {"RT_FORMS"} if has_forms else set()
+                assert not {*lacks} & (needed | forms), macros
+                assert lacks in choose.every_variant(choose.CAPSULES)
+
+
+def test_a_plain_picture_needs_nothing_more() -> None:
+    plain = view_of("direct", {}, principled=False, mirror=False)
+    assert choose.missing_features(plain) == choose.FEATURES
+    assert choose.missing_with_capsules(plain, has_forms=False) == choose.ROUND_FEATURES
+    paths = view_of("path", {}, principled=False, mirror=False)
+    rest = (*choose.DRAFTS, *choose.RARE, *choose.FILTERS, *choose.MATERIALS_AND_EMITTERS)
+    assert choose.missing_features(paths) == rest
 
 
 def test_features_are_macros_of_the_kernels() -> None:
@@ -225,21 +180,6 @@ def test_features_are_macros_of_the_kernels() -> None:
         for name in (choose.LIST, choose.THREADS, choose.PACKETS)
         for missing in choose.every_variant(choose.PACKETS)
     )
-
-
-def test_production_kernels_are_rungs_that_render_everything() -> None:
-    rungs = {sources_of(variant)[0]: variant for variant in discover("render")}
-    for name in set(choose.PRODUCTION) - {choose.PATHS, choose.CAPSULES}:  # beyond the bench
-        rung = rungs[f"cuda/{name}.cu"]
-        assert list(render_levels.LEVELS)[-1] == rung.shows
-        assert rung.layout in ("", "list")  # both read spheres in leaf order
-
-
-def sources_of(variant: Variant) -> list[str]:
-    """The sources below kernels/ that a rung is made of; the product's first."""
-    root = kernels_root()
-    closure = include_closure(Path(str(variant.path)), root)
-    return sorted(name for name in closure if name.endswith(".cu"))
 
 
 @pytest.mark.gpu
@@ -379,21 +319,6 @@ def test_the_kernels_of_capsules_give_the_same_film(monkeypatch: pytest.MonkeyPa
     np.testing.assert_allclose(films[2], films[1], rtol=1e-4, atol=1e-4)
 
 
-@pytest.mark.gpu
-@pytest.mark.usefixtures("cuda")
-def test_a_camera_that_moves_away_gets_another_kernel() -> None:
-    from raytracer.backends.cuda.run import CudaDevice
-
-    scene = to_project(random_scene(3, 5000))
-    buffers = pack(scene, scene.render.override(width=SIZE[0], height=SIZE[1], samples=1))
-    with CudaDevice().scene(buffers) as made:
-        near = made.kernel(buffers.view).kernel.name
-        camera = buffers.camera.copy()
-        camera["origin"] -= 1000 * camera["forward"]
-        far = made.kernel(buffers.view.with_camera(camera)).kernel.name
-    assert (near, far) == (choose.PACKETS, choose.THREADS)
-
-
 def test_example_scenes_get_the_kernel_that_was_measured_best() -> None:
     best = {"three_balls": choose.LIST, "galaxy": choose.THREADS}
     for name in render_benchmark.names():
@@ -404,13 +329,3 @@ def test_example_scenes_get_the_kernel_that_was_measured_best() -> None:
             buffers.count, len(tree.nodes), choose.Sample(tree.spheres), buffers.camera, 720
         )
         assert label == best.get(name, choose.PACKETS), name
-
-
-def test_rungs_for_solids_take_the_variants_of_capsules() -> None:
-    """Without, a scene of spheres would need a variant that nothing else needs."""
-    from raytracer import variants
-
-    reads = {each.label for each in variants.discover("render") if each.reads_solids}
-    assert reads == {"14_solids"}
-    names = {each.name for each in variants.products() if each.reads_solids}
-    assert names == {choose.CAPSULES}

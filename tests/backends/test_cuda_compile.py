@@ -14,8 +14,7 @@ from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda import nvrtc, own_files
 from raytracer.backends.cuda.cache import Cubin, CubinName
 from raytracer.backends.cuda.choose import PRODUCTION, every_variant
-from raytracer.backends.cuda.sources import digest, include_closure, kernels_root
-from raytracer.benchmark.digests import kernel_digest
+from raytracer.backends.cuda.sources import include_closure, kernels_root
 from raytracer.errors import BackendError
 from raytracer.variants import products
 
@@ -84,25 +83,6 @@ def test_an_include_that_cannot_be_followed_is_refused(
     (tree / "core" / "deeper.h").write_text(line + "\n")
     with pytest.raises(BackendError, match=words):
         include_closure(source, tree)
-
-
-def test_digest_tells_names_contents_and_flags_apart() -> None:
-    several = [
-        digest({"a": b"x"}),
-        digest({"b": b"x"}),
-        digest({"a": b"y"}),
-        digest({"a": b"x"}, "-O3"),
-        digest({"a": b"x"}, "-O", "3"),
-    ]
-    assert len(set(several)) == len(several)
-
-
-def test_kernel_digest_changes_with_an_included_header_only(tree: Path) -> None:
-    before = kernel_digest(tree)
-    (tree / "core" / "unused.h").write_text("#define OTHER 1\n")
-    assert kernel_digest(tree) == before
-    (tree / "core" / "deeper.h").write_text("#define VALUE 4.0f\n")
-    assert kernel_digest(tree) != before
 
 
 def test_key_covers_headers_architecture_flags_and_environment(
@@ -210,13 +190,6 @@ def test_flags_of_the_header_enter_the_key(tree: Path, source: Path) -> None:
     source.write_text(f"// flags: --fmad=false\n{KERNEL.format(needs='sm_80+')}")
     assert compiler.flags(source, tree)[-1] == "--fmad=false"
     assert compiler.cubin_name(source, "sm_80", tree).source_key != plain.source_key
-
-
-def test_nvcc_that_is_named_but_missing_is_not_replaced_by_another(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setenv("RAYTRACER_NVCC", "/nowhere/nvcc")
-    assert compiler.find_nvcc() is None
 
 
 NAME = CubinName("fill-01_plain", "sm_80", "0123", "abcd")
@@ -419,22 +392,6 @@ def test_variants_of_some_architectures_can_be_left_out() -> None:
             of_kernel = [job for job in made if job.arch == arch and job.kernel.name == name]
             assert len(of_kernel) == len(of_each(name)), (arch, name)
             assert any(job.macros == () for job in of_kernel)
-
-
-def test_production_kernels_are_those_of_pictures() -> None:
-    every = compile_all.jobs(kernels_root(), ["sm_75"])
-    made = compile_all.production_jobs(kernels_root(), ["sm_75"])
-    assert {job.kernel.name for job in made} == {kernel.name for kernel in products(kernels_root())}
-    assert set(made) < set(every)
-    bench = {job.kernel.translation_unit for job in set(every) - set(made)}
-    assert all("ladders" in path.parts for path in bench)
-
-
-def test_only_architectures_that_are_compiled_can_be_complete(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    assert compile_all.main(["--arch", "sm_75", "--complete", "sm_80", "sm_75"]) == 2
-    assert "--complete: sm_80 is not in --arch" in capsys.readouterr().err
 
 
 @each_compiler

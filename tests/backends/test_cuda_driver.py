@@ -72,12 +72,6 @@ def test_pycuda_is_taken_where_it_loads(
     assert driver.label().startswith(taken)
 
 
-def test_a_variable_chooses(installed: Installed, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(driver.VARIABLE, "cuda-bindings")
-    installed("pycuda", "cuda-bindings")
-    assert driver.chosen() == "cuda-bindings"
-
-
 @pytest.mark.parametrize(
     ("names", "broken", "wanted", "words"),
     [
@@ -105,14 +99,6 @@ def test_without_a_binding_it_is_a_sentence(
     with pytest.raises(BackendError, match=words) as caught:
         driver.load()
     assert len(caught.value.sentences) == 1
-
-
-def test_what_pycuda_lacks_names_the_other_binding(
-    installed: Installed,
-) -> None:
-    installed("pycuda", broken=("cuda-bindings",))
-    with pytest.raises(BackendError, match=r"needs cuda-bindings.*raytracer"):
-        driver.bindings()
 
 
 class Calls:
@@ -173,81 +159,6 @@ def test_arguments_of_a_launch_are_one_block_of_memory(monkeypatch: pytest.Monke
     ]
 
 
-@pytest.mark.parametrize(("early", "cluster"), [(False, 0), (True, 0), (False, 4), (True, 4)])
-def test_attributes_of_a_launch(monkeypatch: pytest.MonkeyPatch, early: bool, cluster: int) -> None:
-    import ctypes
-
-    def launch(configuration: Any, function: int, arguments: int, _: int) -> None:
-        sizes = [
-            getattr(configuration, f"{what}Dim{axis}")
-            for what in ("grid", "block")
-            for axis in "XYZ"
-        ]
-        assert (sizes, function) == ([32, 1, 1, 256, 1, 1], 6)
-        assert (configuration.sharedMemBytes, int(configuration.hStream)) == (2000, 16)
-        assert ctypes.string_at(ctypes.c_void_p.from_address(arguments).value or 0, 5) == b"abcde"
-        names = calls.cu.CUlaunchAttributeID
-        found = {each.id: each.value for each in configuration.attrs}
-        assert configuration.numAttrs == len(found) == early + (cluster > 0)
-        if early:
-            key = names.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
-            assert found[key].programmaticStreamSerializationAllowed == 1
-        if cluster:
-            size = found[names.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION].clusterDim
-            assert (size.x, size.y, size.z) == (4, 1, 1)
-
-    calls = Calls(monkeypatch, cuLaunchKernelEx=launch)
-    function: Any = SimpleNamespace(handle=6)
-    made = calls.bindings.Launch(function, (32, 256, 2000), b"abcde", early, cluster)
-    made.queue(STREAM)
-    made.queue(STREAM)
-    assert calls.names == ["cuLaunchKernelEx"] * 2
-
-
-GRAPH = {
-    "cuStreamBeginCapture": None,
-    "cuStreamEndCapture": 21,
-    "cuGraphInstantiate": 22,
-    "cuGraphLaunch": None,
-    "cuGraphDestroy": None,
-    "cuGraphExecDestroy": None,
-}
-
-
-def test_work_is_captured_once_and_replayed(monkeypatch: pytest.MonkeyPatch) -> None:
-    calls, done = Calls(monkeypatch, **GRAPH), list[str]()
-    graph = calls.bindings.Graph(STREAM, lambda: done.append(calls.names[-1]))
-    graph.launch()
-    graph.launch()
-    del graph
-    assert done == ["cuStreamBeginCapture"]
-    assert calls.names == [
-        "cuStreamBeginCapture",
-        "cuStreamEndCapture",
-        "cuGraphInstantiate",
-        "cuGraphDestroy",
-        "cuGraphLaunch",
-        "cuGraphLaunch",
-        "cuGraphExecDestroy",
-    ]
-
-
-def test_capture_ends_when_the_work_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    calls = Calls(monkeypatch, **GRAPH)
-    with pytest.raises(ZeroDivisionError):
-        calls.bindings.Graph(STREAM, lambda: 1 // 0)
-    assert calls.names == ["cuStreamBeginCapture", "cuStreamEndCapture", "cuGraphDestroy"]
-
-
-@pytest.mark.parametrize("failing", ["cuStreamEndCapture", "cuGraphInstantiate"])
-def test_what_cannot_be_captured_is_said(monkeypatch: pytest.MonkeyPatch, failing: str) -> None:
-    calls = Calls(monkeypatch, cuGetErrorString=b"not permitted", **GRAPH)
-    calls.fail[failing] = calls.cu.CUresult.CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
-    with pytest.raises(BackendError, match=rf"CUDA failed: {failing} failed: not permitted;"):
-        calls.bindings.Graph(STREAM, lambda: None)
-    assert ("cuGraphDestroy" in calls.names) == (failing == "cuGraphInstantiate")
-
-
 def test_memory_is_released_once_in_its_context(monkeypatch: pytest.MonkeyPatch) -> None:
     calls = Calls(monkeypatch, cuMemAlloc=4096, cuMemFree=None)
     freed = calls.bindings.mem_alloc(10)
@@ -257,13 +168,6 @@ def test_memory_is_released_once_in_its_context(monkeypatch: pytest.MonkeyPatch)
     del freed
     calls.bindings.mem_alloc(10)  # dropped
     assert calls.names == ["cuMemAlloc", "cuMemFree"] * 2
-
-
-def test_nothing_is_released_in_another_context(monkeypatch: pytest.MonkeyPatch) -> None:
-    calls = Calls(monkeypatch, cuStreamCreate=7, cuStreamDestroy=None)
-    calls.fail["cuCtxPushCurrent"] = calls.cu.CUresult.CUDA_ERROR_INVALID_CONTEXT
-    calls.bindings.Stream(1)  # dropped when its context is gone
-    assert calls.names == ["cuStreamCreate"]
 
 
 def test_threads_launch_a_function_with_their_own_arguments(

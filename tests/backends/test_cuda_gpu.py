@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import threading
 from typing import Any
 
 import numpy as np
@@ -114,14 +113,6 @@ def test_interrupted_render_leaves_a_device_that_works(monkeypatch: pytest.Monke
     assert sums(samples=1).any()
 
 
-def test_another_thread_renders_the_same() -> None:
-    found: list[bytes] = []
-    thread = threading.Thread(target=lambda: found.append(sums(samples=1).tobytes()))
-    thread.start()
-    thread.join()
-    assert found == [sums(samples=1).tobytes()]
-
-
 def test_context_is_the_primary_one_and_is_put_back() -> None:
     from raytracer.backends.cuda.context import primary_context
 
@@ -199,12 +190,6 @@ def sums_with(device: Any) -> None:
 
     buffers = pack(to_project(SCENES["three balls"]), RenderSettings())
     device.scene(buffers).close()
-
-
-def test_too_many_lights_are_refused() -> None:
-    scene = random_scene(8, 3).but(lights=(KEY,) * 65)
-    with pytest.raises(raytracer.UserError, match="65 lights"):
-        shoot(scene, 16, 16, backend="cuda")
 
 
 def test_device_is_described() -> None:

@@ -9,14 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from raytracer.backends.cuda.launch import (
-    FIRST_SAMPLES,
     GROWTH,
     MIN_SAMPLES,
     TARGET_SECONDS,
     Pacer,
     Picture,
-    Piece,
-    blocks,
     pieces,
     side_by_side,
 )
@@ -26,16 +23,6 @@ TILE = (8, 4)
 
 def picture(width: int, height: int, samples: int = 1, first: int = 0) -> Picture:
     return Picture(width, height, TILE, first, samples)
-
-
-def test_full_hd_sample_is_one_launch() -> None:
-    cut = list(pieces(picture(1920, 1080), Pacer()))
-    assert cut == [Piece(0, 240 * 270, 0, 1)]
-
-
-def test_first_launch_takes_all_that_fits() -> None:
-    cut = list(pieces(picture(512, 512, samples=16, first=5), Pacer()))
-    assert cut == [Piece(0, 64 * 128, 5, 16)]
 
 
 @given(
@@ -122,12 +109,6 @@ def test_fast_card_grows_step_by_step() -> None:
     assert max(works) / rate == pytest.approx(TARGET_SECONDS, rel=0.1)
 
 
-def test_small_picture_does_not_slow_the_next_one() -> None:
-    pacer = Pacer()
-    pacer.record(samples=32, seconds=30e-6)
-    assert pacer.budget == FIRST_SAMPLES
-
-
 def test_budget_never_falls_below_what_fills_a_gpu() -> None:
     pacer = Pacer()
     pacer.record(samples=32, seconds=100.0)
@@ -135,8 +116,3 @@ def test_budget_never_falls_below_what_fills_a_gpu() -> None:
     pacer = Pacer(500)
     pacer.record(samples=500, seconds=100.0)
     assert pacer.budget == 500
-
-
-@pytest.mark.parametrize(("tiles", "threads", "expected"), [(1, 128, 1), (4, 128, 1), (5, 128, 2)])
-def test_blocks_hold_a_tile_in_each_warp(tiles: int, threads: int, expected: int) -> None:
-    assert blocks(tiles, threads) == expected

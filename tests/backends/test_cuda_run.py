@@ -198,11 +198,6 @@ def test_film_does_not_depend_on_the_cut(driver: FakeDriver) -> None:
     assert whole.sums.tobytes() == cut.sums.tobytes()
 
 
-def test_film_of_several_renders_equals_one(driver: FakeDriver) -> None:
-    device = CudaDevice()
-    assert expose(device, [7]).sums.tobytes() == expose(device, [2, 4, 1]).sums.tobytes()
-
-
 @pytest.mark.parametrize("budget", [1 << 20, 64])
 def test_bands_are_those_rows_of_the_film(driver: FakeDriver, budget: int) -> None:
     """Also with samples that follow those before, in as many groups as the budget asks for."""
@@ -288,40 +283,6 @@ def test_interrupt_leaves_the_samples_that_the_host_has(driver: FakeDriver, kept
         assert film.to_host().sums.tobytes() == expose(device, [5]).sums.tobytes()
 
 
-def test_sums_are_copied_to_the_host_once_and_only_when_asked_for(
-    driver: FakeDriver, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    buffers, bvh = scene()
-    device = CudaDevice()
-    copied: list[int] = []
-    through = transfer.Staging.to_host
-
-    def counting(self: transfer.Staging, address: int, array: Any) -> None:
-        copied.append(array.nbytes)
-        through(self, address, array)
-
-    monkeypatch.setattr(transfer.Staging, "to_host", counting)
-    with device.scene(buffers, bvh) as made, blank(device) as film:
-        film.add(made, buffers.view, 1)
-        film.add(made, buffers.view, 1)
-        assert copied == []
-        first = film.to_host().sums.copy()
-        assert film.to_host().sums.tobytes() == first.tobytes()
-        assert copied == [WIDTH * HEIGHT * 16]
-
-
-def test_films_side_by_side_keep_their_own_sums(driver: FakeDriver) -> None:
-    buffers, bvh = scene()
-    device = CudaDevice()
-    with device.scene(buffers, bvh) as made, blank(device) as one, blank(device) as other:
-        for count in (1, 3):
-            one.add(made, buffers.view, count)
-            other.add(made, buffers.view, 2 * count)
-        found = one.to_host().sums.tobytes(), other.to_host().sums.tobytes()
-        assert (one.samples, other.samples) == (4, 8)
-    assert found == tuple(expose(device, [n]).sums.tobytes() for n in (4, 8))
-
-
 def test_a_film_begins_with_the_samples_of_the_host_and_anew_when_cleared(
     driver: FakeDriver,
 ) -> None:
@@ -364,12 +325,6 @@ def test_memory_is_given_back_once(driver: FakeDriver) -> None:
     assert made.nbytes == 0
     device.scene(buffers, bvh)  # dropped without close
     assert driver.live == {}
-
-
-def test_scene_without_spheres_is_uploaded(driver: FakeDriver) -> None:
-    with CudaDevice().scene(*scene(count=0)) as made:
-        assert made.address("spheres") == 0
-        assert made.count == 0
 
 
 IDS = np.array([0] * (COUNT - 1) + [2], np.int32)
@@ -499,10 +454,3 @@ def test_kernel_of_another_layout_is_refused(driver: FakeDriver) -> None:
     driver.view(*driver.symbols["layout_table"]).view(np.int32)[0] += 16
     with pytest.raises(BackendError, match="differently"):
         CudaDevice().scene(*scene())
-
-
-def test_describe_names_the_device(driver: FakeDriver) -> None:
-    about = CudaDevice().describe()
-    assert about["device"] == "Fake GPU"
-    assert about["architecture"] == "sm_90a"
-    assert about["memory_free"] < about["memory_total"]

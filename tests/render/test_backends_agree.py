@@ -17,10 +17,6 @@ def example_scenes() -> list[str]:
     return sorted(item.name for item in folder.iterdir() if item.name.endswith(".toml"))
 
 
-def test_there_are_examples() -> None:
-    assert len(example_scenes()) >= 8
-
-
 @pytest.mark.gpu
 @pytest.mark.parametrize("name", example_scenes())
 def test_cuda_agrees_with_the_cpu(cuda: str, pictures: Bench, name: str) -> None:

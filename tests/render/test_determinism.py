@@ -9,30 +9,67 @@ import pytest
 from numpy.typing import NDArray
 
 import raytracer
+from raytracer import _core
 from support.pictures import Bench
-from support.project import shoot, to_project
+from support.project import to_project
 from support.scenes import random_scene
 
-SCENE = random_scene(41, 300, mirror=True)
 SIZE = (97, 61)
 MANY: dict[str, Any] = {"samples": 3, "filter": "gaussian", "seed": 5}
+AO: dict[str, Any] = {"integrator": "ao", "ao_samples": 3}
+CLEAR: dict[str, Any] = {"integrator": "path", "max_depth": 3}
 
 
-@pytest.mark.parametrize("threads", [2, 7])
-def test_threads(pictures: Bench, threads: int) -> None:
-    one = shoot(SCENE, *SIZE, threads=1, **MANY)
-    pictures.agree(one, shoot(SCENE, *SIZE, threads=threads, **MANY), what=f"{threads} threads")
+def solids(count: int = 40) -> raytracer.Scene:
+    """Spheres that light passes, capsules, cylinders, cones and ellipsoids on a ground."""
+    rng = np.random.default_rng(4)
+    starts = rng.uniform(-1, 1, (count, 3))
+    ends = starts + 0.3 * rng.normal(size=(count, 3))
+    rods: dict[str, Any] = {"starts": starts, "ends": ends, "radius": 0.03, "color": "red"}
+    return raytracer.Scene(
+        spheres=[raytracer.SphereSet(rng.uniform(-1, 1, (count, 3)), 0.2, opacity=0.4)],
+        capsules=[raytracer.CapsuleSet(**rods), raytracer.CapsuleSet(**rods, caps="flat")],
+        cones=[raytracer.ConeSet(**rods, end_radius=0.1)],
+        ellipsoids=[raytracer.EllipsoidSet(starts, rng.uniform(0.02, 0.2, (count, 3)))],
+        ground=raytracer.Ground(shadow_catcher=True),
+        materials={"default": raytracer.Material(mirror=0.4)},
+    )
+
+
+KINDS: dict[str, tuple[raytracer.Scene, dict[str, Any]]] = {
+    "spheres": (to_project(random_scene(41, 300, mirror=True)), MANY),
+    "occlusion": (to_project(random_scene(41, 300, mirror=True)), MANY | AO),
+    "solids": (solids(), MANY),
+    "solids, occlusion": (solids(), MANY | AO),
+    "solids, paths": (solids(), MANY | CLEAR),
+}
+SCENE, SETTINGS = KINDS["spheres"]
+
+
+@pytest.fixture(params=KINDS)
+def kind(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def shoot(kind: str = "spheres", **changes: Any) -> NDArray[np.float32]:
+    """The sums of a picture; of the spheres through the centres of pixels with samples=None."""
+    scene, settings = KINDS[kind]
+    size = {"width": SIZE[0], "height": SIZE[1]}
+    options = {"backend": "cpu", "threads": 2} | size | settings | changes
+    return np.asarray(raytracer.render(scene, **options).film.sums)
+
+
+@pytest.mark.parametrize("threads", [1, 7])
+def test_threads(kind: str, threads: int) -> None:
+    np.testing.assert_array_equal(shoot(kind, threads=threads), shoot(kind))
 
 
 @pytest.mark.parametrize("tile", [8, 13, 32, 64])
-def test_tiles(pictures: Bench, tile: int) -> None:
-    from raytracer import _core
-
-    plain = shoot(SCENE, *SIZE, **MANY)
-    before = _core.tile()
+def test_tiles(kind: str, tile: int) -> None:
+    plain, before = shoot(kind), _core.tile()
     _core.set_tile(tile)
     try:
-        pictures.agree(plain, shoot(SCENE, *SIZE, **MANY), what=f"tiles of {tile}")
+        np.testing.assert_array_equal(shoot(kind), plain)
     finally:
         _core.set_tile(before)
 
@@ -41,76 +78,59 @@ def test_tiles(pictures: Bench, tile: int) -> None:
     "crop", [(0, 0, 97, 61), (13, 7, 14, 8), (0, 0, 1, 61), (31, 17, 83, 60), (96, 60, 97, 61)]
 )
 def test_crop_is_a_part_of_the_full_picture(
-    backend: str, pictures: Bench, crop: tuple[int, int, int, int]
+    backend: str, kind: str, crop: tuple[int, int, int, int]
 ) -> None:
     x0, y0, x1, y1 = crop
-    full = shoot(SCENE, *SIZE, backend=backend, **MANY)
-    part = shoot(SCENE, *SIZE, backend=backend, crop=crop, **MANY)
-    pictures.agree(full[y0:y1, x0:x1], part, what=f"crop {crop}")
+    full, part = shoot(kind, backend=backend), shoot(kind, backend=backend, crop=crop)
+    np.testing.assert_array_equal(part, full[y0:y1, x0:x1])
+
+
+def two_goes(scene: raytracer.Scene, first: int, more: int, **settings: Any) -> None:
+    """Assert that samples in two renders are those of one."""
+    start = raytracer.render(scene, samples=first, **settings)
+    both = raytracer.render(scene, samples=more, film=start.film, **settings)
+    whole = raytracer.render(scene, samples=first + more, **settings)
+    assert both.film.samples == whole.film.samples == first + more
+    np.testing.assert_array_equal(both.film.sums, whole.film.sums)
+
+
+def test_samples_of_all_kinds_in_two_goes(backend: str, kind: str) -> None:
+    scene, settings = KINDS[kind]
+    small = {"width": 33, "height": 21, "backend": backend}
+    two_goes(scene, 5, 7, **{k: v for k, v in settings.items() if k != "samples"} | small)
 
 
 @pytest.mark.parametrize("filter_name", ["point", "box", "tent", "gaussian"])
 @pytest.mark.parametrize(("first", "more"), [(1, 1), (3, 4), (5, 70)])
 def test_samples_in_two_goes(backend: str, first: int, more: int, filter_name: str) -> None:
-    scene = to_project(SCENE)
-    common: dict[str, Any] = {
-        "backend": backend,
-        "width": 33,
-        "height": 21,
-        "filter": filter_name,
-        "seed": 9,
-    }
-    start = raytracer.render(scene, samples=first, **common)
-    both = raytracer.render(scene, samples=more, first_sample=first, film=start.film, **common)
-    whole = raytracer.render(scene, samples=first + more, **common)
-    assert both.film.samples == whole.film.samples == first + more
-    np.testing.assert_array_equal(both.film.sums, whole.film.sums)
+    two_goes(SCENE, first, more, backend=backend, width=33, height=21, filter=filter_name, seed=9)
 
 
 def test_the_caller_keeps_its_floating_point_mode(backend: str) -> None:
     """Flushing tiny numbers to zero is the kernels' own business."""
-    shoot(SCENE, *SIZE, backend=backend)
+    shoot(backend=backend)
     tiny = np.array([1e-310])
     assert (tiny * 1.0)[0] > 0
 
 
-def test_twice_the_same(backend: str, pictures: Bench) -> None:
-    pictures.agree(
-        shoot(SCENE, *SIZE, backend=backend, **MANY), shoot(SCENE, *SIZE, backend=backend, **MANY)
-    )
-
-
 def test_seeds_differ_and_the_centre_of_a_pixel_has_none(backend: str) -> None:
-    a, b = (shoot(SCENE, *SIZE, backend=backend, **{**MANY, "seed": s}) for s in (1, 2))
+    a, b = (shoot(backend=backend, seed=seed) for seed in (1, 2))
     assert np.abs(a - b).max() > 0.01
-    a, b = (shoot(SCENE, *SIZE, backend=backend, seed=s) for s in (1, 2))
+    a, b = (shoot(backend=backend, samples=1, filter="point", seed=seed) for seed in (1, 2))
     np.testing.assert_array_equal(a, b)
 
 
 @pytest.mark.usefixtures("default_isa")
-class TestInstructionSets:
-    """Every instruction set that this machine has."""
-
-    def picture(self, isa: str, **settings: Any) -> NDArray[np.float32]:
-        """A picture by one instruction set."""
-        from raytracer import _core
-
-        if isa not in _core.isas():
-            pytest.skip(f"this machine has no {isa}")
+def test_instruction_sets(kind: str, pictures: Bench) -> None:
+    """The same bytes, but for the portable one: it has no fused multiply-add, so that an edge may
+    fall on the other side of a pixel's centre."""
+    films = {}
+    for isa in _core.isas():
         _core.use_isa(isa)
-        assert _core.isa() == isa
-        return shoot(SCENE, *SIZE, **settings)
-
-    @pytest.mark.parametrize("settings", [{}, MANY], ids=["centre", "filtered"])
-    def test_avx2_and_avx512_give_the_same_bits(
-        self, pictures: Bench, settings: dict[str, Any]
-    ) -> None:
-        a, b = (self.picture(isa, **settings) for isa in ("avx2", "avx512"))
-        pictures.agree(a, b, what="avx2 and avx512")
-
-    def test_portable_differs_by_rounding_only(self, pictures: Bench) -> None:
-        from raytracer import _core
-
-        best = self.picture(_core.isas()[0])
-        # Without fused multiply-add an edge may fall on the other side of a pixel's centre.
-        pictures.agree(best, self.picture("portable"), tolerance=1e-4, share=2e-3, mean=1e-4)
+        films[isa] = shoot(kind)
+    portable, best = films.pop("portable"), films.get(_core.isas()[0])
+    for film in films.values():
+        np.testing.assert_array_equal(film, best)
+    if best is not None:
+        share = 2e-3 if kind == "spheres" else 1e-2
+        pictures.agree(best, portable, tolerance=1e-3, share=share, mean=1e-2)

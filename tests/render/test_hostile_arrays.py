@@ -139,14 +139,6 @@ def test_what_does_not_fit_together_is_refused(change: Callable[[dict[str, Any]]
     np.testing.assert_array_equal(film.sums, before)
 
 
-@pytest.mark.parametrize("name", ["order", "color_id", "material_id"])
-def test_indices_are_checked_when_a_scene_is_made(name: str) -> None:
-    given = arrays()
-    given[name][COUNT // 2] = -1
-    with pytest.raises(ValueError, match=f"{name}: points behind"):
-        made(given)
-
-
 @pytest.mark.parametrize("name", ["nodes", "order", "color_id", "material_id", "large"])
 def test_indices_changed_after_the_check_change_nothing(name: str) -> None:
     given, first, second = arrays(), Film.blank(40, 24), Film.blank(40, 24)
@@ -176,11 +168,6 @@ def test_a_view_with_fewer_materials_than_the_spheres_ask_for_is_refused() -> No
     given["materials"], given["frame"]["scene"]["material_count"] = given["materials"][:1], 1
     with pytest.raises(ValueError, match="material_id: points behind"):
         scene.render(*(given[name] for name in OF_VIEW), Film.blank(40, 24).sums, 0, 1e9, 2)
-
-
-def test_a_scene_counts_its_bytes() -> None:
-    given = arrays()
-    assert made(given).nbytes == sum(given[name].nbytes for name in OF_SCENE)
 
 
 def test_a_scene_alive_at_the_end_of_the_process_is_not_complained_of() -> None:

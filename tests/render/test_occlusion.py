@@ -9,10 +9,8 @@ import pytest
 from numpy.typing import NDArray
 
 import raytracer
-from raytracer import Film, _core, pipeline
 from reference import RefScene, View, camera_rays, closest_hit, occluded
 from reference.scene import Array, unit
-from support.pictures import Bench
 from support.project import shoot, to_project
 from support.scenes import one_ball, random_scene
 
@@ -144,44 +142,6 @@ def test_direct_light_is_that_of_direct(backend: str) -> None:
 SCENE = random_scene(41, 300, mirror=True)
 SIZE = (97, 61)
 MANY: dict[str, Any] = {"samples": 3, "filter": "gaussian", "seed": 5, "ao_samples": 3} | AO
-
-
-def test_threads_tiles_and_crops_show_nowhere(pictures: Bench) -> None:
-    plain = shoot(SCENE, *SIZE, threads=1, **MANY)
-    before = _core.tile()
-    try:
-        for tile in (8, 32):
-            _core.set_tile(tile)
-            pictures.agree(plain, shoot(SCENE, *SIZE, threads=5, **MANY), what=f"tiles of {tile}")
-    finally:
-        _core.set_tile(before)
-    part = shoot(SCENE, *SIZE, crop=(31, 17, 83, 60), **MANY)
-    pictures.agree(plain[17:60, 31:83], part, what="crop")
-
-
-def test_instruction_sets_agree() -> None:
-    before = _core.isa()
-    try:
-        films = []
-        for isa in set(_core.isas()) - {"portable"}:  # it has no fused multiply-add
-            _core.use_isa(isa)
-            films.append(shoot(SCENE, *SIZE, **MANY))
-    finally:
-        _core.use_isa(before)
-    for film in films[1:]:
-        np.testing.assert_array_equal(film, films[0])
-
-
-def test_samples_in_two_goes(backend: str) -> None:
-    settings: dict[str, Any] = {"width": 33, "height": 21, "ao_samples": 2} | AO
-    with pipeline.prepare(to_project(SCENE), settings, backend=backend) as job:
-        films = [Film.blank(33, 21) for _ in range(2)]
-        for film, parts in zip(films, ((12,), (5, 7)), strict=True):
-            on_device = job.film(film)
-            for count in parts:
-                job.expose(on_device, count)
-            on_device.to_host()
-    np.testing.assert_array_equal(films[0].sums, films[1].sums)
 
 
 def test_large_spheres_occlude(backend: str) -> None:

@@ -151,14 +151,6 @@ def test_output_variables_show_what_is_at_least_half_opaque(backend: str) -> Non
     assert film.aovs["id"][24, 24] == 1
 
 
-def test_more_samples_are_the_samples_before_and_more(backend: str) -> None:
-    scene = scene_of(SphereSet([[0, 0, 0], [0.5, 0, 1]], 0.7, opacity=0.4), lights=None)
-    at_once = raytracer.render(scene, samples=9, backend=backend, **SIZE).film
-    first = raytracer.render(scene, samples=4, backend=backend, **SIZE).film
-    both = raytracer.render(scene, samples=5, backend=backend, film=first, **SIZE).film
-    np.testing.assert_array_equal(both.sums, at_once.sums)
-
-
 def test_the_ground_fades_into_the_background(backend: str) -> None:
     scene = scene_of(
         SphereSet([[0, 0, 0]], 1.0),

@@ -8,7 +8,6 @@ import pytest
 from reference import (
     Light,
     Material,
-    RefScene,
     View,
     camera_rays,
     check_hits,
@@ -18,7 +17,6 @@ from reference import (
     render,
     render_bounds,
 )
-from support.closed_forms import disc_mask, ellipse_area
 from support.scenes import KEY, id_colors, one_ball, random_scene, shown_ids
 
 
@@ -62,53 +60,6 @@ def test_a_ray_does_not_meet_the_surface_it_leaves() -> None:
         everywhere = np.full(1000, np.inf)
         assert not occluded(centers, radii, normal * radius, out, everywhere, skin).any()
         assert occluded(centers, radii, normal * radius, -out, everywhere, skin).all()
-
-
-@pytest.mark.parametrize("distance", [1.5, 3.0, 100.0, 10_000.0])
-def test_silhouette_of_a_sphere(distance: float) -> None:
-    fov = 2.6 * np.degrees(np.arcsin(1 / distance))
-    view = View((0, 0, distance), (0.1, 0.2, 0.0), vertical_fov=float(fov))
-    picture = render(one_ball(view), 96, 64)[..., 0]
-    np.testing.assert_array_equal(picture > 0, disc_mask(view, 96, 64, (0, 0, 0), 1.0))
-
-
-def test_area_of_an_off_axis_sphere_is_that_of_its_ellipse() -> None:
-    view = View((0, 0, 4), (1.5, 0.5, 0), vertical_fov=60.0)
-    covered = render(one_ball(view), 480, 320)[..., 0].sum()
-    half = np.tan(np.radians(30)) * 2 / 320
-    assert covered * half**2 == pytest.approx(ellipse_area(view, (0, 0, 0), 1.0), rel=2e-3)
-
-
-def test_lambert_and_the_highlight() -> None:
-    scene = one_ball(View((0, 0, 4), (0, 0, 0), vertical_fov=30.0)).but(
-        ambient=(0, 0, 0),
-        lights=(Light("directional", (0, 0, -1)),),
-        materials=(Material(diffuse=0.5, specular=0.25, shininess=10.0),),
-    )
-    picture = render(scene, 97, 97)[..., 0]
-    assert picture[48, 48] == pytest.approx(0.75)
-    assert picture.max() == picture[48, 48]
-
-
-def test_inverse_square_light() -> None:
-    ball = one_ball(View((0, 0, 4), (0, 0, 0), vertical_fov=1.0)).but(ambient=(0, 0, 0))
-    near = ball.but(lights=(Light("point", (0, 0, 3), intensity=1.0, inverse_square=True),))
-    assert render(near, 1, 1)[0, 0, 0] == pytest.approx(0.25)
-
-
-def test_a_mirror_shows_the_background_as_often_as_it_may() -> None:
-    facing = RefScene(
-        centers=np.array([[0, 0, -3.0], [0, 0, 3.0]]),
-        radii=np.ones(2),
-        view=View((0, 0, 0), (0, 0, -1), vertical_fov=0.001),
-        materials=(Material(diffuse=0.0, ambient=1.0, mirror=0.5),),
-        ambient=(1.0, 1.0, 1.0),
-    )
-    for depth in range(4):
-        # Each ball adds half of what is left: the last mirror is dropped.
-        assert render(facing, 1, 1, max_depth=depth)[0, 0, 0] == pytest.approx(
-            1 - 0.5 ** (depth + 1)
-        )
 
 
 def test_bounds_hold_their_own_centre_and_are_tight_away_from_edges() -> None:

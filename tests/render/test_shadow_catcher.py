@@ -215,14 +215,6 @@ def test_balls_are_lit_as_by_a_visible_ground(backend: str) -> None:
     assert np.array_equal(pictures[0][on_ball], pictures[1][on_ball])
 
 
-def test_two_goes_and_threads(backend: str) -> None:
-    sun = DirectionalLight((1, -1, 0), intensity=1.0, angle=20.0)
-    shown = scene(lights=(sun,))
-    one = shoot(shown, samples=5, integrator="ao", threads=1, backend=backend)
-    other = shoot(shown, samples=5, integrator="ao", threads=3, backend=backend)
-    assert np.array_equal(one, other)
-
-
 def test_files_and_options(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

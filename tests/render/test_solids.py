@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import raytracer
-from raytracer import CapsuleSet, ConeSet, EllipsoidSet, SphereSet, _core
+from raytracer import CapsuleSet, ConeSet, EllipsoidSet, SphereSet
 from raytracer.backends.cpu import CpuDevice
 from raytracer.buffers import build_bvh
 from raytracer.scene.packing.pack import pack
@@ -165,24 +165,6 @@ def test_first_hits_and_shadows_are_those_of_brute_force(backend: str) -> None:
     lit = np.where(blocked, 0, np.maximum(facing, 0))[:, None] * found["albedo"][hit]
     assert blocked[sure].any()
     assert np.abs(film.sums[..., :3][hit] - lit)[sure].max() < 2e-3
-
-
-def test_instruction_sets_and_threads_agree() -> None:
-    made = replace(scene(), materials={"default": raytracer.Material(mirror=0.4)})
-    best = _core.isa()
-    films = {}
-    try:
-        for isa in _core.isas():
-            _core.use_isa(isa)
-            films[isa] = render(made).film.sums.copy()
-    finally:
-        _core.use_isa(best)
-    portable = films.pop("portable")
-    for film in films.values():
-        assert film.tobytes() == next(iter(films.values())).tobytes()
-        assert (np.abs(film - portable) > 1e-3).mean() < 1e-2
-    parts = [render(made, crop=(x, 0, x + 48, 72)).film.sums for x in (0, 48)]
-    assert np.concatenate(parts, axis=1).tobytes() == films[best].tobytes()
 
 
 def one(form: str, **looks: Any) -> dict[str, Any]:

@@ -88,5 +88,4 @@ class CudaBands:
         return seconds
 
     def close(self) -> None:
-        """Release the memory; may be called twice."""
         self._memory.close()

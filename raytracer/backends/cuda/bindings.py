@@ -344,7 +344,6 @@ class Graph:
         _own(self, cu.cuGraphExecDestroy, self._ready)
 
     def launch(self) -> None:
-        """Queue one replay."""
         ask(cu.cuGraphLaunch, self._ready, self._stream)
 
 
@@ -364,7 +363,6 @@ class Launch:
         self._configuration = configuration(sizes, early, cluster)
 
     def queue(self, stream: Any) -> None:
-        """Queue it on a stream."""
         self._configuration.hStream = stream.handle
         ask(
             cu.cuLaunchKernelEx, self._configuration, self._function.handle,
@@ -406,7 +404,6 @@ def tensor_map(
     swizzle: int,
     promotion: int,
 ) -> bytes:
-    """Return the map of a matrix."""
     found = ask(
         cu.cuTensorMapEncodeTiled,
         cu.CUtensorMapDataType(kind),
@@ -433,7 +430,6 @@ class Texture:
         self._resource = ask(cu.cuGraphicsGLRegisterImage, texture, GL_TEXTURE_2D, int(flags))
 
     def fill(self, address: int, row_bytes: int, rows: int, stream: Any) -> None:
-        """Queue a copy from device memory."""
         ask(cu.cuGraphicsMapResources, 1, self._resource, stream.handle)
         try:
             copy = cu.CUDA_MEMCPY2D()

@@ -22,22 +22,15 @@ _LENGTH_BYTES = 8
 
 @dataclass(frozen=True)
 class CubinName:
-    """What a cubin is called.
+    """The parts of the name of a cubin."""
 
-    stem: operation and variant, for people. arch: "sm_90a".
-    source_key: digest of the sources, the flags and the architecture.
-    compiler_key: digest of the compiler's version and its environment; "" when there is none,
-        and then a cubin by any compiler will do.
-    """
-
-    stem: str
+    stem: str  # operation and variant, for people
     arch: str
-    source_key: str
-    compiler_key: str
+    source_key: str  # digest of the sources, the flags and the architecture
+    compiler_key: str  # digest of the compiler and its environment; "" takes any compiler's
 
     @property
     def file(self) -> str:
-        """The file's name."""
         return f"{self._prefix}{self.compiler_key}.cubin"
 
     @property
@@ -53,17 +46,12 @@ class CubinName:
 
 @dataclass(frozen=True)
 class Cubin:
-    """Machine code for one architecture.
-
-    code: what the driver loads. log: what the assembler said of registers and spills.
-    path: the file it was read from; None when it was compiled and could not be kept.
-    compiler: that made it, with its release.
-    """
+    """Machine code for one architecture."""
 
     code: bytes
-    log: str
-    path: Path | None = None
-    compiler: str = ""
+    log: str  # of the assembler, with registers and spills
+    path: Path | None = None  # None if it was compiled and could not be kept
+    compiler: str = ""  # with its release
 
 
 def cache_folder() -> Path:
@@ -81,10 +69,7 @@ def shipped_folders(root: Path) -> list[Path]:
 
 
 def find(name: CubinName, root: Path, shipped: bool = True) -> Cubin | None:
-    """The cubin of that name; None where none is sound.
-
-    root: the kernels folder. shipped: look among the shipped ones first, then in the cache.
-    """
+    """Return the cubin of that name, a shipped one or from the cache; None if none is sound."""
     for folder in shipped_folders(root) if shipped else []:
         for path in name.candidates(folder, any_compiler=True):
             if cubin := read(path, shipped=True):
@@ -119,10 +104,7 @@ def read(path: Path, shipped: bool = False) -> Cubin | None:
 
 
 def write(folder: Path, name: CubinName, cubin: Cubin) -> Path:
-    """Store a cubin under its name; whoever reads at the same time sees all of it or nothing.
-
-    Raises OSError.
-    """
+    """Store a cubin under its name, at once. Raises OSError."""
     folder.mkdir(parents=True, exist_ok=True)
     note = json.dumps({"log": cubin.log, "compiler": cubin.compiler}).encode()
     body = cubin.code + note + len(note).to_bytes(_LENGTH_BYTES, "little")

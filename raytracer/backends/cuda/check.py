@@ -93,7 +93,6 @@ def flatten(table: Table) -> list[int]:
 
 
 def check_supported(kernel: Kernel, arch: str) -> None:
-    """Refuse a kernel that cannot be compiled for an architecture, for example "sm_90a"."""
     if not kernel.admits(arch):
         needs = ", ".join(map(str, kernel.needs))
         raise BackendError(f"{kernel.place} needs {needs}; this GPU is {arch}")

@@ -1,9 +1,7 @@
 """From a .cu file to machine code for one architecture, through the cubin cache.
 
 nvcc compiles where there is one, else NVRTC; the production kernels have the same registers with
-both. nvcc is run directly, not through PyCUDA's `compile`: that function needs the driver library
-even to compile, so that neither a machine without a GPU nor the checks could use it; it runs the
-preprocessor to compute its key, and it hides what the assembler says of registers and spills.
+both. PyCUDA's `compile` would need the driver library, and hides the log of the assembler.
 """
 
 from __future__ import annotations
@@ -54,16 +52,13 @@ class NoCompilerError(BackendError):
 
 
 def architecture(capability: tuple[int, int]) -> str:
-    """The architecture to compile for: "sm_80"; "sm_90a" and "sm_100a" for their own instructions.
-
-    capability: major and minor compute capability of the device.
-    """
+    """Return the architecture of a compute capability, "sm_80", or "sm_90a" if it has its own."""
     major, minor = capability
     return f"sm_{major}{minor}{'a' if capability in ((9, 0), (10, 0)) else ''}"
 
 
 def runs_on(arch: str) -> list[str]:
-    """The architectures whose code runs on a device of `arch`, the best first.
+    """Return the architectures whose code runs on a device of `arch`, the best first.
 
     A device runs its own code, that of earlier devices with the same major capability without
     code of their own, and PTX, which the driver compiles.
@@ -75,19 +70,17 @@ def runs_on(arch: str) -> list[str]:
 
 
 def find_nvcc() -> Path | None:
-    """The compiler: $RAYTRACER_NVCC, on the PATH, or in the toolkit's folder; None if missing."""
-    if chosen := os.environ.get("RAYTRACER_NVCC"):
-        found = shutil.which(chosen)
-        return Path(found) if found else None
-    folders = [os.environ[name] for name in nvrtc.TOOLKITS if os.environ.get(name)]
-    for folder in [None, *(f"{folder}/bin" for folder in folders), "/usr/local/cuda/bin"]:
-        if found := shutil.which("nvcc", path=folder):
-            return Path(found)
+    """Return nvcc: $RAYTRACER_NVCC, on the PATH, or in the toolkit's folder; None if missing."""
+    name = os.environ.get("RAYTRACER_NVCC") or "nvcc"
+    folders = [os.environ[each] for each in nvrtc.TOOLKITS if os.environ.get(each)]
+    others = [*(f"{folder}/bin" for folder in folders), "/usr/local/cuda/bin"]
+    for folder in [None, *(others if name == "nvcc" else ())]:
+        if path := shutil.which(name, path=folder):
+            return Path(path)
     return None
 
 
 def nvcc_version(nvcc: Path) -> str:
-    """What `nvcc --version` prints; asked once for each change of the file."""
     return _version_of(nvcc, nvcc.stat().st_mtime_ns)
 
 
@@ -108,7 +101,6 @@ def version() -> str:
 
 
 def cuda_version() -> int:
-    """The major version of CUDA that the compiler in use belongs to; 0 of none."""
     found = re.search(r"(\d+)\.", version())
     return int(found[1]) if found else 0
 
@@ -116,15 +108,12 @@ def cuda_version() -> int:
 def _identity() -> tuple[str, ...]:
     """What the same kernel and options depend on; () without a compiler."""
     if nvcc := find_nvcc():
-        return nvcc_version(nvcc), *map(_variable, ENVIRONMENT)
+        return nvcc_version(nvcc), *(os.environ.get(name, "") for name in ENVIRONMENT)
     return nvrtc.identity() if version() else ()
 
 
 def flags(source: Path, root: Path, macros: Macros | None = None) -> tuple[str, ...]:
-    """The options for a kernel: every kernel's, those of its header, and the macros.
-
-    source: the .cu file. root: the kernels folder. macros: names and values for -D.
-    """
+    """Return the options for a kernel: every kernel's, those of its header, and the macros."""
     defined = (f"-D{name}={value}" for name, value in sorted((macros or {}).items()))
     return (*FLAGS, *flags_of(source, root), *defined)
 
@@ -132,11 +121,7 @@ def flags(source: Path, root: Path, macros: Macros | None = None) -> tuple[str, 
 def cubin_name(
     source: Path, arch: str, root: Path | None = None, macros: Macros | None = None
 ) -> CubinName:
-    """The name that covers everything a cubin is made from.
-
-    source: the .cu file. arch: "sm_90a". root: the kernels folder; the package's by default.
-    macros: what it is compiled with, by name.
-    """
+    """Return the name that covers everything a cubin is made from."""
     root = root or kernels_root()
     identity = _identity()
     return CubinName(
@@ -150,7 +135,6 @@ def cubin_name(
 def is_available(
     source: Path, arch: str, root: Path | None = None, macros: Macros | None = None
 ) -> bool:
-    """Whether machine code for `arch` is at hand or can be made."""
     return bool(version()) or is_at_hand(source, arch, root, macros)
 
 
@@ -169,14 +153,11 @@ def load(
     shipped: bool = True,
     macros: Macros | None = None,
 ) -> Cubin:
-    """The cubin of a kernel: shipped, cached, or compiled now and kept.
+    """Return the cubin of a kernel: shipped, cached, or compiled now and kept.
 
     source: the .cu file. arch: "sm_90a". root: the kernels folder; the package's by default.
-    notify: gets one line before a compilation; by default it goes to standard error.
+    notify: called with a line before a compilation; by default it goes to standard error.
     shipped: whether a cubin that came with the package will do.
-    macros: names and values of macros to compile with; other values, another cubin.
-    Raises CompileError with the compiler's message, NoCompilerError if there is neither cubin nor
-    compiler.
     """
     root = root or kernels_root()
     name = cubin_name(source, arch, root, macros)
@@ -203,8 +184,8 @@ def load(
 
 def _ready_made(source: Path, arch: str, root: Path, macros: Macros | None) -> Cubin | None:
     """Code that was compiled before and runs on a device of `arch`."""
-    found = (cubins.find(cubin_name(source, each, root, macros), root) for each in runs_on(arch))
-    return next(filter(None, found), None)
+    codes = (cubins.find(cubin_name(source, each, root, macros), root) for each in runs_on(arch))
+    return next(filter(None, codes), None)
 
 
 def compile_source(
@@ -224,7 +205,6 @@ def compile_source(
 
 
 def _by_nvcc(nvcc: Path, source: Path, arch: str, options: list[str]) -> tuple[bytes, str]:
-    """Machine code and log."""
     with tempfile.TemporaryDirectory(prefix="raytracer-") as folder:
         output = Path(folder, "kernel.cubin")
         kind = "-ptx" if arch.startswith("compute_") else "-cubin"
@@ -239,7 +219,6 @@ def _by_nvcc(nvcc: Path, source: Path, arch: str, options: list[str]) -> tuple[b
 
 
 def _by_nvrtc(source: Path, arch: str, options: list[str]) -> tuple[bytes, str]:
-    """Machine code and log."""
     try:
         known = [each for each in options if each != "-O3"]  # which is its default
         return nvrtc.compile_text(source.read_bytes(), str(source), arch, known)
@@ -248,7 +227,7 @@ def _by_nvrtc(source: Path, arch: str, options: list[str]) -> tuple[bytes, str]:
 
 
 def _steady(log: str) -> str:
-    """What the compiler said without the times it took: the same sources give the same file."""
+    """Return a log without the times of the compiler: the same sources give the same file."""
     return "\n".join(line for line in log.splitlines() if "Compile time" not in line)
 
 
@@ -261,10 +240,6 @@ def _explain(compiler: str, source: Path, arch: str, log: str) -> str:
     if "Cannot find compiler" in log or "Failed to preprocess host compiler" in log:
         return f"nvcc needs a C++ compiler and finds none: install g++ or set NVCC_CCBIN\n{log}"
     return f"{compiler} cannot compile {source.parent.name}/{source.name} for {arch}:\n{log}"
-
-
-def _variable(name: str) -> str:
-    return os.environ.get(name, "")
 
 
 def _to_stderr(line: str) -> None:

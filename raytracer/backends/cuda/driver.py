@@ -61,7 +61,6 @@ def chosen() -> str:
 
 @cache
 def label() -> str:
-    """Return name and version of the binding in use."""
     from importlib.metadata import PackageNotFoundError, version  # imports zipfile
 
     with suppress(PackageNotFoundError):

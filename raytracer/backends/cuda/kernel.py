@@ -72,7 +72,6 @@ def _cubin(kernel: Kernel, missing: tuple[str, ...], arch: str) -> tuple[Cubin, 
 
 
 def macros_without(missing: tuple[str, ...]) -> dict[str, str]:
-    """Return the macros of a kernel that is compiled without some features."""
     return dict.fromkeys(missing, "0")
 
 

@@ -60,17 +60,14 @@ class Picture:
 
     @property
     def tiles(self) -> int:
-        """Number of tiles; they are numbered by rows."""
         return self.tiles_x * -(-self.height // self.tile[1])
 
     @property
     def tile_pixels(self) -> int:
-        """Pixels of a complete tile."""
         return self.tile[0] * self.tile[1]
 
     @property
     def work(self) -> int:
-        """Pixels times samples, with complete tiles."""
         return self.tiles * self.tile_pixels * self.sample_count
 
 
@@ -85,7 +82,6 @@ class Piece:
 
     @property
     def tiles(self) -> int:
-        """Number of tiles."""
         return self.tile_end - self.tile_begin
 
     def arguments(self, arguments: NDArray[np.void]) -> bytes:

@@ -20,7 +20,6 @@ class DeviceMemory:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of device memory that are held."""
         return sum(self._sizes.values())
 
     def allocate(self, name: str, size: int) -> int:

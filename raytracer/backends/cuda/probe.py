@@ -13,11 +13,7 @@ from raytracer.errors import RaytracerError
 
 
 def why_not(device: int = 0) -> str | None:
-    """Return what a device lacks to run kernels and how to get it; None if it lacks nothing.
-
-    Driver and GPU are checked first, because no package can supply them, then the Python binding
-    and the kernels.
-    """
+    """Return what a device lacks to run kernels and how to get it; None if it lacks nothing."""
     return _driver_missing(device) or _binding_missing() or _kernels_missing(device)
 
 
@@ -38,7 +34,6 @@ def devices() -> list[dict[str, Any]]:
 
 
 def device_details(ordinal: int) -> dict[str, Any]:
-    """Return one entry of `devices`."""
     from raytracer.backends.cuda.compile import architecture
     from raytracer.backends.cuda.context import primary_context
 
