@@ -299,16 +299,11 @@ class Job:
             first: number of the first sample; by default it follows those on the film.
             aovs: output variables to put on the film.
             tone: exposure and curve of the picture; None takes those of the scene.
-            bits: 8 or 16 to develop the picture now, on the device; None develops it when it is
-                first used, on the host.
+            bits: as for `image`.
             keep_film: False leaves the sums on the device, without output variables, if the
                 picture is developed there and all pixels are finite.
             seconds: of rendering, after which the picture is done.
-            progress: called with the fraction of all frames; what it raises stops the render.
-            show: called with the unfinished picture, at most every few seconds.
-
-        Raises:
-            UserError: the film is of another picture, or samples cannot be numbered.
+            progress, show: as for `raytracer.render`.
         """
         self._overlay(on_device.host.crop)  # before rendering, for its errors
         if bits is not None:
@@ -398,19 +393,9 @@ class Job:
         *,
         first: int | None = None,
     ) -> float:
-        """Add samples to a film, and the metadata of this job.
+        """Add samples to a film, and the metadata of this job; return the seconds of the frame.
 
-        Args:
-            on_device: a film of `film`.
-            count: samples per pixel to add.
-            progress: called with the fraction done; what it raises stops the render.
-            first: number of the first sample; by default it follows those on the film.
-
-        Returns:
-            Seconds of the frame.
-
-        Raises:
-            UserError: the film is of another picture, or samples cannot be numbered.
+        first: number of the first sample; by default it follows those on the film.
         """
         film = on_device.host
         first = film.samples if first is None else first
@@ -455,11 +440,7 @@ class Job:
 
     @contextmanager
     def helped(self) -> Iterator[None]:
-        """Let the workers that `prepare` was told of render in the block, if any.
-
-        Raises:
-            UserError: there are no such workers.
-        """
+        """Let the workers of `prepare`, if any, render in the block."""
         workers, farm, backend = self.crew
         if workers is None and farm is None:
             yield
@@ -505,11 +486,8 @@ class Job:
     ) -> Image:
         """Return the picture of a film, with the metadata of this job.
 
-        Args:
-            on_device: a film of `film`.
-            settings: exposure and tone curve; None takes those of the scene.
-            bits: 8 or 16 to develop now, on the device, and leave the sums there until `to_host`;
-                None copies the sums to the host and develops when the picture is first used.
+        bits: 8 or 16 to develop now, on the device, and leave the sums there until `to_host`; None
+            copies the sums to the host and develops when the picture is first used.
         """
         film = on_device.host if bits else on_device.to_host()
         about = self.about | samples_about(film) | {"crop": list(film.crop)}
