@@ -81,8 +81,11 @@ def test_every_public_name_is_importable() -> None:
         assert getattr(raytracer, name) is not None
     assert set(raytracer.__all__) <= set(dir(raytracer))
     assert raytracer.__all__ == sorted(raytracer.__all__)
+    stub = ast.parse((PACKAGE / "__init__.pyi").read_text(encoding="utf-8"))
+    imports = [n for n in stub.body if isinstance(n, ast.ImportFrom) and n.module != "typing"]
+    assert sorted(alias.name for node in imports for alias in node.names) == raytracer.__all__
     with pytest.raises(AttributeError, match="no_such_name"):
-        raytracer.no_such_name  # noqa: B018
+        raytracer.no_such_name  # type: ignore[attr-defined]  # noqa: B018
 
 
 def test_sources_without_the_extension_say_what_to_do(tmp_path: Path) -> None:

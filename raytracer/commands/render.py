@@ -39,7 +39,6 @@ from raytracer.commands.options import (
 )
 from raytracer.commands.report import file_size, print_json, print_lines, print_warnings
 from raytracer.errors import UserError, counted, escaped
-from raytracer.film.aovs import AOVS, channels, check_aovs
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.memory import Output
 from raytracer.progress import ProgressBar, StageLine
@@ -253,6 +252,7 @@ def run(call: Call, outputs: OutputSet) -> None:
     """Render, write the files, none of which is read, and print a summary."""
     from raytracer.commands.picture import OPTIONS, check_target, record, warn_of_non_finite, write
     from raytracer.film import film_file
+    from raytracer.film.aovs import AOVS, channels, check_aovs
     from raytracer.film.film import Film
     from raytracer.pipeline import film_for
 

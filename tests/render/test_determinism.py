@@ -55,7 +55,7 @@ def shoot(kind: str = "spheres", **changes: Any) -> NDArray[np.float32]:
     """The sums of a picture; of the spheres through the centres of pixels with samples=None."""
     scene, settings = KINDS[kind]
     size = {"width": SIZE[0], "height": SIZE[1]}
-    options = {"backend": "cpu", "threads": 2} | size | settings | changes
+    options: dict[str, Any] = {"backend": "cpu", "threads": 2} | size | settings | changes
     return np.asarray(raytracer.render(scene, **options).film.sums)
 
 
@@ -96,7 +96,7 @@ def two_goes(scene: raytracer.Scene, first: int, more: int, **settings: Any) -> 
 
 def test_samples_of_all_kinds_in_two_goes(backend: str, kind: str) -> None:
     scene, settings = KINDS[kind]
-    small = {"width": 33, "height": 21, "backend": backend}
+    small: dict[str, Any] = {"width": 33, "height": 21, "backend": backend}
     two_goes(scene, 5, 7, **{k: v for k, v in settings.items() if k != "samples"} | small)
 
 
