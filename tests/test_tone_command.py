@@ -269,29 +269,6 @@ def test_a_film_of_a_noise_level_is_resumed_with_a_lower_one(
     assert record["samples"] >= record["samples_mean"] > record["samples_fewest"]
 
 
-def test_a_film_of_a_noise_level_is_denoised_later(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The denoiser gets the means, whatever the samples of pixels, and makes the same picture."""
-    from raytracer.film import denoise
-
-    seen: list[Any] = []
-
-    def filtered(color: Any, guides: Any, **_: Any) -> Any:
-        seen.append((color.copy(), guides))
-        return color
-
-    monkeypatch.setattr(denoise, "filtered", filtered)
-    monkeypatch.setattr(denoise, "require_denoiser", lambda: None)
-    film = noisy_film("0.1", "noisy.npz", "--aov", "denoising_albedo,denoising_normal")
-    assert film.counts is not None
-    run("tone", "noisy.npz", "--denoise", "-o", "clean.png")
-    run("tone", "noisy.npz", "-o", "plain.png")
-    color, guides = seen[0]
-    np.testing.assert_allclose(color, film.mean()[..., :3], rtol=1e-6, atol=1e-7)
-    assert guides[0].shape == color.shape
-    shown = [np.asarray(Pillow.open(f"{name}.png")).astype(int) for name in ("clean", "plain")]
-    assert abs(shown[0] - shown[1]).max() <= 1  # the filter changes nothing
-
-
 def test_a_scene_has_its_own_exposure_and_tone_curve(capsys: pytest.CaptureFixture[str]) -> None:
     own = '[tone]\nexposure = "auto"\ntone = "agx"\nbloom = 0.2\nmeter_range = [5, 90.5]\n'
     Path("own.toml").write_text(SCENE.replace("[background]", own + "[background]"))

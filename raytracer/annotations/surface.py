@@ -23,6 +23,7 @@ FirstHits = Callable[["View"], "NDArray[np.void]"]
 
 STRIP = 32 * MIB  # bytes of the first hits of a strip
 FINEST, COARSEST = 4, 2  # maximum and minimum of rays per pixel and axis
+EXTENT_RAYS = 256  # maximum number of rays along a side of the picture for its range of depths
 SMALL = 1 << 19
 """Pixels of a picture up to which there are most rays; a picture 16 times as large has one less."""
 
@@ -95,14 +96,9 @@ def strips(
         yield Strip(top, bottom, fine, numbers, depth, left, above, inner)
 
 
-def extent(
-    first_hits: FirstHits, view: View, projection: Projection, side: int = 256
-) -> tuple[float, float]:
-    """Return the minimum and maximum depth seen in the whole picture, render space; else 0 and 1.
-
-    side: maximum number of rays along a side of the picture.
-    """
-    factor = min(side / max(view.size), 1.0)
+def extent(first_hits: FirstHits, view: View, projection: Projection) -> tuple[float, float]:
+    """Return the minimum and maximum depth in the whole picture, render space; else 0 and 1."""
+    factor = min(EXTENT_RAYS / max(view.size), 1.0)
     width, height = (max(round(length * factor), 1) for length in view.size)
     small = view.with_size(width, height)
     near, far = np.inf, -np.inf

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -20,10 +22,14 @@ RAISED = 0.42  # height of the baseline of an exponent above that of the text, i
 LOWERED = -0.15  # the same of an index
 SMALL = 0.68  # size of exponents and indices, in font sizes of the text
 
-_RAISED = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿ", "0123456789+−=()n", strict=True))
-_LOWERED = dict(zip("₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎", "0123456789+−=()", strict=True))
-
-
+_STYLED = {
+    letter: (plain, SMALL, rise)
+    for letters, plains, rise in (
+        ("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿ", "0123456789+−=()n", RAISED),
+        ("₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎", "0123456789+−=()", LOWERED),
+    )
+    for letter, plain in zip(letters, plains, strict=True)
+}
 _EXPONENT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -73,36 +79,22 @@ def typeset(number: str) -> str:
 
 def width(text: str, size: float) -> float:
     """Return the width of a line in pixels; size: of the font in pixels per em."""
-    return max((run.x + font(size * run.scale).getlength(run.text) for run in runs(text, size)),
-               default=0.0)  # fmt: skip
+    laid = runs(text, size)
+    return laid[-1].x + font(size * laid[-1].scale).getlength(laid[-1].text) if laid else 0.0
 
 
 def missing(text: str) -> str:
     """Return the letters of a text that the font does not have."""
-    blank = font(32.0).getmask("\uffff")
     letters = {letter for part, *_ in _parts(text) for letter in part if not letter.isspace()}
+    blank, *masks = (font(32.0).getmask(letter) for letter in ["\uffff", *sorted(letters)])
+    pairs = zip(sorted(letters), masks, strict=True)
     return "".join(
-        sorted(
-            letter
-            for letter in letters
-            if (mask := font(32.0).getmask(letter)).size == blank.size
-            and bytes(mask) == bytes(blank)
-        )
+        letter for letter, mask in pairs if (mask.size, bytes(mask)) == (blank.size, bytes(blank))
     )
 
 
 def _parts(text: str) -> Iterator[tuple[str, float, float]]:
     """Yield the letters of a line in parts, with the scale and the rise of each."""
-    part, now = "", (1.0, 0.0)
-    for letter in text:
-        style = (1.0, 0.0)
-        if letter in _RAISED:
-            letter, style = _RAISED[letter], (SMALL, RAISED)
-        elif letter in _LOWERED:
-            letter, style = _LOWERED[letter], (SMALL, LOWERED)
-        if style != now and part:
-            yield part, *now
-            part = ""
-        part, now = part + letter, style
-    if part:
-        yield part, *now
+    styled = (_STYLED.get(letter, (letter, 1.0, 0.0)) for letter in text)
+    for (scale, rise), group in groupby(styled, itemgetter(1, 2)):
+        yield "".join(letter for letter, *_ in group), scale, rise

@@ -106,14 +106,9 @@ def _add_text(axes: Any, text: Text, point: float, order: int) -> None:
 
     start = -text.anchor * width(text.text, text.size)
     for run in runs(text.text, text.size):
-        along, across = start + run.x, -run.rise * text.size
-        place = text.x + along, text.y + across
-        if text.upright:
-            place = text.x + across, text.y - along
+        place = text.x + start + run.x, text.y - run.rise * text.size
         options = {
             "fontproperties": FontProperties(fname=str(FONT), size=text.size * run.scale / point),
-            "rotation": 90 if text.upright else 0,
-            "rotation_mode": "anchor",
             "ha": "left",
             "va": "baseline",
             "zorder": order,

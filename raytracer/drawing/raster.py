@@ -119,10 +119,7 @@ def _extent(shape: Shape, margin: float) -> Box:
         return Box.around([shape.center], margin + shape.radius)
     long, size = text_width(shape.text, shape.size), shape.size
     along, above, below = -shape.anchor * long, ASCENT * size, DESCENT * size
-    if shape.upright:
-        ends = [(shape.x - above, shape.y - along), (shape.x + below, shape.y - along - long)]
-    else:
-        ends = [(shape.x + along, shape.y - above), (shape.x + along + long, shape.y + below)]
+    ends = [(shape.x + along, shape.y - above), (shape.x + along + long, shape.y + below)]
     return Box.around(ends, margin)
 
 
@@ -214,26 +211,18 @@ def _draw_text(text: Text, pixels: Pixels, frame: Box) -> None:
     if not laid:
         return
     width, pad = text_width(text.text, text.size), ceil(text.size)
-    # Along the text, from its start, and across it, from its baseline, to the picture.
-    start = (text.y if text.upright else text.x) + (1 if text.upright else -1) * text.anchor * width
-    base, raised = (text.x if text.upright else text.y), ceil(0.2 * text.size)
-    long, high = ceil(width) + 2 * pad, 2 * pad + ceil(0.5 * text.size)
-    across = floor(base) - pad - raised
-    if text.upright:
-        y0 = ceil(start) - long + pad
-        box, shift = Box(across, y0, across + high, y0 + long), ceil(start) - start
-    else:
-        x0 = floor(start) - pad
-        box, shift = Box(x0, across, x0 + long, across + high), start - floor(start)
+    start, raised = text.x - text.anchor * width, ceil(0.2 * text.size)
+    x0, y0 = floor(start) - pad, floor(text.y) - pad - raised
+    size = ceil(width) + 2 * pad, 2 * pad + ceil(0.5 * text.size)
+    box = Box(x0, y0, x0 + size[0], y0 + size[1])
     inner = box.within(frame)
     if inner.empty:
         return
+    at = pad + start - floor(start), pad + text.y - floor(text.y) + raised
     rim = max(round(HALO * text.size), 1)
     for stroke, color in ((rim, text.halo), (0, text.color)):
         if color is not None:
-            at = pad + shift, pad + base - floor(base) + raised
-            mask = _letters(laid, text.size, (long, high), at, stroke)
-            mask = np.rot90(mask) if text.upright else mask
+            mask = _letters(laid, text.size, size, at, stroke)
             mix(inner.part_of(pixels, frame), inner.part_of(mask, box), color)
 
 

@@ -80,7 +80,6 @@ class Text:
     color: RGB
     anchor: float = 0.0  # part of the width that is left of x: 0 starts there, 1 ends there
     halo: RGB | None = None  # colour of the rim around the letters
-    upright: bool = False  # whether it runs from the bottom to the top
 
 
 Shape = Line | Polygon | Disk | Cells | Text

@@ -80,7 +80,7 @@ def _cells(cells: Cells) -> str:
 def _texts(text: Text) -> Iterator[str]:
     """Yield a text, in a part for each change of size and baseline."""
     start = -text.anchor * width(text.text, text.size)
-    place = f"translate({text.x:.3f} {text.y:.3f})" + (" rotate(-90)" if text.upright else "")
+    place = f"translate({text.x:.3f} {text.y:.3f})"
     rim = ""
     if text.halo is not None:
         stroke = 2.0 * HALO * text.size

@@ -15,7 +15,7 @@ import stat
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from io import BufferedReader
+from io import BufferedReader, TextIOWrapper
 from pathlib import Path
 from typing import IO, Any, TypeGuard
 
@@ -84,22 +84,19 @@ class OpenFile:
             DataFileError: a line is longer than `LINE_BYTES`, or not UTF-8.
         """
         self.file.seek(0)
+        text = TextIOWrapper(self.file, "utf-8-sig", "surrogateescape", newline="")
         lines: list[str] = []
-        rest = b""
-        while len(lines) < count:
-            end = _line_end(rest)
-            if end == 0 and len(rest) <= LINE_BYTES and (more := self.file.read(_WINDOW)):
-                rest += more
-                continue
-            if end == 0 and len(rest) > LINE_BYTES:
-                raise self.too_long(len(lines) + 1)
-            line, rest = (rest[:end], rest[end:]) if end else (rest, b"")
-            if not lines:
-                line = line.removeprefix(b"\xef\xbb\xbf")
-            try:
-                lines.append(line.decode("utf-8"))
-            except UnicodeDecodeError:
-                raise self.not_text(len(lines) + 1) from None
+        try:
+            while len(lines) < count:
+                line = text.readline(LINE_BYTES + 1)
+                if len(line) > LINE_BYTES:
+                    raise self.too_long(len(lines) + 1)
+                line.encode()
+                lines.append(line)
+        except UnicodeEncodeError:  # of bytes that were escaped
+            raise self.not_text(len(lines) + 1) from None
+        finally:
+            text.detach()
         return lines
 
     def require_short_lines(self) -> None:
@@ -398,20 +395,6 @@ def _first_line(problem: Exception) -> str:
     return shown(lines[0], 160) if lines else type(problem).__name__
 
 
-def memory_share(bytes_per_byte: int, least: int = 1 << 20) -> int:
-    """Return the maximum size of a file that takes so many bytes of memory for each of its own.
-
-    least: size that is always allowed.
-    """
-    available = available_memory()
-    return max((available or 4 << 30) // bytes_per_byte, least)
-
-
-def _line_end(text: bytes) -> int:
-    """Return the length of the first line with its end; 0 if the end is not known yet."""
-    line_feed, carriage_return = text.find(b"\n"), text.find(b"\r")
-    if carriage_return == -1 or -1 < line_feed < carriage_return:
-        return line_feed + 1
-    if carriage_return + 1 == len(text):
-        return 0  # a line feed may follow
-    return carriage_return + (2 if text[carriage_return + 1] == ord("\n") else 1)
+def memory_share(bytes_per_byte: int) -> int:
+    """Return the maximum size of a file that takes so many bytes of memory for each of its own."""
+    return max((available_memory() or 4 << 30) // bytes_per_byte, 1 << 20)

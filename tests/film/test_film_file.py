@@ -86,16 +86,6 @@ def test_everything_comes_back(tmp_path: Path, suffix: str) -> None:
     assert [path.name for path in tmp_path.iterdir()] == [f"a{suffix}"]
 
 
-@pytest.mark.parametrize("suffix", FORMATS)
-def test_a_resumed_film_is_one_long_run(tmp_path: Path, suffix: str) -> None:
-    first = raytracer.render(scene(), backend="cpu", samples=3)
-    loaded = Film.load(first.film.save(tmp_path / f"a{suffix}"))
-    both = raytracer.render(scene(), backend="cpu", samples=4, film=loaded)
-    whole = raytracer.render(scene(), backend="cpu", samples=7)
-    assert both.film.samples == 7
-    assert both.film.sums.tobytes() == whole.film.sums.tobytes()
-
-
 def test_a_film_of_another_picture_is_refused() -> None:
     film = raytracer.render(scene(), backend="cpu", samples=1).film
     with pytest.raises(UserError, match="seed is 0 there and 5 here"):
