@@ -330,15 +330,10 @@ class _Job:
         self, animation: Animation, renderer: Renderer, shots: list[Shot], bits: int | None
     ) -> Generator[Callable[[], None]]:
         """Render shots in this process, and yield what writes each."""
-
-        def write(shot: Shot, image: Image, exposure: float | None) -> None:
-            self.keep(shot, image, exposure)
-            renderer.release(image)
-
         animation.seconds = renderer.seconds
         with closing(renderer.images(shots, bits)) as images:
             for shot, image in images:
-                yield partial(write, shot, image, renderer.exposure)
+                yield partial(self.keep, shot, image, renderer.exposure)
 
     def _by_crew(
         self, animation: Animation, renderer: Renderer, shots: list[Shot], bits: int | None

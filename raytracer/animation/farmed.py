@@ -85,7 +85,6 @@ class ShotWorker:
             frames.save(shot.index, image, renderer.exposure)
             data = None if self.is_shared else frames.path(shot.index).read_bytes()
         metadata = image.metadata if shot.index == 0 else {}
-        renderer.release(image)
         return Rendered(data, renderer.seconds[-1], renderer.exposure, metadata, warnings)
 
     def _is_written(self, shot: Shot) -> bool:

@@ -121,7 +121,6 @@ class Renderer:
         self.plan = plan
         self.exposure = exposure
         self.hashed = hashed
-        self._spare: list[Film] = []
         self.seconds: list[float] = []
         self._device: Device | None = None
         self._job: Job | None = None  # of the frame that was read last
@@ -370,27 +369,12 @@ class Renderer:
         moving = self.plan.settings.grain == "moving"
         return (self.settings.seed + moving * shot.index) % (LARGEST_SEED + 1)
 
-    def release(self, image: Image) -> None:
-        """Use the memory of a picture that nobody looks at any more for a later shot."""
-        if image.film.sums.size:
-            self._spare.append(image.film)
-
-    def _blank(self, settings: RenderSettings) -> Film:
-        """Return a film without samples, in memory that was used: the system's takes longer."""
-        blank = (settings.height, settings.width, 4)
-        while self._spare:
-            sums = self._spare.pop().sums
-            if sums.shape == blank:
-                sums.fill(0.0)
-                return Film(sums, 0, 0, 0, settings.width, settings.height)
-        return Film.blank(settings.width, settings.height)
-
     def _render(self, job: Job, bits: int | None) -> Image:
         """Render a shot, with the exposure of the first one."""
         settings: RenderSettings = job.settings
         if not job.device.has_own_memory:
             bits = None  # the thread that uses the picture develops it
-        with job.film(self._blank(settings)) as on_device:
+        with job.film(Film.blank(settings.width, settings.height)) as on_device:
             tone = self.tone
             stops = self.exposure
             if tone.automatic and stops is None:
