@@ -66,13 +66,6 @@ def test_bins_are_those_of_numpy() -> None:
     assert bins.sum() == 301 * 201
 
 
-def test_edges_are_eighths_of_a_stop() -> None:
-    assert edges()[0] == 2.0**-16
-    assert edges()[-1] == 2.0**15
-    assert (edges()[::8] == 2.0 ** np.arange(-16, 16)).all()
-    assert np.allclose(np.diff(edges().reshape(-1)[:9]), 2.0**-19)
-
-
 def test_clipped_and_black_are_those_of_the_picture() -> None:
     film = grey([0.0, 1e-5, 0.5, 0.999, 1.0, 1.5, 80.0, 0.25])
     found = film.statistics()
