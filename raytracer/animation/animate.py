@@ -30,11 +30,10 @@ from raytracer.animation.movie import (
 from raytracer.animation.shots import Plan, Renderer, Shot
 from raytracer.errors import OutputError, UserError, shown, suggestion
 from raytracer.farm.choice import check_crew, crew_of
-from raytracer.farm.crew import Crew
 from raytracer.fields import definitions
 from raytracer.files import output
 from raytracer.files.access import is_path, path_of
-from raytracer.film import film_file, png
+from raytracer.film import png
 from raytracer.film.image import Image
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.scene.animation import AnimationSettings
@@ -43,12 +42,12 @@ from raytracer.scene.coloring.style import StyleSettings
 from raytracer.scene.source import Source
 from raytracer.scene.view_settings import ViewSettings
 from raytracer.settings import RenderSettings
-from raytracer.trajectory.source import FrameSource, chosen_frames, frames_of
-from raytracer.trajectory.tracks import TrackedSource
+from raytracer.trajectory.source import chosen_frames, frames_of
 from raytracer.warning import warn
 
 if TYPE_CHECKING:
     from raytracer.animation.farmed import Rendered
+    from raytracer.farm.crew import Crew
 
 STILL_SECONDS = 6.0
 """Seconds of the animation of a scene that stands still, where nothing says how long it is."""
@@ -70,35 +69,11 @@ class Animation:
     >>> for image in raytracer.animate("trajectory.gsd"):
     ...     print(image.statistics.covered)
     >>> raytracer.animate("scene.toml", turntable="8s").save("movie.mp4")
-
-    Args:
-        source: the frames that are read.
-        settings: of the animation.
-        overrides: settings of view and render by name; None keeps the scene's.
-        tone: exposure and curve.
-        backend: by name.
-        threads: on the CPU.
-        annotations: what is drawn over the pictures.
     """
 
-    def __init__(
-        self,
-        source: FrameSource,
-        settings: AnimationSettings,
-        overrides: dict[str, Any],
-        tone: ToneSettings | Mapping[str, Any] | None = None,
-        backend: str = "auto",
-        threads: int = 0,
-        annotations: Annotations | Mapping[str, Any] | None = None,
-    ) -> None:
-        self.settings = settings
-        frames = chosen_frames(settings.frames, source.count, source.name)
-        if settings.smoothing > 1 or settings.unwrap:
-            source = TrackedSource(source, frames, settings.smoothing, settings.unwrap)
-        shots, duration = _shots(frames, settings, source.name)
-        self._plan = Plan(
-            source, shots, settings, overrides, tone, backend, threads, duration, annotations
-        )
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self.settings = plan.settings
         self.seconds: list[float] = []
 
     def __len__(self) -> int:
@@ -220,9 +195,15 @@ def animate(
         name: value for name, value in settings.items() if name in animated and value is not None
     }
     overrides = {name: value for name, value in settings.items() if name in known}
-    base = source.animation or AnimationSettings()
+    moves = replace(source.animation or AnimationSettings(), **changes)
+    frames = chosen_frames(moves.frames, source.count, source.name)
+    if moves.smoothing > 1 or moves.unwrap:
+        from raytracer.trajectory.tracks import TrackedSource
+
+        source = TrackedSource(source, frames, moves.smoothing, moves.unwrap)
+    shots, duration = _shots(frames, moves, source.name)
     return Animation(
-        source, replace(base, **changes), overrides, tone, backend, threads, annotations
+        Plan(source, shots, moves, overrides, tone, backend, threads, duration, annotations)
     )
 
 
@@ -458,6 +439,8 @@ class _Pictures(_Job):
         except OSError as error:
             raise OutputError(f"{target.parent}: cannot be made ({error.strerror})") from None
         if suffix == ".exr":
+            from raytracer.film import film_file
+
             film_file.check_target(target.with_name("0.exr"), False)
         self.frames = NumberedPictures(target, self.digest, len(plan.shots))
         output.check_file(self.frames.path(0))

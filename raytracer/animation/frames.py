@@ -11,6 +11,7 @@ import re
 import shutil
 import zipfile
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from contextlib import suppress
 from copy import copy
 from math import isnan, nan
@@ -23,7 +24,7 @@ from numpy.typing import NDArray
 from raytracer.animation.movie import Pixels, no_transparency
 from raytracer.errors import OutputError, UserError
 from raytracer.files import output
-from raytracer.film import film_file, png
+from raytracer.film import png
 from raytracer.film.image import Image
 
 NUMBER = re.compile(r"#+|%0?(\d*)d")
@@ -206,7 +207,11 @@ class NumberedPictures(FrameFiles):
         path = self.path(index)
         if not path.is_file():
             return {}
-        read = film_file.read_metadata if self.is_film else png.read_metadata
+        read: Callable[..., dict[str, Any] | None] = png.read_metadata
+        if self.is_film:
+            from raytracer.film import film_file
+
+            read = film_file.read_metadata
         try:
             about = (read(path, is_input=False) or {}).get("animation")
         except UserError:

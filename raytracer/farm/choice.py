@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from raytracer.arguments import as_text, whole
 from raytracer.errors import UserError, shown_value
-from raytracer.farm.crew import Crew
-from raytracer.farm.local import LocalCrew, places
+
+if TYPE_CHECKING:
+    from raytracer.farm.crew import Crew
 
 ADDRESS = re.compile(r"(tcp|tls|wss?)://([\w.-]+|\[[0-9a-fA-F:.%\w]+\]):[0-9]{1,5}(/\S*)?")
 """An address of a scheduler: host and port."""
@@ -44,6 +46,8 @@ def crew_of(workers: int | None, farm: str | None, backend: str, threads: int) -
     """
     check_crew(workers, farm)
     if farm is None:
+        from raytracer.farm.local import LocalCrew, places
+
         return LocalCrew(places(int(workers or 1), backend, threads))
     from raytracer.farm.cluster import ClusterCrew
 

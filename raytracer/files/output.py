@@ -168,11 +168,10 @@ def check_file(path: str | Path, replaces: str | Path | None = None) -> Path:
 
 def require_space(path: str | Path, size: int) -> None:
     """Refuse a file of `size` bytes for which its disk has no room. Raises OutputError."""
-    try:
+    free = size
+    with suppress(OSError):  # writing reports the error
         disk = os.statvfs(Path(os.path.realpath(path)).parent)
-    except OSError:
-        return  # writing reports the error
-    free = disk.f_bavail * disk.f_frsize
+        free = disk.f_bavail * disk.f_frsize
     if size > free:
         from raytracer.memory import size_text
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,12 +23,11 @@ from raytracer.files.access import (
     printed,
     reading,
 )
+from raytracer.files.npz import Archive
+from raytracer.film import exr_header
 from raytracer.film.aovs import AOVS, INTEGERS, channels
 from raytracer.film.film import Backdrop, Film
 from raytracer.memory import require_room, size_text
-
-if TYPE_CHECKING:
-    from raytracer.files.npz import Archive
 
 FORMATS = (1, 2, 3)
 """3: as 2 or 1, by whether there is a backdrop, with the samples of each pixel.
@@ -116,8 +115,6 @@ def load(path: str | Path, aovs: Sequence[str] | None = None) -> Film:
 
     Output variables of an `.npz` that are not named are not read; OpenEXR reads all of a file.
     """
-    from raytracer.film import exr_header
-
     path = path_of(path)
     check_source(path)
     with opened(path, standard_input=True) as file:
@@ -138,9 +135,6 @@ def read_metadata(path: str | Path, is_input: bool = True) -> dict[str, Any]:
     Raises:
         UserError: it cannot be read, or OpenEXR is not installed.
     """
-    from raytracer.files.npz import Archive
-    from raytracer.film import exr_header
-
     about: Any
     with opened(path, error=DataFileError, is_input=is_input) as file:
         if file.path.suffix.lower() == ".npz":
@@ -243,8 +237,6 @@ def _require_aovs(film: Film) -> None:
 
 
 def _read_npz(file: OpenFile, names: Sequence[str]) -> Film:
-    from raytracer.files.npz import Archive
-
     with Archive(file) as archive:
         if not _is_film(archive):
             listed = ", ".join(shown(name) for name in list(archive.members)[:5])
@@ -323,8 +315,6 @@ def _save_exr(film: Film, about: str, path: Path, half: bool, batch: output.Batc
 
 
 def _read_exr(file: OpenFile, names: Sequence[str]) -> Film:
-    from raytracer.film import exr_header
-
     source = file.source
     exr = _require_openexr(file.path)
     header = exr_header.check(file)

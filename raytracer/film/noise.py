@@ -84,16 +84,6 @@ def noise_of(film: Film, earlier: NDArray[np.float32], samples: int | NDArray[np
     return sqrt(total / max(channels, 1))
 
 
-def error_of(film: Film, truth: Film) -> float:
-    """Return the noise of a film beside one with far more samples, which `noise_of` estimates."""
-    use = _shown(truth.sums) & _shown(film.sums)
-    means = [each.mean()[use, :3].astype(np.float64) for each in (film, truth)]
-    light = mean_light(truth.sums, truth.pixel_counts())
-    if light <= 0 or not use.any():
-        return 0.0
-    return sqrt(float(np.square(graded(means[0] / light) - graded(means[1] / light)).mean()))
-
-
 def _shown(sums: NDArray[np.float32]) -> NDArray[np.bool_]:
     """Return the pixels that count: they are finite, and a sphere was hit."""
     shown: NDArray[np.bool_] = (sums[..., 3] > 0) & np.isfinite(sums).all(axis=-1)

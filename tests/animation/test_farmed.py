@@ -82,7 +82,7 @@ def _crews_seen(patch: pytest.MonkeyPatch) -> list[LocalCrew]:
             super().__init__(*arguments)
             made.append(self)
 
-    patch.setattr("raytracer.farm.choice.LocalCrew", Seen)
+    patch.setattr("raytracer.farm.local.LocalCrew", Seen)
     return made
 
 
@@ -140,7 +140,7 @@ class _HereCrew(crews.Crew):
 
 @pytest.fixture
 def here(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("raytracer.farm.choice.LocalCrew", lambda places: _HereCrew())
+    monkeypatch.setattr("raytracer.farm.local.LocalCrew", lambda places: _HereCrew())
 
 
 @pytest.mark.usefixtures("here")
