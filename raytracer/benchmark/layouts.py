@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from raytracer.benchmark import binary_tree
 from raytracer.buffers import Bvh
 from raytracer.errors import UserError, suggestion
 from raytracer.layout import code
@@ -78,16 +77,10 @@ def _aos(buffers: SceneBuffers, tree: Bvh) -> Bvh:
     return replace(_list(buffers, tree), spheres=records)
 
 
-def _binary(buffers: SceneBuffers, tree: Bvh) -> Bvh:
-    """A binary tree of float boxes; spheres and order in its leaf order."""
-    return binary_tree.build(tree, len(buffers.large))
-
-
 LAYOUTS: dict[str, Callable[[SceneBuffers, Bvh], Bvh]] = {
     "": _wide,
     SOLIDS: _solids,
     "list": _list,
     "soa": _soa,
     "aos": _aos,
-    "binary": _binary,
 }

@@ -1,7 +1,7 @@
 """Implementations of operations by libraries, on the stream of the bench.
 
-PyTorch receives copies of the inputs as tensors. CUB, compiled from the headers of the toolkit, and
-cuBLASLt use the arrays of the bench.
+PyTorch receives copies of the inputs as tensors. CUB, compiled from the headers of the toolkit,
+uses the arrays of the bench.
 """
 
 from __future__ import annotations
@@ -39,10 +39,6 @@ def prepare(
     """
     if peer.package == "cub":
         return _compiled(peer, session, plan, memory, arrays)
-    if peer.package == "cublaslt":
-        from raytracer.benchmark import cublaslt
-
-        return cublaslt.prepare(session, plan, memory)
     return _torch(peer, session, arrays)
 
 
@@ -94,10 +90,6 @@ def _compiled(
 
 def version(package: str) -> str:
     """Return the version of a package, for records."""
-    if package == "cublaslt":
-        from raytracer.benchmark import cublaslt
-
-        return cublaslt.version()
     if package == "cub":
         from raytracer.backends.cuda.compile import find_nvcc, nvcc_version
 

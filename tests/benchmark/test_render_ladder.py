@@ -81,16 +81,13 @@ def test_rungs_by_label_name_and_number() -> None:
 
 def test_layouts_hold_the_same_spheres() -> None:
     buffers, tree = packed(random_scene(1, 37))
-    soa, aos, binary, plain = (
-        layouts.arrange(name, buffers, tree) for name in ("soa", "aos", "binary", "list")
-    )
+    soa, aos, plain = (layouts.arrange(name, buffers, tree) for name in ("soa", "aos", "list"))
     assert (soa.spheres == tree.spheres.T).all()
     assert soa.spheres.flags.c_contiguous
     assert (aos.spheres[:, :4] == tree.spheres).all()
     assert (aos.spheres[:, 4:] == buffers.color[tree.order]).all()
     assert plain.spheres is tree.spheres
     assert plain.nodes.size == soa.nodes.size == aos.nodes.size == 0
-    assert sorted(binary.order.tolist()) == sorted(tree.order.tolist())
     with pytest.raises(UserError, match="layout 'sao'; did you mean"):
         layouts.arrange("sao", buffers, tree)
 

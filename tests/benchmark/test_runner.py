@@ -16,7 +16,6 @@ from raytracer.benchmark import operations as ops
 from raytracer.benchmark.cuda import kernel as bench_kernel
 from raytracer.benchmark.cuda import session as device
 from raytracer.benchmark.cuda.guarded_memory import Memory
-from raytracer.benchmark.cuda.kernel import RefusedError
 from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.runner import Plan, checks, measure
 from raytracer.variants import Variant, discover
@@ -178,17 +177,6 @@ def test_a_kernel_for_another_architecture_is_listed_with_the_reason(
     assert found["status"] == "skipped"
     assert found["reason"] == "needs sm_120+; this GPU is sm_90a"
     assert driver.launches == 0
-
-
-def test_too_much_shared_memory_is_refused(machine: Callable[[Compute], BenchDriver]) -> None:
-    from dataclasses import replace
-
-    machine(right)
-    big = replace(variant(), shared="300 * 1024")
-    with Session() as session:
-        kernel = bench_kernel.LoadedKernel(session, big, {})
-        with pytest.raises(RefusedError, match="307200 bytes of shared memory of 232448"):
-            kernel.bind({"n": 10}, [1, 2, 3], (10,))
 
 
 def test_memory_is_guarded_and_given_back(machine: Callable[[Compute], BenchDriver]) -> None:

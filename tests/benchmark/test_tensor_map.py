@@ -1,9 +1,7 @@
-"""Tensor maps: what the driver is asked for, and the swizzle against a model of its bits."""
+"""Tensor maps: the arguments of the driver, headers, and on a GPU the swizzle of a box."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -20,7 +18,6 @@ from raytracer.benchmark.cuda.kernel import LoadedKernel, SizeError
 from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.user_kernel import adopt
 from raytracer.errors import BackendError
-from raytracer.resources import kernels
 from raytracer.variants import MapRequest
 
 ROWS = 64
@@ -61,33 +58,6 @@ def model(offsets: NDArray[np.int64], row_bytes: int) -> NDArray[np.int64]:
     return swizzled
 
 
-def swizzle_of_the_kernels(row_bytes: int) -> Callable[[int], int]:
-    """The expression of kernels/ladders/matmul_bf16/swizzle.cuh, read from its source."""
-    text = (Path(str(kernels())) / "ladders/matmul_bf16/swizzle.cuh").read_text(encoding="utf-8")
-    mask = re.search(r"kMask = (.+);", text)
-    result = re.search(r"return (.+);", text)
-    assert mask is not None
-    assert result is not None
-    bits = eval(mask[1].replace("/", "//"), {"RowBytes": row_bytes})
-    return lambda offset: int(eval(result[1], {"offset": offset, "kMask": bits}))
-
-
-@pytest.mark.parametrize("row_bytes", [64, 128])
-def test_swizzle_is_the_model(row_bytes: int) -> None:
-    offsets = np.arange(ROWS * row_bytes)
-    found = list(map(swizzle_of_the_kernels(row_bytes), offsets.tolist()))
-    assert found == model(offsets, row_bytes).tolist()
-
-
-@pytest.mark.parametrize("row_bytes", [64, 128])
-def test_model_spreads_a_column_over_the_banks(row_bytes: int) -> None:
-    pieces = row_bytes // 16
-    assert sorted(model(np.arange(1024), row_bytes)) == list(range(1024))
-    for piece in range(pieces):
-        places = model(np.arange(8) * row_bytes + piece * 16, row_bytes)
-        assert len(set(places % 128 // 16)) == 8
-
-
 class Driver:
     """Notes what the driver is asked for, or refuses it."""
 
@@ -102,7 +72,7 @@ class Driver:
         return b"\7" * 128
 
 
-def test_encode_asks_for_the_fastest_dimension_first(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_encode_passes_the_fastest_dimension_first(monkeypatch: pytest.MonkeyPatch) -> None:
     driver = Driver()
     monkeypatch.setattr(tensor_map, "bindings", lambda: driver)
     assert tensor_map.encode(4096, (10, 24), "bfloat16", (8, 16), 64) == b"\7" * 128

@@ -13,7 +13,7 @@
 using rt::Real;
 constexpr int kLines = 256;
 constexpr int kThreads = rt::threads_for(kLines);
-using Operator = rt::StagedAdvection<kThreads, rt::group_for(kLines), false>;
+using Operator = rt::StagedAdvection<kThreads, rt::group_for(kLines)>;
 
 extern "C" __global__ void __launch_bounds__(kThreads, rt::blocks_for(kThreads, 8 * (int)sizeof(Real)))
     advection(const Real* u, const Real* __restrict__ c, const Real*, Real* v, long long elements) {

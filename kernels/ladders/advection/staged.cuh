@@ -5,13 +5,11 @@
 
 namespace rt {
 
-// kStageV: whether v leaves through shared memory.
-template <int kThreads, int kGroup, bool kStageV>
+template <int kThreads, int kGroup>
 struct StagedAdvection {
   using Group = StagedGroup<kThreads, kGroup>;
-  static constexpr int kBytes = 2 * Group::kBuffer * (int)sizeof(Real);  // of shared memory
 
-  // shared: kBytes, aligned to 16.
+  // shared: two buffers of the group, aligned to 16.
   static RT_DEVICE void run(void* shared, const Real* u, const Real* __restrict__ c, Real* v, long long elements) {
     Group group(elements);
     if (group.count <= 0) return;
@@ -37,17 +35,9 @@ struct StagedAdvection {
       int at = Group::template line<Axis::x>(t);
 #pragma unroll
       for (int l = 0; l < kN; l++, at += Group::kPlane) {
-        Real sum = along_velocity(x[turn][l], share_y[at], share[at], of_line + l * kPlaneSize);
-        if constexpr (kStageV)
-          share[at] = sum;
-        else
-          to[l * kPlaneSize] = sum;
+        to[l * kPlaneSize] = along_velocity(x[turn][l], share_y[at], share[at], of_line + l * kPlaneSize);
       }
     });
-    if constexpr (kStageV) {
-      __syncthreads();
-      group.save(v, share);
-    }
   }
 };
 

@@ -139,8 +139,8 @@ struct StagedGroup {
     });
     __pipeline_commit();
   }
-  template <int kPending = 0> static RT_DEVICE void wait() {
-    __pipeline_wait_prior(kPending);
+  static RT_DEVICE void wait() {
+    __pipeline_wait_prior(0);
     __syncthreads();
   }
   RT_DEVICE void save(Real* to, const Real* from) const {

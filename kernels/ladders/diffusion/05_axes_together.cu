@@ -23,7 +23,7 @@ template <bool kOneTurn> struct Choice {
   using Operator = rt::TogetherDiffusion<kThreads, kGroup>;
 };
 template <> struct Choice<false> {  // n = 20: more lines than threads
-  using Operator = rt::StagedDiffusion<kThreads, kGroup, false, false>;
+  using Operator = rt::StagedDiffusion<kThreads, kGroup>;
 };
 
 extern "C" __global__ void __launch_bounds__(kThreads, rt::blocks_for(kThreads, RT_REGISTERS))

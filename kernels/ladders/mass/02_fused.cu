@@ -5,7 +5,6 @@
 // grid: ceil(elements / max(1, 256 // (n * n)))
 // shared: bytes * max(1, 256 // (n * n)) * n * n * (n + 1)
 // constant: b
-// best: always
 // needs: sm_75+
 // source: own; the operator is BK1 of Fischer et al. 2020, Scalability of high-performance PDE solvers
 #include "mass.cuh"

@@ -11,7 +11,7 @@
 #include "../matmul/tile_order.cuh"
 #include "store.cuh"
 #include "tile.cuh"
-#include "wgmma.cuh"
+#include "wgmma_shapes.cuh"
 
 constexpr int kRows = 128;  // of C per block
 constexpr int kCols = 256;
@@ -58,7 +58,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
     fence_registers();
 #pragma unroll
     for (int s = 0; s < kDepth / 16; ++s)
-      multiply_async(sum, describe_tile(rows + s * kStepBytes), describe_tile(cols + s * kStepBytes));
+      Wgmma<256, false, false>::run(sum, describe_tile(rows + s * kStepBytes), describe_tile(cols + s * kStepBytes), 1);
     commit_products();
     copy(t + kAhead);  // into the stage of tile t - 2
     wait_products<1>();

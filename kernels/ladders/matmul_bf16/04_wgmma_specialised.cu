@@ -12,7 +12,7 @@
 #include "named_barrier.cuh"
 #include "store.cuh"
 #include "tile.cuh"
-#include "wgmma.cuh"
+#include "wgmma_shapes.cuh"
 
 constexpr int kRows = 128;  // of C per block
 constexpr int kCols = 256;
@@ -73,7 +73,7 @@ __device__ __forceinline__ void multiply_all(const unsigned char* shared, float*
       fence_registers();
 #pragma unroll
       for (int s = 0; s < kDepth / 16; ++s)
-        multiply_async(sum, describe_tile(rows + s * kStepBytes), describe_tile(cols + s * kStepBytes));
+        Wgmma<256, false, false>::run(sum, describe_tile(rows + s * kStepBytes), describe_tile(cols + s * kStepBytes), 1);
       commit_products();
       wait_products<1>();  // of the previous step; this one continues
       if (t > first) report(empty(t - 1), kMeeting);

@@ -11,7 +11,7 @@
 #include "tma_wgmma.cuh"
 
 struct Plan : TmaPlan {
-  static constexpr int kCluster = 2, kChunks = 2, kBoxB = 128;
+  static constexpr int kCluster = 2, kChunks = 2;
 };
 
 __constant__ CUtensorMap c_map_a, c_map_b, c_map_c;

@@ -1,4 +1,4 @@
-// TMA feeds wgmma: one warpgroup copies, one or two multiply 64 rows of C each. A variant configures the body
+// TMA feeds wgmma: one warpgroup copies, two multiply 64 rows of C each. A variant configures the body
 // by its plan, a struct derived from TmaPlan.
 #pragma once
 #include <cuda_bf16.h>
@@ -9,27 +9,23 @@
 #include "named_barrier.cuh"
 #include "store.cuh"
 #include "swizzle.cuh"
-#include "wgmma.cuh"
+#include "wgmma_shapes.cuh"
 
 using bf16 = __nv_bfloat16;
 
 struct TmaPlan {
   static constexpr bool kPersistent = true;  // blocks process every gridDim-th tile
-  static constexpr bool kFewest = false;     // only as many blocks as the same number of waves needs
   // Two blocks with adjacent rows share the columns of B: each requests half, the engine delivers to both.
   static constexpr int kCluster = 1;
   // Chunks of shared memory per warpgroup, from which the engine writes C while the next tile is
   // multiplied; 0: threads write C.
   static constexpr int kChunks = 0;
-  static constexpr int kGroups = 2;  // multiplying warpgroups; with one, the third warpgroup of the block idles
-  static constexpr int kCols = 256, kStages = 4;
-  static constexpr int kBoxA = 128, kBoxB = 256;  // rows of the boxes of the maps
 };
 
 template <class Plan> struct TmaWgmma {
-  static constexpr int kGroups = Plan::kGroups, kGroupRows = 64, kCols = Plan::kCols, kCluster = Plan::kCluster;
+  static constexpr int kGroups = 2, kGroupRows = 64, kCols = 256, kCluster = Plan::kCluster;
   static constexpr int kRows = kGroups * kGroupRows;
-  static constexpr int kDepth = 64, kRowBytes = 128, kStages = Plan::kStages, kChunks = Plan::kChunks;
+  static constexpr int kDepth = 64, kRowBytes = 128, kStages = 4, kChunks = Plan::kChunks;
   static constexpr int kBytesA = kRows * kRowBytes, kBytesB = kCols * kRowBytes;
   static constexpr int kStageBytes = kBytesA + kBytesB;
   static constexpr int kColsOfBlock = kCols / kCluster;  // of B that one block requests
@@ -37,7 +33,6 @@ template <class Plan> struct TmaWgmma {
   static constexpr int kChunkBytes = kGroupRows * kRowBytes;
   static constexpr int kParts = kCols / kChunkCols;
   static constexpr int kBandRows = 2048;  // concurrent tiles cover about a square of C
-  static_assert(kRows % Plan::kBoxA == 0 && kColsOfBlock % Plan::kBoxB == 0, "whole boxes");
   using Sums = float[kCols / 2];
 
   unsigned char* shared;  // stages, then chunks of C for each group, then barriers
@@ -55,10 +50,7 @@ template <class Plan> struct TmaWgmma {
   template <class Each> __device__ __forceinline__ void for_tiles(long long m, long long n, Each each) const {
     const long long rows = (m + kCluster * kRows - 1) / (kCluster * kRows), cols = (n + kCols - 1) / kCols;
     const long long tiles = rows * cols, clusters = gridDim.x / kCluster;
-    const long long rounds = (tiles + clusters - 1) / clusters;
-    const long long step = Plan::kFewest ? (tiles + rounds - 1) / rounds : clusters;
-    if (blockIdx.x / kCluster >= step) return;
-    for (long long index = blockIdx.x / kCluster; index < tiles; index += step) {
+    for (long long index = blockIdx.x / kCluster; index < tiles; index += clusters) {
       Tile tile = tile_of<kCluster * kRows, kCols, kBandRows / (kCluster * kRows)>(index, m, n);
       tile.row += rank * kRows;
       each(tile);
@@ -76,18 +68,10 @@ template <class Plan> struct TmaWgmma {
         unsigned char* to = shared + ring.stage * kStageBytes;
         Barrier* there = full + ring.stage;
         expect(there, kStageBytes);
-#pragma unroll
-        for (int row = 0; row < kRows; row += Plan::kBoxA)
-          copy_box(to + row * kRowBytes, a, static_cast<int>(tile.row) + row, t * kDepth, there);
-#pragma unroll
-        for (int i = 0; i < kColsOfBlock; i += Plan::kBoxB) {
-          const int col = rank * kColsOfBlock + i;
-          unsigned char* to_b = to + kBytesA + col * kRowBytes;
-          if constexpr (kCluster > 1)
-            copy_box_to_all(to_b, b, static_cast<int>(tile.col) + col, t * kDepth, there, (1 << kCluster) - 1);
-          else
-            copy_box(to_b, b, static_cast<int>(tile.col) + col, t * kDepth, there);
-        }
+        copy_box(to, a, static_cast<int>(tile.row), t * kDepth, there);
+        const int col = rank * kColsOfBlock;
+        copy_box_to<kCluster>(to + kBytesA + col * kRowBytes, b, static_cast<int>(tile.col) + col, t * kDepth, there,
+                              (1 << kCluster) - 1);
       }
     });
   }
@@ -119,7 +103,7 @@ template <class Plan> struct TmaWgmma {
         fence_registers();
 #pragma unroll
         for (int s = 0; s < kDepth / 16; ++s)
-          multiply_async(sum, describe_tile(rows + s * 32), describe_tile(stage + kBytesA + s * 32));
+          Wgmma<kCols, false, false>::run(sum, describe_tile(rows + s * 32), describe_tile(stage + kBytesA + s * 32), 1);
         commit_products();
         wait_products<1>();  // of the previous step; this one continues
         if (t > 0) release(before);
@@ -189,7 +173,7 @@ template <class Plan> struct TmaWgmma {
     if (threadIdx.x < 128) {
       asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
       if (threadIdx.x == 0) copy_all(a, b, m, n, steps);
-    } else if (threadIdx.x < 128 * (1 + kGroups)) {
+    } else {
       asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
       multiply_all(map_c, c, m, n, steps);
     }

@@ -153,12 +153,12 @@ def padded_plane(n: int, size: int) -> int:
     return min(range(n * n, n * n + n + 1, 16 // size), key=lambda plane: (accesses(plane), plane))
 
 
-@pytest.mark.parametrize("op", ["diffusion", "mass", "advection"])
+@pytest.mark.parametrize("op", ["diffusion", "advection"])
 @pytest.mark.parametrize(("dtype", "size"), [("float32", 4), ("float64", 8)])
 def test_staged_elements_fit_the_shared_memory_of_the_header(
     op: str, dtype: str, size: int
 ) -> None:
-    (staged,) = (each for each in discover(op) if each.name == "staged")
+    staged = discover(op)[-1]
     for n in POINTS:
         launch = staged.launch(ops.find(op).launch_names({"elements": 99, "n": n}, dtype), 132)
         group = -(-99 // launch.grid[0])  # elements of a block, at least

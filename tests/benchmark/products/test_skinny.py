@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import random
-import struct
-from collections.abc import Iterator
 from dataclasses import replace
 
-import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from raytracer.backends.cuda.sources import kernels_root
 from raytracer.benchmark import operations
@@ -17,21 +13,15 @@ from raytracer.benchmark.products.model import Choice, proposals, skinny_candida
 from raytracer.benchmark.products.problem import Problem
 from raytracer.benchmark.products.skinny import (
     SHARED,
-    THREADS,
     SkinnyTile,
     every_macros,
     pitch_of,
-    unroll_of,
 )
 from raytracer.compile_all import jobs
 
 pytestmark = pytest.mark.slow
 
 OPS = [("matmul", "float32"), ("matmul_bf16", "bfloat16"), ("matmul_bf16", "bfloat16_out")]
-SIZES = [
-    (1, 1, 1), (1, 50, 700), (3, 2, 333), (300, 5, 64), (9, 130, 257), (37, 17, 40), (64, 40, 96),
-    (2, 1030, 31), (70, 90, 3), (3, 9, 20_480),
-]  # fmt: skip
 
 
 def problem(
@@ -44,90 +34,6 @@ def problem(
 
 def forms(given: Problem) -> list[Choice]:
     return list(skinny_candidates(given, 132))
-
-
-def computed(choice: Choice, given: Problem, memory: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return C by the loops of the kernel over its argument; every value of C is written once."""
-    tile = choice.tile
-    assert isinstance(tile, SkinnyTile)
-    packed = tile.arguments(given, choice.units)
-    few, many = struct.unpack_from("<2Q", packed)
-    few_row, few_step, many_step, many_col, c_row, c_col = struct.unpack_from("<6I", packed, 24)
-    rows, cols, steps, across, parts, share, chunk = struct.unpack_from("<7i", packed, 48)
-    (col_bits,) = struct.unpack_from("<i", packed, 80)
-    result = np.full(given.m * given.n, np.nan)
-
-    def value(row: int, col: int, k: NDArray[np.int64]) -> float:
-        left = memory[few + row * few_row + k * few_step]
-        return float(left @ memory[many + k * many_step + col * many_col])
-
-    def write(row: int, col: int, total: float) -> None:
-        if row < rows and col < cols:
-            at = row * c_row + col * c_col
-            assert np.isnan(result[at])
-            result[at] = total
-
-    def squares() -> Iterator[tuple[int, int]]:  # first row and column
-        for block in range(choice.blocks // parts):
-            yield block // across * tile.rows, block % across * (4 << col_bits)
-
-    if tile.is_direct:
-        for number in range(choice.blocks * THREADS):
-            row0, col0 = number // across * tile.rows, number % across
-            for r in range(tile.rows):
-                for v in range(tile.cols):
-                    row, col = row0 + r, col0 + v * across
-                    if row < rows and col < cols:
-                        write(row, col, value(row, col, np.arange(steps)))
-        return result
-    turn = THREADS >> col_bits
-    stride, ahead = turn * tile.pack, unroll_of(tile.pack, tile.value_size)
-    assert chunk >= share or chunk % (stride * ahead) == 0
-    for row0, col0 in squares():
-        for own_col in range(4 << col_bits):
-            taken = []
-            for part in range(parts):
-                first, last = part * share, min(steps, (part + 1) * share)
-                for begin in range(first, last, chunk):
-                    end = min(last, begin + chunk)
-                    assert (end - begin) * pitch_of(tile.rows, tile.pack) * 4 <= tile.shared
-                    for own in range(turn):
-                        starts = np.arange(begin + own * tile.pack, end, stride)
-                        taken.append((starts[:, None] + np.arange(tile.pack)).ravel())
-            every = np.concatenate(taken)
-            assert (np.sort(every) == np.arange(steps)).all()
-            for r in range(tile.rows):
-                if row0 + r < rows and col0 + own_col < cols:
-                    write(row0 + r, col0 + own_col, value(row0 + r, col0 + own_col, every))
-    return result
-
-
-@pytest.mark.parametrize("size", SIZES, ids=str)
-@pytest.mark.parametrize("layout", ["", "a", "b", "ab"])
-@pytest.mark.parametrize(("name", "dtype"), OPS[::2])
-def test_forms_cover_the_product(
-    name: str, dtype: str, layout: str, size: tuple[int, int, int]
-) -> None:
-    given = problem(name, dtype, size, frozenset(layout))
-    m, n, k = size
-    generator = np.random.default_rng(m + n + k)
-    memory = generator.integers(-3, 4, m * k + k * n).astype(np.float64)
-    given = replace(
-        given,
-        a=replace(given.a, address=0),
-        b=replace(given.b, address=m * k),
-        c=replace(given.c, address=0),
-    )
-    stored_a = memory[: m * k].reshape(given.a.rows, given.a.cols)
-    stored_b = memory[m * k :].reshape(given.b.rows, given.b.cols)
-    a = stored_a.T if "a" in layout else stored_a
-    b = stored_b if (name == "matmul") != ("b" in layout) else stored_b.T
-    found = forms(given)
-    assert found
-    draw = random.Random(k)
-    for choice in draw.sample(found, min(4, len(found))):
-        result = computed(choice, given, memory).reshape(m, n)
-        assert (result == a @ b).all(), choice
 
 
 @pytest.mark.parametrize(("name", "dtype"), OPS)
