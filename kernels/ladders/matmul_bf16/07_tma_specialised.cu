@@ -48,8 +48,8 @@ __device__ __forceinline__ void load(Fragments& f, const unsigned char* stage, i
 
 extern "C" __global__ void __launch_bounds__(160, 1)
     matmul_bf16(const bf16*, const bf16*, float* __restrict__ c, long long m, long long n, long long k) {
-  extern __shared__ __align__(1024) unsigned char shared[];  // [kStages][2][kTile][kRowBytes], then barriers
-  Barrier* full = reinterpret_cast<Barrier*>(shared + kStages * kStageBytes);
+  extern __shared__ __align__(1024) unsigned char shared_bytes[];  // [kStages][2][kTile][kRowBytes], then barriers
+  Barrier* full = reinterpret_cast<Barrier*>(shared_bytes + kStages * kStageBytes);
   Barrier* empty = full + kStages;
   const int tiles = static_cast<int>((k + kDepth - 1) / kDepth);
   const Tile tile = tile_of<kTile, kTile, 16>(blockIdx.x, m, n);
@@ -67,7 +67,7 @@ extern "C" __global__ void __launch_bounds__(160, 1)
     if (lane != 0) return;
     for (int t = 0; t < tiles; ++t, ring.advance()) {
       if (t >= kStages) wait(empty + ring.stage, ring.parity ^ 1);
-      unsigned char* to = shared + ring.stage * kStageBytes;
+      unsigned char* to = shared_bytes + ring.stage * kStageBytes;
       expect(full + ring.stage, kStageBytes);
       copy_box(to, &c_map_a, static_cast<int>(tile.row), t * kDepth, full + ring.stage);
       copy_box(to + kTileBytes, &c_map_b, static_cast<int>(tile.col), t * kDepth, full + ring.stage);
@@ -78,7 +78,7 @@ extern "C" __global__ void __launch_bounds__(160, 1)
   float sum[4][8][4] = {};
   for (int t = 0; t < tiles; ++t, ring.advance()) {
     wait(full + ring.stage, ring.parity);
-    const unsigned char* stage = shared + ring.stage * kStageBytes;
+    const unsigned char* stage = shared_bytes + ring.stage * kStageBytes;
     Fragments f[2];
     load(f[0], stage, y, x, lane, 0);
 #pragma unroll

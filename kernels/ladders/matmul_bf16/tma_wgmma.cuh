@@ -50,6 +50,7 @@ template <class Plan> struct TmaWgmma {
   template <class Each> __device__ __forceinline__ void for_tiles(long long m, long long n, Each each) const {
     const long long rows = (m + kCluster * kRows - 1) / (kCluster * kRows), cols = (n + kCols - 1) / kCols;
     const long long tiles = rows * cols, clusters = gridDim.x / kCluster;
+    if (blockIdx.x / kCluster >= clusters) return;
     for (long long index = blockIdx.x / kCluster; index < tiles; index += clusters) {
       Tile tile = tile_of<kCluster * kRows, kCols, kBandRows / (kCluster * kRows)>(index, m, n);
       tile.row += rank * kRows;
@@ -173,7 +174,7 @@ template <class Plan> struct TmaWgmma {
     if (threadIdx.x < 128) {
       asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
       if (threadIdx.x == 0) copy_all(a, b, m, n, steps);
-    } else {
+    } else if (threadIdx.x < 128 * (1 + kGroups)) {
       asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
       multiply_all(map_c, c, m, n, steps);
     }
