@@ -15,14 +15,13 @@ from __future__ import annotations
 
 import argparse
 import itertools
+import json
 import sys
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-
-from pydantic import BaseModel
 
 from raytracer.backends.cuda import cache as cubins
 from raytracer.backends.cuda import compile as compiler
@@ -34,13 +33,7 @@ from raytracer.benchmark.operations import OPERATIONS
 from raytracer.benchmark.products import skinny
 from raytracer.benchmark.products.tiles import Shape, has_clusters, kernels_of, shapes_for
 from raytracer.errors import RaytracerError
-from raytracer.variants import (
-    Kernel,
-    discover,
-    operations,
-    preferred,
-    products,
-)
+from raytracer.variants import Kernel, discover, operations, preferred, products
 
 # sm_80 serves 8.6 and 8.9 too, sm_120 also 12.1; PTX (compute_80) serves devices of the future.
 ARCHITECTURES = ("sm_75", "sm_80", "sm_90a", "sm_100a", "sm_120", compiler.PTX)
@@ -60,20 +53,6 @@ class Job:
         """For people: file, architecture, and the macros if there are any."""
         macros = "".join(f" {name}={value}" for name, value in self.macros)
         return f"{self.kernel.place} {self.arch}{macros}"
-
-
-class CompileRecord(BaseModel):
-    """What the file of --record holds.
-
-    digest: of the sources, flags and macros of all jobs. arch: the architectures.
-    """
-
-    digest: str
-    arch: list[str]
-
-    def is_in(self, file: Path) -> bool:
-        """Whether a file holds the same."""
-        return file.is_file() and CompileRecord.model_validate_json(file.read_bytes()) == self
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -97,23 +76,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not work:
         print(f"{root} holds no kernel for {', '.join(options.arch)}", file=sys.stderr)
         return 1
-    record = options.record and CompileRecord(digest=_digest(work, root), arch=options.arch)
-    if record and record.is_in(options.record):
+    file: Path | None = options.record
+    record = json.dumps({"digest": _digest(work, root), "arch": options.arch}, indent=2) + "\n"
+    if file and file.is_file() and file.read_text() == record:
         print(f"unchanged since all were compiled: {options.arch[0]} alone", flush=True)
-        work, record = [job for job in work if job.arch == options.arch[0]], None
+        work, file = [job for job in work if job.arch == options.arch[0]], None
+    failed = _compile(work, root, options.output)
+    print(f"{len(work) - failed} of {len(work)} kernels compiled")
+    if file and not failed:
+        file.write_text(record)
+    return 1 if failed else 0
+
+
+def _compile(work: Sequence[Job], root: Path, output: Path | None) -> int:
+    """Compile jobs and print a line for each; return how many failed."""
+    failed = 0
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        results = [pool.submit(run, job, root, options.output) for job in work]
-        failed = 0
+        results = [pool.submit(run, job, root, output) for job in work]
         for job, result in zip(work, results, strict=True):
             try:
                 print(f"{job.label}: {result.result()}", flush=True)
             except (RaytracerError, OSError) as error:
                 failed += 1
                 print(f"{job.label}: {error}", file=sys.stderr, flush=True)
-    print(f"{len(work) - failed} of {len(work)} kernels compiled")
-    if record and not failed:
-        options.record.write_text(record.model_dump_json(indent=2) + "\n")
-    return 1 if failed else 0
+    return failed
 
 
 def jobs(
@@ -155,26 +141,25 @@ def production_jobs(
 
 def macros_of(op: str) -> list[tuple[tuple[str, str], ...]]:
     """The macros of an operation at its default sizes, for each of its types; [()] for others."""
-    found = OPERATIONS.get(op)
-    if found is None:
+    if op not in OPERATIONS:
         return [()]
-    axes = found.resolve({})
-    each = [tuple(sorted(found.macros(axes, dtype).items())) for dtype in found.dtypes]
+    known = OPERATIONS[op]
+    each = [tuple(sorted(known.macros(known.axes, dtype).items())) for dtype in known.dtypes]
     return list(dict.fromkeys(each))
 
 
 def fastest(op: str, root: Path, architectures: Sequence[str]) -> list[Job]:
     """The kernel that is the fastest at each size of an operation whose sizes are macros."""
-    found, made = OPERATIONS.get(op), list[Job]()
-    if found is None:
-        return made
+    if op not in OPERATIONS:
+        return []
+    known, made = OPERATIONS[op], list[Job]()
     for arch in architectures:
         variants = [each for each in discover(op, root) if each.admits(arch)]
-        for name, sizes in found.macro_sizes.items():
-            for size, dtype in itertools.product(sizes, found.dtypes):
-                axes = found.resolve({name: size})
+        for name, sizes in known.macro_sizes.items():
+            for size, dtype in itertools.product(sizes, known.dtypes):
+                axes = known.resolve({name: size})
                 order = preferred([v for v in variants if v.supports(dtype)], axes, dtype)
-                macros = tuple(sorted(found.macros(axes, dtype).items()))
+                macros = tuple(sorted(known.macros(axes, dtype).items()))
                 made += [Job(each, arch, macros) for each in order[:1]]
     return made
 
@@ -186,13 +171,12 @@ def product_macros(op: str, arch: str, every_size: bool) -> list[tuple[tuple[str
         of any alignment; otherwise the least and the greatest width of each kind.
         Without a compiler, a product takes the fastest of the tiles that are at hand.
     """
-    found = OPERATIONS[op]
-    clusters = has_clusters(arch)
-    odd = found.resolve({name: size + 1 for name, size in found.axes.items()})
+    known, clusters = OPERATIONS[op], has_clusters(arch)
+    odd = {name: size + 1 for name, size in known.axes.items()}
     made = list[dict[str, str]]()
-    for dtype in found.dtypes:
-        for axes in [found.resolve({}), odd] if every_size else [found.resolve({})]:
-            problem = found.problem(axes, dtype, lambda _: 0)
+    for dtype in known.dtypes:
+        for axes in [known.axes, odd] if every_size else [known.axes]:
+            problem = known.problem(axes, dtype, lambda _: 0)
             shapes = shapes_for(problem, clusters)
             for shape in shapes if every_size else _samples(shapes):
                 made += [tile.macros() for tile in kernels_of(shape, problem)]
