@@ -62,16 +62,7 @@ def points(op: Op, sizes: list[int], axes: dict[str, list[int]]) -> list[dict[st
 def picture_size(
     name: str, axes: Mapping[str, list[int]], default: tuple[int, int]
 ) -> tuple[int, int]:
-    """Return width and height of the timed pictures.
-
-    Args:
-        name: of the benchmark.
-        axes: sizes by axis.
-        default: width and height without `axes`.
-
-    Raises:
-        UserError: another axis, several sizes, or a size out of range.
-    """
+    """Return width and height of the timed pictures; raise UserError for other axes and sizes."""
     for axis, values in axes.items():
         if axis not in ("width", "height"):
             raise UserError(f"{name} has no axis {axis!r}; {suggestion(axis, ['width', 'height'])}")

@@ -31,15 +31,7 @@ def architecture() -> str:
 
 
 def explain(op: Op, axes: Axes, dtype: str, ladder: list[Variant], arch: str) -> str:
-    """Describe the variants of an operation.
-
-    Args:
-        op: the operation.
-        axes: sizes.
-        dtype: data type.
-        ladder: the variants.
-        arch: architecture to compile for, for registers and spills.
-    """
+    """Describe variants of an operation, compiled for `arch` to tell registers and spills."""
     work = op.work(axes, dtype)
     sizes = ", ".join(f"{name} {size}" for name, size in axes.items())
     lines = [
@@ -119,14 +111,7 @@ def _resources(
 
 
 def occupancy(arch: str, threads: int, registers: int, shared: int) -> float:
-    """Return the theoretical occupancy: resident threads divided by the maximum.
-
-    Args:
-        arch: architecture, like "sm_90a".
-        threads: per block.
-        registers: per thread.
-        shared: shared memory of a block, in bytes.
-    """
+    """Return the theoretical occupancy: resident threads divided by the maximum."""
     capability = split_architecture(arch)[0]
     generation = max((each for each in LIMITS if each <= capability), default=80)
     max_threads, max_blocks, kilobytes = LIMITS[generation]

@@ -16,16 +16,7 @@ if TYPE_CHECKING:
 
 
 def arrange(layout: str, buffers: SceneBuffers, tree: Bvh) -> Bvh:
-    """Return the arrays of a layout.
-
-    Args:
-        layout: a key of LAYOUTS; "" is the wide tree itself.
-        buffers: of the scene.
-        tree: its wide tree.
-
-    Raises:
-        UserError: the layout is unknown.
-    """
+    """Return the arrays of a layout of the wide tree; raise UserError for an unknown layout."""
     if layout not in LAYOUTS:
         raise UserError(f"a render kernel has layout {layout!r}; {suggestion(layout, LAYOUTS)}")
     return LAYOUTS[layout](buffers, tree)

@@ -131,13 +131,7 @@ def _counters(values: Mapping[str, str]) -> dict[str, float]:
 
 
 def add(result: Result, steps: Mapping[str, int], counters: list[dict[str, float]]) -> None:
-    """Add the counters of the kernels of each variant to its row.
-
-    Args:
-        result: of the benchmark.
-        steps: number of kernels of each variant, by label, in launch order.
-        counters: of each kernel.
-    """
+    """Add counters, in launch order, to the rows of variants that launch some kernels each."""
     remaining = iter(counters)
     for label, count in steps.items():
         kernels = list(islice(remaining, count))

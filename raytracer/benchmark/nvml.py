@@ -29,13 +29,8 @@ class _Memory(ctypes.Structure):
 def read(bus_id: str) -> Clock:
     """Read SM clock (MHz), power (W), throttle reasons, utilisation (%) and memory in use (bytes).
 
-    Utilisation is that of the last sampling period of NVML.
-
-    Args:
-        bus_id: PCI address, like "0000:3B:00.0".
-
-    Returns:
-        The values that the driver reports; {} without NVML.
+    bus_id: PCI address, like "0000:3B:00.0". Utilisation is that of the last sampling period of
+    NVML; {} without NVML.
     """
     try:
         nvml = ctypes.CDLL("libnvidia-ml.so.1")

@@ -99,14 +99,7 @@ def matching(
 ) -> list[T]:
     """Return what some words name, in their order, each once; all if there are no words.
 
-    Args:
-        every: to select from.
-        words: names.
-        names: returns the names of one; the first one is suggested.
-        what: "vecadd", for the message.
-
-    Raises:
-        UserError: a word names nothing.
+    names: returns the names of one; the first one is suggested. Raises UserError.
     """
     selection = []
     for word in words:

@@ -25,18 +25,7 @@ CUB = Path(__file__).parent / "cub"
 def prepare(
     peer: Peer, session: Session, plan: Plan, memory: Memory, arrays: Arrays
 ) -> Callable[[], Any]:
-    """Return a function that queues the work of a peer on the stream of the session.
-
-    Args:
-        peer: the implementation.
-        session: the GPU.
-        plan: operation and sizes.
-        memory: the inputs on the device.
-        arrays: the inputs on the host.
-
-    Raises:
-        ImportError: the package is not installed; and any exception of the library.
-    """
+    """Return a function that queues a peer's work; raise ImportError if it is not installed."""
     if peer.package == "cub":
         return _compiled(peer, session, plan, memory, arrays)
     return _torch(peer, session, arrays)

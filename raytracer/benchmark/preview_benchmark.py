@@ -73,17 +73,7 @@ class PreviewBenchmark(Benchmark):
 def results(
     backend: str, cases: Any = None, frames: int | None = None, tell: Tell = lambda _: None
 ) -> tuple[Device, list[Result]]:
-    """Measure each case.
-
-    Args:
-        backend: "cpu" or "cuda".
-        cases: spheres and window sizes; by default those of CASES.
-        frames: timed frames of each run; by default those of FRAMES.
-        tell: called with a line before each step.
-
-    Returns:
-        The device, and a result for each case.
-    """
+    """Measure cases of spheres and window size; return the device, and a result for each."""
     device = select(backend)
     count = frames or FRAMES[backend]
     measured = []

@@ -239,15 +239,7 @@ def schema() -> dict[str, Any]:
 
 
 def validated(content: object, source: str) -> Record:
-    """Validate the content of a saved record.
-
-    Args:
-        content: parsed JSON.
-        source: path of the file, for messages.
-
-    Raises:
-        DataFileError: the content is not a record.
-    """
+    """Return the content of a saved record; raise DataFileError if it is none."""
     try:
         TypeAdapter(Record).validate_python(content, strict=True)
     except ValidationError as error:

@@ -182,16 +182,7 @@ def result(
     variant: Sequence[str] = (),
     tell: Tell = lambda _: None,
 ) -> Result:
-    """Measure one example scene: the kernels, and the stages before the first frame.
-
-    Args:
-        name: of the scene.
-        backend: "cpu" or "cuda".
-        min_time: seconds of frames for each kernel.
-        size: of the timed pictures, in pixels.
-        variant: kernels by label, name or number; all by default.
-        tell: called with a line before each step.
-    """
+    """Measure one example scene: the kernels, and the stages before the first frame."""
     ladder_rungs = rungs(backend, variant)
     tell(f"loading {name}")
     scene, buffers, tree, stages = _prepared(name, size)

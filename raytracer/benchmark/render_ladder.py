@@ -72,15 +72,7 @@ class Entry:
 
 
 def rungs(backend: str, words: Sequence[str] = ()) -> list[Rung]:
-    """Return the kernels of a backend, in order.
-
-    Args:
-        backend: "cpu" or "cuda".
-        words: labels, names or numbers; all kernels if empty.
-
-    Raises:
-        UserError: a kernel does not exist.
-    """
+    """Return the kernels of "cpu" or "cuda" by label, name or number, all without words."""
     if backend == "cuda":
         every = [_of_variant(variant) for variant in discover("render")]
     else:
@@ -99,14 +91,7 @@ def _of_variant(variant: Variant) -> Rung:
 
 
 class Ladder:
-    """The render kernels on one scene.
-
-    Args:
-        buffers: packed with one sample per pixel.
-        tree: of the scene.
-        size: of the timed pictures, in pixels.
-        checked: size of the checked pictures, in pixels.
-    """
+    """The render kernels on one scene, packed with one sample per pixel."""
 
     def __init__(
         self,
@@ -124,16 +109,7 @@ class Ladder:
     def run(
         self, selection: Sequence[Rung], min_time: float, tell: Callable[[str], None]
     ) -> list[Row]:
-        """Check kernels, then time those that are correct and fast enough.
-
-        Args:
-            selection: the kernels.
-            min_time: seconds of frames for each kernel.
-            tell: called with a line before each step.
-
-        Returns:
-            The rows of the kernels, in order.
-        """
+        """Check kernels, then time those that are correct and fast enough; return their rows."""
         entries = [Entry(rung, _blank(rung)) for rung in selection]
         try:
             for entry in entries:

@@ -43,13 +43,7 @@ def samples(level: str) -> int:
 
 
 def view(buffers: SceneBuffers, level: str, size: tuple[int, int]) -> SceneBuffers:
-    """Return the buffers of a scene with the view of a level.
-
-    Args:
-        buffers: packed with one sample per pixel, any size.
-        level: a key of LEVELS.
-        size: width and height in pixels.
-    """
+    """Return the buffers of a scene with the view of a level, in a size in pixels."""
     width, height = size
     whole = buffers.view
     level_view = whole.with_size(width, height).with_samples(0, 1)

@@ -40,13 +40,7 @@ def uncertainty(samples: list[float]) -> float:
 
 
 def settled(samples: list[float], spent: float, min_time: float) -> bool:
-    """Whether sampling can stop.
-
-    Args:
-        samples: seconds.
-        spent: seconds of device time so far.
-        min_time: minimum of `spent`.
-    """
+    """Whether sampling can stop after `spent` seconds of device time, at least `min_time`."""
     if spent >= PATIENCE * min_time and len(samples) >= 2:
         return True
     return len(samples) >= MIN_SAMPLES and spent >= min_time and uncertainty(samples) <= TARGET

@@ -24,15 +24,9 @@ class Memory:
     def __init__(
         self, session: Session, sizes: Mapping[str, int], offsets: Mapping[str, int] | None = None
     ) -> None:
-        """Allocate arrays.
+        """Allocate arrays of some bytes by name; raise MemoryNeedError if they do not fit.
 
-        Args:
-            session: the GPU.
-            sizes: bytes by name.
-            offsets: bytes between an aligned address and the start of an array, by name.
-
-        Raises:
-            MemoryNeedError: the arrays do not fit into device memory.
+        offsets: bytes between an aligned address and the start of an array, by name.
         """
         self._session = session
         self._sizes, self._offsets = dict(sizes), dict(offsets or {})

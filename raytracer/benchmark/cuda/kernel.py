@@ -40,16 +40,7 @@ class LoadedKernel:
         variant: Variant,
         macros: Mapping[str, str],
     ) -> None:
-        """Load the variant, compiled now if it is not cached.
-
-        Args:
-            session: the GPU.
-            variant: the kernel.
-            macros: definitions for the compiler.
-
-        Raises:
-            RefusedError: the device cannot run the variant.
-        """
+        """Load a variant, compiled now if it is not cached; raise RefusedError if it cannot run."""
         if not variant.admits(session.arch):
             needs = ", ".join(map(str, variant.needs))
             raise RefusedError(f"needs {needs}; this GPU is {session.arch}")
@@ -80,13 +71,9 @@ class LoadedKernel:
         return max(int(each.shared_size_bytes) for each in self._functions)
 
     def fill_constants(self, inputs: Mapping[str, tuple[int, int]]) -> None:
-        """Copy the inputs named in the header (`constant:`) into constant memory, once or often.
+        """Copy inputs named in the header (`constant:`) into constant memory, as often as they fit.
 
-        Args:
-            inputs: address on the device and bytes by name.
-
-        Raises:
-            RefusedError: the array is missing in the kernel, or has another size.
+        inputs: address on the device and bytes by name.
         """
         for name in self.variant.constant.split():
             if name not in inputs:
@@ -103,13 +90,7 @@ class LoadedKernel:
         """Create the tensor maps of the header (`maps:`) in constant memory.
 
         They are not kernel arguments, because launches pack arguments without the padding that
-        their alignment requires.
-
-        Args:
-            matrices: address, shape and type by name.
-
-        Raises:
-            SizeError: a matrix has no map, because its rows are not aligned.
+        their alignment requires. Raises SizeError if the rows of a matrix are not aligned.
         """
         for request in self.variant.maps:
             if request.array not in matrices:
@@ -143,14 +124,8 @@ class LoadedKernel:
     def bind(self, axes: Mapping[str, int], pointers: list[int], sizes: tuple[int, ...]) -> Enqueue:
         """Return a function that queues one launch of each step.
 
-        Args:
-            axes: names of the expressions in the header, and their values.
-            pointers: addresses of inputs and outputs.
-            sizes: the integers at the end of the arguments.
-
-        Raises:
-            RefusedError: the kernel needs too much shared memory.
-            MemoryNeedError: the scratch memory does not fit.
+        axes: names of the expressions in the header, and their values. pointers: of inputs, then
+        outputs. sizes: the integers at the end of the arguments.
         """
         launch = self.variant.launch(axes, self._session.multiprocessors)
         static = self._static()

@@ -101,16 +101,7 @@ class Session:
             self.stream.synchronize()
 
     def cold(self, launch: Enqueue, count: int, flush: bool) -> list[float]:
-        """Time launches one by one.
-
-        Args:
-            launch: queues the work.
-            count: number of launches.
-            flush: whether to flush the L2 cache before each launch.
-
-        Returns:
-            Seconds of each launch.
-        """
+        """Return seconds of launches one by one; flush: the L2 cache before each."""
         events = self._pairs(count)
         self.flush()  # the host queues launches while this runs
         for start, end in events:
@@ -172,15 +163,7 @@ class Session:
     def turn(
         self, launch: Enqueue, mode: str, seconds: float, estimate: float, flush: bool
     ) -> list[float]:
-        """Take samples for about `seconds` of device time.
-
-        Args:
-            launch: queues the work.
-            mode: "cold", "hot" or "sustained".
-            seconds: of device time.
-            estimate: seconds of one launch.
-            flush: whether cold launches flush the L2 cache.
-        """
+        """Take samples in a mode for about `seconds`; estimate: seconds of one launch."""
         if mode == "cold":
             count = max(1, min(16, int(seconds / estimate)))
             return self.cold(launch, count, flush)

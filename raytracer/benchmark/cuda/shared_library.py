@@ -98,17 +98,7 @@ class Launcher:
         return needed
 
     def launch(self, scratch: int, scratch_bytes: int, arrays: Sequence[int], stream: int) -> None:
-        """Queue the work.
-
-        Args:
-            scratch: address of the scratch memory.
-            scratch_bytes: its size.
-            arrays: addresses of inputs and outputs.
-            stream: handle of the stream.
-
-        Raises:
-            BackendError: the launch failed.
-        """
+        """Queue the work on addresses and a stream; raise BackendError if the launch fails."""
         status = self._library.launch(
             ctypes.c_void_p(scratch or None),
             ctypes.c_longlong(scratch_bytes),

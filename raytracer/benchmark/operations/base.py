@@ -198,11 +198,7 @@ class Op:
     ) -> Problem:
         """Return the matrices of a product; for variants that choose among tiles.
 
-        Args:
-            axes: sizes.
-            dtype: data type.
-            address: returns the address of an array on the device by name.
-            transposed: inputs whose arrays are the transposes of those of `inputs`.
+        transposed: inputs whose arrays are the transposes of those of `inputs`.
         """
         raise NotImplementedError(f"{self.name} is not a matrix product")
 

@@ -93,17 +93,7 @@ def element_op(
     outputs: tuple[str, ...] = ("v",),
     **options: Any,
 ) -> Op:
-    """Return an operation on elements.
-
-    Args:
-        name: of the operation.
-        summary: one sentence.
-        compute: the NumPy implementation.
-        flop_per_point: operations of a point, by n.
-        inputs: shapes.
-        outputs: names of outputs with one value per point.
-        options: further fields of `Op`.
-    """
+    """Return an operation on elements whose outputs have one value per point."""
     return Op(
         name=name,
         summary=summary,

@@ -51,16 +51,10 @@ class ProductKernel:
     """A rung of any size, for any problem."""
 
     def __init__(self, session: Session, variant: Variant, timed: bool = False) -> None:
-        """Remember the rung; tiles are loaded when they are chosen.
+        """Remember the rung, whose tiles are loaded when they are chosen; raise RefusedError.
 
-        Args:
-            session: the GPU.
-            variant: of any size.
-            timed: whether the choices that the model puts first are timed, to take the fastest one.
-                The last bits of a sum then depend on which one that is.
-
-        Raises:
-            RefusedError: the device cannot run the variant.
+        timed: whether the choices that the model puts first are timed, to take the fastest one. The
+        last bits of a sum then depend on which one that is.
         """
         if not variant.admits(session.arch):
             needs = ", ".join(map(str, variant.needs))
@@ -127,15 +121,7 @@ class ProductKernel:
         return min(self._session.replayed(self.bind(problem, choice), launches, SAMPLES))
 
     def bind(self, problem: Problem, choice: Choice | None = None) -> Enqueue:
-        """Return a function that queues the product.
-
-        Args:
-            problem: sizes, addresses and layouts.
-            choice: tile and division of the work; by default what `choose` returns.
-
-        Raises:
-            MemoryNeedError: the scratch memory does not fit.
-        """
+        """Return a function that queues the product, by default with what `choose` returns."""
         choice = choice or self.choose(problem)
         tile, cluster = choice.tile, 0
         self._used = loaded = self._load(tile.macros())

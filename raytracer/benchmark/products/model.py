@@ -94,14 +94,10 @@ def proposals(
     clusters: bool = True,
     usable: Callable[[AnyTile], bool] = lambda _: True,
 ) -> list[Choice]:
-    """Return the choices that the model expects to be the fastest, in that order.
+    """Return at most `count` choices that the model expects to be the fastest, in that order.
 
-    Args:
-        problem: sizes and layouts.
-        multiprocessors: of the device.
-        count: of choices, at most.
-        clusters: whether the device has clusters and early launches (sm_90 and later).
-        usable: whether a tile can be launched here; asked from the fastest choice on.
+    clusters: whether the device has clusters and early launches (sm_90 and later). usable: whether
+    a tile can be launched here; called from the fastest choice on.
     """
     shapes = shapes_for(problem, clusters)
     found = list(candidates(problem, shapes, multiprocessors, early=clusters))

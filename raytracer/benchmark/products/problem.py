@@ -10,23 +10,14 @@ ALIGNMENT = 16  # bytes: of the copy engine, and of the widest copies of threads
 
 @dataclass(frozen=True)
 class Operand:
-    """A matrix on the device.
+    """A matrix on the device."""
 
-    Attributes:
-        address: of its first value.
-        rows: as stored: a row is contiguous.
-        cols: values of a row.
-        pitch: values from row to row.
-        size: bytes of a value.
-        transposed: whether the stored matrix is the transpose of what the kernels take by default:
-            A by rows; B by rows in float32, by columns in bfloat16.
-    """
-
-    address: int
-    rows: int
-    cols: int
-    pitch: int
-    size: int
+    address: int  # of its first value
+    rows: int  # as stored: a row is contiguous
+    cols: int  # values of a row
+    pitch: int  # values from row to row
+    size: int  # bytes of a value
+    # whether it is stored as the transpose of A by rows, or B by rows (bfloat16: by columns)
     transposed: bool = False
 
     @property
@@ -71,26 +62,15 @@ class Problem:
 
 @dataclass(frozen=True)
 class Units:
-    """The division of a product among workers, as kernels/ladders/matmul/units.cuh has it.
+    """The division of a product among workers, as kernels/ladders/matmul/units.cuh has it."""
 
-    Attributes:
-        tile_rows: tiles along m; the tile of a cluster counts as one.
-        tile_cols: tiles along n.
-        steps: along k.
-        workers: blocks of the launch, or clusters of blocks.
-        split_tiles: tiles that are divided along k into equal parts for all workers; the others are
-            taken whole, in turns.
-        snap: borders between workers closer than this many steps to that of a tile move there.
-        band: tile rows that are visited column by column.
-    """
-
-    tile_rows: int
-    tile_cols: int
-    steps: int
-    workers: int
-    split_tiles: int = 0
-    snap: int = 1
-    band: int = 1
+    tile_rows: int  # tiles along m; the tile of a cluster counts as one
+    tile_cols: int  # tiles along n
+    steps: int  # along k
+    workers: int  # blocks of the launch, or clusters of blocks
+    split_tiles: int = 0  # divided along k into equal parts for all workers; others are taken whole
+    snap: int = 1  # borders of workers closer than this many steps to that of a tile move there
+    band: int = 1  # tile rows that are visited column by column
 
     @property
     def tiles(self) -> int:

@@ -57,31 +57,18 @@ class Side(NamedTuple):
 
 @dataclass(frozen=True)
 class SkinnyTile:
-    """A kernel for few rows, and how its threads share the columns and the steps.
+    """A kernel for few rows, and how its threads share the columns and the steps."""
 
-    Attributes:
-        rows: of C of a block, or its columns if swapped; of a thread that works alone.
-        is_direct: whether a thread computes values of C by itself (`DirectProduct`).
-        swapped: the rows are the columns of C.
-        step_bits: logarithm to base 2 of neighbouring threads that take steps in turns.
-        col_bits: of the groups of those that have columns of their own.
-        parts: blocks of a cluster that divide k.
-        value_size: bytes of a value of A and B.
-        c_size: bytes of a value of C.
-        chunk: steps whose rows are in shared memory.
-        pack: neighbouring steps of a column that a thread loads at once.
-    """
-
-    rows: int
-    is_direct: bool
-    swapped: bool
-    step_bits: int
-    col_bits: int
-    parts: int
-    value_size: int
-    c_size: int
-    chunk: int
-    pack: int = 1
+    rows: int  # of C of a block, or its columns if swapped; of a thread that works alone
+    is_direct: bool  # whether a thread computes values of C by itself (`DirectProduct`)
+    swapped: bool  # the rows are the columns of C
+    step_bits: int  # logarithm to base 2 of neighbouring threads that take steps in turns
+    col_bits: int  # of the groups of those that have columns of their own
+    parts: int  # blocks of a cluster that divide k
+    value_size: int  # bytes of a value of A and B
+    c_size: int  # bytes of a value of C
+    chunk: int  # steps whose rows are in shared memory
+    pack: int = 1  # neighbouring steps of a column that a thread loads at once
 
     threads = THREADS
     sharers = 1

@@ -24,25 +24,15 @@ WARPS = {
 
 @dataclass(frozen=True)
 class Shape:
-    """A tile of C.
+    """A tile of C."""
 
-    Attributes:
-        rows: that a block computes at a time.
-        cols: the same.
-        cluster: blocks with adjacent rows that share the columns of B.
-        across: blocks with adjacent columns that share the rows of A.
-        turns: two warpgroups take tiles in turns, instead of sharing each.
-        swapped: rows and columns are those of the transpose of C.
-        parts: blocks of a cluster that divide the tile along k.
-    """
-
-    rows: int
-    cols: int
-    cluster: int = 1
-    across: int = 1
-    turns: bool = False
-    swapped: bool = False
-    parts: int = 1
+    rows: int  # that a block computes at a time
+    cols: int  # the same
+    cluster: int = 1  # blocks with adjacent rows that share the columns of B
+    across: int = 1  # blocks with adjacent columns that share the rows of A
+    turns: bool = False  # two warpgroups take tiles in turns, instead of sharing each
+    swapped: bool = False  # rows and columns are those of the transpose of C
+    parts: int = 1  # blocks of a cluster that divide the tile along k
 
     @property
     def kind(self) -> str:
@@ -113,17 +103,11 @@ TENSOR_SHAPES = (
 
 @dataclass(frozen=True)
 class TensorTile(Shape):
-    """kernels/ladders/matmul_bf16/product.cuh: warpgroups of 64 rows, or 128 in two blocks.
+    """kernels/ladders/matmul_bf16/product.cuh: warpgroups of 64 rows, or 128 in two blocks."""
 
-    Attributes:
-        transposed_a: A is stored by columns; swapped, B by rows.
-        transposed_b: B is stored by rows; swapped, A by columns.
-        c_size: bytes of a value of C: 4 or 2.
-    """
-
-    transposed_a: bool = False
-    transposed_b: bool = False
-    c_size: int = 4
+    transposed_a: bool = False  # A is stored by columns; swapped, B by rows
+    transposed_b: bool = False  # B is stored by rows; swapped, A by columns
+    c_size: int = 4  # bytes of a value of C: 4 or 2
 
     depth = 64  # along k in a step
     per_multiprocessor = 1  # blocks that run at once
@@ -200,23 +184,15 @@ class TensorTile(Shape):
 
 @dataclass(frozen=True)
 class SimtTile(Shape):
-    """kernels/ladders/matmul/unit_pipeline.cuh: warps of 64 rows.
+    """kernels/ladders/matmul/unit_pipeline.cuh: warps of 64 rows."""
 
-    Attributes:
-        along_m: A is stored by columns.
-        along_k: B is stored by columns.
-        wide_a: A is copied in pieces of 16 bytes.
-        wide_b: B is copied in pieces of 16 bytes.
-        copied: whether A, and B, come from copies with aligned rows, which are made before.
-        unaligned_c: rows of C do not start at multiples of 16 bytes.
-    """
-
-    along_m: bool = False
-    along_k: bool = False
-    wide_a: bool = False
-    wide_b: bool = False
+    along_m: bool = False  # A is stored by columns
+    along_k: bool = False  # B is stored by columns
+    wide_a: bool = False  # A is copied in pieces of 16 bytes
+    wide_b: bool = False  # B is copied in pieces of 16 bytes
+    # whether A, and B, come from copies with aligned rows
     copied: tuple[bool, bool] = (False, False)
-    unaligned_c: bool = False
+    unaligned_c: bool = False  # rows of C do not start at multiples of 16 bytes
 
     depth = 8
     stages = 4
