@@ -19,7 +19,6 @@ from raytracer.benchmark import (
     report,
     run,
     timing,
-    user_kernel,
 )
 from raytracer.benchmark import operations as ops
 from raytracer.benchmark.axes import parse_axes, parse_size, points, sized
@@ -265,35 +264,6 @@ def test_explain_tells_every_rung() -> None:
 )
 def test_occupancy(threads: int, registers: int, shared: int, share: float) -> None:
     assert explain.occupancy("sm_90a", threads, registers, shared) == pytest.approx(share)
-
-
-# own kernels
-
-MINE = """\
-// title: Mine
-// idea: my own
-// block: 64
-// grid: ceil(n / 64)
-// needs: sm_80+
-// source: me
-#include "../../core/compat.h"
-#include "mine.h"
-extern "C" __global__ void vecadd(const float* a, const float* b, float* c, long long n) {}
-"""
-
-
-def test_own_kernel_is_adopted_with_what_it_includes(tmp_path: Path) -> None:
-    from raytracer.backends.cuda.sources import include_closure
-
-    (tmp_path / "kernels").mkdir()
-    path = tmp_path / "07 My Kernel.cu"
-    path.write_text(MINE)
-    (tmp_path / "mine.h").write_text("#pragma once\n")
-    found = user_kernel.adopt(ops.find("vecadd"), path, tmp_path / "kernels")
-    assert (found.op, found.title, found.threads) == ("vecadd", "Mine", 64)
-    source = Path(str(found.path))
-    closure = include_closure(source, tmp_path / "kernels")
-    assert {"ladders/vecadd/mine.h", "core/compat.h"} <= set(closure)
 
 
 # on the CPU

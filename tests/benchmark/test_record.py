@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-import raytracer
 from raytracer.benchmark import record
 from raytracer.cli import main
 from raytracer.errors import DataFileError
@@ -21,13 +20,6 @@ RECORDS = [path for path in sorted(SAVED.glob("*.json")) if path.name != "render
 def test_saved_records_are_in_the_form(path: Path) -> None:
     content = json.loads(path.read_text(encoding="utf-8"))
     assert record.validated(content, path.name) is content
-
-
-def test_what_a_run_gives_is_in_the_form() -> None:
-    made: Any = raytracer.bench("vecadd", "tone", backend="cpu", min_time=1e-3, size=1000)
-    assert record.validated(made, "a run") is made
-    again = json.loads(json.dumps(made))
-    assert record.validated(again, "a file") == made
 
 
 def test_the_schema_is_printed(capsys: pytest.CaptureFixture[str]) -> None:

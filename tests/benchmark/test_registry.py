@@ -89,12 +89,6 @@ def test_only_operations_with_kernels_take_a_users_own(name: str) -> None:
             raytracer.bench(name, ncu=True, backend="cpu")
 
 
-def test_what_has_no_kernels_is_not_profiled() -> None:
-    for name in ("copy", "preview"):
-        with pytest.raises(UserError, match=f"{name} has no kernels"):
-            registry.find(name).profile(BenchOptions())
-
-
 @pytest.mark.gpu
 @pytest.mark.parametrize("name", ["vecadd", "tone", "render"])
 def test_it_is_profiled_on_a_gpu(cuda: str, name: str) -> None:

@@ -28,8 +28,10 @@ def example(folder: Path) -> Path:
 
 @pytest.mark.usefixtures("cuda_compiler")
 def test_example_is_a_variant_that_compiles(tmp_path: Path) -> None:
-    root = tmp_path / "kernels"
-    variant = adopt(ops.find("vecadd"), example(tmp_path), root)
+    root, path = tmp_path / "kernels", example(tmp_path)
+    path.write_text(path.read_text(encoding="utf-8") + '#include "mine.h"\n', encoding="utf-8")
+    (tmp_path / "mine.h").write_text("#pragma once\n")
+    variant = adopt(ops.find("vecadd"), path, root)
     assert variant.title == "pairs"
     assert variant.launch({"n": 1025}, 132).grid == (3, 1, 1)
     cubin = compiler.compile_source(Path(str(variant.path)), "sm_80", root)

@@ -112,25 +112,23 @@ def test_refuses_a_bad_file_name(tmp_path: Path, file_name: str) -> None:
     assert message(tmp_path).startswith(f"kernels/{SUM}/{file_name}: a variant's file is called")
 
 
-@pytest.mark.parametrize("key", KEYS)
-@pytest.mark.parametrize("value", [None, ""])
-def test_refuses_a_missing_value(tmp_path: Path, key: str, value: str | None) -> None:
+@pytest.mark.parametrize(
+    ("key", "value", "words"),
+    [
+        *((key, value, f"the header lacks a value for {key!r}") for key in KEYS
+          for value in (None, "")),
+        *(("block", value, f"block {value!r} is not a thread block")
+          for value in ("8x", "8x8x8x8", "33x32")),
+        *(("needs", value, "is not an architecture") for value in ("80", "sm_90a+")),
+        ("best", "sometimes", "does not name sizes"),
+        ("best", "n", "does not name sizes"),
+        ("sizes", "even", "give any"),
+    ],
+)  # fmt: skip
+def test_refuses_bad_values(tmp_path: Path, key: str, value: str | None, words: str) -> None:
     write(tmp_path / SUM, "01_a.cu", **{key: value})
-    assert message(tmp_path).startswith(
-        f"kernels/{SUM}/01_a.cu: the header lacks a value for {key!r}"
-    )
-
-
-@pytest.mark.parametrize("block", ["8x", "8x8x8x8", "33x32"])
-def test_refuses_a_bad_block(tmp_path: Path, block: str) -> None:
-    write(tmp_path / SUM, "01_a.cu", block=block)
-    assert f"block {block!r} is not a thread block" in message(tmp_path)
-
-
-@pytest.mark.parametrize("needs", ["80", "sm_90a+"])
-def test_refuses_bad_needs(tmp_path: Path, needs: str) -> None:
-    write(tmp_path / SUM, "01_a.cu", needs=needs)
-    assert "is not an architecture" in message(tmp_path)
+    assert message(tmp_path).startswith(f"kernels/{SUM}/01_a.cu: ")
+    assert words in message(tmp_path)
 
 
 def test_refuses_unknown_and_repeated_keys(tmp_path: Path) -> None:
@@ -163,22 +161,6 @@ def test_the_rung_whose_header_names_the_sizes_comes_first(
     write(folder, "03_c.cu")
     found = preferred(discover("sum", tmp_path), {"n": n}, dtype)
     assert [each.number for each in found] == order
-
-
-def test_a_rung_may_be_the_fastest_at_all_sizes(tmp_path: Path) -> None:
-    write(tmp_path / SUM, "01_a.cu", best="always")
-    write(tmp_path / SUM, "02_b.cu")
-    assert preferred(discover("sum", tmp_path), {}, "uint8")[0].number == 1
-
-
-@pytest.mark.parametrize(
-    ("key", "value", "words"),
-    [("best", "sometimes", "does not name sizes"), ("best", "n", "does not name sizes"),
-     ("sizes", "even", "give any")],
-)  # fmt: skip
-def test_refuses_values_that_mean_nothing(tmp_path: Path, key: str, value: str, words: str) -> None:
-    write(tmp_path / SUM, "01_a.cu", **{key: value})
-    assert words in message(tmp_path)
 
 
 FUSED = "--fmad=false"
