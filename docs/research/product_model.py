@@ -141,7 +141,7 @@ def measure(name: str, count: int, seed: int) -> Iterator[Times]:
         kernel = ProductKernel(session, variants.discover(name)[-1])
         for axes in drawn_sizes(count, seed):
             plan = Plan(op, axes, op.dtypes[-1])
-            with loaded(session, plan, op.values(axes, plan.dtype, "normal", seed)) as (memory, _):
+            with loaded(session, plan, op.values(axes, plan.dtype, "normal", seed)) as memory:
                 problem = op.problem(axes, plan.dtype, memory.address)
                 found = model.proposals(problem, session.multiprocessors, count=1 << 20)
                 chosen = found[:FIRST] + draw.sample(found[FIRST:], min(OTHERS, len(found[FIRST:])))

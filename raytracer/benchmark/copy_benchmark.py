@@ -44,7 +44,7 @@ def rows(session: Session, plan: Plan) -> list[Row]:
     import numpy as np
 
     size = plan.axes["n"]
-    pageable = plan.op.values(plan.axes, plan.dtype, plan.distribution, plan.seed)["a"]
+    pageable = plan.values()["a"]
     locked = session.driver.pagelocked_empty(size, np.uint8)
     locked[:] = pageable
     back, locked_back = np.zeros_like(pageable), session.driver.pagelocked_empty(size, np.uint8)

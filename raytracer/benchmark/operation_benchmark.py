@@ -81,8 +81,8 @@ class OperationBenchmark(Benchmark):
         with Session() as session, kernels_of(op, options) as kernels:
             axes = options.points(op)[0]
             plan = _plan(op, axes, dtype, options)
-            arrays = op.values(axes, dtype, options.distribution, plan.seed)
-            with runner.loaded(session, plan, arrays) as (memory, _), translated(session.driver):
+            arrays = plan.values()
+            with runner.loaded(session, plan, arrays) as memory, translated(session.driver):
                 for variant in kernels:
                     try:
                         kernel = runner.load(session, plan, variant)

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from raytracer.backends.cuda.check import translated
 from raytracer.backends.cuda.compile import NoCompilerError
-from raytracer.benchmark import peers, record
+from raytracer.benchmark import nvml, peers, record, timing
 from raytracer.benchmark.cuda.guarded_memory import Memory
-from raytracer.benchmark.cuda.kernel import LoadedKernel, Matrix, RefusedError, SizeError
+from raytracer.benchmark.cuda.kernel import Enqueue, LoadedKernel, RefusedError, SizeError
 from raytracer.benchmark.cuda.session import Session
-from raytracer.benchmark.operations.base import Arrays, Op, relative_error
+from raytracer.benchmark.operations.base import Array, Arrays, Op, relative_error
 from raytracer.benchmark.products.kernel import ProductKernel
-from raytracer.benchmark.record import Result
-from raytracer.benchmark.turns import (
-    Entry,
-    clock_under_load,
-    finish,
-    time_in_turns,
-)
+from raytracer.benchmark.record import Clock, Result, Row
 from raytracer.errors import RaytracerError
 from raytracer.variants import Variant
 
@@ -31,6 +28,8 @@ if TYPE_CHECKING:
 # The timed sizes are checked too if NumPy computes them in about a second.
 CHECKED_BYTES, CHECKED_FLOP = 128 << 20, 4e9
 ALIGNMENT = 16  # bytes; of arrays for kernels without `alignment: any`
+MAX_QUEUED = 5000  # launches
+LOAD_TIME = 0.3  # seconds of queued work during which NVML is read
 
 
 @dataclass(frozen=True)
@@ -48,13 +47,48 @@ class Plan:
     transposed: frozenset[str] = frozenset()  # inputs of a product whose arrays are the transposes
     timed: bool = False  # whether a product times the choices that its model puts first
 
+    @property
+    def outputs(self) -> dict[str, Array]:
+        """The outputs by name."""
+        return self.op.output_arrays(self.axes, self.dtype)
+
+    def values(self) -> Arrays:
+        """Draw the inputs."""
+        return self.op.values(self.axes, self.dtype, self.distribution, self.seed)
+
+
+@dataclass
+class Entry:
+    """A kernel or library during the measurement: its row, its launch and its samples."""
+
+    row: Row
+    launch: Enqueue | None = None
+    samples: list[float] = field(default_factory=list)
+    duration: float = 0.0  # seconds of device time so far
+    estimate: float = 0.0  # seconds of one launch
+
+    def reject(self, status: record.Status, error: Exception) -> None:
+        """Leave it out of the measurement, with the reason in its row."""
+        self.launch, self.samples = None, []
+        self.row["status"], self.row["reason"] = status, str(error).split("\n")[0]
+
+    @contextmanager
+    def watched(self, session: Session) -> Iterator[Enqueue]:
+        """Yield its launch; an error ends this entry, not the run."""
+        assert self.launch is not None
+        try:
+            with translated(session.driver):
+                yield self.launch
+        except Exception as error:
+            if self.row["kind"] != "peer" and not isinstance(error, RaytracerError):
+                raise  # a defect of the bench; errors of libraries are reported in their row
+            self.reject("failed", error)
+
 
 @contextmanager
-def loaded(session: Session, plan: Plan, arrays: Arrays) -> Iterator[tuple[Memory, dict[str, int]]]:
-    """Upload inputs and poison outputs; yield the memory and the bytes of the outputs."""
-    outputs = {
-        name: out.nbytes for name, out in plan.op.output_arrays(plan.axes, plan.dtype).items()
-    }
+def loaded(session: Session, plan: Plan, arrays: Arrays) -> Iterator[Memory]:
+    """Upload inputs and poison outputs; yield the memory."""
+    outputs = {name: output.nbytes for name, output in plan.outputs.items()}
     sizes = {name: int(array.nbytes) for name, array in arrays.items()} | outputs
     with Memory(session, sizes, plan.op.offsets(plan.axes, plan.dtype)) as memory:
         for name, array in arrays.items():
@@ -62,7 +96,7 @@ def loaded(session: Session, plan: Plan, arrays: Arrays) -> Iterator[tuple[Memor
         for name in outputs:
             memory.poison(name)
         session.wait()
-        yield memory, outputs
+        yield memory
 
 
 def load(session: Session, plan: Plan, variant: Variant) -> LoadedKernel | ProductKernel:
@@ -102,54 +136,51 @@ def launcher(
     offsets = plan.op.offsets(plan.axes, plan.dtype)
     if kernel.variant.alignment != "any" and any(each % ALIGNMENT for each in offsets.values()):
         raise SizeError(f"needs arrays that begin at multiples of {ALIGNMENT} bytes")
-    outputs = plan.op.output_arrays(plan.axes, plan.dtype)
-    pointers = [memory.address(name) for name in (*arrays, *outputs)]
+    pointers = [memory.address(name) for name in (*arrays, *plan.outputs)]
     kernel.fill_constants({name: (memory.address(name), a.nbytes) for name, a in arrays.items()})
     if kernel.variant.maps:
-        kernel.fill_maps(matrices(plan, memory))
+        # uint16 arrays hold the bits of bfloat16
+        matrices = plan.op.input_arrays(plan.axes, plan.dtype) | plan.outputs
+        kernel.fill_maps(
+            {
+                name: (
+                    memory.address(name),
+                    a.shape,
+                    "bfloat16" if a.dtype == "uint16" else a.dtype,
+                )
+                for name, a in matrices.items()
+                if len(a.shape) == 2
+            }
+        )
     names = plan.op.launch_names(plan.axes, plan.dtype)
     run = kernel.bind(names, pointers, plan.op.sizes(plan.axes))
-    cleared = list(outputs) if plan.op.clears else []
+    if not plan.op.clears:
+        return run
 
     def enqueue() -> None:
-        for name in cleared:
+        for name in plan.outputs:
             memory.clear(name)
         run()
 
-    return enqueue if cleared else run
-
-
-def matrices(plan: Plan, memory: Memory) -> dict[str, Matrix]:
-    """Return address, shape and type of the two-dimensional inputs and outputs."""
-    op, axes, dtype = plan.op, plan.axes, plan.dtype
-    arrays = op.input_arrays(axes, dtype) | op.output_arrays(axes, dtype)
-    return {
-        # uint16 arrays hold the bits of bfloat16
-        name: (memory.address(name), a.shape, "bfloat16" if a.dtype == "uint16" else a.dtype)
-        for name, a in arrays.items()
-        if len(a.shape) == 2
-    }
+    return enqueue
 
 
 def compute(session: Session, plan: Plan, variant: Variant, arrays: Arrays) -> tuple[Arrays, str]:
     """Launch a variant once; return its outputs, and the names of outputs with overruns."""
-    import numpy as np
-
     kernel = load(session, plan, variant)
-    with loaded(session, plan, arrays) as (memory, sizes), translated(session.driver):
+    with loaded(session, plan, arrays) as memory, translated(session.driver):
         launcher(session, plan, kernel, memory, arrays)()
         session.wait()
-        results = {}
-        for name, output in plan.op.output_arrays(plan.axes, plan.dtype).items():
-            results[name] = np.empty(output.shape, output.dtype)
-            memory.download(name, results[name])
-        overruns = [name for name in sizes if memory.overrun(name)]
+        results = {name: np.empty(a.shape, a.dtype) for name, a in plan.outputs.items()}
+        for name, result in results.items():
+            memory.download(name, result)
+        overruns = [name for name in results if memory.overrun(name)]
     return results, ", ".join(overruns)
 
 
 def wrong(session: Session, plan: Plan, variant: Variant) -> str:
     """Compare a variant with the reference at the sizes of a plan; "" if it agrees."""
-    arrays = plan.op.values(plan.axes, plan.dtype, plan.distribution, plan.seed)
+    arrays = plan.values()
     results, overruns = compute(session, plan, variant, arrays)
     where = ", ".join(f"{name}={size}" for name, size in plan.axes.items())
     if overruns:
@@ -172,12 +203,9 @@ def checks(plan: Plan) -> Iterator[Plan]:
     if not compiled_alike:  # sizes that are macros (points of an element) stay those that are timed
         names = [name for name in op.axes if name not in op.macro_sizes]
         compiled_alike = [{**plan.axes, **{name: axes[name] for name in names}} for axes in sizes]
+    distribution = plan.distribution if plan.distribution in ("few", "sorted") else "normal"
     for axes in [*compiled_alike, *([plan.axes] if small else [])]:
-        yield Plan(op, dict(axes), plan.dtype, _checked_input(plan), seed=plan.seed)
-
-
-def _checked_input(plan: Plan) -> str:
-    return plan.distribution if plan.distribution in ("few", "sorted") else "normal"
+        yield Plan(op, dict(axes), plan.dtype, distribution, seed=plan.seed)
 
 
 def measure(
@@ -191,51 +219,43 @@ def measure(
     for variant in variants:
         tell(f"checking {plan.op.name} {variant.label}")
         entries.append(_checked(session, plan, variant))
-    arrays = plan.op.values(plan.axes, plan.dtype, plan.distribution, plan.seed)
-    with loaded(session, plan, arrays) as (memory, _):
+    arrays = plan.values()
+    with loaded(session, plan, arrays) as memory:
         for variant, entry in zip(variants, entries, strict=True):
             if entry.row["status"] == "ok":
-                _make_ready(session, plan, variant, entry, memory, arrays)
+                try:
+                    kernel = load(session, plan, variant)
+                    entry.launch = launcher(session, plan, kernel, memory, arrays)
+                    entry.row["resources"] = kernel.resources()
+                except RaytracerError as error:
+                    entry.reject("skipped", error)
         if plan.peers:
             entries += _peer_entries(session, plan, memory, arrays, tell)
         into["memory_used"] = session.total_memory() - session.free_memory()
-        time_in_turns(session, plan, [entry for entry in entries if entry.launch], tell)
-        into["clock"] = clock_under_load(session, entries)
+        _time_in_turns(session, plan, [entry for entry in entries if entry.launch], tell)
+        into["clock"] = _clock_under_load(session, entries)
     for entry in entries:
-        finish(entry)
+        if entry.samples:
+            entry.row["time"] = timing.statistics(entry.samples)
+            entry.row["samples"] = entry.samples
     into["rows"] = [entry.row for entry in entries]
 
 
 def _checked(session: Session, plan: Plan, variant: Variant) -> Entry:
     """Check a variant; return its row with the status ok, wrong, skipped or failed."""
     row = record.row(variant.label, variant.title, "mine" if variant.folder else "variant")
+    entry = Entry(row)
     try:
         for each in checks(plan):
             with suppress(SizeError):  # raised again if it concerns the timed size
                 if reason := wrong(session, each, variant):
                     row["status"], row["reason"] = "wrong", reason
                     break
+    except (RefusedError, NoCompilerError) as error:
+        entry.reject("skipped", error)
     except RaytracerError as error:
-        refused = isinstance(error, (RefusedError, NoCompilerError))
-        row["status"] = "skipped" if refused else "failed"
-        row["reason"] = str(error).split("\n")[0]
-    return Entry(row)
-
-
-def _make_ready(
-    session: Session,
-    plan: Plan,
-    variant: Variant,
-    entry: Entry,
-    memory: Memory,
-    arrays: Arrays,
-) -> None:
-    try:
-        kernel = load(session, plan, variant)
-        entry.launch = launcher(session, plan, kernel, memory, arrays)
-        entry.row["resources"] = kernel.resources()
-    except RaytracerError as error:
-        entry.row["status"], entry.row["reason"] = "skipped", str(error)
+        entry.reject("failed", error)
+    return entry
 
 
 def _peer_entries(
@@ -251,6 +271,53 @@ def _peer_entries(
             entry.launch = peers.prepare(peer, session, plan, memory, arrays)
             entry.row["version"] = peers.version(peer.package)
         except Exception as error:  # an error of a library must not end the run
-            entry.row["status"], entry.row["reason"] = "skipped", str(error).split("\n")[0]
+            entry.reject("skipped", error)
         entries.append(entry)
     return entries
+
+
+def _time_in_turns(session: Session, plan: Plan, entries: list[Entry], tell: Tell) -> None:
+    """Time all entries in turns (A B B A) until the median of each has settled.
+
+    Those that have settled keep their turns: entries that went on alone would run hotter, and at
+    lower clocks where the power limit decides, than those beside which they are reported.
+    """
+    flush = plan.op.work(plan.axes, plan.dtype).bytes < 4 * session.l2_bytes
+    for entry in entries:
+        tell(f"timing {plan.op.name} {entry.row['label']}")
+        with entry.watched(session) as launch:
+            (first,) = session.cold(launch, 1, False)  # includes lazy loading
+            again = session.cold(launch, 3, False) if first < 0.2 else [first]
+            entry.estimate = max(min(again), 1e-6)
+    slice_time = plan.min_time / 4
+    while any(
+        entry.launch and not timing.settled(entry.samples, entry.duration, plan.min_time)
+        for entry in entries
+    ):
+        for entry in (*entries, *reversed(entries)):
+            if entry.launch is None:
+                continue
+            with entry.watched(session) as launch:
+                samples = session.turn(launch, plan.mode, slice_time, entry.estimate, flush)
+                entry.samples += samples
+                # A sample of a short kernel is the mean of a batch, so the sum underestimates.
+                entry.duration += max(slice_time / 2, sum(samples))
+
+
+def _clock_under_load(session: Session, entries: list[Entry]) -> Clock:
+    """Read NVML while the last variant runs for a sampling period of NVML."""
+    ours = [entry for entry in entries if entry.samples and entry.row["kind"] != "peer"]
+    if not ours:
+        return {}
+    with ours[-1].watched(session) as launch:
+        launches = max(1, int(LOAD_TIME / min(ours[-1].samples)))
+        for _ in range(min(MAX_QUEUED, launches)):
+            launch()
+        time.sleep(0.7 * LOAD_TIME)
+        clock = nvml.read(session.bus_id)
+        if launches > MAX_QUEUED:  # shorter than a sampling period of NVML
+            clock.pop("gpu_percent", None)
+            clock.pop("memory_percent", None)
+        session.wait()
+        return clock
+    return {}
