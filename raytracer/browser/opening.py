@@ -7,41 +7,24 @@ from typing import Any
 
 from raytracer.errors import shown, suggestion
 from raytracer.fields import definitions, taken_by
+from raytracer.viewer.options import ViewOptions
 from raytracer.viewer.session import Session
 
-START_SIZE = (800, 600)
-"""Width and height of the first picture, until a page tells its own."""
-
-OWN = {"size", "wake", "say"}
-"""Arguments of a session that are no settings of the user."""
+START_SIZE = {"width": 800, "height": 600}
+"""Size of the first picture, until a page states its own."""
 
 
 def opener(
     name: str, scene: object, settings: Mapping[str, Any]
 ) -> Callable[[Callable[[], None]], Session]:
     """Return what opens a session; its argument is the function that the render thread calls."""
-    from raytracer.viewer.session import Session
-
-    known = {*(vars(Session)["open"].__func__.__kwdefaults__ or ()), "width", "height"} - OWN
-    for kind in taken_by(Session.open):
-        known |= {*definitions(kind)}
+    known = {*vars(ViewOptions)["of"].__func__.__kwdefaults__}
+    known.update(*map(definitions, taken_by(ViewOptions.of)))
     for given in settings:
         if given not in known:
             raise TypeError(
                 f"{name}() got an unexpected keyword argument '{shown(given)}'; "
                 f"{suggestion(given, sorted(known))}"
             )
-    rest = dict(settings)
-    sides = [rest.pop(name, None) for name in ("width", "height")]
-    size: Any = tuple(
-        start if side is None else side for side, start in zip(sides, START_SIZE, strict=True)
-    )
-
-    def open_session(wake: Callable[[], None]) -> Session:
-        return Session.open(scene, size=size, wake=wake, say=_ignore, **rest)
-
-    return open_session
-
-
-def _ignore(_: str) -> None:
-    """Print nothing: what the session says is shown in the page."""
+    stated = {key: value for key, value in settings.items() if value is not None}
+    return lambda wake: Session.open(scene, wake=wake, say=lambda _: None, **START_SIZE | stated)

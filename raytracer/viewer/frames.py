@@ -36,6 +36,7 @@ from raytracer.viewer.messages import (
     Shown,
     Staged,
 )
+from raytracer.viewer.options import ViewOptions
 from raytracer.viewer.watch import Watch
 from raytracer.warning import collected
 
@@ -72,11 +73,9 @@ class Frames:
         self._first_range: tuple[float, float] | None = None  # of the style of the call
 
     @classmethod
-    def of(cls, loaded_scene: LoadedScene) -> Frames:
-        """Return the only frame of a scene that was loaded before."""
-        frames = cls(Source(loaded_scene.scene))
-        frames._plain = None, loaded_scene.scene
-        return frames
+    def of(cls, options: ViewOptions) -> Frames:
+        """Return the frames that the arguments of a call name."""
+        return cls(options.source, options.overrides, options.threads, options.annotations)
 
     def of_path(self, path: Path) -> Frames:
         """Return the frames of another file."""

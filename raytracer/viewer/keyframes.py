@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 import sys
-import tomllib
-from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -14,9 +11,9 @@ from threading import Thread
 from typing import Any
 
 from raytracer.errors import UserError, counted, shown
-from raytracer.files import output, toml_text
+from raytracer.files import output
 from raytracer.files.access import opened
-from raytracer.scene.load import is_scene
+from raytracer.scene.load import is_scene, read_table, scene_suffix
 from raytracer.viewer import as_toml
 from raytracer.viewer.actions import action
 from raytracer.viewer.command_line import conditions
@@ -29,9 +26,6 @@ FPS = 30.0
 STILL_SECONDS = 2.0
 """Seconds between two keyframes where there is one frame."""
 
-REPLACED = ("camera", "animation")
-"""Tables of a scene file that are written anew."""
-
 FILE_KEYS = ("file", "topology", "image")
 """Keys of a scene file that name other files, from the folder of the scene."""
 
@@ -40,12 +34,6 @@ STOP_SECONDS = 2.0
 
 LOOK_SECONDS = 1.0
 """Seconds between two looks at the files of a movie that is being rendered."""
-
-_FILE = re.compile(
-    rf"""(\b(?:{"|".join(FILE_KEYS)})[ \t]*=[ \t]*)("(?:[^"\\\n]|\\.)*"|'[^'\n]*')"""
-)
-
-_HEADER = re.compile(r"^[ \t]*\[\[?[ \t]*([A-Za-z0-9_-]+)[^\n]*\][ \t]*(#[^\n]*)?$", re.MULTILINE)
 
 
 def keyframe_frames(viewer: ViewerState) -> list[int]:
@@ -154,107 +142,58 @@ def _write(viewer: ViewerState, path: Path | None) -> Path:
     folder = source.parent if is_scene_file else Path()
     target = path or viewer.outputs.path(folder, f"{source.stem}-camera", ".toml")
     output.check_file(target)
-    text = (
-        _scene_text(viewer, source, target) if is_scene_file else _data_text(viewer, source, target)
-    )
-    return output.write(target, text)
+    if is_scene_file:
+        with opened(source) as file:
+            tables = _moved(read_table(file, scene_suffix(file)), source.parent, target)
+    else:
+        tables = _of_data(viewer, source, target)
+    return output.write(target, as_toml.document(tables | _of_camera(viewer)))
 
 
-def tables(viewer: ViewerState) -> str:
+def _of_camera(viewer: ViewerState) -> dict[str, Any]:
     """Return the tables of camera and animation of a scene file."""
-    first = viewer.keyframes[min(viewer.keyframes)] if viewer.keyframes else viewer.camera
-    parts = [as_toml.camera_table(first), f"[animation]\nfps = {_fps(viewer)!r}\n"]
-    for time in sorted(viewer.keyframes):
-        camera = viewer.keyframes[time]
-        rows = as_toml.camera_table(camera).splitlines(keepends=True)
-        stated = [row for row in rows[1:] if not row.startswith("type")]
-        parts.append("".join(["[[animation.keyframes]]\n", f"time = {time!r}\n", *stated]))
-    return "\n".join(parts)
+    keyframes = viewer.keyframes
+    first = keyframes[min(keyframes)] if keyframes else viewer.camera
+    stated = [{"time": time} | as_toml.camera_values(keyframes[time]) for time in sorted(keyframes)]
+    for each in stated:
+        del each["type"]
+    animation = {"fps": _fps(viewer)} | ({"keyframes": stated} if stated else {})
+    return {"camera": as_toml.camera_values(first), "animation": animation}
 
 
-def _data_text(viewer: ViewerState, source: Path, target: Path) -> str:
-    """Return a scene file that shows a particle file as it is shown now."""
-    spheres: dict[str, str] = {"file": toml_text.quoted(_named(source, target))}
-    read = viewer.loader.frames.source
+def _of_data(viewer: ViewerState, source: Path, target: Path) -> dict[str, Any]:
+    """Return the tables of a scene file that shows a particle file as it is shown now."""
+    spheres: dict[str, Any] = {"file": _named(source, target)}
+    read, style = viewer.loader.frames.source, viewer.content.style
     if read.ending:
-        spheres["format"] = toml_text.quoted(read.ending.removeprefix("."))
+        spheres["format"] = read.ending.removeprefix(".")
     if read.topology is not None:
-        spheres["topology"] = toml_text.quoted(_named(read.topology, target))
-    style = dict(viewer.content.style)
+        spheres["topology"] = _named(read.topology, target)
+    keys = {"color_by": "by", "map": "map", "range": "range", "color_scale": "scale"}
     if style:
-        keys = {"color_by": "by", "map": "map", "range": "range", "color_scale": "scale"}
-        said = [f"{keys[k]} = {_value(v)}" for k, v in style.items() if k in keys]
-        spheres["color"] = f"{{ {', '.join(said)} }}"
+        spheres["color"] = {keys[k]: v for k, v in style.items() if k in keys}
     if condition := conditions(viewer.content.hidden):
-        spheres["select"] = toml_text.quoted(condition)
-    rows = "".join(f"{key} = {value}\n" for key, value in spheres.items())
+        spheres["select"] = condition
     scene = viewer.loaded_scene.scene
-    look = toml_text.quoted(viewer.edits.look_of(scene))
-    background = as_toml.background_table(viewer.edits.applied_to(scene).background)
-    return f"[render]\nlook = {look}\n\n{background}\n[[spheres]]\n{rows}\n{tables(viewer)}"
+    return {
+        "render": {"look": viewer.edits.look_of(scene)},
+        "background": as_toml.background_values(viewer.edits.applied_to(scene).background),
+        "spheres": [spheres],
+    }
 
 
-def _scene_text(viewer: ViewerState, source: Path, target: Path) -> str:
-    """Return the text of a scene file with other tables of camera and animation."""
-    if source.suffix.lower() != ".toml":
-        raise UserError(f"{source}: keyframes go into a scene in TOML: convert it first")
-    with opened(source) as file:
-        text = file.file.read().decode("utf-8-sig").replace("\r\n", "\n")
-    text = f"{without_tables(text, REPLACED).rstrip()}\n\n{tables(viewer)}"
-    try:
-        tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
-        raise UserError(
-            f"{source}: its camera and animation cannot be replaced where they stand: write "
-            "them as tables of their own, [camera] and [animation]"
-        ) from None
-    here = target.parent.absolute() == source.parent.absolute()
-    return text if here else _moved(text, source, target)
-
-
-def without_tables(text: str, names: tuple[str, ...]) -> str:
-    """Return TOML without the tables of some names and those below them."""
-    heads = list(_HEADER.finditer(text))
-    ends = [head.start() for head in heads[1:]] + [len(text)]
-    kept = text[: heads[0].start()] if heads else text
-    for head, end in zip(heads, ends, strict=True):
-        if head[1] not in names:
-            kept += text[head.start() : end]
-    return kept
-
-
-def _value(value: Any) -> str:
-    """Return a setting of a style as TOML."""
-    if isinstance(value, (tuple, list)):
-        return f"[{', '.join(_value(each) for each in value)}]"
-    return toml_text.quoted(value) if isinstance(value, str) else repr(value)
-
-
-def _moved(text: str, source: Path, target: Path) -> str:
-    """Return the text of a scene file for another folder. Raises UserError."""
-
-    def moved(name: str) -> str:
-        return _named(source.parent / name, target)
-
-    def written(place: re.Match[str]) -> str:
-        return place[1] + toml_text.quoted(moved(tomllib.loads(f"name = {place[2]}")["name"]))
-
-    found = _FILE.sub(written, text)
-    if {*_file_names(tomllib.loads(found))} != {*map(moved, _file_names(tomllib.loads(text)))}:
-        raise UserError(f'{source}: its data files cannot be found in it: write file = "NAME"')
-    return found
-
-
-def _file_names(values: Any) -> Iterator[str]:
-    """Return the files that the values of a scene file name."""
-    if isinstance(values, dict):
-        for key, value in values.items():
-            if key in FILE_KEYS and isinstance(value, str):
-                yield value
-            yield from _file_names(value)
-    elif isinstance(values, list):
-        for value in values:
-            yield from _file_names(value)
+def _moved(values: Any, folder: Path, target: Path) -> Any:
+    """Return the values of a scene file of a folder for a scene file in another one."""
+    if isinstance(values, list):
+        return [_moved(each, folder, target) for each in values]
+    if not isinstance(values, dict):
+        return values
+    return {
+        key: _named(folder / value, target)
+        if key in FILE_KEYS and isinstance(value, str)
+        else _moved(value, folder, target)
+        for key, value in values.items()
+    }
 
 
 def _named(file: Path, scene: Path) -> str:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from raytracer.backends.base import Device
 from raytracer.buffers import SceneBuffers
-from raytracer.errors import TEXT_LETTERS, DataFileError, shown
+from raytracer.errors import TEXT_LETTERS, shown
 from raytracer.memory import Output
 from raytracer.pipeline import NO_SPHERE, Job, Notice, prepare
 from raytracer.scene.annotations import Annotations
@@ -221,10 +221,3 @@ class LoadedScene:
         self.closed = True
         with self.job.device.turn():  # freeing waits for the GPU
             self.job.scene.close()
-
-
-def require_file(source: Source) -> Path:
-    """Return the path of a file to watch; raises DataFileError for a scene made in Python."""
-    if source.path is None:
-        raise DataFileError("watch: a scene made in Python has no file to watch: give its path")
-    return source.path

@@ -17,38 +17,29 @@ from raytracer.files import output
 from raytracer.files.access import opened
 from raytracer.film import png
 from raytracer.film.tone_settings import ToneSettings
-from raytracer.pipeline import Notice
-from raytracer.resources import thread_count
+from raytracer.pipeline import VIEW_SETTINGS, Notice
 from raytracer.scene.annotations import Annotations
 from raytracer.scene.camera import Camera
 from raytracer.scene.coloring import STYLE
 from raytracer.scene.load import is_scene, read_table, scene_suffix
-from raytracer.scene.overrides import SceneOverrides
 from raytracer.scene.scene import Scene
-from raytracer.scene.source import Source
-from raytracer.scene.view_settings import ViewSettings
 from raytracer.settings import RenderSettings
 from raytracer.viewer import opening
 from raytracer.viewer.frames import Frames
 from raytracer.viewer.keep import camera_toml, print_camera
-from raytracer.viewer.loaded_scene import LoadedScene, require_file
+from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.loading import Loading
 from raytracer.viewer.messages import Saved
+from raytracer.viewer.options import ViewOptions
 from raytracer.viewer.receive import receive
 from raytracer.viewer.session import Session
 from raytracer.viewer.state import ViewerState
-from raytracer.viewer.watch import CHECK_INTERVAL, Watch
+from raytracer.viewer.watch import CHECK_INTERVAL
 from raytracer.warning import warn
 
 if TYPE_CHECKING:
-    from raytracer.scene.coloring.style import StyleOverrides
-    from raytracer.scene.view_settings import ViewOverrides
-
-    class ShownSettings(ViewOverrides, StyleOverrides, total=False):
-        """Settings of what is shown as keyword arguments, for type checkers."""
-
+    from raytracer.pipeline import Settings
     from raytracer.viewer.window import PreviewWindow
-
 
 SHORT_FILE = 1 << 16
 """Bytes of a scene file that is read for the size of a window before the scene is loaded."""
@@ -93,7 +84,7 @@ class PreviewResult:
         }
 
 
-@takes(ViewSettings, STYLE)
+@takes(RenderSettings, VIEW_SETTINGS, STYLE)
 def preview(
     scene: object,
     *,
@@ -103,16 +94,6 @@ def preview(
     smoothing: int | None = None,
     unwrap: bool | None = None,
     backend: str = "auto",
-    width: int | None = None,
-    height: int | None = None,
-    samples: int | None = None,
-    look: str | None = None,
-    integrator: str | None = None,
-    ao_samples: int | None = None,
-    ao_distance: float | None = None,
-    denoise: bool | None = None,
-    light: str | tuple[float, float, float] | None = None,
-    placement: str | None = None,
     threads: int = 0,
     tone: ToneSettings | Mapping[str, Any] | None = None,
     annotations: Annotations | Mapping[str, Any] | None = None,
@@ -124,7 +105,7 @@ def preview(
     interop: bool = True,
     notice: Notice | None = None,
     say: Callable[[str], None] = print,
-    **view_settings: Unpack[ShownSettings],
+    **settings: Unpack[Settings],
 ) -> PreviewResult:
     """Open an interactive window, and return when it is closed.
 
@@ -139,16 +120,6 @@ def preview(
         smoothing, unwrap: of a trajectory; see `render`.
         backend: "auto" (CUDA where it works, else the CPU), "cpu", "cuda", or
             "cuda:1" for the GPU with number 1.
-        width: width of the window in pixels; None takes the scene's.
-        height: height of the window in pixels; None takes the scene's.
-        samples: samples per pixel at rest; None takes the scene's.
-        look: one of `LOOKS`; None takes the scene's.
-        integrator: "direct", "ao" or "path"; None takes the scene's, or that of the look.
-        ao_samples: occlusion rays per surface and sample; None takes the scene's.
-        ao_distance: length of occlusion rays in scene units; None takes the scene's.
-        denoise: whether noise is removed from the picture at rest; None takes the scene's.
-        light: where the directional light of the look comes from; None takes the scene's.
-        placement: of the lights of the look, "camera" or "world"; None takes the scene's.
         threads: threads on the CPU; 0 takes every core that the process may use.
         tone: initial exposure and tone curve; a dictionary has some of them by name, and None takes
             those of the scene.
@@ -171,35 +142,24 @@ def preview(
         UserError: the scene or an argument cannot be shown, there is no display, or the window was
             closed before the scene was loaded.
     """
-    check_names(preview, view_settings)
-    for name, value in (("watch", watch), ("adaptive", adaptive), ("interop", interop)):
-        truth(value, name, UserError)
+    check_names(preview, settings)
+    truth(interop, "interop", UserError)
     if text is not None:
         truth(text, "text", UserError)
-    ToneSettings.of(tone)  # a mistake is said before a display is missing
-    function(notice, "notice")
     function(say, "say")
-    thread_count(threads)
     if offscreen is not None and (offscreen := whole(offscreen, "offscreen", error=UserError)) < 0:
         raise UserError(f"offscreen {offscreen}: give a number of frames, 0 or more")
-    source = Source.of(
-        scene, frame=frame, format=format, topology=topology, smoothing=smoothing, unwrap=unwrap
-    )
-    watched = require_file(source) if watch else None
+    options = ViewOptions.of(
+        scene, frame=frame, format=format, topology=topology, smoothing=smoothing, unwrap=unwrap,
+        backend=backend, threads=threads, tone=tone, annotations=annotations, watch=watch,
+        adaptive=adaptive, notice=notice, **settings,
+    )  # fmt: skip
     outputs = output.OutputSet()
     target = None
     if screenshot is not None:
         target = output.check_picture(outputs.writes(screenshot, "the screenshot"))
-    overrides: dict[str, Any] = {"width": width, "height": height, "samples": samples}
-    overrides |= {"look": look, "integrator": integrator}
-    overrides |= {"ao_samples": ao_samples, "ao_distance": ao_distance, "light": light}
-    overrides |= {"denoise": denoise, "placement": placement}
-    RenderSettings().override(**overrides)  # a mistake is said before a display is missing
-    ViewSettings(**SceneOverrides.of(view_settings).settings)
-    overrides |= view_settings
     opening.open_display(offscreen is not None)
-    files = None if watched is None else Watch(watched, source.topology)
-    frames = Frames(source, overrides, threads, annotations)
+    frames = Frames.of(options)
     with outputs, ExitStack() as undo:
         if offscreen is not None:
             loaded_scene = frames.first(backend, notice)
@@ -208,8 +168,8 @@ def preview(
             undo.callback(window.close)
         else:
             window = opening.open_window(
-                _stated_size(source.scene, width, height),
-                f"{_name_of(source.scene)} - raytracer",
+                _stated_size(options),
+                f"{_name_of(options.source.scene)} - raytracer",
                 False,
             )
             undo.callback(window.close)
@@ -219,7 +179,6 @@ def preview(
             notice("")  # from here on the window shows the progress
         for sentence in loaded_scene.job.warnings:
             warn(sentence)  # in the terminal too, because messages of the window disappear
-        initial = ToneSettings.of(tone, loaded_scene.job.tone)
         from raytracer.viewer.presenters import Presenter
         from raytracer.viewer.session import Session
 
@@ -227,7 +186,7 @@ def preview(
         window.switch_to()
         # Before the render thread uses the GPU.
         shown_by = Presenter(loaded_scene.job.device, window.picture_canvas, size, interop)
-        session = Session(loaded_scene, size, initial, adaptive, window.wake, say, frames, files)
+        session = Session(options, frames, loaded_scene, size, window.wake, say)
         window.attach(session.viewer, shown_by)
         window.show_text(text if text is not None else offscreen is None)
         undo.pop_all()  # from here on the session closes everything
@@ -264,8 +223,9 @@ def _size_of(loaded_scene: LoadedScene) -> tuple[int, int]:
     return loaded_scene.job.settings.width, loaded_scene.job.settings.height
 
 
-def _stated_size(scene: object, width: int | None, height: int | None) -> tuple[int, int]:
+def _stated_size(options: ViewOptions) -> tuple[int, int]:
     """Return the likely size of a picture: a long scene file is not read for it."""
+    scene, (width, height) = options.source.scene, map(options.overrides.get, ("width", "height"))
     settings = scene.render if isinstance(scene, Scene) else RenderSettings()
     if isinstance(scene, Path) and is_scene(scene):
         with suppress(UserError, OSError):  # what is wrong is said when it is loaded

@@ -8,9 +8,8 @@ beside it and call `wake` when there is something to fetch.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from os import PathLike
 from pathlib import Path
 from threading import Event
 from time import perf_counter
@@ -20,15 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.errors import RaytracerError
-from raytracer.fields import check_names, takes
 from raytracer.film.tone_settings import ToneSettings
-from raytracer.pipeline import Notice
-from raytracer.scene.annotations import Annotations
-from raytracer.scene.coloring import STYLE
-from raytracer.scene.source import Source
-from raytracer.scene.view_settings import ViewSettings
 from raytracer.scene.views import VIEWS
-from raytracer.settings import RenderSettings
 from raytracer.viewer import (
     data_actions,
     edits,
@@ -42,9 +34,10 @@ from raytracer.viewer.content import center_of
 from raytracer.viewer.copier import Copier
 from raytracer.viewer.frames import FrameLoader, Frames
 from raytracer.viewer.keyframes import stop_movie
-from raytracer.viewer.loaded_scene import LoadedScene, require_file
+from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.marks import drawn_over
 from raytracer.viewer.messages import Frame, Loaded, Message, Opened, Shown
+from raytracer.viewer.options import ViewOptions
 from raytracer.viewer.receive import receive
 from raytracer.viewer.state import Clock, ViewerState
 from raytracer.viewer.watch import CHECK_INTERVAL, Watch
@@ -72,14 +65,12 @@ class Session:
 
     def __init__(
         self,
+        options: ViewOptions,
+        frames: Frames,
         loaded_scene: LoadedScene,
         size: tuple[int, int],
-        tone: ToneSettings | None = None,
-        adaptive: bool = True,
         wake: Callable[[], None] | None = None,
         say: Callable[[str], None] = print,
-        frames: Frames | None = None,
-        watch: Watch | None = None,
     ) -> None:
         device = loaded_scene.job.device
         if device.can_interrupt:
@@ -87,80 +78,44 @@ class Session:
         self._rang, self._wake = Event(), wake
         self._pictures = 0
         self._copier: Copier | None = None
-        self._watch = watch
-        self._watched = perf_counter()
-        self.worker = Worker(self._ring, adaptive)
+        self._watch, self._watched = options.watch, perf_counter()
+        self.worker = Worker(self._ring, options.adaptive)
         try:
-            loader = FrameLoader(frames or Frames.of(loaded_scene), self.worker.post)
-            clock = Clock(frames.initial if frames else None)
-            tone = tone or ToneSettings()
+            loader = FrameLoader(frames, self.worker.post)
+            tone = ToneSettings.of(options.tone, loaded_scene.job.tone)
+            clock = Clock(frames.initial)
             self.viewer = ViewerState(loaded_scene, self.worker, size, loader, tone, say, clock)
         except BaseException:
             self.worker.stop()
             raise
         self.viewer.on_opened = self._watch_other
-        if frames is not None:
-            self.viewer.loader.count()
-            if loaded_scene.content.hidden:  # what is hidden is not there yet
-                self.viewer.loader.show(loaded_scene.content, loaded_scene)
+        loader.count()
+        if loaded_scene.content.hidden:  # what is hidden is not there yet
+            loader.show(loaded_scene.content, loaded_scene)
 
     def _watch_other(self, path: Path) -> None:
         """Watch another file instead, if the one before was watched."""
         self._watch = self._watch and Watch(path)
 
     @classmethod
-    @takes(ViewSettings, STYLE)
     def open(
         cls,
         scene: object,
         *,
         size: tuple[int, int] | None = None,
-        frame: int | None = None,
-        format: str | None = None,  # noqa: A002
-        topology: str | PathLike[str] | None = None,
-        smoothing: int | None = None,
-        unwrap: bool | None = None,
-        backend: str = "auto",
-        samples: int | None = None,
-        look: str | None = None,
-        integrator: str | None = None,
-        ao_samples: int | None = None,
-        ao_distance: float | None = None,
-        denoise: bool | None = None,
-        light: Any = None,
-        placement: str | None = None,
-        threads: int = 0,
-        tone: ToneSettings | Mapping[str, Any] | None = None,
-        annotations: Annotations | Mapping[str, Any] | None = None,
-        watch: bool = False,
-        adaptive: bool = True,
         wake: Callable[[], None] | None = None,
-        notice: Notice | None = None,
         say: Callable[[str], None] = print,
-        **view_settings: Any,
+        **settings: Any,
     ) -> Session:
-        """Load a scene and begin to render it."""
-        check_names(cls.open, view_settings)
-        width, height = size or (None, None)
-        overrides: dict[str, Any] = {
-            "width": width, "height": height, "samples": samples, "look": look,
-            "integrator": integrator, "ao_samples": ao_samples, "ao_distance": ao_distance,
-            "light": light, "placement": placement, "denoise": denoise,
-        }  # fmt: skip
-        ToneSettings.of(tone)  # a mistake is said before anything is loaded
-        RenderSettings().override(**overrides)
-        source = Source.of(
-            scene, frame=frame, format=format, topology=topology, smoothing=smoothing, unwrap=unwrap
-        )
-        watched = Watch(require_file(source), source.topology) if watch else None
-        frames = Frames(source, overrides | view_settings, threads, annotations)
-        loaded_scene = frames.first(backend, notice)
-        settings = loaded_scene.job.settings
+        """Load a scene and begin to render it; settings: those of `ViewOptions.of`."""
+        if size is not None:
+            settings |= {"width": size[0], "height": size[1]}
+        options = ViewOptions.of(scene, **settings)
+        frames = Frames.of(options)
+        loaded_scene = frames.first(options.backend, options.notice)
+        full = loaded_scene.job.settings
         try:
-            return cls(
-                loaded_scene, (settings.width, settings.height),
-                ToneSettings.of(tone, loaded_scene.job.tone), adaptive, wake, say, frames, watched,
-            )  # fmt: skip
+            return cls(options, frames, loaded_scene, (full.width, full.height), wake, say)
         except BaseException:
             loaded_scene.close()
             raise

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from raytracer import Camera, Scene
 from raytracer.buffers import SceneBuffers
+from raytracer.scene.source import Source
 from raytracer.settings import RenderSettings
 from raytracer.viewer.frames import FrameLoader, Frames
 from raytracer.viewer.loaded_scene import LoadedScene
@@ -135,7 +136,9 @@ def viewer_of(
 ) -> ViewerState:
     """A viewer whose worker is a `FakeWorker`."""
     worker: Any = FakeWorker()
-    loader = FrameLoader(Frames.of(loaded_scene), worker.post)
+    frames = Frames(Source(loaded_scene.scene))
+    frames._plain = None, loaded_scene.scene
+    loader = FrameLoader(frames, worker.post)
     return ViewerState(loaded_scene, worker, size, loader, **more)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from PIL import Image as Pillow
 
 from raytracer.cli import main
+from raytracer.viewer.as_toml import document
 from raytracer.viewer.keep import camera_toml, save
 from raytracer.viewer.session import Session
 from support.previews import PATIENCE, wait_for
@@ -153,11 +155,10 @@ def test_tables_in_the_scene_file_and_the_command(
         settled(session)
         seen = saved(session, tmp_path / "seen.png")
         text = camera_toml(session.viewer)
-    from raytracer.viewer.keyframes import without_tables
-
     heads = ("camera", "ground", "ambient", "lights", "background")
-    replaced = tuple(name for name in heads if f"[{name}]" in text)
-    path.write_text(f"{without_tables(scene, replaced)}\n{text}")
+    replaced = [name for name in heads if f"[{name}]" in text]
+    kept = {name: table for name, table in tomllib.loads(scene).items() if name not in replaced}
+    path.write_text(f"{document(kept)}\n{text}")
     assert_same_picture(rendered(command_of(text, path), tmp_path, monkeypatch), seen)
 
 

@@ -1,0 +1,84 @@
+"""What a front end shows, and how: the arguments of `preview`, `serve` and `show`, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any
+
+from raytracer.arguments import function, truth
+from raytracer.errors import DataFileError, UserError
+from raytracer.fields import check_names, definitions, takes
+from raytracer.film.tone_settings import ToneSettings
+from raytracer.pipeline import Notice
+from raytracer.resources import thread_count
+from raytracer.scene.annotations import Annotations
+from raytracer.scene.coloring import STYLE
+from raytracer.scene.overrides import SceneOverrides
+from raytracer.scene.source import Source
+from raytracer.scene.view_settings import ViewSettings
+from raytracer.settings import RenderSettings
+from raytracer.viewer.watch import Watch
+
+
+@dataclass(frozen=True)
+class ViewOptions:
+    """The arguments of a call; see `of`."""
+
+    source: Source
+    overrides: dict[str, Any]  # settings of the render and of the view, by name
+    backend: str
+    threads: int
+    tone: ToneSettings | Mapping[str, Any] | None
+    annotations: Annotations | Mapping[str, Any] | None
+    watch: Watch | None  # whose changes are shown
+    adaptive: bool
+    notice: Notice | None
+
+    @classmethod
+    @takes(RenderSettings, ViewSettings, STYLE)
+    def of(
+        cls,
+        scene: object,
+        *,
+        frame: int | None = None,
+        format: str | None = None,  # noqa: A002
+        topology: str | PathLike[str] | None = None,
+        smoothing: int | None = None,
+        unwrap: bool | None = None,
+        backend: str = "auto",
+        threads: int = 0,
+        tone: ToneSettings | Mapping[str, Any] | None = None,
+        annotations: Annotations | Mapping[str, Any] | None = None,
+        watch: bool = False,
+        adaptive: bool = True,
+        notice: Notice | None = None,
+        **settings: Any,
+    ) -> ViewOptions:
+        """Check the arguments of a call, which are those of `raytracer.preview`.
+
+        Raises:
+            UserError: one of them is wrong, or there is no such file.
+            TypeError: there is no argument of that name.
+        """
+        check_names(cls.of, settings)
+        for name, value in (("watch", watch), ("adaptive", adaptive)):
+            truth(value, name, UserError)
+        function(notice, "notice")
+        thread_count(threads)
+        ToneSettings.of(tone)
+        source = Source.of(
+            scene, frame=frame, format=format, topology=topology, smoothing=smoothing,
+            unwrap=unwrap,
+        )  # fmt: skip
+        others = dict(settings)
+        renders = {name: others.pop(name, None) for name in definitions(RenderSettings)}
+        RenderSettings().override(**renders)
+        ViewSettings(**SceneOverrides.of(others).settings)
+        if watch and source.path is None:
+            raise DataFileError("watch: a scene made in Python has no file to watch: give its path")
+        watched = Watch(source.path, source.topology) if watch and source.path else None
+        return cls(
+            source, settings, backend, threads, tone, annotations, watched, adaptive, notice
+        )  # fmt: skip
