@@ -187,7 +187,6 @@ class Host:
             self.on_failure()
 
     def _take_calls(self) -> None:
-        """Perform what waits; if nothing does, wait for it or for the next moment."""
         try:
             self._calls.get(timeout=self._patience())()
             while True:
@@ -201,7 +200,6 @@ class Host:
         return TICK if self._session.viewer.moving else STATE_INTERVAL
 
     def _check(self) -> None:
-        """Raise the error of the render thread."""
         if self._session.failure is not None:
             raise self._session.failure
 
@@ -269,7 +267,6 @@ class Host:
         self._made.append((outlet, {"type": "file", "name": name, "mime": mime}, data))
 
     def _send_made(self) -> None:
-        """Send the files that are complete."""
         while self._made and self._clients:
             outlet, header, data = self._made.pop(0)
             (outlet if outlet in self._clients else next(iter(self._clients))).send(header, data)
@@ -385,7 +382,6 @@ def _header(picture: Picture) -> dict[str, Any]:
 
 
 def _control(control: Any) -> dict[str, Any]:
-    """Return a key with its action, as the session names it."""
     return {
         "keys": list(control.keys),
         "action": control.action.replace("_", "-"),

@@ -146,7 +146,6 @@ class Client:
 
     @property
     def _rate(self) -> float | None:
-        """Bytes per second; None if it is unknown."""
         return median(self._rates) if self._rates else None
 
     @property

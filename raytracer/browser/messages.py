@@ -83,7 +83,6 @@ def parse(content: str | dict[str, Any]) -> Message:
 
 
 def _reason(error: ValidationError | RecursionError) -> str:
-    """Return the first mistake of a message, with its place."""
     if isinstance(error, RecursionError):
         return "is nested too deeply"
     first = error.errors(include_url=False, include_input=False, include_context=False)[0]

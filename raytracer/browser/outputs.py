@@ -144,7 +144,6 @@ def require_folder(folder: str | PathLike[str]) -> Path:
 
 
 def _size(folder: Path) -> int:
-    """Return the bytes of files and folders below a folder; they may go away meanwhile."""
     total = 0
     for path in folder.rglob("*"):
         with suppress(OSError):

@@ -141,7 +141,6 @@ async def _run(
     say: Callable[[str], None],
     stop: _Stop,
 ) -> None:
-    """Serve until a signal or a failure."""
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
     server.host.on_failure = stop.act = lambda: loop.call_soon_threadsafe(ended.set)
@@ -198,7 +197,6 @@ def _nothing() -> None:
 
 
 def _open(address: str) -> None:
-    """Open an address in the user's browser, if there is one."""
     import webbrowser
 
     with suppress(webbrowser.Error):

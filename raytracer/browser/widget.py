@@ -96,7 +96,6 @@ class SceneWidget(anywidget.AnyWidget):
         super().close()
 
     def _take(self, _: Any, content: Any, __: Any) -> None:
-        """Take a message of the page."""
         kind = content.get("type") if isinstance(content, dict) else None
         if kind == "open":
             self._views += 1

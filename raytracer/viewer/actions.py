@@ -24,13 +24,11 @@ LARGEST = 1e6
 
 
 def _number(value: Any, name: str, error: type[UserError]) -> float:
-    """Return a number of -LARGEST..LARGEST. Raises UserError."""
     number = real(value, name, error=error)
     return real(number, name, -LARGEST, LARGEST, error=error)
 
 
 def _path(value: Any, name: str, error: type[UserError]) -> Path:
-    """Return the path of a file. Raises UserError."""
     return path_of(value, name)
 
 

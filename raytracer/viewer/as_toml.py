@@ -46,14 +46,12 @@ def document(values: Mapping[str, Any], head: str = "") -> str:
 
 
 def _is_table(value: Any) -> bool:
-    """Return whether a value is a table, or a list of tables."""
     if isinstance(value, (list, tuple)):
         return len(value) > 0 and all(isinstance(each, Mapping) for each in value)
     return isinstance(value, Mapping)
 
 
 def _text(value: Any) -> str:
-    """Return a value as TOML."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str):
@@ -121,7 +119,6 @@ def background_values(background: Background) -> dict[str, Any]:
 
 
 def _parallel(vector: Sequence[float], unit: Sequence[float]) -> bool:
-    """Return whether a vector of any length points along a unit vector."""
     length = hypot(*vector)
     return all(abs(v / length - u) < 1e-9 for v, u in zip(vector, unit, strict=True))
 
@@ -147,5 +144,4 @@ def _rounded(value: Any, distance: float = 0.0) -> Any:
 
 
 def _places(number: float, digits: int) -> int:
-    """Return the decimal places of a number with so many digits."""
     return digits - 1 - floor(log10(number)) if number else 0

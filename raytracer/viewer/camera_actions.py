@@ -219,7 +219,6 @@ def redo(viewer: ViewerState) -> None:
 def _swap(
     viewer: ViewerState, source: list[Snapshot], target: list[Snapshot], what: str, said: str
 ) -> None:
-    """Return to the latest state of a list; the current one goes to the other."""
     if not source:
         viewer.notify(f"there is nothing to {what}")
         return

@@ -122,7 +122,6 @@ class Canvas:
         gl.glBindFramebuffer(gl.GL_READ_FRAMEBUFFER, 0)
 
     def _blend(self, window: Size) -> None:
-        """Draw the texture over a checkerboard."""
         self._program.use()
         self._program["window"] = window
         gl.glActiveTexture(gl.GL_TEXTURE0)

@@ -177,7 +177,6 @@ class Colliders:
         return self._pushed_out(raised)
 
     def _min_distances(self, clearance: float) -> Vector:
-        """Return the smallest distances of a camera from the centres of giants, float64 (G,)."""
         return self.giant_radii + np.maximum(clearance, ROUNDING * self.giant_radii)
 
     def _raised(self, view: View, good: Callable[[View], bool]) -> View:
@@ -327,7 +326,6 @@ DEFAULT_HALF = tan(radians(Camera.vertical_fov) / 2.0)
 
 
 def _with_eye(view: View, eye: Vector) -> View:
-    """Move eye and pivot so that the eye is at a point."""
     step = eye - view.pose.eye
     return replace(view, pose=replace(view.pose, eye=eye), pivot=view.pivot + step)
 

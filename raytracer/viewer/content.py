@@ -210,7 +210,6 @@ def _fulfils(spheres: SphereSet, condition: str) -> Mask:
 
 
 def _colored(content: Content, scene: Scene) -> Scene:
-    """Return a frame with the colours of a style."""
     style = {name: value for name, value in content.style.items() if value is not None}
     if not style:
         return scene
@@ -218,7 +217,6 @@ def _colored(content: Content, scene: Scene) -> Scene:
 
 
 def _visible(content: Content, scene: Scene) -> Mask:
-    """Return which particles of a frame are shown."""
     visible = np.full(scene.count, True)
     for chosen, rest in content.hidden:
         mask = chosen.mask(scene)
@@ -241,7 +239,6 @@ def places_on(scene: Scene, axis: str) -> NDArray[np.float64]:
 
 
 def _radii(scene: Scene) -> NDArray[np.float64]:
-    """Return the radii of all spheres, scene units, float64 (N,)."""
     found = [np.empty(0)]
     for spheres in scene.spheres:
         factor = float(np.cbrt(abs(np.linalg.det(spheres.transform.linear()))))
@@ -250,7 +247,6 @@ def _radii(scene: Scene) -> NDArray[np.float64]:
 
 
 def _faded(opacity: float, spheres: SphereSet, mask: Mask) -> SphereSet:
-    """Return a set in which some particles are fainter."""
     if not mask.any():
         return spheres
     faded = copy(spheres)

@@ -64,14 +64,12 @@ def _after(now: Any, choices: Sequence[Any], step: int, missing: int = 0) -> Any
 
 
 def _change(viewer: ViewerState, said: str = "", **changes: Any) -> None:
-    """Ask for another content, and say what it is."""
     viewer.show(replace(viewer.content, **changes))
     if said:
         viewer.notify(said)
 
 
 def _plain(viewer: ViewerState) -> Scene:
-    """Return the frame that is shown, with all of its particles."""
     return viewer.loaded_scene.all_particles
 
 
@@ -399,7 +397,6 @@ def fade_rest(viewer: ViewerState) -> None:
 
 
 def _leave_out(viewer: ViewerState, how: str, rest: bool) -> None:
-    """Hide or fade what is selected or picked, or the rest."""
     content = viewer.content
     chosen = content.selection or _chosen(viewer, list(viewer.picks))
     if chosen is None:

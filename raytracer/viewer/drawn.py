@@ -80,7 +80,6 @@ class Bars:
         self._text(bar.after, bar.left + bar.width - 12 * unit, middle, "right", front)
 
     def _button(self, bar: Bar, middle: float, unit: float, group: Any) -> None:
-        """Add the sign of play or pause."""
         x, size = bar.left + 10 * unit, 6 * unit
         if bar.playing:
             for part in (0.0, 7.0):
@@ -138,7 +137,6 @@ def draw_picks(viewer: ViewerState, window: tuple[int, int]) -> None:
 
 
 def _measured(viewer: ViewerState, ids: list[int], window: tuple[int, int]) -> None:
-    """Draw lines from pick to pick with their lengths."""
     loaded = viewer.loaded_scene
     centers = np.array([loaded.sphere(each)[0] for each in ids])
     places, ahead = view.project(viewer.view, centers, window[0] / window[1])
@@ -155,7 +153,6 @@ def _measured(viewer: ViewerState, ids: list[int], window: tuple[int, int]) -> N
 
 
 def _tag(text: str, x: float, y: float) -> None:
-    """Draw a text in the middle of a line."""
     label = pyglet.text.Label(
         text, font_name=SANS, font_size=POINTS, color=INK, x=round(x), y=round(y),
         anchor_x="center", anchor_y="center",

@@ -192,7 +192,6 @@ def loading_text(name: str, stage: str, since: str = "") -> str:
 
 
 def _sentence(error: Exception, what: object) -> str:
-    """Return why something cannot be loaded."""
     if isinstance(error, RaytracerError):
         return str(error)
     if isinstance(error, MemoryError):

@@ -131,7 +131,6 @@ def stop_movie(viewer: ViewerState) -> str:
 
 
 def _write(viewer: ViewerState, path: Path | None) -> Path:
-    """Write the scene file; returns its path."""
     source = viewer.loaded_scene.path
     if source is None:
         raise UserError(
@@ -151,7 +150,6 @@ def _write(viewer: ViewerState, path: Path | None) -> Path:
 
 
 def _of_camera(viewer: ViewerState) -> dict[str, Any]:
-    """Return the tables of camera and animation of a scene file."""
     keyframes = viewer.keyframes
     first = keyframes[min(keyframes)] if keyframes else viewer.camera
     stated = [{"time": time} | as_toml.camera_values(keyframes[time]) for time in sorted(keyframes)]

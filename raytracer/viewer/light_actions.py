@@ -216,6 +216,5 @@ def _set_exposure(viewer: ViewerState, exposure: float) -> None:
 
 
 def _set_tone(viewer: ViewerState, **changes: Any) -> None:
-    """Change the tone; the same film is developed again."""
     viewer.tone = replace(viewer.tone, **changes)
     viewer.submit(viewer.buffers)

@@ -78,7 +78,6 @@ class Loading:
             _thread.interrupt_main(SIGNAL)
 
     def _look(self, _number: int = 0, _frame: FrameType | None = None) -> None:
-        """Handle the events of the window and draw it."""
         if self._ended.is_set() or self._looks:
             return
         self._looks = True

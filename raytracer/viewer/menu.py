@@ -52,7 +52,6 @@ def show_menu(viewer: ViewerState, place: tuple[int, int], sphere: SphereInfo | 
 
 
 def _of_particle(viewer: ViewerState, sphere: SphereInfo) -> tuple[Item, ...]:
-    """Return what can be done with the picked sphere."""
     name, alike = _kind(viewer, viewer.loaded_scene.number_of(sphere.id))
     count = data_actions.selected(viewer)
     them = f"the {count:,} selected" if count else "it"
@@ -90,7 +89,6 @@ def _kind(viewer: ViewerState, number: int) -> tuple[str, str]:
 
 
 def _of_all(viewer: ViewerState) -> tuple[Item, ...]:
-    """Return what can be done anywhere."""
     found = [
         Item("show all spheres", "fit-all"),
         Item("view", items=_values((*VIEWS, *viewer.views), "view", "name")),

@@ -31,7 +31,6 @@ class Player:
         window.on_shown = self._shown
 
     def _shown(self, frame: Frame) -> None:
-        """Measure, and send the next event."""
         now = self._window.shown[-1]
         if frame.request.stamp < self._sent:
             return  # of an earlier event

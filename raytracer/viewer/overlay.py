@@ -162,7 +162,6 @@ class Overlay:
         self._help.draw(text, Box(0, 0, *window))
 
     def _draw_data(self, viewer: ViewerState, room: Box) -> None:
-        """Draw the panel of colours and selection at the lower left, if it is wanted."""
         if not viewer.panel or viewer.help:
             self._data.draw("", room)
             return

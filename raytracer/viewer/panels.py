@@ -103,7 +103,6 @@ def _flow(blocks: list[list[str]], height: int) -> list[list[str]]:
 
 
 def _beside(columns: list[list[str]], wide: int) -> list[str]:
-    """Return the lines of columns side by side."""
     high = max(map(len, columns))
     filled = [column + [""] * (high - len(column)) for column in columns]
     gap = " " * COLUMN_GAP

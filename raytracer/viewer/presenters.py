@@ -56,7 +56,6 @@ class Presenter:
         canvas.fill(picture.pixels if self._memory is None else self._memory.fetch(picture))
 
     def _register(self, canvas: Canvas, size: tuple[int, int]) -> None:
-        """Register the texture of the canvas at a size."""
         from raytracer.backends.cuda.pictures import Interop
 
         self._unregister()

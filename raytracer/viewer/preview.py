@@ -213,13 +213,11 @@ def _loaded_in(
 
 
 def _name_of(scene: object) -> str:
-    """Return what a window calls a scene that is not loaded yet."""
     name = scene.name if isinstance(scene, Path) else ""
     return shown(name or (scene.title if isinstance(scene, Scene) else "") or "scene")
 
 
 def _size_of(loaded_scene: LoadedScene) -> tuple[int, int]:
-    """Return width and height of the picture in pixels."""
     return loaded_scene.job.settings.width, loaded_scene.job.settings.height
 
 

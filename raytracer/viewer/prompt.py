@@ -100,8 +100,6 @@ def _columns(viewer: ViewerState) -> str:
 
 
 def _ask(viewer: ViewerState, label: str, hint: str, name: str, default: str = "") -> None:
-    """Ask for the argument of an action."""
-
     def answer(typed: str) -> None:
         viewer.do(name, typed or None)
 

@@ -193,7 +193,6 @@ def _receive_shown(viewer: ViewerState, message: Shown) -> None:
 
 
 def _receive_loaded(viewer: ViewerState, loaded: LoadedScene) -> None:
-    """Show a changed scene; edits stay unless the file changed the same thing."""
     old, viewer.loaded_scene = viewer.loaded_scene, loaded
     viewer.reload_error = ""
     viewer.samples = loaded.job.settings.samples

@@ -85,7 +85,6 @@ class ResolutionController:
 
     @property
     def _rendering(self) -> float:
-        """Seconds of rendering at this level."""
         return median_low(rendering for rendering, _ in self._frames)
 
     def _budget(self, level: int) -> float:
@@ -124,7 +123,6 @@ class ResolutionController:
         self._on_trial, self._age = True, 0
 
     def _expected(self, level: int) -> float:
-        """Return the seconds of rendering if time is proportional to pixels."""
         return self._rendering * (LEVELS[level] / LEVELS[self.level]) ** 2
 
     def _fits(self, level: int, seconds: float) -> bool:

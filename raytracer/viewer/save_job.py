@@ -63,7 +63,6 @@ class SaveJob:
         return Saved(self.path)
 
     def _render(self) -> Iterator[float]:
-        """Render band after band; yields the fraction that is done."""
         request = self._request
         width, height = request.size
         job = request.loaded_scene.job_for(request.buffers, request.samples, request.settings)

@@ -94,7 +94,6 @@ class Session:
             loader.show(loaded_scene.content, loaded_scene)
 
     def _watch_other(self, path: Path) -> None:
-        """Watch another file instead, if the one before was watched."""
         self._watch = self._watch and Watch(path)
 
     @classmethod
@@ -176,7 +175,6 @@ class Session:
             self._rang.wait(min(left, CHECK_INTERVAL))
 
     def _copied(self, frame: Frame) -> Picture:
-        """Return a frame as a picture of its own, and give the frame back."""
         if self._copier is None:
             self._copier = Copier(frame.request.loaded_scene.job.device)
         pixels = drawn_over(self._copier.copied(frame.picture), frame.marks)
@@ -248,7 +246,6 @@ class Session:
         }  # fmt: skip
 
     def _color(self) -> dict[str, Any]:
-        """Return what colours follow."""
         scales, style = self.viewer.loaded_scene.scene.color_scales, self.viewer.content.style
         return {
             "by": style.get("color_by"),
@@ -272,7 +269,6 @@ class Session:
         }
 
     def _slice(self) -> dict[str, Any] | None:
-        """Return the slice and where it is on its axis."""
         now = self.viewer.content.slice
         if now is None:
             return None

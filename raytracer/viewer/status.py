@@ -30,7 +30,6 @@ def status(viewer: ViewerState, rate: float, way: str) -> list[str]:
 
 
 def _progress(frame: Frame) -> str:
-    """Return the progress of the picture."""
     samples = frame.request.samples
     if frame.finished:
         return counted(samples, "sample", " per pixel, finished")
@@ -40,7 +39,6 @@ def _progress(frame: Frame) -> str:
 
 
 def _technical(viewer: ViewerState, rate: float, way: str) -> list[str]:
-    """Return device, resolution, rates and the way of frames to the window."""
     lines = [str(viewer.loaded_scene.job.about["backend"]["device"])]
     frame = viewer.frame
     if frame is None:

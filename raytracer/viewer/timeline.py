@@ -123,7 +123,6 @@ def tick(viewer: ViewerState, seconds: float) -> None:
 
 
 def _next_frame(viewer: ViewerState) -> int:
-    """Return the number of the frame that follows."""
     time, number = viewer.time, viewer.frame_number
     following = number + time.direction
     if 0 <= following < time.count:

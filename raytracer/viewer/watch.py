@@ -114,6 +114,5 @@ def _series_stamp(path: Path) -> Stamp | None:
 
 @lru_cache(maxsize=16)
 def _last_of(path: Path, _changed: int) -> Path | None:
-    """Return the last file of a series; found again when its folder has changed."""
     found = series_of(path)
     return found.files[-1] if found and found.files else None

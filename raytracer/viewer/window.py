@@ -204,7 +204,6 @@ class PreviewWindow(Surface):
         return self._lines
 
     def _fade_later(self) -> None:
-        """Schedule a redraw for the end of the message."""
         if self.viewer.notice_left and not self._fading:
             self._fading = True
             pyglet.clock.schedule_once(self._fade, self.viewer.notice_left + 0.05)
@@ -297,7 +296,6 @@ class PreviewWindow(Surface):
         return True
 
     def _take_row(self) -> None:
-        """Run the action of the chosen row of the menu."""
         item = self._menu.take()
         if item is not None:
             self._run(item.action, **(item.values or {}))
@@ -371,7 +369,6 @@ class PreviewWindow(Surface):
             self.paint()
 
     def _pixels(self, x: float, y: float) -> tuple[float, float]:
-        """Return a place of the mouse in pixels from the lower left."""
         width, height = self.get_framebuffer_size()
         return x * width / self.width, y * height / self.height
 
@@ -398,14 +395,12 @@ class PreviewWindow(Surface):
         return True
 
     def _call(self, calls: list[tuple[str, dict[str, Any]]]) -> None:
-        """Run an action of a row of the panel, if it has one."""
         for name, values in calls:
             self._do(name, **values)
         self._status_due = 0.0
         self.paint()
 
     def _slide(self, x: float) -> None:
-        """Move the knob that is dragged; x: of the mouse, in pixels."""
         bar = next((each for each in self._bars() if each.kind == self._held_bar), None)
         if bar is None:
             return
@@ -466,7 +461,6 @@ class PreviewWindow(Surface):
         self.viewer.do("pick", *place, go=count == 2, add=more, reach=reach)
 
     def _select(self, box: tuple[float, float, float, float]) -> None:
-        """Select what is in a box of the window."""
         height = self.get_framebuffer_size()[1]
         x0, y0, x1, y1 = (round(side) for side in box)
         self._do("select-box", x0, height - y0, x1, height - y1)

@@ -171,7 +171,6 @@ class Worker:
             self.post(Failed(error))
 
     def _step(self) -> None:
-        """Do what is most urgent, or wait."""
         with self._changed:
             request = self._request
             task = self._tasks.popleft() if self._tasks else None
@@ -202,18 +201,15 @@ class Worker:
         return True
 
     def _wait_seconds(self) -> float | None:
-        """Return the seconds until idle rendering starts; None if there is nothing to render."""
         if self._current is None or self._film.finished(self._current):
             return None
         return max(self._idle_from - perf_counter(), 0.0)
 
     def _can_refine(self) -> bool:
-        """Return whether the preview is idle and the picture is not finished."""
         assert self._current is not None
         return not self._film.finished(self._current) and perf_counter() >= self._idle_from
 
     def _start_request(self, request: RenderRequest) -> None:
-        """Show a new request at once: a draft, or the same film in another tone."""
         before, self._current = self._current, request
         is_same = before is not None and before.buffers is request.buffers
         if is_same and self._film.samples:
@@ -237,7 +233,6 @@ class Worker:
         self._film.expose(request, 1, self._check_stop)
 
     def _rate(self, count: int, start: float) -> float:
-        """Return camera rays per second since `start`."""
         return count * self._film.pixels / max(perf_counter() - start, 1e-9)
 
     def _wait_for_window(self) -> None:
@@ -262,7 +257,6 @@ class Worker:
             scene.close()
 
     def _refine(self, request: RenderRequest) -> None:
-        """Render at a larger size, or add samples."""
         start, film = perf_counter(), self._film
         if film.film is None or (film.draft and film.samples and film.size == request.size):
             film.restart(request, request.size, draft=False)
@@ -287,7 +281,6 @@ class Worker:
             raise Superseded
 
     def _check_interrupt(self, start: float, _: float) -> None:
-        """Interrupt an idle pass if something is more urgent."""
         request, current = self._request, self._current
         if self._stopped or (request and current and request.buffers is not current.buffers):
             raise Superseded
