@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
 
 import raytracer
-from raytracer.scene.packing.pack import pack
 from raytracer.viewer import as_toml
 from raytracer.viewer.edits import Edits
 from raytracer.viewer.keep import camera_toml
@@ -49,95 +46,6 @@ diffuse = 0.7
 shininess = 300.0
 specular = 0.9
 """
-LIGHTS = """
-[ambient]
-color = "#dfe8f2"
-intensity = 0.22
-
-[[lights]]
-type = "directional"
-direction = [0.62, -1.0, -0.5]
-color = "#fff6ea"
-intensity = 0.95
-
-[[lights]]
-type = "point"
-position = [13.0, 4.0, 5.0]
-intensity = 9.0
-falloff = "inverse-square"
-"""
-CAMERA = """
-[camera]
-position = [17.0, 2.0, 8.0]
-look_at = [11.0, 1.0, 0.0]
-up = [0.1, 1.0, 0.0]
-"""
-BACKGROUND = """
-[background]
-bottom = "#f6f3ee"
-top = "#b4c9da"
-"""
-Step = tuple[str, tuple[float, ...]]
-NEXT: Step = ("next_background", ())
-STEPS: dict[str, list[Step]] = {
-    "nothing": [],
-    "turned": [("orbit", (0.7, -0.3)), ("dolly", (-0.2,)), ("pan", (0.05, 0.1))],
-    "from above": [("along", (0.0, -1.0, 0.0))],
-    "orthographic": [("orbit", (0.2, 0.1)), ("toggle_projection", ())],
-    "wide": [("zoom", (0.7,)), ("fit_all", ())],
-    "light turned": [("turn_light", (0.6, 0.4)), ("orbit", (0.5, 0.0))],
-    "light from viewer": [("light_from_viewer", ()), ("orbit", (0.5, 0.0))],
-    "white, black": [NEXT, NEXT],
-    "gradient": [NEXT, NEXT, NEXT],
-    "transparent": [NEXT, NEXT, NEXT, NEXT],
-    "polished": [("scale_shininess", (0.1,))],
-    "all": [("scale_shininess", (0.5,)), ("turn_light", (0.1, 0.9)), NEXT, ("orbit", (2.0, 1.0))],
-}
-
-
-def heads(table: dict[str, Any]) -> list[str]:
-    return [head for head, value in table.items() if isinstance(value, (dict, list))]
-
-
-def pasted(scene: str, text: str) -> str:
-    """The scene file with the tables of the text instead of its own of these heads."""
-    new = tomllib.loads(text)
-    replaced = [f"[{h}]" for h in heads(new) if h != "materials"] + [f"[[{h}]]" for h in heads(new)]
-    replaced += [line for line in text.splitlines() if line.startswith("[materials")]
-    kept, keep = [], True
-    for line in scene.replace("'dark \"steel\" 2.0'", '"dark \\"steel\\" 2.0"').splitlines():
-        if line.startswith("["):
-            keep = line not in replaced
-        kept += [line] if keep else []
-    return "\n".join([*kept, text])
-
-
-@pytest.mark.parametrize("rest", [MATERIALS + LIGHTS + CAMERA + BACKGROUND, MATERIALS])
-@pytest.mark.parametrize("step", STEPS)
-def test_pasted_into_the_scene_file_it_gives_the_picture_that_is_seen(
-    tmp_path: Path, rest: str, step: str
-) -> None:
-    path = tmp_path / "scene.toml"
-    path.write_text(rest + SCENE)
-    loaded_scene = loaded_scene_of(path)
-    viewer = viewer_of(loaded_scene)
-    before = viewer.buffers
-    for action, amount in STEPS[step]:
-        viewer.do(action, *amount)
-    assert (before.digest() == viewer.buffers.digest()) == (step == "nothing")
-    job = loaded_scene.job_for(viewer.buffers, 4)
-    film = job.film(raytracer.Film.blank(64, 48))
-    job.expose(film, 4)
-
-    path.write_text(pasted(rest + SCENE, camera_toml(viewer)))
-    up = pack(raytracer.load(path)).frame["environment"]["background_up"]
-    np.testing.assert_allclose(up, viewer.buffers.frame["environment"]["background_up"], atol=1e-6)
-    again = raytracer.render(path, backend="cpu")
-    difference = np.abs(job.image(film).to_uint8().astype(int) - again.to_uint8().astype(int))
-    # The camera goes to scene units and back: an edge may fall a hair's breadth elsewhere.
-    assert difference.shape == (48, 64, 4 if step == "transparent" else 3)
-    assert (difference > 1).mean() < 2e-3
-    assert difference.max() <= 24
 
 
 def table_of(camera: raytracer.Camera) -> str:

@@ -78,6 +78,10 @@ STEPS: dict[str, list[Step]] = {
     "shadow catcher, nothing behind": [("toggle-shadow-catcher",), *[("next-background",)] * 4],
     "exposure": [("expose", 1.0), ("next-curve",)],
     "lens": [("dolly", -0.2), ("zoom", 0.1)],
+    "from above": [("along", 0.0, -1.0, 0.0)],
+    "orthographic": [("orbit", 0.2, 0.1), ("toggle-projection",)],
+    "light from the viewer": [("light-from-viewer",), ("orbit", 0.5, 0.0)],
+    "gradient": [*[("next-background",)] * 3],
 }
 
 
@@ -142,7 +146,8 @@ def assert_same_picture(one: np.ndarray, other: np.ndarray) -> None:
 
 
 @pytest.mark.parametrize(
-    ("scene", "steps"), [*((GLASS, steps) for steps in STEPS), (LIT, "paths, lights turned")]
+    ("scene", "steps"),
+    [*((GLASS, steps) for steps in STEPS), (LIT, "paths, lights turned")],
 )
 def test_tables_in_the_scene_file_and_the_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scene: str, steps: str

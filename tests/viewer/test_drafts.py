@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from PIL import Image
 
 import raytracer
 from raytracer.settings import RenderSettings
 from raytracer.viewer.worker import MIN_IDLE_SAMPLES
 from support.previews import balls, first_camera, loaded_scene_of
-from support.remote import Remote
-from support.window_scene import SIZE, rendered
+from support.window_scene import SIZE
 from support.workers import Window, assert_rendered, request_of
 
-HALF = SIZE[0] // 2, SIZE[1] // 2
 SETTINGS = RenderSettings(width=64, height=48, samples=8)
 
 
@@ -64,14 +60,3 @@ def test_a_scene_with_the_point_filter_keeps_its_first_sample() -> None:
     assert_rendered(window.finish(request))
     window.worker.stop()
     assert not any(shown.draft for shown in window.shown)
-
-
-def test_a_moving_picture_is_near_to_the_finished_one(window: Remote, scene: Path) -> None:
-    """Nearer by half than the scene's filter with one sample, its pixels repeated."""
-    window.rest()
-    finished = rendered(scene, samples=64)
-    coarse = Image.fromarray(rendered(scene, HALF, samples=1))
-    repeated = np.asarray(coarse.resize(SIZE, Image.Resampling.NEAREST))
-    moving = error(window.ask("draft", HALF), finished)
-    assert moving < 0.5 * error(repeated, finished)
-    assert moving < 3.0

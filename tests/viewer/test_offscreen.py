@@ -19,20 +19,6 @@ import raytracer
 from support.window_scene import SIZE, pasted, rendered, write_scene
 
 LIMIT = 120.0  # seconds after which something hangs
-TWICE = """
-import faulthandler, sys
-import numpy as np
-import raytracer
-
-faulthandler.dump_traceback_later(100, exit=True)
-scene, quiet = sys.argv[1], lambda _: None
-for number in (1, 2, 3):
-    result = raytracer.preview(scene, backend="cpu", offscreen=4, say=quiet,
-                               screenshot=f"{number}.png")
-    assert len(result.latency) == len(result.traced) == 4, result
-    assert result.rest > 0.0
-    assert result.presenter == "texture upload"
-"""
 
 
 @pytest.fixture
@@ -78,14 +64,6 @@ def test_json_and_a_screenshot(scene: Path) -> None:
     Path("printed.toml").write_text(pasted(found["toml"]))
     differs = (picture("a.png") != rendered(Path("printed.toml"))).any(axis=-1)
     assert differs.mean() < 0.002
-
-
-@pytest.mark.usefixtures("egl")
-def test_several_previews_in_one_process(scene: Path) -> None:
-    done = python("-c", TWICE, scene.name)
-    assert done.returncode == 0, done.stderr
-    np.testing.assert_array_equal(picture("1.png"), picture("2.png"))
-    np.testing.assert_array_equal(picture("1.png"), picture("3.png"))
 
 
 @pytest.mark.usefixtures("egl")

@@ -38,54 +38,6 @@ for offscreen in (first, first, not first, first):
     except UserError as error:
         print(type(error).__name__, error)
 """
-# Opens a window, where things fail in a way.
-OPEN = """
-import faulthandler, sys
-from pathlib import Path
-faulthandler.dump_traceback_later(60, exit=True)
-from raytracer.viewer import opening
-
-offscreen = sys.argv[1] == "offscreen"
-opening.open_display(offscreen)
-import pyglet
-from pyglet import gl
-from raytracer.errors import DisplayError
-from raytracer.viewer import surface
-
-def fails(*_):
-    raise gl.GLException("it is refused")
-
-def opened():
-    return opening.open_window((64, 48), "test", offscreen)
-
-def still():
-    return len(pyglet.app.windows), gl.current_context
-"""
-HALF_WAY = """
-kept, surface.Canvas = surface.Canvas, fails
-try:
-    opened()
-except DisplayError as error:
-    assert "(it is refused)" in str(error), error
-else:
-    raise SystemExit("it was opened")
-assert still() == (0, None), still()
-surface.Canvas = kept
-window = opened()
-assert len(pyglet.app.windows) == 1
-window.close()
-assert still() == (0, None), still()
-"""
-LOST = """
-window = opened()
-gl.glFlush, kept = fails, gl.glFlush
-window.close()
-gl.glFlush = kept
-assert still() == (0, None), still()
-window.close()
-opened().close()
-assert still() == (0, None), still()
-"""
 
 
 def python(display: Display, *arguments: str) -> str:
@@ -106,9 +58,3 @@ def test_a_process_shows_windows_of_one_kind(display: Display, tmp_path: Path) -
     shown = python(display, KINDS, str(write_scene(tmp_path)), "offscreen").splitlines()
     assert [*shown[:2], shown[3]] == ["shown"] * 3
     assert shown[2].startswith("DisplayError this process has shown pictures offscreen")
-
-
-@pytest.mark.usefixtures("egl")
-@pytest.mark.parametrize(("code", "kind"), [(HALF_WAY, "window"), (LOST, "offscreen")])
-def test_nothing_stays_open(display: Display, code: str, kind: str) -> None:
-    python(display, OPEN + code, kind)
