@@ -22,6 +22,7 @@ from raytracer.scene.coloring.apply import styled, with_bonds
 from raytracer.scene.coloring.expression import evaluate
 from raytracer.scene.coloring.style import StyleSettings
 from raytracer.scene.glyphs.make import without_glyphs
+from raytracer.scene.glyphs.shared import radii_of
 from raytracer.scene.scene import Scene, SphereSet
 from raytracer.viewer.vectors import Vector
 
@@ -224,7 +225,8 @@ def _visible(content: Content, scene: Scene) -> Mask:
     if content.slice is not None:
         places = places_on(scene, content.slice.axis)
         cuts = content.slice.clip(scene.clip, places) is not None
-        visible &= content.slice.mask(places, _radii(scene) if cuts else 0.0)
+        reach = np.concatenate([np.empty(0), *map(radii_of, scene.spheres)])
+        visible &= content.slice.mask(places, reach if cuts else 0.0)
     return visible
 
 
@@ -235,14 +237,6 @@ def places_on(scene: Scene, axis: str) -> NDArray[np.float64]:
     for spheres in scene.spheres:
         row = spheres.transform.linear()[index]
         found.append(spheres.centers @ row + float(spheres.transform.translate[index]))
-    return np.concatenate(found)
-
-
-def _radii(scene: Scene) -> NDArray[np.float64]:
-    found = [np.empty(0)]
-    for spheres in scene.spheres:
-        factor = float(np.cbrt(abs(np.linalg.det(spheres.transform.linear()))))
-        found.append(np.broadcast_to(np.asarray(spheres.radius) * factor, (spheres.count,)))
     return np.concatenate(found)
 
 

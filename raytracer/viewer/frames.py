@@ -205,49 +205,57 @@ class _StoppedError(Exception):
 
 
 class FrameLoader:
-    """A thread that loads frames and posts messages."""
+    """A thread that loads frames and posts messages; of each kind of request the latest counts."""
 
     def __init__(self, frames: Frames, post: Callable[[Message], None]) -> None:
         self.frames = frames
         self._post = post
         self._changed = Condition()
-        self._wanted: tuple[Content, LoadedScene] | None = None
-        self._opening: tuple[Path, LoadedScene] | None = None
-        self._reloading: tuple[Watch, Content, LoadedScene, Frames] | None = None
-        self.reloads = False  # from the request to its message
-        self._counting = self._stopped = self._busy = False
+        self._requests: dict[str, Callable[[], Message | None]] = {}  # by kind
+        self._content: Content | None = None  # of the latest request
+        self._current = ""  # kind of the request that is being performed
+        self._stopped = False
         self._thread: Thread | None = None
 
     @property
     def busy(self) -> bool:
         """Whether a content was asked for that is not there yet."""
-        return self._busy or self._wanted is not None or self._opening is not None
+        return not {"open", "show"}.isdisjoint({self._current, *self._requests})
+
+    @property
+    def reloads(self) -> bool:
+        """Whether files are loaded again, from the request to its message."""
+        return "reload" in {self._current, *self._requests}
 
     def show(self, content: Content, like: LoadedScene) -> None:
         """Load a content instead of the one before; `Shown` or `Refused` is posted."""
-        with self._changed:
-            self._wanted = content, like
-            self._start()
+        self._content = content
+        self._request("show", self._loaded, content, like)
 
     def open(self, path: Path, like: LoadedScene) -> None:
         """Load another scene instead of what was asked for; `Opened` or `Refused` is posted."""
         with self._changed:
-            self._wanted = self._reloading = None
-            self._opening = path, like
-            self._start()
+            for kind in ("show", "reload"):
+                self._requests.pop(kind, None)
+            self._request("open", self._opened, path, like)
 
     def reload(self, watch: Watch, content: Content, like: LoadedScene) -> None:
         """Load a content from files that have changed; `Loaded` or `Broken` is posted."""
-        with self._changed:
-            self._reloading = watch, content, like, self.frames
-            self.reloads, self._counting = True, True
-            self._start()
+        self._request("reload", self._reloaded, watch, content, like, self.frames)
+        self.count()
 
     def count(self) -> None:
         """Count the frames; `Counted` is posted."""
+        self._request("count", self._counted)
+
+    def _request(self, kind: str, perform: Callable[..., Message | None], *values: Any) -> None:
         with self._changed:
-            self._counting = True
-            self._start()
+            self._requests[kind] = partial(perform, *values)
+            if self._thread is None:
+                # No daemon: Python must not end while the thread is in compiled code.
+                self._thread = Thread(target=self._run, name="frames")
+                self._thread.start()
+            self._changed.notify()
 
     def cancel(self) -> None:
         """End the thread at the next step of what it loads."""
@@ -261,43 +269,20 @@ class FrameLoader:
         if self._thread is not None:
             self._thread.join()
 
-    def _start(self) -> None:
-        if self._thread is None:
-            # No daemon: Python must not end while the thread is in compiled code.
-            self._thread = Thread(target=self._run, name="frames")
-            self._thread.start()
-        self._changed.notify()
-
     def _run(self) -> None:
         while True:
             with self._changed:
-                self._changed.wait_for(
-                    lambda: self._stopped or self._opening or self._reloading or self._wanted
-                    or self._counting
-                )  # fmt: skip
+                self._changed.wait_for(lambda: self._stopped or self._requests)
                 if self._stopped:
                     return
-                message_of = self._next()
-            message = message_of()
+                kinds = ("open", "reload", "show", "count")
+                self._current = next(kind for kind in kinds if kind in self._requests)
+                perform = self._requests.pop(self._current)
+            message = perform()
             if message is not None:
                 self._post(message)
             with self._changed:
-                self._busy = False  # after its message: who is not busy has nothing to tell
-                self.reloads = self._reloading is not None
-
-    def _next(self) -> Callable[[], Message | None]:
-        """Return what is to be done next; called with the lock."""
-        if self._opening is not None:
-            opening, self._opening, self._wanted, self._busy = self._opening, None, None, True
-            return partial(self._opened, *opening)
-        if self._reloading is not None:
-            reloading, self._reloading = self._reloading, None
-            return partial(self._reloaded, *reloading)
-        if self._wanted is not None:
-            wanted, self._wanted, self._busy = self._wanted, None, True
-            return partial(self._loaded, *wanted)
-        self._counting = False
-        return self._counted
+                self._current = ""  # after its message: who is not busy has nothing to tell
 
     def _counted(self) -> Message | None:
         try:
@@ -331,7 +316,7 @@ class FrameLoader:
             return None
 
         def step(_: str) -> None:
-            if self._stopped or self._opening is not None:
+            if self._stopped or "open" in self._requests:
                 raise _StoppedError
 
         before = watch.begin()
@@ -362,7 +347,7 @@ class FrameLoader:
 
     def _is_worth(self, content: Content) -> bool:
         """Whether a content is worth a look: what was asked for since differs in frame or slice."""
-        if self._wanted is None:
+        wanted = self._content
+        if "show" not in self._requests or wanted is None:
             return True
-        wanted = self._wanted[0]
         return replace(content, frame=wanted.frame, slice=wanted.slice) == wanted

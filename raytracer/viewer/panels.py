@@ -11,46 +11,33 @@ from raytracer.viewer.controls import help_groups
 COLUMN_GAP, ROW_GAP = 4, 2
 """Letters between two panels side by side, and lines between one above the other."""
 
-MAX_COLUMNS = 3
-"""Most columns of the help."""
+MAX_COLUMNS, MIN_COLUMN = 3, 44
+"""Columns of the help, and letters of a column beside another one."""
 
 MIN_LINE = 14
 """Letters of the shortest line of an explanation beside its key."""
-
-MOST_NUMBERED = 100
-"""From so many pages on, their numbers leave no room for more."""
-
-MIN_COLUMN = 44
-"""Letters of the narrowest column of the help whose lines are broken to make room for it."""
-
-MIN_ROWS = 8
-"""Lines of the shortest column of the help."""
 
 
 def help_pages(columns: int, rows: int) -> list[list[str]]:
     """Return the lines of the help page by page, keys and mouse under their headings."""
     columns, rows = max(columns, 1), max(rows, 2 * ROW_GAP)
-    widest = min(_width([line for block in _blocks(1000) for line in block]), columns)
-    unbroken = min(max((columns + COLUMN_GAP) // (widest + COLUMN_GAP), 1), MAX_COLUMNS)
-    for beside in range(unbroken, MAX_COLUMNS + 1):  # more of them have broken lines
-        wide = min(widest, (columns + COLUMN_GAP) // beside - COLUMN_GAP)
-        if beside > unbroken and wide < MIN_COLUMN:
-            break
+    widest = _width([line for block in _blocks(1000) for line in block])
+    most = min(max((columns + COLUMN_GAP) // (MIN_COLUMN + COLUMN_GAP), 1), MAX_COLUMNS)
+    for beside in range(1, most + 1):
+        wide = min((columns + COLUMN_GAP) // beside - COLUMN_GAP, widest)
         blocks = _blocks(wide)
-        for height in range(min(MIN_ROWS, rows), rows + 1):
-            filled = _flow(blocks, height)
-            if len(filled) <= beside:
+        for height in range(min(8, rows), rows + 1):  # the lowest, so that columns are alike
+            if len(filled := _flow(blocks, height)) <= beside:
                 return [_beside(filled, wide)]
-    wide, beside, blocks = widest, unbroken, _blocks(widest)
     filled = _flow(blocks, rows - ROW_GAP)
-    pages = [filled[first : first + beside] for first in range(0, len(filled), beside)]
-    count = len(pages)
-    ends = [
-        f"page {n} of {count}; H: {'next' if n < count else 'close'}" for n in range(1, count + 1)
-    ]
-    if count >= MOST_NUMBERED:  # narrow
-        ends = [f"{n} of {count}; H" for n in range(1, count + 1)]
-    return [[*_beside(page, wide), "", end] for page, end in zip(pages, ends, strict=True)]
+    pages = [filled[first : first + most] for first in range(0, len(filled), most)]
+    lines = []
+    for number, page in enumerate(pages, 1):
+        end = f"page {number} of {len(pages)}; H: {'next' if page is not pages[-1] else 'close'}"
+        if len(end) > columns:
+            end = f"{number} of {len(pages)}; H"
+        lines.append([*_beside(page, wide), "", end])
+    return lines
 
 
 def heads_in(text: str, heads: Iterable[str]) -> list[tuple[int, int]]:
@@ -68,7 +55,9 @@ def broken(text: str, columns: int) -> list[str]:
 
 def fitted(lines: list[str], columns: int, rows: int) -> list[str]:
     """Cut a text to a number of letters and lines."""
-    return [_clipped(line, columns) for line in _cut(lines, rows)]
+    if len(lines) > rows:
+        lines = [*lines[: rows - 1], f"… {len(lines) - rows + 1} more"]
+    return [line if len(line) <= columns else line[: columns - 1] + "…" for line in lines]
 
 
 def _blocks(columns: int) -> list[list[str]]:
@@ -113,13 +102,3 @@ def _beside(columns: list[list[str]], wide: int) -> list[str]:
 
 def _width(lines: list[str]) -> int:
     return max(map(len, lines), default=0)
-
-
-def _clipped(line: str, columns: int) -> str:
-    return line if len(line) <= columns else line[: columns - 1] + "…"
-
-
-def _cut(lines: list[str], rows: int) -> list[str]:
-    if len(lines) <= rows:
-        return lines
-    return [*lines[: rows - 1], f"… {len(lines) - rows + 1} more"]
