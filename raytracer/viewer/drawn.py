@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,11 +14,13 @@ from pyglet import shapes
 from raytracer.viewer import view
 from raytracer.viewer.bars import Bar
 from raytracer.viewer.content import center_of
+from raytracer.viewer.messages import Frame
 from raytracer.viewer.outline import rings
 from raytracer.viewer.picking import pick_ids
 from raytracer.viewer.state import ViewerState
 
 Color = tuple[int, int, int, int]
+Size = tuple[int, int]
 
 PAPER: Color = (14, 16, 20, 200)
 INK: Color = (236, 238, 242, 255)
@@ -106,25 +110,46 @@ class Bars:
             )  # fmt: skip
 
 
-class MarksLayer:
-    """Draws the rims of selected particles over a picture."""
+class Layer:
+    """Draws pixels over the picture; the sprite is made again for another owner or size."""
 
     def __init__(self) -> None:
-        self._marks: NDArray[np.uint8] | None = None  # of the sprite
+        self._owner: object = None
+        self._size: Size = (0, 0)
         self._sprite: Any = None
 
-    def draw(self, marks: NDArray[np.uint8] | None, window: tuple[int, int]) -> None:
-        """Draw a layer, uint8 (h, w, 4), stretched to the window; window: in pixels."""
-        if marks is None:
-            return
-        if self._marks is not marks:
-            self._marks = marks
-            height, width = marks.shape[:2]
-            image = pyglet.image.ImageData(width, height, "RGBA", marks.tobytes(), -4 * width)
-            self._sprite = pyglet.sprite.Sprite(image)
-        height, width = marks.shape[:2]
-        self._sprite.scale_x, self._sprite.scale_y = window[0] / width, window[1] / height
-        self._sprite.draw()
+    def draw(
+        self, owner: object, size: Size, pixels: Callable[[], NDArray[np.uint8] | None],
+        window: Size,
+    ) -> None:  # fmt: skip
+        """Draw pixels, uint8 (h, w, 4), stretched to the window, in pixels; None draws nothing."""
+        if owner is not self._owner or size != self._size:
+            self._owner, self._size, self._sprite = owner, size, None
+            if (layer := pixels()) is not None:
+                height, width = layer.shape[:2]
+                image = pyglet.image.ImageData(width, height, "RGBA", layer.tobytes(), -4 * width)
+                self._sprite = pyglet.sprite.Sprite(image)
+        if self._sprite is not None:
+            image = self._sprite.image
+            self._sprite.scale_x = window[0] / image.width
+            self._sprite.scale_y = window[1] / image.height
+            self._sprite.draw()
+
+
+def legend_and_texts(frame: Frame) -> NDArray[np.uint8] | None:
+    """Return what a draft lacks of the annotations, uint8 (h, w, 4): what no camera changes.
+
+    What depends on the camera, as a scale bar, is left to the pictures at rest.
+    """
+    loaded = frame.request.loaded_scene
+    plan = loaded.job.plan
+    if plan is None or (plan.annotations.legend is None and not plan.annotations.texts):
+        return None
+    width, height = frame.request.size
+    pixels = np.zeros((height, width, 4), np.uint8)
+    fixed = replace(plan, annotations=replace(plan.annotations, axes=None, scale_bar=None))
+    fixed.draw_fixed(pixels, frame.request.buffers.view, loaded.job.space)
+    return pixels
 
 
 def draw_picks(viewer: ViewerState, window: tuple[int, int]) -> None:

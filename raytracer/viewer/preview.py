@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
@@ -14,14 +14,12 @@ from raytracer.arguments import function, truth, whole
 from raytracer.errors import ClosedError, UserError, shown
 from raytracer.fields import check_names, takes
 from raytracer.files import output
-from raytracer.files.access import opened
 from raytracer.film import png
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.pipeline import VIEW_SETTINGS, Notice
 from raytracer.scene.annotations import Annotations
 from raytracer.scene.camera import Camera
 from raytracer.scene.coloring import STYLE
-from raytracer.scene.load import is_scene, read_table, scene_suffix
 from raytracer.scene.scene import Scene
 from raytracer.settings import RenderSettings
 from raytracer.viewer import opening
@@ -41,8 +39,8 @@ if TYPE_CHECKING:
     from raytracer.pipeline import Settings
     from raytracer.viewer.window import PreviewWindow
 
-SHORT_FILE = 1 << 16
-"""Bytes of a scene file that is read for the size of a window before the scene is loaded."""
+START = RenderSettings()
+"""The size of a window whose scene is not loaded yet, unless the call states it."""
 
 
 @dataclass(frozen=True)
@@ -167,8 +165,9 @@ def preview(
             window = opening.open_window(_size_of(loaded_scene), loaded_scene.name, True)
             undo.callback(window.close)
         else:
+            overrides = options.overrides
             window = opening.open_window(
-                _stated_size(options),
+                (overrides.get("width") or START.width, overrides.get("height") or START.height),
                 f"{_name_of(options.source.scene)} - raytracer",
                 False,
             )
@@ -219,20 +218,6 @@ def _name_of(scene: object) -> str:
 
 def _size_of(loaded_scene: LoadedScene) -> tuple[int, int]:
     return loaded_scene.job.settings.width, loaded_scene.job.settings.height
-
-
-def _stated_size(options: ViewOptions) -> tuple[int, int]:
-    """Return the likely size of a picture: a long scene file is not read for it."""
-    scene, (width, height) = options.source.scene, map(options.overrides.get, ("width", "height"))
-    settings = scene.render if isinstance(scene, Scene) else RenderSettings()
-    if isinstance(scene, Path) and is_scene(scene):
-        with suppress(UserError, OSError):  # what is wrong is said when it is loaded
-            with opened(scene) as file:
-                table = read_table(file, scene_suffix(file)) if file.size <= SHORT_FILE else {}
-            said = table.get("render") if isinstance(table, dict) else None
-            if isinstance(said, dict):
-                settings = settings.override(**{n: said.get(n) for n in ("width", "height")})
-    return width or settings.width, height or settings.height
 
 
 def _run(

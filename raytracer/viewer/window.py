@@ -18,8 +18,7 @@ from raytracer.viewer.bars import Bar, bars
 from raytracer.viewer.canvas import fence
 from raytracer.viewer.clicks import Clicks
 from raytracer.viewer.controls import Control, find
-from raytracer.viewer.drawn import MarksLayer, draw_box
-from raytracer.viewer.fixed import FixedLayer
+from raytracer.viewer.drawn import Layer, draw_box, legend_and_texts
 from raytracer.viewer.keys import TAP, HeldKeys
 from raytracer.viewer.menu_panel import MenuPanel
 from raytracer.viewer.messages import Frame
@@ -74,7 +73,7 @@ class PreviewWindow(Surface):
         self._overlay = Overlay(dpi)
         self._clicks, self._right_clicks = (Clicks(CLICK_TOLERANCE * dpi / 96) for _ in range(2))
         self._menu = MenuPanel(dpi, self.viewer.menu if self._attached else None)
-        self._fixed, self._marks = FixedLayer(), MarksLayer()
+        self._fixed, self._marks = Layer(), Layer()
         self._held_bar = ""  # kind of the bar whose knob is dragged
         self._box: tuple[float, float, float, float] | None = None  # of a selection, pixels
 
@@ -185,9 +184,12 @@ class PreviewWindow(Surface):
     def _draw(self) -> None:
         size = self.get_framebuffer_size()
         self.picture_canvas.draw(size)
-        if self.viewer.frame is not None:
-            self._marks.draw(self.viewer.frame.marks, size)
-        self._fixed.draw(self.viewer.frame)
+        if (frame := self.viewer.frame) is not None:
+            self._marks.draw(frame.marks, frame.size, lambda: frame.marks, size)
+            if frame.draft or not hasattr(frame.picture, "pixels"):  # others have them
+                plan = frame.request.loaded_scene.job.plan
+                shown = frame.request.size
+                self._fixed.draw(plan, shown, lambda: legend_and_texts(frame), size)
         if not self._hides_text or self.viewer.help or self.viewer.picked:
             self._overlay.draw(self.viewer, self._status_lines(), size)
             self._fade_later()
