@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from raytracer.errors import SceneError, UserError, shown
 from raytracer.scene.arrays import Where, check_radius, quiet
@@ -19,12 +21,14 @@ from raytracer.scene.kinds import Expression, Share
 from raytracer.scene.periodic import replicated, wrapped
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from raytracer.scene.bond_settings import Bonding
     from raytracer.scene.columns import Columns
     from raytracer.scene.scene import CapsuleSet, Scene, SphereSet
 
-MOST_SHOWN = 4
-"""Most columns whose ranges a message about an empty selection tells."""
+MAX_SHOWN = 4
+"""Columns whose ranges a message about an empty selection states."""
 
 
 @quiet()
@@ -44,19 +48,17 @@ def styled_sets(
         SceneError: a column is missing, an expression is wrong, nothing is selected, or a scale
             has no values; the sentence names the setting.
     """
-    pairs = list(zip(sets, styles, strict=True))
-    made = [spheres if style is None else _sized(spheres, style) for spheres, style in pairs]
+    pairs = zip(sets, styles, strict=True)
+    made = [spheres if style is None else _selected(spheres, style) for spheres, style in pairs]
     scales: list[ColorScale] = []
     groups: list[tuple[SetStyle, list[int]]] = []
     for place, style in enumerate(styles):
         if style is None:
             continue
         if style.settings.color_by is not None:
-            same = [each for each in groups if _same(each[0].settings, style.settings)]
-            if same:
-                same[0][1].append(place)
-            else:
-                groups.append((style, [place]))
+            group = next((g for g in groups if _same(g[0].settings, style.settings)), (style, []))
+            group[1].append(place)
+            groups += [group] if len(group[1]) == 1 else []
         elif style.settings.palette is not None:
             made[place], scale = with_palette(made[place], style)
             scales.append(scale)
@@ -65,7 +67,11 @@ def styled_sets(
         for place, spheres in zip(places, colored, strict=True):
             made[place] = spheres
         scales.append(scale)
-    return [_repeated(s, style) for s, style in zip(made, styles, strict=True)], scales
+    for place, style in enumerate(styles):
+        if style is not None and style.settings.replicate is not None:
+            copies = style.settings.replicate
+            made[place] = replicated(made[place], copies, style.named("replicate"))
+    return made, scales
 
 
 def styled(
@@ -89,25 +95,35 @@ def styled(
     meant = of_data if any(of_data) else [True] * len(of_data)
     shade = None if opacity is None else str(Share().checked(opacity, "opacity", UserError))
     size = None if radius is None else str(Expression().checked(radius, "radius", UserError))
-    styles = [SetStyle(_for_set(settings, s, scene), size, opacity=shade) if each else None
-              for s, each in zip(scene.spheres, meant, strict=True)]  # fmt: skip
+    has_box = any(each.box for each in scene.spheres)
+    styles = []
+    for spheres, is_meant in zip(scene.spheres, meant, strict=True):
+        own = settings
+        if has_box and spheres.box is None:  # beside others with one, it stays where it is
+            own = replace(settings, wrap=None, replicate=None)
+        styles.append(SetStyle(own, size, opacity=shade) if is_meant else None)
     sets, scales = styled_sets(scene.spheres, styles)
     kept = () if scales else scene.color_scales
     colored = replace(scene, spheres=sets, color_scales=(*kept, *scales))
-    return _bonded(colored, *bonded_sets(sets, styles))
+    return _with_bond_sets(colored, *bonded_sets(sets, styles))
+
+
+def _same(one: StyleSettings, other: StyleSettings) -> bool:
+    """Whether two sets are coloured by the same settings."""
+    return all(getattr(one, name) == getattr(other, name) for name in KEYS.values())
 
 
 def with_bonds(scene: Scene) -> Scene:
-    """Return a scene with the bonds that its sets ask for, made again; radii stay.
+    """Return a scene with the bonds of its sets made again; radii stay.
 
     Raises:
         SceneError: as for `bonded_sets`.
     """
     _, bonds = bonded_sets(scene.spheres, [None] * len(scene.spheres))
-    return _bonded(scene, scene.spheres, bonds)
+    return _with_bond_sets(scene, scene.spheres, bonds)
 
 
-def _bonded(scene: Scene, sets: Sequence[SphereSet], bonds: Sequence[CapsuleSet]) -> Scene:
+def _with_bond_sets(scene: Scene, sets: Sequence[SphereSet], bonds: Sequence[CapsuleSet]) -> Scene:
     """Return a scene with other sets, and with bonds instead of its own."""
     others = [each for each in scene.capsules if not each.are_bonds]
     old = {id(scale) for each in scene.capsules if each.are_bonds for scale in each.scales}
@@ -124,7 +140,7 @@ def bonded_sets(
 
     Args:
         sets: as `styled_sets` returns them.
-        styles: of each set; one that says nothing of bonds keeps what was said before.
+        styles: of each set; one without settings of bonds keeps the earlier ones.
 
     Raises:
         SceneError: a pair names a type that there is not, or there are too many bonds.
@@ -132,8 +148,8 @@ def bonded_sets(
     made = list(sets)
     bonds: list[CapsuleSet] = []
     for index, (spheres, style) in enumerate(zip(sets, styles, strict=True)):
-        said = spheres.bonding if style is None else _bonding(spheres, style)
-        if said is None:
+        bonding = spheres.bonding if style is None else _bonding(spheres, style)
+        if bonding is None:
             continue
         from raytracer.scene.bonds import bonded
 
@@ -141,9 +157,9 @@ def bonded_sets(
         if spheres.plain_radius is not None and (style is None or style.radius is None):
             plain.radius = spheres.plain_radius
         with making_set(f"bonds[{index}]"):
-            atoms, capsules = bonded(plain, said)
+            atoms, capsules = bonded(plain, bonding)
         atoms = copy(atoms)
-        atoms.bonding, atoms.plain_radius = said, plain.radius
+        atoms.bonding, atoms.plain_radius = bonding, plain.radius
         made[index] = atoms
         if capsules is not None:
             capsules.are_bonds = True
@@ -152,145 +168,101 @@ def bonded_sets(
 
 
 def _bonding(spheres: SphereSet, style: SetStyle) -> Bonding | None:
-    """Return what is said about the bonds of a set, before what was said earlier."""
-    settings = style.settings
-    said = {name: getattr(settings, name) for name in ("style", "bonds")}
-    for name in ("radius", "color", "select", "orders"):
-        said[name] = getattr(settings, f"bond_{name}")
+    """Return the settings of the bonds of a set; those that are not given are the earlier ones."""
+    names = {"style": "style", "bonds": "bonds", "radius": "bond_radius", "color": "bond_color",
+             "select": "bond_select", "orders": "bond_orders"}  # fmt: skip
+    given = {key: getattr(style.settings, name) for key, name in names.items()}
     earlier = spheres.bonding
     if earlier is not None:
-        said = {
-            name: getattr(earlier, name) if value is None else value for name, value in said.items()
-        }
-    elif all(value is None for value in said.values()):
+        given = {k: getattr(earlier, k) if value is None else value for k, value in given.items()}
+    elif all(value is None for value in given.values()):
         return None
     from raytracer.scene.bond_settings import Bonding
 
     place = f"{style.place}." if style.place else ""
-    return Bonding(**said, place=place, own_radii=style.radius is not None)
+    return Bonding(**given, place=place, own_radii=style.radius is not None)
 
 
-def _for_set(settings: StyleSettings, spheres: SphereSet, scene: Scene) -> StyleSettings:
-    """Return the settings of a set: one without a box, beside others with one, stays put."""
-    if spheres.box is not None or not any(each.box for each in scene.spheres):
-        return settings
-    return replace(settings, wrap=None, replicate=None)
-
-
-def _same(one: StyleSettings, other: StyleSettings) -> bool:
-    """Whether two sets are coloured by the same settings."""
-    return all(getattr(one, name) == getattr(other, name) for name in KEYS.values())
-
-
-# Selection and size
-
-
-def _sized(spheres: SphereSet, style: SetStyle) -> SphereSet:
-    """Return the particles of a set that are selected, with their places and radii."""
-    if style.settings.wrap:
+def _selected(spheres: SphereSet, style: SetStyle) -> SphereSet:
+    """Return the particles of a set that are selected, with their places, opacities and radii."""
+    settings = style.settings
+    if settings.wrap:
         spheres = wrapped(spheres, style.named("wrap"))
     if style.opacity is not None:
         spheres = with_opacity(spheres, style.opacity, style.named("opacity"))
-    if style.settings.select is not None:
-        place = style.named("select")
-        spheres = _with_bonding(spheres, style)  # what conditions may ask for
-        spheres = _selected(spheres, style.settings.select, place, style.settings.rest)
+    if settings.select is not None:
+        bonding = _bonding(spheres, style)
+        if bonding is not None and bonding != spheres.bonding:  # a condition may depend on it
+            spheres = copy(spheres)
+            spheres.bonding = bonding
+        spheres = _with_condition(spheres, settings.select, style)
     if style.radius is not None:
         spheres = with_radius(spheres, style.radius, style.named("radius"))
     return spheres
 
 
-def _with_bonding(spheres: SphereSet, style: SetStyle) -> SphereSet:
-    """Return a set that knows what is said about its bonds; none are made yet."""
-    said = _bonding(spheres, style)
-    if said is None or said == spheres.bonding:
-        return spheres
-    knowing = copy(spheres)
-    knowing.bonding = said
-    return knowing
-
-
-def _repeated(spheres: SphereSet, style: SetStyle | None) -> SphereSet:
-    """Return a set with its periodic images."""
-    if style is None or style.settings.replicate is None:
-        return spheres
-    return replicated(spheres, style.settings.replicate, style.named("replicate"))
-
-
-def _selected(
-    spheres: SphereSet, condition: str, place: str, rest: float | None = None
-) -> SphereSet:
-    """Return the particles that fulfil a condition, or all with the others faded.
-
-    Args:
-        spheres: the set.
-        condition: an expression.
-        place: what messages call it.
-        rest: opacity of the others, times their own; None leaves them out.
+def rows_of(condition: str, columns: Columns, place: str) -> NDArray[np.intp]:
+    """Return the rows that fulfil a condition.
 
     Raises:
-        SceneError: no particle fulfils it, or it is no condition.
+        SceneError: it is no condition.
     """
-    import numpy as np
-
-    columns = spheres.columns
     chosen = evaluate(condition, columns, place)
     if chosen.dtype != bool:
-        raise SceneError(
-            f"{place}: '{shown(condition)}' is no condition; compare it, for example "
-            f"'{shown(condition)} > 0'"
-        )
-    rows = np.flatnonzero(chosen)
+        text = shown(condition)
+        raise SceneError(f"{place}: '{text}' is no condition; compare it, for example '{text} > 0'")
+    return np.flatnonzero(chosen)
+
+
+def _with_condition(spheres: SphereSet, condition: str, style: SetStyle) -> SphereSet:
+    """Return the particles that fulfil a condition, or all with the others faded."""
+    columns, rest = spheres.columns, style.settings.rest
+    rows = rows_of(condition, columns, style.named("select"))
     if not len(rows):
         where = f" of {spheres.source}" if spheres.source else ""
-        raise SceneError(
-            f"{place}: no particle{where} fulfils '{shown(condition)}'{_ranges(condition, columns)}"
-        )
+        problem = f"no particle{where} fulfils '{shown(condition)}'{_ranges(condition, columns)}"
+        raise style.wrong("select", problem)
     if len(rows) == spheres.count:
         return spheres
     if not rest:
         return spheres.taken(rows)
-    faded = copy(spheres)
     own = np.float32(1.0) if spheres.opacity is None else spheres.opacity
-    faded.opacity = np.where(chosen, own, np.float32(rest) * own).astype(np.float32)
+    opacity = np.full(spheres.count, np.float32(rest) * own, np.float32)
+    opacity[rows] = np.broadcast_to(own, spheres.count)[rows]
+    faded = copy(spheres)
+    faded.opacity = opacity
     return faded
 
 
 def _ranges(condition: str, columns: Columns) -> str:
-    """Return what the columns of a condition hold, for a message."""
-    found: list[str] = []
+    """Return the ranges of the columns of a condition, for a message."""
+    ranges: list[str] = []
     for name in names_in(condition):
-        if not columns.has(name) or len(found) == MOST_SHOWN:
+        if not columns.has(name) or len(ranges) == MAX_SHOWN:
             continue
         values = columns.value(name)
         if isinstance(values, Texts):
             few = ", ".join(shown(each, 20) for each in values.names[:8])
-            found.append(f"{name} is {few}{', ...' if len(values.names) > 8 else ''}")
+            ranges.append(f"{name} is {few}{', ...' if len(values.names) > 8 else ''}")
         elif values.dtype.kind in "iuf" and values.ndim == 1:
             low, high = limits_of((None, None), [values])
-            found.append(f"{name} is {low:.6g} to {high:.6g}")
-    return f": {'; '.join(found)}" if found else ""
+            ranges.append(f"{name} is {low:.6g} to {high:.6g}")
+    return f": {'; '.join(ranges)}" if ranges else ""
 
 
 def with_radius(spheres: SphereSet, text: str, place: str) -> SphereSet:
-    """Return a set with the radii of an expression.
-
-    Args:
-        spheres: the set; its arrays are shared.
-        text: an expression over columns.
-        place: what messages call it.
+    """Return a set with the radii of an expression; its arrays are shared.
 
     Raises:
-        SceneError: the expression is wrong, or its values are no radii.
+        SceneError: the expression is wrong, or its values are no radii; it begins with `place`.
     """
-    values: Any
+    sized = copy(spheres)
     try:
         values = float(text)
     except ValueError:
-        values = evaluate(text, spheres.columns, place)
-    where = Where("", {"radius": f"'{shown(text)}'"})
-    sized = copy(spheres)
+        values = evaluate(text, spheres.columns, place)  # type: ignore[assignment]
     try:
+        where = Where("", {"radius": f"'{shown(text)}'"})
         sized.radius = check_radius(values, spheres.count, where)
     except SceneError as error:
         raise SceneError(f"{place}: {error}") from None
@@ -298,18 +270,11 @@ def with_radius(spheres: SphereSet, text: str, place: str) -> SphereSet:
 
 
 def with_opacity(spheres: SphereSet, text: str, place: str) -> SphereSet:
-    """Return a set with the opacities of an expression.
-
-    Args:
-        spheres: the set; its arrays are shared.
-        text: an expression over columns, or a number.
-        place: what messages call it.
+    """Return a set with the opacities of an expression; its arrays are shared.
 
     Raises:
-        SceneError: the expression is wrong, or a value is not from 0 to 1.
+        SceneError: the expression is wrong, or a value is not from 0 to 1; it begins with `place`.
     """
-    import numpy as np
-
     values = np.asarray(evaluate(text, spheres.columns, place), np.float32)
     good = (values >= 0.0) & (values <= 1.0)
     if not good.all():

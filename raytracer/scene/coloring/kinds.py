@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from math import isfinite
 from typing import Any
 
 from raytracer.arguments import as_text, one_of
 from raytracer.errors import SceneError, UserError, shown_value
 from raytracer.field_types import NUMBER, TEXT, Kind, Schema, array, of_types, one_of_words
-from raytracer.scene.coloring.limits import Limit, limit_of
 from raytracer.scene.colors import parse_color
 from raytracer.scene.kinds import COLOR
+
+Limit = float | str | None
+"""A number; "p1" for the first percentile; None for the end of the data."""
 
 PALETTES = ("jmol", "cpk", "vesta")
 """Palettes of elements."""
@@ -18,6 +22,30 @@ PALETTES = ("jmol", "cpk", "vesta")
 BY_LABEL: Schema = {"type": "object", "additionalProperties": COLOR}
 
 RANGE = 'two of a number, "p1" (a percentile), "min" and "max"'
+
+
+_PERCENTILE = re.compile(r"p(\d{1,3}(?:\.\d{1,9})?)%?", re.ASCII)
+
+
+def limit_of(value: Any) -> Limit:
+    """Return an end of a range.
+
+    Args:
+        value: a finite number, "p" and a percentile, a number as text; "min", "max", "" or None
+            for the end of the data.
+
+    Raises:
+        ValueError: it is none of them.
+    """
+    if value is None or (isinstance(value, str) and value in ("", "min", "max")):
+        return None
+    word = value.strip().lower() if isinstance(value, str) else ""
+    if (match := _PERCENTILE.fullmatch(word)) and float(match[1]) <= 100.0:
+        return word.rstrip("%")
+    number = float(word or value)  # raises ValueError
+    if isinstance(value, bool) or not isfinite(number):
+        raise ValueError(value)
+    return number
 
 
 class Range(Kind):
@@ -28,11 +56,9 @@ class Range(Kind):
     metavar = "LOW,HIGH"
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> tuple[Limit, Limit]:
-        own = value
-        if isinstance(own, str):
-            own = own.split(",")
+        ends = value.split(",") if isinstance(value, str) else value
         try:
-            low, high = (limit_of(_own(end)) for end in own)
+            low, high = map(limit_of, ends)
         except Exception:  # whatever a foreign object raises
             raise error(
                 f"{name}: {shown_value(value)} is no range; give {RANGE}, as in 0,5 or p1,p99"
@@ -55,15 +81,15 @@ class Map(Kind):
     metavar = "MAP"
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
-        own = value
+        own = _spelt(as_text(value)) if isinstance(value, str) else value
         if isinstance(own, str):
-            own = _spelt(as_text(own))
-            if isinstance(own, str):
-                return own
+            return own
         try:
             if isinstance(own, Mapping):
                 return {str(key): parse_color(color) for key, color in own.items()}
-            return tuple(parse_color(color) for color in own) or _nothing()
+            if colors := tuple(parse_color(color) for color in own):
+                return colors
+            raise SceneError("holds no colours")
         except UserError as mistake:
             raise error(f"{name}: {mistake}") from None
         except Exception:  # whatever a foreign object raises
@@ -80,9 +106,7 @@ class Palette(Kind):
     said = "a table of colours by label"
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
-        own = value
-        if isinstance(own, str):
-            own = _spelt(own)
+        own = _spelt(value) if isinstance(value, str) else value
         if isinstance(own, str):
             return one_of(own, name, PALETTES, "palette", error)
         if not isinstance(own, Mapping):
@@ -96,14 +120,3 @@ def _spelt(text: str) -> Any:
     if all("=" in word for word in words):
         return dict(word.split("=", 1) for word in words)
     return words if len(words) > 1 else words[0]
-
-
-def _own(value: Any) -> Any:
-    """Return an end of a range in its plain type; a truth value is none."""
-    if isinstance(value, bool):
-        raise ValueError(value)
-    return value if value is None or isinstance(value, str) else float(value)
-
-
-def _nothing() -> tuple[Any, ...]:
-    raise SceneError("holds no colours")

@@ -11,14 +11,13 @@ from __future__ import annotations
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.errors import SceneError, nearest, shown
 from raytracer.scene.color_names import CYCLE
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 STORED = {
     **dict.fromkeys(("viridis", "magma", "inferno", "plasma", "cividis", "turbo", "coolwarm"), 256),
@@ -49,10 +48,8 @@ def table(name: str) -> NDArray[np.uint8]:
     Raises:
         SceneError: there is no such map.
     """
-    import numpy as np
-
     straight = name.removesuffix(REVERSED)
-    colors = _own(straight)
+    colors = _included(straight)
     if colors is None:
         colors = _foreign(straight)
     if colors is None:
@@ -62,73 +59,59 @@ def table(name: str) -> NDArray[np.uint8]:
     return values
 
 
-def _own(name: str) -> NDArray[np.uint8] | None:
+def _included(name: str) -> NDArray[np.uint8] | None:
     """Return the colours of one of `NAMES`, or None."""
-    import numpy as np
-
     if name in STORED:
         stored = np.load(Path(__file__).with_name("maps.npy"), allow_pickle=False)
-        names = list(STORED)
-        first = sum(STORED[each] for each in names[: names.index(name)])
-        colors: NDArray[np.uint8] = stored[first : first + STORED[name]]
+        ends = dict(zip(STORED, np.cumsum([*STORED.values()]).tolist(), strict=True))
+        colors: NDArray[np.uint8] = stored[ends[name] - STORED[name] : ends[name]]
         return colors
     if name in ("gray", "grey"):
         return np.repeat(np.arange(256, dtype=np.uint8)[:, None], 3, axis=1)
-    if name == "tab10":
-        return _of_digits(CYCLE.values())
-    return None
+    return _of_digits(CYCLE.values()) if name == "tab10" else None
 
 
 def _of_digits(colors: Any) -> NDArray[np.uint8]:
     """Return colours "#rrggbb" as uint8 (K, 3)."""
-    import numpy as np
-
     return np.array([list(bytes.fromhex(color[1:])) for color in colors], np.uint8)
 
 
-def _foreign(name: str) -> NDArray[np.uint8] | None:
-    """Return the colours of a map of another package, or None."""
-    import numpy as np
-
-    packages = (("cmcrameri", "cmc."), ("colorcet", "cet_"), ("matplotlib", ""))
-    named = [each for each in packages if each[1] and name.startswith(each[1])]
-    for module, prefix in (*named, packages[2], *packages[:2]):
-        bare = name.removeprefix(prefix)
-        if other := _library(module):
-            found = _maps_of(module, other).get(bare)
-            if module == "colorcet" and found is not None:
-                return _of_digits(found)
-            if found is not None:
-                colors: NDArray[np.float64] = found(np.arange(found.N))
-                return np.round(255.0 * colors[:, :3]).astype(np.uint8)
-    return None
+_PACKAGES = {
+    "matplotlib": ("matplotlib", "colormaps", ""),
+    "cmcrameri": ("cmcrameri.cm", "cmaps", "cmc."),
+    "colorcet": ("colorcet", "palette", "cet_"),
+}
+"""Packages of colour maps: module, attribute of the maps by name, prefix of a name here."""
 
 
-def _library(name: str) -> Any:
-    """Return a package of colour maps, or None where it is not installed."""
+def _maps_of(package: str) -> Any:
+    """Return the maps of a package by name, or None where it is not installed."""
+    module, attribute, _ = _PACKAGES[package]
     try:
-        return import_module("cmcrameri.cm" if name == "cmcrameri" else name)
+        return getattr(import_module(module), attribute)
     except ImportError:
         return None
 
 
-def _maps_of(name: str, module: Any) -> Any:
-    """Return the maps of a package by name."""
-    attribute = {"matplotlib": "colormaps", "cmcrameri": "cmaps", "colorcet": "palette"}[name]
-    return getattr(module, attribute)
+def _foreign(name: str) -> NDArray[np.uint8] | None:
+    """Return the colours of a map of another package, or None."""
+    named = [p for p, (_, _, prefix) in _PACKAGES.items() if prefix and name.startswith(prefix)]
+    for package in (*named, *_PACKAGES):
+        colors = (_maps_of(package) or {}).get(name.removeprefix(_PACKAGES[package][2]))
+        if colors is not None and package == "colorcet":
+            return _of_digits(colors)
+        if colors is not None:
+            rgb: NDArray[np.float64] = colors(np.arange(colors.N))
+            return np.round(255.0 * rgb[:, :3]).astype(np.uint8)
+    return None
 
 
 def _unknown(name: str) -> str:
     """Return what is wrong with a name, and which are near."""
-    known = list(NAMES)
-    missing = []
-    for module in ("matplotlib", "cmcrameri", "colorcet"):
-        if other := _library(module):
-            known += _maps_of(module, other)
-        else:
-            missing.append(module)
-    near = nearest(name, known)
-    if near:
+    installed = {package: _maps_of(package) for package in _PACKAGES}
+    known = [*NAMES, *(each for maps in installed.values() for each in maps or ())]
+    missing = [package for package, maps in installed.items() if maps is None]
+    if near := nearest(name, known):
         hint = f"did you mean '{near}'?"
     else:
         hint = f"known are {', '.join(NAMES)}"

@@ -6,7 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import isfinite, log
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.arguments import items, one_of, real, text, whole
 from raytracer.errors import SceneError
@@ -15,10 +18,6 @@ from raytracer.scene.coloring import maps, ticks
 from raytracer.scene.coloring.kinds import Map
 from raytracer.scene.coloring.ticks import Tick
 from raytracer.scene.colors import RGB, Color, parse_color, srgb_to_linear
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 KINDS = ("linear", "log", "symlog", "discrete", "categorical")
 """Kinds of scales."""
@@ -38,8 +37,8 @@ DECADE = 1.0 / (1.0 - 1.0 / 10.0)
 FEW = 1 << 16
 """Integers that lie within so many of each other are looked up in a table."""
 
-MOST_TICKS = 6
-"""Most ticks on a bar unless told otherwise."""
+MAX_TICKS = 6
+"""Ticks on a bar by default."""
 
 
 @dataclass(frozen=True)
@@ -118,37 +117,33 @@ class ColorScale:
     @cached_property
     def palette(self) -> NDArray[np.uint8]:
         """Colours by the ids of `ids`, sRGB, uint8 (K + 1, 3); the last is that of missing ones."""
-        import numpy as np
-
         colors = self._colors()
-        missing = np.round(255.0 * np.array([parse_color(self.missing)])).astype(np.uint8)
-        result = np.concatenate([colors, missing])
+        result = np.concatenate([colors, _parsed([self.missing])])
         result.flags.writeable = False
         return result
 
     @cached_property
     def linear_palette(self) -> NDArray[np.float32]:
         """The same in linear RGB, float32 (K + 1, 3)."""
-        import numpy as np
-
         return srgb_to_linear(self.palette / 255.0).astype(np.float32)
 
     def _colors(self) -> NDArray[np.uint8]:
         """Return the colours of the scale without that of missing values."""
-        import numpy as np
-
+        is_named = isinstance(self.map, str)
         colors = maps.table(self.map) if isinstance(self.map, str) else _parsed(self.map)
         count = len(colors)
-        if self.kind == "categorical":
-            if count > 100 and isinstance(self.map, str):  # a map of values: spread over it
-                return colors[_spread(len(self.names), count)]
+        if self.kind == "categorical" and not (is_named and count > 100):
             return colors[np.arange(len(self.names)) % count]
-        if self.kind == "discrete":
-            steps = self.steps or STEPS
-            if isinstance(self.map, str):
-                return colors[_spread(steps, count)]
-            return _mixed(colors, steps)
-        return colors if isinstance(self.map, str) else _mixed(colors, 256)
+        if not is_named:
+            return _mixed(colors, self._steps if self.kind == "discrete" else 256)
+        if self.kind in ("categorical", "discrete"):  # colours at equal distances over the map
+            steps = self._steps if self.kind == "discrete" else len(self.names)
+            colors = colors[np.round(np.linspace(0, count - 1, steps)).astype(np.int64)]
+        return colors
+
+    @property
+    def _steps(self) -> int:
+        return self.steps or STEPS
 
     def ids(self, values: Any) -> NDArray[np.int32]:
         """Return the rows of `palette` that are the colours of values.
@@ -159,8 +154,6 @@ class ColorScale:
         Returns:
             int32 (N,).
         """
-        import numpy as np
-
         array = as_array(values, "values", Where())
         if array.ndim != 1 or array.dtype.kind not in ("iufbSU" if self.is_categorical else "iufb"):
             raise SceneError("values: give an array (N,) of numbers, or of names of categories")
@@ -182,8 +175,6 @@ class ColorScale:
         return result
 
     def _category_ids(self, values: NDArray[Any]) -> NDArray[np.int32]:
-        import numpy as np
-
         places = {name: place for place, name in enumerate(self.names)}
 
         def of(known: NDArray[Any]) -> NDArray[np.int32]:
@@ -191,14 +182,7 @@ class ColorScale:
             return np.array(found, np.int32)
 
         if (ends := few_integers(values)) is not None:
-            table = of(np.arange(ends[0], ends[1] + 1))
-            result = np.empty(len(values), np.int32)
-
-            def convert(rows: slice) -> None:
-                np.take(table, values[rows] - ends[0], out=result[rows], mode="clip")
-
-            each_block(len(values), convert)
-            return result
+            return _looked_up(of(np.arange(ends[0], ends[1] + 1)), values, ends[0])
         known, inverse = np.unique(values, return_inverse=True)
         return of(known)[inverse.reshape(-1)]
 
@@ -211,17 +195,7 @@ class ColorScale:
         Returns:
             float32 (N, 3), linear RGB.
         """
-        import numpy as np
-
-        ids = self.ids(values)
-        result = np.empty((len(ids), 3), np.float32)
-        colors = self.linear_palette
-
-        def convert(rows: slice) -> None:
-            np.take(colors, ids[rows], axis=0, out=result[rows], mode="clip")
-
-        each_block(len(ids), convert)
-        return result
+        return _looked_up(self.linear_palette, self.ids(values))
 
     def positions(self, values: Any) -> NDArray[np.float64]:
         """Return places on the bar, 0 at the low end and 1 at the high end; NaN for missing ones.
@@ -229,8 +203,6 @@ class ColorScale:
         Args:
             values: numbers, any shape.
         """
-        import numpy as np
-
         numbers = np.asarray(values, np.float64)
         with np.errstate(all="ignore"):
             if self.kind == "log":
@@ -255,8 +227,6 @@ class ColorScale:
     @property
     def _ends(self) -> tuple[float, float]:
         """The ends as the scale spaces them."""
-        import numpy as np
-
         if self.kind == "log":
             return log(self.low), log(self.high)
         if self.kind == "symlog":
@@ -273,12 +243,10 @@ class ColorScale:
         Returns:
             uint8 (count, 3), sRGB.
         """
-        import numpy as np
-
         own = len(self.palette) - 1
         return self.palette[(np.arange(count) + 0.5).astype(np.int64) * own // max(count, 1)]
 
-    def ticks(self, most: int = MOST_TICKS) -> list[Tick]:
+    def ticks(self, most: int = MAX_TICKS) -> list[Tick]:
         """Return round values with places on the bar and texts; none of a categorical scale.
 
         Args:
@@ -291,7 +259,7 @@ class ColorScale:
         elif self.kind == "symlog":
             values = ticks.both_sides(self.low, self.high, self._threshold, most)
         elif self.kind == "discrete":
-            steps = self.steps or STEPS
+            steps = self._steps
             edges = [self.low + (self.high - self.low) * i / steps for i in range(steps + 1)]
             fits = steps < 12 and isfinite(edges[-1])
             values = edges if fits else ticks.linear(self.low, self.high, most)
@@ -305,6 +273,17 @@ class ColorScale:
         return [(name, (r, g, b)) for name, (r, g, b) in zip(self.names, rows, strict=True)]
 
 
+def _looked_up(table: NDArray[Any], rows: NDArray[Any], first: int = 0) -> NDArray[Any]:
+    """Return the rows of a table whose numbers begin with `first`, (N, ...)."""
+    result = np.empty((len(rows), *table.shape[1:]), table.dtype)
+
+    def convert(part: slice) -> None:
+        np.take(table, rows[part] - first, axis=0, out=result[part], mode="clip")
+
+    each_block(len(rows), convert)
+    return result
+
+
 def few_integers(values: NDArray[Any]) -> tuple[int, int] | None:
     """Return the least and the greatest of integers that are close together, otherwise None."""
     if values.dtype.kind not in "iu" or not values.size:
@@ -315,8 +294,6 @@ def few_integers(values: NDArray[Any]) -> tuple[int, int] | None:
 
 def distinct(values: NDArray[Any]) -> NDArray[Any]:
     """Return the different values of numbers or truth values in their order, NaN left out."""
-    import numpy as np
-
     if (ends := few_integers(values)) is not None:
         there = np.zeros(ends[1] - ends[0] + 1, bool)
 
@@ -337,8 +314,6 @@ def name_of(value: Any) -> str:
 
 def _symlog(values: NDArray[Any], threshold: float) -> NDArray[np.float64]:
     """Return values, logarithmic beyond a threshold on both sides and linear between."""
-    import numpy as np
-
     size = np.abs(values) / threshold
     with np.errstate(divide="ignore", invalid="ignore"):
         beyond = np.copysign(DECADE + np.log10(size), values)
@@ -347,8 +322,6 @@ def _symlog(values: NDArray[Any], threshold: float) -> NDArray[np.float64]:
 
 def _parsed(colors: Sequence[Color]) -> NDArray[np.uint8]:
     """Return colours as uint8 (K, 3)."""
-    import numpy as np
-
     if not colors:
         raise SceneError("map: holds no colours")
     return np.round(255.0 * np.array([parse_color(color) for color in colors])).astype(np.uint8)
@@ -356,16 +329,7 @@ def _parsed(colors: Sequence[Color]) -> NDArray[np.uint8]:
 
 def _mixed(colors: NDArray[np.uint8], count: int) -> NDArray[np.uint8]:
     """Return colours at equal distances on the way through others, (count, 3)."""
-    import numpy as np
-
     places = np.linspace(0.0, len(colors) - 1.0, count)
     own = np.arange(len(colors))
     mixed = [np.interp(places, own, colors[:, channel]) for channel in range(3)]
     return np.round(np.stack(mixed, axis=1)).astype(np.uint8)
-
-
-def _spread(count: int, of: int) -> NDArray[np.int64]:
-    """Return indices at equal distances from the first to the last of a map, (count,)."""
-    import numpy as np
-
-    return np.round(np.linspace(0, of - 1, count)).astype(np.int64)

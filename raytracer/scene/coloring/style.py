@@ -6,7 +6,7 @@ from copy import copy
 from dataclasses import MISSING, dataclass
 from typing import TYPE_CHECKING
 
-from raytracer.errors import UserError
+from raytracer.errors import SceneError, UserError
 from raytracer.field_types import Choice, Integer, Number, Text, Truth
 from raytracer.fields import Defined, Definition, definitions, setting
 from raytracer.scene.bond_settings import BONDS, STYLES
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any, TypedDict
 
-    from raytracer.scene.coloring.limits import Limit
+    from raytracer.scene.coloring.kinds import Limit
     from raytracer.scene.colors import Color
 
     class StyleOverrides(TypedDict, total=False):
@@ -49,8 +49,8 @@ if TYPE_CHECKING:
 SCALES = ("linear", "log", "symlog", "symmetric", "discrete", "categorical")
 """Words for scales."""
 
-MOST_STEPS = 256
-"""Most steps of a discrete scale."""
+MAX_STEPS = 256
+"""Steps of a discrete scale."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -81,7 +81,7 @@ class StyleSettings(Defined, error=UserError):
         default_text="linear; categorical of texts and types",
     )
     color_steps: int | None = setting(
-        None, Integer(1, MOST_STEPS), "Number of colours of a discrete scale.", default_text="5"
+        None, Integer(1, MAX_STEPS), "Number of colours of a discrete scale.", default_text="5"
     )
     color_threshold: float | None = setting(
         None,
@@ -170,11 +170,10 @@ class StyleSettings(Defined, error=UserError):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        details = [name for name in KEYS.values() if name != "color_by"]
-        said = [name for name in details if getattr(self, name) is not None]
-        if said and self.color_by is None:
+        given = [name for name in KEYS.values() if getattr(self, name) is not None]
+        if given and self.color_by is None:
             raise UserError(
-                f"{said[0]}: goes with color_by, the column or expression that colours follow"
+                f"{given[0]}: goes with color_by, the column or expression that colours follow"
             )
         if self.rest is not None and self.select is None:
             raise UserError("rest: goes with select, the condition that chooses the others")
@@ -245,6 +244,10 @@ class SetStyle:
             return setting
         keys = {name: f"{self.table}.{key}" for key, name in KEYS.items()}
         return f"{self.place}.{keys.get(setting, setting)}".removeprefix(".")
+
+    def wrong(self, setting: str, problem: str) -> SceneError:
+        """Return an error about a setting."""
+        return SceneError(f"{self.named(setting)}: {problem}")
 
     @property
     def columns(self) -> list[str]:

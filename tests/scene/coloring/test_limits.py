@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from raytracer.scene.coloring import limits
+from raytracer.scene.coloring.kinds import limit_of
 
 
 @pytest.mark.parametrize("percent", [0.0, 1.0, 37.5, 50.0, 99.99, 100.0])
@@ -36,7 +37,7 @@ def test_limits() -> None:
     assert limits.limits_of(("p0", "p50"), parts) == (-5.0, 1.0)
     assert limits.limits_of((None, None), [np.array([np.nan])]) == (np.inf, -np.inf)
     assert limits.least_positive(parts) == 1.0
-    assert [limits.limit_of(v) for v in ("", "max", " p1% ", "2e3", 4)] == [
+    assert [limit_of(v) for v in ("", "max", " p1% ", "2e3", 4)] == [
         None, None, "p1", 2000.0, 4.0,
     ]  # fmt: skip
 
@@ -44,4 +45,4 @@ def test_limits() -> None:
 @pytest.mark.parametrize("value", ["p101", "x", "inf", float("nan"), "p-1"])
 def test_what_is_no_limit(value: Any) -> None:
     with pytest.raises(ValueError, match=r"nan|inf|p|x"):
-        limits.limit_of(value)
+        limit_of(value)
