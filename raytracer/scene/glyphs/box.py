@@ -9,15 +9,12 @@ import numpy as np
 from raytracer.errors import SceneError
 from raytracer.scene.annotations import AXIS_COLORS, SimulationBox
 from raytracer.scene.glyphs.arrows import arrow_shapes, least_length
-from raytracer.scene.glyphs.shared import placed
+from raytracer.scene.glyphs.shared import Doubles, Glyphs, lengths_of, placed
 from raytracer.scene.scene import CapsuleSet
 from raytracer.scene.simulation_box import box_of, segments
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from raytracer.scene.annotations import Axes
-    from raytracer.scene.particles.source import Box
     from raytracer.scene.scene import Scene
 
 EDGE = 1.0 / 600.0
@@ -33,7 +30,7 @@ AXIS_SLENDER = 26.0
 """Length of an axis in radii of its shaft."""
 
 
-def box_shapes(scene: Scene, wanted: SimulationBox) -> list[CapsuleSet]:
+def box_shapes(scene: Scene, wanted: SimulationBox) -> Glyphs:
     """Return the edges of the simulation box as capsules.
 
     Args:
@@ -46,28 +43,32 @@ def box_shapes(scene: Scene, wanted: SimulationBox) -> list[CapsuleSet]:
     box = box_of(scene, wanted)
     edges = np.array(box.edges, np.float64)
     ends = segments(np.array(box.origin, np.float64), edges)
-    radius = wanted.radius or EDGE * _diagonal(edges)
     starts, stops = (np.array(side) for side in zip(*ends, strict=True))
+    a, b, c = edges
+    diagonal = float(lengths_of(np.array((a + b + c, a + b - c, a - b + c, -a + b + c))).max())
     color = wanted.color or (LIGHT_COLOR if scene.background.is_dark else COLOR)
-    return [CapsuleSet(starts, stops, radius, color)]
+    return Glyphs([CapsuleSet(starts, stops, wanted.radius or EDGE * diagonal, color)])
 
 
 class PlacedAxes(NamedTuple):
-    """Axes in the scene, in its units.
+    """Axes in the scene: where they begin, (3,), where each ends, (3, 3), and their length."""
 
-    Args:
-        base: where they begin, float64 (3,).
-        tips: where they end, float64 (3, 3), an axis a row.
-        length: of each.
-    """
-
-    base: NDArray[np.float64]
-    tips: NDArray[np.float64]
+    base: Doubles
+    tips: Doubles
     length: float
 
 
-def axes_shapes(scene: Scene, wanted: Axes, box: SimulationBox | None = None) -> list[CapsuleSet]:
-    """Return the three axes as arrows, from the corner of the box or from the origin.
+def axes_shapes(scene: Scene, wanted: Axes, box: SimulationBox | None = None) -> Glyphs:
+    """Return the three axes as arrows; arguments and errors are those of `axes_at`."""
+    base, tips, length = axes_at(scene, wanted, box)
+    arrows = []
+    for tip, color in zip(tips, AXIS_COLORS, strict=True):
+        arrows += arrow_shapes(base[None], tip[None], length / AXIS_SLENDER, color=color)
+    return Glyphs(arrows)
+
+
+def axes_at(scene: Scene, wanted: Axes, box: SimulationBox | None = None) -> PlacedAxes:
+    """Return the three axes, from the corner of the box or from the origin.
 
     Args:
         scene: with its particles.
@@ -77,40 +78,18 @@ def axes_shapes(scene: Scene, wanted: Axes, box: SimulationBox | None = None) ->
     Raises:
         SceneError: they go to the corner of a box, and there is none, or they are too short.
     """
-    base, tips, length = axes_at(scene, wanted, box)
-    made = []
-    for tip, color in zip(tips, AXIS_COLORS, strict=True):
-        made += arrow_shapes(base[None], tip[None], length / AXIS_SLENDER, color=color)
-    return made
-
-
-def axes_at(scene: Scene, wanted: Axes, box: SimulationBox | None = None) -> PlacedAxes:
-    """Return where the axes are; arguments and errors are those of `axes_shapes`."""
     if wanted.place == "origin":
-        base, length = np.zeros(3), wanted.extent or AXIS * _extent(scene)
+        base = np.zeros(3)
+        points = [placed(spheres) for spheres in scene.spheres if spheres.count]
+        size = max((float(np.ptp(p, axis=0).max()) for p in points), default=0.0) or 1.0
     else:
-        found: Box = box_of(scene, box or SimulationBox())
-        edges = np.array(found.edges, np.float64)
-        shortest = float(np.sqrt(np.square(edges).sum(axis=1)).min())
-        base, length = np.array(found.origin, np.float64), wanted.extent or AXIS * shortest
-    tips = base + length * np.eye(3)
+        cell = box_of(scene, box or SimulationBox())
+        base = np.array(cell.origin, np.float64)
+        size = float(lengths_of(np.array(cell.edges, np.float64)).min())
+    length = wanted.extent or AXIS * size
     if length < least_length(base[None])[0]:
         raise SceneError(
             f"axes.extent: {length:g} is lost beside coordinates of {np.abs(base).max():g}: give a "
             "larger one, or move the scene to its origin"
         )
-    return PlacedAxes(base, tips, length)
-
-
-def _diagonal(edges: NDArray[np.float64]) -> float:
-    """Return the longest diagonal of a cell."""
-    a, b, c = edges
-    corners = (a + b + c, a + b - c, a - b + c, -a + b + c)
-    return max(float(np.sqrt(np.square(each).sum())) for each in corners)
-
-
-def _extent(scene: Scene) -> float:
-    """Return the longest side of the box around all centres; 1 without any."""
-    points = [placed(spheres) for spheres in scene.spheres if spheres.count]
-    sides = [float(np.ptp(p, axis=0).max()) for p in points]
-    return max(sides, default=0.0) or 1.0
+    return PlacedAxes(base, base + length * np.eye(3), length)

@@ -1,4 +1,4 @@
-"""What is said about arrows, trails and contacts, in scene files, options and Python."""
+"""Settings of arrows, trails, contacts and ellipsoids, in scene files, options and Python."""
 
 from __future__ import annotations
 
@@ -40,10 +40,7 @@ class Components(Kind):
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
         if isinstance(value, str):
             return text_of(value, name, error)
-        rows = items(value, name, error)
-        if len(rows) != self.width:
-            raise error(f"{name}: has {self.width} components, not {len(rows)}")
-        return tuple(text_of(each, name, error) for each in rows)
+        return _texts(value, self.width, name, f"has {self.width} components", error)
 
 
 class Pair(Kind):
@@ -53,26 +50,35 @@ class Pair(Kind):
     noun = said = "the names of two columns"
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
-        rows = items(value, name, error)
-        if len(rows) != 2:
-            raise error(f"{name}: are the names of two columns, not {len(rows)}")
-        return tuple(text_of(each, name, error) for each in rows)
+        return _texts(value, 2, name, "are the names of two columns", error)
+
+
+def _texts(value: Any, count: int, name: str, rule: str, error: type[UserError]) -> Any:
+    """Return a tuple of texts of which there must be `count`."""
+    rows = items(value, name, error)
+    if len(rows) != count:
+        raise error(f"{name}: {rule}, not {len(rows)}")
+    return tuple(text_of(each, name, error) for each in rows)
+
+
+def _optional(kind: Kind, summary: str, default_text: str = "all") -> Any:
+    """Return a field without a value by default."""
+    return setting(None, kind, summary, default_text=default_text)
 
 
 _COLOR = "One colour, or colours that follow a value."
 
 
-def _select(what: str) -> Any:
-    return setting(None, Text(), f"A condition on the {what}.", default_text="all")
-
-
 def _particles() -> Any:
     text = "Opacity of the particles beside them; 0 leaves the particles out."
-    return setting(None, Number(0.0, 1.0), text, default_text="as they are")
+    return _optional(Number(0.0, 1.0), text, "as they are")
 
 
 def _material() -> Any:
     return setting("default", Text(), "Name of their material.")
+
+
+LENGTH = Number(0.0, above=True)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -86,17 +92,15 @@ class Arrows(Defined, place="arrows"):
     vector: str | tuple[str, str, str] = setting(
         "velocity", Components(), "Column of the vectors, or their three components."
     )
-    scale: float | None = setting(
-        None,
-        Number(0.0, above=True),
+    scale: float | None = _optional(
+        LENGTH,
         "Length in scene units of an arrow of length 1.",
-        default_text="the longest is two mean distances of neighbours long",
+        "the longest is two mean distances of neighbours long",
     )
-    radius: float | None = setting(
-        None,
-        Number(0.0, above=True),
+    radius: float | None = _optional(
+        LENGTH,
         "Radius of the shafts in scene units; arrows shorter than two heads are thinner.",
-        default_text="1/28 of the longest arrow",
+        "1/28 of the longest arrow",
     )
     color: Color | StyleSettings | None = setting(
         None, COLOR_RULE, _COLOR, default_text="that of the particle; gold where all have one"
@@ -105,7 +109,7 @@ class Arrows(Defined, place="arrows"):
         "tail", Choice(ANCHORS, "anchor"), "Which point of an arrow is at its particle."
     )
     every: int = setting(1, Integer(1), "An arrow at every n-th particle.")
-    select: str | None = _select("particles that have arrows")
+    select: str | None = _optional(Text(), "A condition on the particles that have arrows.")
     particles: float | None = _particles()
     material: str = _material()
 
@@ -118,23 +122,19 @@ class Trails(Defined, place="trails"):
         SceneError: a value is out of range.
     """
 
-    last: int | None = setting(
-        None,
+    last: int | None = _optional(
         Integer(1),
         "Frames that they go back from the frame that is shown.",
-        default_text="all frames, those after it too",
+        "all frames, those after it too",
     )
-    radius: float | None = setting(
-        None,
-        Number(0.0, above=True),
-        "Radius of the tubes in scene units.",
-        default_text="1/20 of the mean distance of neighbours",
+    radius: float | None = _optional(
+        LENGTH, "Radius of the tubes in scene units.", "1/20 of the mean distance of neighbours"
     )
     color: Color | StyleSettings | None = setting(
         None, COLOR_RULE, _COLOR, default_text="that of the particle"
     )
     every: int = setting(1, Integer(1), "A trail of every n-th particle.")
-    select: str | None = _select("particles that have trails")
+    select: str | None = _optional(Text(), "A condition on the particles that have trails.")
     step: int = setting(1, Integer(1), "Frames between two points.")
     particles: float | None = _particles()
     material: str = _material()
@@ -148,31 +148,27 @@ class Contacts(Defined, place="contacts"):
         SceneError: a value is out of range.
     """
 
-    file: str | None = setting(
-        None,
+    file: str | None = _optional(
         Text(),
         "List of contacts: a local dump of LAMMPS, or a table with the numbers of two "
         "particles in each row.",
-        default_text="the particles that touch",
+        "the particles that touch",
     )
-    ids: tuple[str, str] | None = setting(
-        None,
+    ids: tuple[str, str] | None = _optional(
         Pair(),
         "Columns with the numbers of the two particles, as in their `id`.",
-        default_text="known names, else the first two columns",
+        "known names, else the first two columns",
     )
-    by: str | None = setting(
-        None,
+    by: str | None = _optional(
         Text(),
         "Column of the list, or expression, that the thickness follows; of particles that "
         "touch overlap and length.",
-        default_text="force, else the third column; overlap",
+        "force, else the third column; overlap",
     )
-    radius: float | None = setting(
-        None,
-        Number(0.0, above=True),
+    radius: float | None = _optional(
+        LENGTH,
         "Radius of the thickest in scene units.",
-        default_text="0.4 of the median radius of the particles",
+        "0.4 of the median radius of the particles",
     )
     least: float = setting(
         0.02, Number(0.0, 1.0), "Contacts thinner than this part of the thickest are left out."
@@ -180,7 +176,9 @@ class Contacts(Defined, place="contacts"):
     color: Color | StyleSettings | None = setting(
         None, COLOR_RULE, _COLOR, default_text="by the thickness, from sand to dark red"
     )
-    select: str | None = _select("contacts, over the columns of the list")
+    select: str | None = _optional(
+        Text(), "A condition on the contacts, over the columns of the list."
+    )
     particles: float | None = _particles()
     material: str = _material()
 
@@ -196,23 +194,18 @@ class Shape(Defined, place="shape"):
     kind: str = setting(
         "ellipsoid", Choice(("ellipsoid",), "shape"), "What particles are shown as."
     )
-    axes: str | tuple[str, str, str] | None = setting(
-        None,
+    axes: str | tuple[str, str, str] | None = _optional(
         Components(),
         "Columns of their three axes.",
-        default_text="shapex, shapey, shapez; c_shape[1] to c_shape[3]; shape",
+        "shapex, shapey, shapez; c_shape[1] to c_shape[3]; shape",
     )
-    orientation: str | tuple[str, str, str, str] | None = setting(
-        None,
+    orientation: str | tuple[str, str, str, str] | None = _optional(
         Components(4),
         "Columns of quaternions w, x, y, z.",
-        default_text="quatw, quati, quatj, quatk; c_quat[1] to c_quat[4]; orientation",
+        "quatw, quati, quatj, quatk; c_quat[1] to c_quat[4]; orientation",
     )
-    scale: float | None = setting(
-        None,
-        Number(0.0, above=True),
-        "Factor that makes semi-axes of the columns.",
-        default_text="1; 1/2 of the diameters of LAMMPS",
+    scale: float | None = _optional(
+        LENGTH, "Factor that makes semi-axes of the columns.", "1; 1/2 of the diameters of LAMMPS"
     )
 
 
@@ -230,23 +223,22 @@ OF_COLOR = tuple(key for key in KEYS if key not in ("by", "scale"))
 
 def columns_of(glyphs: Iterable[Any]) -> list[str]:
     """Return the names of the columns of particles that glyphs need."""
-    found: list[str] = []
+    names: list[str] = []
     for each in glyphs:
         if isinstance(each, Arrows):
-            from raytracer.scene.glyphs.vectors import columns_needed
+            from raytracer.scene.glyphs.vectors import columns_needed as of_vector
 
-            found += columns_needed(each.vector)
+            names += of_vector(each.vector)
         if isinstance(each, (Arrows, Trails)):
-            found += columns_in(each.select)
-            if isinstance(each.color, StyleSettings):
-                found += each.color.columns
+            names += columns_in(each.select)
+            names += each.color.columns if isinstance(each.color, StyleSettings) else ()
         if isinstance(each, (Trails, Contacts)):
-            found.append("id")
+            names.append("id")
         if isinstance(each, Shape):
-            from raytracer.scene.glyphs.shape_columns import columns_needed as needed
+            from raytracer.scene.glyphs.shape_columns import columns_needed as of_shape
 
-            found += needed(each.axes, each.orientation)
-    return found
+            names += of_shape(each.axes, each.orientation)
+    return names
 
 
 def columns_said(glyphs: Mapping[str, Any]) -> list[str]:
@@ -258,9 +250,9 @@ def columns_said(glyphs: Mapping[str, Any]) -> list[str]:
     made = []
     for name, value in glyphs.items():
         first = {"arrows": "vector", "trails": "last"}.get(name, "kind")
-        said = GlyphValue(name, first).checked(value, name, UserError)
-        if said is not False:
-            made.append(GLYPHS[name](**said) if isinstance(said, dict) else said)
+        fields = GlyphValue(name, first).checked(value, name, UserError)
+        if fields is not False:
+            made.append(GLYPHS[name](**fields) if isinstance(fields, dict) else fields)
     return columns_of(made)
 
 

@@ -1,74 +1,93 @@
-"""What arrows, trails and contacts share: places in scene units, conditions, colours."""
+"""What arrows, trails, contacts and ellipsoids share: places, conditions, columns, colours."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from copy import copy
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.errors import SceneError, shown
 from raytracer.memory import require_room
+from raytracer.scene.coloring.apply import rows_of
+from raytracer.scene.coloring.by_scale import by_scale
+from raytracer.scene.coloring.expression import Texts, evaluate
+from raytracer.scene.coloring.scale import ColorScale
 from raytracer.scene.coloring.style import SetStyle, StyleSettings
+from raytracer.scene.packing.render_space import affine_rows
+from raytracer.scene.particles.source import Box, Column
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from raytracer.scene.coloring.scale import ColorScale
     from raytracer.scene.columns import Columns
     from raytracer.scene.scene import CapsuleSet, SphereSet
+
+Doubles = NDArray[np.float64]
+Rows = NDArray[np.int64]
+Looks = Callable[[Any], dict[str, Any]]
+"""Returns the colours of some rows, as arguments of `CapsuleSet`."""
 
 ROW = 320
 """Bytes of a capsule while it is made, at most."""
 
 
-class Made(NamedTuple):
+class Glyphs(NamedTuple):
     """Glyphs of one kind.
 
     Args:
-        capsules: in scene units.
+        solids: in scene units.
         scales: what their colours mean.
     """
 
-    capsules: list[CapsuleSet]
-    scales: list[ColorScale]
+    solids: list[CapsuleSet]
+    scales: Sequence[ColorScale] = ()
 
 
-def product(vectors: NDArray[Any], matrix: NDArray[Any]) -> NDArray[np.float64]:
-    """Return `matrix @ vector` for each of some vectors, float64 (N, 3).
-
-    Term by term: a matrix product of a library rounds differently from machine to machine.
-    """
-    values = np.asarray(vectors, np.float64)
-    x, y, z = values[:, 0], values[:, 1], values[:, 2]
-    turned = np.empty((len(values), 3), np.float64)
-    for axis, row in enumerate(matrix.tolist()):
-        turned[:, axis] = x * row[0] + y * row[1] + z * row[2]
-    return turned
+def placed(spheres: SphereSet, centers: NDArray[Any] | None = None) -> Doubles:
+    """Return the centres of a set, or other points in its units, in scene units, (N, 3)."""
+    points = spheres.centers if centers is None else centers
+    return affine_rows(points, spheres.transform.linear(), spheres.transform.translate)
 
 
-def placed(spheres: SphereSet) -> NDArray[np.float64]:
-    """Return the centres of a set in scene units, float64 (N, 3)."""
-    transform = spheres.transform
-    move = np.array(transform.translate, np.float64)
-    places: NDArray[np.float64] = product(spheres.centers, transform.linear()) + move
-    return places
+def lengths_of(vectors: Doubles) -> Doubles:
+    """Return the lengths of vectors (N, 3), (N,)."""
+    lengths: Doubles = np.sqrt(np.square(vectors).sum(axis=1))
+    return lengths
 
 
-def radii_of(spheres: SphereSet) -> NDArray[np.float64]:
-    """Return the radii of a set in scene units, float64 (N,)."""
+def radii_of(spheres: SphereSet) -> Doubles:
+    """Return the radii of a set in scene units, (N,)."""
     radii = np.asarray(spheres.radius, np.float64) * spheres.transform.scale
     return np.broadcast_to(radii, (spheres.count,))
 
 
-def chosen(
-    columns: Columns, select: str | None, every: int, count: int, place: str
-) -> NDArray[np.int64]:
-    """Return the rows that a condition chooses, of these every n-th, int64 (M,).
+def cell_of(box: Box | None) -> tuple[Doubles, NDArray[np.bool_]] | None:
+    """Return the edges (3, 3) of a simulation box, and which are periodic; None without volume."""
+    if box is None:
+        return None
+    edges = np.array(box.edges, np.float64)
+    return (edges, np.array(box.periodic)) if abs(np.linalg.det(edges)) > 0.0 else None
+
+
+def jumps(steps: Doubles, box: Box | None) -> Doubles:
+    """Return the whole edges of a periodic box that are nearest to steps, (M, 3); 0 for NaN."""
+    cell = cell_of(box)
+    if cell is None or not cell[1].any():
+        return np.zeros_like(steps)
+    edges, periodic = cell
+    inverse = np.linalg.inv(edges)
+    boxes = np.rint(affine_rows(np.nan_to_num(steps), inverse.T))
+    boxes[:, ~periodic] = 0.0
+    return affine_rows(boxes, edges.T)
+
+
+def chosen(columns: Columns, select: str | None, every: int, count: int, place: str) -> Rows:
+    """Return the rows that a condition chooses, of these every n-th, (M,).
 
     Args:
-        columns: what the condition is about.
+        columns: of the condition.
         select: the condition; None is all rows.
         every: of the chosen ones.
         count: number of rows.
@@ -77,20 +96,38 @@ def chosen(
     Raises:
         SceneError: it is no condition, or chooses nothing.
     """
-    rows = np.arange(count)
-    if select is not None:
-        from raytracer.scene.coloring.expression import evaluate
-
-        holds = evaluate(select, columns, f"{place}.select")
-        if holds.dtype != bool:
-            raise SceneError(
-                f"{place}.select: '{shown(select)}' is no condition; compare it, for example "
-                f"'{shown(select)} > 0'"
-            )
-        rows = np.flatnonzero(holds)
-        if not len(rows):
-            raise SceneError(f"{place}.select: nothing fulfils '{shown(select)}'")
+    if select is None:
+        return np.arange(count)[::every]
+    rows = rows_of(select, columns, f"{place}.select")
+    if not len(rows):
+        raise SceneError(f"{place}.select: nothing fulfils '{shown(select)}'")
     return rows[::every]
+
+
+def rows_by_id(known: NDArray[Any], ids: NDArray[Any]) -> Rows:
+    """Return the row of each id among known ones, (M,); -1 where it is not there."""
+    if not len(known):
+        return np.full(len(ids), -1)
+    order = np.argsort(known, kind="stable")
+    rows = order[np.minimum(np.searchsorted(known[order], ids), len(known) - 1)]
+    return np.where(known[rows] == ids, rows, -1)
+
+
+def components(columns: Columns, names: Sequence[str], width: int, place: str) -> Doubles:
+    """Return a column of rows, or columns or expressions side by side, (N, width).
+
+    Raises:
+        SceneError: they do not hold so many numbers.
+    """
+    if len(names) == 1:
+        values = columns.value(names[0])
+        if isinstance(values, Texts) or values.ndim != 2 or values.shape[1] != width:
+            raise SceneError(f"{place}: '{shown(names[0])}' holds no {width} numbers each")
+        return np.asarray(values, np.float64)
+    if len(names) != width:
+        raise SceneError(f"{place}: needs {width} columns of numbers")
+    parts = [np.asarray(evaluate(name, columns, place), np.float64) for name in names]
+    return np.stack([np.broadcast_to(part, (columns.count,)) for part in parts], axis=-1)
 
 
 def require_capsules(count: int, place: str) -> None:
@@ -98,50 +135,36 @@ def require_capsules(count: int, place: str) -> None:
     require_room(place, count * ROW, f"for {count:,} capsules")
 
 
-def by_values(
-    sets: Sequence[SphereSet], rule: StyleSettings, place: str
-) -> tuple[list[SphereSet], ColorScale]:
-    """Return sets in the colours of a rule, and the scale.
+def looks_of(
+    sets: Sequence[SphereSet], color: Any, place: str, usual: Sequence[Looks] = ()
+) -> tuple[Sequence[Looks], list[ColorScale]]:
+    """Return the colours of glyphs at the spheres of sets, and what they mean.
 
     Args:
-        sets: their columns are what the rule may name.
-        rule: the table `color`.
-        place: what messages call the table in which it is: "arrows".
+        sets: their columns are those that a rule may name.
+        color: one colour, a rule, or None for `usual`.
+        place: what messages call the table of the colour: "arrows".
+        usual: for each set.
     """
-    from raytracer.scene.coloring.by_scale import by_scale
-
-    return by_scale(list(sets), SetStyle(rule, place=place))
-
-
-def follows(color: Any) -> bool:
-    """Whether a colour follows a value."""
-    return isinstance(color, StyleSettings)
+    if isinstance(color, StyleSettings):
+        colored, scale = by_scale(sets, SetStyle(color, place=place))
+        return [partial(colors_of, each) for each in colored], [scale]
+    if color is None:
+        return usual, []
+    return [lambda _: {"color": color}] * len(sets), []
 
 
-def colors_of(spheres: SphereSet, rows: NDArray[Any] | slice = slice(None)) -> dict[str, Any]:
+def colors_of(spheres: SphereSet, rows: Any = slice(None)) -> dict[str, Any]:
     """Return the colours of some rows of a set, as arguments of `CapsuleSet`."""
     space = {"color_space": spheres.color_space}
     if spheres.color_id is not None:
         return {"color": spheres.color, "color_id": spheres.color_id[rows], **space}
-    if len(spheres.color) == 1:
-        return {"color": spheres.color[0], **space}
-    return {"color": spheres.color[rows], **space}
+    return {"color": spheres.color[0 if len(spheres.color) == 1 else rows], **space}
 
 
 def with_column(spheres: SphereSet, name: str, values: NDArray[Any]) -> SphereSet:
-    """Return a set with a further column.
-
-    Args:
-        spheres: the set.
-        name: before a column of the file.
-        values: of its spheres, (N,).
-    """
-    from copy import copy
-
-    from raytracer.scene.particles.source import Column
-
-    data = spheres._data
-    every = values
+    """Return a set with a further column, (N,), which hides one of the file of this name."""
+    data, every = spheres._data, values
     if spheres.rows is not None:
         every = np.zeros(data.total, values.dtype)
         every[spheres.rows] = values

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 from raytracer.errors import SceneError, shown
-from raytracer.scene.coloring.expression import Texts, evaluate
+from raytracer.scene.coloring.expression import Texts
+from raytracer.scene.coloring.style import columns_in
+from raytracer.scene.glyphs.shared import components
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import numpy as np
-    from numpy.typing import NDArray
-
     from raytracer.scene.columns import Columns
 
 PLACES = ("position", "positions", "pos", "coordinates", "centers", "points")
@@ -27,8 +27,18 @@ PARTS = {
     "omega": ("omegax", "omegay", "omegaz"),
     "torque": ("tqx", "tqy", "tqz"),
     "momentum": ("px", "py", "pz"),
+    "velocity": ("vx", "vy", "vz"),
 }
 """Columns of the components of a vector where they are not its name with x, y and z."""
+
+
+def _ways(name: str) -> list[tuple[str, ...]]:
+    """Return the names that the columns of a vector's components may have."""
+    stems = [(f"{name}{axis}", f"{name}_{axis}") for axis in "xyz"]
+    numbered = [(f"{name}[{k}]", f"{name}{k}") for k in (1, 2, 3)]
+    first, second = zip(*stems, strict=True)
+    third, fourth = zip(*numbered, strict=True)
+    return [each for each in (first, second, PARTS.get(name, ()), third, fourth) if each]
 
 
 def vectors_of(columns: Columns, vector: str | tuple[str, str, str]) -> NDArray[np.float64] | None:
@@ -42,34 +52,20 @@ def vectors_of(columns: Columns, vector: str | tuple[str, str, str]) -> NDArray[
     Raises:
         SceneError: it is no vector.
     """
-    import numpy as np
-
     if not isinstance(vector, str):
-        found = [evaluate(each, columns, "arrows.vector") for each in vector]
-        rows = [np.broadcast_to(each, (columns.count,)) for each in found]
-        return np.stack(rows, -1).astype(np.float64)
+        return components(columns, vector, 3, "arrows.vector")
     name = str(vector)
-    if columns.has(name):
-        values = columns.value(name)
-        if not isinstance(values, Texts) and values.ndim == 2 and values.shape[1] in (2, 3):
-            flat = np.zeros((len(values), 3))
-            flat[:, : values.shape[1]] = values
-            return flat
-        if isinstance(values, Texts) or values.ndim > 1:
+    values = columns.value(name) if columns.has(name) else None
+    if values is not None and (isinstance(values, Texts) or values.ndim > 1):
+        if isinstance(values, Texts) or values.ndim > 2 or values.shape[1] not in (2, 3):
             raise SceneError(f"arrows.vector: '{shown(name)}' holds no vectors of three numbers")
-    short = "v" if name == "velocity" else name
-    ways: tuple[Sequence[str], ...] = (
-        [f"{name}{axis}" for axis in "xyz"],
-        [f"{name}_{axis}" for axis in "xyz"],
-        [f"{short}{axis}" for axis in "xyz"],
-        PARTS.get(name, ()),
-        [f"{name}[{k}]" for k in (1, 2, 3)],
-        [f"{name}{k}" for k in (1, 2, 3)],
-    )
-    for parts in ways:
-        if parts and all(columns.has(part) for part in parts):
-            return np.stack([np.asarray(columns.value(each), np.float64) for each in parts], -1)
-    if columns.has(name):
+        flat = np.zeros((len(values), 3))
+        flat[:, : values.shape[1]] = values
+        return flat
+    for parts in _ways(name):
+        if all(columns.has(part) for part in parts):
+            return components(columns, parts, 3, "arrows.vector")
+    if values is not None:
         raise SceneError(
             f"arrows.vector: '{shown(name)}' holds one number for each particle and no vector"
         )
@@ -84,19 +80,14 @@ def names_of(columns: Columns) -> list[str]:
         for name, each in about.items()
         if each.shape == (3,) and each.kind != "text" and name not in PLACES
     ]
-    known = {"velocity": ("vx", "vy", "vz"), **PARTS}
-    found = [n for n, parts in known.items() if all(columns.has(p) for p in parts)]
-    made = [name for name in found if not any(name in each or each in name for each in own)]
-    return [*own, *dict.fromkeys(made)]
+    names = ["velocity", *PARTS]
+    derived = [n for n in dict.fromkeys(names) if all(columns.has(p) for p in PARTS[n])]
+    return [*own, *(n for n in derived if not any(n in each or each in n for each in own))]
 
 
 def columns_needed(vector: str | tuple[str, str, str]) -> list[str]:
     """Return the names of columns that vectors may be made of."""
     if not isinstance(vector, str):
-        from raytracer.scene.coloring.style import columns_in
-
         return columns_in(*vector)
     name = str(vector)
-    short = "v" if name == "velocity" else name
-    parts = [f"{stem}{axis}" for stem in (name, short, f"{name}_") for axis in "xyz"]
-    return [name, *parts, *PARTS.get(name, ())]
+    return [name, *(part for parts in _ways(name) for part in parts)]

@@ -126,7 +126,7 @@ def affine(
 
 def affine_rows(
     centers: NDArray[np.floating[Any]],
-    linear: NDArray[np.float64],
+    linear: NDArray[Any],
     offset: Triple = (0.0, 0.0, 0.0),
 ) -> NDArray[np.float64]:
     """Return `linear @ center + offset` of some points, float64 (M, 3); see `affine`."""
