@@ -42,8 +42,11 @@ class Table:
         return self.columns[name]
 
 
+TABLE: Any = Table()
+
+
 def value(text: str) -> list[Any]:
-    values: list[Any] = evaluate(text, Table(), "select").tolist()
+    values: list[Any] = evaluate(text, TABLE, "select").tolist()
     return values
 
 
@@ -110,7 +113,7 @@ def test_numbers(text: str, wanted: list[float]) -> None:
     ],
 )
 def test_conditions(text: str, wanted: list[int]) -> None:
-    found = evaluate(text, Table(), "select")
+    found = evaluate(text, TABLE, "select")
     assert found.dtype == bool
     assert found.tolist() == [bool(each) for each in wanted]
 
@@ -136,8 +139,9 @@ def test_a_random_share_is_seeded() -> None:
         columns: ClassVar[dict[str, Any]] = {"index": np.arange(100_000)}
         count = 100_000
 
+    many: Any = Many()
     first, again, other = (
-        evaluate(text, Many(), "select") for text in ("random 0.1", "random(0.1)", "random(0.1, 1)")
+        evaluate(text, many, "select") for text in ("random 0.1", "random(0.1)", "random(0.1, 1)")
     )
     assert (first == again).all()
     assert (first != other).any()
@@ -174,11 +178,11 @@ def test_a_random_share_is_seeded() -> None:
 )
 def test_what_is_no_expression(text: str, sentence: str) -> None:
     with pytest.raises(SceneError, match=sentence):
-        evaluate(text, Table(), "select")
+        evaluate(text, TABLE, "select")
 
 
 def test_a_column_alone_is_not_copied() -> None:
-    assert evaluate("x", Table(), "color_by") is Table.columns["x"]
+    assert evaluate("x", TABLE, "color_by") is Table.columns["x"]
 
 
 def test_names_of_columns() -> None:
