@@ -10,15 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 # Black-body colours, temperature in kelvin: the usual chromaticities of stars, with the blue end
 # and the red end eased towards white. Between them: linear in log temperature.
 STARS = (
-    (2600.0, "#ffab73"),
-    (3600.0, "#ffc596"),
-    (4800.0, "#ffdcbc"),
-    (5900.0, "#fff3e6"),
-    (7300.0, "#f4f3ff"),
-    (10000.0, "#cfdcff"),
-    (20000.0, "#a4c0ff"),
-    (40000.0, "#8fb2ff"),
-)
+    (2600.0, "#ffab73"), (3600.0, "#ffc596"), (4800.0, "#ffdcbc"), (5900.0, "#fff3e6"),
+    (7300.0, "#f4f3ff"), (10000.0, "#cfdcff"), (20000.0, "#a4c0ff"), (40000.0, "#8fb2ff"),
+)  # fmt: skip
 
 
 def rgb(text: str) -> tuple[int, int, int]:

@@ -11,16 +11,17 @@ from pathlib import Path
 import numpy as np
 from numpy.lib import format as npy
 
+from raytracer.errors import OutputError
 from raytracer.files import output, toml_text
 from raytracer.files.access import opened
 from raytracer.resources import scenes
 from raytracer.scene.generators._base import Generator, Part
 
-FIELDS: tuple[tuple[str, str, tuple[int, ...]], ...] = (
-    ("centers", "<f4", (3,)),
-    ("radii", "<f4", ()),
-    ("colors", "|u1", (3,)),
-)
+FIELDS: dict[str, tuple[str, tuple[int, ...]]] = {
+    "centers": ("<f4", (3,)),
+    "radii": ("<f4", ()),
+    "colors": ("|u1", (3,)),
+}
 # Atoms that are written at a time.
 ROWS = 1 << 14
 # The line of an example scene that stands for its data.
@@ -40,65 +41,58 @@ def files(name: str, target: Path) -> list[Path]:
     return [target, target.with_suffix(".npz")] if GENERATE.search(text) else [target]
 
 
-def write(name: str, found: Generator, target: Path, count: int, seed: int) -> list[Path]:
+def write(name: str, generator: Generator, target: Path, count: int, seed: int) -> list[Path]:
     """Write `target` and, for a scene, the data beside it; returns the files.
 
     Raises OutputError; all old files are then untouched.
     """
     targets = files(name, target)
     # Before the data: a name that cannot be written in TOML is refused.
-    text = _scene(name, found, targets[-1], count, seed) if target.suffix == ".toml" else ""
+    text = _scene(name, generator, targets[-1], count, seed) if target.suffix == ".toml" else ""
     with output.Batch() as batch:
         for data in targets:
             if data.suffix == ".npz":
-                write_npz(found, data, count, seed, batch)
+                write_npz(generator, data, count, seed, batch)
             elif data.suffix == ".xyz":
-                write_xyz(name, found, data, count, seed, batch)
+                write_xyz(name, generator, data, count, seed, batch)
         if text:
             output.write(target, text, batch)
     return targets
 
 
 def write_npz(
-    found: Generator, target: Path, count: int, seed: int, batch: output.Batch | None = None
+    generator: Generator, target: Path, count: int, seed: int, batch: output.Batch | None = None
 ) -> None:
     """The arrays, uncompressed; those of a pointwise generator are never all in memory.
 
     Raises MemoryNeedError if there is no room to make them.
     """
-    if found.block is not None:
-        found.require_room(count, whole=False)
+    if generator.block is not None:
+        generator.require_room(count, whole=False)
     with (
         output.replacing(target, batch) as file,
         zipfile.ZipFile(file, "w", allowZip64=True) as archive,
     ):
-        if found.block is not None:
-            _add_arrays(archive, "", count, lambda: found.blocks(count, seed))
+        if generator.block is not None:
+            _add_arrays(archive, "", count, lambda: generator.blocks(count, seed))
             return
-        parts = found.parts(count, seed)
+        parts = generator.parts(count, seed)
         for part in parts:
             prefix = f"{part.name}_" if len(parts) > 1 else ""
             _add_arrays(archive, prefix, part.count, partial(list, (part,)))
 
 
 def write_xyz(
-    name: str,
-    found: Generator,
-    target: Path,
-    count: int,
-    seed: int,
-    batch: output.Batch | None = None,
+    name: str, generator: Generator, target: Path, count: int, seed: int, batch: output.Batch
 ) -> None:
-    """Atoms as plain xyz, angstroms; raises UserError if the generator knows no elements."""
-    from raytracer.errors import OutputError
-
-    if found.symbols is None:
+    """Atoms as plain xyz, angstroms; raises OutputError if the generator has no elements."""
+    if generator.symbols is None:
         raise OutputError(f"{target}: the generator '{name}' has no chemical elements; choose .npz")
-    (part,) = found.parts(count, seed)
-    symbols = found.symbols(count, seed)
+    (part,) = generator.parts(count, seed)
+    symbols = generator.symbols(count, seed)
     with output.replacing(target, batch) as file:
-        file.write(f"{part.count}\n{found.summary}\n".encode())
-        for start in range(0, part.count, ROWS):
+        file.write(f"{len(symbols)}\n{generator.summary}\n".encode())
+        for start in range(0, len(symbols), ROWS):
             centers = part.centers[start : start + ROWS].astype(float)
             rows = zip(symbols[start : start + ROWS], centers, strict=True)
             lines = [f"{s:<2} {x:9.4f} {y:9.4f} {z:9.4f}\n" for s, (x, y, z) in rows]
@@ -110,35 +104,34 @@ def _example(name: str) -> str:
         return file.file.read().decode()
 
 
-def _scene(name: str, found: Generator, data: Path, count: int, seed: int) -> str:
+def _scene(name: str, generator: Generator, data: Path, count: int, seed: int) -> str:
     """The example scene, with its data from a file beside it instead of a generator."""
     text = _example(name)
     # The example's camera and ground suit the generator's own count.
-    scale = found.extent(found.count) / found.extent(count) if found.extent else 1.0
+    extent = generator.extent
+    scale = extent(generator.count) / extent(count) if extent else 1.0
     resize = f"\ntransform = {{ scale = {scale!r} }}" if scale != 1.0 else ""
     if DATA_FILE.search(text):
         text = DATA_FILE.sub(lambda _: _file_line(data, None), text)
         text = ROTATE.sub(f"transform = {{ scale = {scale!r}, rotate", text)
     elif GENERATE.search(text):
         text = GENERATE.sub(lambda match: _file_line(data, match[2]) + resize, text)
-    caption = f"{found.summary}; asked for {count:,} spheres, seed {seed}."
+    caption = f"{generator.summary}; asked for {count:,} spheres, seed {seed}."
     return CAPTION.sub(lambda _: f"caption = {toml_text.quoted(caption)}", text)
 
 
 def _file_line(data: Path, part: str | None) -> str:
     """The lines of a scene that name a data file, and the arrays of a part in it."""
     line = f"file = {toml_text.quoted(data.name)}"
-    if part:
-        own = ", ".join(f'{field} = "{part}_{field}"' for field, _, _ in FIELDS)
-        line += f"\narrays = {{{own}}}"
-    return line
+    own = ", ".join(f'{field} = "{part}_{field}"' for field in FIELDS)
+    return f"{line}\narrays = {{{own}}}" if part else line
 
 
 def _add_arrays(
     archive: zipfile.ZipFile, prefix: str, count: int, blocks: Callable[[], Iterable[Part]]
 ) -> None:
     """Add the three arrays, each in one pass over the blocks: numpy.savez would need them whole."""
-    for field, dtype, tail in FIELDS:
+    for field, (dtype, tail) in FIELDS.items():
         header = {"descr": dtype, "fortran_order": False, "shape": (count, *tail)}
         # A fixed date keeps the file the same from one run to the next.
         entry = zipfile.ZipInfo(f"{prefix}{field}.npy", (1980, 1, 1, 0, 0, 0))

@@ -11,13 +11,9 @@ from raytracer.scene.generators._hash import indices, uniforms
 # The share of the cube that the spheres would fill if none overlapped.
 FILL = 0.08
 RAMP = (
-    (0.0, "#3f5f96"),
-    (0.25, "#4f98ad"),
-    (0.47, "#b9d6c4"),
-    (0.6, "#f1e4bd"),
-    (0.78, "#eca45e"),
+    (0.0, "#3f5f96"), (0.25, "#4f98ad"), (0.47, "#b9d6c4"), (0.6, "#f1e4bd"), (0.78, "#eca45e"),
     (1.0, "#c2463f"),
-)
+)  # fmt: skip
 
 
 def radius_for(count: int) -> float:

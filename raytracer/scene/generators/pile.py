@@ -28,13 +28,9 @@ RELAX, SKIN, FALL = 0.45, 0.3, 0.01
 # The edge of the cells by which the start is sorted, in median radii.
 BRICK = 4.0
 COLORS = (
-    (0.0, "#5b5148"),
-    (0.25, "#8d7a64"),
-    (0.5, "#b89b74"),
-    (0.72, "#d8c19a"),
-    (0.88, "#a5522f"),
+    (0.0, "#5b5148"), (0.25, "#8d7a64"), (0.5, "#b89b74"), (0.72, "#d8c19a"), (0.88, "#a5522f"),
     (1.0, "#e9e2d3"),
-)
+)  # fmt: skip
 
 
 def build(count: int, seed: int) -> list[Part]:

@@ -21,14 +21,9 @@ JITTER = 0.6
 BIG_BALLS = (("glass", 0.0, "#f4f6f8"), ("matte", -4.0, "#8a4b2f"), ("metal", 4.0, "#b7a183"))
 MATTE_SHARE, METAL_SHARE = 0.8, 0.15
 HUES = (
-    (0.0, "#b23a2e"),
-    (0.18, "#d98e4a"),
-    (0.34, "#e7cf8b"),
-    (0.5, "#7d9a6a"),
-    (0.66, "#3c7d8c"),
-    (0.82, "#32476f"),
-    (1.0, "#6d4063"),
-)
+    (0.0, "#b23a2e"), (0.18, "#d98e4a"), (0.34, "#e7cf8b"), (0.5, "#7d9a6a"), (0.66, "#3c7d8c"),
+    (0.82, "#32476f"), (1.0, "#6d4063"),
+)  # fmt: skip
 
 
 def build(count: int, seed: int) -> list[Part]:
