@@ -138,9 +138,7 @@ def bonded_sets(
 ) -> tuple[list[SphereSet], list[CapsuleSet]]:
     """Return sphere sets in the styles of molecules, and the bonds between their particles.
 
-    Args:
-        sets: as `styled_sets` returns them.
-        styles: of each set; one without settings of bonds keeps the earlier ones.
+    A style without settings of bonds, or None, keeps the earlier ones of its set.
 
     Raises:
         SceneError: a pair names a type that there is not, or there are too many bonds.

@@ -37,12 +37,7 @@ def with_calls(text: str) -> str:
 
 
 def neighbours(chosen: NDArray[np.bool_], pairs: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return which particles have a bond to a chosen one.
-
-    Args:
-        chosen: (N,).
-        pairs: numbers of particles, (M, 2).
-    """
+    """Return which particles have a bond (M, 2) to a chosen one, bool (N,)."""
     found = np.zeros_like(chosen)
     found[pairs[chosen[pairs[:, 0]], 1]] = True
     found[pairs[chosen[pairs[:, 1]], 0]] = True
@@ -52,13 +47,7 @@ def neighbours(chosen: NDArray[np.bool_], pairs: NDArray[Any]) -> NDArray[np.boo
 def connected(
     chosen: NDArray[np.bool_], pairs: NDArray[Any], most: int | None = None
 ) -> NDArray[np.bool_]:
-    """Return the chosen particles and all that bonds connect to them.
-
-    Args:
-        chosen: (N,).
-        pairs: numbers of particles, (M, 2).
-        most: number of bonds on the way; None is any.
-    """
+    """Return the chosen particles and those that at most `most` bonds (M, 2) connect to them."""
     if most is not None:
         found = chosen.copy()
         for _ in range(most):

@@ -28,14 +28,10 @@ _PERCENTILE = re.compile(r"p(\d{1,3}(?:\.\d{1,9})?)%?", re.ASCII)
 
 
 def limit_of(value: Any) -> Limit:
-    """Return an end of a range.
-
-    Args:
-        value: a finite number, "p" and a percentile, a number as text; "min", "max", "" or None
-            for the end of the data.
+    """Return an end of a range; "min", "max", "" and None stand for the end of the data.
 
     Raises:
-        ValueError: it is none of them.
+        ValueError: it is no finite number, text of one, or "p" and a percentile.
     """
     if value is None or (isinstance(value, str) and value in ("", "min", "max")):
         return None

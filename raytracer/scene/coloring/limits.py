@@ -22,15 +22,7 @@ MARGIN = 6.0
 
 
 def limits_of(limits: tuple[Limit, Limit], parts: Sequence[NDArray[Any]]) -> tuple[float, float]:
-    """Return the ends of a range.
-
-    Args:
-        limits: the lower and the upper one.
-        parts: values of which they are taken, arrays (N,) of numbers.
-
-    Returns:
-        Two floats; inf and -inf where there is no finite value.
-    """
+    """Return the ends of a range over parts (N,); inf and -inf where there is no finite value."""
     ends = [extremes(part) for part in parts] if None in limits else []
     low, high = (
         percentile(parts, float(each[1:])) if isinstance(each, str) else each for each in limits
@@ -74,17 +66,10 @@ def least_positive(parts: Sequence[NDArray[Any]]) -> float:
 
 
 def percentile(parts: Sequence[NDArray[Any]], percent: float) -> float:
-    """Return a percentile of the finite values, interpolated linearly as NumPy does by default.
+    """Return a percentile (0 to 100) of the finite values of parts (N,), as NumPy does by default.
 
-    A sample says between which values the percentile lies, so that only the few between them are
-    sorted; the result is exact.
-
-    Args:
-        parts: arrays (N,) of numbers.
-        percent: 0 to 100.
-
-    Returns:
-        The value; NaN where there is none.
+    A sample shows between which values the percentile lies, so that only the few between them are
+    sorted; the result is exact, NaN where there is no value.
     """
     values = parts[0] if len(parts) == 1 else np.concatenate(parts)
     if len(values) <= 4 * SAMPLE:

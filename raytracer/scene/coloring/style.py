@@ -222,13 +222,12 @@ PALETTE = definitions(StyleSettings)["palette"].kind
 
 @dataclass(frozen=True)
 class SetStyle:
-    """What is said about the particles of one set.
+    """The style of the particles of one set.
 
     Args:
         settings: colour and selection.
-        radius: an expression; None keeps the radii of the set.
+        radius, opacity: expressions; None keeps those of the set.
         place: of the set in a scene file, for messages: "spheres[0]"; "" for arguments.
-        opacity: an expression, or a number; None keeps the opacity of the set.
         table: name of the table of the colours.
     """
 

@@ -15,13 +15,7 @@ PLAIN = (-4, 5)
 
 
 class Tick(NamedTuple):
-    """A labelled value of a colour scale.
-
-    Args:
-        value: the value.
-        position: its place on the bar: 0 is the low end, 1 the high end.
-        text: for people, in ASCII: "-0.5", "2e6".
-    """
+    """A labelled value of a colour scale, with its place on the bar, 0 to 1, and an ASCII text."""
 
     value: float
     position: float
@@ -72,12 +66,7 @@ def both_sides(low: float, high: float, threshold: float, most: int) -> list[flo
 
 
 def ticks(values: Iterable[float], position: Callable[[float], float]) -> list[Tick]:
-    """Return ticks of values; all texts have the same decimals.
-
-    Args:
-        values: in their order.
-        position: gives the place of a value on the bar.
-    """
+    """Return ticks of values at their positions on the bar; all texts have the same decimals."""
     found = list(values)
     return [
         Tick(value, position(value), text) for value, text in zip(found, texts(found), strict=True)

@@ -157,13 +157,7 @@ def least_length(tails: Doubles) -> Doubles:
 
 
 def arrow_shapes(tails: Doubles, tips: Doubles, radius: float, **looks: Any) -> list[CapsuleSet]:
-    """Return arrows: shafts and heads.
-
-    Args:
-        tails, tips: scene units, (N, 3).
-        radius: of the shafts; arrows shorter than about two heads are thinner.
-        **looks: as for `CapsuleSet`.
-    """
+    """Return arrows (N, 3) in scene units: shafts and heads; short ones are thinner."""
     steps = tips - tails
     lengths = lengths_of(steps)
     thin = np.minimum(radius, lengths * (HEAD_SHARE / HEAD_LENGTH))

@@ -31,11 +31,7 @@ AXIS_SLENDER = 26.0
 
 
 def box_shapes(scene: Scene, wanted: SimulationBox) -> Glyphs:
-    """Return the edges of the simulation box as capsules.
-
-    Args:
-        scene: its files state the box, unless `wanted` does.
-        wanted: radius and colour.
+    """Return the edges of the simulation box, of the files unless `wanted` has edges, as capsules.
 
     Raises:
         SceneError: there is no box, or it has no volume.
@@ -70,10 +66,7 @@ def axes_shapes(scene: Scene, wanted: Axes, box: SimulationBox | None = None) ->
 def axes_at(scene: Scene, wanted: Axes, box: SimulationBox | None = None) -> PlacedAxes:
     """Return the three axes, from the corner of the box or from the origin.
 
-    Args:
-        scene: with its particles.
-        wanted: where, and how long.
-        box: that of the picture, before those of the files.
+    box: that of the picture, before those of the files.
 
     Raises:
         SceneError: they go to the corner of a box, and there is none, or they are too short.

@@ -63,12 +63,8 @@ FORCES = ("force", "f", "fn", "normal_force", "fnorm", "f_n", "overlap")
 
 
 class _Pairs(NamedTuple):
-    """Contacts of a set.
-
-    Args:
-        first, second: rows of the particles, (M,).
-        columns: further values of each contact, (M,) each.
-        default: name of the column that the thickness follows.
+    """Contacts of a set: rows of the particles, (M,), further columns, (M,), and the name of that
+    which the thickness follows by default.
     """
 
     first: Rows
@@ -79,10 +75,6 @@ class _Pairs(NamedTuple):
 
 def contacts_of(scene: Scene, contacts: Contacts) -> Glyphs:
     """Return the contacts of a scene.
-
-    Args:
-        scene: of its sets, the only one with a file or the only one, if a file lists contacts.
-        contacts: where from, and what they look like.
 
     Raises:
         SceneError: there are none, or a column is missing.
@@ -117,13 +109,7 @@ def contacts_of(scene: Scene, contacts: Contacts) -> Glyphs:
 
 
 class _Lines:
-    """The contacts of a set, and the value that their thickness follows.
-
-    Args:
-        spheres: the particles.
-        pairs: the contacts.
-        contacts: condition and column.
-    """
+    """The contacts of a set, and the value that their thickness follows."""
 
     def __init__(self, spheres: SphereSet, pairs: _Pairs, contacts: Contacts) -> None:
         centers = np.asarray(spheres.centers, np.float64)

@@ -23,11 +23,7 @@ SOLIDS = {"capsule": "capsules", "cone": "cones", "ellipsoid": "ellipsoids"}
 
 @quiet()
 def with_glyphs(scene: Scene) -> Scene:
-    """Return a scene with the glyphs of its settings; those that it has stay.
-
-    Args:
-        scene: with all of its particles, in their places and colours; a box and axes of its
-            annotations may be solid.
+    """Return a scene with the glyphs of its settings, box and axes; those that it has stay.
 
     Raises:
         SceneError: the data do not have what a glyph is made of.
@@ -57,12 +53,7 @@ def with_glyphs(scene: Scene) -> Scene:
 
 
 def without_glyphs(scene: Scene, kept: Container[str] = ()) -> Scene:
-    """Return a scene without the glyphs that were made of its data, and without their scales.
-
-    Args:
-        scene: the scene.
-        kept: names of those that stay.
-    """
+    """Return a scene without glyphs that were made of its data and their scales, but the `kept`."""
     gone = [each for each in scene.solids if each.made_for and each.made_for not in kept]
     if not gone:
         return scene

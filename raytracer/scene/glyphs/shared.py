@@ -34,12 +34,7 @@ ROW = 320
 
 
 class Glyphs(NamedTuple):
-    """Glyphs of one kind.
-
-    Args:
-        solids: in scene units.
-        scales: what their colours mean.
-    """
+    """Glyphs of one kind in scene units, and what their colours mean."""
 
     solids: list[CapsuleSet]
     scales: Sequence[ColorScale] = ()
@@ -86,15 +81,8 @@ def jumps(steps: Doubles, box: Box | None) -> Doubles:
 def chosen(columns: Columns, select: str | None, every: int, count: int, place: str) -> Rows:
     """Return the rows that a condition chooses, of these every n-th, (M,).
 
-    Args:
-        columns: of the condition.
-        select: the condition; None is all rows.
-        every: of the chosen ones.
-        count: number of rows.
-        place: what messages call the table: "arrows".
-
     Raises:
-        SceneError: it is no condition, or chooses nothing.
+        SceneError: it is no condition, or chooses nothing; place: the table, "arrows".
     """
     if select is None:
         return np.arange(count)[::every]
@@ -140,11 +128,7 @@ def looks_of(
 ) -> tuple[Sequence[Looks], list[ColorScale]]:
     """Return the colours of glyphs at the spheres of sets, and what they mean.
 
-    Args:
-        sets: their columns are those that a rule may name.
-        color: one colour, a rule, or None for `usual`.
-        place: what messages call the table of the colour: "arrows".
-        usual: for each set.
+    color: one colour, a rule over the columns of the sets, or None for the usual ones.
     """
     if isinstance(color, StyleSettings):
         colored, scale = by_scale(sets, SetStyle(color, place=place))

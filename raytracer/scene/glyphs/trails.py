@@ -44,13 +44,7 @@ MAX_KEPT = 256 << 20
 
 
 class _Frame(NamedTuple):
-    """The particles of a frame.
-
-    Args:
-        centers: (N, 3), own units.
-        ids: their numbers, (N,), or None where they are the rows.
-        box: the simulation box, own units, or None.
-    """
+    """The particles of a frame: centres (N, 3) and box in own units, ids (N,) or None: the rows."""
 
     centers: NDArray[Any]
     ids: NDArray[Any] | None
@@ -62,14 +56,8 @@ _kept: OrderedDict[tuple[Any, ...], _Frame] = OrderedDict()
 
 
 class _Path(NamedTuple):
-    """The steps of the particles of a set.
-
-    Args:
-        spheres: the set that is shown.
-        rows: of the particles in it, (S,).
-        starts, stops: scene units, (S, 3).
-        points: their middles with columns.
-    """
+    """The steps of the particles in some rows (S,) of a set: starts and stops in scene units, (S, 3),
+    and their middles with columns."""
 
     spheres: SphereSet
     rows: Rows
@@ -137,17 +125,10 @@ def _path(spheres: SphereSet, files: _Files, trails: Trails) -> _Path:
 def _places(
     spheres: SphereSet, files: _Files, rows: Rows, frames: list[int], now: int
 ) -> tuple[Doubles, NDArray[np.bool_]]:
-    """Return the places of particles in frames, moved so that each path meets its particle.
+    """Return the places of particles in F frames, moved so that each path meets its particle.
 
     Particles need not be shown where the file has them: they may be unwrapped, wrapped, smoothed,
     or periodic images. Paths of unwrapped particles are joined where they go through a side.
-
-    Args:
-        spheres: the set.
-        files: its frames.
-        rows: of the particles in it, (M,).
-        frames: their numbers, increasing, F of them.
-        now: the frame that is shown.
 
     Returns:
         Own units, (F, M, 3), NaN where a particle is missing; and whether the step that ends there
@@ -181,12 +162,7 @@ def _places(
 
 
 class _Files:
-    """The frames of a file, or of the files of a series.
-
-    Args:
-        file: the one that is shown.
-        box: of frames that state none.
-    """
+    """The frames of a file, or of the files of a series; box: of frames that state none."""
 
     def __init__(self, file: DataFile, box: Box | None) -> None:
         from raytracer.scene.particles.read import frame_count
@@ -208,13 +184,8 @@ class _Files:
         return (self._file.frame or 0) % self.count
 
     def places(self, frame: int, ids: NDArray[Any] | None, rows: Rows) -> Doubles:
-        """Return where particles are in a frame, own units, (M, 3); NaN: nowhere.
-
-        Args:
-            frame: its number.
-            ids: of the particles, (M,), or None.
-            rows: of the particles in the file, (M,), where there are no ids.
-        """
+        """Return where particles, by ids or else rows of the file, are in a frame, (M, 3); NaN:
+        nowhere."""
         data = self._read(frame)
         if ids is not None and data.ids is not None:
             rows = rows_by_id(data.ids, ids)

@@ -42,12 +42,9 @@ def _ways(name: str) -> list[tuple[str, ...]]:
 
 
 def vectors_of(columns: Columns, vector: str | tuple[str, str, str]) -> NDArray[np.float64] | None:
-    """Return the vectors of particles, float64 (N, 3), or None if there is no such column.
+    """Return the vectors of particles, (N, 3), or None if there is no such column.
 
-    Args:
-        columns: of the particles.
-        vector: a column of three numbers, the common part of three columns' names, or three
-            expressions.
+    vector: a column of three numbers, the common part of the names of three, or three expressions.
 
     Raises:
         SceneError: it is no vector.

@@ -63,12 +63,8 @@ FULL = Room()
 
 @dataclass(frozen=True, eq=False)
 class Surroundings:
-    """What a fitted camera shows beside the spheres.
-
-    Args:
-        room: that is left free.
-        boxes: whose corners are in the picture, scene units.
-    """
+    """What a fitted camera shows beside the spheres: free room, and corners of boxes in scene
+    units."""
 
     room: Room = FULL
     boxes: tuple[Box, ...] = ()
@@ -152,12 +148,7 @@ class Subject:
 
 
 def basis(backward: Doubles, up: Doubles) -> Basis:
-    """Return the axes of a view.
-
-    Args:
-        backward: from the target to the eye, any length but 0.
-        up: any vector that is not parallel to it.
-    """
+    """Return the axes of a view: backward from the target to the eye, up not parallel to it."""
     backward, up = _of_order_one(backward), _of_order_one(up)
     forward = -backward / np.linalg.norm(backward)
     right = np.cross(forward, up / np.linalg.norm(up))
@@ -234,11 +225,7 @@ def _with_room(
 ) -> tuple[list[float], float]:
     """Return an eye (across and above, depth) that leaves room, moved no more than it must be.
 
-    Args:
-        places: across and above, of the eye that leaves no room.
-        depth: of that eye.
-        reach: largest n . c + r of the planes of `_inner_angles`.
-        angles: of these planes.
+    places, depth: the eye that leaves no room. reach, angles: of the planes of `_inner_angles`.
     """
     pairs = [(reach[i], reach[i + 1], angles[i], angles[i + 1]) for i in (0, 2)]
     for high, low, (cos_1, sin_1), (cos_2, sin_2) in pairs:

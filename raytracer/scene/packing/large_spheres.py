@@ -83,12 +83,7 @@ def pack_large(
 
 
 def plane(up: Vector, height: float) -> NDArray[np.void]:
-    """Return a plane as a sphere without curvature, structured (1,), `LargeSphere`.
-
-    Args:
-        up: unit vector at right angles to it; what is below is inside.
-        height: of the plane along it, in render space.
-    """
+    """Return the half-space below a height along a unit vector, `LargeSphere`, structured (1,)."""
     table = np.zeros(1, dtype("LargeSphere"))
     table["normal"] = [-x for x in up]
     table["height"] = -height

@@ -28,13 +28,7 @@ Place = str | tuple[float, float, float]
 def pack_lights(
     lights: Sequence[Light] | None, space: Space, axes: Basis, settings: RenderSettings
 ) -> NDArray[np.void]:
-    """Return the lights in render space, structured (L,).
-
-    Args:
-        lights: of the scene; None takes the key light of the look.
-        space: render space.
-        axes: of `rig_axes`, for the lights of the look.
-        settings: for the look of the picture, and where its light comes from.
+    """Return the lights in render space, structured (L,); None: those of the look, placed by axes.
 
     Raises:
         SceneError: a light that is too far or too bright for float32.
@@ -50,13 +44,7 @@ def pack_lights(
 
 
 def rig_axes(settings: RenderSettings, view: Basis, up: Sequence[float]) -> Basis:
-    """Return the axes relative to which the lights of the look are placed.
-
-    Args:
-        settings: for their placement.
-        view: of the camera.
-        up: which way is up in the world, any length, (3,); see `world_up`.
-    """
+    """Return the axes of the lights of the look: those of the view, or of the world's up, (3,)."""
     if settings.placement == "camera":
         return view
     x, y, z = (float(v) for v in up)
@@ -67,10 +55,8 @@ def rig_axes(settings: RenderSettings, view: Basis, up: Sequence[float]) -> Basi
 def world_up(background: Background, camera: Camera | None, shown: Sequence[float]) -> Vector:
     """Return which way is up for lights that are placed in the world, any length.
 
-    Args:
-        background: its `up` goes before.
-        camera: of the scene. In its views from above and below another axis is up in the picture.
-        shown: the up axis of the background that was packed, (3,).
+    In a camera's views from above and below another axis is up in the picture. shown: the up axis
+    of the background that was packed, (3,).
     """
     if background.up is None and camera is not None and camera.view is not None:
         return camera.upward
@@ -79,12 +65,7 @@ def world_up(background: Background, camera: Camera | None, shown: Sequence[floa
 
 
 def key_lights(settings: RenderSettings, axes: Basis) -> tuple[DirectionalLight, ...]:
-    """Return the lights of a scene that states none: those of the look, the key light first.
-
-    Args:
-        settings: for the look, and where its light comes from.
-        axes: of `rig_axes`.
-    """
+    """Return the lights of a scene that states none: those of the look, the key light first."""
     look = LOOKS[settings.look]
     lights = []
     for where, intensity, angle in ((settings.light, look.key, look.angle), *look.others):
@@ -94,12 +75,7 @@ def key_lights(settings: RenderSettings, axes: Basis) -> tuple[DirectionalLight,
 
 
 def towards_key(axes: Basis, place: Place) -> NDArray[np.float64]:
-    """Return the direction from the scene to the key light, float64 (3,), of any length.
-
-    Args:
-        axes: of `rig_axes`.
-        place: where the light comes from.
-    """
+    """Return the direction from the scene to the key light, (3,), of any length."""
     if not isinstance(place, str):
         return -np.array(place, np.float64)
     right, up, backward = KEY_LIGHTS[place]
@@ -107,13 +83,7 @@ def towards_key(axes: Basis, place: Place) -> NDArray[np.float64]:
 
 
 def ambient_of(ambient: Ambient | None, lights: Sequence[Light] | None, look: Look) -> Ambient:
-    """Return the ambient light of a scene.
-
-    Args:
-        ambient: of the scene; None takes that of the look, or the default beside lights.
-        lights: of the scene; None if it states none.
-        look: of the picture.
-    """
+    """Return the ambient light of a scene, else that of the look, or the default beside lights."""
     if ambient is not None:
         return ambient
     return Ambient(intensity=look.ambient) if lights is None else Ambient()
@@ -121,11 +91,6 @@ def ambient_of(ambient: Ambient | None, lights: Sequence[Light] | None, look: Lo
 
 def environment(background: Background, ambient: Ambient, camera: Camera | None) -> dict[str, Any]:
     """Return background and ambient light as fields of `Frame`.
-
-    Args:
-        background: of the scene.
-        ambient: see `ambient_of`.
-        camera: of the scene, for the up axis of the background.
 
     Raises:
         SceneError: an ambient light that is too bright for float32.
@@ -148,12 +113,9 @@ def environment(background: Background, ambient: Ambient, camera: Camera | None)
 
 
 def background_up(background: Background, camera: Camera | None) -> Vector:
-    """Return the up axis of the background as mirrors reflect it, unit.
+    """Return the up axis of the background as mirrors reflect it, unit: that of the scene's camera.
 
-    Args:
-        background: its `up`, or None.
-        camera: of the scene, whose up axis is the default. Another camera in the preview does not
-            change the background.
+    Another camera in the preview does not change the background.
     """
     axis = background.up or (camera or Camera()).settled().upward
     x, y, z = (float(v) / hypot(*axis) for v in axis)

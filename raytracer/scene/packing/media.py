@@ -27,15 +27,14 @@ def pack_media(
 ) -> dict[str, Any]:
     """Return the fields of `Media`.
 
-    Camera rays of a lens or without perspective begin at many points; kernels ask for each whether
+    Camera rays of a lens or without perspective begin at many points; kernels test for each whether
     it is in one of the spheres. Of other solids, and where planes cut, the place of the camera
     counts. Where there are more than fit, those of the largest priorities are kept.
 
     Args:
         camera: structured (1,), `Camera`.
         buffers: spheres, solids and their materials.
-        glass: whether a material lets light through, bool (M,).
-        priority: of the materials, float32 (M,).
+        glass, priority: whether each material lets light through, and its priority, (M,).
         clip: fields of `Clip`; empty where nothing is cut.
     """
     fields: dict[str, Any] = {"nested": 1}

@@ -187,8 +187,7 @@ def retake(
 
     Args:
         buffers: what `pack` made of the scene's spheres; its arrays are shared.
-        scene: for its lights, ambient light and background.
-        settings: size and sampling.
+        scene, settings: for lights, background, size and sampling.
         pose: the camera.
 
     Raises:
@@ -345,15 +344,7 @@ def _warn_of(outliers: Outliers | None, spheres: Spheres, space: Space) -> None:
 
 
 def camera_of(scene: Scene, settings: RenderSettings) -> Camera:
-    """Return the camera of a scene in scene units, with the position that it is fitted to.
-
-    Args:
-        scene: what to show.
-        settings: for the size of the picture.
-
-    Raises:
-        SceneError: a sphere that float32 cannot hold.
-    """
+    """Return the camera of a scene in scene units, with the position that it is fitted to."""
     camera = scene.camera or Camera()
     if not camera.fit and camera.look_at is not None and camera.zoom == 1.0:
         return camera.settled()
@@ -365,11 +356,7 @@ def camera_of(scene: Scene, settings: RenderSettings) -> Camera:
 
 
 def with_boxes(scene: Scene, around: Surroundings) -> Surroundings:
-    """Return surroundings with the boxes of a scene's files, if its camera fits "box".
-
-    Raises:
-        SceneError: its files state no box.
-    """
+    """Return surroundings with the boxes of a scene's files, if its camera fits "box"."""
     if scene.camera is None or scene.camera.fit != "box":
         return around
     from raytracer.scene.simulation_box import box_of_file
@@ -488,14 +475,7 @@ def _exact(sets: Sequence[SphereSet], space: Space, number: int) -> tuple[Point,
 def pack_colors(
     sets: Sequence[SphereSet],
 ) -> tuple[NDArray[np.float32], NDArray[np.int32], str]:
-    """Return linear colours, indices into them and the colour mode.
-
-    Args:
-        sets: sphere sets, none of them empty.
-
-    Returns:
-        float32 (K, 3) linear, int32 (N,) or (0,), word of `ColorMode`.
-    """
+    """Return linear colours (K, 3), indices into them (N,) or (0,), and the word of `ColorMode`."""
     if not sets:
         return linear_rgb(np.array([DEFAULT_COLOR])), np.zeros(0, np.int32), UNIFORM
     mode, count, colors = _color_mode(sets)

@@ -68,10 +68,7 @@ class Pose:
     focus: Doubles | None = None
 
     def pack(self, aspect: float) -> NDArray[np.void]:
-        """Return the camera as the kernels take it, structured (1,), `Camera`.
-
-        Args:
-            aspect: width of the picture by its height.
+        """Return the camera as the kernels take it, structured (1,); aspect: width by height.
 
         Raises:
             SceneError: float32 cannot hold it.
@@ -110,12 +107,10 @@ class Pose:
         return float(away @ self.axes.forward)
 
     def is_below(self, ground: np.void) -> bool:
-        """Return whether the camera is below a plane.
+        """Return whether the camera is below a plane, a `LargeSphere` whose normal points
+        downwards.
 
         One without perspective is infinitely far away: it is below if it looks upwards.
-
-        Args:
-            ground: `LargeSphere` without curvature; its normal points downwards.
         """
         if self.kind == "orthographic":
             return bool(self.axes.forward @ ground["normal"] < -LEVEL)
@@ -124,9 +119,7 @@ class Pose:
     def camera(self, given: Camera, space: Space) -> Camera:
         """Return it as a camera in scene units that looks at the middle of the spheres' depth.
 
-        Args:
-            given: the camera of the scene, settled, for what the pose does not hold.
-            space: render space.
+        given: the camera of the scene, settled, for what the pose does not hold.
         """
         # The origin of render space is the spheres' middle.
         distance = float(-(self.eye @ self.axes.forward)) or 1.0

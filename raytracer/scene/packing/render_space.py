@@ -29,12 +29,7 @@ LARGEST = 2.0**60
 
 
 class Space(NamedTuple):
-    """Render space: `(scene - center) / scale`.
-
-    Args:
-        center: scene space.
-        scale: a power of two, scene units a render-space unit.
-    """
+    """Render space: `(scene - center) / scale`; the scale is a power of two."""
 
     center: tuple[float, float, float]
     scale: float
@@ -61,11 +56,7 @@ class Space(NamedTuple):
 
 
 def fitted_space(centers: NDArray[np.float64], radius: NDArray[np.float64]) -> Space:
-    """Choose centre and scale from a sample of the spheres.
-
-    Args:
-        centers: scene space, (M, 3).
-        radius: scene units, (M,).
+    """Choose centre and scale from a sample of the spheres in scene space, (M, 3) and (M,).
 
     Raises:
         SceneError: the spheres are too large or too small for powers of two in float64.

@@ -35,11 +35,7 @@ PER_TEXEL = 2
 
 
 def pack_sky(environment: Environment, up: Vector) -> tuple[NDArray[np.void], dict[str, Any]]:
-    """Return the texels, structured (M,), `EnvironmentTexel`, by rows, and the fields of `Frame`.
-
-    Args:
-        environment: of the scene.
-        up: the up axis of the background, unit.
+    """Return the texels by rows, structured (M,), `EnvironmentTexel`, and the fields of `Frame`.
 
     Raises:
         UserError: its image cannot be read, or holds no light that float32 can.
@@ -72,11 +68,7 @@ def pack_sky(environment: Environment, up: Vector) -> tuple[NDArray[np.void], di
 
 
 def is_even(share: NDArray[np.float64]) -> bool:
-    """Tell whether no part of a sky is much brighter than its mean.
-
-    Args:
-        share: of the light that comes from each texel, (size, size).
-    """
+    """Return whether no part of a sky is much brighter than its mean, by shares (size, size)."""
     angle = np.concatenate(
         [_directions(len(share), rows)[1] ** -3.0 for rows in _blocks(len(share))]
     )
@@ -84,11 +76,7 @@ def is_even(share: NDArray[np.float64]) -> bool:
 
 
 def _light_on_ground(radiance: NDArray[np.float32]) -> float:
-    """Return what a white surface that faces up shows of a map: sum of its channels.
-
-    Args:
-        radiance: linear RGB, float32 (size, size, 3), of the octahedral map.
-    """
+    """Return what a white surface that faces up shows of a map: sum of its channels."""
     size = len(radiance)
     angle, up = np.empty((size, size)), np.empty((size, size))
     for rows in _blocks(size):
@@ -120,7 +108,7 @@ def octahedral(image: NDArray[np.float32], size: int) -> tuple[Any, NDArray[np.f
         size: texels of a side.
 
     Returns:
-        linear RGB, float32 (size, size, 3); luminance times solid angle, float64 (size, size).
+        linear RGB, float32 (size, size, 3); luminance times solid angle, (size, size).
     """
     radiance = np.empty((size, size, 3), np.float32)
     luminance = np.empty((size, size))
@@ -156,9 +144,8 @@ def _directions(size: int, rows: slice, across: float = 0.5, down: float = 0.5) 
 
 
 def directions(u: NDArray[np.float64], v: NDArray[np.float64]) -> tuple[Any, Any]:
-    """Return the unit directions of points of the map, (..., 3), z up, and their distances.
-
-    The distance is that of the point of the octahedron from its centre.
+    """Return the directions (..., 3), z up, of points of the map, and the distances of the
+    points of the octahedron from its centre.
     """
     x, y = 2.0 * u - 1.0, 2.0 * v - 1.0
     z = 1.0 - np.abs(x) - np.abs(y)
@@ -190,12 +177,7 @@ def look_up(image: NDArray[np.float32], direction: Any) -> Any:
 
 
 def sky_x(up: Vector, rotation: float) -> Vector:
-    """Return the direction of the middle of the image, unit.
-
-    Args:
-        up: unit.
-        rotation: degrees about it.
-    """
+    """Return the direction of the middle of the image, unit; rotation: degrees about `up`."""
     ahead = (1.0, 0.0, 0.0) if abs(up[0]) < 0.9 else (0.0, 0.0, 1.0)
     along = sum(a * b for a, b in zip(ahead, up, strict=True))
     x, y, z = (a - along * b for a, b in zip(ahead, up, strict=True))

@@ -32,12 +32,10 @@ def place_solids(
     """Return spheres and solids in render space, and the arrays of solids for `SceneBuffers`.
 
     Args:
-        spheres: the spheres before them.
+        spheres, space: as for `place`.
         sets: solids, none of them empty: capsules, then cones, then ellipsoids.
         radii: of the largest balls in each set, (C,) each, render space.
-        space: render space.
-        has_ground: whether there is one surface more.
-        has_colors: whether there is more than one colour.
+        has_ground, has_colors: whether there is a ground, and more than one colour.
     """
     middles: list[Floats] = []
     axes: list[Floats] = []
@@ -136,12 +134,7 @@ def _ellipsoids(ellipsoids: EllipsoidSet, space: Space) -> tuple[Floats, Floats,
 
 
 def turned(rotation: Doubles, quaternions: Doubles) -> Doubles:
-    """Return quaternions w, x, y, z of orientations after a rotation more.
-
-    Args:
-        rotation: (3, 3), for column vectors.
-        quaternions: of length 1, (N, 4).
-    """
+    """Return quaternions w, x, y, z of length 1, (N, 4), after a rotation (3, 3) more."""
     m = rotation
     # The largest of the four squares is at least 1/4: the others are divided by its root.
     squares = 1 + np.array(
