@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from itertools import pairwise
 from math import ceil, floor, isfinite, log10
 from typing import NamedTuple
@@ -38,67 +38,54 @@ def linear(low: float, high: float, most: int) -> list[float]:
 def decades(low: float, high: float, most: int) -> list[float]:
     """Return round values in low..high, both positive, for a logarithmic scale."""
     first, last = ceil(log10(low) - 1e-9), floor(log10(high) + 1e-9)
-    if last - first < 1:
-        for factors in ((1, 2, 5), range(1, 10)):
-            fine = [
-                float(f"{factor}e{power}")
-                for power in range(first - 1, last + 1)
-                for factor in factors
-            ]
-            found = [value for value in fine if low <= value <= high]
-            if len(found) > 1:
-                return found[:: ceil(len(found) / most)]
-        return linear(low, high, most)
-    step = ceil((last - first + 1) / most)
-    found = [float(f"1e{power}") for power in range(first, last + 1, step)]
-    return [value for value in found if low <= value <= high]
+    if last - first >= 1:
+        step = ceil((last - first + 1) / most)
+        powers = (float(f"1e{power}") for power in range(first, last + 1, step))
+        return [value for value in powers if low <= value <= high]
+    for factors in ((1, 2, 5), range(1, 10)):
+        fine = (float(f"{f}e{power}") for power in range(first - 1, last + 1) for f in factors)
+        inside = [value for value in fine if low <= value <= high]
+        if len(inside) > 1:
+            return inside[:: ceil(len(inside) / most)]
+    return linear(low, high, most)
 
 
 def both_sides(low: float, high: float, threshold: float, most: int) -> list[float]:
     """Return zero and powers of ten on both sides of it, for a symmetric logarithmic scale."""
-    found = [0.0] if low <= 0.0 <= high else []
-    each = max(most // 2, 1)
+    values = [0.0]
     for sign, end in ((1.0, high), (-1.0, -low)):
         if end > threshold:
-            found += [sign * value for value in decades(threshold, end, each)]
-    inside = sorted(value for value in found if low <= value <= high)
+            values += [sign * value for value in decades(threshold, end, max(most // 2, 1))]
+    inside = sorted(value for value in values if low <= value <= high)
     return inside if len(inside) > 1 else linear(low, high, most)
 
 
-def ticks(values: Iterable[float], position: Callable[[float], float]) -> list[Tick]:
+def ticks(values: list[float], position: Callable[[float], float]) -> list[Tick]:
     """Return ticks of values at their positions on the bar; all texts have the same decimals."""
-    found = list(values)
     return [
-        Tick(value, position(value), text) for value, text in zip(found, texts(found), strict=True)
+        Tick(value, position(value), text)
+        for value, text in zip(values, texts(values), strict=True)
     ]
 
 
 def texts(values: list[float]) -> list[str]:
     """Return numbers as short texts, with an exponent where they are very large or small."""
-    sizes = [abs(value) for value in values if value]
-    powers = [floor(log10(size)) for size in sizes]
-    if not sizes or (PLAIN[0] <= min(powers) and max(powers) <= PLAIN[1]):
+    powers = [floor(log10(abs(value))) for value in values if value]
+    gaps = [abs(b - a) for a, b in pairwise(values) if a != b]
+    gap = min(gaps, default=abs(values[0]) or 1.0)
+    if not powers or (PLAIN[0] <= min(powers) and max(powers) <= PLAIN[1]):
         for decimals in range(8):
             plain = [f"{value:.{decimals}f}" for value in values]
-            if all(
-                abs(float(t) - v) <= 1e-4 * _gap(values) for t, v in zip(plain, values, strict=True)
-            ):
+            if all(abs(float(t) - v) <= 1e-4 * gap for t, v in zip(plain, values, strict=True)):
                 return plain
     return [_exponential(value) for value in values]
 
 
-def _gap(values: list[float]) -> float:
-    """Return the least distance of two values, or the size of the only one."""
-    gaps = [abs(b - a) for a, b in pairwise(values) if a != b]
-    return min(gaps, default=abs(values[0]) or 1.0)
-
-
 def _exponential(value: float) -> str:
-    mantissa, _, exponent = f"{value:.6e}".partition("e")
     if value == 0.0:
         return "0"
-    short = mantissa.rstrip("0").rstrip(".")
-    return f"{short}e{int(exponent)}"
+    mantissa, _, exponent = f"{value:.6e}".partition("e")
+    return f"{mantissa.rstrip('0').rstrip('.')}e{int(exponent)}"
 
 
 def _step(least: float) -> float:

@@ -56,8 +56,8 @@ _kept: OrderedDict[tuple[Any, ...], _Frame] = OrderedDict()
 
 
 class _Path(NamedTuple):
-    """The steps of the particles in some rows (S,) of a set: starts and stops in scene units, (S, 3),
-    and their middles with columns."""
+    """The steps of particles in rows (S,) of a set: starts and stops in scene units, (S, 3), and
+    their middles with columns."""
 
     spheres: SphereSet
     rows: Rows

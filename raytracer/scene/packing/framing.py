@@ -278,17 +278,12 @@ def bounding_ball(subject: Subject) -> Spheres:
     farthest = np.zeros(len(spheres[0]) // BLOCK_ROWS + 2)  # of each block, and of the points
 
     def work(rows: slice) -> None:
-        distance = np.zeros(rows.stop - rows.start)
-        left_out = np.zeros(len(distance), bool)  # their centres are outside of the box
-        for axis, place, half in zip(spheres[:3], center, size, strict=True):
-            offset = axis[rows] - place
-            left_out |= np.abs(offset) > half
-            distance += np.square(offset, out=offset)
-        np.sqrt(distance, out=distance)
-        distance += spheres[3][rows]
-        distance[left_out] = 0.0
-        distance[within(skipped, rows)] = 0.0
-        farthest[rows.start // BLOCK_ROWS] = distance.max()
+        *places, radius = _block(spheres, skipped, rows)
+        offsets = [place - middle for place, middle in zip(places, center, strict=True)]
+        distance = np.sqrt(sum(offset * offset for offset in offsets)) + radius
+        for offset, half in zip(offsets, size, strict=True):
+            distance[np.abs(offset) > half] = 0.0  # an outlier
+        farthest[rows.start // BLOCK_ROWS] = distance.max(initial=0.0)
 
     each_block(len(spheres[0]), work)
     if subject.points is not None:
@@ -339,6 +334,13 @@ def within(numbers: Numbers, rows: slice) -> Numbers:
     return inside
 
 
+def _block(spheres: Spheres, skipped: Numbers, rows: slice) -> list[Doubles]:
+    """Return x, y, z and radius of a block; the radius of those that are skipped is -inf."""
+    columns = [column[rows].astype(np.float64) for column in spheres]
+    columns[3][within(skipped, rows)] = -inf
+    return columns
+
+
 def _maxima(
     spheres: Spheres,
     planes: list[Doubles],
@@ -347,23 +349,19 @@ def _maxima(
     limit: float = inf,
 ) -> tuple[list[float], Outliers | None]:
     """Return max(n . c + r) for each normal n over spheres in a ball, and the others."""
-    x, y, z, radius = spheres
-    blocks = -(-len(x) // BLOCK_ROWS)
+    blocks = -(-len(spheres[0]) // BLOCK_ROWS)
     maxima = np.empty((len(planes), blocks))
     far = np.zeros(blocks, np.int64)
     farthest = np.full((2, blocks), -inf)  # distance and number
 
     def work(rows: slice) -> None:
-        cx, cy, cz, r = (a[rows].astype(np.float64) for a in (x, y, z, radius))
+        cx, cy, cz, r = _block(spheres, skipped, rows)
         total, part = np.empty_like(r), np.empty_like(r)
-        block = rows.start // BLOCK_ROWS
-        hidden = within(skipped, rows)
-        r[hidden] = -inf
-        out = None
+        block, out = rows.start // BLOCK_ROWS, None
         if center is not None:
             offset = np.stack([cx, cy, cz]) - center[:, None]
             distance = np.sqrt((offset * offset).sum(axis=0)) - r
-            distance[hidden] = -inf
+            distance[np.isinf(r)] = -inf
             out = distance > limit
             far[block] = np.count_nonzero(out)
             last = int(np.argmax(distance))
@@ -377,7 +375,7 @@ def _maxima(
                 total[out] = -inf
             maxima[index, block] = total.max()
 
-    each_block(len(x), work)
+    each_block(len(spheres[0]), work)
     reached = [float(v) for v in maxima.max(axis=1)]
     if not far.any():
         return reached, None

@@ -509,12 +509,9 @@ def _per_sphere(sets: Sequence[SphereSet], count: int) -> NDArray[np.float32]:
         if spheres.color_id is None and len(spheres.color) == spheres.count:
             linear_rgb(spheres.color, spheres.color_space, out=rows)
         else:
-            colors = linear_rgb(spheres.color, spheres.color_space)
-            if spheres.color_id is None:
-                rows[:] = colors[0]
-            else:
-                for part in blocks(len(rows)):
-                    rows[part] = colors[spheres.color_id[part]]
+            colors, ids = linear_rgb(spheres.color, spheres.color_space), spheres.color_id
+            for part in blocks(len(rows)):
+                rows[part] = colors[0] if ids is None else colors[ids[part]]
         start += spheres.count
     return result
 

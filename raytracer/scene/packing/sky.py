@@ -69,21 +69,15 @@ def pack_sky(environment: Environment, up: Vector) -> tuple[NDArray[np.void], di
 
 def is_even(share: NDArray[np.float64]) -> bool:
     """Return whether no part of a sky is much brighter than its mean, by shares (size, size)."""
-    angle = np.concatenate(
-        [_directions(len(share), rows)[1] ** -3.0 for rows in _blocks(len(share))]
-    )
+    angle = _texels(len(share))[1] ** -3.0
     return bool((share * angle.sum() / angle).max() <= EVEN)
 
 
 def _light_on_ground(radiance: NDArray[np.float32]) -> float:
     """Return what a white surface that faces up shows of a map: sum of its channels."""
-    size = len(radiance)
-    angle, up = np.empty((size, size)), np.empty((size, size))
-    for rows in _blocks(size):
-        direction, distance = _directions(size, rows)
-        angle[rows] = distance**-3.0
-        up[rows] = np.maximum(direction[..., 2], 0.0)
-    share = angle * up / angle.sum()  # of the sphere
+    height, distance = _texels(len(radiance))
+    angle = distance**-3.0
+    share = angle * np.maximum(height, 0.0) / angle.sum()  # of the sphere
     return float((radiance.sum(axis=-1) * share).sum() * 4.0)
 
 
@@ -126,15 +120,22 @@ def octahedral(image: NDArray[np.float32], size: int) -> tuple[Any, NDArray[np.f
     light = np.pad(luminance, 1, mode="edge")
     light = (light[:-2] + 6.0 * light[1:-1] + light[2:]) / 8.0
     light = (light[:, :-2] + 6.0 * light[:, 1:-1] + light[:, 2:]) / 8.0
-    for rows in _blocks(size):
-        light[rows] /= _directions(size, rows)[1] ** 3
-    return radiance, light
+    return radiance, light / _texels(size)[1] ** 3
 
 
 def _blocks(size: int) -> Iterator[slice]:
     """Yield the rows of a map, some at a time, so that what is computed of them stays small."""
     for start in range(0, size, BLOCK_ROWS):
         yield slice(start, min(start + BLOCK_ROWS, size))
+
+
+def _texels(size: int) -> tuple[Any, Any]:
+    """Return height and distance (see `directions`) of the middles of all texels, (size, size)."""
+    height, distance = np.empty((2, size, size))
+    for rows in _blocks(size):
+        direction, distance[rows] = _directions(size, rows)
+        height[rows] = direction[..., 2]
+    return height, distance
 
 
 def _directions(size: int, rows: slice, across: float = 0.5, down: float = 0.5) -> tuple[Any, Any]:
