@@ -23,11 +23,6 @@ def test_maps_are_those_of_matplotlib(name: str) -> None:
     np.testing.assert_array_equal(np.round(255 * found), np.round(255 * wanted[:, :3]))
 
 
-def test_ends_of_viridis() -> None:
-    table = ColorScale().srgb_table(256)
-    assert table[[0, -1]].tolist() == [[0x44, 0x01, 0x54], [0xFD, 0xE7, 0x25]]
-
-
 @pytest.mark.parametrize(
     ("kind", "norm"),
     [("log", "LogNorm(1.0, 1e4)"), ("symlog", "SymLogNorm(2.0, vmin=-1e3, vmax=1e4, base=10)")],
@@ -95,14 +90,9 @@ def test_ticks(arguments: dict[str, Any], texts: list[str]) -> None:
     ("arguments", "sentence"),
     [
         ({"low": 5.0, "high": 1.0}, "range: 5 is above 1; write the lower end first"),
-        ({"kind": "log", "low": 0.0}, "range: 0 has no logarithm"),
         ({"map": "virids"}, "there is no colour map named 'virids'; did you mean 'viridis'"),
-        ({"kind": "lin"}, "there is no kind 'lin'; did you mean 'linear'"),
         ({"low": float("nan")}, "low: must be a finite number"),
-        ({"map": 5}, "map: 5 is neither"),
         ({"map": {"a": "red"}}, "map: of a scale"),
-        ({"steps": 0, "kind": "discrete"}, "steps: must be at least 1"),
-        ({"names": 3}, "names: 3 is no list"),
         ({"missing": "nocolour"}, "there is no colour named 'nocolour'"),
     ],
 )

@@ -28,7 +28,7 @@ def test_none_in_an_ordinary_scene() -> None:
 
 
 @pytest.mark.parametrize("gap", [0.0, 0.25, -3.0])
-@pytest.mark.parametrize("radius", [2.0**20, 2.0**40, 2.0**50])
+@pytest.mark.parametrize("radius", [2.0**20, 2.0**50])
 def test_the_height_of_the_middle_above_the_surface(radius: float, gap: float) -> None:
     """Exact, where the float32 centre and radius are wrong by R / 2^24."""
     buffers = packed(((0.0, -radius - gap, 0.0), radius))
