@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import ceil, floor, inf, isfinite
+from math import inf, isfinite
 from typing import Any, TypeVar
 
 import numpy as np
@@ -13,12 +13,6 @@ from raytracer.scene.arrays import each_block
 from raytracer.scene.coloring.kinds import Limit
 
 Result = TypeVar("Result")
-
-SAMPLE = 1 << 16
-"""Values of which the neighbourhood of a percentile is estimated."""
-
-MARGIN = 6.0
-"""Standard deviations of a sampled rank within which the rank itself lies."""
 
 
 def limits_of(limits: tuple[Limit, Limit], parts: Sequence[NDArray[Any]]) -> tuple[float, float]:
@@ -66,40 +60,8 @@ def least_positive(parts: Sequence[NDArray[Any]]) -> float:
 
 
 def percentile(parts: Sequence[NDArray[Any]], percent: float) -> float:
-    """Return a percentile (0 to 100) of the finite values of parts (N,), as NumPy does by default.
-
-    A sample shows between which values the percentile lies, so that only the few between them are
-    sorted; the result is exact, NaN where there is no value.
-    """
-    values = parts[0] if len(parts) == 1 else np.concatenate(parts)
-    if len(values) <= 4 * SAMPLE:
-        finite = values[np.isfinite(values)]
-        return float(np.percentile(finite, percent)) if finite.size else float("nan")
-    sample = values[:: len(values) // SAMPLE]
-    sample = np.sort(sample[np.isfinite(sample)])
-    if not sample.size:
-        return float(np.percentile(values[np.isfinite(values)], percent))
-    share = percent / 100.0
-    spread = MARGIN * (sample.size * max(share * (1.0 - share), 1.0 / sample.size)) ** 0.5 + 2.0
-    first, last = floor(share * sample.size - spread), ceil(share * sample.size + spread)
-    low = sample[first] if first >= 0 else -inf
-    high = sample[last] if last < sample.size else inf
-    return _between(values, low, high, share)
-
-
-def _between(values: NDArray[Any], low: Any, high: Any, share: float) -> float:
-    """Return the value at a share of the sorted finite ones, which lies in low..high."""
-
-    def near(block: NDArray[Any]) -> tuple[int, int, NDArray[Any]]:
-        block = block[np.isfinite(block)]
-        within = block[(block >= low) & (block <= high)]
-        return block.size, int(np.count_nonzero(block < low)), within
-
-    counts, below, parts = zip(*_of_blocks(values, near), strict=True)
-    count, before = sum(counts), sum(below)
-    middle = np.sort(np.concatenate(parts))
-    place = share * (count - 1)
-    left, right = floor(place) - before, ceil(place) - before
-    if left < 0 or right >= middle.size:  # the sample was misleading, for example a sorted column
-        return float(np.percentile(values[np.isfinite(values)], 100.0 * share))
-    return float(middle[left] + (middle[right] - middle[left]) * (place - floor(place)))
+    """Return a percentile, 0 to 100, of the finite values of parts (N,); NaN if there is none."""
+    finite = np.concatenate([part[np.isfinite(part)] for part in parts])
+    if not finite.size:
+        return float("nan")
+    return float(np.percentile(finite, percent, overwrite_input=True))
