@@ -18,9 +18,9 @@ Result = TypeVar("Result")
 def limits_of(limits: tuple[Limit, Limit], parts: Sequence[NDArray[Any]]) -> tuple[float, float]:
     """Return the ends of a range over parts (N,); inf and -inf where there is no finite value."""
     ends = [extremes(part) for part in parts] if None in limits else []
-    low, high = (
-        percentile(parts, float(each[1:])) if isinstance(each, str) else each for each in limits
-    )
+    percents = [float(each[1:]) for each in limits if isinstance(each, str)]
+    values = iter(percentiles(parts, percents) if percents else ())
+    low, high = (next(values) if isinstance(each, str) else each for each in limits)
     return (
         min(end for end, _ in ends) if low is None else float(low),
         max(end for _, end in ends) if high is None else float(high),
@@ -59,9 +59,9 @@ def least_positive(parts: Sequence[NDArray[Any]]) -> float:
     return min((each for values in parts for each in _of_blocks(values, least)), default=inf)
 
 
-def percentile(parts: Sequence[NDArray[Any]], percent: float) -> float:
-    """Return a percentile, 0 to 100, of the finite values of parts (N,); NaN if there is none."""
+def percentiles(parts: Sequence[NDArray[Any]], percents: list[float]) -> list[float]:
+    """Return percentiles, 0 to 100, of the finite values of parts (N,); NaN if there are none."""
     finite = np.concatenate([part[np.isfinite(part)] for part in parts])
     if not finite.size:
-        return float("nan")
-    return float(np.percentile(finite, percent, overwrite_input=True))
+        return [float("nan")] * len(percents)
+    return [float(np.percentile(finite, each, overwrite_input=True)) for each in percents]

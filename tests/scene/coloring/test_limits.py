@@ -11,11 +11,10 @@ from raytracer.scene.coloring import limits
 from raytracer.scene.coloring.kinds import limit_of
 
 
-@pytest.mark.parametrize("percent", [0.0, 37.5, 100.0])
-def test_percentiles_of_parts_with_missing_values(percent: float) -> None:
-    values = np.random.default_rng(3).normal(size=1000)
+def test_percentiles_of_parts_with_missing_values() -> None:
+    values, percents = np.random.default_rng(3).normal(size=1000), [0.0, 37.5, 100.0]
     parts = [np.append(values[:10], np.nan), np.append(values[10:], [np.inf, np.nan])]
-    assert limits.percentile(parts, percent) == pytest.approx(np.percentile(values, percent))
+    assert limits.percentiles(parts, percents) == pytest.approx(np.percentile(values, percents))
 
 
 def test_limits() -> None:
