@@ -38,29 +38,28 @@ def with_calls(text: str) -> str:
 
 def neighbours(chosen: NDArray[np.bool_], pairs: NDArray[Any]) -> NDArray[np.bool_]:
     """Return which particles have a bond (M, 2) to a chosen one, bool (N,)."""
-    found = np.zeros_like(chosen)
-    found[pairs[chosen[pairs[:, 0]], 1]] = True
-    found[pairs[chosen[pairs[:, 1]], 0]] = True
-    return found
+    reached = np.zeros_like(chosen)
+    for one, other in (pairs.T, pairs.T[::-1]):
+        reached[other[chosen[one]]] = True
+    return reached
 
 
 def connected(
     chosen: NDArray[np.bool_], pairs: NDArray[Any], most: int | None = None
 ) -> NDArray[np.bool_]:
     """Return the chosen particles and those that at most `most` bonds (M, 2) connect to them."""
-    if most is not None:
-        found = chosen.copy()
-        for _ in range(most):
-            grown = found | neighbours(found, pairs)
-            if (grown == found).all():
-                break
-            found = grown
-        return found
-    part = parts_of(len(chosen), pairs)
-    has = np.zeros(len(chosen), np.bool_)
-    has[part[chosen]] = True
-    result: NDArray[np.bool_] = has[part]
-    return result
+    if most is None:
+        part = parts_of(len(chosen), pairs)
+        has = np.zeros(len(chosen), np.bool_)
+        has[part[chosen]] = True
+        result: NDArray[np.bool_] = has[part]
+        return result
+    reached = chosen
+    for _ in range(most):
+        before, reached = reached, reached | neighbours(reached, pairs)
+        if (before == reached).all():
+            break
+    return reached
 
 
 def parts_of(count: int, pairs: NDArray[Any]) -> NDArray[np.int64]:

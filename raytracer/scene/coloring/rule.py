@@ -39,14 +39,14 @@ class ColorRule(Either):
 
 def _parsed(words: str, name: str, error: type[UserError]) -> dict[str, Any]:
     """Return the keys that an option states: "by=length,map=magma"."""
-    found = {}
+    fields = {}
     for part in parts_of(words):
         key, equals, rest = part.partition("=")
         if not equals or key not in COLOR_BY.keys:
             hint = suggestion(key, COLOR_BY.keys)
             raise error(f"{name}: '{shown(key)}' is no key of a colour; {hint}")
-        found[key] = value_of(COLOR_BY.keys[key].kind, rest.strip(), f"{name}.{key}")
-    return found
+        fields[key] = value_of(COLOR_BY.keys[key].kind, rest.strip(), f"{name}.{key}")
+    return fields
 
 
 COLOR_RULE = ColorRule()

@@ -178,8 +178,8 @@ class ColorScale:
         places = {name: place for place, name in enumerate(self.names)}
 
         def of(known: NDArray[Any]) -> NDArray[np.int32]:
-            found = [places.get(name_of(each), len(self.names)) for each in known.tolist()]
-            return np.array(found, np.int32)
+            ids = [places.get(name_of(each), len(self.names)) for each in known.tolist()]
+            return np.array(ids, np.int32)
 
         if (ends := few_integers(values)) is not None:
             return _looked_up(of(np.arange(ends[0], ends[1] + 1)), values, ends[0])

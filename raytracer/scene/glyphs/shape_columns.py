@@ -48,20 +48,14 @@ def are_ellipsoids(columns: Mapping[str, Column]) -> bool:
 def _are_numbers(columns: Mapping[str, Column], names: tuple[str, ...], width: int) -> bool:
     """Whether there are columns of these names, one of rows or several side by side."""
     shape = (width,) if len(names) == 1 else ()
-    found = [columns.get(name) for name in names]
-    return all(each is not None and each[:2] in (("number", shape), ("", shape)) for each in found)
+    own = [columns.get(name) for name in names]
+    return all(each is not None and each[:2] in (("number", shape), ("", shape)) for each in own)
 
 
 def columns_needed(axes: Any, orientation: Any) -> list[str]:
-    """Return the names of columns that ellipsoids may be made of.
-
-    Args:
-        axes, orientation: a name, several, or None for the usual ones.
-    """
-    found: list[str] = []
-    for said, known in ((axes, AXES), (orientation, TURNS)):
-        if said is None:
-            found += [name for names, _ in known for name in names]
-        else:
-            found += [said] if isinstance(said, str) else said
-    return found
+    """Return the columns that ellipsoids may be made of: one name, several, or None: the usual."""
+    names: list[str] = []
+    for stated, known in ((axes, AXES), (orientation, TURNS)):
+        usual = [name for columns, _ in known for name in columns]
+        names += usual if stated is None else [stated] if isinstance(stated, str) else stated
+    return names
