@@ -274,12 +274,12 @@ class Scene:
             SceneError: there are no particles in it, or an argument is wrong.
             DataFileError: its columns make no spheres.
         """
-        from raytracer.scene.particles.objects.read import particles_of
+        from raytracer.scene.particles.objects.registry import read_object
 
         if frame is not None:
             frame = whole(frame, "frame")
         with making_set("spheres"):
-            data = particles_of(particles, arrays, labels, frame)
+            data = read_object(particles, arrays, labels, frame)
             spheres = SphereSet.of_particles(data, radius, color, material=material)
         scene.setdefault("render", RenderSettings.of_particles())
         scene.setdefault("background", Background.of_particles())

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.scene.elements import symbol_of
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 IONS = frozenset(
     ("CL", "CL-", "NA", "NA+", "CA", "CA2+", "MG", "MG2+", "ZN", "ZN2+", "FE", "CU", "MN", "CD",
@@ -37,8 +37,6 @@ def elements_of(names: NDArray[Any], residues: NDArray[Any]) -> NDArray[Any]:
     Returns:
         Texts, (N,).
     """
-    import numpy as np
-
     if not len(names):
         return np.zeros(0, "S2")
     width = max(names.dtype.itemsize, 1)

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from math import cos, isfinite, radians, sin, sqrt
 from typing import Any
 
+import numpy as np
+
 from raytracer.scene.particles.source import Box
 
 
@@ -56,8 +58,6 @@ def cell_box(cell: Any, periodic: Any = (True, True, True)) -> Box | None:
         cell: (3, 3), one edge a row.
         periodic: (3,), whether it repeats itself along each edge.
     """
-    import numpy as np
-
     edges = np.asarray(cell, np.float64)
     if edges.shape != (3, 3) or not np.isfinite(edges).all() or not np.linalg.det(edges):
         return None

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError, shown, suggestion
 from raytracer.scene.arrays import blocks, distinct
@@ -16,11 +19,8 @@ from raytracer.scene.particles.source import (
     Particles,
     ParticleSource,
     Value,
-    plain_value,
+    values_at,
 )
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 SPECIES = ("species", "element", "elements", "symbol", "symbols")
 ATOMIC_NUMBERS = ("Z", "numbers", "atomic_numbers", "atomic_number")
@@ -87,10 +87,7 @@ class ColumnSource(ParticleSource):
 
     def row(self, index: int, count: int, used: Container[str]) -> Iterator[tuple[str, Value]]:
         names = [name for name in self.columns if name not in used]
-        for name, values in self.load(names).items():
-            value = plain_value(values[index].tolist()) if len(values) == count else ""
-            if value != "":
-                yield name, value
+        yield from values_at(self, names, index, count)
 
     def choose(self, names: Mapping[str, str]) -> dict[str, str]:
         """Return the columns of each part: centers or x, y, z; radius or diameter; color; label.
@@ -230,8 +227,6 @@ def label_ids(values: NDArray[Any], source: str) -> tuple[list[str], NDArray[Any
     Returns:
         K names and int32 (N,).
     """
-    import numpy as np
-
     if values.dtype.kind == "S":
         width = -(-max(values.dtype.itemsize, 1) // 8) * 8
         return distinct(values.astype(f"S{width}", copy=False), source)
@@ -248,8 +243,6 @@ def label_ids(values: NDArray[Any], source: str) -> tuple[list[str], NDArray[Any
 
 def _type_ids(values: NDArray[Any]) -> tuple[list[str], NDArray[Any]]:
     """Return what `label_ids` does for small integers: without sorting, block by block."""
-    import numpy as np
-
     places = np.full(int(values.max()) + 1, -1, np.int32)  # of each value among the names
     ids = np.empty(len(values), np.int32)
     names: list[str] = []
@@ -283,8 +276,6 @@ def _centers(values: Mapping[str, NDArray[Any]]) -> NDArray[Any]:
 
 def stacked(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
     """Return three columns as one array (N, 3); without a copy where they are one already."""
-    import numpy as np
-
     base = columns[0].base
     if isinstance(base, np.ndarray) and base.ndim == 2 and base.dtype == columns[0].dtype:
         for place in range(base.shape[1] - 2):

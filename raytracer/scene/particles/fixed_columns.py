@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError, shown
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 
 def words(rows: Sequence[bytes], start: int, stop: int) -> NDArray[np.bytes_]:
     """Return a column of texts without spaces around them, (N,)."""
-    import numpy as np
-
     return np.array([row[start:stop].strip() for row in rows], f"S{stop - start}")
 
 
@@ -34,8 +31,6 @@ def vectors(
     Raises:
         DataFileError: something is no number.
     """
-    import numpy as np
-
     values = np.empty((len(rows), 3))
     for axis in range(3):
         place = start + axis * width
@@ -49,8 +44,6 @@ def vectors(
 
 def optional(rows: Sequence[bytes], start: int, stop: int) -> NDArray[Any] | None:
     """Return a column of numbers, (N,), or None where a cell is blank or no number."""
-    import numpy as np
-
     try:
         return np.fromiter((float(row[start:stop]) for row in rows), np.float64, len(rows))
     except ValueError:
@@ -59,8 +52,6 @@ def optional(rows: Sequence[bytes], start: int, stop: int) -> NDArray[Any] | Non
 
 def counted_values(values: NDArray[Any]) -> NDArray[Any]:
     """Return numbers as int64 if all of them are whole and of few digits, otherwise themselves."""
-    import numpy as np
-
     is_whole = bool(((np.abs(values) < 1e12) & (values % 1 == 0)).all())
     return values.astype(np.int64) if is_whole else values
 

@@ -11,26 +11,25 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
-from raytracer.errors import DataFileError, counted
+import numpy as np
+from numpy.typing import NDArray
+
+from raytracer.errors import DataFileError, counted, shown
 from raytracer.files.access import OpenFile
+from raytracer.scene.particles.frame_index import starts_of
 from raytracer.scene.particles.lines import LinesAhead
 from raytracer.scene.particles.registry import Format
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from raytracer.scene.particles.source import Notes, ParticleSource
+from raytracer.scene.particles.source import Notes, ParticleSource
 
 PIECE = 1 << 20
-"""Bytes that are copied, or looked through, at a time."""
+"""Bytes that are copied at a time."""
 
 HEAD_BYTES = 1 << 12
 """Longest line that holds a number of atoms; longer ones are no such line."""
 
-MOST_DIGITS = 18
+MAX_DIGITS = 18
 """Most digits of a number of atoms."""
 
 
@@ -49,44 +48,35 @@ class Frames:
 
 
 def frames_of(source: ParticleSource, file: OpenFile) -> Frames:
-    """Return the frames of a file; looking for them may read it once.
-
-    Args:
-        source: of the file, open.
-        file: as it was opened, before it was unpacked.
+    """Return the frames of a file as it was opened; counting them may read all of it.
 
     Raises:
         DataFileError: the file is damaged.
     """
-    from raytracer.scene.particles import frame_index
-
     if not source.has_pieces:
         frames = source.frames
         return Frames(1 if frames is None else frames)
-    starts = frame_index.starts_of(source, file)
+    starts = starts_of(source, file)
     return Frames(len(starts) - 1, starts)
 
 
 @contextmanager
 def at_frame(
-    found: Format, content: OpenFile, file: OpenFile, inner: str, frame: int | None
+    form: Format, content: OpenFile, file: OpenFile, inner: str, frame: int
 ) -> Iterator[ParticleSource]:
-    """Give the source of one frame.
+    """Give the source of one frame, counted from 0, or from -1 backwards.
 
     Args:
-        found: the format.
+        form: the format.
         content: the file, unpacked.
         file: as it was opened.
         inner: path of the particles in it, or "".
-        frame: its number, from 0, or from -1 backwards; None is the first frame.
+        frame: its number.
 
     Raises:
         DataFileError: there is no such frame, or the file is damaged.
     """
-    source = found.open(content, inner)
-    if frame is None:
-        yield source
-        return
+    source = form.open(content, inner)
     frames = frames_of(source, file)
     number = checked(frame, frames.count, content.source)
     if frames.starts is None or frames.count == 1:
@@ -94,7 +84,7 @@ def at_frame(
         yield source
         return
     with _piece(content, frames, number, source.surrounded) as part:
-        piece = found.open(part, inner)
+        piece = form.open(part, inner)
         piece.notes = _rest_of(content, frames, source)
         yield piece
 
@@ -112,10 +102,7 @@ def checked(frame: int, count: int, name: str) -> int:
 
 @contextmanager
 def _piece(content: OpenFile, frames: Frames, number: int, surrounded: bool) -> Iterator[OpenFile]:
-    """Give one frame as a file of its own.
-
-    surrounded: whether what is before the first frame and after the last one belongs to each.
-    """
+    """Give one frame as a separate file, with what surrounds all frames."""
     from tempfile import TemporaryFile
 
     assert frames.starts is not None
@@ -155,16 +142,15 @@ def _rest_of(content: OpenFile, frames: Frames, source: ParticleSource) -> Notes
 
 
 def counted_lines(file: OpenFile, place: int, more: int) -> list[int]:
-    """Return the starts of frames of which each says on a line how many lines it has.
+    """Return where frames begin that each state their number of lines, and where the last one ends.
 
     Args:
         file: a text.
-        place: of the line with the number, from 0.
-        more: lines that a frame has besides as many as the number says.
+        place: of the line with the number in a frame, from 0.
+        more: lines that a frame has besides as many as the number states.
 
     Returns:
-        The byte at which each whole frame begins, and where the last one ends; of a file without a
-        whole frame its start and end.
+        Bytes; of a file without a whole frame its start and end.
 
     Raises:
         DataFileError: a line that should hold a number does not.
@@ -180,17 +166,15 @@ def counted_lines(file: OpenFile, place: int, more: int) -> list[int]:
 
 
 def _count_at(file: OpenFile, start: int, place: int, frame: int) -> int | None:
-    """Return the number that a frame says at its beginning, or None at the end of the file."""
+    """Return the number that a frame states at its beginning, or None at the end of the file."""
     text = os.pread(file.file.fileno(), HEAD_BYTES * (1 + place), start)
     rows = text.splitlines()
     if len(rows) <= place or not text.strip():
         return None
     word = rows[place].removeprefix(b"\xef\xbb\xbf").strip()
-    if not word.isdigit() or len(word) > MOST_DIGITS:
+    if not word.isdigit() or len(word) > MAX_DIGITS:
         if not word and not rows[0].strip():
             return None  # blank lines at the end
-        from raytracer.errors import shown
-
         what = shown(word.decode("utf-8", "replace"), 40)
         raise DataFileError(
             f"{file.source}: frame {frame}, at byte {start:,}: '{what}' is not the number of atoms"

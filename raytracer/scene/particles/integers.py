@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError, shown
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 EXACT = 1 << 53
 """Integers up to this size are the same as float64, which text is parsed to."""
@@ -25,8 +24,6 @@ def whole(values: NDArray[np.float64], source: str, name: str) -> NDArray[np.int
     Raises:
         DataFileError: one is NaN, infinite, or beyond 2**53.
     """
-    import numpy as np
-
     _require(values, -EXACT, EXACT, source, name, "integers")
     return values.astype(np.int64)
 
@@ -43,8 +40,6 @@ def narrowed(values: NDArray[Any], dtype: np.dtype[Any], source: str, name: str)
     Raises:
         DataFileError: the type is one of integers, and a number is none or beyond its range.
     """
-    import numpy as np
-
     dtype = dtype.newbyteorder("=")
     if dtype.kind in "iu":
         limits = np.iinfo(dtype)
@@ -60,8 +55,6 @@ def narrowed(values: NDArray[Any], dtype: np.dtype[Any], source: str, name: str)
 
 def _require(values: NDArray[Any], low: int, high: int, source: str, name: str, kind: str) -> None:
     """Refuse numbers beyond limits, NaN among them."""
-    import numpy as np
-
     if not values.size or (values.min() >= low and values.max() <= high):
         return
     bad = values[~((values >= low) & (values <= high))][0]

@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.errors import NO_MEMORY, DataFileError, MemoryNeedError, UserError, shown
 from raytracer.files import inputs
@@ -37,8 +38,6 @@ from raytracer.scene.particles.source import Particles, ParticleSource, Value
 from raytracer.warning import collected, warn
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from raytracer.scene.particles.labels import Labels
 
 T = TypeVar("T")

@@ -11,17 +11,16 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from colorsys import hls_to_rgb
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError, SceneError
 from raytracer.scene.colors import RGB
 from raytracer.scene.elements import Element, find, symbol_of, table
 from raytracer.scene.inferred import inferred_places
 from raytracer.scene.particles.naming import listed
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 MEANINGS = ("elements", "types")
 """What labels can be said to mean; None decides by the labels."""
@@ -80,8 +79,6 @@ def looks(labels: Labels, own: Mapping[str, Element], meaning: str | None, sourc
     Raises:
         DataFileError: a label is no element, and `meaning` says that all are.
     """
-    import numpy as np
-
     types, assumed = _types(labels, own, meaning)
     order = inferred_places(sorted(types, key=_rank))
     atomic = (meaning or labels.says) == "elements"

@@ -6,15 +6,14 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError
 from raytracer.scene.particles.columns import ColumnSource
 from raytracer.scene.particles.source import Column, kind_of
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 
 is_isolated = False
 """Whether this is a process of `isolated`, which alone imports libraries that read files."""
@@ -71,7 +70,5 @@ def library(module: str, source: str, extra: str) -> Any:
 
 def texts(words: Sequence[str]) -> NDArray[Any]:
     """Return texts as an array of bytes, (N,)."""
-    import numpy as np
-
     encoded = [word.encode("utf-8", "replace") for word in words]
     return np.array(encoded, f"S{max(map(len, encoded), default=1) or 1}")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,6 @@ from raytracer.scene.elements import Element, symbol_of
 from raytracer.scene.particles import registry
 from raytracer.scene.particles.compressed import unpacked
 from raytracer.scene.particles.data_file import DataFile
-from raytracer.scene.particles.labels import Labels, looks
 from raytracer.scene.particles.source import (
     Column,
     Particles,
@@ -27,6 +26,9 @@ from raytracer.scene.particles.source import (
     more_frames,
 )
 from raytracer.scene.spacing import default_radius
+
+if TYPE_CHECKING:
+    from raytracer.scene.particles.labels import Labels
 
 ORIENTED = ("orientation", "quatw", "c_quat[1]", "c_orient[1]", "quaternion", "quaternions")
 """Columns of which one is in every file of oriented particles."""
@@ -73,13 +75,13 @@ def read(
     with source_of(file, stream, others) as source:
         if wanted:
             source.also = wanted(source.columns)
-        result = _spheres(source, names)
+        result = spheres_of(source, names or {})
         result.are_ellipsoids = _are_ellipsoids(source.columns)
         if wanted:
             left = [name for name in source.also if name not in result.extra]
             result.extra |= source.load(left) if left else {}
             result.about = dict(source.columns)
-    _complete(result, elements, meaning)
+    complete(result, elements, meaning)
     if not file.is_chosen and file.series > 1:
         result.notes.append(("", more_frames(str(file.name), file.series)))
     if not stream.is_standard_input:
@@ -87,34 +89,6 @@ def read(
             path=file.path.absolute(), topology=file.topology and file.topology.absolute(),
             size=stream.size, modified=stream.modified, converted=result.converted,
         )  # fmt: skip
-    return result
-
-
-def read_object(
-    value: Any,
-    names: Mapping[str, str] | None = None,
-    elements: Mapping[str, Element] | None = None,
-    meaning: str | None = None,
-    frame: int | None = None,
-) -> Particles:
-    """Read the spheres of an object of another package, or of arrays; otherwise as `read`.
-
-    Args:
-        value: of one of the kinds in `objects.registry.KINDS`, a sequence of them, an array or a
-            dictionary of arrays.
-        frame: of what has several; see `objects.registry.object_source`.
-
-    Raises:
-        SceneError: it is no such object.
-        DataFileError: it does not hold spheres.
-    """
-    from raytracer.scene.particles.objects.registry import object_source
-
-    source = object_source(value, frame)
-    with reading(source.name, "particles"):
-        result = _spheres(source, names)
-    _complete(result, elements, meaning)
-    result.origin = source
     return result
 
 
@@ -226,9 +200,9 @@ def _located(file: Path | DataFile) -> DataFile:
     return file if isinstance(file, DataFile) else DataFile.at(file)
 
 
-def _spheres(source: ParticleSource, names: Mapping[str, str] | None) -> Particles:
+def spheres_of(source: ParticleSource, names: Mapping[str, str]) -> Particles:
     """Return the spheres of a source, with box, time and warnings."""
-    result = source.particles(names or {})
+    result = source.particles(names)
     result.box, result.gravity, result.time = source.box, source.gravity, source.time
     result.notes += source.notes
     return result
@@ -243,7 +217,7 @@ def _are_ellipsoids(columns: Mapping[str, Column]) -> bool:
     return are_ellipsoids(columns)
 
 
-def _complete(
+def complete(
     result: Particles, elements: Mapping[str, Element] | None, meaning: str | None
 ) -> None:
     """Fill in radii and colours that the particles lack, where they have labels."""
@@ -257,7 +231,9 @@ def _complete(
 def _look_up(
     result: Particles, labels: Labels, elements: Mapping[str, Element], meaning: str | None
 ) -> None:
-    """Fill in radii and colours that the file does not say, by its labels."""
+    """Fill in radii and colours that the file does not state, by its labels."""
+    from raytracer.scene.particles.labels import looks  # few scenes need it
+
     found = looks(labels, elements, meaning, result.source)
     parts = [part for part in ("radius", "color") if getattr(result, part) is None]
     if found.assumed:

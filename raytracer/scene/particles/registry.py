@@ -5,12 +5,15 @@ The lines state what a reader is chosen by, so that no reader is imported before
 
 from __future__ import annotations
 
+import re
 from importlib import import_module
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from raytracer.errors import DataFileError, shown, suggestion
 from raytracer.files.access import OpenFile
-from raytracer.scene.particles.source import ParticleSource
+
+if TYPE_CHECKING:
+    from raytracer.scene.particles.source import ParticleSource
 
 SNIFF_BYTES = 1 << 12
 """Bytes at the start of a file that are compared with signatures."""
@@ -33,7 +36,7 @@ Those of `objects` read many formats. What they read is asked of them; the endin
 that go to one of them first, or name the extra that is missing.
 """
 
-MOST_SUFFIXES = 12
+MAX_SUFFIXES = 12
 """Most endings that a message lists."""
 
 
@@ -70,17 +73,11 @@ class Format(NamedTuple):
     def starts(self, start: bytes) -> bool:
         """Whether the content of a file of this format may start so."""
         if self.pattern:
-            import re
-
             return bool(re.match(self.pattern.encode("latin-1"), _text_of(start)))
         return not self.magic or start.startswith(self.magic)
 
     def open(self, file: OpenFile, inner: str = "") -> ParticleSource:
-        """Return the source of an open file.
-
-        Args:
-            file: the file.
-            inner: path of the particles in it, or "".
+        """Return the source of an open file; inner: path of the particles in it, or "".
 
         Raises:
             DataFileError: the file is of another format, or has no paths in it.
@@ -89,18 +86,18 @@ class Format(NamedTuple):
             raise DataFileError(
                 f"{file.source}: a path behind a colon is for HDF5; this is a {self.name} file"
             )
-        found: ParticleSource
+        source: ParticleSource
         variant = inner or self.variant
         if self.module in LIBRARIES:
-            from raytracer.scene.particles.isolated import IsolatedSource  # late: few files need it
+            from raytracer.scene.particles.isolated import IsolatedSource  # few files need it
 
             atoms = file.atoms() if variant in WITHOUT_COUNT and file.atoms else None
-            found = IsolatedSource(file, self.module, variant, self.name, atoms)
+            source = IsolatedSource(file, self.module, variant, self.name, atoms)
         else:
             module = import_module(f"raytracer.scene.particles.{self.module}")
-            found = module.Source(file, variant)
-        found.format = self.name
-        return found
+            source = module.Source(file, variant)
+        source.format = self.name
+        return source
 
     def named(self, ending: str) -> Format:
         """Return the format of one of the endings of a library."""
@@ -230,16 +227,13 @@ def by_suffix(suffix: str) -> Format | None:
 
 
 def stated(suffix: str) -> Format:
-    """Return the format that a user names by its ending, whatever the file holds.
-
-    Args:
-        suffix: in lower case, with its dot.
+    """Return the format that a user names by its ending (lower case), whatever the file holds.
 
     Raises:
         DataFileError: there is none; the sentence names the nearest.
     """
-    found = by_suffix(suffix)
-    if found is None:
+    form = by_suffix(suffix)
+    if form is None:
         if suffix in PICTURES:
             raise DataFileError(
                 f"format: '{shown(suffix[1:])}' is one of pictures, and this is that of the data: "
@@ -247,27 +241,25 @@ def stated(suffix: str) -> Format:
             )
         hint = suggestion(suffix[1:], [each[1:] for each in SUFFIXES])
         raise DataFileError(f"format: '{shown(suffix[1:])}' is not the ending of a format; {hint}")
-    return found
+    return form
 
 
 def by_magic(start: bytes) -> Format | None:
     """Return the format whose files alone start with these bytes, or None."""
-    found = next((each for each in FORMATS if start.startswith(each.magic)), None)
-    return found and found.named(found.variant or found.suffixes[0])
+    form = next((each for each in FORMATS if start.startswith(each.magic)), None)
+    return form and form.named(form.variant or form.suffixes[0])
 
 
 def is_database(start: bytes) -> bool:
     """Whether a file that starts with these bytes is a database of ASE in JSON, and no scene."""
-    found = by_content(start) if start.lstrip()[:1] == b"{" else None
-    return found is not None and found.pattern == _DATABASE
+    form = by_content(start) if start.lstrip()[:1] == b"{" else None
+    return form is not None and form.pattern == _DATABASE
 
 
 def by_content(start: bytes) -> Format | None:
     """Return the format of a file that starts with these bytes, or None."""
-    if found := by_magic(start):
-        return found
-    import re
-
+    if form := by_magic(start):
+        return form
     text = _text_of(start)
     for each in FORMATS:
         if each.pattern and re.match(each.pattern.encode("latin-1"), text):
@@ -297,31 +289,31 @@ def format_of(file: OpenFile, suffix: str, others: tuple[str, ...] = ()) -> Form
         others: endings of files that are no particles, which the message lists too.
 
     Raises:
-        DataFileError: no reader knows the file; the sentence says how to convert it.
+        DataFileError: it is of no known format; the sentence tells how to convert it.
     """
     start = start_of(file)
-    found = by_suffix(suffix)
-    if found is None or not (found.magic and start.startswith(found.magic)):
-        found = by_magic(start) or found
-    if found is not None:
-        return found if found.starts(start) else by_content(start) or found
+    form = by_suffix(suffix)
+    if form is None or not (form.magic and start.startswith(form.magic)):
+        form = by_magic(start) or form
+    if form is not None:
+        return form if form.starts(start) else by_content(start) or form
     from raytracer.scene.particles.conversion import unread, way_out
 
     way = way_out(file.path)
-    found = None if way else by_content(start) or _asked(file, suffix)
-    if found is None:
+    form = None if way else by_content(start) or _by_library(file, suffix)
+    if form is None:
         raise DataFileError(f"{file.source}: {unread(suffix)}; {_hint(suffix, others, way)}")
-    return found
+    return form
 
 
-def _asked(file: OpenFile, suffix: str) -> Format | None:
-    """Return the format of a file that one of the libraries here says to read, or None."""
+def _by_library(file: OpenFile, suffix: str) -> Format | None:
+    """Return the format of a file that one of the installed libraries reads, or None."""
     from importlib.util import find_spec
+
+    from raytracer.scene.particles.isolated import call
 
     for module in (_CHEMFILES, _MDANALYSIS, _ASE):
         if find_spec(LIBRARIES[module]) is not None:
-            from raytracer.scene.particles.isolated import call
-
             knows = import_module(f"raytracer.scene.particles.{module}").knows
             name = suffix[1:].upper() or LIBRARIES[module]
             if call(file, knows, name):
@@ -330,18 +322,12 @@ def _asked(file: OpenFile, suffix: str) -> Format | None:
 
 
 def _hint(suffix: str, others: tuple[str, ...], way: str) -> str:
-    """Return which endings are supported, those near an unknown one first, and what to do.
-
-    Args:
-        suffix: the unknown one.
-        others: endings of files that are no particles.
-        way: how to convert the file, or "".
-    """
+    """Return which endings are supported, those near an unknown one first, and what to do."""
     from difflib import get_close_matches
 
     known = [*others, *SUFFIXES]
     near = [] if way else get_close_matches(suffix, known, 3, 0.6)
-    listed = ", ".join(known[:MOST_SUFFIXES])
+    listed = ", ".join(known[:MAX_SUFFIXES])
     hint = f"did you mean {' or '.join(near)}? " if near else ""
-    text = f"{hint}supported are {listed} and {len(known) - MOST_SUFFIXES} others"
+    text = f"{hint}supported are {listed} and {len(known) - MAX_SUFFIXES} others"
     return f"{text}; {way or 'if it is one of them, say --format ENDING'}"

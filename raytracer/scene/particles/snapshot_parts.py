@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError, shown
 from raytracer.files.access import opened
@@ -13,9 +16,6 @@ from raytracer.memory import require_room
 from raytracer.scene.particles.columns import ColumnSource
 from raytracer.scene.particles.hdf5_members import found_at
 from raytracer.scene.particles.source import Box, Column, Moment
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 class Part(ColumnSource):
@@ -72,8 +72,6 @@ class SnapshotParts(ColumnSource):
         return self._first.choose(names)
 
     def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
-        import numpy as np
-
         own = self._first.load(names)
         rows = len(next(iter(own.values()), ()))
         size = sum(array.nbytes for array in own.values())

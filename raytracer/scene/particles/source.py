@@ -6,17 +6,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from raytracer.files.access import OpenFile
+from raytracer.scene.particles.data_file import DataFile
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from raytracer.scene.particles.data_file import DataFile
     from raytracer.scene.particles.labels import Labels
 
 Value = str | int | float | bool | tuple[Any, ...]
@@ -60,8 +59,7 @@ class Box(NamedTuple):
     Args:
         origin: (3,), the corner from which the edges start.
         edges: (3, 3), one edge vector a row.
-        periodic: whether the box repeats itself along each edge; so it does where the file is
-            silent.
+        periodic: whether the box repeats itself along each edge; the default is that it does.
     """
 
     origin: tuple[float, float, float]
@@ -101,12 +99,7 @@ def no_atoms(source: str) -> tuple[str, str]:
 
 
 def more_frames(source: str, count: int | None = None) -> str:
-    """Return the warning about a file of which the first frame is shown unasked.
-
-    Args:
-        source: the file.
-        count: number of frames, or None.
-    """
+    """Return the warning about a file of which the first of `count` frames is shown unasked."""
     several = "more frames follow" if count is None else f"holds {count:,} frames"
     return (
         f"{source}: {several}; the first is shown: for another one say --frame NUMBER, or frame = "
@@ -119,17 +112,14 @@ class Particles:
     """The spheres of a particle file. Centres and radii are checked later, by the sphere set.
 
     Args:
-        source: the file, as messages call it.
+        source: name of the file in messages.
         centers: (N, 3), the file's length unit.
         radius: one or (N,), the file's length unit; None if the file has none.
         color: (N, 3), or a palette (K, 3) with `color_id`; uint8 or 0..1; None if there is none.
         color_id: integers (N,) or None.
         names: the file's own names of "centers", "radius" and "color", for messages.
         columns: the columns of the file that hold these.
-        file: the file itself.
-        box: the simulation box, if the file has one.
-        gravity: the direction in which things fall, (3,), if the file says it.
-        time: of the frame, if the file says it.
+        gravity: the direction in which things fall, (3,), or None.
         labels: of coordinate files; they give radii and colours where the file has none.
         notes: warnings. One about "radius" or "color" does not matter where the scene file sets
             that part.
@@ -180,8 +170,8 @@ def direction_of(values: Sequence[Any]) -> list[float] | None:
 class ParticleSource(ABC):
     """A particle file that is open. Only its layout is read until columns are loaded.
 
-    A format either says which pieces of its files are frames (`has_pieces`), each of which is then
-    read as a file of its own, or goes to a frame by itself (`go_to`).
+    A format either states which pieces of its files are frames (`has_pieces`), each of which is
+    then read as a separate file, or goes to a frame by itself (`go_to`).
 
     Args:
         file: the file, open for as long as the source is in use.
@@ -190,16 +180,15 @@ class ParticleSource(ABC):
     Attributes:
         format: name of its format; "" of what is no file.
         also: columns that `particles` may load together with those of spheres, to parse once.
+        has_pieces: whether `frame_starts` returns where frames are.
+        surrounded: whether what is before the first frame and after the last one belongs to each.
 
     Raises:
         DataFileError: the file is not of this format.
     """
 
     has_pieces: ClassVar[bool] = False
-    """Whether `frame_starts` says where frames are."""
-
     surrounded: ClassVar[bool] = False
-    """Whether what is before the first frame and after the last one belongs to each."""
     also: Sequence[str] = ()
     format: str = ""
 
@@ -214,19 +203,12 @@ class ParticleSource(ABC):
     def frame_starts(self) -> NDArray[np.int64] | Sequence[int]:
         """Return the bytes at which whole frames begin, and where the last one ends, (F + 1,).
 
-        The whole file is looked through. It is called where `has_pieces`, for the first frame.
-
-        Raises:
-            DataFileError: the file is damaged.
+        The whole file is read. It is called where `has_pieces`, for the first frame.
         """
         raise NotImplementedError
 
     def go_to(self, frame: int) -> None:
-        """Take another frame than the first; it is called before anything is loaded.
-
-        Args:
-            frame: 0 to `frames` - 1.
-        """
+        """Take another frame, 0 to `frames` - 1; it is called before anything is loaded."""
         self.frame = frame
         self.is_chosen = True
 
@@ -280,10 +262,7 @@ class ParticleSource(ABC):
 
     @abstractmethod
     def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
-        """Return columns of the frame, each (N, *shape).
-
-        Args:
-            names: keys of `columns`.
+        """Return columns of the frame by name, each (N, *shape).
 
         Raises:
             DataFileError: a value is not of the column's kind, or the file is damaged.
@@ -292,11 +271,7 @@ class ParticleSource(ABC):
 
     @abstractmethod
     def particles(self, names: Mapping[str, str]) -> Particles:
-        """Return the spheres of the frame.
-
-        Args:
-            names: the file's own names by the keys of `arrays` in a scene file ("centers",
-                "radii", "diameters", "colors", "x", ...).
+        """Return the spheres of the frame; names: the file's own by the keys of `arrays`.
 
         Raises:
             DataFileError: the file does not hold spheres, or a column does not exist.
@@ -308,13 +283,23 @@ class ParticleSource(ABC):
 
     @abstractmethod
     def row(self, index: int, count: int, used: Container[str]) -> Iterator[tuple[str, Value]]:
-        """Yield the values of one particle, by column.
+        """Yield the values of one particle by column; those of `used` may be left out.
 
         Args:
             index: of the particle, from 0.
             count: number of particles that were loaded.
-            used: columns that may be left out.
+            used: names of columns.
 
         Raises:
             Exception: of any kind, if the file is damaged.
         """
+
+
+def values_at(
+    source: ParticleSource, names: Sequence[str], index: int, count: int
+) -> Iterator[tuple[str, Value]]:
+    """Yield the values of one particle in some columns, as `row` does; empty ones are left out."""
+    for name, values in (source.load(names) if names else {}).items():
+        value = plain_value(values[index].tolist()) if len(values) == count else ""
+        if value != "":
+            yield name, value

@@ -4,29 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError
 from raytracer.scene.particles import naming
 from raytracer.scene.particles.labels import Labels
 from raytracer.scene.particles.source import (
-    Box,
     Column,
-    Moment,
     Particles,
     ParticleSource,
     Value,
     no_atoms,
-    plain_value,
+    values_at,
 )
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 COORDINATES = ("position", "positions", "coordinates", "velocity", "velocities", "force", "forces",
                *"xyz", "vx", "vy", "vz", "fx", "fy", "fz", "ix", "iy", "iz")  # fmt: skip
 """Columns of the atoms that belong to another moment than the frame: they are left out."""
+
+
+def _of_frame(name: str) -> Any:
+    """Return a property with the value of that of the trajectory."""
+    return property(lambda source: getattr(source.moving, name))
 
 
 class SourceWithAtoms(ParticleSource):
@@ -58,37 +59,18 @@ class SourceWithAtoms(ParticleSource):
             if (plain := naming.plain(name)) not in COORDINATES and plain not in own
         }
 
-    @property
-    def count(self) -> int | None:
-        return self.moving.count
+    count = _of_frame("count")
+    frames = _of_frame("frames")
+    box = _of_frame("box")
+    gravity = _of_frame("gravity")
+    time = _of_frame("time")
+    bonds = property(lambda self: self._bonded.bonds)
+    bond_columns = property(lambda self: self._bonded.bond_columns)
 
     @property
-    def frames(self) -> int | None:
-        return self.moving.frames
-
-    @property
-    def box(self) -> Box | None:
-        return self.moving.box
-
-    @property
-    def gravity(self) -> Sequence[float] | None:
-        return self.moving.gravity
-
-    @property
-    def time(self) -> Moment | None:
-        return self.moving.time
-
-    @property
-    def bonds(self) -> NDArray[np.int64] | None:
-        return self.moving.bonds if self._has_bonds else self.atoms.bonds
-
-    @property
-    def bond_columns(self) -> dict[str, NDArray[Any]]:
-        return self.moving.bond_columns if self._has_bonds else self.atoms.bond_columns
-
-    @property
-    def _has_bonds(self) -> bool:
-        return self.moving.bonds is not None
+    def _bonded(self) -> ParticleSource:
+        """The file that states the bonds."""
+        return self.atoms if self.moving.bonds is None else self.moving
 
     def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
         own = [name for name in names if name not in self._of_atoms]
@@ -120,7 +102,4 @@ class SourceWithAtoms(ParticleSource):
     def row(self, index: int, count: int, used: Container[str]) -> Iterator[tuple[str, Value]]:
         yield from self.moving.row(index, count, used)
         names = [name for name in self._of_atoms if name not in used]
-        for name, values in (self.atoms.load(names) if names else {}).items():
-            value = plain_value(values[index].tolist()) if len(values) == count else ""
-            if value != "":
-                yield name, value
+        yield from values_at(self.atoms, names, index, count)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from raytracer.errors import DataFileError
 from raytracer.scene.arrays import Where, as_array
-from raytracer.scene.particles.objects.source import Entry, ObjectSource, encoded, entries_of
+from raytracer.scene.particles.objects.source import Entry, ObjectSource, entries_of
 from raytracer.scene.particles.source import Particles
 
 if TYPE_CHECKING:
@@ -33,10 +33,8 @@ class Source(ObjectSource):
     def particles(self, names: Mapping[str, str]) -> Particles:
         result = super().particles(names)
         if (frames := self.frames or 1) > 1 and not self.is_chosen:
-            result.notes.append(("", (
-                f"{self.name}: holds {frames:,} frames; the first is shown: for another one say "
-                "frame=NUMBER"
-            )))  # fmt: skip
+            text = f"holds {frames:,} frames; the first is shown: for another one say frame=NUMBER"
+            result.notes.append(("", f"{self.name}: {text}"))
         return result
 
     def entries(self) -> Mapping[str, Entry]:
@@ -56,8 +54,7 @@ class Source(ObjectSource):
         if array is None:
             found = {str(name): as_array(value, str(name), Where(self.name))
                      for name, value in self.value.items()}  # fmt: skip
-            return {name: encoded(each) if each.dtype.kind == "U" else each
-                    for name, each in found.items() if each.ndim}  # fmt: skip
+            return {name: each for name, each in found.items() if each.ndim}
         if array.dtype.names and array.ndim == 1:
             return {name: array[name] for name in array.dtype.names}
         if _is_series(array):

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError
 from raytracer.files.access import OpenFile
@@ -16,11 +19,9 @@ from raytracer.scene.particles.objects.source import (
     LibraryFile,
     ObjectSource,
     entries_of,
+    texts_of,
 )
 from raytracer.scene.particles.source import Box, Column, Moment, moment_of
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 DATABASES = ("db", "json")
 """Formats that are databases, each row of which is a frame."""
@@ -41,10 +42,6 @@ class Source(ObjectSource):
     noun = "array"
 
     @property
-    def count(self) -> int | None:
-        return len(self.value)
-
-    @property
     def box(self) -> Box | None:
         return cell_box(self.value.cell, self.value.pbc)
 
@@ -53,8 +50,6 @@ class Source(ObjectSource):
         return moment_of(self.value.info.get("time"))
 
     def entries(self) -> Mapping[str, Entry]:
-        import numpy as np
-
         arrays = dict(self.value.arrays)
         numbers = np.asarray(arrays.pop("numbers"))
         results = getattr(getattr(self.value, "calc", None), "results", None)
@@ -66,7 +61,7 @@ class Source(ObjectSource):
         # ASE takes the types of LAMMPS for atomic numbers, and keeps them beside these.
         if types is not None and np.array_equal(types, numbers):
             return own
-        return {"element": Entry(Column("text"), lambda: symbols_of(numbers)), **own}
+        return {"element": texts_of(symbols_of(numbers)), **own}
 
 
 class FileSource(LibraryFile, Source):
@@ -156,8 +151,6 @@ def _rows(path: str, kind: str) -> Iterator[Any]:
 
 def symbols_of(numbers: NDArray[Any]) -> NDArray[Any]:
     """Return the symbols of atomic numbers, (N,); "X" of those that are no element."""
-    import numpy as np
-
     known = np.array([b"X", *(symbol.encode() for symbol in table())], "S2")
     inside = np.where((numbers > 0) & (numbers < len(known)), numbers, 0)
     symbols: NDArray[Any] = known[inside]

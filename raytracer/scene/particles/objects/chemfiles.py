@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError
 from raytracer.files.access import OpenFile
@@ -19,10 +22,6 @@ from raytracer.scene.particles.objects.source import (
     entries_of,
 )
 from raytracer.scene.particles.source import Box, Moment, moment_of
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 ALIASES = {".mol": ".sdf", ".txyz": ".arc"}
 """Endings that chemfiles does not know, and those of the same format."""
@@ -54,8 +53,6 @@ class Source(ObjectSource):
 
     @property
     def box(self) -> Box | None:
-        import numpy as np
-
         edges = np.array(self.value.cell.matrix).T
         edges[np.abs(edges) < ROUNDING * np.abs(edges).max()] = 0.0
         return cell_box(edges)
@@ -69,22 +66,16 @@ class Source(ObjectSource):
 
     @property
     def bonds(self) -> NDArray[np.int64] | None:
-        import numpy as np
-
         pairs = np.array(self.value.topology.bonds, np.int64).reshape(-1, 2)
         return pairs if len(pairs) else None
 
     @property
     def bond_columns(self) -> dict[str, NDArray[Any]]:
-        import numpy as np
-
         kinds = self.value.topology.bonds_orders
         orders = np.array([ORDERS.get(each.name.lower(), 0.0) for each in kinds], np.float64)
         return {"order": orders} if (orders > 0.0).any() else {}
 
     def entries(self) -> Mapping[str, Entry]:
-        import numpy as np
-
         frame, count = self.value, len(self.value.atoms)
         columns = {"position": np.array(frame.positions)}
         if frame.has_velocities():
@@ -94,8 +85,6 @@ class Source(ObjectSource):
     @cached_property
     def _atoms(self) -> dict[str, NDArray[Any]]:
         """What the frame says of its atoms, beside blanks and zeros; a call for each takes time."""
-        import numpy as np
-
         atoms: Any = list(self.value.atoms)
         found = self._residues(len(atoms)) | {
             "name": texts([atom.name for atom in atoms]),
@@ -112,8 +101,6 @@ class Source(ObjectSource):
 
     def _residues(self, count: int) -> dict[str, NDArray[Any]]:
         """Return names and numbers of the residues; numbers only where all have one."""
-        import numpy as np
-
         names, numbers = np.zeros(count, "S8"), np.zeros(count, np.int64)
         found: dict[str, NDArray[Any]] = {"residue": names, "residue_id": numbers}
         for residue in self.value.topology.residues:

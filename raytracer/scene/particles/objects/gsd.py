@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError
 from raytracer.scene.particles.cell import hoomd_box
 from raytracer.scene.particles.loaded import texts
 from raytracer.scene.particles.objects.source import Entry, ObjectSource, entries_of
-from raytracer.scene.particles.source import Box, Column, Moment, moment_of
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from raytracer.scene.particles.source import Box, Moment, moment_of
 
 COLUMNS = ("position", "diameter", "mass", "charge", "velocity", "orientation", "body", "image",
            "moment_inertia", "angmom")  # fmt: skip
@@ -39,15 +38,11 @@ class Source(ObjectSource):
 
     @property
     def bonds(self) -> NDArray[np.int64] | None:
-        import numpy as np
-
         found = self.value.bonds.group
         return None if found is None else np.asarray(found, np.int64).reshape(-1, 2)
 
     @property
     def bond_columns(self) -> dict[str, NDArray[Any]]:
-        import numpy as np
-
         pairs, ids = self.bonds, self.value.bonds.typeid
         if pairs is None or ids is None or len(ids) != len(pairs):
             return {}
@@ -57,26 +52,24 @@ class Source(ObjectSource):
         return {"type": np.array(list(names), str)[types] if known and names else types}
 
     def entries(self) -> Mapping[str, Entry]:
-        import numpy as np
-
-        held = self.value.particles
-        count = int(held.N)
-        if held.position is None:
+        particles, count = self.value.particles, int(self.value.particles.N)
+        if particles.position is None:
             raise DataFileError(f"{self.name}: has no positions of particles")
-        arrays = {name: getattr(held, name, None) for name in COLUMNS}
+        arrays = {name: getattr(particles, name, None) for name in COLUMNS}
         arrays = {name: np.asarray(each) for name, each in arrays.items() if each is not None}
         if np.all(arrays.get("diameter", 0.0) == 1.0):
             del arrays["diameter"]  # gsd's value for files without
-        found = entries_of(arrays, count)
-        types = np.zeros(count, np.uint32) if held.typeid is None else np.asarray(held.typeid)
-        names = ["A"] if held.types is None else list(held.types)
-        if len(types) and int(types.max()) >= len(names):
+        ids = particles.typeid
+        types = np.zeros(count, np.uint32) if ids is None else np.asarray(ids)
+        names = ["A"] if particles.types is None else list(particles.types)
+        last = int(types.max(initial=0))
+        if len(types) and last >= len(names):
             raise DataFileError(f"{self.name}: a particle has a type that has no name")
-        found["species"] = Entry(Column("text"), lambda: texts(names)[types])
-        axes = axes_of(held.type_shapes or [])
-        if axes is not None and (not len(types) or int(types.max()) < len(axes)):
-            found["shape"] = Entry(Column("number", (3,)), lambda: axes[types])
-        return found
+        arrays["species"] = texts(names)[types]
+        axes = axes_of(particles.type_shapes or [])
+        if axes is not None and last < len(axes):
+            arrays["shape"] = axes[types]
+        return entries_of(arrays, count)
 
 
 def axes_of(shapes: Sequence[Any]) -> NDArray[np.float64] | None:
@@ -85,8 +78,6 @@ def axes_of(shapes: Sequence[Any]) -> NDArray[np.float64] | None:
     Args:
         shapes: dictionaries as `particles/type_shapes` has them: {"type": "Ellipsoid", "a": 1, ...}
     """
-    import numpy as np
-
     axes = np.ones((len(shapes), 3))
     found = False
     for row, shape in enumerate(shapes):

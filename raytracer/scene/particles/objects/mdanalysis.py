@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError
 from raytracer.files.access import OpenFile
@@ -17,12 +20,9 @@ from raytracer.scene.particles.objects.source import (
     ObjectSource,
     encoded,
     entries_of,
+    texts_of,
 )
 from raytracer.scene.particles.source import Box, Column, Moment, moment_of
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 NUMBERS = {
     "velocities": "velocity", "forces": "force", "masses": "mass", "charges": "charge",
@@ -82,8 +82,6 @@ class Source(ObjectSource):
 
     @property
     def bonds(self) -> NDArray[np.int64] | None:
-        import numpy as np
-
         found = self._has("bonds")
         if found is None or not len(found):
             return None
@@ -106,23 +104,19 @@ class Source(ObjectSource):
         for name, column in TEXTS.items():
             values = self._has(name)
             if values is not None:
-                found[column] = Entry(Column("text"), lambda values=values: values)  # type: ignore[misc]
+                found[column] = texts_of(values)
         return found
 
     def _label_column(self) -> Entry | None:
         """Return the elements: those of the file, otherwise by the names or types of atoms."""
         elements, names, types = map(self._has, ("elements", "names", "types"))
         if elements is not None and (elements != "").all():
-            return Entry(Column("text"), lambda: elements)
+            return texts_of(elements)
         if names is not None and (names != "").all():
             residues = self._has("resnames")
-            return Entry(
-                Column("text"),
-                lambda: elements_of(
-                    encoded(names), encoded([""] * len(names) if residues is None else residues)
-                ),
-            )
-        return None if types is None else Entry(Column("text"), lambda: types)
+            residues = [""] * len(names) if residues is None else residues
+            return Entry(Column("text"), lambda: elements_of(encoded(names), encoded(residues)))
+        return None if types is None else texts_of(types)
 
     def _has(self, name: str) -> Any:
         """Return an attribute of all atoms; None if they lack it."""

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError
-from raytracer.scene.particles.objects.source import Entry, ObjectSource, entries_of
-from raytracer.scene.particles.source import Box, Column, Moment, moment_of
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from raytracer.scene.particles.objects.source import Entry, ObjectSource, entries_of, texts_of
+from raytracer.scene.particles.source import Box, Moment, moment_of
 
 TYPE = "Particle Type"
 
@@ -45,8 +44,6 @@ class Source(ObjectSource):
 
     @property
     def box(self) -> Box | None:
-        import numpy as np
-
         if self._data.cell is None:
             return None
         matrix = np.asarray(self._data.cell, np.float64)  # (3, 4): edges and origin as columns
@@ -63,25 +60,19 @@ class Source(ObjectSource):
 
     @property
     def bonds(self) -> NDArray[np.int64] | None:
-        import numpy as np
-
         found = self._particles.bonds
         if found is None or found.topology is None:
             return None
         return np.asarray(found.topology, np.int64).reshape(-1, 2)
 
     def entries(self) -> Mapping[str, Entry]:
-        import numpy as np
-
         arrays = {name: np.asarray(self._particles[name]) for name in self._particles.keys()}  # noqa: SIM118
         types = arrays.pop(TYPE, None)
         found = entries_of(arrays, int(self._particles.count))
         if types is not None:
             names = {each.id: each.name for each in self._particles[TYPE].types}
             if all(names.get(number) for number in np.unique(types)):
-                found["species"] = Entry(
-                    Column("text"), lambda: np.array([names[number] for number in types])
-                )
+                found["species"] = texts_of([names[number] for number in types])
             else:
                 found |= entries_of({"type": types}, len(types))
         return found

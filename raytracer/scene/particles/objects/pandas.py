@@ -3,41 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.scene.particles.naming import unit
-from raytracer.scene.particles.objects.source import Entry, ObjectSource
-from raytracer.scene.particles.source import Column
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-_KINDS = {"f": "number", "i": "integer", "u": "integer", "b": "truth value"}
+from raytracer.scene.particles.objects.source import Entry, ObjectSource, texts_of
+from raytracer.scene.particles.source import Column, kind_of
 
 
 class Source(ObjectSource):
     """A `DataFrame`."""
-
-    @property
-    def count(self) -> int | None:
-        return len(self.value)
 
     def entries(self) -> Mapping[str, Entry]:
         found: dict[str, Entry] = {}
         for place, label in enumerate(self.value.columns):
             name = label if isinstance(label, str) else str(label)
             series = self.value.iloc[:, place]
-            kind = _KINDS.get(series.dtype.kind, "")
-            if kind:
+            kind = kind_of(series.dtype)
+            if kind and kind != "text":
                 found.setdefault(name, Entry(Column(kind, (), unit(name)), _numbers(series)))
             elif _are_texts(series):
-                found.setdefault(name, Entry(Column("text"), lambda series=series: list(series)))  # type: ignore[misc]
+                found.setdefault(name, texts_of(series))
         return found
 
 
 def _numbers(series: Any) -> Callable[[], NDArray[Any]]:
     """Return the function that gives a column of numbers; what is missing is NaN."""
-    import numpy as np
 
     def read() -> NDArray[Any]:
         missing = series.dtype.kind != "f" and series.hasnans

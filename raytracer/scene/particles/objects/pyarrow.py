@@ -12,10 +12,6 @@ from raytracer.scene.particles.objects.source import Entry, ObjectSource
 class Source(ObjectSource):
     """A `Table` or a `RecordBatch`."""
 
-    @property
-    def count(self) -> int | None:
-        return int(self.value.num_rows)
-
     def entries(self) -> Mapping[str, Entry]:
         found: dict[str, Entry] = {}
         for place, field in enumerate(self.value.schema):

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError
-from raytracer.scene.particles.objects.source import Entry, ObjectSource, encoded, entries_of
+from raytracer.scene.particles.objects.source import Entry, ObjectSource, entries_of, texts_of
 from raytracer.scene.particles.source import Column
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-MOST_ORDER = 3.0
+MAX_ORDER = 3.0
 """Largest order of a bond that is shown."""
 
 
@@ -29,33 +28,35 @@ class Source(ObjectSource):
 
     @property
     def bonds(self) -> NDArray[np.int64] | None:
-        import numpy as np
-
         pairs = [(each.GetBeginAtomIdx(), each.GetEndAtomIdx()) for each in self._bonds]
         return np.array(pairs, np.int64) if pairs else None
 
     @property
     def bond_columns(self) -> dict[str, NDArray[Any]]:
-        import numpy as np
-
         orders = np.array([each.GetBondTypeAsDouble() for each in self._bonds], np.float64)
         # Bonds without an order, as those of a metal to its ligands, are single sticks.
-        orders = np.where(orders > 0.0, np.clip(orders, 1.0, MOST_ORDER), 1.0)
+        orders = np.where(orders > 0.0, np.clip(orders, 1.0, MAX_ORDER), 1.0)
         return {"order": orders} if len(orders) else {}
 
     def entries(self) -> Mapping[str, Entry]:
         atoms = list(self.value.GetAtoms())
         found = {
             "position": Entry(Column("number", (3,)), self._positions),
-            "element": Entry(Column("text"), lambda: encoded([each.GetSymbol() for each in atoms])),
+            "element": texts_of([each.GetSymbol() for each in atoms]),
         }
-        numbers = {
+        columns: dict[str, list[Any]] = {
             "charge": [each.GetFormalCharge() for each in atoms],
             "mass": [each.GetMass() for each in atoms],
             "aromatic": [int(each.GetIsAromatic()) for each in atoms],
         }
-        found |= entries_of(numbers, len(atoms))
-        return found | _residues(atoms)
+        infos = [each.GetPDBResidueInfo() for each in atoms]
+        if infos and all(infos):  # the molecule comes from a PDB file
+            found["name"] = texts_of([each.GetName().strip() for each in infos])
+            found["residue"] = texts_of([each.GetResidueName().strip() for each in infos])
+            found["chain"] = texts_of([each.GetChainId().strip() for each in infos])
+            columns["residue_id"] = [each.GetResidueNumber() for each in infos]
+            columns["b_factor"] = [each.GetTempFactor() for each in infos]
+        return found | entries_of(columns, len(atoms))
 
     @cached_property
     def _bonds(self) -> list[Any]:
@@ -69,24 +70,3 @@ class Source(ObjectSource):
                 "rdkit.Chem.AllChem.EmbedMolecule(molecule)"
             )
         return self.value.GetConformer().GetPositions()
-
-
-def _residues(atoms: list[Any]) -> dict[str, Entry]:
-    """Return names of atoms, residues and chains, where the molecule comes from a PDB file."""
-    infos = [each.GetPDBResidueInfo() for each in atoms]
-    if not infos or not all(infos):
-        return {}
-    texts = {
-        "name": [each.GetName().strip() for each in infos],
-        "residue": [each.GetResidueName().strip() for each in infos],
-        "chain": [each.GetChainId().strip() for each in infos],
-    }
-    numbers = {
-        "residue_id": [each.GetResidueNumber() for each in infos],
-        "b_factor": [each.GetTempFactor() for each in infos],
-    }
-    columns = {
-        name: Entry(Column("text"), lambda values=values: encoded(values))  # type: ignore[misc]
-        for name, values in texts.items()
-    }
-    return columns | entries_of(numbers, len(atoms))

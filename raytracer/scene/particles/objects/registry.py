@@ -1,64 +1,75 @@
-"""Registry of kinds of objects: a kind is one line here and one module in this folder.
+"""Objects of other packages as particles.
 
 An object is recognised by the package and the name of its class, or of a class that it derives
-from, so that no package is imported.
+from, so that no package is imported. The module of a package here has its name in lower case.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any
 
-from raytracer.errors import SceneError, type_name
+from raytracer.arguments import mapping
+from raytracer.errors import SceneError, shown_value, suggestion, type_name
+from raytracer.files.access import reading
+from raytracer.scene.particles.frames import checked
+from raytracer.scene.particles.labels import MEANINGS
 from raytracer.scene.particles.objects.source import ObjectSource
-from raytracer.scene.particles.source import ParticleSource
+from raytracer.scene.particles.read import complete, spheres_of
+from raytracer.scene.particles.source import Particles, ParticleSource
+
+KINDS = {
+    "ase": ("Atoms",),
+    "MDAnalysis": ("Universe", "AtomGroup"),
+    "chemfiles": ("Frame",),
+    "rdkit": ("Mol",),
+    "ovito": ("DataCollection", "Pipeline"),
+    "gsd": ("Frame", "Snapshot"),
+    "pandas": ("DataFrame",),
+    "polars": ("DataFrame", "LazyFrame"),
+    "pyarrow": ("Table", "RecordBatch"),
+    "pyvista": ("DataSet", "MultiBlock"),
+}
+"""Classes of objects that are particles, by package."""
+
+TRAJECTORIES = {"gsd": ("HOOMDTrajectory",), "ase": ("TrajectoryReader",)}
+"""Classes whose items are such objects, by package."""
+
+ARRAYS = ("centers", "radii", "diameters", "colors", *"xyzrgb")
+"""Keys of `arrays`."""
 
 
-class ObjectKind(NamedTuple):
-    """A kind of objects.
-
-    Args:
-        package: that defines the class, and what people call it.
-        classes: names of its classes.
-        module: in this folder; its class `Source` is an `ObjectSource`.
-    """
-
-    package: str
-    classes: tuple[str, ...]
-    module: str
-
-
-KINDS = (
-    ObjectKind("ase", ("Atoms",), "ase"),
-    ObjectKind("MDAnalysis", ("Universe", "AtomGroup"), "mdanalysis"),
-    ObjectKind("chemfiles", ("Frame",), "chemfiles"),
-    ObjectKind("rdkit", ("Mol",), "rdkit"),
-    ObjectKind("ovito", ("DataCollection", "Pipeline"), "ovito"),
-    ObjectKind("gsd", ("Frame", "Snapshot"), "gsd"),
-    ObjectKind("pandas", ("DataFrame",), "pandas"),
-    ObjectKind("polars", ("DataFrame", "LazyFrame"), "polars"),
-    ObjectKind("pyarrow", ("Table", "RecordBatch"), "pyarrow"),
-    ObjectKind("pyvista", ("DataSet", "MultiBlock"), "pyvista"),
-)
-"""The packages whose objects are particles."""
-
-
-SEQUENCES = (
-    ObjectKind("gsd", ("HOOMDTrajectory",), ""),
-    ObjectKind("ase", ("TrajectoryReader",), ""),
-)
-"""Trajectories of packages, whose items are objects of `KINDS`."""
+def read_object(
+    value: Any,
+    arrays: Mapping[str, str] | None = None,
+    labels: str | None = None,
+    frame: int | None = None,
+) -> Particles:
+    """Return the particles of an object; arguments and errors are those of `Scene.from_object`."""
+    names = {} if arrays is None else mapping(arrays, "arrays")
+    for key, name in names.items():
+        if key not in ARRAYS:
+            hint = suggestion(str(key), ARRAYS)
+            raise SceneError(f"arrays: there is no {shown_value(key)}; {hint}")
+        if not isinstance(name, str):
+            raise SceneError(f"arrays.{key}: {shown_value(name)} is not the name of a column")
+    if labels is not None and labels not in MEANINGS:
+        raise SceneError(f"labels: {shown_value(labels)} is neither 'elements' nor 'types'")
+    source = object_source(value, frame)
+    with reading(source.name, "particles"):
+        result = spheres_of(source, names)
+    complete(result, None, labels)
+    result.origin = source
+    return result
 
 
 def is_sequence(value: Any) -> bool:
     """Whether an object is a trajectory, or a list or tuple of objects, with a frame each."""
-    if _kind_of(type(value), SEQUENCES) is not None:
+    if _package_of(value, TRAJECTORIES):
         return True
-    if not isinstance(value, (list, tuple)):
-        return False
     try:
-        return len(value) > 0 and _kind_of(type(value[0])) is not None
+        return isinstance(value, (list, tuple)) and len(value) > 0 and bool(_package_of(value[0]))
     except Exception:  # whatever a foreign object raises
         return False
 
@@ -75,15 +86,12 @@ def object_source(value: Any, frame: int | None = None) -> ParticleSource:
         SceneError: it is none of them.
         DataFileError: there is no such frame.
     """
-    from raytracer.scene.particles.frames import checked
-
     if is_sequence(value):
         name = f"{type_name(value)} of {len(value):,} frames"
         source = _single(value[checked(frame or 0, len(value), name)])
         if frame is None and len(value) > 1:
-            source.notes.append(("", (
-                f"{name}: the first is shown: for another one say frame=NUMBER"
-            )))  # fmt: skip
+            text = f"{name}: the first is shown: for another one say frame=NUMBER"
+            source.notes.append(("", text))
         return source
     source = _single(value)
     if frame is not None:
@@ -93,33 +101,26 @@ def object_source(value: Any, frame: int | None = None) -> ParticleSource:
 
 def _single(value: Any) -> ObjectSource:
     """Return the source of one object."""
-    kind = _kind_of(type(value))
-    if kind is not None:
-        return _source(kind.module, value, f"{kind.package}.{type(value).__name__}")
-    if isinstance(value, Mapping) or _is_array(value):
-        return _source("arrays", value, "dictionary" if isinstance(value, Mapping) else "array")
-    packages = ", ".join(f"{each.package} ({', '.join(each.classes)})" for each in KINDS)
-    raise SceneError(
-        f"scene: a {type_name(value)} is no scene: give a raytracer.Scene, a path, an array "
-        f"(N, 3), or an object of {packages}"
-    )
+    if package := _package_of(value):
+        module, name = package.lower(), f"{package}.{type(value).__name__}"
+    elif isinstance(value, Mapping):
+        module, name = "arrays", "dictionary"
+    elif isinstance(value, (list, tuple)) or hasattr(type(value), "__array__"):
+        module, name = "arrays", "array"
+    else:
+        packages = ", ".join(f"{name} ({', '.join(classes)})" for name, classes in KINDS.items())
+        raise SceneError(
+            f"scene: a {type_name(value)} is no scene: give a raytracer.Scene, a path, an array "
+            f"(N, 3), or an object of {packages}"
+        )
+    source: ObjectSource = import_module(f"{__package__}.{module}").Source(value, name)
+    return source
 
 
-def _source(module: str, value: Any, name: str) -> ObjectSource:
-    source: type[ObjectSource] = import_module(f"{__package__}.{module}").Source
-    return source(value, name)
-
-
-def _kind_of(value: type, kinds: tuple[ObjectKind, ...] = KINDS) -> ObjectKind | None:
-    """Return the kind of a class, or None."""
-    for base in value.__mro__:
+def _package_of(value: Any, known: Mapping[str, tuple[str, ...]] = KINDS) -> str:
+    """Return the package of an object, or ""."""
+    for base in type(value).__mro__:
         package = str(base.__module__).partition(".")[0]
-        for kind in kinds:
-            if package == kind.package and base.__name__ in kind.classes:
-                return kind
-    return None
-
-
-def _is_array(value: Any) -> bool:
-    """Whether an object is an array, or gives one, by its type."""
-    return isinstance(value, (list, tuple)) or hasattr(type(value), "__array__")
+        if base.__name__ in known.get(package, ()):
+            return package
+    return ""

@@ -8,17 +8,18 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from functools import cached_property, partial
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError, shown
 from raytracer.files.access import OpenFile
 from raytracer.memory import require_room
 from raytracer.scene.particles.columns import ColumnSource
+from raytracer.scene.particles.loaded import texts
 from raytracer.scene.particles.source import Column, Particles, kind_of, more_frames, no_atoms
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 class Entry(NamedTuple):
@@ -34,7 +35,7 @@ class ObjectSource(ColumnSource):
 
     Args:
         value: the object.
-        name: what messages call it.
+        name: in messages.
         variant: of a file, the ending by which its format is known.
     """
 
@@ -50,10 +51,14 @@ class ObjectSource(ColumnSource):
     def entries(self) -> Mapping[str, Entry]:
         """Return the columns by name."""
 
+    @property
+    def count(self) -> int | None:
+        return len(self.value)
+
     def forget(self) -> None:
         """Forget what was kept of the frame."""
-        for name in [each for each in vars(self) if hasattr(type(self), each)]:
-            if isinstance(getattr(type(self), name), cached_property):
+        for name in list(vars(self)):
+            if isinstance(getattr(type(self), name, None), cached_property):
                 delattr(self, name)
 
     @cached_property
@@ -69,8 +74,6 @@ class ObjectSource(ColumnSource):
 
     def _values(self, name: str) -> NDArray[Any]:
         """Return a column as an array: numbers in native order, texts as bytes."""
-        import numpy as np
-
         column, read = self._entries[name]
         given = read()
         if column.kind == "text":
@@ -131,36 +134,20 @@ class LibraryFile(ObjectSource):
         require_room(self.name, self.memory * self.file.size // max(frames, 1))
 
 
-def held(array: Any) -> Entry | None:
-    """Return the entry of an array that the object holds; None if it is none of numbers or texts.
-
-    Args:
-        array: (N, ...).
-    """
-    kind = kind_of(array.dtype)
-    if not kind or array.ndim < 1:
-        return None
-    return Entry(Column(kind, tuple(array.shape[1:])), lambda: array)
-
-
 def entries_of(arrays: Mapping[str, Any], count: int) -> dict[str, Entry]:
-    """Return the entries of those arrays that have a value for each of `count` particles."""
-    import numpy as np
+    """Return the entries of numbers and texts that have a value for each of `count` particles."""
+    return {
+        str(name): Entry(Column(kind_of(array.dtype), array.shape[1:]), partial(np.asarray, array))
+        for name, array in ((name, np.asarray(value)) for name, value in arrays.items())
+        if kind_of(array.dtype) and array.shape[:1] == (count,)
+    }
 
-    found: dict[str, Entry] = {}
-    for name, value in arrays.items():
-        entry = held(np.asarray(value))
-        if entry is not None and np.shape(value)[:1] == (count,):
-            found[str(name)] = entry
-    return found
+
+def texts_of(values: Any) -> Entry:
+    """Return the entry of texts or objects, (N,)."""
+    return Entry(Column("text"), lambda: values)
 
 
 def encoded(values: Any) -> NDArray[Any]:
-    """Return texts as an array of bytes, (N,); what is missing is empty.
-
-    Args:
-        values: texts or objects, (N,).
-    """
-    from raytracer.scene.particles.loaded import texts
-
+    """Return texts or objects, (N,), as an array of bytes; what is missing is empty."""
     return texts(["" if value is None or value != value else str(value) for value in values])
