@@ -7,7 +7,7 @@ scene are made of them, with defaults, names and data files resolved.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -30,12 +30,12 @@ from raytracer.scene.colors import parse_color
 from raytracer.scene.elements import Element, symbol_of, table
 from raytracer.scene.inferred import making_set
 from raytracer.scene.lights import LIGHTS, Light
-from raytracer.scene.materials import DEFAULT, MATERIALS, AnyMaterial
+from raytracer.scene.materials import DEFAULT, MATERIALS
 from raytracer.scene.particles.compressed import is_compressed, stem
 from raytracer.scene.particles.read import Wanted, read
 from raytracer.scene.particles.registry import by_content, is_database, start_of
 from raytracer.scene.presets import PRESETS
-from raytracer.scene.scene import PARTS, CapsuleSet, Scene, SolidSet, SphereSet, class_of
+from raytracer.scene.scene import PARTS, Scene, SolidSet, SphereSet, class_of
 from raytracer.scene.source import SCENE_SUFFIXES, Source, ending_of
 from raytracer.scene.transform import Transform
 from raytracer.scene.views import up_of_data
@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from raytracer.scene.annotations import Annotations
-    from raytracer.scene.coloring.scale import ColorScale
     from raytracer.scene.coloring.style import SetStyle
     from raytracer.scene.glyphs.settings import Shape
     from raytracer.scene.particles.source import Notes, Particles
@@ -255,11 +254,7 @@ def _toml(text: str, source: str) -> dict[str, Any]:
 
 
 def check(values: Values, file: str) -> None:
-    """Check names and kinds of all values of a scene file.
-
-    Args:
-        values: as parsed from TOML or JSON.
-        file: what messages call it.
+    """Check names and kinds of all values of a scene file, parsed from TOML or JSON.
 
     Raises:
         SceneError: with one sentence for each mistake.
@@ -272,8 +267,17 @@ def check(values: Values, file: str) -> None:
         raise SceneError(*(f"{file}: {sentence}" for sentence in mistakes.sentences))
 
 
-COMPOSED = ("annotations", "arrows", "trails", "contacts", "shape")
-"""Parts of a scene that are not made of one table alone."""
+FILES = {"environment": "image", "contacts": "file"}
+"""Keys of parts of a scene that name a file."""
+
+
+def _without_null(value: Any) -> Any:
+    """Return tables without the keys that are null in JSON."""
+    if isinstance(value, dict):
+        return {key: _without_null(each) for key, each in value.items() if each is not None}
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        return [_without_null(each) for each in value]
+    return value
 
 
 class _Composer:
@@ -283,29 +287,30 @@ class _Composer:
     """
 
     def __init__(
-        self, content: Values, path: Path, frame: int | None = None, columns: Sequence[str] = ()
+        self, content: Values, path: Path, frame: int | None, columns: Sequence[str]
     ) -> None:
-        self.content = content
+        self.content: Values = _without_null(content)
+        self.sets: list[Values] = self.content.get("spheres", [])
         self.path = path
         self.frame = frame
         self.moves = False  # whether a file holds several frames
         self.wanted = list(columns)
-        self.read: dict[tuple[Any, ...], Particles] = {}
+        self.read: dict[str, Particles] = {}
         self.problems: list[str] = []
         self.labels: set[str] = set()  # of all coordinate files
 
     def scene(self) -> Scene:
-        """Make the scene.
-
-        Raises:
-            UserError: with one line for each problem.
-        """
+        """Make the scene. Raises UserError with one line for each problem."""
         content = self.content
-        parts = {name: self.part(name) for name in PARTS if name not in COMPOSED}
-        parts |= {"lights": self.lights(), "materials": self.materials()}
-        parts |= {"annotations": self.annotations(), **self.glyphs()}
+        parts = {name: self.part(name) for name in PARTS if name != "annotations"}
+        parts |= {"lights": self.lights(), "annotations": self.annotations()}
+        parts["materials"] = {
+            name: self.make_typed(f"materials.{name}", MATERIALS, values, DEFAULT)
+            for name, values in content.get("materials", {}).items()
+        }
+        self.want_columns_of([parts[name] for name in ("arrows", "trails", "contacts", "shape")])
         elements = self.elements()
-        self.note_foreign()
+        self.warn_of_other_folders()
         sets: dict[str, Any] = {
             kind: [
                 made
@@ -323,87 +328,18 @@ class _Composer:
             )
         if self.problems:
             raise SceneError(*(f"{self.path}: {p}" for p in self.problems))
-        if not any(each.count for solids in sets.values() for each in solids):
-            self.require_spheres(spheres)
+        if not any(each.count for made in (spheres, *sets.values()) for each in made):
+            self.require_empty()
         texts: Values = {name: content.get(name, "") for name in ("title", "caption")}
         if any(self.styles):
-            spheres, scales, bonds = self.styled(spheres)
+            from raytracer.scene.coloring.apply import bonded_sets, styled_sets
+
+            with naming(str(self.path)):
+                spheres, scales = styled_sets(spheres, self.styles)
+                spheres, bonds = bonded_sets(spheres, self.styles)
             texts["color_scales"] = [*scales, *(scale for each in bonds for scale in each.scales)]
-            if bonds:
-                sets["capsules"] += bonds
+            sets["capsules"] += bonds
         return Scene(spheres=spheres, **sets, source=str(self.path), **texts, **parts)
-
-    def part(self, name: str) -> Any:
-        """Make a part of the scene that is one object; None where nothing is said of it."""
-        values = self.content.get(name, {} if name in ("background", "render", "tone") else None)
-        if name == "environment" and values is not None and values.get("image") is not None:
-            values = {**values, "image": str(self.path.parent / values["image"])}
-        return self.make("", class_of(PARTS[name]), values)
-
-    @cached_property
-    def styles(self) -> list[SetStyle | None]:
-        """What the sets say about their particles, None of those that say nothing."""
-        sets = self.content.get("spheres", ())
-        return [style_of(values, f"spheres[{i}]") for i, values in enumerate(sets)]
-
-    def styled(
-        self, spheres: list[SphereSet]
-    ) -> tuple[list[SphereSet], list[ColorScale], list[CapsuleSet]]:
-        """Return the sets with colours, sizes and selections by their columns, and bonds."""
-        from raytracer.scene.coloring.apply import bonded_sets, styled_sets
-
-        with naming(str(self.path)):
-            spheres, scales = styled_sets(spheres, self.styles)
-            spheres, bonds = bonded_sets(spheres, self.styles)
-        return spheres, scales, bonds
-
-    def particles(self, index: int, values: Values, elements: dict[str, Element]) -> Particles:
-        """Return the particles of the file of a set; one that several sets show is read once."""
-        sets = self.content["spheres"]
-        keys = ("file", "arrays", "labels", "topology", "frame", "format")
-        key = tuple(str(values.get(name)) for name in keys)
-        if key in self.read:
-            return self.read[key]
-        same = [i for i, each in enumerate(sets) if tuple(str(each.get(k)) for k in keys) == key]
-        wanted = [n for i in same if (style := self.styles[i]) for n in style.columns]
-        names = values.get("arrays") or {}
-        arrays = {part: name for part, name in names.items() if name is not None}
-        source, name = data_of(values, self.path.parent), values["file"]
-        data = read(
-            source.file(self.frame_of(source, name), name), arrays, elements, values.get("labels"),
-            wanted_of([*self.wanted, *wanted]),
-        )  # fmt: skip
-        if len(same) > 1:
-            self.read[key] = data
-        return data
-
-    def require_spheres(self, spheres: list[SphereSet]) -> None:
-        """Refuse a scene without spheres, unless it says itself that it has none."""
-        if any(s.count for s in spheres):
-            return
-        said = self.content.get("spheres")
-        if said is None:
-            raise SceneError(
-                f"{self.path}: has no spheres; add a set, [[spheres]], or for the background "
-                "alone say spheres = []"
-            )
-        files = [values["file"] for values in said if values.get("file") is not None]
-        if files:
-            raise SceneError(
-                f"{self.path}: has no spheres: {shown(files[0])} holds no particles, so there is "
-                "nothing to show"
-            )
-
-    def note_foreign(self) -> None:
-        """Say which data files lie outside of the scene's folder, before they are read."""
-        folder = self.path.parent
-        sets = [each for kind in SETS for each in self.content.get(kind, ())]
-        names = (values.get(key) for values in sets for key in ("file", "topology"))
-        outside = [name for name in dict.fromkeys(names) if name and is_outside(folder, name)]
-        if outside:
-            listed = ", ".join(shown(name, MAX_PATH) for name in outside[:MAX_HINTS])
-            more = f" and {len(outside) - MAX_HINTS:,} more" if len(outside) > MAX_HINTS else ""
-            warn(f"{self.path}: reads outside of its folder: {listed}{more}")
 
     def make(self, place: str, kind: Callable[..., Any], values: Values | None) -> Any:
         """Make one object of its fields, None of none; `place` replaces its own name."""
@@ -416,64 +352,107 @@ class _Composer:
             self.problems.append(f"{place}.{text.partition('.')[2]}" if place else text)
             return None
 
+    def make_typed(
+        self, place: str, kinds: Mapping[str, Any], values: Values, default: str = ""
+    ) -> Any:
+        """Make one object of its fields, whose class is that of its type."""
+        fields = {name: value for name, value in values.items() if name != "type"}
+        return self.make(place, kinds[values.get("type", default)], fields)
+
+    def part(self, name: str) -> Any:
+        """Make a part of the scene that is one object; None where the file has none."""
+        values = self.content.get(name, {} if name in ("background", "render", "tone") else None)
+        key = FILES.get(name)
+        if values and key in values:
+            values = {**values, key: str(self.path.parent / values[key])}
+        return self.make("", class_of(PARTS[name]), values)
+
+    def lights(self) -> list[Light] | None:
+        """Make the lights."""
+        if "lights" not in self.content:
+            return None
+        lights = enumerate(self.content["lights"])
+        return [self.make_typed(f"lights[{i}]", LIGHTS, values) for i, values in lights]
+
     def annotations(self) -> Annotations | None:
         """Make what is drawn over the picture; None if there is nothing."""
         from raytracer.scene.tables import ANNOTATIONS
 
-        said = {name: self.content.get(name) for name in ANNOTATIONS}
-        if all(values is None for values in said.values()):
+        if not any(name in self.content for name in ANNOTATIONS):
             return None
         from raytracer.scene.annotations import KINDS, Annotations, TextLabel
 
-        parts = {name: self.make(name, kind, said[name]) for name, kind in KINDS.items()}
-        lines = said["texts"] or ()
-        texts = [self.make(f"texts[{i}]", TextLabel, line) for i, line in enumerate(lines)]
+        parts = {n: self.make(n, kind, self.content.get(n)) for n, kind in KINDS.items()}
+        lines = enumerate(self.content.get("texts", ()))
+        texts = [self.make(f"texts[{i}]", TextLabel, line) for i, line in lines]
         return None if self.problems else Annotations(texts=texts, **parts)
 
-    def glyphs(self) -> dict[str, Any]:
-        """Make what is said of arrows, trails and contacts, and note their columns."""
-        said = {
-            name: self.content[name]
-            for name in ("arrows", "trails", "contacts", "shape")
-            if self.content.get(name) is not None
-        }
-        if not said:
-            return {}
-        from raytracer.scene.glyphs.settings import GLYPHS, columns_of
+    def want_columns_of(self, glyphs: Sequence[Any]) -> None:
+        """Note the columns that arrows, trails, contacts and shapes need."""
+        if made := [each for each in glyphs if each is not None]:
+            from raytracer.scene.glyphs.settings import columns_of
 
-        made = {name: self.make("", GLYPHS[name], values) for name, values in said.items()}
-        contacts = made.get("contacts")
-        if contacts is not None and contacts.file is not None:
-            made["contacts"] = replace(contacts, file=str(self.path.parent / contacts.file))
-        self.wanted += columns_of(made.values())
-        return made
+            self.wanted += columns_of(made)
 
-    def lights(self) -> list[Light] | None:
-        """Make the lights."""
-        if self.content.get("lights") is None:
-            return None
-        made: list[Light] = []
-        for index, light in enumerate(self.content["lights"]):
-            fields = {name: value for name, value in light.items() if name != "type"}
-            made.append(self.make(f"lights[{index}]", LIGHTS[light["type"]], fields))
-        return made
+    @cached_property
+    def styles(self) -> list[SetStyle | None]:
+        """The styles of the sets by columns of their particles, None of those without."""
+        return [style_of(values, f"spheres[{i}]") for i, values in enumerate(self.sets)]
 
-    def materials(self) -> dict[str, AnyMaterial]:
-        """Make the materials."""
-        made = {}
-        for name, values in self.content.get("materials", {}).items():
-            kind = MATERIALS[values.get("type", DEFAULT)]
-            fields = {key: value for key, value in values.items() if key != "type"}
-            made[name] = self.make(f"materials.{name}", kind, fields)
-        return made
+    def particles(self, values: Values, elements: dict[str, Element]) -> Particles:
+        """Return the particles of the file of a set; one that several sets show is read once."""
+
+        def key_of(values: Values) -> str:
+            keys = ("file", "arrays", "labels", "topology", "frame", "format")
+            return repr([values.get(name) for name in keys])
+
+        key = key_of(values)
+        if key in self.read:
+            return self.read[key]
+        styles = [
+            style for each, style in zip(self.sets, self.styles, strict=True) if key_of(each) == key
+        ]
+        wanted = [name for style in styles if style is not None for name in style.columns]
+        source, name = data_of(values, self.path.parent), values["file"]
+        data = read(
+            source.file(self.frame_of(source, name), name), values.get("arrays"), elements,
+            values.get("labels"), wanted_of([*self.wanted, *wanted]),
+        )  # fmt: skip
+        if len(styles) > 1:
+            self.read[key] = data
+        return data
+
+    def require_empty(self) -> None:
+        """Refuse a scene without spheres, unless it states itself that it has none."""
+        if "spheres" not in self.content:
+            raise SceneError(
+                f"{self.path}: has no spheres; add a set, [[spheres]], or for the background "
+                "alone say spheres = []"
+            )
+        files = [values["file"] for values in self.sets if "file" in values]
+        if files:
+            raise SceneError(
+                f"{self.path}: has no spheres: {shown(files[0])} holds no particles, so there is "
+                "nothing to show"
+            )
+
+    def warn_of_other_folders(self) -> None:
+        """Warn of data files outside of the scene's folder, before they are read."""
+        folder = self.path.parent
+        sets = [each for kind in SETS for each in self.content.get(kind, ())]
+        names = (values.get(key) for values in sets for key in ("file", "topology"))
+        outside = [name for name in dict.fromkeys(names) if name and is_outside(folder, name)]
+        if outside:
+            listed = ", ".join(shown(name, MAX_PATH) for name in outside[:MAX_HINTS])
+            more = f" and {len(outside) - MAX_HINTS:,} more" if len(outside) > MAX_HINTS else ""
+            warn(f"{self.path}: reads outside of its folder: {listed}{more}")
 
     def elements(self) -> dict[str, Element]:
         """Make radii and colours of elements and of labels of the user's own."""
         made = {}
         for name, element in self.content.get("elements", {}).items():
-            color = element.get("color")
-            said = Element(element.get("radius"), None if color is None else parse_color(color))
-            symbol = element.get("element")
+            color, symbol = element.get("color"), element.get("element")
+            own = Element(element.get("radius"), None if color is None else parse_color(color))
             if symbol is not None:
                 known = table().get(symbol)
                 if known is None:
@@ -482,14 +461,14 @@ class _Composer:
                         f"an element; {suggestion(symbol, table())}"
                     )
                     continue
-                said = Element(said.radius or known.radius, said.color or known.color, symbol)
-            made[name] = said
+                own = Element(own.radius or known.radius, own.color or known.color, symbol)
+            made[name] = own
         return made
 
     def check_elements(self, elements: dict[str, Element]) -> None:
         """Refuse names that are neither an element nor a label of a file: they are misspelt."""
-        for name, said in elements.items():
-            if said.radius is None and name not in self.labels and symbol_of(name) is None:
+        for name, own in elements.items():
+            if own.radius is None and name not in self.labels and symbol_of(name) is None:
                 self.problems.append(
                     f"elements.{shown(name)}: is not an element ({suggestion(name, table())}), "
                     "and no file has such a label"
@@ -507,7 +486,7 @@ class _Composer:
         try:
             with making_set(place):
                 if kind == "spheres":
-                    return self.spheres(index, values, elements)
+                    return self.spheres(place, values, elements)
                 return self.solids(kind, place, values)
         except UserError as error:
             text = str(error)
@@ -526,16 +505,14 @@ class _Composer:
 
     def solids(self, kind: str, place: str, values: Values) -> SolidSet | None:
         """Make one set of solids."""
-        file = None if values.get("file") is None else self.path.parent / values["file"]
+        file = self.path.parent / values["file"] if "file" in values else None
         if file is not None:
             from raytracer.scene.solid_files import arrays_of
 
-            stated = {many for one, many in PAIRS.items() if values.get(one) is not None}
-            values = {name: value for name, value in values.items() if value is not None}
             arrays = arrays_of(file, kind)
-            values = {k: arrays[k] for k in arrays if k not in stated} | values
-        given = {name for name, value in values.items() if value is not None}
-        lacking = [name for name in SETS[kind] if not given & {name, PAIRS.get(name)}]
+            stated = {many for one, many in PAIRS.items() if one in values}
+            values = {key: arrays[key] for key in arrays if key not in stated} | values
+        lacking = [name for name in SETS[kind][1] if not {name, PAIRS.get(name)} & {*values}]
         self.problems += [f"{place}.{name}: is missing" for name in lacking]
         if lacking:
             return None
@@ -543,22 +520,22 @@ class _Composer:
         solids.file = file
         return solids
 
-    def spheres(self, index: int, values: Values, elements: dict[str, Element]) -> SphereSet:
+    def spheres(self, place: str, values: Values, elements: dict[str, Element]) -> SphereSet:
         """Make one sphere set."""
-        place, plain = f"spheres[{index}]", plain_values(values)
-        if values.get("centers") is not None:
+        plain = plain_values(values)
+        if "centers" in values:
             spheres: SphereSet = _inline("spheres", place, plain)
             return spheres
-        options = {name: plain[name] for name in OPTIONS if plain.get(name) is not None}
+        options = {name: plain[name] for name in OPTIONS if name in plain}
         if "transform" in options:
             options["transform"] = Transform(**options["transform"])
         radius, color = plain.get("radius"), plain.get("color")
-        if values.get("generate") is not None:
+        if "generate" in values:
             return _generated(place, values["generate"], radius, color, options)
-        data = self.particles(index, values, elements)
+        data = self.particles(values, elements)
         if data.labels is not None:
             self.labels.update(data.labels.names)
-        elif values.get("labels") is not None:
+        elif "labels" in values:
             raise SceneError(f"{place}.labels: {values['file']} has no labels; leave it out")
         if data.notes:
             data = replace(data, notes=_left(data.notes, values))
@@ -581,18 +558,18 @@ class _Composer:
         """Whether a set without a frame of its own has a file that holds several."""
         return any(
             data_of(values, self.path.parent).count_frames(values["file"]) > 1
-            for values in self.content.get("spheres", ())
-            if values.get("file") is not None and values.get("frame") is None
+            for values in self.sets
+            if "file" in values and "frame" not in values
         )
 
 
 def data_of(values: Values, folder: Path) -> Source:
     """Return the data file of a set, and how it is read; folder: of the scene file."""
-    atoms, said = values.get("topology"), values.get("format")
+    atoms, form = values.get("topology"), values.get("format")
     return Source(
         folder / values["file"],
         values.get("frame"),
-        "" if said is None else ending_of(said),
+        "" if form is None else ending_of(form),
         None if atoms is None else folder / atoms,
     )
 
@@ -604,24 +581,21 @@ STYLE_KEYS = (
 """Keys of a set that are settings of `StyleSettings`."""
 
 
-def style_of(values: Values, place: str) -> SetStyle | None:
-    """Return what a set says about its particles by their columns, None if nothing.
+FOLLOWING = {"color": dict, "radius": str, "opacity": str}
+"""Keys of a set, and the type of those of their values that follow columns."""
 
-    Args:
-        values: of the set, checked.
-        place: of the set: "spheres[0]".
-    """
-    color, radius, opacity = (values.get(name) for name in ("color", "radius", "opacity"))
-    own = {name: values.get(name) for name in STYLE_KEYS}
-    is_plain = type(color) is not dict and type(radius) is not str and type(opacity) is not str
-    if is_plain and all(each is None or each is False for each in own.values()):
+
+def style_of(values: Values, place: str) -> SetStyle | None:
+    """Return the style of a set by columns of its particles; place: "spheres[0]"."""
+    follow = {name: v for name, v in values.items() if type(v) is FOLLOWING.get(name)}
+    own = {name: values[name] for name in STYLE_KEYS if values.get(name, False) is not False}
+    if not follow and not own:
         return None
     from raytracer.scene.coloring.style import KEYS, SetStyle, StyleSettings
 
-    said = {KEYS[key]: value for key, value in color.items()} if type(color) is dict else {}
-    settings = StyleSettings(**said, **own)
-    size, clear = (each if type(each) is str else None for each in (radius, opacity))
-    return SetStyle(settings, size, place, clear)
+    colors = {KEYS[key]: value for key, value in follow.get("color", {}).items()}
+    settings = StyleSettings(**colors, **own)
+    return SetStyle(settings, follow.get("radius"), place, follow.get("opacity"))
 
 
 def wanted_of(names: Sequence[str]) -> Wanted | None:
@@ -634,25 +608,15 @@ def wanted_of(names: Sequence[str]) -> Wanted | None:
 
 
 def plain_values(values: Values) -> Values:
-    """Return the values of a set without a radius and a colour that follow columns."""
-    left = dict(values)
-    if type(left.get("color")) is dict:
-        del left["color"]
-    for name in ("radius", "opacity"):
-        if type(left.get(name)) is str:
-            del left[name]
-    return left
+    """Return the values of a set without those that follow columns."""
+    return {name: value for name, value in values.items() if type(value) is not FOLLOWING.get(name)}
 
 
 def _left(notes: Notes, values: Values) -> Notes:
     """Return the warnings about a file that matter where a set follows columns."""
-    said = {"radius": values.get("radius") is not None, "color": values.get("color") is not None}
-    said["color"] |= values.get("palette") is not None
-    return [
-        (parts, note)
-        for parts, note in notes
-        if not parts or not all(said.get(part) for part in parts.split("+"))
-    ]
+    stated = {name for name in ("radius", "color") if name in values}
+    stated |= {"color"} if "palette" in values else set()
+    return [(part, note) for part, note in notes if not part or not stated >= {*part.split("+")}]
 
 
 def is_outside(folder: Path, name: str | Path) -> bool:
@@ -673,13 +637,13 @@ OF_FILES = {
 """Keys of a set that go with a data file alone, and what they say."""
 
 
-SETS: dict[str, tuple[str, ...]] = {
-    "spheres": (),
-    "capsules": ("starts", "ends", "radius"),
-    "cones": ("starts", "ends", "radius"),
-    "ellipsoids": ("centers", "semi_axes"),
+SETS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "spheres": ("scene.scene.SphereSet", ()),
+    "capsules": ("scene.scene.CapsuleSet", ("starts", "ends", "radius")),
+    "cones": ("scene.solids.ConeSet", ("starts", "ends", "radius")),
+    "ellipsoids": ("scene.solids.EllipsoidSet", ("centers", "semi_axes")),
 }
-"""Sets of a scene file, and the keys that each set of solids has."""
+"""Sets of a scene file: their class, and the keys that each set of solids has."""
 
 PAIRS = {
     "radius": "radii",
@@ -699,17 +663,17 @@ def contradiction(kind: str, values: Values) -> str | None:
     """Return what makes no sense about a set, starting with the field, or None."""
     sources = ["centers"]
     if kind == "spheres":
-        sources = [n for n in ("centers", "file", "generate") if values.get(n) is not None]
+        sources = [n for n in ("centers", "file", "generate") if n in values]
         if len(sources) != 1:
             got = " and ".join(sources) or "none of them"
             return f": needs one of centers, file and generate, got {got}"
         for key, meaning in OF_FILES.items():
-            if values.get(key) is not None and sources != ["file"]:
+            if key in values and sources != ["file"]:
                 return f".{key}: {meaning}, but the set has no file"
     for one, many in PAIRS.items():
-        if values.get(many) is not None and sources != ["centers"]:
+        if many in values and sources != ["centers"]:
             return f".{many}: goes with inline centers only; a {sources[0]} brings its own"
-        if values.get(one) is not None and values.get(many) is not None:
+        if one in values and many in values:
             return f".{many}: leave out either {one} or {many}"
     return None
 
@@ -719,32 +683,22 @@ def _inline(kind: str, place: str, values: Values) -> Any:
     for name, rows in values.items():
         if _has_truth_value(rows):
             raise SceneError(f"{place}.{name}: holds true or false where numbers belong")
-    given = {name: value for name, value in values.items() if value is not None}
+    given = {name: value for name, value in values.items() if name != "file"}
     names = {one: many if many in given else one for one, many in PAIRS.items()}
     given |= {one: given.pop(many) for one, many in PAIRS.items() if many in given}
     if kind == "spheres":
         given = {k: v for k, v in given.items() if k in ("centers", "radius", "color", *OPTIONS)}
-    given.pop("file", None)
     if "transform" in given:
         given["transform"] = Transform(**given["transform"])
     try:
         with collected() as notes:
-            made = class_of(CLASSES[kind])(**given, names=names)
+            made = class_of(SETS[kind][0])(**given, names=names)
     except UserError as error:
         raise SceneError(f"{place}.{error}") from None
     for note in notes:
         field = re.match(r"\w+(\[\d+\])?: ", note)
         warn(f"{place}.{note}" if field else f"{place}: {note}")
     return made
-
-
-CLASSES = {
-    "spheres": "scene.scene.SphereSet",
-    "capsules": "scene.scene.CapsuleSet",
-    "cones": "scene.solids.ConeSet",
-    "ellipsoids": "scene.solids.EllipsoidSet",
-}
-"""Classes of sets: few scenes have solids."""
 
 
 def _has_truth_value(rows: Any) -> bool:

@@ -30,7 +30,7 @@ MAGIC = {
 }
 """Module that unpacks, and ending, by the first bytes of a file."""
 
-MOST_KEPT = 4
+MAX_KEPT = 4
 """Most unpacked files that are kept: a set has its trajectory and its topology."""
 
 SUFFIXES = tuple(suffix for _, suffix in MAGIC.values())
@@ -57,22 +57,19 @@ def keeping_unpacked() -> Iterator[None]:
 def unpacked(file: OpenFile) -> Iterator[OpenFile]:
     """Give the content of a compressed file as a file; any other file as it is.
 
-    Args:
-        file: the file, open.
-
     Raises:
         DataFileError: it is damaged, larger than memory, or its library is not installed.
     """
     file.file.seek(0)
     start = file.file.read(8)
     file.file.seek(0)
-    found = next((kind for magic, kind in MAGIC.items() if start.startswith(magic)), None)
-    if found is None:
+    packed = next((kind for magic, kind in MAGIC.items() if start.startswith(magic)), None)
+    if packed is None:
         yield file
         return
     from tempfile import TemporaryFile
 
-    module, suffix = found
+    module, suffix = packed
     kept, key = _kept.get(), (str(file.path.absolute()), file.size, file.modified)
     if kept is not None and key in kept:
         yield kept[key]
@@ -89,7 +86,7 @@ def unpacked(file: OpenFile) -> Iterator[OpenFile]:
         content = OpenFile(copy, path, file.source)
         if kept is not None:
             kept[key] = content
-            if len(kept) > MOST_KEPT:
+            if len(kept) > MAX_KEPT:
                 kept.pop(next(iter(kept))).file.close()
         yield content
     file.file.seek(0)

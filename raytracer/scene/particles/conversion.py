@@ -29,11 +29,7 @@ def unread(suffix: str) -> str:
 
 
 def way_out(path: Path) -> str:
-    """Return what to do with a file that is not read, for the end of a sentence, or "".
-
-    Args:
-        path: of the file; its ending says what it is.
-    """
+    """Return what to do with a file that is not read, for the end of a sentence, or ""."""
     suffix, name = path.suffix.lower(), str(path)
     if not re.fullmatch(r"[\w./+-]{1,200}", name):  # what a shell could take for something else
         name = f"NAME{shown(suffix)}"

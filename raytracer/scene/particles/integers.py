@@ -14,12 +14,7 @@ EXACT = 1 << 53
 
 
 def whole(values: NDArray[np.float64], source: str, name: str) -> NDArray[np.int64]:
-    """Return the integers of a column as int64.
-
-    Args:
-        values: (N, ...), whole numbers or not; the latter are cut.
-        source: the file, for messages.
-        name: of the column.
+    """Return the numbers of a column, cut to integers, as int64.
 
     Raises:
         DataFileError: one is NaN, infinite, or beyond 2**53.
@@ -29,13 +24,7 @@ def whole(values: NDArray[np.float64], source: str, name: str) -> NDArray[np.int
 
 
 def narrowed(values: NDArray[Any], dtype: np.dtype[Any], source: str, name: str) -> NDArray[Any]:
-    """Return numbers in the type that a file declares.
-
-    Args:
-        values: (N, ...), float64 or int64.
-        dtype: of floating-point numbers or integers.
-        source: the file, for messages.
-        name: of the array or property.
+    """Return float64 or int64 numbers in the type that a file declares.
 
     Raises:
         DataFileError: the type is one of integers, and a number is none or beyond its range.

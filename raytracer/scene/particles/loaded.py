@@ -47,12 +47,7 @@ class LoadedSource(ColumnSource):
 
 
 def library(module: str, source: str, extra: str) -> Any:
-    """Import a library that reads a format, in a process of `isolated`.
-
-    Args:
-        module: its name.
-        source: the file, for the message.
-        extra: of this package, that installs it.
+    """Import a library that reads a format, in a process of `isolated`; extra: that installs it.
 
     Raises:
         DataFileError: it is not installed.

@@ -7,24 +7,29 @@ are in the order of the numbers in their names: `snap_9` goes before `snap_10`.
 from __future__ import annotations
 
 import re
+from fnmatch import translate
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
 from raytracer.errors import DataFileError, shown
-from raytracer.files.access import is_file
+from raytracer.files.access import is_file, reason
+from raytracer.scene.particles.compressed import SUFFIXES as COMPRESSED
+from raytracer.scene.particles.frames import checked
+from raytracer.scene.particles.registry import SUFFIXES
 
-MOST_FILES = 1_000_000
+MAX_FILES = 1_000_000
 """Most files of a series."""
 
 DOCUMENTS = frozenset((".md", ".txt"))
 """Endings of files that are rather read by people where they lie beside others."""
 
-SCENES = frozenset((".toml", ".json"))
+SCENES = (".toml", ".json")
 """Endings of scene files: a folder that has one is no series unless a frame of it is asked for."""
 
 _NUMBER = re.compile(r"%0?\d*d")
 
-_WILD = re.compile(r"[*?\[]")
+_WILD = re.compile(rf"[*?\[]|{_NUMBER.pattern}")
 
 
 class Series(NamedTuple):
@@ -42,8 +47,6 @@ class Series(NamedTuple):
 
     def file(self, frame: int) -> Path:
         """Return the path of a frame. Raises DataFileError: there is no such frame."""
-        from raytracer.scene.particles.frames import checked
-
         found = self.files[checked(frame, len(self.files), self.name)]
         return Path(f"{found}:{self.inner}") if self.inner else found
 
@@ -64,15 +67,15 @@ def series_of(path: str | Path, folders: bool = True) -> Series | None:
         if str(path) == "-" or is_file(path):
             return None
         if path.is_dir():
-            found = _in_folder(path) if folders else _snapshots(path)
-            return Series(str(path), found) if found else None
+            files = _in_folder(path) if folders else _snapshots(path)
+            return Series(str(path), files) if files else None
     except (OSError, ValueError):
-        return None  # the door says what is wrong with the name
+        return None  # opening it tells what is wrong with the name
     inner = ""
-    if not _is_pattern(path.name):
+    if not _WILD.search(path.name):
         head, _, inner = str(path).partition(":")
         path = Path(head)
-        if not inner or not _is_pattern(path.name):
+        if not inner or not _WILD.search(path.name):
             return None
     files = _matching(path)
     if not files and ":" in path.name:
@@ -105,23 +108,16 @@ def files_beside(path: Path, count: int) -> list[Path]:
     return beside if len(beside) == count else [path]
 
 
-def _is_pattern(name: str) -> bool:
-    return bool(_WILD.search(name) or _NUMBER.search(name))
-
-
 def _matching(path: Path) -> list[Path]:
     """Return the files whose names match a pattern, in order."""
-    from fnmatch import translate
-    from itertools import islice
-
     if _NUMBER.search(path.name):
         text = r"\d+".join(re.escape(part) for part in _NUMBER.split(path.name))
     else:
         text = translate(path.name)
     known = re.compile(text)
     try:
-        found = (each for each in path.parent.iterdir() if known.fullmatch(each.name))
-        return _ordered([each for each in islice(found, MOST_FILES + 1) if is_file(each)], path)
+        names = (each for each in path.parent.iterdir() if known.fullmatch(each.name))
+        return _ordered([each for each in islice(names, MAX_FILES + 1) if is_file(each)], path)
     except OSError:
         return []
 
@@ -132,8 +128,6 @@ def _in_folder(folder: Path) -> list[Path]:
     Raises:
         DataFileError: there are none, or they have different endings.
     """
-    from raytracer.scene.particles.compressed import SUFFIXES as COMPRESSED
-    from raytracer.scene.particles.registry import SUFFIXES
 
     def ending(path: Path) -> str:
         whole = path.with_suffix("") if path.suffix.lower() in COMPRESSED else path
@@ -142,8 +136,6 @@ def _in_folder(folder: Path) -> list[Path]:
     try:
         there = [path for path in folder.iterdir() if not path.name.startswith(".")]
     except OSError as problem:
-        from raytracer.files.access import reason
-
         raise DataFileError(f"{folder}: {reason(problem)}") from None
     known = frozenset(SUFFIXES) - DOCUMENTS
     files = [path for path in there if ending(path) in known and is_file(path)]
@@ -172,8 +164,8 @@ def _snapshots(folder: Path) -> list[Path]:
 
 def _ordered(files: list[Path], name: Path) -> list[Path]:
     """Return files in the order of the numbers in their names."""
-    if len(files) > MOST_FILES:
-        raise DataFileError(f"{name}: has more than {MOST_FILES:,} files")
+    if len(files) > MAX_FILES:
+        raise DataFileError(f"{name}: has more than {MAX_FILES:,} files")
 
     def rank(path: Path) -> list[tuple[int, str]]:
         parts = re.split(r"(\d+)", str(path))
