@@ -15,28 +15,22 @@ from raytracer.files.access import STANDARD_INPUT, opened
 from raytracer.scene.animation import AnimationSettings
 from raytracer.scene.load import check, data_of, is_scene, load_file, read_table
 from raytracer.scene.particles.data_file import split_inner
+from raytracer.scene.particles.frames import checked
+from raytracer.scene.particles.objects.registry import is_sequence
+from raytracer.scene.particles.series import series_of
 from raytracer.scene.scene import Scene
 from raytracer.scene.source import SCENE_SUFFIXES, Source
 
 
 class FrameSource(ABC):
-    """Something with frames.
-
-    Attributes:
-        count: number of frames.
-        name: for messages.
-    """
+    """Something with a number of frames, and a name for messages."""
 
     count: int
     name: str
 
     @abstractmethod
     def load(self, frame: int, columns: Sequence[str] = ()) -> Scene:
-        """Return a frame.
-
-        Args:
-            frame: its number, from 0.
-            columns: to read from the file with the spheres.
+        """Return a frame, counted from 0, with these columns of its file.
 
         Raises:
             UserError: it cannot be read.
@@ -63,37 +57,31 @@ class FrameSource(ABC):
 class FileSource(FrameSource):
     """A scene or particle file, or a series of files.
 
-    Args:
-        source: its path, format and topology.
-
     Raises:
         UserError: there is no such file, or it is wrong.
     """
 
     def __init__(self, source: Source) -> None:
-        self._source, self.path = source, source.scene
-        self._ending, self._topology = source.ending, source.topology
-        self.name = str(self.path)
+        self._source, self.name = source, str(source.scene)
         self._data: list[Path] = []
         self._animation: AnimationSettings | None = None
-        self.count = self._count()
+        self.count = self._count(source.scene)
 
     @property
     def animation(self) -> AnimationSettings | None:
         return self._animation
 
     def files(self) -> list[Path]:
-        return [path for path in (self.path, *self._data) if path.is_file()]
+        return [path for path in (self._source.scene, *self._data) if path.is_file()]
 
     def load(self, frame: int, columns: Sequence[str] = ()) -> Scene:
-        number = frame if self.count > 1 else None
-        return load_file(self._source, number, columns)
+        return load_file(self._source, frame if self.count > 1 else None, columns)
 
     def signature(self) -> str | None:
-        if self.path == STANDARD_INPUT:
+        if self._source.scene == STANDARD_INPUT:
             return None
-        state = hashlib.sha256(self._ending.encode())
-        for path in (self.path, *self._data):
+        state = hashlib.sha256(self._source.ending.encode())
+        for path in (self._source.scene, *self._data):
             file, _ = split_inner(path)
             if not file.is_file():  # a pattern or a folder, whose files follow
                 continue
@@ -103,69 +91,63 @@ class FileSource(FrameSource):
         return state.hexdigest()
 
     def sent(self) -> FrameSource:
-        if self.path == STANDARD_INPUT:
+        path, topology = self._source.scene, self._source.topology
+        if path == STANDARD_INPUT:
             raise UserError("-: workers cannot read standard input: save it to a file")
         other = copy(self)
-        other.path = self.path.absolute()
         other._data = [path.absolute() for path in self._data]
-        other._topology = None if self._topology is None else self._topology.absolute()
-        other._source = replace(self._source, scene=other.path, topology=other._topology)
+        other._source = replace(
+            self._source, scene=path.absolute(), topology=topology and topology.absolute()
+        )
         return other
 
-    def _count(self) -> int:
+    def _count(self, path: Path) -> int:
         """Return the number of frames, and remember which files they are read from."""
-        suffix = self._ending or self.path.suffix.lower()
-        if suffix not in SCENE_SUFFIXES or not (self._ending or is_scene(self.path)):
-            self._data = self._files(self.path)
-            if self._topology is not None:
-                self._data.append(self._topology)
+        ending, topology = self._source.ending, self._source.topology
+        suffix = ending or path.suffix.lower()
+        if suffix not in SCENE_SUFFIXES or not (ending or is_scene(path)):
+            self._data = [*_files_of(path), *([] if topology is None else [topology])]
             return self._source.count_frames()
-        with opened(self.path, error=SceneError) as file:
+        with opened(path, error=SceneError) as file:
             values = read_table(file, suffix)
-        check(values, str(self.path))
-        said = values.get("animation")
-        if said is not None:
-            with naming(str(self.path)):
-                self._animation = AnimationSettings(**said)
-        return self._count_in(values)
+        check(values, str(path))
+        animation = values.get("animation")
+        if animation is not None:
+            with naming(str(path)):
+                self._animation = AnimationSettings(**animation)
+        return self._count_in(values, path.parent)
 
-    def _count_in(self, values: dict[str, Any]) -> int:
+    def _count_in(self, values: dict[str, Any], folder: Path) -> int:
         """Return the number of frames of a scene's data files, of those that hold several."""
         stated: dict[str, int] = {}
         free: dict[str, int] = {}
         for each in values.get("spheres", ()):
             for key in ("file", "topology"):
                 if each.get(key) is not None:
-                    self._data += self._files(self.path.parent / each[key])
+                    self._data += _files_of(folder / each[key])
             if (name := each.get("file")) is not None:
                 counts = free if each.get("frame") is None else stated
-                counts[name] = data_of(each, self.path.parent).count_frames(name)
+                counts[name] = data_of(each, folder).count_frames(name)
         several = {name: count for name, count in free.items() if count > 1}
         # Sets that state their frame stand still beside those that do not.
         several = several or {name: count for name, count in stated.items() if count > 1}
         if len(set(several.values())) > 1:
             listed = ", ".join(f"{shown(name)} {count:,}" for name, count in several.items())
             raise SceneError(
-                f"{self.path}: its files hold different numbers of frames ({listed}): say "
+                f"{self.name}: its files hold different numbers of frames ({listed}): say "
                 "frame = NUMBER in the sets that stand still"
             )
         return next(iter(several.values()), 1)
 
-    @staticmethod
-    def _files(path: Path) -> list[Path]:
-        """Return the files that a path names."""
-        from raytracer.scene.particles.series import series_of
 
-        series = series_of(path)
-        return [path] if series is None else series.files
+def _files_of(path: Path) -> list[Path]:
+    """Return the files that a path names."""
+    series = series_of(path)
+    return [path] if series is None else series.files
 
 
 class SceneSource(FrameSource):
-    """One scene, or one scene for each frame.
-
-    Args:
-        scenes: a `Scene`, or what `Scene.from_object` takes, for each frame.
-    """
+    """A scene, or an object that `Scene.from_object` takes, for each frame."""
 
     def __init__(self, scenes: Sequence[Any]) -> None:
         self._scenes = scenes
@@ -193,8 +175,6 @@ def frames_of(source: Source) -> FrameSource:
         return FileSource(source)
     if isinstance(value, Scene):
         return SceneSource([value])
-    from raytracer.scene.particles.objects.registry import is_sequence
-
     if isinstance(value, (list, tuple)) or getattr(value, "ndim", 0) == 3 or is_sequence(value):
         if len(value) == 0:
             raise UserError("scene: holds no frames")
@@ -205,7 +185,7 @@ def frames_of(source: Source) -> FrameSource:
 
 
 def chosen_frames(text: str | None, count: int, name: str) -> list[int]:
-    """Return the numbers of the frames that a text says.
+    """Return the numbers of the frames that a text states.
 
     Args:
         text: "START:END:STEP" as in Python, or one number; None is all frames.
@@ -228,8 +208,6 @@ def chosen_frames(text: str | None, count: int, name: str) -> list[int]:
             "number of a frame"
         )
     if len(numbers) == 1 and numbers[0] is not None:
-        from raytracer.scene.particles.frames import checked
-
         return [checked(numbers[0], count, name)]
     found = list(range(count))[slice(*numbers)]
     if not found:

@@ -16,20 +16,18 @@ from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError, counted
+from raytracer.scene.animation import AnimationSettings
 from raytracer.scene.particles.frames import checked
+from raytracer.scene.particles.source import Box
+from raytracer.scene.scene import Scene, SphereSet
+from raytracer.scene.source import Source
 from raytracer.trajectory.source import FrameSource, frames_of
-
-if TYPE_CHECKING:
-    from raytracer.scene.animation import AnimationSettings
-    from raytracer.scene.particles.source import Box
-    from raytracer.scene.scene import Scene, SphereSet
-    from raytracer.scene.source import Source
 
 Ids = NDArray[np.int64]
 Points = NDArray[np.float64]
@@ -65,11 +63,7 @@ class Track(NamedTuple):
         return self.box is not None and any(self.box.periodic)
 
     def boxes_between(self, steps: Points) -> Boxes | None:
-        """Return how many edges are nearest to each step, (N, 3); None without a periodic box.
-
-        Args:
-            steps: float64 (N, 3), between two places of a particle.
-        """
+        """Return how many edges are nearest to each step, (N, 3); None without a periodic box."""
         if self.box is None or not self.is_periodic:
             return None
         parts = steps @ np.linalg.inv(np.array(self.box.edges, np.float64))
@@ -140,12 +134,7 @@ class Jumps:
         self._boxes.append(moved)
 
     def passed(self, place: int, track: Track) -> Boxes:
-        """Return how many boxes each particle of a frame has passed, int64 (N, 3).
-
-        Args:
-            place: of the frame among those that were added.
-            track: its particles.
-        """
+        """Return how many boxes each particle of the frame at `place` has passed, int64 (N, 3)."""
         upto, ids, total = self._passed or (-1, np.empty(0, np.int64), np.empty((0, 3), np.int64))
         if upto > place:
             upto, ids, total = -1, ids[:0], total[:0]
