@@ -28,7 +28,7 @@ TYPES = ("type", "types", "particle_type", "typeid")
 LABELS = (*SPECIES, *ATOMIC_NUMBERS, *TYPES)
 """Columns that hold labels, the likeliest first."""
 
-MOST_TYPES = 1 << 16
+MAX_TYPES = 1 << 16
 """Integers below this are looked up in a table."""
 
 NUMBERS = ("number", "integer")
@@ -92,11 +92,8 @@ class ColumnSource(ParticleSource):
     def choose(self, names: Mapping[str, str]) -> dict[str, str]:
         """Return the columns of each part: centers or x, y, z; radius or diameter; color; label.
 
-        Args:
-            names: as in `particles`.
-
         Raises:
-            DataFileError: a name is no column, or there are no coordinates.
+            DataFileError: one of `names` is no column, or there are no coordinates.
         """
         columns = self.columns
         chosen: dict[str, str] = {}
@@ -112,15 +109,14 @@ class ColumnSource(ParticleSource):
         self._choose_centers(chosen)
         scalars = _of(columns, NUMBERS, ())
         for part in ("radius", "diameter"):
-            found = naming.usual(part, scalars)
-            if found is not None and not {"radius", "diameter"} & set(chosen):
-                chosen[part] = found
+            usual = naming.usual(part, scalars)
+            if usual is not None and not {"radius", "diameter"} & set(chosen):
+                chosen[part] = usual
         self._choose_color(chosen)
         label = self._label(chosen.values())
         if label is not None:
             chosen["label"] = label
-        told = list(names.values())
-        naming.require_one(chosen.values(), self.names, self.where, self.noun, told)
+        naming.require_one(chosen.values(), self.names, self.where, self.noun, names.values())
         return chosen
 
     def _require_shape(self, part: str, name: str) -> None:
@@ -136,12 +132,7 @@ class ColumnSource(ParticleSource):
             raise DataFileError(f"{self.where}: the {self.noun} '{shown(name)}' is not {what}")
 
     def labels(self, name: str, values: NDArray[Any]) -> Labels:
-        """Return the labels of the particles.
-
-        Args:
-            name: of the column that holds them.
-            values: texts or integers, (N,).
-        """
+        """Return the labels of the particles: texts or integers of a column, (N,)."""
         says = "elements" if name in ATOMIC_NUMBERS else "types" if name in TYPES else None
         labels, ids = label_ids(values, self.name)
         return Labels(labels, ids, says, self.first_line)
@@ -160,26 +151,25 @@ class ColumnSource(ParticleSource):
         columns = self.columns
         vectors = _of(columns, NUMBERS, (3,))
         if "centers" not in chosen and not set("xyz") & set(chosen):
-            found = naming.usual("centers", vectors)
-            if found is not None:
-                chosen["centers"] = found
+            usual = naming.usual("centers", vectors)
+            chosen |= {} if usual is None else {"centers": usual}
         if "centers" in chosen:
             return
         scalars = _of(columns, NUMBERS, ())
         for axis in "xyz":
-            found = chosen.get(axis) or naming.usual(axis, scalars)
-            if found is None and (named := naming.usual(axis, columns)) is not None:
+            usual = chosen.get(axis) or naming.usual(axis, scalars)
+            if usual is None and (named := naming.usual(axis, columns)) is not None:
                 raise DataFileError(
                     f"{self.name}: {self.noun} '{shown(named)}' is no {axis} coordinate: it holds "
                     f"{_contents(columns[named])}, not a number for each particle"
                 )
-            if found is None:
+            if usual is None:
                 raise DataFileError(
-                    f"{self.name}: there are no {naming.PLURAL[self.noun]} x, y and z; it holds "
+                    f"{self.name}: there are no {naming.plural(self.noun)} x, y and z; it holds "
                     f"{naming.listed(list(columns)) or 'nothing'} (in a scene file, say arrays = "
                     '{x = "...", y = "...", z = "..."})'
                 )
-            chosen[axis] = found
+            chosen[axis] = usual
 
     def _choose_color(self, chosen: dict[str, str]) -> None:
         columns = self.columns
@@ -191,9 +181,9 @@ class ColumnSource(ParticleSource):
             if (column.shape in ((3,), (4,)) and column.kind in NUMBERS)
             or (column.shape == () and column.kind == "text")
         ]
-        found = naming.usual("color", possible)
-        if found is not None:
-            chosen["color"] = found
+        usual = naming.usual("color", possible)
+        if usual is not None:
+            chosen["color"] = usual
             return
         scalars = _of(columns, NUMBERS, ())
         parts = {part: naming.usual(part, scalars) for part in "rgb"}
@@ -218,7 +208,7 @@ class ColumnSource(ParticleSource):
 
 
 def label_ids(values: NDArray[Any], source: str) -> tuple[list[str], NDArray[Any]]:
-    """Return the different labels of a column, in the order of their first use, and their indices.
+    """Return the different labels of a column in the order of their first use, and their indices.
 
     Args:
         values: (N,), texts (bytes) or integers.
@@ -230,15 +220,13 @@ def label_ids(values: NDArray[Any], source: str) -> tuple[list[str], NDArray[Any
     if values.dtype.kind == "S":
         width = -(-max(values.dtype.itemsize, 1) // 8) * 8
         return distinct(values.astype(f"S{width}", copy=False), source)
-    if len(values) and values.dtype.kind in "iu" and 0 <= values.min() <= values.max() < MOST_TYPES:
+    if len(values) and values.dtype.kind in "iu" and 0 <= values.min() <= values.max() < MAX_TYPES:
         return _type_ids(values)
     known, first, inverse = np.unique(values, return_index=True, return_inverse=True)
     order = np.argsort(first)
-    rank = np.empty(len(order), np.int32)
-    rank[order] = np.arange(len(order), dtype=np.int32)
-    names = [f"{known[place]:.15g}" if known.dtype.kind == "f" else str(known[place])
-             for place in order]  # fmt: skip
-    return names, rank[inverse.reshape(-1)]
+    rank = np.argsort(order).astype(np.int32)
+    form = "{:.15g}" if known.dtype.kind == "f" else "{}"
+    return [form.format(known[place]) for place in order], rank[inverse.reshape(-1)]
 
 
 def _type_ids(values: NDArray[Any]) -> tuple[list[str], NDArray[Any]]:
@@ -260,12 +248,7 @@ def _type_ids(values: NDArray[Any]) -> tuple[list[str], NDArray[Any]]:
 
 
 def wrong_colors(source: str, what: str) -> Callable[[str], DataFileError]:
-    """Return the function that makes an error of a problem with colours.
-
-    Args:
-        source: the file.
-        what: the columns that hold them.
-    """
+    """Return the function that makes an error of a problem with colours; what: their columns."""
     return lambda problem: DataFileError(f"{source}: {what}: {problem}")
 
 
@@ -286,7 +269,7 @@ def stacked(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
 
 
 def _contents(column: Column) -> str:
-    """Return what a column holds for each particle, for messages."""
+    """Return the content of a column for each particle, for messages."""
     kind = {"text": "texts", "truth value": "truth values"}.get(column.kind, "numbers")
     return f"{kind} of shape {column.shape}" if column.shape else kind
 

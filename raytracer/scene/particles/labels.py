@@ -25,7 +25,7 @@ from raytracer.scene.particles.naming import listed
 MEANINGS = ("elements", "types")
 """What labels can be said to mean; None decides by the labels."""
 
-MOST_GAPS = 3
+MAX_GAPS = 3
 """Types count from 1: numbers of which more are left out below the largest are atomic numbers."""
 
 # The colours of Okabe and Ito without black, which can be told apart with any colour vision.
@@ -150,7 +150,7 @@ def _are_types(numbers: Sequence[str]) -> bool:
     values = {int(name) for name in numbers}
     if min(values) < 1 or max(values) > len(table()):
         return True
-    return max(values) - len(values) <= MOST_GAPS
+    return max(values) - len(values) <= MAX_GAPS
 
 
 def _assumed(names: list[str]) -> str:

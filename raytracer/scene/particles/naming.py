@@ -39,12 +39,6 @@ for _index, _axis in enumerate("xyz"):
 GUESSES = {"radius": "r", "diameter": "d"}
 """Names of one letter that are taken where nothing better is there, with a warning."""
 
-PLURAL = {
-    "column": "columns", "array": "arrays", "property": "properties", "field": "fields",
-    "attribute": "attributes", "variable": "variables", "dataset": "datasets",
-}  # fmt: skip
-"""What sources call their columns, one and several."""
-
 # Compiled by `re` where they are needed first: most files ask for none of them.
 _UNIT = r"\s*(\[[^\]]*\]|\([^)]*\)|/\s*\S+)\s*$"
 _SIZE = r"(^|_)(size|sizes|sigma|scale|width|rad\w*|diam\w*)(_|$)"
@@ -79,16 +73,9 @@ def unit_of_all(names: Iterable[str]) -> str:
 
 
 def usual(part: str, known: Iterable[str]) -> str | None:
-    """Return the name that means a part, or None: the likeliest, or the first of equal ones.
-
-    Args:
-        part: a key of `USUAL`.
-        known: names in a file, in their order.
-    """
+    """Return the likeliest of known names that means a part, a key of `USUAL`, or None."""
     names = list(known)
-    by_plain: dict[str, str] = {}
-    for name in names:
-        by_plain.setdefault(plain(name), name)
+    by_plain = {plain(name): name for name in reversed(names)}
     for name in USUAL[part]:
         if name in names:
             return name
@@ -97,48 +84,43 @@ def usual(part: str, known: Iterable[str]) -> str | None:
     return None
 
 
-def require_one(
-    chosen: Iterable[str],
-    names: Sequence[str],
-    source: str,
-    kind: str,
-    told: Collection[str] = (),
-) -> None:
-    """Refuse names that more than one column or array has.
+def plural(noun: str) -> str:
+    """Return what several columns are called: "properties" of "property"."""
+    return f"{noun.removesuffix('y')}ies" if noun.endswith("y") else f"{noun}s"
 
-    A name that was told, or is written as in `USUAL`, means only what is called exactly so.
+
+def require_one(
+    chosen: Iterable[str], names: Sequence[str], source: str, noun: str, stated: Collection[str]
+) -> None:
+    """Refuse names of columns that are read and that more than one column has.
+
+    A name that the user stated, or is written as in `USUAL`, means only what is called exactly so.
 
     Args:
         chosen: names that are read.
         names: all names in the file.
         source: the file, with the line of the names if there is one.
-        kind: "column", "array" or "property".
-        told: names that the user gave.
+        noun: "column", "array" or "property".
+        stated: names that the user gave.
 
     Raises:
         DataFileError: two names are the same.
     """
     for name in chosen:
-        exact = name in told or name == plain(name)
+        exact = name in stated or name == plain(name)
         same = [
             each for each in names if each == name or (not exact and plain(each) == plain(name))
         ]
         if len(same) > 1:
             but = "" if same.count(name) == len(same) else " but for units and capital letters"
-            what = f"{PLURAL[kind]} {listed(same)}"
+            what = f"{plural(noun)} {listed(same)}"
             raise DataFileError(
                 f"{source}: the {what} have the same name{but}; rename or remove all but one"
             )
 
 
 def guess(names: Iterable[str], source: str, kind: str) -> tuple[str, str, str] | None:
-    """Return what a name of one letter likely means: the part, the name, and what to warn of.
-
-    Args:
-        names: in the file and of no use yet.
-        source: the file.
-        kind: "column" or "array".
-    """
+    """Return what an unused name of one letter likely means: part, name, and a warning, or None."""
     left = {plain(name): name for name in reversed(list(names))}
     for part, key in (("radius", "radii"), ("diameter", "diameters")):
         name = left.get(GUESSES[part])
@@ -168,29 +150,24 @@ def listed(names: Sequence[str], most: int = 8) -> str:
     return found if len(names) <= most else f"{found} and {len(names) - most:,} more"
 
 
-def unused(source: str, kind: str, sizes: Sequence[str], colors: Sequence[str], way: str) -> Notes:
-    """Return what to warn of where names sound like sizes or colours and are not used.
+def unused(source: str, noun: str, sizes: Sequence[str], colors: Sequence[str], way: str) -> Notes:
+    """Return the warnings about names that sound like sizes or colours and are not used.
 
     Args:
         source: the file.
-        kind: "column", "array" or "property".
-        sizes, colors: the names; none where sizes or colours were found.
+        noun: "column", "array" or "property".
+        sizes, colors: the names; none where sizes or colours are read.
         way: how a scene file names colours in `arrays`.
-
-    Returns:
-        The part that is not read and the sentence, of each; see `Particles.notes`.
     """
     found = []
-    for part, names, key in (
-        ("radius", sizes, f'radii = "{shown(sizes[0])}"' if sizes else ""),
-        ("color", colors, way),
+    for part, what, names, key in (
+        ("radius", "radii", sizes, f'radii = "{shown(sizes[0])}"' if sizes else ""),
+        ("color", "colours", colors, way),
     ):
         if names:
-            several = len(names) > 1
-            what = "radii" if part == "radius" else "colours"
-            noun, verb = (PLURAL[kind], "are") if several else (kind, "is")
+            subject, verb = (plural(noun), "are") if len(names) > 1 else (noun, "is")
             found.append((part, (
-                f"{source}: {noun} {listed(names)} {verb} not used: to take {what} from "
+                f"{source}: {subject} {listed(names)} {verb} not used: to take {what} from "
                 f"there, say arrays = {{{key}}} in a scene file"
             )))  # fmt: skip
     return found
