@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from PIL import Image
 
 import raytracer
+from raytracer.animation.shots import Renderer
 from raytracer.errors import UserError
 from raytracer.scene.source import Source
 from raytracer.trajectory.source import frames_of
@@ -103,44 +105,26 @@ def test_smoothing_in_a_movie(tmp_path: Path, workers: int | None) -> None:
     options = SMALL | {"smoothing": 2, "frames": ":5", "fit_to": "first", "color_by": "id"}
     animation = raytracer.animate(path, **options)
     animation.save(tmp_path / "##.png", workers=workers)
-    shown = {(tmp_path / f"{k:02d}.png"): pixels(tmp_path / f"{k:02d}.png") for k in range(5)}
-    first, *others = shown.values()
-    for other in others:
-        np.testing.assert_array_equal(first, other)
+    shown = [np.asarray(Image.open(tmp_path / f"{k:02d}.png")) for k in range(5)]
+    for other in shown[1:]:
+        np.testing.assert_array_equal(shown[0], other)
 
 
-def pixels(path: Path) -> NDArray[np.uint8]:
-    from PIL import Image
-
-    with Image.open(path) as picture:
-        return np.asarray(picture)
-
-
-def test_particles_keep_their_look_by_id(tmp_path: Path) -> None:
-    """Rows change their order and particles go; what is known of an id stays."""
+def test_particles_keep_their_colors_by_id(tmp_path: Path) -> None:
+    """Rows change their order and particles go; the colour of an id stays."""
     frames = [{i: float(i) for i in range(1, 9) if i != k} for k in range(9, 0, -1)]
     path = written(tmp_path / "a.dump", frames)
-    options = SMALL | {"color_by": "id"}
-    wanted: dict[int, NDArray[Any]] = {}
+    known: dict[int, NDArray[Any]] = {}
     with raytracer.warning.collected():
-        animation = raytracer.animate(path, **options)
-        from raytracer.animation.shots import Renderer
-
+        animation = raytracer.animate(path, **SMALL, color_by="id")
         with Renderer(animation._plan) as renderer:
             for shot in animation._plan.shots:
-                scene = renderer._load(shot.frame)
-                (spheres,) = scene.spheres
-                ids = spheres.columns["id"]
-                colors = (
-                    spheres.color[spheres.color_id]
-                    if spheres.color_id is not None
-                    else np.broadcast_to(spheres.color, (len(ids), 3))
-                )
-                radii = np.broadcast_to(spheres.radius, len(ids))
-                for i, color, radius in zip(ids, colors, radii, strict=True):
-                    known = wanted.setdefault(int(i), np.array([*color, radius]))
-                    np.testing.assert_array_equal(known, [*color, radius])
-    assert len({tuple(each) for each in wanted.values()}) == 8
+                (spheres,) = renderer._load(shot.frame).spheres
+                colors, rows = spheres.color, spheres.color_id
+                colors = colors if rows is None else colors[rows]
+                for i, color in zip(spheres.columns["id"], colors, strict=True):
+                    np.testing.assert_array_equal(known.setdefault(int(i), color), color)
+    assert len({tuple(each) for each in known.values()}) == 8
 
 
 @pytest.mark.parametrize(
