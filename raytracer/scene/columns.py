@@ -14,9 +14,8 @@ from raytracer.scene.coloring.element_tables import RADII, radii_of_elements
 from raytracer.scene.coloring.expression import Texts
 from raytracer.scene.particles import naming
 from raytracer.scene.particles.columns import label_ids
-from raytracer.scene.particles.data_file import Data
 from raytracer.scene.particles.labels import element_symbols
-from raytracer.scene.particles.source import Column, kind_of
+from raytracer.scene.particles.source import Column, Data, kind_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

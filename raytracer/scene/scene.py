@@ -45,7 +45,8 @@ from raytracer.scene.lights import (
     Light,
 )
 from raytracer.scene.materials import MATERIALS, AnyMaterial, Material
-from raytracer.scene.particles.data_file import Data, DataFile
+from raytracer.scene.particles.data_file import DataFile
+from raytracer.scene.particles.source import Box, Data, Moment, Particles
 from raytracer.scene.spacing import default_radius
 from raytracer.scene.transform import Transform
 from raytracer.scene.views import up_of_data
@@ -68,7 +69,6 @@ if TYPE_CHECKING:
     from raytracer.scene.environment import Environment
     from raytracer.scene.glyphs.settings import Arrows, Contacts, Shape, Trails
     from raytracer.scene.particles.labels import Labels
-    from raytracer.scene.particles.source import Box, Moment, Particles
     from raytracer.scene.solids import ConeSet, EllipsoidSet
 
 

@@ -1,17 +1,12 @@
-"""Where the particles of a sphere set are: a file, and what was kept of it."""
+"""Particle files: where one is, how a frame of it is read, and its state when it was read."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
 from raytracer.files.access import is_file
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from raytracer.scene.particles.source import Box, Column, Moment, ParticleSource
 
 
 class DataFile(NamedTuple):
@@ -122,23 +117,3 @@ def split_inner(path: Path) -> tuple[Path, str]:
             return Path(text[:place]), text[place + 1 :]
         place = text.find(":", place + 1)
     return path, ""
-
-
-class Data(NamedTuple):
-    """What a sphere set keeps of its file, or of the object that it was made of.
-
-    Args:
-        total: number of particles of the file.
-        arrays: columns in memory, for all particles, by name.
-        about: the columns of the file, None as long as they were not looked up.
-        origin: the object, whose columns are in memory already.
-        box: the simulation box, in the unit of length of the file; None if there is none.
-        time: of the frame; None if the file does not state it.
-    """
-
-    total: int
-    arrays: dict[str, NDArray[Any]]
-    about: Mapping[str, Column] | None = None
-    origin: ParticleSource | None = None
-    box: Box | None = None
-    time: Moment | None = None

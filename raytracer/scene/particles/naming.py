@@ -10,7 +10,6 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 
 from raytracer.errors import DataFileError, shown
-from raytracer.scene.particles.source import Notes
 
 _CENTERS = ("centers", "centres", "center", "centre", "positions", "position", "pos",
             "coordinates", "coords", "points", "xyz")  # fmt: skip
@@ -150,7 +149,9 @@ def listed(names: Sequence[str], most: int = 8) -> str:
     return found if len(names) <= most else f"{found} and {len(names) - most:,} more"
 
 
-def unused(source: str, noun: str, sizes: Sequence[str], colors: Sequence[str], way: str) -> Notes:
+def unused(
+    source: str, noun: str, sizes: Sequence[str], colors: Sequence[str], way: str
+) -> list[tuple[str, str]]:
     """Return the warnings about names that sound like sizes or colours and are not used.
 
     Args:

@@ -9,13 +9,13 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from raytracer.files.access import OpenFile
 from raytracer.scene.particles.data_file import DataFile
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from raytracer.scene.particles.labels import Labels
 
 Value = str | int | float | bool | tuple[Any, ...]
@@ -303,3 +303,23 @@ def values_at(
         value = plain_value(values[index].tolist()) if len(values) == count else ""
         if value != "":
             yield name, value
+
+
+class Data(NamedTuple):
+    """What a sphere set keeps of its file, or of the object that it was made of.
+
+    Args:
+        total: number of particles of the file.
+        arrays: columns in memory, for all particles, by name.
+        about: the columns of the file, None as long as they were not looked up.
+        origin: the object, whose columns are in memory already.
+        box: the simulation box, in the unit of length of the file; None if there is none.
+        time: of the frame; None if the file does not state it.
+    """
+
+    total: int
+    arrays: dict[str, NDArray[Any]]
+    about: Mapping[str, Column] | None = None
+    origin: ParticleSource | None = None
+    box: Box | None = None
+    time: Moment | None = None
