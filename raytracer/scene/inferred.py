@@ -41,7 +41,7 @@ class InferredDefaults:
     @property
     def is_open(self) -> bool:
         """Whether something is undecided, as the radius of a set that has no particles yet."""
-        return len(self._open) > 0
+        return bool(self._open)
 
     def radius(self, key: str, compute: Callable[[], float], decides: bool) -> float:
         """Return the radius of particles without one; of a set without particles it stays open."""
@@ -76,7 +76,7 @@ class InferredDefaults:
         return names
 
     def places(self, names: Iterable[str]) -> dict[str, int]:
-        """Return the place of each type among all types; names: of a frame, in their order."""
+        """Return the place of each type among all types."""
         for name in names:
             if name in self._places:
                 continue
@@ -115,10 +115,7 @@ def making_set(name: str) -> Iterator[None]:
 
 
 def inferred_radius(compute: Callable[[], float], decides: bool) -> float:
-    """Return what `compute` returns, or the radius of the same set of the first scene.
-
-    decides: whether other scenes take it over, as not that of a set without particles.
-    """
+    """Return a radius, or that of the same set of the first scene; decides: for other scenes."""
     defaults, name = _defaults.get(), _set.get()
     if defaults is None or name is None:
         return compute()
@@ -126,23 +123,15 @@ def inferred_radius(compute: Callable[[], float], decides: bool) -> float:
 
 
 def inferred_range(key: str, compute: Callable[[], tuple[float, float]]) -> tuple[float, float]:
-    """Return the ends of a scale, or those of the frames of an animation together.
-
-    key: name of the scale among those of the scene, or of the set that is made.
-    """
+    """Return the ends of a scale, or those of the frames of an animation together."""
     defaults = _defaults.get()
-    return compute() if defaults is None else defaults.range(_named(key), compute)
+    return compute() if defaults is None else defaults.range(f"{_set.get() or ''} {key}", compute)
 
 
 def inferred_names(key: str, compute: Callable[[], list[str]]) -> list[str]:
     """Return the categories of a scale, or those of the frames of an animation together."""
     defaults = _defaults.get()
-    return compute() if defaults is None else defaults.names(_named(key), compute)
-
-
-def _named(key: str) -> str:
-    """Return the name of a scale among those of all sets."""
-    return f"{_set.get() or ''} {key}"
+    return compute() if defaults is None else defaults.names(f"{_set.get() or ''} {key}", compute)
 
 
 def inferred_places(names: Iterable[str]) -> dict[str, int]:

@@ -132,7 +132,7 @@ def _label_colors(spheres: SphereSet, colors: Mapping[str, Any]) -> dict[str, An
     """Return the colour of each label: of the label, of its element unless it is stated, usual."""
     labels = spheres.labels
     assert labels is not None
-    usual = looks(labels, labels.own, labels.says, spheres.source).colors.tolist()
+    usual = looks(labels, spheres.source).colors.tolist()
     result: dict[str, Any] = {}
     for name, symbol, color in zip(labels.names, element_symbols(labels), usual, strict=True):
         stated = labels.own.get(name) or labels.own.get(symbol or "")

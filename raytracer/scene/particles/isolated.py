@@ -167,12 +167,7 @@ def _available() -> _Worker:
 
 
 class _IsolatedFile:
-    """A file in a worker.
-
-    Args:
-        file: the file, open.
-        what: name of its format in messages.
-    """
+    """A file in a worker; what: name of its format in messages."""
 
     def __init__(self, file: OpenFile, what: str) -> None:
         self._file, self._what = file, what
@@ -230,11 +225,6 @@ class _IsolatedFile:
 
 def call(file: OpenFile, function: Callable[[OpenFile], T], what: str) -> T:
     """Return the result of a function of a module, called with a file in a worker.
-
-    Args:
-        file: the file.
-        function: of a module, by its name; it gets the file.
-        what: name of the format in messages.
 
     Raises:
         UserError: that of the function, or the file is damaged, or takes too long.

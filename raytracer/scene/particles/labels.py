@@ -41,7 +41,7 @@ class Labels(NamedTuple):
     Args:
         names: the K different ones, in the order of their first use.
         ids: int32 (N,), the label of each particle.
-        says: one of `MEANINGS` where the file itself says what they are, otherwise None.
+        says: their meaning, one of `MEANINGS`, if the file or the user states it.
         line: of the first particle in the file, for messages.
         own: radii and colours by label or symbol, from the scene file.
     """
@@ -54,59 +54,44 @@ class Labels(NamedTuple):
 
 
 class Looks(NamedTuple):
-    """What labels come to.
-
-    Args:
-        radii: float64 (K,), NaN for types without a radius of their own.
-        colors: float32 (K, 3), sRGB.
-        assumed: what was assumed about the labels, for a warning, or "".
-    """
+    """Radii (K,), NaN for types without one; sRGB colours (K, 3); what was assumed, or ""."""
 
     radii: NDArray[np.float64]
     colors: NDArray[np.float32]
     assumed: str = ""
 
 
-def looks(labels: Labels, own: Mapping[str, Element], meaning: str | None, source: str) -> Looks:
-    """Return radii and colours of the labels of a file.
-
-    Args:
-        labels: of the file.
-        own: radii and colours by label or symbol, from the scene file.
-        meaning: one of `MEANINGS`, or None.
-        source: what to call the file.
+def looks(labels: Labels, source: str) -> Looks:
+    """Return radii and colours of the labels of a file; source: its name.
 
     Raises:
-        DataFileError: a label is no element, and `meaning` says that all are.
+        DataFileError: a label is no element, and all are stated to be elements.
     """
-    types, assumed = _types(labels, own, meaning)
+    types, assumed = _types(labels)
     order = inferred_places(sorted(types, key=_rank))
-    atomic = (meaning or labels.says) == "elements"
-    found = []
+    elements = []
     for index, name in enumerate(labels.names):
-        said = own.get(name, Element())
-        if name in types or (name.isdecimal() and said.radius is not None and not atomic):
-            place = int(name) - 1 if name.isdecimal() else order[name]
-            found.append(Element(said.radius, said.color or type_color(place)))
+        own = labels.own.get(name, Element())
+        is_number = name.isdecimal()
+        if name in types or (is_number and own.radius is not None and labels.says != "elements"):
+            place = int(name) - 1 if is_number else order[name]
+            elements.append(Element(own.radius, own.color or type_color(place)))
             continue
         try:
-            found.append(find(name, own))
+            elements.append(find(name, labels.own))
         except SceneError as error:
             line = labels.line + int(np.argmax(labels.ids == index))
             raise DataFileError(f"{source}: line {line}: {error}") from None
-    radii = np.array([np.nan if e.radius is None else e.radius for e in found], np.float64)
-    colors = np.array([e.color for e in found], np.float32).reshape(len(found), 3)
+    radii = np.array([np.nan if e.radius is None else e.radius for e in elements], np.float64)
+    colors = np.array([e.color for e in elements], np.float32).reshape(len(elements), 3)
     return Looks(radii, colors, f"{source}: {assumed}" if assumed else "")
 
 
 def element_symbols(labels: Labels) -> list[str | None]:
     """Return the element that each label stands for, None for types."""
-    types, _ = _types(labels, labels.own, None)
-    return [
-        own.symbol if (own := labels.own.get(name)) is not None and own.symbol
-        else None if name in types else symbol_of(name)
-        for name in labels.names
-    ]  # fmt: skip
+    types, _ = _types(labels)
+    own = {name: element.symbol for name, element in labels.own.items()}
+    return [own.get(name) or (None if name in types else symbol_of(name)) for name in labels.names]
 
 
 def type_color(index: int) -> RGB:
@@ -117,14 +102,13 @@ def type_color(index: int) -> RGB:
     return hls_to_rgb(index * GOLDEN % 1.0, 0.45 + 0.2 * (index % 2), 0.6)
 
 
-def _types(labels: Labels, own: Mapping[str, Element], meaning: str | None) -> tuple[set[str], str]:
-    """Return the labels that are types, and what was assumed without being told."""
-    meaning = meaning or labels.says
-    if meaning == "elements":
+def _types(labels: Labels) -> tuple[set[str], str]:
+    """Return the labels that are types, and what was assumed without being stated."""
+    if labels.says == "elements":
         return set(), ""
-    # Of a label that is no element, the scene file says all with a radius.
-    open_ = [name for name in labels.names if own.get(name, Element()).radius is None]
-    if meaning == "types":
+    # A label that is no element is described whole by the scene file if it has a radius there.
+    open_ = [name for name in labels.names if labels.own.get(name, Element()).radius is None]
+    if labels.says == "types":
         return set(open_), ""
     numbers = [name for name in open_ if name.isdecimal()]
     words = [name for name in open_ if not name.isdecimal()]
@@ -134,14 +118,12 @@ def _types(labels: Labels, own: Mapping[str, Element], meaning: str | None) -> t
         if types or _are_types(numbers):
             types += numbers
         else:
-            symbols = ", ".join(
-                dict.fromkeys(symbol_of(n) or "" for n in sorted(numbers, key=_rank))
-            )
+            known = dict.fromkeys(symbol_of(n) or "" for n in sorted(numbers, key=_rank))
             return set(), (
-                f"the labels {_shown(numbers)} are taken as atomic numbers ({symbols}): if they "
-                'are types, say labels = "types" in the set of a scene file'
+                f"the labels {_shown(numbers)} are taken as atomic numbers ({', '.join(known)}): "
+                'if they are types, say labels = "types" in the set of a scene file'
             )
-    unnamed = [name for name in types if name not in own]
+    unnamed = [name for name in types if name not in labels.own]
     return set(types), _assumed(unnamed) if unnamed else ""
 
 
@@ -155,9 +137,8 @@ def _are_types(numbers: Sequence[str]) -> bool:
 
 def _assumed(names: list[str]) -> str:
     """Return the sentence about labels that are taken as types."""
-    several = len(names) > 1
+    several, numbers = len(names) > 1, all(name.isdecimal() for name in names)
     verb, noun = ("are", "types") if several else ("is", "a type")
-    numbers = all(name.isdecimal() for name in names)
     label = f"label{'s' if several else ''} {_shown(names) if numbers else listed(names)}"
     other = ' (or labels = "elements" in the set if they are atomic numbers)' if numbers else ""
     return (

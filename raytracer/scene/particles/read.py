@@ -225,38 +225,36 @@ def complete(
         says = meaning or result.labels.says
         result.labels = result.labels._replace(says=says, own=elements or {})
         if result.radius is None or result.color is None:
-            _look_up(result, result.labels, elements or {}, meaning)
+            _look_up(result, result.labels)
 
 
-def _look_up(
-    result: Particles, labels: Labels, elements: Mapping[str, Element], meaning: str | None
-) -> None:
+def _look_up(result: Particles, labels: Labels) -> None:
     """Fill in radii and colours that the file does not state, by its labels."""
     from raytracer.scene.particles.labels import looks  # few scenes need it
 
-    found = looks(labels, elements, meaning, result.source)
+    known = looks(labels, result.source)
     parts = [part for part in ("radius", "color") if getattr(result, part) is None]
-    if found.assumed:
+    if known.assumed:
         # Without "radius" and "color" in the scene file, one of the two at least is looked up.
-        result.notes.append(("+".join(parts), found.assumed))
+        result.notes.append(("+".join(parts), known.assumed))
     if result.radius is None:
-        radii = found.radii
-        if result.unit == "nm" and result.box is None and _of_table(labels, elements, radii):
+        radii = known.radii
+        if result.unit == "nm" and result.box is None and _of_table(labels, radii):
             result.centers = np.asarray(result.centers) * NANOMETRE
             result.converted = result.unit
         if np.isnan(radii).any():
-            known = not np.isnan(radii).all() and any(map(symbol_of, labels.names))
-            radii = np.where(np.isnan(radii), BEAD if known else spaced(result), radii)
+            elements = not np.isnan(radii).all() and any(map(symbol_of, labels.names))
+            radii = np.where(np.isnan(radii), BEAD if elements else spaced(result), radii)
         result.radius = radii[labels.ids]
         result.names["radius"] = "species"
     if result.color is None:
-        result.color, result.color_id = found.colors, labels.ids
+        result.color, result.color_id = known.colors, labels.ids
 
 
-def _of_table(labels: Labels, elements: Mapping[str, Element], radii: NDArray[np.float64]) -> bool:
+def _of_table(labels: Labels, radii: NDArray[np.float64]) -> bool:
     """Whether a radius of some labels is that of an element, in angstrom, and not the user's."""
     for name, radius in zip(labels.names, radii.tolist(), strict=True):
-        own = elements.get(name) or elements.get(symbol_of(name) or "")
+        own = labels.own.get(name) or labels.own.get(symbol_of(name) or "")
         if radius == radius and (own is None or own.radius is None):
             return True
     return False
