@@ -80,13 +80,6 @@ class Answer(NamedTuple):
     warnings: list[str]
 
 
-class _EndedError(Exception):
-    """A worker has ended; `code` is its exit code, or a signal, negative."""
-
-    def __init__(self, code: int) -> None:
-        self.code = code
-
-
 class _Worker:
     """A process that answers requests, one after another."""
 
@@ -108,8 +101,8 @@ class _Worker:
         rest = IDLE_SECONDS - (time.monotonic() - self.used)
         return rest > IDLE_SECONDS / 2 and self._process.poll() is None
 
-    def ask(self, request: Request, descriptor: int | None = None) -> Answer:
-        """Return the answer to a request. Raises _EndedError: the worker has ended."""
+    def ask(self, request: Request, descriptor: int | None = None) -> Answer | int:
+        """Return the answer to a request; if the worker has ended, its exit code."""
         try:
             self.send(request, descriptor)
             data, sizes = pickle.load(self._answers)
@@ -117,7 +110,7 @@ class _Worker:
             if any(self._answers.readinto(each.data) < len(each) for each in buffers):
                 raise EOFError
         except (EOFError, OSError, pickle.UnpicklingError):
-            raise _EndedError(self.end()) from None
+            return self.end()
         except BaseException:  # Ctrl-C: an answer may be half received
             self.end(kill=True)
             raise
@@ -188,10 +181,9 @@ class _IsolatedFile:
         if self._worker is None:
             raise self._failure(1)
         worker, self._worker = self._worker, None
-        try:
-            answer = worker.ask((operation, arguments, self._limit or 0.0), descriptor)
-        except _EndedError as ended:
-            raise self._failure(ended.code) from None
+        answer = worker.ask((operation, arguments, self._limit or 0.0), descriptor)
+        if isinstance(answer, int):
+            raise self._failure(answer)
         self._worker = worker
         for path, name in answer.read:
             with opened(path, name):  # which notes that it is an input
@@ -239,7 +231,13 @@ def call(file: OpenFile, function: Callable[[OpenFile], T], what: str) -> T:
 
 def _remote(name: str) -> Any:
     """Return a property with the value of that of the source in the worker."""
-    return property(lambda source: source.value(name))
+
+    def value(source: IsolatedSource) -> Any:
+        if name not in source.known:
+            source.known[name] = source.ask("member", name)
+        return source.known[name]
+
+    return property(value)
 
 
 class IsolatedSource(ParticleSource):
@@ -259,8 +257,8 @@ class IsolatedSource(ParticleSource):
         super().__init__(file, variant)
         self._isolated = _IsolatedFile(file, what)
         weakref.finalize(self, self._isolated.close)
-        self._known: dict[str, Any] = {}
-        self._ask("source", f"{__package__}.{module}", variant, atoms)
+        self.known: dict[str, Any] = {}
+        self.ask("source", f"{__package__}.{module}", variant, atoms)
 
     columns = _remote("columns")
     count = _remote("count")
@@ -274,37 +272,32 @@ class IsolatedSource(ParticleSource):
     has_pieces = _remote("has_pieces")
     surrounded = _remote("surrounded")
 
-    def value(self, name: str) -> Any:
-        """Return the value of a property."""
-        if name not in self._known:
-            self._known[name] = self._ask("member", name)
-        return self._known[name]
-
     def frame_starts(self) -> Any:
-        return self._ask("member", "frame_starts")
+        return self.ask("member", "frame_starts")
 
     def go_to(self, frame: int) -> None:
         super().go_to(frame)
-        self._known.clear()
-        self._ask("member", "go_to", frame)
+        self.known.clear()
+        self.ask("member", "go_to", frame)
 
     def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
-        columns: dict[str, NDArray[Any]] = self._ask("member", "load", list(names))
+        columns: dict[str, NDArray[Any]] = self.ask("member", "load", list(names))
         return columns
 
     def particles(self, names: Mapping[str, str]) -> Particles:
-        particles: Particles = self._ask("particles", dict(names), list(self.also))
+        particles: Particles = self.ask("particles", dict(names), list(self.also))
         return particles
 
     def labels_of_atoms(self) -> Labels | None:
-        labels: Labels | None = self._ask("member", "labels_of_atoms")
+        labels: Labels | None = self.ask("member", "labels_of_atoms")
         return labels
 
     def row(self, index: int, count: int, used: Container[str]) -> Iterator[tuple[str, Value]]:
         left_out = {name for name in self.columns if name in used}
-        yield from self._ask("member", "row", index, count, left_out)
+        yield from self.ask("member", "row", index, count, left_out)
 
-    def _ask(self, operation: str, *arguments: Any) -> Any:
+    def ask(self, operation: str, *arguments: Any) -> Any:
+        """Return the result of an operation of the worker."""
         answer = self._isolated.ask(operation, *arguments)
         self.notes += answer.notes
         return answer.value
