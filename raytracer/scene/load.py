@@ -47,7 +47,6 @@ if TYPE_CHECKING:
 
     from raytracer.scene.annotations import Annotations
     from raytracer.scene.coloring.style import SetStyle
-    from raytracer.scene.glyphs.settings import Shape
     from raytracer.scene.particles.source import Notes, Particles
 
 Values = dict[str, Any]
@@ -150,24 +149,21 @@ def load_file(source: Source, frame: int | None = None, columns: Sequence[str] =
                 raise DataFileError(
                     f"{stream.source}: holds no particles, so there is nothing to show"
                 )
-            spheres = SphereSet.of_particles(data)
+            spheres, shape = SphereSet.of_particles(data), None
+        if data.are_ellipsoids:
+            from raytracer.scene.glyphs.ellipsoids import shape_of
+
+            shape = shape_of(spheres)
         up = up_of_data(data.box, data.gravity)
         return Scene(
             spheres=(spheres,),
-            shape=_shape_of(spheres) if data.are_ellipsoids else None,
+            shape=shape,
             render=RenderSettings.of_particles(),
             background=Background.of_particles(),
             camera=None if up is None else Camera(up=up),
             title=stem(file.path),
             source=stream.source,
         )
-
-
-def _shape_of(spheres: SphereSet) -> Shape | None:
-    """Return what shows particles as the ellipsoids that they are; None where some are none."""
-    from raytracer.scene.glyphs.ellipsoids import shape_of
-
-    return shape_of(spheres)
 
 
 def scene_suffix(file: OpenFile, ending: str = "") -> str:

@@ -12,19 +12,20 @@ from raytracer.scene.particles.source import Box
 
 
 def cell_of(lengths: tuple[float, float, float], angles: tuple[float, float, float]) -> Box | None:
-    """Return the cell with its first edge along x and its second in the x-y plane.
+    """Return the cell with its first edge along x and its second in the x-y plane, or None.
 
     Args:
         lengths: of the edges a, b and c.
         angles: alpha (between b and c), beta (a and c), gamma (a and b), degrees.
-
-    Returns:
-        The cell, with its origin at 0; None where there is no such cell.
     """
     if not all(map(isfinite, (*lengths, *angles))):
         return None
     a, b, c = lengths
-    alpha, beta, gamma = ((_cos(angle), _sin(angle)) for angle in angles)
+    # Right angles are exact.
+    alpha, beta, gamma = (
+        (0.0, 1.0) if angle == 90.0 else (cos(radians(angle)), sin(radians(angle)))
+        for angle in angles
+    )
     if min(lengths) <= 0.0 or gamma[1] <= 0.0:
         return None
     x = beta[0]
@@ -52,23 +53,10 @@ def hoomd_box(sizes: Iterable[float]) -> Box | None:
 
 
 def cell_box(cell: Any, periodic: Any = (True, True, True)) -> Box | None:
-    """Return the box of a cell; None if it has no volume.
-
-    Args:
-        cell: (3, 3), one edge a row.
-        periodic: (3,), whether it repeats itself along each edge.
-    """
+    """Return the box of a cell (3, 3), one edge a row, and its periodicity; None without volume."""
     edges = np.asarray(cell, np.float64)
     if edges.shape != (3, 3) or not np.isfinite(edges).all() or not np.linalg.det(edges):
         return None
     a, b, c = (tuple(row) for row in edges.tolist())
     x, y, z = map(bool, periodic)
     return Box((0.0, 0.0, 0.0), (a, b, c), (x, y, z))
-
-
-def _cos(angle: float) -> float:
-    return 0.0 if angle == 90.0 else cos(radians(angle))
-
-
-def _sin(angle: float) -> float:
-    return 1.0 if angle == 90.0 else sin(radians(angle))

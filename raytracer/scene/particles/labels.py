@@ -115,7 +115,13 @@ def _types(labels: Labels) -> tuple[set[str], str]:
     generic = "A" in labels.names  # no element: the letters beside it are no elements either
     types = [w for w in words if symbol_of(w) is None or (generic and len(w) == 1)]
     if numbers and (types or len(words) == 0):
-        if types or _are_types(numbers):
+        values = {int(name) for name in numbers}
+        if (
+            types
+            or min(values) < 1
+            or max(values) > len(table())
+            or max(values) - len(values) <= MAX_GAPS
+        ):
             types += numbers
         else:
             known = dict.fromkeys(symbol_of(n) or "" for n in sorted(numbers, key=_rank))
@@ -127,24 +133,17 @@ def _types(labels: Labels) -> tuple[set[str], str]:
     return set(types), _assumed(unnamed) if unnamed else ""
 
 
-def _are_types(numbers: Sequence[str]) -> bool:
-    """Whether numbers are rather types than atomic numbers."""
-    values = {int(name) for name in numbers}
-    if min(values) < 1 or max(values) > len(table()):
-        return True
-    return max(values) - len(values) <= MAX_GAPS
-
-
 def _assumed(names: list[str]) -> str:
     """Return the sentence about labels that are taken as types."""
     several, numbers = len(names) > 1, all(name.isdecimal() for name in names)
+    key = names[0] if re.fullmatch(r"[A-Za-z0-9_-]+", names[0]) else json.dumps(names[0])
     verb, noun = ("are", "types") if several else ("is", "a type")
     label = f"label{'s' if several else ''} {_shown(names) if numbers else listed(names)}"
     other = ' (or labels = "elements" in the set if they are atomic numbers)' if numbers else ""
     return (
         f"the {label} {verb} taken as {noun}, not as {'elements' if several else 'an element'}: "
         f'to change that, write element = "Cu", or radius and color, under '
-        f"[elements.{_key(names[0])}] in a scene file{other}"
+        f"[elements.{key}] in a scene file{other}"
     )
 
 
@@ -152,11 +151,6 @@ def _shown(numbers: Sequence[str]) -> str:
     """Return a few numbers in their order."""
     ordered = sorted(numbers, key=_rank)
     return ", ".join(ordered[:8]) + (", ..." if len(ordered) > 8 else "")
-
-
-def _key(name: str) -> str:
-    """Return a label as TOML writes it in a key."""
-    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else json.dumps(name)
 
 
 def _rank(name: str) -> tuple[int, str]:

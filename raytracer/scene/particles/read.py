@@ -76,7 +76,10 @@ def read(
         if wanted:
             source.also = wanted(source.columns)
         result = spheres_of(source, names or {})
-        result.are_ellipsoids = _are_ellipsoids(source.columns)
+        if any(name in source.columns for name in ORIENTED):
+            from raytracer.scene.glyphs.shape_columns import are_ellipsoids  # few files have any
+
+            result.are_ellipsoids = are_ellipsoids(source.columns)
         if wanted:
             left = [name for name in source.also if name not in result.extra]
             result.extra |= source.load(left) if left else {}
@@ -206,15 +209,6 @@ def spheres_of(source: ParticleSource, names: Mapping[str, str]) -> Particles:
     result.box, result.gravity, result.time = source.box, source.gravity, source.time
     result.notes += source.notes
     return result
-
-
-def _are_ellipsoids(columns: Mapping[str, Column]) -> bool:
-    """Whether columns hold the axes and orientations of ellipsoids."""
-    if all(name not in columns for name in ORIENTED):
-        return False
-    from raytracer.scene.glyphs.shape_columns import are_ellipsoids  # few files have any
-
-    return are_ellipsoids(columns)
 
 
 def complete(

@@ -71,16 +71,19 @@ class FileSource(LibraryFile, Source):
     def form(self) -> str:
         """The name of its format in ASE."""
         library("ase", self.name, "ase")
-        found = _format_of(self.file, self.variant)
-        if not found:
-            raise DataFileError(f"{self.name}: is of no format that ASE reads")
-        return found
+        if name := _format_of(self.file, self.variant):
+            return name
+        raise DataFileError(f"{self.name}: is of no format that ASE reads")
 
     def opened(self, frame: int) -> tuple[Any, int]:
+        from ase.io import iread
+
         form = self.form
         self.require_frame()
+        path = self.file.name
+        images = _rows(path, form) if form in DATABASES else iread(path, ":", format=form)
         chosen, count = None, 0
-        for image in _images(self.file.name, form):
+        for image in images:
             chosen = image if count == frame else chosen
             count += 1
         if chosen is None:
@@ -120,19 +123,11 @@ def _format_of(file: OpenFile, ending: str) -> str:
     return ""
 
 
-def _images(path: str, form: str) -> Iterator[Any]:
-    """Yield the images of a file."""
-    from ase.io import iread
-
-    yield from _rows(path, form) if form in DATABASES else iread(path, ":", format=form)
-
-
 def _rows(path: str, kind: str) -> Iterator[Any]:
-    """Yield the atoms of a database: `iread` goes by the ending of the path, which has none.
+    """Yield the atoms of a database; kind: one of `DATABASES`.
 
-    kind: one of `DATABASES`.
-
-    Both open files by names alone, which an unpacked one does not have: of those it is a copy.
+    `iread` goes by the ending of the path, which has none, and an unpacked file has no name at all
+    under which it could be opened: of it a copy is made.
     """
     from pathlib import Path
     from shutil import copyfile
