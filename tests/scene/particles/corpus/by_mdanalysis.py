@@ -36,18 +36,22 @@ def universe() -> Any:
     return made
 
 
-def written(path: Path) -> None:
-    """Write the atoms in the format of the ending."""
-    universe().atoms.write(str(path))
-
-
 SINGLE = single(POINTS)
 
 
-@kind("PDB", "c.pdb", "MDAnalysis", "3 decimals")
-def pdb(path: Path) -> Written:
-    written(path)
-    return Written(decimals(SINGLE, 3), edges=CELL)
+def kinds(*rows: tuple[str, str, str, tuple[str, ...], Written]) -> None:
+    """List kinds that are written by the ending: format, file, precision, needs and content."""
+    for title, file, keeps, needs, content in rows:
+
+        @kind(title, file, "MDAnalysis", keeps, *needs)
+        def write(path: Path, result: Written = content) -> Written:
+            universe().atoms.write(str(path))
+            return result
+
+
+GRO = decimals(SINGLE / 10.0, 3) * 10.0
+
+kinds(("PDB", "c.pdb", "3 decimals", (), Written(decimals(SINGLE, 3), edges=CELL)))
 
 
 @kind("PDB, two models", "models.pdb", "MDAnalysis", "3 decimals")
@@ -61,67 +65,17 @@ def models(path: Path) -> Written:
     return Written(decimals(SINGLE, 3), edges=CELL, frames=2)
 
 
-@kind("PDBQT", "c.pdbqt", "MDAnalysis", "3 decimals")
-def pdbqt(path: Path) -> Written:
-    written(path)
-    return Written(decimals(SINGLE, 3), edges=CELL)
-
-
-@kind("PQR with radii", "c.pqr", "MDAnalysis", "3 decimals")
-def pqr(path: Path) -> Written:
-    written(path)
-    return Written(single(decimals(SINGLE, 3)), radii=single(decimals(RADII, 4)))
-
-
-@kind("GROMACS structure", "c.gro", "MDAnalysis", "3 decimals of nanometres")
-def gro(path: Path) -> Written:
-    written(path)
-    return Written(decimals(SINGLE / 10.0, 3) * 10.0, 1e-6, edges=CELL)
-
-
-@kind("XYZ", "c.xyz", "MDAnalysis", "5 decimals")
-def xyz(path: Path) -> Written:
-    written(path)
-    return Written(decimals(SINGLE, 5))
-
-
-@kind("XTC", "c.xtc", "MDAnalysis", "2 decimals", "chemfiles")
-def xtc(path: Path) -> Written:
-    written(path)
-    return Written(SINGLE, 6e-3, (), edges=CELL)
-
-
-@kind("TRR", "c.trr", "MDAnalysis", "float32 of nanometres")
-def trr(path: Path) -> Written:
-    written(path)
-    return Written(SINGLE, 1e-6, (), edges=CELL)
-
-
-@kind("DCD", "c.dcd", "MDAnalysis", "float32")
-def dcd(path: Path) -> Written:
-    written(path)
-    return Written(SINGLE, 0.0, (), edges=CELL)
-
-
-@kind("Amber NetCDF", "c.ncdf", "MDAnalysis", "float32")
-def ncdf(path: Path) -> Written:
-    written(path)
-    return Written(SINGLE, 0.0, (), edges=CELL)
-
-
-@kind("TRZ", "c.trz", "MDAnalysis", "float32 of nanometres")
-def trz(path: Path) -> Written:
-    written(path)
-    return Written(SINGLE, 1e-6, (), edges=CELL)
-
-
-@kind("NAMD coordinates", "c.coor", "MDAnalysis", "float64")
-def namd(path: Path) -> Written:
-    written(path)
-    return Written(SINGLE, 0.0, ())
-
-
-@kind("FHI-aims", "c.in", "MDAnalysis", "8 decimals", "ase")
-def aims(path: Path) -> Written:
-    written(path)
-    return Written(decimals(SINGLE, 8), 1e-7, edges=CELL)
+kinds(
+    ("PDBQT", "c.pdbqt", "3 decimals", (), Written(decimals(SINGLE, 3), edges=CELL)),
+    ("PQR with radii", "c.pqr", "3 decimals", (),
+     Written(single(decimals(SINGLE, 3)), radii=single(decimals(RADII, 4)))),
+    ("GROMACS structure", "c.gro", "3 decimals of nanometres", (), Written(GRO, 1e-6, edges=CELL)),
+    ("XYZ", "c.xyz", "5 decimals", (), Written(decimals(SINGLE, 5))),
+    ("XTC", "c.xtc", "2 decimals", ("chemfiles",), Written(SINGLE, 6e-3, (), edges=CELL)),
+    ("TRR", "c.trr", "float32 of nanometres", (), Written(SINGLE, 1e-6, (), edges=CELL)),
+    ("DCD", "c.dcd", "float32", (), Written(SINGLE, 0.0, (), edges=CELL)),
+    ("Amber NetCDF", "c.ncdf", "float32", (), Written(SINGLE, 0.0, (), edges=CELL)),
+    ("TRZ", "c.trz", "float32 of nanometres", (), Written(SINGLE, 1e-6, (), edges=CELL)),
+    ("NAMD coordinates", "c.coor", "float64", (), Written(SINGLE, 0.0, ())),
+    ("FHI-aims", "c.in", "8 decimals", ("ase",), Written(decimals(SINGLE, 8), 1e-7, edges=CELL)),
+)  # fmt: skip

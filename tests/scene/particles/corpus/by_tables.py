@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,66 +31,36 @@ def frame(package: str) -> Any:
     return made.table(columns()) if package == "pyarrow" else made.DataFrame(columns())
 
 
-@kind("table, commas", "h.csv", "pandas", "float64")
-def pandas_csv(path: Path) -> Written:
-    frame("pandas").to_csv(path, index=False)
-    return full()
+def by_pandas(path: Path, **options: Any) -> None:
+    frame("pandas").to_csv(path, index=False, **options)
 
 
-@kind("table, tabs", "h.tsv", "pandas", "float64")
-def pandas_tsv(path: Path) -> Written:
-    frame("pandas").to_csv(path, index=False, sep="\t")
-    return full()
-
-
-@kind("table, semicolons and decimal commas", "comma.csv", "pandas", "float64")
-def pandas_comma(path: Path) -> Written:
-    frame("pandas").to_csv(path, index=False, sep=";", decimal=",")
-    return full()
-
-
-@kind("table, spaces, comment", "h.dat", "pandas", "float64")
-def pandas_spaces(path: Path) -> Written:
+def by_pandas_with_comment(path: Path) -> None:
     with path.open("w") as file:
         file.write("# made by a simulation\n")
         frame("pandas").to_csv(file, index=False, sep=" ")
-    return full()
 
 
-@kind("table, commas, gzip", "h.csv.gz", "pandas", "float64")
-def pandas_gz(path: Path) -> Written:
-    frame("pandas").to_csv(path, index=False)
-    return full()
+for _title, _file, _package, _needs, _write in (
+    ("table, commas", "h.csv", "pandas", (), by_pandas),
+    ("table, tabs", "h.tsv", "pandas", (), partial(by_pandas, sep="\t")),
+    ("table, semicolons and decimal commas", "comma.csv", "pandas", (),
+     partial(by_pandas, sep=";", decimal=",")),
+    ("table, spaces, comment", "h.dat", "pandas", (), by_pandas_with_comment),
+    ("table, commas, gzip", "h.csv.gz", "pandas", (), by_pandas),
+    ("table, commas, Zstandard", "h.csv.zst", "pandas", ("zstandard",), by_pandas),
+    ("table, commas", "i.csv", "polars", (), lambda path: frame("polars").write_csv(path)),
+    ("Parquet, Zstandard", "i.parquet", "polars", ("pyarrow",),
+     lambda path: frame("polars").write_parquet(path)),
+    ("Arrow IPC", "i.arrow", "polars", ("pyarrow",), lambda path: frame("polars").write_ipc(path)),
+    ("Parquet", "h.parquet", "pandas", ("pyarrow",),
+     lambda path: frame("pandas").to_parquet(path, engine="pyarrow")),
+):  # fmt: skip
 
-
-@kind("table, commas, Zstandard", "h.csv.zst", "pandas", "float64", "zstandard")
-def pandas_zst(path: Path) -> Written:
-    frame("pandas").to_csv(path, index=False)
-    return full()
-
-
-@kind("table, commas", "i.csv", "polars", "float64")
-def polars_csv(path: Path) -> Written:
-    frame("polars").write_csv(path)
-    return full()
-
-
-@kind("Parquet, Zstandard", "i.parquet", "polars", "float64", "pyarrow")
-def polars_parquet(path: Path) -> Written:
-    frame("polars").write_parquet(path)
-    return full()
-
-
-@kind("Arrow IPC", "i.arrow", "polars", "float64", "pyarrow")
-def polars_ipc(path: Path) -> Written:
-    frame("polars").write_ipc(path)
-    return full()
-
-
-@kind("Parquet", "h.parquet", "pandas", "float64", "pyarrow")
-def pandas_parquet(path: Path) -> Written:
-    frame("pandas").to_parquet(path, engine="pyarrow")
-    return full()
+    @kind(_title, _file, _package, "float64", *_needs)
+    def table(path: Path, write: Callable[[Path], None] = _write) -> Written:
+        write(path)
+        return full()
 
 
 for _packing in ("none", "snappy", "gzip", "zstd"):
@@ -119,10 +90,6 @@ def feather(path: Path) -> Written:
 
     pyarrow.feather.write_feather(frame("pyarrow"), str(path))
     return full()
-
-
-def _array(title: str, file: str, keeps: str, make: Callable[[Path], Written]) -> None:
-    kind(title, file, "numpy", keeps)(make)
 
 
 def _npy(path: Path) -> Written:
@@ -185,4 +152,4 @@ for _title, _file, _keeps, _make in (
     ("numpy.savetxt with names", "j.txt", "17 digits", _text),
     ("numpy.savetxt without names", "bare.txt", "17 digits", _bare),
 ):
-    _array(_title, _file, _keeps, _make)
+    kind(_title, _file, "numpy", _keeps)(_make)
