@@ -451,26 +451,25 @@ void denoise_draft(Out<float, 3> planes, Out<float, 3> sums, int threads) {
   });
 }
 
-// Cells are rows of five numbers: kind, start, width, offset, bytes; see `TextCell`.
-nb::tuple parse_rows(In<uint8_t, 1> text, const std::string& split, In<int32_t, 2> cells, int64_t first,
-                     Out<double, 2> numbers, Out<uint8_t, 2> texts, Out<uint8_t, 1> lacking,
-                     const std::vector<std::string>& records, const std::string& stop, int threads) {
-  const size_t count = cells.shape(0), rows = numbers.shape(0);
-  if (cells.shape(1) != 5 || lacking.shape(0) != count || texts.shape(0) != rows)
-    throw nb::value_error("cells, numbers, texts and lacking do not fit each other");
+// Cells are rows of four numbers: kind, place, width, offset; see `TextCell`.
+nb::tuple parse_rows(In<uint8_t, 1> text, const std::string& split, int most, In<int32_t, 2> cells, int64_t first,
+                     Out<double, 2> numbers, Out<uint8_t, 2> texts, const std::vector<std::string>& records,
+                     const std::string& stop, int threads) {
+  const size_t rows = numbers.shape(0);
+  if (cells.shape(1) != 4 || texts.shape(0) != rows)
+    throw nb::value_error("cells, numbers and texts do not fit each other");
   if (first < 0 || (size_t)first > rows) throw nb::value_error("there is no such first row");
   if (text.shape(0) && text.data()[text.shape(0) - 1] != '\n') throw nb::value_error("the text ends within a line");
-  rt::TextLayout layout{rt::CellSplit::kSpaces, 0, {}, {}, nullptr};
+  rt::TextLayout layout{rt::CellSplit::kSpaces, 0, most, {}, {}, nullptr};
   if (split == "fixed") layout.split = rt::CellSplit::kFixed;
   if (split.size() == 1) layout.split = rt::CellSplit::kSeparator, layout.separator = split[0];
-  for (size_t i = 0; i < count; ++i) {
-    const int32_t* c = cells.data() + 5 * i;
-    const bool is_text = c[0] == (int32_t)rt::CellKind::kText, is_skipped = c[0] == (int32_t)rt::CellKind::kSkipped;
-    const size_t end = (size_t)c[3] + (is_text ? (size_t)c[4] : 1);
-    if (c[0] < 0 || c[0] > 3 || c[1] < 0 || c[2] < 0 || c[3] < 0 || c[4] < 0 ||
-        (!is_skipped && end > (is_text ? texts.shape(1) : numbers.shape(1))))
+  for (size_t i = 0; i < cells.shape(0); ++i) {
+    const int32_t* c = cells.data() + 4 * i;
+    const bool is_text = c[0] == (int32_t)rt::CellKind::kText;
+    const size_t end = (size_t)c[3] + (is_text ? (size_t)c[2] : 1);
+    if (c[0] < 0 || c[0] > 2 || c[1] < 0 || c[2] < 0 || c[3] < 0 || end > (is_text ? texts.shape(1) : numbers.shape(1)))
       throw nb::value_error("a cell lies outside of its rows");
-    layout.cells.push_back({(rt::CellKind)c[0], c[1], c[2], c[3], c[4]});
+    layout.cells.push_back({(rt::CellKind)c[0], c[1], c[2], c[3]});
   }
   for (const std::string& record : records) {
     if (record.size() != 6) throw nb::value_error("a record has six letters");
@@ -482,7 +481,7 @@ nb::tuple parse_rows(In<uint8_t, 1> text, const std::string& split, In<int32_t, 
     nb::gil_scoped_release release;
     found = rt::parse_rows(layout, text.data(), text.shape(0), (int64_t)rows - first,
                            numbers.data() + (size_t)first * numbers.shape(1), numbers.shape(1),
-                           texts.data() + (size_t)first * texts.shape(1), texts.shape(1), lacking.data(), threads);
+                           texts.data() + (size_t)first * texts.shape(1), texts.shape(1), threads);
   }
   return nb::make_tuple(found.rows, found.consumed, found.stopped);
 }
@@ -588,8 +587,8 @@ NB_MODULE(_core, m) {
         "FilmHistogram.");
   m.def("denoise_draft", denoise_draft, "draft"_a.noconvert(), "sums"_a.noconvert(), "threads"_a,
         "Adds the ambient light of a draft, filtered, to the film sums float32 (h, w, 4).");
-  m.def("parse_rows", parse_rows, "text"_a.noconvert(), "split"_a, "cells"_a.noconvert(), "first"_a,
-        "numbers"_a.noconvert(), "texts"_a.noconvert(), "lacking"_a.noconvert(), "records"_a, "stop"_a, "threads"_a,
+  m.def("parse_rows", parse_rows, "text"_a.noconvert(), "split"_a, "most"_a, "cells"_a.noconvert(), "first"_a,
+        "numbers"_a.noconvert(), "texts"_a.noconvert(), "records"_a, "stop"_a, "threads"_a,
         "Rows of a text, uint8 (N,), into numbers, float64 (R, K), and texts, uint8 (R, B), from row `first` on -> "
         "rows (-1 if the text is not regular), bytes of them, whether a line `stop` ended them.");
   m.def("close_pairs", close_pairs, "points"_a.noconvert(), "kinds"_a.noconvert(), "reaches"_a.noconvert(),

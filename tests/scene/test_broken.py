@@ -16,7 +16,7 @@ from raytracer import load
 from raytracer.cli import main
 from raytracer.errors import DataFileError, MemoryNeedError, SceneError, UserError
 from raytracer.scene.packing.pack import pack
-from raytracer.scene.particles.formats.xyz import properties
+from raytracer.scene.particles.formats.xyz import pairs_of
 
 BALL = "[[spheres]]\ncenters = [[0, 0, 0]]\nradius = 1.0\n"
 
@@ -384,7 +384,7 @@ def test_a_data_file_that_cannot_be_packed_is_named_once(tmp_path: Path) -> None
     ],
 )
 def test_a_comment_is_read_in_linear_time(comment: str) -> None:
-    properties(comment, "a.xyz")  # in quadratic time each of these would take minutes
+    pairs_of(comment, "a.xyz")  # in quadratic time each of these would take minutes
 
 
 @pytest.mark.parametrize("width", ["10001", "99999999999", "9" * 5000, "\u0660"])

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <string>
 
@@ -98,40 +99,38 @@ struct Part {
   int64_t rows = 0;
   const uint8_t* reached = nullptr;
   bool regular = true, stopped = false;
+  bool even = false;  // it has as many separators as rows of the most cells have
 };
 
 class Parser {
  public:
-  Parser(const TextLayout& layout, double* numbers, size_t number_count, uint8_t* texts, size_t text_bytes,
-         uint8_t* lacking)
-      : layout_(layout),
-        numbers_(numbers),
-        count_(number_count),
-        texts_(texts),
-        bytes_(text_bytes),
-        lacking_(lacking) {}
+  Parser(const TextLayout& layout, double* numbers, size_t number_count, uint8_t* texts, size_t text_bytes)
+      : layout_(layout), numbers_(numbers), count_(number_count), texts_(texts), bytes_(text_bytes) {}
 
   // Counts the lines of a part, and looks whether it has letters that this parser leaves alone.
-  static void look(Part& part) {
-    int64_t lines = 0, returns = 0, pairs = 0;
+  void look(Part& part) const {
+    int64_t lines = 0, returns = 0, pairs = 0, separators = 0;
+    const uint8_t separator = (uint8_t)layout_.separator;
     const uint8_t *p = part.begin, *end = part.end;
     bool strange = false;
     while (p < end) {  // in blocks whose counts fit the loop's vector lanes
       const uint8_t* stop = p + std::min<int64_t>(end - p, 1 << 14);
-      int32_t l = 0, r = 0, two = 0, odd = 0;
+      int32_t l = 0, r = 0, s = 0, two = 0, odd = 0;
       for (const uint8_t* q = p; q < stop; ++q) {
         const uint8_t c = *q;
         l += c == '\n';
         r += c == '\r';
+        s += c == separator;
         odd |= (c >= 0x7f) | ((c < ' ') & (c != '\n') & (c != '\r') & (c != '\t'));
       }
       if (r)
         for (const uint8_t* q = p; q < stop; ++q) two += q[0] == '\r' && q + 1 < end && q[1] == '\n';
-      lines += l, returns += r, pairs += two;
+      lines += l, returns += r, separators += s, pairs += two;
       strange |= odd != 0;
       p = stop;
     }
     part.lines = lines;
+    part.even = separators == lines * (layout_.most - 1);
     part.regular = !strange && returns == pairs;
   }
 
@@ -140,7 +139,7 @@ class Parser {
     while (p < part.end && part.rows < part.limit) {
       const uint8_t* end = (const uint8_t*)std::memchr(p, '\n', (size_t)(part.end - p));
       bool is_row = true;
-      if (!parse_line(p, end, part.first + part.rows, is_row, part.stopped)) {
+      if (!parse_line(p, end, part, is_row)) {
         part.regular = false;
         return;
       }
@@ -160,63 +159,119 @@ class Parser {
   }
 
  private:
-  bool parse_line(const uint8_t* p, const uint8_t* end, int64_t row, bool& is_row, bool& stopped) const {
-    if (layout_.split == CellSplit::kFixed) return parse_fixed(p, end, row, is_row, stopped);
+  bool parse_line(const uint8_t* p, const uint8_t* end, Part& part, bool& is_row) const {
+    const int64_t row = part.first + part.rows;
+    if (layout_.split == CellSplit::kFixed) return parse_fixed(p, end, row, is_row, part.stopped);
     if (layout_.split == CellSplit::kSpaces)
       while (is_blank(*p)) ++p;
     else if (*p == '\r' && p + 1 == end)
       ++p;
     is_row = p != end;
     if (!is_row) return true;
-    return layout_.split == CellSplit::kSpaces ? parse_spaced(p, end, row) : parse_separated(p, end, row);
+    return layout_.split == CellSplit::kSpaces ? parse_spaced(p, end, row) : parse_separated(p, end, row, part.even);
   }
 
   bool parse_spaced(const uint8_t* p, const uint8_t* end, int64_t row) const {
+    int32_t place = 0;
+    const auto skip = [&] {
+      while (*p > ' ') ++p;
+      while (is_blank(*p)) ++p;
+      ++place;
+    };
     for (const TextCell& cell : layout_.cells) {
+      while (place < cell.place && p != end) skip();
       if (p == end) return false;
       const uint8_t* const start = p;
-      if (cell.kind == CellKind::kNumber) {
-        if (!parse_number(p, end, number(row, cell)) || *p > ' ') return false;
-      } else {
+      if (cell.kind == CellKind::kText) {
+        if (layout_.most && *p == '"') return false;  // it may hold spaces
         while (*p > ' ') ++p;
-        if (cell.kind == CellKind::kText) keep(row, cell, start, p);
+        keep(row, cell, start, p);
+      } else if (!parse_number(p, end, number(row, cell)) || *p > ' ') {
+        while (*p > ' ') ++p;
+        if (!parse_missing(start, p, row, cell)) return false;
       }
-      while (is_blank(*p)) ++p;
+      skip();
     }
+    if (layout_.most)
+      while (p != end) skip();
+    return !layout_.most || place <= layout_.most;
+  }
+
+  bool parse_separated(const uint8_t* p, const uint8_t* end, int64_t row, bool even) const {
+    const uint8_t separator = (uint8_t)layout_.separator;
+    const uint8_t* const last = end[-1] == '\r' ? end - 1 : end;
+    const uint8_t *start, *stop;
+    int32_t place = 0;
+    for (const TextCell& cell : layout_.cells) {
+      for (; place < cell.place; ++place)
+        if (!cut(p, last, start, stop)) return false;
+      ++place;
+      if (cell.kind != CellKind::kText) {
+        const uint8_t* q = p;
+        while (*q == ' ') ++q;
+        if (q < last && parse_number(q, last, number(row, cell))) {
+          while (*q == ' ') ++q;
+          if (q == last || *q == separator) {
+            p = q + 1;
+            continue;
+          }
+        }
+      }
+      if (!cut(p, last, start, stop)) return false;
+      if (cell.kind == CellKind::kText)
+        keep(row, cell, start, stop);
+      else if (!(start < stop && parse_cell(start, stop, number(row, cell))) && !parse_missing(start, stop, row, cell))
+        return false;
+    }
+    for (; layout_.most && !even && p <= last; ++place)
+      if (!cut(p, last, start, stop) || (place >= layout_.most && start < stop)) return false;
     return true;
   }
 
-  bool parse_separated(const uint8_t* p, const uint8_t* end, int64_t row) const {
-    const uint8_t separator = (uint8_t)layout_.separator;
-    const uint8_t* const last = end[-1] == '\r' ? end - 1 : end;
-    for (const TextCell& cell : layout_.cells) {
-      if (p > last) return false;
-      const uint8_t* stop = p;
-      if (cell.kind == CellKind::kNumber) {
-        while (*stop == ' ') ++stop;
-        if (stop == last || !parse_number(stop, last, number(row, cell))) return false;
-        while (*stop == ' ') ++stop;
-        if (stop != last && *stop != separator) return false;
-      } else {
-        while (stop < last && *stop != separator) ++stop;
-        if (cell.kind == CellKind::kText) {
-          if (stop > p && (is_blank(*p) || is_blank(stop[-1]))) return false;
-          keep(row, cell, p, stop);
-        }
-      }
+  // Cuts off the cell at p, without spaces or quotes around it; false where there is none, or of other quotes.
+  bool cut(const uint8_t*& p, const uint8_t* last, const uint8_t*& start, const uint8_t*& stop) const {
+    if (p > last) return false;
+    while (p < last && *p == ' ') ++p;
+    start = p;
+    if (p < last && *p == '"') {
+      ++start;
+      stop = (const uint8_t*)std::memchr(start, '"', (size_t)(last - start));
+      if (!stop) return false;
       p = stop + 1;
+      while (p < last && *p == ' ') ++p;
+      if (p < last && *p != (uint8_t)layout_.separator) return false;
+    } else {
+      while (p < last && *p != (uint8_t)layout_.separator) {
+        if (*p == '"') return false;
+        ++p;
+      }
+      stop = p;
     }
+    while (start < stop && is_blank(*start)) ++start;
+    while (start < stop && is_blank(stop[-1])) --stop;
+    ++p;
     return true;
+  }
+
+  // An optional number that has no value, as tables of other programs write it.
+  bool parse_missing(const uint8_t* start, const uint8_t* stop, int64_t row, const TextCell& cell) const {
+    static constexpr const char* kMissing[] = {"", "NA", "N/A", "NULL", "null", "None"};
+    if (cell.kind != CellKind::kOptional) return false;
+    const size_t length = (size_t)(stop - start);
+    number(row, cell) = std::numeric_limits<double>::quiet_NaN();
+    return std::any_of(std::begin(kMissing), std::end(kMissing), [&](const char* word) {
+      return std::strlen(word) == length && !std::memcmp(word, start, length);
+    });
   }
 
   bool parse_fixed(const uint8_t* p, const uint8_t* end, int64_t row, bool& is_row, bool& stopped) const {
     const auto begins = [&](const char* word) { return end - p >= 6 && !std::memcmp(p, word, 6); };
     stopped = layout_.stop && begins(layout_.stop);
-    is_row = !stopped && std::any_of(layout_.records.begin(), layout_.records.end(), begins);
+    const bool is_any = layout_.records.empty();
+    is_row = !stopped && (is_any || std::any_of(layout_.records.begin(), layout_.records.end(), begins));
     if (!is_row) return true;
-    for (size_t i = 0; i < layout_.cells.size(); ++i) {
-      const TextCell& cell = layout_.cells[i];
-      const uint8_t *start = std::min(p + cell.start, end), *stop = std::min(p + cell.start + cell.width, end);
+    for (const TextCell& cell : layout_.cells) {
+      const uint8_t *start = std::min(p + cell.place, end), *stop = std::min(p + cell.place + cell.width, end);
       while (start < stop && is_blank(*start)) ++start;
       while (start < stop && is_blank(stop[-1])) --stop;
       if (cell.kind == CellKind::kText) {
@@ -227,7 +282,6 @@ class Parser {
       if (start < stop && parse_cell(start, stop, value)) continue;
       if (cell.kind != CellKind::kOptional) return false;
       value = std::numeric_limits<double>::quiet_NaN();
-      __atomic_store_n(&lacking_[i], (uint8_t)1, __ATOMIC_RELAXED);
     }
     return true;
   }
@@ -246,9 +300,9 @@ class Parser {
 
   void keep(int64_t row, const TextCell& cell, const uint8_t* start, const uint8_t* stop) const {
     uint8_t* to = texts_ + row * (int64_t)bytes_ + cell.offset;
-    const size_t length = std::min((size_t)(stop - start), (size_t)cell.bytes);
+    const size_t length = std::min((size_t)(stop - start), (size_t)cell.width);
     std::memcpy(to, start, length);
-    std::memset(to + length, 0, (size_t)cell.bytes - length);
+    std::memset(to + length, 0, (size_t)cell.width - length);
   }
 
   const TextLayout& layout_;
@@ -256,13 +310,12 @@ class Parser {
   size_t count_;
   uint8_t* texts_;
   size_t bytes_;
-  uint8_t* lacking_;
 };
 
 }  // namespace
 
 TextRows parse_rows(const TextLayout& layout, const uint8_t* text, size_t size, int64_t capacity, double* numbers,
-                    size_t number_count, uint8_t* texts, size_t text_bytes, uint8_t* lacking, int threads) {
+                    size_t number_count, uint8_t* texts, size_t text_bytes, int threads) {
   const uint8_t* const end = text + size;
   const size_t most = std::max<size_t>(1, std::min((size_t)std::max(threads, 1), size / kLeastBytes));
   std::vector<Part> parts;
@@ -276,9 +329,9 @@ TextRows parse_rows(const TextLayout& layout, const uint8_t* text, size_t size, 
     parts.push_back({begin, stop});
     begin = stop;
   }
-  const Parser parser(layout, numbers, number_count, texts, text_bytes, lacking);
+  const Parser parser(layout, numbers, number_count, texts, text_bytes);
   ThreadPool pool((int)std::max<size_t>(1, parts.size()));
-  pool.each((int64_t)parts.size(), [&](int64_t i, int) { Parser::look(parts[(size_t)i]); });
+  pool.each((int64_t)parts.size(), [&](int64_t i, int) { parser.look(parts[(size_t)i]); });
   int64_t first = 0;
   for (Part& part : parts) {
     if (!part.regular) return {-1, 0, false};

@@ -16,21 +16,14 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import DataFileError, counted, shown
+from raytracer.errors import DataFileError, counted
 from raytracer.files.access import OpenFile
-from raytracer.scene.particles.frame_index import starts_of
-from raytracer.scene.particles.lines import LinesAhead
+from raytracer.scene.particles.lines import HEAD_BYTES
 from raytracer.scene.particles.registry import Format
 from raytracer.scene.particles.source import Notes, ParticleSource
 
 PIECE = 1 << 20
 """Bytes that are copied at a time."""
-
-HEAD_BYTES = 1 << 12
-"""Longest line that holds a number of atoms; longer ones are no such line."""
-
-MAX_DIGITS = 18
-"""Most digits of a number of atoms."""
 
 
 @dataclass(frozen=True)
@@ -139,44 +132,3 @@ def _rest_of(content: OpenFile, frames: Frames, source: ParticleSource) -> Notes
     return [("", (
         f"{content.source}: frame {frames.count} is cut short and left out; there are {whole}"
     ))]  # fmt: skip
-
-
-def counted_lines(file: OpenFile, place: int, more: int) -> list[int]:
-    """Return where frames begin that each state their number of lines, and where the last one ends.
-
-    Args:
-        file: a text.
-        place: of the line with the number in a frame, from 0.
-        more: lines that a frame has besides as many as the number states.
-
-    Returns:
-        Bytes; of a file without a whole frame its start and end.
-
-    Raises:
-        DataFileError: a line that should hold a number does not.
-    """
-    lines, starts = LinesAhead(file), [0]
-    while True:
-        start = starts[-1]
-        count = _count_at(file, start, place, len(starts) - 1)
-        end = None if count is None else lines.after(count + more)
-        if end is None:
-            return starts if len(starts) > 1 else [0, file.size]
-        starts.append(end)
-
-
-def _count_at(file: OpenFile, start: int, place: int, frame: int) -> int | None:
-    """Return the number that a frame states at its beginning, or None at the end of the file."""
-    text = os.pread(file.file.fileno(), HEAD_BYTES * (1 + place), start)
-    rows = text.splitlines()
-    if len(rows) <= place or not text.strip():
-        return None
-    word = rows[place].removeprefix(b"\xef\xbb\xbf").strip()
-    if not word.isdigit() or len(word) > MAX_DIGITS:
-        if not word and not rows[0].strip():
-            return None  # blank lines at the end
-        what = shown(word.decode("utf-8", "replace"), 40)
-        raise DataFileError(
-            f"{file.source}: frame {frame}, at byte {start:,}: '{what}' is not the number of atoms"
-        )
-    return int(word)

@@ -23,6 +23,12 @@ def whole(values: NDArray[np.float64], source: str, name: str) -> NDArray[np.int
     return values.astype(np.int64)
 
 
+def counted_values(values: NDArray[Any]) -> NDArray[Any]:
+    """Return numbers as int64 if all of them are whole and of few digits, otherwise themselves."""
+    is_whole = bool(((np.abs(values) < 1e12) & (values % 1 == 0)).all())
+    return values.astype(np.int64) if is_whole else values
+
+
 def narrowed(values: NDArray[Any], dtype: np.dtype[Any], source: str, name: str) -> NDArray[Any]:
     """Return float64 or int64 numbers in the type that a file declares.
 

@@ -1,49 +1,32 @@
-"""Single lines of long texts, found by counting, block by block."""
+"""Lines of long texts, counted and looked for piece by piece."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
 
+import numpy as np
+
+from raytracer.errors import DataFileError, shown
 from raytracer.files.access import LINE_BYTES, OpenFile
 
-if TYPE_CHECKING:
-    from concurrent.futures import Future
+BLOCK_BYTES = 1 << 20
+"""Text that is looked through at a time."""
 
-    import numpy as np
-    from numpy.typing import NDArray
+HEAD_BYTES = 1 << 12
+"""Longest line that holds a number of atoms; longer ones are no such line."""
 
-BLOCK_BYTES = 1 << 17
-"""Text looked through at a time: it stays in a core's cache."""
+MAX_DIGITS = 18
+"""Most digits of a number of atoms."""
 
-
-COUNT_BYTES = 1 << 22
-"""Text counted at a time."""
-
-LINES_BYTES = 1 << 20
-"""Text in which lines are counted, and then found, at a time."""
-
-Result = TypeVar("Result")
+BOM = b"\xef\xbb\xbf"
 
 
-@contextmanager
-def aside(function: Callable[[], Result]) -> Iterator[Future[Result]]:
-    """Run a function on a thread beside the block, which does not end before it.
-
-    NumPy's parser takes one core; counting, which releases the interpreter, takes another one.
-    """
-    from concurrent.futures import ThreadPoolExecutor
-
-    with ThreadPoolExecutor(1) as pool:
-        yield pool.submit(function)
-
-
-def pieces(file: OpenFile) -> Iterator[bytes]:
-    """Yield a text from its start to its end, `COUNT_BYTES` at a time; keeps the file's place."""
-    place, descriptor = 0, file.file.fileno()
-    while piece := os.pread(descriptor, COUNT_BYTES, place):
+def pieces(file: OpenFile, place: int = 0) -> Iterator[bytes]:
+    """Yield a text from a byte to its end, piece by piece; the position of the file stays."""
+    while piece := os.pread(file.file.fileno(), BLOCK_BYTES, place):
         place += len(piece)
         yield piece
 
@@ -55,41 +38,19 @@ def starts_with(file: OpenFile, text: bytes) -> Iterator[int]:
     for piece in pieces(file):
         block = rest + piece
         first = place - len(rest)
-        found = block.find(wanted)
-        while found >= 0:
-            yield first + found + 1
-            found = block.find(wanted, found + len(wanted))
+        at = block.find(wanted)
+        while at >= 0:
+            yield first + at + 1
+            at = block.find(wanted, at + len(wanted))
         place += len(piece)
         rest = block[-len(wanted) + 1 :]
 
 
-def count_code(text: bytes, code: str) -> int:
-    """Return how often a character is in a text; where it is frequent, faster than `bytes.count`.
-
-    Args:
-        text: any length.
-        code: one character of ASCII.
-    """
-    import numpy as np
-
-    return int(np.count_nonzero(np.frombuffer(text, np.uint8) == ord(code)))
-
-
 def count_lines(file: OpenFile) -> int:
     """Return how many lines a text has at most, blank ones included."""
-    return 1 + sum(count_code(piece, "\n") + count_code(piece, "\r") for piece in pieces(file))
-
-
-def has_lines(file: OpenFile, count: int) -> bool:
-    """Whether a text may have more lines than `count`, blank ones included; False is certain."""
-    found = 0
-    last = b""
-    for piece in pieces(file):
-        found += count_code(piece, "\n")
-        if found > count or b"\r" in piece:
-            return True
-        last = piece
-    return found + (not last.endswith(b"\n")) > count
+    codes = (np.frombuffer(piece, np.uint8) for piece in pieces(file))
+    ends = (np.count_nonzero(each == 10) + np.count_nonzero(each == 13) for each in codes)
+    return 1 + int(sum(ends))
 
 
 def lacks_end(file: OpenFile) -> bool:
@@ -105,118 +66,120 @@ def lacks_end(file: OpenFile) -> bool:
     return len(rows[-1].split()) >= len(rows[-2].split())
 
 
-def has_ink(text: bytes) -> bool:
-    """Whether a line holds more than spaces."""
-    return any(code > ord(" ") for code in text)
+def text_lines(file: OpenFile) -> Iterator[tuple[str, int]]:
+    """Yield the lines of a text in UTF-8, and the byte behind each; a byte order mark is left out.
+
+    Raises:
+        DataFileError: the text is not UTF-8.
+    """
+    end = 0
+    with Path(file.name).open(encoding="utf-8", newline="") as text:
+        try:
+            for line in text:
+                end += len(line) if line.isascii() else len(line.encode())
+                yield line.removeprefix("\ufeff"), end
+        except UnicodeDecodeError:
+            raise file.not_text() from None
 
 
-def pick_line(file: OpenFile, index: int) -> str | None:
-    """Return a line of a text by its number among those that are not blank, from 0, or None.
+def pick_line(file: OpenFile, index: int, skip: int) -> str:
+    """Return a line of a text by its number among those that are not blank, from 0.
 
-    As `numpy.loadtxt` has it, lines end with LF, CR LF or CR, and blank ones do not count.
+    Lines end with LF, CR LF or CR.
+
+    Args:
+        file: the text.
+        index: of the line.
+        skip: lines before the first one that counts, blank or not.
 
     Raises:
         DataFileError: a line is longer than `LINE_BYTES`.
+        IndexError: there are fewer lines.
     """
-    file.file.seek(0)
     rest = b""
-    while block := file.file.read(BLOCK_BYTES):
-        text = rest + block
-        end = max(text.rfind(b"\n"), text.rfind(b"\r")) + 1
-        whole, rest = text[:end], text[end:]
+    for piece in chain(pieces(file), (b"\n",)):
+        text = rest + piece
+        end = text.rfind(b"\n") + 1 or text.rfind(b"\r", 0, -1) + 1
+        whole, rest = text[:end].splitlines(), text[end:]
         if len(rest) > LINE_BYTES:
             raise file.too_long()
-        lines = _count_lines(whole)
-        if index < lines:
-            return _pick(whole, index)
-        index -= lines
-    return _pick(rest, index) if index < len(_inked(rest)) else None
+        lines = [line for line in whole[skip:] if line.strip()]
+        skip = max(skip - len(whole), 0)
+        if index < len(lines):
+            return lines[index].decode("utf-8", "replace").removeprefix("\ufeff")
+        index -= len(lines)
+    raise IndexError("the text has fewer lines")
 
 
-def _count_lines(text: bytes) -> int:
-    """Return how many lines are not blank in a text that ends with the end of a line."""
-    import numpy as np
-
-    codes = np.frombuffer(text, np.uint8)
-    breaks = (codes == ord("\n")) | (codes == ord("\r"))
-    ended = int(np.count_nonzero(breaks[1:] > breaks[:-1]))
-    if np.count_nonzero(breaks[1:] & (codes[:-1] > ord(" "))) == ended:
-        return ended  # the usual case, twice as fast: no line ends with a space
-    ends = np.flatnonzero(breaks)
-    # From the end of the line before, so that no line is empty; ends are smaller than ink.
-    starts = np.concatenate([[0], ends[:-1]])
-    return int(np.count_nonzero(np.maximum.reduceat(codes, starts) > ord(" ")))
+def first_line_from(file: OpenFile, place: int) -> str:
+    """Return the first line behind a byte that is not blank; "" if there is none."""
+    for piece in pieces(file, place):
+        if text := piece.strip():
+            return text.splitlines()[0].decode("utf-8", "replace")
+    return ""
 
 
-def _pick(text: bytes, index: int) -> str:
-    """Return a line by its number among those that are not blank."""
-    return _inked(text)[index].decode("utf-8", "replace")
+class LineEnds:
+    """Goes through a text by numbers of lines, from a byte on."""
 
-
-def _inked(text: bytes) -> list[bytes]:
-    """Return the lines that are not blank."""
-    return [line for line in text.splitlines() if has_ink(line)]
-
-
-class LinesAhead:
-    """Goes through a text by numbers of lines; a piece of it is looked through once."""
-
-    def __init__(self, file: OpenFile) -> None:
-        self._file = file
-        self._place = 0  # of the piece
-        self._next = 0  # byte at which the next line begins
-        self._codes: NDArray[np.uint8] | None = None
-        self._ends: NDArray[np.intp] | None = None  # of the lines in the piece
-        self._used = 0  # how many of these are behind
+    def __init__(self, file: OpenFile, place: int = 0) -> None:
+        self._file, self._place = file, place
+        self._pieces = pieces(file, place)
+        self._ends = np.zeros(0, np.int64)  # of the lines ahead in the piece
 
     def after(self, count: int) -> int | None:
         """Return the byte behind that many more lines, or None if the text ends before."""
-        while count:
-            if self._codes is None and not self._read():
+        while count > len(self._ends):
+            count -= len(self._ends)
+            piece = next(self._pieces, b"")
+            if not piece:
                 return None
-            assert self._codes is not None
-            there = self._there()
-            if count <= there:
-                return self._take(count)
-            count -= there
-            self._drop()
-        return self._next
+            ends = np.flatnonzero(np.frombuffer(piece, np.uint8) == ord("\n"))
+            self._ends = ends + (self._place + 1)
+            self._place += len(piece)
+            if self._place >= self._file.size and lacks_end(self._file):
+                self._ends = np.append(self._ends, self._place)
+        end = self._ends[count - 1]
+        self._ends = self._ends[count:]
+        return int(end)
 
-    def _there(self) -> int:
-        """Return how many ends of lines are ahead in the piece."""
-        import numpy as np
 
-        assert self._codes is not None
-        if self._ends is not None:
-            return len(self._ends) - self._used
-        return int(np.count_nonzero(self._codes == ord("\n")))
+def counted_frames(file: OpenFile, place: int, more: int) -> list[int]:
+    """Return the starts of frames that each state on a line how many lines they have.
 
-    def _take(self, count: int) -> int:
-        """Go behind lines that end in the piece."""
-        import numpy as np
+    Args:
+        file: a text.
+        place: of the line with the number, from 0.
+        more: lines that a frame has besides as many as the number.
 
-        assert self._codes is not None
-        if self._ends is None:
-            self._ends = np.flatnonzero(self._codes == ord("\n"))
-        self._used += count
-        self._next = self._place + int(self._ends[self._used - 1]) + 1
-        return self._next
+    Returns:
+        The byte at which each whole frame begins, and where the last one ends; of a file without a
+        whole frame its start and end.
 
-    def _read(self) -> bool:
-        """Read the next piece; False at the end of the text."""
-        import numpy as np
+    Raises:
+        DataFileError: a line that should hold a number does not.
+    """
+    lines, starts = LineEnds(file), [0]
+    while True:
+        count = _count_at(file, starts[-1], place, len(starts) - 1)
+        end = None if count is None else lines.after(count + more)
+        if end is None:
+            return starts if len(starts) > 1 else [0, file.size]
+        starts.append(end)
 
-        data = os.pread(self._file.file.fileno(), LINES_BYTES, self._place)
-        if not data:
-            return False
-        if self._place + len(data) >= self._file.size and lacks_end(self._file):
-            data += b"\n"
-        self._codes, self._ends, self._used = np.frombuffer(data, np.uint8), None, 0
-        return True
 
-    def _drop(self) -> None:
-        """Leave the piece."""
-        assert self._codes is not None
-        self._place += len(self._codes)
-        self._codes = self._ends = None
-        self._used = 0
+def _count_at(file: OpenFile, start: int, place: int, frame: int) -> int | None:
+    """Return the number that a frame states at its beginning, or None at the end of the file."""
+    text = os.pread(file.file.fileno(), HEAD_BYTES * (1 + place), start)
+    rows = text.splitlines()
+    if len(rows) <= place or not text.strip():
+        return None
+    word = rows[place].removeprefix(BOM).strip()
+    if word.isdigit() and len(word) <= MAX_DIGITS:
+        return int(word)
+    if not word and not rows[0].strip():
+        return None  # blank lines at the end
+    what = shown(word.decode("utf-8", "replace"), 40)
+    raise DataFileError(
+        f"{file.source}: frame {frame}, at byte {start:,}: '{what}' is not the number of atoms"
+    )

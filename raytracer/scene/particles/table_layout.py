@@ -7,12 +7,11 @@ last of them, as `numpy.savetxt` writes them, if the line after it holds numbers
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import NamedTuple
 
 from raytracer.files.access import OpenFile
-from raytracer.scene.particles.lines import count_code, pieces
 from raytracer.scene.particles.naming import usual
+from raytracer.scene.particles.text_table import cells_of
 
 SEPARATORS = (",", ";", "\t")
 """What stands between two cells; where there is none of these, any white space."""
@@ -30,7 +29,6 @@ class TableLayout(NamedTuple):
         separator: one character; None is any white space.
         columns: names, in their order; [] without a line of names.
         skip: lines before the first row.
-        inked: lines before the first row that are not blank.
         first: the first row, or "".
         line: number of the line with the names, from 1.
     """
@@ -38,13 +36,12 @@ class TableLayout(NamedTuple):
     separator: str | None
     columns: list[str]
     skip: int
-    inked: int
     first: str
     line: int
 
     def cells(self, line: str) -> list[str]:
         """Return the cells of a row, without white space and quotes around them."""
-        return _cells(line, self.separator)
+        return cells_of(line, self.separator)
 
     @property
     def named(self) -> bool:
@@ -68,7 +65,7 @@ def read_layout(file: OpenFile) -> TableLayout:
     comment = comments[-1] if comments else ""
     if last >= 0:
         separator = separator_of(lines[-1])
-        cells = _cells(lines[-1], separator)
+        cells = cells_of(lines[-1], separator)
         names = _names(comment, separator)
         if (
             comment
@@ -87,8 +84,7 @@ def _is_comment(line: str) -> bool:
 
 
 def _layout(separator: str | None, names: list[str], before: list[str], first: str) -> TableLayout:
-    inked = sum(bool(line.strip()) for line in before)
-    return TableLayout(separator, names, len(before), inked, first, max(len(before), 1))
+    return TableLayout(separator, names, len(before), first, max(len(before), 1))
 
 
 def separator_of(line: str) -> str | None:
@@ -100,18 +96,7 @@ def separator_of(line: str) -> str | None:
 
 def _names(comment: str, separator: str | None) -> list[str]:
     """Return the names in a comment."""
-    return _cells(comment.strip(" \r\n").lstrip("#%/"), separator)
-
-
-def _cells(line: str, separator: str | None) -> list[str]:
-    if separator is None:
-        return [cell.strip('"') for cell in line.split()]
-    if line.count('"') % 2 or '"' not in line:  # one that is never closed quotes nothing
-        return [cell.strip().strip('"') for cell in line.strip("\r\n").split(separator)]
-    import csv
-
-    rows = list(csv.reader([line.strip("\r\n")], delimiter=separator, skipinitialspace=True))
-    return [cell.strip() for cell in rows[0]] if rows else []
+    return cells_of(comment.strip(" \r\n").lstrip("#%/"), separator)
 
 
 def _has_axes(names: list[str]) -> bool:
@@ -126,43 +111,3 @@ def _is_numbers(cells: list[str]) -> bool:
     except ValueError:
         return False
     return bool(cells)
-
-
-class Marks(NamedTuple):
-    """What is in a table without parsing it: separators in its rows, and whether it has quotes."""
-
-    separators: int
-    quotes: bool
-
-
-def count_marks(file: OpenFile, layout: TableLayout) -> Marks:
-    """Count the separators of all rows; at the speed of memory."""
-    separators, quotes = 0, False
-    if layout.separator is not None:
-        head = "".join(file.lines(layout.skip)) if layout.skip else ""
-        separators -= head.count(layout.separator)
-    for piece in pieces(file):
-        if layout.separator is not None:
-            separators += count_code(piece, layout.separator)
-        quotes = quotes or b'"' in piece
-    return Marks(separators, quotes)
-
-
-def long_row(file: OpenFile, layout: TableLayout) -> tuple[int, int] | None:
-    """Return line number and number of cells of the first row with more cells than names, or None.
-
-    Empty cells at the end of a row do not count.
-    """
-    limit = len(layout.columns)
-    with Path(file.name).open(encoding="utf-8-sig") as text:
-        for number, line in enumerate(text, 1):
-            if number <= layout.skip or (
-                layout.separator is not None and line.count(layout.separator) < limit
-            ):
-                continue
-            cells = layout.cells(line)
-            while cells and not cells[-1]:
-                cells.pop()
-            if len(cells) > limit:
-                return number, len(cells)
-    return None

@@ -1,193 +1,358 @@
-"""Text tables: columns of numbers and texts; errors name line and column."""
+"""Rows of a text: columns of numbers and texts, cut by separators or at fixed places.
+
+The compiled parser reads them block by block. It refuses whatever is unusual, without a reason;
+the text is then read line by line here, and a mistake is reported with its line and column.
+"""
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
+from raytracer._native import core
 from raytracer.errors import DataFileError, SceneError, shown
-from raytracer.files.access import OpenFile
+from raytracer.files.access import LINE_BYTES, OpenFile
+from raytracer.memory import require_room
+from raytracer.resources import thread_count
 from raytracer.scene.arrays import distinct
 from raytracer.scene.colors import parse_color
-from raytracer.scene.particles.lines import count_lines, pick_line
-from raytracer.scene.particles.regular_text import Rows, table_rows
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from raytracer.scene.particles.lines import count_lines, text_lines
 
 COLOR_BYTES = 32
 """Longest text of a colour; the longest CSS name has 20 letters."""
 
-# Compiled by `re` where something is wrong with a file.
-_BAD_CELL = r"(?s)convert string '(.*)' to (\S+) at row (\d+), column (\d+)"
-_DECIMAL_COMMA = r"\s*[+-]?(\d+,\d*|,\d+)([eE][+-]?\d+)?\s*"
+BLOCK_BYTES = 1 << 23
+"""Text that is parsed at a time."""
+
+HEAD_BYTES = 1 << 20
+"""Most bytes before the rows."""
+
+NUMBER, OPTIONAL, TEXT = range(3)
+"""Kinds of cells, as in `kernels/cpu/io/text_table.h`; a missing optional number is NaN."""
+
+SPACES, FIXED = "spaces", "fixed"
+"""How lines are cut into cells, besides by a separator of one letter."""
 
 BLANK = frozenset({"", "NA", "N/A", "NULL", "null", "None"})
 """Cells without a value, as tables of other programs have them; `nan` is a number."""
 
+_DECIMAL_COMMA = re.compile(r"[+-]?(\d+,\d*|,\d+)([eE][+-]?\d+)?")
+_QUOTED = re.compile(r'"([^"]*)"|(\S+)')
 _WHOLE = re.compile(r"[+-]?[0-9]+")
 
 
-def read_columns(
-    file: OpenFile,
-    numbers: Mapping[str, int],
-    texts: Mapping[str, int],
-    width: int = COLOR_BYTES,
-    optional: Container[str] = (),
-    **options: Any,
-) -> tuple[NDArray[np.float64], list[NDArray[np.bytes_]]]:
-    """Read columns of a text file.
+class Cell(NamedTuple):
+    """A column of a text.
+
+    Args:
+        kind: NUMBER, OPTIONAL or TEXT.
+        place: its cell in a row, from 0; of fixed columns its first byte.
+        width: bytes of a fixed column, or bytes that are kept of a text.
+        repeat: number of adjacent cells: 3 of a vector.
+    """
+
+    kind: int
+    place: int
+    width: int = 0
+    repeat: int = 1
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of memory for each row."""
+        return self.repeat * (self.width if self.kind == TEXT else 8)
+
+
+class Layout(NamedTuple):
+    """The layout of the rows of a text.
+
+    Args:
+        cells: the columns by name.
+        split: SPACES, FIXED, or a separator of one letter.
+        skip: lines before the first row.
+        columns: cells that a row may have besides empty ones at its end; 0 is any number, of texts
+            without quotes.
+        records: letters, six each, of which a row of fixed columns begins with one; () is any row.
+        stop: six letters of the line that ends such rows.
+        comment: letter from which on a line is left out, or "".
+    """
+
+    cells: Mapping[str, Cell]
+    split: str = SPACES
+    skip: int = 0
+    columns: int = 0
+    records: tuple[str, ...] = ()
+    stop: str = ""
+    comment: str = ""
+
+    @property
+    def shortest(self) -> int:
+        """Bytes of the shortest row: a letter and a space for each cell, or fixed columns."""
+        if self.split != FIXED:
+            return 2 * max((cell.place + cell.repeat for cell in self.cells.values()), default=1)
+        needed = [each for each in self.cells.values() if each.kind == NUMBER]
+        return max((each.place + each.repeat * each.width for each in needed), default=1)
+
+    def cut(self, line: str) -> list[str]:
+        """Return the cells of a line."""
+        if self.comment:
+            line = line.partition(self.comment)[0]
+        return cells_of(line, None if self.split == SPACES else self.split)
+
+
+class Rows(NamedTuple):
+    """Rows of a text.
+
+    Args:
+        columns: by name, (N,) or (N, K); float64, or texts as bytes.
+        length: number of rows.
+        end: the byte behind them.
+    """
+
+    columns: dict[str, NDArray[Any]]
+    length: int
+    end: int
+
+
+def read_rows(file: OpenFile, layout: Layout, names: Sequence[str], most: int | None) -> Rows:
+    """Read columns of a text.
 
     Args:
         file: the open file.
-        numbers: places of columns of numbers, from 0, by name.
-        texts: the same of columns of texts.
-        width: bytes of a text that are kept.
-        optional: columns of numbers in which a cell without a value is NaN.
-        **options: for `numpy.loadtxt`.
-
-    Returns:
-        The numbers, (N, K), and the texts, (N,) each.
+        layout: of its rows.
+        names: of the columns.
+        most: rows that are read at most; None reads all.
 
     Raises:
-        DataFileError: as `load_table`.
+        DataFileError: a cell is no number, or a line is too short or too long.
+        MemoryNeedError: the columns do not fit.
     """
-    import numpy as np
-
-    regular = None
-    if "quotechar" not in options:  # the compiled parser knows none
-        regular = _regular(file, list(numbers.values()), list(texts.values()), width, options)
-    if regular is not None:
-        return regular.numbers, regular.texts
-    kinds: list[Any] = [("numbers", "f8", (len(numbers),))] if numbers else []
-    kinds += [(f"text{place}", f"S{width}") for place in range(len(texts))]
-    table = load_table(
-        file,
-        [*numbers, *texts],
-        dtype=np.dtype(kinds) if texts else np.dtype(float),
-        usecols=[*numbers.values(), *texts.values()],
-        ndmin=1 if texts else 2,
-        optional=optional,
-        **options,
-    )
-    if not texts:
-        return table.reshape(-1, len(numbers)), []
-    values = table["numbers"] if numbers else np.empty((len(table), 0))
-    words = [table[f"text{place}"] for place in range(len(texts))]
-    return values.reshape(len(table), len(numbers)), words
-
-
-def _regular(
-    file: OpenFile, numbers: list[int], texts: list[int], width: int, options: Mapping[str, Any]
-) -> Rows | None:
-    """Return what the compiled parser reads, or None; arguments as for `read_columns`."""
+    cells = {name: layout.cells[name] for name in names}
+    # A file may announce too many rows.
+    limit = file.size // max(layout.shortest, 2) + 1
+    most = min(count_lines(file) if most is None else most, limit)
+    require_room(file.source, most * sum(cell.bytes for cell in cells.values()))
     file.require_short_lines()
-    most = options.get("max_rows")
-    return table_rows(
-        file, numbers, dict.fromkeys(texts, width), options.get("delimiter"), options["skiprows"],
-        count_lines(file) if most is None else most,
-    )  # fmt: skip
+    table = _Table(cells, layout, most)
+    return table.compiled(file) or table.line_by_line(file)
 
 
-def load_table(
-    file: OpenFile, names: list[str], optional: Container[str] = (), **options: Any
-) -> NDArray[Any]:
-    """Read columns of a text file by `numpy.loadtxt`, with its complaints made readable.
+class _Table:
+    """Columns that are filled with rows; memory that no row needs is never touched."""
 
-    Where cells are not separated by commas, numbers may have decimal commas.
+    def __init__(self, cells: Mapping[str, Cell], layout: Layout, most: int) -> None:
+        self.cells, self.layout, self.most = cells, layout, most
+        self.numbers = [name for name, cell in cells.items() if cell.kind != TEXT]
+        self.texts = [name for name in cells if name not in self.numbers]
+
+    def kinds(self) -> np.dtype[Any]:
+        """Return the type of the texts of a row."""
+        rows: list[Any] = [
+            (name, f"S{cell.width}", (cell.repeat,) if cell.repeat > 1 else ())
+            for name, cell in self.cells.items()
+            if cell.kind == TEXT
+        ]
+        return np.dtype(rows or "u1")
+
+    def columns(self, numbers: NDArray[np.float64], texts: NDArray[Any]) -> dict[str, NDArray[Any]]:
+        """Return the columns by name."""
+        found: dict[str, NDArray[Any]] = {name: texts[name] for name in self.texts}
+        place = 0
+        for name in self.numbers:
+            end = place + self.cells[name].repeat
+            found[name] = numbers[:, place] if end == place + 1 else numbers[:, place:end]
+            place = end
+        return {name: found[name] for name in self.cells}
+
+    def compiled(self, file: OpenFile) -> Rows | None:
+        """Return the rows that the compiled parser reads; None of a text that is not regular."""
+        layout = self.layout
+        place = _after_lines(file, layout.skip)
+        if place < 0 or not layout.split.isascii():
+            return None
+        table = self._offsets()
+        numbers = np.empty((self.most, sum(self.cells[name].repeat for name in self.numbers)))
+        texts = np.empty(self.most, self.kinds())
+        letters = texts.view(np.uint8).reshape(self.most, texts.dtype.itemsize)
+        descriptor, count, kept = file.file.fileno(), 0, 0
+        buffer = np.empty(min(BLOCK_BYTES, max(file.size - place, 0)) + LINE_BYTES + 1, np.uint8)
+        while count < self.most:
+            there = os.preadv(descriptor, [buffer[kept:-1].data], place + kept)
+            length = kept + there
+            if not there and length:  # the last line may lack its end
+                buffer[length] = ord("\n")
+                length += 1
+            end = _last_break(buffer[:length])
+            if end == 0 and length:
+                return None
+            rows, used, stopped = core().parse_rows(
+                buffer[:end], layout.split, layout.columns, table, count, numbers, letters,
+                list(layout.records), layout.stop, thread_count(),
+            )  # fmt: skip
+            if rows < 0:
+                return None
+            count, place = count + rows, place + used
+            if stopped or (not there and used == end):
+                break
+            kept = length - used
+            buffer[:kept] = buffer[used:length].copy()
+        return Rows(self.columns(numbers[:count], texts[:count]), count, place)
+
+    def _offsets(self) -> NDArray[np.int32]:
+        """Return the cells for the parser: kind, place, width and offset of each, by place."""
+        rows, ends = [], [0, 0]
+        for cell in self.cells.values():
+            is_text = cell.kind == TEXT
+            for index in range(cell.repeat):
+                place = cell.place + index * (cell.width if self.layout.split == FIXED else 1)
+                rows.append((cell.kind, place, cell.width, ends[is_text]))
+                ends[is_text] += cell.width if is_text else 1
+        return np.array(sorted(rows, key=lambda row: row[1]), np.int32).reshape(-1, 4)
+
+    def line_by_line(self, file: OpenFile) -> Rows:
+        """Return the rows; a mistake is reported with its line and column."""
+        numbers, texts = array("d"), list[Any]()
+        count = end = 0
+        for line in self._rows(file):
+            if count == self.most:
+                break
+            end, count = line.end, count + 1
+            for name in self.numbers:
+                numbers.extend(line.number(name, place) for place in range(self.cells[name].repeat))
+            texts.append(tuple(line.text(name) for name in self.texts))
+        values = np.array(numbers).reshape(count, -1) if numbers else np.empty((count, 0))
+        words = np.array(texts, self.kinds()) if self.texts else np.empty(count, "u1")
+        return Rows(self.columns(values, words), count, end)
+
+    def _rows(self, file: OpenFile) -> Iterator[_Line]:
+        """Yield the lines that are rows."""
+        layout = self.layout
+        for number, (text, end) in enumerate(text_lines(file), 1):
+            if number <= layout.skip:
+                continue
+            if layout.split == FIXED:
+                if layout.stop and text.startswith(layout.stop):
+                    return
+                if not layout.records or text.startswith(layout.records):
+                    yield _Line(self, file.source, number, end, text, [])
+            elif cells := layout.cut(text) if text.strip() else []:
+                yield _Line(self, file.source, number, end, text, cells).checked()
+
+
+class _Line(NamedTuple):
+    """A row.
 
     Args:
-        file: the open file.
-        names: the columns read, in order, for messages.
-        optional: columns of numbers in which a cell without a value is NaN.
-        **options: for `numpy.loadtxt`.
-
-    Raises:
-        DataFileError: something is no number, or a line is too short or too long.
+        table: that it belongs to.
+        source: the file.
+        line: its number, from 1.
+        end: the byte behind it.
+        whole: its text.
+        cells: where they are not fixed.
     """
-    file.require_short_lines()
-    try:
-        return _loaded(file.name, **options)
-    except UnicodeDecodeError:
-        raise file.not_text() from None
-    except ValueError as error:
-        problem = error
-    # What slows reading down is tried only where it is needed.
-    cell = _cell_of(problem)
-    quote = '"' if '"' in cell else None
-    if cell.strip() in BLANK:
-        places = [p for name, p in zip(names, options["usecols"], strict=True) if name in optional]
-        options = options | {"converters": dict.fromkeys(places, _number_or_nan), "quotechar": '"'}
+
+    table: _Table
+    source: str
+    line: int
+    end: int
+    whole: str
+    cells: list[str]
+
+    def checked(self) -> _Line:
+        """Return the row itself. Raises DataFileError: it has too many cells."""
+        columns, split = self.table.layout.columns, self.table.layout.split
+        count = max((place for place, cell in enumerate(self.cells, 1) if cell), default=0)
+        if columns and count > columns:
+            hint = "give each column a name"
+            if split == ",":
+                hint += (
+                    "; if these are decimal commas, write points, or semicolons between the columns"
+                )
+            raise DataFileError(
+                f"{self.source}: line {self.line} has {count} values for {columns} columns; {hint}"
+            )
+        return self
+
+    def _cell(self, name: str, index: int) -> str:
+        """Return a cell of a column. Raises DataFileError: the line is too short."""
+        cell = self.table.cells[name]
+        if self.table.layout.split == FIXED:
+            start = cell.place + index * cell.width
+            return self.whole[start : start + cell.width].strip()
         try:
-            return _loaded(file.name, **options)
-        except ValueError as error:
-            problem = error
-    commas = options.get("delimiter") != "," and re.fullmatch(_DECIMAL_COMMA, cell.replace('"', ""))
-    try:
-        if commas:
-            return _loaded(_with_points(file), **options | {"quotechar": quote})
-        if quote:
-            return _loaded(file.name, **options | {"quotechar": quote})
-    except ValueError as error:
-        problem = error
-    skip, places = int(options["skiprows"]), options["usecols"]
-    raise _readable(str(problem), file.source, names, skip, places) from None
+            return self.cells[cell.place + index]
+        except IndexError:
+            problem = f"too few columns for {', '.join(self.table.cells)}"
+            if self.table.layout.columns and '"' in self.whole:
+                problem = "a cell in quotes goes over the end of its line; write it in one line"
+            raise DataFileError(f"{self.source}: line {self.line}: {problem}") from None
+
+    def text(self, name: str) -> Any:
+        """Return the text of a column, or several as a tuple."""
+        count = self.table.cells[name].repeat
+        words = tuple(self._cell(name, index).encode() for index in range(count))
+        return words if count > 1 else words[0]
+
+    def number(self, name: str, index: int) -> float:
+        """Return a number of a column. Raises DataFileError: it is none."""
+        text = self._cell(name, index)
+        cell, split = self.table.cells[name], self.table.layout.split
+        if cell.kind == OPTIONAL and (text in BLANK or split == FIXED):
+            text = text if isinstance(number(text), (int, float)) else "nan"
+        if split != "," and _DECIMAL_COMMA.fullmatch(text):
+            text = text.replace(",", ".")
+        value = number(text) if text.isascii() else text
+        if not isinstance(value, str):
+            return float(value)
+        column = "xyz"[index] if cell.repeat == 3 else name
+        what = "there is no value" if text in BLANK else f"'{shown(text, 40)}' is not a number"
+        if split == FIXED:
+            what += "; the columns of this format have fixed places"
+        raise DataFileError(f"{self.source}: line {self.line}, column '{shown(column)}': {what}")
 
 
-def _loaded(text: str | Iterable[str], **options: Any) -> NDArray[Any]:
-    """Return a table. Raises ValueError."""
-    import warnings
+def cells_of(line: str, separator: str | None) -> list[str]:
+    """Return the cells of a line, without white space and quotes around them.
 
-    import numpy as np
+    A quote that is never closed quotes nothing.
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a table without rows is no mistake
-        table: NDArray[Any] = np.loadtxt(text, encoding="utf-8", **{"comments": None} | options)
-        return table
-
-
-def _number_or_nan(cell: str) -> float:
-    """Return a number, NaN of a cell without a value. Raises ValueError for other texts."""
-    text = cell.strip()
-    return float("nan") if text in BLANK else float(text)
-
-
-def _cell_of(problem: ValueError) -> str:
-    """Return the cell that `numpy.loadtxt` could not convert, or ""."""
-    found = re.search(_BAD_CELL, str(problem))
-    return found[1] if found else ""
-
-
-def _with_points(file: OpenFile) -> Iterator[str]:
-    """Yield the lines of a text with decimal points for commas."""
-    with Path(file.name).open(encoding="utf-8") as text:
-        for line in text:
-            yield line.replace(",", ".")
-
-
-def _readable(
-    text: str, source: str, names: list[str], skip: int, places: list[int]
-) -> DataFileError:
-    """Turn a message of `numpy.loadtxt` into one that names line and column.
-
-    Its row counts data lines: from 0 where a text is no number, from 1 where columns are missing.
+    Args:
+        line: of the text.
+        separator: one letter; None is any white space.
     """
-    found = re.search(_BAD_CELL, text)
-    if found:
-        line = int(found[3]) + 1 + skip
-        place = int(found[4]) - 1
-        name = names[places.index(place)] if place in places else str(place + 1)
-        kind = "written in ASCII" if "S" in found[2] else "a number"
-        what = f"'{shown(found[1])}' is not {kind}" if found[1].strip() else "there is no value"
-        return DataFileError(f"{source}: line {line}, column '{shown(name)}': {what}")
-    found = re.search(r"at row (\d+)", text)
-    if found and "column" in text:
-        line = int(found[1]) + skip
-        return DataFileError(f"{source}: line {line}: too few columns for {', '.join(names)}")
-    return DataFileError(f"{source}: is not a table of numbers ({text})")
+    has_quotes = '"' in line and line.count('"') % 2 == 0
+    if separator is None:
+        if has_quotes:
+            return [inside or word for inside, word in _QUOTED.findall(line)]
+        return [cell.strip('"') for cell in line.split()]
+    if not has_quotes:
+        return [cell.strip().strip('"') for cell in line.strip("\r\n").split(separator)]
+    import csv
+
+    rows = list(csv.reader([line.strip("\r\n")], delimiter=separator, skipinitialspace=True))
+    return [cell.strip() for cell in rows[0]] if rows else []
+
+
+def _after_lines(file: OpenFile, count: int) -> int:
+    """Return the byte after so many lines; -1 if one of them ends without a line feed."""
+    head = os.pread(file.file.fileno(), HEAD_BYTES, 0)
+    lines = head.split(b"\n", count)
+    place = len(head) - len(lines[-1])
+    if len(lines) <= count or head[:place].count(b"\r") != head[:place].count(b"\r\n"):
+        return -1
+    return place
+
+
+def _last_break(text: NDArray[np.uint8]) -> int:
+    """Return the number of bytes up to the end of the last whole line; 0 if there is none."""
+    window = text[-LINE_BYTES:].tobytes()
+    place = window.rfind(b"\n")
+    return 0 if place < 0 else len(text) - len(window) + place + 1
 
 
 def text_palette(
@@ -204,8 +369,6 @@ def text_palette(
     Raises:
         DataFileError: a text is no colour, with the line it is on.
     """
-    import numpy as np
-
     texts, ids = distinct(words, source)
     colors = []
     for index, text in enumerate(texts):
@@ -227,11 +390,3 @@ def number(text: str) -> int | float | str:
         return text if "_" in text else float(text)  # Python takes 1_000 for a number
     except ValueError:
         return text
-
-
-def line_at(file: OpenFile, index: int) -> str:
-    """Return a line by its number among those that are not blank. Raises IndexError."""
-    line = pick_line(file, index)
-    if line is None:
-        raise IndexError(f"there is no line {index}")
-    return line

@@ -226,7 +226,7 @@ def test_small_pieces_of_text_find_the_same_frames(
     path = write(tmp_path / name, "".join(TEXTS[name](points_of(k), k) for k in range(4)))
     whole = [centers(path, k) for k in range(4)]
     for size in (1, 7, 64):
-        for module, names in ((lines, ("COUNT_BYTES", "LINES_BYTES")), (frames, ("PIECE",))):
+        for module, names in ((lines, ("BLOCK_BYTES",)), (frames, ("PIECE",))):
             for each in names:
                 monkeypatch.setattr(module, each, size)
         for k in range(4):
@@ -242,13 +242,13 @@ def test_an_index_is_kept_until_the_file_changes(
     assert frame_count(path) == 3
     (kept,) = (tmp_path / "cache" / "frames").iterdir()
     looked: list[Any] = []
-    counted = frames.counted_lines
+    counted = lines.counted_frames
 
     def look(*arguments: Any) -> list[int]:
         looked.append(arguments)
         return counted(*arguments)
 
-    monkeypatch.setattr(frames, "counted_lines", look)
+    monkeypatch.setattr("raytracer.scene.particles.formats.xyz.counted_frames", look)
     np.testing.assert_array_equal(centers(path, 2), points_of(2))
     assert not looked
     write(path, "".join(xyz(points_of(k), k) for k in range(4)))

@@ -19,7 +19,7 @@ from raytracer.files import inputs
 from raytracer.pipeline import prepare
 from raytracer.scene.elements import find
 from raytracer.scene.particles.atom_names import element_of
-from raytracer.scene.particles.read import read, source_of
+from raytracer.scene.particles.read import frame_count, read, source_of
 from raytracer.scene.particles.source import Box
 from raytracer.scene.source import Source
 from raytracer.trajectory.source import frames_of
@@ -451,8 +451,7 @@ def test_pdb(tmp_path: Path) -> None:
     data = read(path)
     np.testing.assert_array_equal(data.centers, [[1, 2, 3], [4, 5, 6], [7, 8, 9]])
     np.testing.assert_array_equal(data.radius, [find(n).radius for n in ("C", "Ca", "O")])
-    with source_of(path) as source:
-        assert (source.count, source.frames) == (3, 2)
+    assert frame_count(path) == 2
     assert load(path).describe(0).values["residue"] == "GLY"
 
 
@@ -582,12 +581,16 @@ def test_elements_by_names(name: str, residue: str, element: str) -> None:
     ("name", "text", "parts"),
     [
         ("a.pdb", "HEADER    X\n", ["there are no atoms"]),
-        ("a.pdb", PDB.replace("1.000   2.000", "1.000   2.x00"), ["line 3: '2.x00' is not a numb"]),
+        (
+            "a.pdb",
+            PDB.replace("1.000   2.000", "1.000   2.x00"),
+            ["line 3, column 'y': '2.x00' is not"],
+        ),
         ("a.gro", GRO.replace("    3\n", "    four\n"), ["line 2: 'four' is not the number of"]),
-        ("a.gro", GRO.replace("    3\n", "    9\n"), ["line 2 says 9 atoms, but there are"]),
-        ("a.gro", GRO.replace("1.661", "1.6.1"), ["line 4: '1.6.1' is not a number"]),
+        ("a.gro", GRO.replace("    3\n", "    9\n"), ["line 2 says 9 atoms, but there are fewer"]),
+        ("a.gro", GRO.replace("1.661", "1.6.1"), ["line 4, column 'y': '1.6.1' is not"]),
         ("a.data", DATA.replace("Atoms", "Beads"), ["there is no section Atoms"]),
-        ("a.data", DATA.replace("3 atoms", "4 atoms"), ["line 22: too few columns"]),
+        ("a.data", DATA.replace("3 atoms", "4 atoms"), ["line 23: too few columns"]),
         ("a.data", DATA.replace("# full", "# fulll"), ["style of atoms 'fulll'", "'full'?"]),
         ("a.data", DATA.replace("2.0 3.0 0 0 1", ""), ["line 19: has 5 values; atoms of this"]),
         ("a.data", DATA.replace("4.0 5.0", "4.0 five"), ["line 20, column 'y': 'five' is not"]),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from raytracer.errors import DataFileError
 from raytracer.memory import require_room
 from raytracer.scene.particles.cell import cell_of
-from raytracer.scene.particles.fixed_columns import counted_values
+from raytracer.scene.particles.integers import counted_values
 from raytracer.scene.particles.loaded import LoadedSource, library, texts
 from raytracer.scene.particles.source import Box
 

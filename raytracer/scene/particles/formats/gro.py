@@ -6,31 +6,33 @@ Lengths are nanometres in the file and angstrom in its columns here, as radii of
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError, shown
 from raytracer.files.access import OpenFile
-from raytracer.memory import require_room
 from raytracer.scene.particles.atom_names import elements_of
-from raytracer.scene.particles.fixed_columns import counted_values, optional, vectors, words
-from raytracer.scene.particles.lines import has_ink, has_lines, pick_line
+from raytracer.scene.particles.integers import counted_values
+from raytracer.scene.particles.lines import MAX_DIGITS, LineEnds, counted_frames, first_line_from
 from raytracer.scene.particles.loaded import LoadedSource
 from raytracer.scene.particles.source import Box, Moment, Particles, moment_of, more_frames
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from numpy.typing import NDArray
+from raytracer.scene.particles.text_table import (
+    FIXED,
+    NUMBER,
+    OPTIONAL,
+    TEXT,
+    Cell,
+    Layout,
+    Rows,
+    read_rows,
+)
 
 NANOMETRE = 10.0
 """Angstrom."""
-
-MEMORY = 8
-"""Bytes of memory for each byte of the file while it is parsed."""
-
-MOST_DIGITS = 18
-"""Most digits of the number of atoms, and most decimals of a coordinate."""
 
 
 class Source(LoadedSource):
@@ -42,7 +44,7 @@ class Source(LoadedSource):
         super().__init__(file, variant)
         _, count, first = file.lines(3)
         text = count.strip()
-        if not (text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS):
+        if not (text.isascii() and text.isdecimal() and len(text) <= MAX_DIGITS):
             raise DataFileError(
                 f"{self.name}: line 2: '{shown(text, 40)}' is not the number of atoms"
             )
@@ -53,21 +55,17 @@ class Source(LoadedSource):
     def count(self) -> int | None:
         return self._atoms
 
-    @property
-    def frames(self) -> int | None:
-        return None if has_lines(self.file, 3 + self._atoms) else 1
-
     def frame_starts(self) -> Sequence[int]:
-        from raytracer.scene.particles.frames import counted_lines
-
-        return counted_lines(self.file, 1, 3)
+        return counted_frames(self.file, 1, 3)
 
     @cached_property
     def box(self) -> Box | None:
         """The box; nine numbers are a triclinic one."""
-        line = self._lines[self._atoms] if len(self._lines) > self._atoms else b""
         try:
-            values = [NANOMETRE * float(word) for word in line.split()]
+            values = [
+                NANOMETRE * float(word)
+                for word in first_line_from(self.file, self._rows.end).split()
+            ]
         except ValueError:
             return None
         if len(values) == 3:
@@ -84,48 +82,41 @@ class Source(LoadedSource):
         return None if found is None else moment_of(found[1], "ps")
 
     def read(self) -> dict[str, NDArray[Any]]:
-        rows = self._lines[: self._atoms]
-        if len(rows) < self._atoms:
-            raise DataFileError(
-                f"{self.name}: line 2 says {self._atoms} atoms, but there are {len(rows)}; "
-                "is it cut short?"
-            )
-        width = self._width
-        columns: dict[str, NDArray[Any]] = {
-            "residue": words(rows, 5, 10),
-            "name": words(rows, 10, 15),
-        }
+        rows = self._rows
+        columns = {name: rows.columns[name] for name in ("residue", "name")}
         columns["element"] = elements_of(columns["name"], columns["residue"])
-        numbers = optional(rows, 0, 5)
-        if numbers is not None:
-            columns["residue_id"] = counted_values(numbers)
-        columns["position"] = vectors(rows, 20, width, self.name, 3) * NANOMETRE
-        if rows and min(map(len, rows)) >= 20 + 6 * width:  # of all atoms, or of none
-            columns["velocity"] = vectors(rows, 20 + 3 * width, width, self.name, 3)
+        columns |= rows.columns
+        columns["position"] = columns["position"] * NANOMETRE
+        for name in ("residue_id", "velocity"):  # of all atoms, or of none
+            if np.isnan(columns[name]).any():
+                del columns[name]
+        if "residue_id" in columns:
+            columns["residue_id"] = counted_values(columns["residue_id"])
         return columns
+
+    @cached_property
+    def _rows(self) -> Rows:
+        width = self._width
+        if LineEnds(self.file).after(2 + self._atoms) is None:
+            raise DataFileError(
+                f"{self.name}: line 2 says {self._atoms} atoms, but there are fewer lines; is it "
+                "cut short?"
+            )
+        cells = {
+            "residue": Cell(TEXT, 5, 5),
+            "name": Cell(TEXT, 10, 5),
+            "residue_id": Cell(OPTIONAL, 0, 5),
+            "position": Cell(NUMBER, 20, width, 3),
+            "velocity": Cell(OPTIONAL, 20 + 3 * width, width, 3),
+        }
+        return read_rows(self.file, Layout(cells, FIXED, skip=2), list(cells), self._atoms)
 
     def particles(self, names: Mapping[str, str]) -> Particles:
         result = super().particles(names)
-        if has_lines(self.file, 3 + self._atoms) and self._next_line() is not None:
+        end = LineEnds(self.file, self._rows.end).after(1)  # of the box
+        if end is not None and first_line_from(self.file, end):
             result.notes.append(("", more_frames(self.name)))
         return result
-
-    def _next_line(self) -> str | None:
-        """Return the first line behind the frame, or None."""
-        title = self.file.lines(1)[0]
-        return pick_line(self.file, has_ink(title.encode()) + 2 + self._atoms)
-
-    @cached_property
-    def _lines(self) -> list[bytes]:
-        """The lines from the first atom on, as many as the first frame has."""
-        require_room(self.name, MEMORY * self.file.size)
-        self.file.require_short_lines()
-        stream = self.file.file
-        stream.seek(0)
-        for _ in range(2):
-            stream.readline()
-        size = self.file.size - stream.tell()
-        return stream.read(size).split(b"\n", self._atoms + 1)[: self._atoms + 1]
 
 
 def _width_of(line: str) -> int:
@@ -133,4 +124,4 @@ def _width_of(line: str) -> int:
     first = line.find(".", 20)
     second = line.find(".", first + 1) if first >= 0 else -1
     width = second - first
-    return width if 0 < width <= MOST_DIGITS + 8 else 8
+    return width if 0 < width <= MAX_DIGITS + 8 else 8

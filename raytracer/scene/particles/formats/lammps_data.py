@@ -6,25 +6,23 @@ of the atoms stands behind the name of the section ("Atoms # full"), or follows 
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError, shown, suggestion
 from raytracer.files.access import LINE_BYTES, OpenFile
-from raytracer.memory import require_room
 from raytracer.scene.elements import symbol_of
-from raytracer.scene.particles.columns import ColumnSource
 from raytracer.scene.particles.integers import whole
 from raytracer.scene.particles.labels import Labels
 from raytracer.scene.particles.lines import pick_line
-from raytracer.scene.particles.source import Box, Column, Particles, Value
-from raytracer.scene.particles.text_table import line_at, number, read_columns
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from raytracer.scene.particles.source import Box, Column, Particles
+from raytracer.scene.particles.text_source import TextSource
+from raytracer.scene.particles.text_table import NUMBER, TEXT, Cell, Layout, number, read_rows
 
 STYLES = {
     "atomic": ("id", "type", "x", "y", "z"),
@@ -51,8 +49,11 @@ SECTIONS = (
 COUNTS = {"Masses": "atom types", "Velocities": "atoms", "Atom Type Labels": "atom types"}
 """Counts of the header that are the rows of a section of another name."""
 
-MOST_TYPES = 100_000
+MAX_TYPES = 100_000
 """Most types of atoms whose masses are read."""
+
+TEXT_BYTES = 32
+"""Longest text of a type."""
 
 
 class Section(NamedTuple):
@@ -62,17 +63,17 @@ class Section(NamedTuple):
         line: number of its first row, from 0.
         hint: what stands behind its name, or "".
         first: its first row, or "".
-        inked: lines before its first row that are not blank.
     """
 
     line: int
     hint: str
     first: str
-    inked: int
 
 
-class Source(ColumnSource):
+class Source(TextSource):
     """A data file."""
+
+    announced = "the header says"
 
     def __init__(self, file: OpenFile, variant: str = "") -> None:
         super().__init__(file, variant)
@@ -81,21 +82,21 @@ class Source(ColumnSource):
         self._scan()
         if "Atoms" not in self._sections:
             raise DataFileError(f"{self.name}: there is no section Atoms")
-        self._atoms = self._total("atoms")
-        self._names = self._style_columns()
+        self.atoms = self._total("atoms")
+        section, names = self._sections["Atoms"], self._style_columns()
+        words = section.first.split()
+        place = names.index("type")
+        is_text = place < len(words) and isinstance(number(words[place]), str)
+        kinds = {name: TEXT if name == "type" and is_text else NUMBER for name in names}
+        cells = {name: Cell(kinds[name], place, TEXT_BYTES) for place, name in enumerate(names)}
+        self.layout = Layout(cells, skip=section.line, comment="#")
 
     @cached_property
     def columns(self) -> Mapping[str, Column]:
-        kinds = {name: "integer" if name in INTEGERS else "number" for name in self._names}
-        cells = self._sections["Atoms"].first.split()
-        kind = self._names.index("type")
-        if kind < len(cells) and isinstance(number(cells[kind]), str):
-            kinds["type"] = "text"
-        return {name: Column(each) for name, each in kinds.items()}
-
-    @property
-    def count(self) -> int | None:
-        return self._atoms
+        return {
+            name: Column("text" if cell.kind == TEXT else _kind(name))
+            for name, cell in self.layout.cells.items()
+        }
 
     @property
     def box(self) -> Box | None:
@@ -123,39 +124,30 @@ class Source(ColumnSource):
 
     @cached_property
     def bonds(self) -> NDArray[np.int64] | None:
-        import numpy as np
-
         section, count = self._sections.get("Bonds"), self._total("bonds")
         if section is None or not count:
             return None
-        table = self._table(section, {"type": 1, "first": 2, "second": 3}, count, 4)
+        cells = {"type": Cell(NUMBER, 1), "ends": Cell(NUMBER, 2, repeat=2)}
+        layout = Layout(cells, skip=section.line, comment="#")
+        rows = read_rows(self.file, layout, list(cells), count)
+        if rows.length != count:
+            raise DataFileError(
+                f"{self.name}: line {section.line + 1}: {count} rows are announced, but there are "
+                f"{rows.length}"
+            )
         ids = self.load(["id"])["id"]
         order = np.argsort(ids, kind="stable")
-        ends = whole(table[:, 1:], self.name, "Bonds")
+        ends = whole(rows.columns["ends"], self.name, "Bonds")
         places = np.searchsorted(ids, ends, sorter=order).clip(0, max(len(ids) - 1, 0))
         pairs: NDArray[np.int64] = order[places]
         if not np.array_equal(ids[pairs], ends):
             raise DataFileError(f"{self.name}: a bond names an atom that is not in the file")
-        self._bond_types = whole(table[:, 0], self.name, "Bonds")
+        self._bond_types = whole(rows.columns["type"], self.name, "Bonds")
         return pairs
 
     @property
     def bond_columns(self) -> dict[str, NDArray[Any]]:
         return {} if self.bonds is None else {"type": self._bond_types}
-
-    def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
-        import numpy as np
-
-        kinds = {name: self.columns[name].kind for name in names}
-        words = [name for name in names if kinds[name] == "text"]
-        numbers = {name: self._names.index(name) for name in names if name not in words}
-        table, types = self._read(numbers, {name: self._names.index(name) for name in words})
-        columns: dict[str, NDArray[Any]] = dict(zip(words, types, strict=True))
-        for place, name in enumerate(numbers):
-            column = table[:, place]
-            is_whole = kinds[name] == "integer" and bool(np.all(column % 1 == 0))
-            columns[name] = whole(column, self.name, name) if is_whole else column
-        return columns
 
     def particles(self, names: Mapping[str, str]) -> Particles:
         result = super().particles(names)
@@ -173,17 +165,11 @@ class Source(ColumnSource):
             )))  # fmt: skip
         return result
 
-    def row(self, index: int, count: int, used: Container[str]) -> Iterator[tuple[str, Value]]:
-        """Yield the cells of a line."""
-        cells = line_at(self.file, self._sections["Atoms"].inked + index).partition("#")[0].split()
-        for name, cell in zip(self._names, cells, strict=False):
-            yield name, number(cell)
-
     def _scan(self) -> None:
         """Find the header and the sections; rows are counted, not looked at."""
         stream = self.file.file
         stream.seek(0)
-        place = inked = 0
+        place = 0
         title: tuple[str, str] | None = None
         while line := stream.readline(LINE_BYTES + 1):
             if len(line) > LINE_BYTES:
@@ -192,18 +178,17 @@ class Source(ColumnSource):
             if text and title is not None:
                 name, hint = title
                 first = text.decode("utf-8", "replace")
-                self._sections[name] = Section(place, hint, first, inked)
+                self._sections[name] = Section(place, hint, first)
                 rest = max(self._total(COUNTS.get(name, name.lower())) - 1, 0)
-                skipped = sum(1 for _ in islice(stream, rest))
-                place, inked = place + skipped, inked + skipped
+                place += sum(1 for _ in islice(stream, rest))
                 title = None
-            elif text and text[:1].isalpha() and (found := self._title(text)):
-                title = found
+            elif text[:1].isalpha() and (new := self._title(text)):
+                title = new
             elif text and not self._sections and place:
                 self._read_header(text)
-            place, inked = place + 1, inked + bool(text)
+            place += 1
         if title is not None:
-            self._sections.setdefault(title[0], Section(place, title[1], "", inked))
+            self._sections.setdefault(title[0], Section(place, title[1], ""))
 
     def _title(self, text: bytes) -> tuple[str, str] | None:
         """Return the name of a section and what stands behind it, if the line is a title."""
@@ -237,81 +222,44 @@ class Source(ColumnSource):
                 )
             names = STYLES[hint[0]]
         else:
-            names = STYLES[_style_of(cells, self._atoms)]
-        found = list(names)
-        rest = len(cells) - len(found)
+            names = STYLES[_style_of(cells)]
+        rest = len(cells) - len(names)
         if rest < 0 and cells:
             raise DataFileError(
                 f"{self.name}: line {section.line + 1}: has {len(cells)} values; atoms of this "
-                f"style have {len(found)}: {' '.join(found)}"
+                f"style have {len(names)}: {' '.join(names)}"
             )
         if rest == 3:
-            found += ["ix", "iy", "iz"]
-        else:
-            found += [f"column {place}" for place in range(len(found) + 1, len(cells) + 1)]
-        return found
+            return [*names, "ix", "iy", "iz"]
+        return [*names, *(f"column {place + 1}" for place in range(len(names), len(cells)))]
 
     def _symbols(self) -> dict[str, str]:
         """Return the elements of the types, from the comments in the section Masses, if all are."""
         section, types = self._sections.get("Masses"), self._total("atom types")
-        if section is None or not 0 < types <= MOST_TYPES:
+        if section is None or not 0 < types <= MAX_TYPES:
             return {}
-        found: dict[str, str] = {}
+        symbols: dict[str, str] = {}
         for place in range(types):
-            line = pick_line(self.file, section.inked + place)
-            values, _, comment = (line or "").partition("#")
+            try:
+                line = pick_line(self.file, place, section.line)
+            except IndexError:
+                return {}
+            values, _, comment = line.partition("#")
             words, label = values.split(), comment.split()[:1]
             symbol = symbol_of(label[0]) if label and not label[0].isdecimal() else None
             if symbol is None or not words:
                 return {}
-            found[words[0]] = symbol
-        return found
-
-    def _read(
-        self, numbers: Mapping[str, int], words: Mapping[str, int]
-    ) -> tuple[NDArray[np.float64], list[NDArray[np.bytes_]]]:
-        """Return columns of numbers, (N, K), and of texts, (N,) each."""
-        import numpy as np
-
-        if not self._atoms or not (numbers or words):
-            return np.zeros((0, len(numbers))), [np.zeros(0, "S32") for _ in words]
-        section = self._sections["Atoms"]
-        most = min(self._atoms, self.file.size // (2 * len(self._names)) + 1)
-        require_room(self.name, most * (8 * len(numbers) + 32 * len(words)))
-        table, texts = read_columns(
-            self.file, numbers, words, comments="#", skiprows=section.line, max_rows=most
-        )
-        if len(table) != self._atoms:
-            raise DataFileError(
-                f"{self.name}: the header says {self._atoms} atoms, but there are {len(table)}; "
-                "is it cut short?"
-            )
-        return table, texts
-
-    def _table(
-        self, section: Section, numbers: Mapping[str, int], count: int, width: int
-    ) -> NDArray[np.float64]:
-        """Return columns of numbers of a section, (count, K)."""
-        most = min(count, self.file.size // (2 * width) + 1)
-        require_room(self.name, most * 8 * len(numbers))
-        table, _ = read_columns(
-            self.file, numbers, {}, comments="#", skiprows=section.line, max_rows=most
-        )
-        if len(table) != count:
-            raise DataFileError(
-                f"{self.name}: line {section.line + 1}: {count} rows are announced, but there are "
-                f"{len(table)}"
-            )
-        return table
+            symbols[words[0]] = symbol
+        return symbols
 
 
-def _style_of(cells: Sequence[str], count: int) -> str:
-    """Return the likely style of atoms by a row; integers at the end are images of the box.
+def _kind(name: str) -> str:
+    """Return the kind of a column of numbers."""
+    return "integer" if name in INTEGERS else "number"
 
-    Args:
-        cells: of the first row.
-        count: number of atoms.
-    """
+
+def _style_of(cells: Sequence[str]) -> str:
+    """Return the likely style of atoms by a row; integers at the end are images of the box."""
     whole = [isinstance(number(cell), int) for cell in cells]
     length = len(cells) - 3 if len(cells) >= 8 and all(whole[-3:]) else len(cells)
     if length == 6:

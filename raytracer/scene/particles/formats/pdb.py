@@ -7,58 +7,49 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError
 from raytracer.memory import require_room
 from raytracer.scene.particles.atom_names import elements_of
-from raytracer.scene.particles.fixed_columns import counted_values, optional, vectors, words
-from raytracer.scene.particles.lines import count_lines, starts_with
+from raytracer.scene.particles.cell import cell_of
+from raytracer.scene.particles.integers import counted_values
+from raytracer.scene.particles.lines import starts_with
 from raytracer.scene.particles.loaded import LoadedSource
-from raytracer.scene.particles.regular_text import (
+from raytracer.scene.particles.source import Box
+from raytracer.scene.particles.text_table import (
+    FIXED,
     NUMBER,
     OPTIONAL,
     TEXT,
-    FixedCell,
-    fixed_rows,
+    Cell,
+    Layout,
+    read_rows,
 )
-from raytracer.scene.particles.source import Box
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import numpy as np
-    from numpy.typing import NDArray
 
 MEMORY = 8
-"""Bytes of memory for each byte of the file while it is parsed."""
+"""Bytes of memory for each byte of the file while bonds are read."""
 
-_RECORDS = ("ATOM  ", "HETATM")
+ATOMS = Layout({
+    "name": Cell(TEXT, 12, 4),
+    "alternate": Cell(TEXT, 16, 1),
+    "residue": Cell(TEXT, 17, 3),
+    "chain": Cell(TEXT, 21, 1),
+    "residue_id": Cell(OPTIONAL, 22, 4),
+    "position": Cell(NUMBER, 30, 8, 3),
+    "occupancy": Cell(OPTIONAL, 54, 6),
+    "b_factor": Cell(OPTIONAL, 60, 6),
+    "element": Cell(TEXT, 76, 2),
+}, FIXED, records=("ATOM  ", "HETATM"), stop="ENDMDL")  # fmt: skip
+"""Columns of an atom; optional ones are left out where an atom lacks them."""
 
-_CELLS = {
-    "name": FixedCell(TEXT, 12, 16),
-    "alternate": FixedCell(TEXT, 16, 17),
-    "residue": FixedCell(TEXT, 17, 20),
-    "chain": FixedCell(TEXT, 21, 22),
-    "residue_id": FixedCell(OPTIONAL, 22, 26),
-    "x": FixedCell(NUMBER, 30, 38),
-    "y": FixedCell(NUMBER, 38, 46),
-    "z": FixedCell(NUMBER, 46, 54),
-    "occupancy": FixedCell(OPTIONAL, 54, 60),
-    "b_factor": FixedCell(OPTIONAL, 60, 66),
-    "element": FixedCell(TEXT, 76, 78),
-}
-"""Columns of an atom."""
-
-_OPTIONAL = ("residue_id", "occupancy", "b_factor")
-"""Columns of numbers that a file may lack."""
-
-_LEAST_BYTES = 54
-"""Letters of the shortest line of an atom: up to its z."""
-
-_ROW_BYTES = 6 * 8 + 12
-"""Bytes of memory of an atom."""
+_IDENTITY = ATOMS._replace(cells={"name": Cell(TEXT, 12, 4), "residue": Cell(TEXT, 17, 10)})
+"""What tells an atom at several places from others."""
 
 
 class Source(LoadedSource):
@@ -66,10 +57,6 @@ class Source(LoadedSource):
 
     has_pieces = True
     surrounded = True  # by the cell before the models, and the bonds behind them
-
-    @cached_property
-    def frames(self) -> int | None:
-        return max(sum(1 for _ in starts_with(self.file, b"MODEL ")), 1)
 
     def frame_starts(self) -> Sequence[int]:
         starts = list(starts_with(self.file, b"MODEL "))
@@ -90,8 +77,6 @@ class Source(LoadedSource):
             return None
         if (a, b, c) == (1.0, 1.0, 1.0):
             return None
-        from raytracer.scene.particles.cell import cell_of
-
         return cell_of((a, b, c), (alpha, beta, gamma))
 
     @cached_property
@@ -100,27 +85,25 @@ class Source(LoadedSource):
 
         Structures of proteins have such records for ligands and bridges alone.
         """
-        import numpy as np
-
         if next(iter(starts_with(self.file, b"CONECT")), None) is None:
             return None
         atoms = self._serials()
         number = {serial: index for index, serial in enumerate(atoms)}
         if len(number) != len(atoms) or len(atoms) != len(self.load(["position"])["position"]):
             return None  # numbers that are no names, or alternate places
-        said: Counter[tuple[int, int]] = Counter()
+        named: Counter[tuple[int, int]] = Counter()
         for line in self._lines:
             if line.startswith(b"CONECT"):
                 first, *others = (line[at : at + 5].strip() for at in range(6, 31, 5))
                 for other in others:
                     if first in number and other in number and first != other:
-                        said[number[first], number[other]] += 1
-        pairs = sorted({(min(pair), max(pair)) for pair in said})
+                        named[number[first], number[other]] += 1
+        pairs = sorted({(min(pair), max(pair)) for pair in named})
         rows = np.array(pairs, np.int64).reshape(-1, 2)
         if 2 * len(np.unique(rows)) < len(atoms):
             return None
         # An atom that names another twice, in its own records, has a double bond to it.
-        self._orders = np.array([max(said[i, j], said[j, i]) for i, j in pairs], np.float64)
+        self._orders = np.array([max(named[i, j], named[j, i]) for i, j in pairs], np.float64)
         return rows
 
     @property
@@ -139,11 +122,14 @@ class Source(LoadedSource):
         return serials
 
     def read(self) -> dict[str, NDArray[Any]]:
-        import numpy as np
-
-        columns, atoms = self._regular(), None
-        if columns is None:
-            columns, atoms = self._line_by_line()
+        rows = read_rows(self.file, ATOMS, list(ATOMS.cells), None)
+        if not rows.length:
+            raise DataFileError(f"{self.name}: there are no atoms (records ATOM and HETATM)")
+        columns = {
+            name: values
+            for name, values in rows.columns.items()
+            if ATOMS.cells[name].kind != OPTIONAL or not np.isnan(values).any()
+        }
         if "residue_id" in columns:
             columns["residue_id"] = counted_values(columns["residue_id"])
         symbols = columns.pop("element")
@@ -155,65 +141,17 @@ class Source(LoadedSource):
             symbols = symbols.astype("S4")
             symbols[blank] = guesses
         columns["element"] = symbols
-        kept = np.ones(len(symbols), bool)
         alternate = np.flatnonzero(columns.pop("alternate") != b"")
-        if len(alternate) and atoms is not None:  # the first place of each atom
-            kept[alternate] = False
-            kept[alternate[np.unique(atoms[alternate], return_index=True)[1]]] = True
-        return columns if kept.all() else {name: each[kept] for name, each in columns.items()}
-
-    def _regular(self) -> dict[str, NDArray[Any]] | None:
-        """Return the columns by the compiled parser; None of what it does not take.
-
-        Alternate places are not sorted out here.
-        """
-        most = min(count_lines(self.file), self.file.size // _LEAST_BYTES + 1)
-        require_room(self.name, most * _ROW_BYTES)
-        self.file.require_short_lines()
-        rows = fixed_rows(self.file, _CELLS, _RECORDS, "ENDMDL", most)
-        if rows is None or not len(rows.numbers):
-            return None
-        texts = [name for name, cell in _CELLS.items() if cell.kind == TEXT]
-        columns: dict[str, NDArray[Any]] = dict(zip(texts, rows.texts, strict=True))
-        if (columns["alternate"] != b"").any():
-            return None
-        numbers = [name for name, cell in _CELLS.items() if cell.kind != TEXT]
-        first = numbers.index("x")
-        columns["position"] = rows.numbers[:, first : first + 3]
-        for place, name in enumerate(numbers):
-            if name in _OPTIONAL and name not in rows.lacking:
-                columns[name] = rows.numbers[:, place]
-        return columns
-
-    def _line_by_line(self) -> tuple[dict[str, NDArray[Any]], NDArray[Any]]:
-        """Return the columns, and what tells an atom from others: chain, residue and name."""
-        import numpy as np
-
-        starts = tuple(record.encode() for record in _RECORDS)
-        places: list[int] = []
-        for place, line in enumerate(self._lines):
-            if line.startswith(starts):
-                places.append(place)
-            elif line.startswith(b"ENDMDL"):
-                break
-        if not places:
-            raise DataFileError(f"{self.name}: there are no atoms (records ATOM and HETATM)")
-        rows = [self._lines[place] for place in places]
-        columns: dict[str, NDArray[Any]] = {
-            name: words(rows, cell.start, cell.stop)
-            for name, cell in _CELLS.items()
-            if cell.kind == TEXT
-        }
-        numbers = [place + 1 for place in places]
-        columns["position"] = vectors(rows, 30, 8, self.name, numbers)
-        for name in _OPTIONAL:
-            values = optional(rows, _CELLS[name].start, _CELLS[name].stop)
-            if values is not None:
-                columns[name] = values
-        return columns, np.array([row[12:16] + row[17:27] for row in rows])
+        if not len(alternate):
+            return columns
+        known = read_rows(self.file, _IDENTITY, list(_IDENTITY.cells), None).columns
+        atoms = np.char.add(known["name"], known["residue"])[alternate]
+        kept = np.ones(rows.length, bool)
+        kept[alternate] = False  # but the first place of each atom
+        kept[alternate[np.unique(atoms, return_index=True)[1]]] = True
+        return {name: each[kept] for name, each in columns.items()}
 
     @cached_property
     def _lines(self) -> list[bytes]:
         require_room(self.name, MEMORY * self.file.size)
-        self.file.require_short_lines()
         return self.file.read(self.file.size).splitlines()

@@ -1,0 +1,85 @@
+"""Particles in the rows of a text: what XYZ, dumps and data files of LAMMPS and tables share."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterator, Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from raytracer.errors import DataFileError, shown
+from raytracer.scene.particles.columns import ColumnSource
+from raytracer.scene.particles.integers import whole
+from raytracer.scene.particles.lines import first_line_from, pick_line
+from raytracer.scene.particles.source import Particles, Value, more_frames
+from raytracer.scene.particles.text_table import Layout, number, read_rows
+
+
+class TextSource(ColumnSource):
+    """A text with a row of cells for each particle.
+
+    Attributes:
+        layout: of the rows, with all columns.
+        atoms: number of rows that the text announces; None where it does not.
+        announced: start of the sentence about it, "line 1 says".
+        next_frame: regular expression of the line that follows the last row where a frame begins;
+            "" where a file has one frame.
+    """
+
+    layout: Layout
+    atoms: int | None = None
+    announced = ""
+    next_frame: ClassVar[str] = ""
+
+    @property
+    def count(self) -> int | None:
+        return self.atoms
+
+    def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
+        return self.load_rows(self.layout, names)
+
+    def load_rows(self, layout: Layout, names: Sequence[str]) -> dict[str, NDArray[Any]]:
+        """Return columns of all rows of a layout; integers as such where all values are whole."""
+        rows = read_rows(self.file, layout, names, self.atoms)
+        if self.atoms is not None and rows.length != self.atoms:
+            raise DataFileError(
+                f"{self.name}: {self.announced} {self.atoms} atoms, but there are {rows.length}; "
+                "is it cut short?"
+            )
+        self._end = rows.end
+        return {name: self._whole(name, values) for name, values in rows.columns.items()}
+
+    def _whole(self, name: str, values: NDArray[Any]) -> NDArray[Any]:
+        """Return the values of a column of integers as such."""
+        is_whole = self.columns[name].kind == "integer" and bool(np.all(values % 1 == 0))
+        return whole(values, self.name, name) if is_whole else values
+
+    def particles(self, names: Mapping[str, str]) -> Particles:
+        result = super().particles(names)
+        if self.next_frame and (line := first_line_from(self.file, self._end).strip()):
+            note = more_frames(self.name)
+            if not re.match(self.next_frame, line):
+                note = (
+                    f"{self.name}: {self.announced} {self.atoms} atoms, but more lines follow, "
+                    f"which are left out, the first of them '{shown(line)}'"
+                )
+            result.notes.append(("", note))
+        return result
+
+    def row(self, index: int, count: int, used: Container[str]) -> Iterator[tuple[str, Value]]:
+        """Yield the cells of a line; those without a column are named by their place."""
+        words = self.layout.cut(pick_line(self.file, index, self.layout.skip))
+        names = {cell.place: (name, cell.repeat) for name, cell in self.layout.cells.items()}
+        place = 0
+        while place < len(words):
+            name, width = names.get(place, (f"column {place + 1}", 1))
+            values = tuple(self.value(name, word) for word in words[place : place + width])
+            if values != ("",):
+                yield name, values if width > 1 else values[0]
+            place += width
+
+    def value(self, name: str, word: str) -> Value:
+        """Return the value of a cell of a column."""
+        return number(word)
