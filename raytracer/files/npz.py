@@ -175,21 +175,23 @@ class Archive:
         """Return one item of an array along its first axis; of a stored member it alone is read.
 
         Raises:
-            DataFileError: the array is broken, or in Fortran order.
+            DataFileError: the array is broken.
             MemoryNeedError: the item does not fit.
         """
         label, entry = self.label(name), self._entry(name)
         with reading(label, ".npz"), self.stream(entry) as stream:
             header = read_header(stream, label)
-            if header.fortran_order:
-                raise DataFileError(
-                    f"{label}: is in Fortran order: save its numpy.ascontiguousarray"
-                )
             require_bytes(header, entry.file_size - stream.tell(), label)
             item = header._replace(shape=header.shape[1:])
             require_room(label, item.nbytes)
-            source = self.seek(entry, stream, stream.tell() + index * item.nbytes)
-            return _values(source, item, label)
+            if not header.fortran_order:
+                source = self.seek(entry, stream, stream.tell() + index * item.nbytes)
+                return _values(source, item, label)
+            if entry.compress_type != zipfile.ZIP_STORED:
+                return np.array(self.array(name)[index])
+            place = self.seek(entry, stream, stream.tell()).tell()
+            file, shape = self.file.file, header.shape
+            return np.array(np.memmap(file, header.dtype, "r", place, shape, "F")[index])
 
     def stream(self, entry: zipfile.ZipInfo) -> IO[bytes]:
         """Return a stream of a member, whose CRC is checked at its end. Raises DataFileError."""
