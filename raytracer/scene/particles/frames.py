@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError, counted
 from raytracer.files.access import OpenFile
+from raytracer.scene.particles.frame_index import starts_of
 from raytracer.scene.particles.lines import HEAD_BYTES
 from raytracer.scene.particles.registry import Format
 from raytracer.scene.particles.source import Notes, ParticleSource

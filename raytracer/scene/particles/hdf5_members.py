@@ -2,118 +2,103 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Any
 
-from raytracer.errors import shown
+from raytracer.errors import DataFileError, shown
 
-MOST_OBJECTS = 10_000
+MAX_OBJECTS = 10_000
 """Most groups and datasets that are looked at."""
 
-MOST_LINKS = 16
+MAX_LINKS = 16
 """Most soft links that lead to one object."""
 
 VIRTUAL = 3
 """Layout of datasets whose values are those of others, as HDF5 numbers it."""
 
-HARD, _SOFT = 0, 1
-"""Kinds of links in HDF5; those of others lead out of the file."""
+_ELSEWHERE = object()
+"""What lies in another file."""
 
 
-class _OtherFile(Exception):  # noqa: N818 - the caller decides whether it is an error
-    """A link leads to another file."""
-
-
-def member(group: Any, name: str, links: int = MOST_LINKS) -> Any:
-    """Return a group or a dataset of a group, or None for what lies in another file or is broken.
+def found_at(group: Any, path: str) -> Any:
+    """Return what a path leads to from a group, or None for what lies in another file or is broken.
 
     The library follows links into other files by itself, so that each link is looked at here.
 
     Args:
         group: of h5py.
-        name: of a member, not a path.
-        links: soft links that may still be followed.
+        path: of a member, or from the root of the file.
     """
-    try:
-        return _followed(group, name, links)
-    except _OtherFile:
-        return None
-
-
-def found_at(group: Any, path: str) -> Any:
-    """Return what a path leads to from a group, or None; see `member`."""
-    try:
-        return _walked(group, path, MOST_LINKS)
-    except _OtherFile:
-        return None
+    target = _walked(group, path, MAX_LINKS)
+    return None if target is _ELSEWHERE else target
 
 
 def leaves_file(group: Any, path: str) -> bool:
     """Whether a path leads to another file."""
-    try:
-        _walked(group, path, MOST_LINKS)
-    except _OtherFile:
-        return True
-    return False
+    return _walked(group, path, MAX_LINKS) is _ELSEWHERE
 
 
 def _walked(group: Any, path: str, links: int) -> Any:
     """Return what a path leads to, one member after another."""
-    found = group.file if path.startswith("/") else group
+    target = group.file if path.startswith("/") else group
     for name in path.split("/"):
-        if name not in ("", "."):
-            found = _followed(found, name, links) if is_group(found) else None
-    return found
+        if name not in ("", ".") and target is not _ELSEWHERE:
+            target = _member(target, name, links) if is_group(target) else None
+    return target
 
 
-def _followed(group: Any, name: str, links: int) -> Any:
-    """Return a member of a group. Raises _OtherFile."""
-    try:
-        kind = group.id.links.get_info(name.encode("utf-8", "surrogateescape")).type
-    except (KeyError, RuntimeError):  # there is none
-        return None
-    if kind == _SOFT:
-        path = group.get(name, getlink=True).path
-        return _walked(group, path, links - 1) if links > 0 else None
-    if kind != HARD:
-        raise _OtherFile
-    return opened_member(group, name)
-
-
-def opened_member(group: Any, name: str) -> Any:
-    """Return the group or the dataset that a hard link leads to, or None of others.
-
-    `Group.get` asks for the file and its mode each time, which takes most of its time.
-    """
-    from h5py import Dataset, Group, h5i, h5o
+def _member(group: Any, name: str, links: int) -> Any:
+    """Return a member of a group."""
+    from h5py import HardLink, SoftLink
 
     try:
-        found = h5o.open(group.id, name.encode("utf-8", "surrogateescape"))
+        link = group.get(name, getlink=True)
+        if isinstance(link, HardLink):
+            target = group[name]
+            return target if is_group(target) or hasattr(target, "shape") else None
+    except TypeError:  # a kind of link that the library does not know
+        return _ELSEWHERE
     except KeyError:
         return None
-    made = {h5i.GROUP: Group, h5i.DATASET: Dataset}.get(h5i.get_type(found))
-    return None if made is None else made(found)
+    if isinstance(link, SoftLink):
+        return _walked(group, link.path, links - 1) if links > 0 else None
+    return None if link is None else _ELSEWHERE
 
 
-def links_of(group: Any) -> dict[str, int]:
-    """Return the kinds of the links in a group by name, in the order of the library."""
-    from h5py import h5, h5p
-
-    found: dict[str, int] = {}
-
-    def note(name: bytes, link: Any) -> bool:
-        found[name.decode("utf-8", "surrogateescape")] = link.type
-        return len(found) >= MOST_OBJECTS
-
-    order = group.id.get_create_plist().get_link_creation_order() & h5p.CRT_ORDER_TRACKED
-    index = h5.INDEX_CRT_ORDER if order else h5.INDEX_NAME
-    group.id.links.iterate(note, info=True, idx_type=index)
-    return found
+def members(group: Any) -> dict[str, Any]:
+    """Return the groups and datasets in a group by name, in the order of the library."""
+    pairs = ((name, found_at(group, f"./{name}")) for name in names_in(group))
+    return {name: each for name, each in pairs if each is not None}
 
 
-def is_elsewhere(dataset: Any) -> bool:
-    """Whether the values of a dataset are in other files."""
+def names_in(group: Any) -> list[str]:
+    """Return the names of the members of a group."""
+    return list(islice(group, MAX_OBJECTS))
+
+
+def values_of(dataset: Any, source: str, frame: int | None = None) -> Any:
+    """Return the values of a dataset in the byte order of the machine.
+
+    Args:
+        dataset: of h5py.
+        source: the file, for messages.
+        frame: item along the first axis; None is all.
+
+    Raises:
+        DataFileError: the values are in other files, or there is no such frame.
+    """
+    import numpy as np
+
     stored = dataset.id.get_create_plist()
-    return bool(stored.get_layout() == VIRTUAL or stored.get_external_count() > 0)
+    name = shown(dataset.name.strip("/"))
+    if stored.get_layout() == VIRTUAL or stored.get_external_count() > 0:
+        raise DataFileError(f"{source}: '{name}' is stored in other files, which are not read")
+    if frame is not None and frame >= len(dataset):
+        raise DataFileError(
+            f"{source}: '{name}' has {len(dataset)} frames, so none is frame {frame}"
+        )
+    values = np.asarray(dataset[()] if frame is None else dataset[frame])
+    return values.astype(values.dtype.newbyteorder("="), copy=False)
 
 
 def is_group(value: Any) -> bool:
@@ -121,11 +106,13 @@ def is_group(value: Any) -> bool:
     return hasattr(type(value), "keys") and not hasattr(type(value), "shape")
 
 
+def text_of(value: Any) -> str:
+    """Return the value of an attribute as a text."""
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+
+
 def unit_of(dataset: Any) -> str:
     """Return the unit that an attribute states, or ""."""
-    for name in ("unit", "units"):
-        if name in dataset.attrs:
-            text = dataset.attrs[name]
-            text = text.decode("utf-8", "replace") if isinstance(text, bytes) else str(text)
-            return shown(text, 20)
-    return ""
+    attributes = dataset.attrs
+    name = next((name for name in ("unit", "units") if name in attributes), None)
+    return "" if name is None else shown(text_of(attributes[name]), 20)

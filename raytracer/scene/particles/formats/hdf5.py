@@ -6,31 +6,33 @@ several, the user names one, as in `snapshot.hdf5:PartType1`. Read by h5py.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from math import inf, prod
 from os import fstat
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError, shown
-from raytracer.files.access import OpenFile, is_file
+from raytracer.files.access import OpenFile, is_file, opened
 from raytracer.memory import require_room
 from raytracer.scene.particles import naming
+from raytracer.scene.particles.columns import ColumnSource
+from raytracer.scene.particles.formats import openpmd
 from raytracer.scene.particles.hdf5_members import (
-    HARD,
-    MOST_OBJECTS,
+    MAX_OBJECTS,
     found_at,
-    is_elsewhere,
     is_group,
     leaves_file,
-    links_of,
-    member,
-    opened_member,
+    members,
     unit_of,
+    values_of,
 )
 from raytracer.scene.particles.loaded import library
-from raytracer.scene.particles.snapshot_parts import Part, SnapshotParts
 from raytracer.scene.particles.source import (
     Box,
     Column,
@@ -42,17 +44,13 @@ from raytracer.scene.particles.source import (
     more_frames,
 )
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
 DEPTH = 6
 """Most groups in each other that are looked into."""
 
 MASSES = "Masses"
 """Name of the column of masses that the header of Gadget states once for all."""
 
-MOST_PARTS = 10_000
+MAX_PARTS = 10_000
 """Most files of a snapshot."""
 
 NANOMETRE = 10.0
@@ -77,26 +75,25 @@ class Member(NamedTuple):
     series: bool
     shape: tuple[int, ...]
 
+    @property
+    def row_shape(self) -> tuple[int, ...]:
+        """The shape of the values of one frame."""
+        return self.shape[1:] if self.series else self.shape
+
 
 def opened_source(file: OpenFile, variant: str = "") -> ParticleSource:
     """Return the source of an HDF5 file by the convention that it follows."""
     source = Source(file, variant)
-    if "openPMD" in source.root.attrs:
-        from raytracer.scene.particles.formats import openpmd
-
-        if openpmd.is_openpmd(source.root, variant):
-            return openpmd.Source(file, variant, source.root)
-    others = source.other_parts()
-    if others:
-        return SnapshotParts(source, others)
-    return source
+    if openpmd.is_openpmd(source.root, variant):
+        return openpmd.Source(file, variant, source.root)
+    others = source.other_files()
+    return Snapshot(file, variant, others) if others else source
 
 
-class Source(Part):
+class Source(ColumnSource):
     """An HDF5 file; the variant is the path of a group or of a dataset of coordinates in it."""
 
     noun = "dataset"
-    joined = False
 
     @cached_property
     def root(self) -> Any:
@@ -126,23 +123,17 @@ class Source(Part):
         )
 
     @cached_property
-    def group_name(self) -> str:  # type: ignore[override]
-        """Path of the group of the particles."""
-        return str(self._group.name).strip("/")
-
-    @cached_property
     def columns(self) -> Mapping[str, Column]:
-        found: dict[str, Column] = {}
-        count = self.count
-        for name, dataset, series, full in self._own:
-            shape = full[1:] if series else full
-            if shape[:1] == (count,) and len(shape) <= 3:
-                found[name] = Column(kind_of(dataset.dtype), shape[1:], unit_of(dataset))
-        if self._mass is not None and not {"masses", "mass"} & {each.lower() for each in found}:
-            found[MASSES] = Column("number")
-        if self._scale != 1.0 and self._centers in found:
-            found[self._centers] = found[self._centers]._replace(unit="Å")
-        return found
+        columns: dict[str, Column] = {}
+        for each in self._own:
+            if each.row_shape[:1] == (self._rows,) and len(each.row_shape) <= 3:
+                kind, unit = kind_of(each.dataset.dtype), unit_of(each.dataset)
+                columns[each.name] = Column(kind, each.row_shape[1:], unit)
+        if self._mass is not None and not {"masses", "mass"} & {name.lower() for name in columns}:
+            columns[MASSES] = Column("number")
+        if self._scale != 1.0 and self._centers in columns:
+            columns[self._centers] = columns[self._centers]._replace(unit="Å")
+        return columns
 
     @cached_property
     def _scale(self) -> float:
@@ -165,13 +156,16 @@ class Source(Part):
         mass = float(masses[int(kind)]) if int(kind) < len(masses) else 0.0
         return mass if 0.0 < mass < inf else None
 
-    @cached_property
+    @property
     def count(self) -> int | None:
+        return self._rows
+
+    @cached_property
+    def _rows(self) -> int | None:
+        """Number of particles in this file."""
         name = self._centers or naming.usual("x", [each.name for each in self._own])
-        for each in self._own:
-            if each.name == name:
-                return int(each.shape[1 if each.series else 0])
-        return None
+        counts = (each.row_shape[0] for each in self._own if each.name == name)
+        return next(counts, None)
 
     @cached_property
     def frames(self) -> int | None:
@@ -180,8 +174,6 @@ class Source(Part):
 
     @property
     def box(self) -> Box | None:
-        import numpy as np
-
         sizes = self._header_numbers("BoxSize")
         if len(sizes) == 0:
             return self._h5md_box()
@@ -195,15 +187,9 @@ class Source(Part):
 
     def _h5md_box(self) -> Box | None:
         """Return the box of a group of H5MD: its edges are three numbers or rows of a matrix."""
-        import numpy as np
-
-        box = member(self._group, "box")
-        edges = member(box, "edges") if is_group(box) else None
+        edges, in_time = found_at(self._group, "box/edges"), False
         if is_group(edges):
-            edges = member(edges, VALUE)
-            in_time = True
-        else:
-            in_time = False
+            edges, in_time = found_at(edges, VALUE), True
         if edges is None or is_group(edges) or edges.dtype.kind not in "iuf":
             return None
         shape = edges.shape[1:] if in_time else edges.shape
@@ -214,8 +200,8 @@ class Source(Part):
         if not np.isfinite(matrix).all():
             return None
         a, b, c = (tuple(row) for row in matrix.tolist())
-        said = box.attrs.get("boundary")
-        words = [] if said is None else np.ravel(said).tolist()
+        boundary = found_at(self._group, "box").attrs.get("boundary")
+        words = [] if boundary is None else np.ravel(boundary).tolist()
         x, y, z = (
             (place >= len(words) or words[place] not in (b"none", "none")) for place in range(3)
         )
@@ -232,52 +218,27 @@ class Source(Part):
             return moment_of(times[0])
         for name, dataset, series, shape in self._own:
             if series and name == self._centers:
-                clock = member(dataset.parent, "time")
+                clock = found_at(dataset.parent, "time")
                 if clock is not None and not is_group(clock) and clock.shape == shape[:1]:
                     return moment_of(clock[self.frame], unit_of(clock))
         return None
 
     def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
-        import numpy as np
-
         there = {each.name: each for each in self._own}
-        size = 0
-        asked, names = names, [name for name in names if name in there]
-        for name in names:
-            each = there[name]
-            rows = each.shape[1:] if each.series else each.shape
-            size += each.dataset.dtype.itemsize * prod(rows)
-        require_room(self.name, size)
-        columns: dict[str, NDArray[Any]] = {}
-        for name in names:
-            _, dataset, series, _ = there[name]
-            if is_elsewhere(dataset):
-                raise DataFileError(
-                    f"{self.name}: dataset '{shown(name)}' is stored in other files, which are "
-                    "not read"
-                )
-            columns[name] = np.asarray(
-                dataset[self._frame_in(dataset, name)] if series else dataset[()]
-            )
-        found = {
-            name: array.astype(array.dtype.newbyteorder("="), copy=False)
-            for name, array in columns.items()
+        stored = [there[name] for name in names if name in there]
+        require_room(
+            self.name, sum(each.dataset.dtype.itemsize * prod(each.row_shape) for each in stored)
+        )
+        columns: dict[str, NDArray[Any]] = {
+            each.name: values_of(each.dataset, self.name, self.frame if each.series else None)
+            for each in stored
         }
-        if self._scale != 1.0 and self._centers in found:
-            scale = found[self._centers].dtype.type(self._scale)
-            found[self._centers] = found[self._centers] * scale
-        if len(names) < len(asked):
-            found[MASSES] = np.full(int(self.count or 0), self._mass)
-        return {name: found[name] for name in asked}
-
-    def _frame_in(self, dataset: Any, name: str) -> int:
-        """Return the number of the frame in a dataset, which may have fewer frames than others."""
-        if self.frame >= len(dataset):
-            raise DataFileError(
-                f"{self.name}: dataset '{shown(name)}' has {len(dataset)} frames, so none is frame "
-                f"{self.frame}"
-            )
-        return self.frame
+        if self._scale != 1.0 and self._centers in columns:
+            scale = columns[self._centers].dtype.type(self._scale)
+            columns[self._centers] = columns[self._centers] * scale
+        if len(stored) < len(names):
+            columns[MASSES] = np.full(int(self._rows or 0), self._mass)
+        return {name: columns[name] for name in names}
 
     def choose(self, names: Mapping[str, str]) -> dict[str, str]:
         if self._centers is not None and not {"centers", *"xyz"} & set(names):
@@ -285,11 +246,10 @@ class Source(Part):
         return super().choose(names)
 
     def particles(self, names: Mapping[str, str]) -> Particles:
-
         result = super().particles(names)
         if (self.frames or 1) > 1 and not self.is_chosen:
             result.notes.append(("", more_frames(self.name, self.frames)))
-        if self._parts > 1 and not self.joined:
+        if self._parts > 1 and not self.further_files:
             result.notes.append(("", (
                 f"{self.name}: is one of {self._parts} files of a snapshot, and not all of the "
                 "others lie beside it: its particles alone are shown"
@@ -302,12 +262,12 @@ class Source(Part):
         files = self._header_numbers("NumFilesPerSnapshot")
         return int(files[0]) if len(files) and 1 < files[0] < inf else 1
 
-    def other_parts(self) -> list[Path]:
+    def other_files(self) -> list[Path]:
         """Return the other files of a snapshot of Gadget, NAME.0.hdf5 to NAME.9.hdf5, in order.
 
         Of a snapshot in one file, or where one of them is missing, there are none.
         """
-        if self._parts <= 1 or self._parts > MOST_PARTS:
+        if self._parts <= 1 or self._parts > MAX_PARTS:
             return []
         path = self.file.path
         stem, dot, number = path.stem.rpartition(".")
@@ -319,8 +279,6 @@ class Source(Part):
 
     def _header_numbers(self, name: str) -> NDArray[np.float64]:
         """Return the numbers of an attribute of the group Header; none if it is not there."""
-        import numpy as np
-
         header = found_at(self.root, "Header")
         value = None if header is None else header.attrs.get(name)
         try:
@@ -339,8 +297,8 @@ class Source(Part):
 
     def _named_group(self) -> Any:
         """Return the group that the user named, or that of the dataset."""
-        found = found_at(self.root, self.variant)
-        if found is None:
+        target = found_at(self.root, self.variant)
+        if target is None:
             if leaves_file(self.root, self.variant):
                 raise DataFileError(
                     f"{self.name}: '{shown(self.variant)}' lies in another file (an external "
@@ -351,78 +309,100 @@ class Source(Part):
             raise DataFileError(
                 f"{self.name}: there is no group or dataset '{shown(self.variant)}'{hint}"
             )
-        if is_group(found):
-            return found
-        parent = found.parent
-        is_value = found.name.rpartition("/")[2] == VALUE and found.ndim == 3
+        if is_group(target):
+            return target
+        parent = target.parent
+        is_value = target.name.rpartition("/")[2] == VALUE and target.ndim == 3
         return parent.parent if is_value else parent
 
     def _candidates(self) -> Iterator[Any]:
         """Yield the groups that have coordinates."""
-        from collections import deque
-
         pending, seen, looked = deque([(self.root, 0)]), set(), 0
         while pending:
             group, depth = pending.popleft()
             if group.id in seen:
                 continue
             seen.add(group.id)
-            if _coordinates(self._datasets(group)) or _has_axes(self._datasets(group)):
+            known = members(group)
+            datasets = _datasets(known)
+            if _coordinates(datasets) or _has_axes(datasets):
                 yield group
-            for inner in self._members(group).values():
+            for inner in known.values():
                 looked += 1
-                if looked > MOST_OBJECTS:
+                if looked > MAX_OBJECTS:
                     return
                 if depth < DEPTH and is_group(inner):
                     pending.append((inner, depth + 1))
 
-    def _members(self, group: Any) -> dict[str, Any]:
-        """Return the groups and datasets in a group by name; each group is looked into once."""
-        known = self._known.get(group.name)
-        if known is None:
-            kinds = links_of(group)
-            known = {
-                name: opened_member(group, name) if kind == HARD else member(group, name)
-                for name, kind in kinds.items()
-            }
-            self._known[group.name] = known
-        return known
-
-    @cached_property
-    def _known(self) -> dict[str, dict[str, Any]]:
-        """What `_members` found, by the names of groups."""
-        return {}
-
     @cached_property
     def _own(self) -> list[Member]:
         """The datasets of the group of the particles."""
-        return self._datasets(self._group)
+        return _datasets(members(self._group))
 
-    def _datasets(self, group: Any) -> list[Member]:
-        """Return the datasets of a group."""
-        known = self._listed.get(group.name)
-        if known is None:
-            known = self._listed[group.name] = self._list_datasets(group)
-        return known
+
+class Snapshot(Source):
+    """The particles of a snapshot of Gadget in several files, one after another.
+
+    Args:
+        file: that was named; box, time and columns are its.
+        others: the other files. Those without particles of the kind are left out.
+    """
+
+    def __init__(self, file: OpenFile, variant: str, others: Sequence[Path]) -> None:
+        super().__init__(file, variant)
+        self._others = others
+
+    @property
+    def further_files(self) -> Sequence[Path]:
+        return self._others
+
+    def _files(self) -> Iterator[Source]:
+        """Yield each file that holds such particles, open, in the order of their numbers."""
+        path, group = self.file.path, str(self._group.name).strip("/")
+        for each in sorted([*self._others, path], key=_number):
+            with opened(each) as file:
+                part = Source(file, group)
+                if found_at(part.root, group) is not None:
+                    yield part
 
     @cached_property
-    def _listed(self) -> dict[str, list[Member]]:
-        """What `_datasets` found, by the names of groups."""
-        return {}
+    def count(self) -> int | None:
+        return sum(int(part.count or 0) for part in self._files())
 
-    def _list_datasets(self, group: Any) -> list[Member]:
-        found = []
-        for name, each in self._members(group).items():
-            if is_group(each):
-                value = self._members(each).get(VALUE)
-                shape = () if value is None or is_group(value) else value.shape or ()
-                if len(shape) >= 2:
-                    found.append(Member(name, value, True, shape))
-            elif each is not None and (shape := each.shape):
-                is_series = len(shape) == 3 and shape[2] == 3
-                is_series = is_series and naming.usual("centers", [name]) is not None
-                found.append(Member(name, each, is_series, shape))
-        return found
+    def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
+        shapes = [self.columns[name].shape for name in names]
+        require_room(self.name, 16 * int(self.count or 0) * sum(map(prod, shapes)))
+        parts = []
+        for part in self._files():
+            for name in names:
+                if part.columns.get(name) != self.columns[name]:
+                    raise DataFileError(
+                        f"{part.name}: has no dataset '{shown(name)}' as {self.name} has, of the "
+                        "same snapshot"
+                    )
+            parts.append(part.load(names))
+        return {name: np.concatenate([part[name] for part in parts]) for name in names}
+
+
+def _number(path: Path) -> int:
+    """Return the number of a file: 3 of "snap_007.3.hdf5"."""
+    return int(path.stem.rpartition(".")[2])
+
+
+def _datasets(known: Mapping[str, Any]) -> list[Member]:
+    """Return the datasets of a group among its members."""
+    datasets = []
+    for name, each in known.items():
+        if is_group(each):
+            value = found_at(each, VALUE)
+            shape = () if value is None or is_group(value) else value.shape or ()
+            if len(shape) >= 2:
+                datasets.append(Member(name, value, True, shape))
+        elif shape := each.shape:
+            is_series = len(shape) == 3 and shape[2] == 3
+            is_series = is_series and naming.usual("centers", [name]) is not None
+            datasets.append(Member(name, each, is_series, shape))
+    return datasets
 
 
 def _coordinates(datasets: Sequence[Member]) -> str | None:

@@ -10,14 +10,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from math import prod
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError, shown, suggestion
 from raytracer.files.access import OpenFile
 from raytracer.memory import require_room
 from raytracer.scene.particles import naming
 from raytracer.scene.particles.columns import ColumnSource
-from raytracer.scene.particles.hdf5_members import found_at, is_elsewhere, is_group, links_of
+from raytracer.scene.particles.hdf5_members import (
+    found_at,
+    is_group,
+    members,
+    names_in,
+    text_of,
+    values_of,
+)
 from raytracer.scene.particles.source import (
     Column,
     Moment,
@@ -27,10 +37,6 @@ from raytracer.scene.particles.source import (
     more_frames,
 )
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
 POSITION, OFFSET = "position", "positionOffset"
 
 UNITS = ("m", "kg", "s", "A", "K", "mol", "cd")
@@ -38,7 +44,7 @@ UNITS = ("m", "kg", "s", "A", "K", "mol", "cd")
 
 AXES = "xyz"
 
-MOST_RECORDS = 1_000
+MAX_RECORDS = 1_000
 """Most records of a species that are columns."""
 
 
@@ -59,19 +65,11 @@ class Component(NamedTuple):
 
     def values(self, source: str) -> NDArray[Any]:
         """Return the values in SI units, (N,): as they are stored where the factor is 1."""
-        import numpy as np
-
         if is_group(self.stored):
             values = np.full(self.rows, self.stored.attrs["value"], self.dtype)
-        elif is_elsewhere(self.stored):
-            raise DataFileError(
-                f"{source}: {shown(self.stored.name)} is stored in other files, which are not read"
-            )
         else:
-            values = np.asarray(self.stored[()])
-        if self.unit != 1.0:
-            return values * np.float64(self.unit)
-        return values.astype(values.dtype.newbyteorder("="), copy=False)
+            values = values_of(self.stored, source)
+        return values if self.unit == 1.0 else values * np.float64(self.unit)
 
 
 def is_openpmd(file: Any, inner: str) -> bool:
@@ -102,7 +100,7 @@ class Source(ColumnSource):
     @cached_property
     def _iterations(self) -> list[str]:
         """The numbers of iterations, in their order."""
-        names = links_of(found_at(self._file, "data"))
+        names = names_in(found_at(self._file, "data"))
         found = sorted((name for name in names if name.isdecimal()), key=int)
         if self._stated is not None:
             if self._stated not in found:
@@ -123,9 +121,9 @@ class Source(ColumnSource):
     @cached_property
     def _species(self) -> Any:
         """The group of the species."""
-        path = _text(self._file.attrs.get("particlesPath", "particles/")).strip("/")
+        path = text_of(self._file.attrs.get("particlesPath", "particles/")).strip("/")
         particles = found_at(self._iteration, path) if is_group(self._iteration) else None
-        names = list(links_of(particles)) if is_group(particles) else []
+        names = names_in(particles) if is_group(particles) else []
         if not names:
             where = f"iteration {self._iterations[self.frame]}"
             raise DataFileError(f"{self.name}: holds no particles at {where}, only fields")
@@ -147,34 +145,31 @@ class Source(ColumnSource):
     @cached_property
     def _records(self) -> dict[str, dict[str, Component]]:
         """The components of each record, by the names of both; that of a scalar is ""."""
-        found = {}
-        for name in list(links_of(self._species))[:MOST_RECORDS]:
+        records = {}
+        for name in names_in(self._species)[:MAX_RECORDS]:
             record = found_at(self._species, name)
-            if record is None:
-                continue
             inner = {"": record}
             if is_group(record) and "value" not in record.attrs:
-                inner = {key: found_at(record, key) for key in links_of(record)}
+                inner = members(record)
             parts = {key: _component(each) for key, each in inner.items()}
-            held = {key: each for key, each in parts.items() if each is not None}
-            if held:
-                found[name] = held
-        return found
+            if known := {key: each for key, each in parts.items() if each is not None}:
+                records[name] = known
+        return records
 
     @cached_property
     def columns(self) -> Mapping[str, Column]:
-        found: dict[str, Column] = {}
+        columns: dict[str, Column] = {}
         for name, parts in self._records.items():
             unit = _unit(found_at(self._species, name))
             if name == OFFSET or any(each.rows != self.count for each in parts.values()):
                 continue
             if name == POSITION or set(parts) == set(AXES):
-                found[name] = Column("number", (3,), unit)
+                columns[name] = Column("number", (3,), unit)
                 continue
             for key, each in parts.items():
                 kind = "number" if each.unit != 1.0 else kind_of(each.dtype)
-                found[f"{name}_{key}" if key else name] = Column(kind, (), unit)
-        return found
+                columns[f"{name}_{key}" if key else name] = Column(kind, (), unit)
+        return columns
 
     @cached_property
     def count(self) -> int | None:
@@ -212,8 +207,6 @@ class Source(ColumnSource):
 
     def _values(self, name: str) -> NDArray[Any]:
         """Return a column in SI units."""
-        import numpy as np
-
         parts = self._records.get(name)
         if parts is None:
             record, _, key = name.rpartition("_")
@@ -237,8 +230,6 @@ class Source(ColumnSource):
 
 def _component(stored: Any) -> Component | None:
     """Return a component; None of what is none."""
-    import numpy as np
-
     if stored is None:
         return None
     unit = moment_of(stored.attrs.get("unitSI", 1.0))
@@ -257,8 +248,6 @@ def _component(stored: Any) -> Component | None:
 
 def _unit(record: Any) -> str:
     """Return the SI unit of a record by its powers of the base units, or ""."""
-    import numpy as np
-
     said = record.attrs.get("unitDimension")
     powers = np.ravel(np.zeros(0) if said is None else said)
     if powers.dtype.kind not in "iuf" or len(powers) != len(UNITS):
@@ -269,7 +258,3 @@ def _unit(record: Any) -> str:
         unit if power == 1 else f"{unit}^{power:g}" for unit, power in by_unit.items() if power
     ]
     return " ".join(words)
-
-
-def _text(value: Any) -> str:
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
