@@ -10,7 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from math import prod
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError, shown
 from raytracer.files.access import OpenFile
@@ -27,10 +30,7 @@ from raytracer.scene.particles.source import (
     no_atoms,
 )
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-MOST_HEADER = 1 << 22
+MAX_HEADER = 1 << 22
 """Most bytes of a header; one of AMBER has about 2,000."""
 
 ATOM, FRAME = "atom", "frame"
@@ -48,28 +48,43 @@ class Variable(NamedTuple):
     Args:
         dimensions: their names.
         shape: sizes of the dimensions; the unlimited one has 0.
-        dtype: NumPy's name of the type.
+        dtype: of the values.
         attributes: texts as bytes, numbers as arrays.
         start: byte at which its values begin, of the first record where it has records.
     """
 
     dimensions: tuple[str, ...]
     shape: tuple[int, ...]
-    dtype: str
+    dtype: np.dtype[Any]
     attributes: dict[str, Any]
     start: int
 
     @property
     def has_records(self) -> bool:
         """Whether the first dimension is the unlimited one."""
-        return bool(self.shape) and self.shape[0] == 0
+        return self.shape[:1] == (0,)
+
+    @property
+    def has_frames(self) -> bool:
+        """Whether the first dimension is that of frames."""
+        return self.has_records or self.dimensions[:1] == (FRAME,)
+
+    @property
+    def shape_now(self) -> tuple[int, ...]:
+        """The shape of the values of a frame."""
+        return self.shape[self.has_frames :]
 
     @property
     def bytes(self) -> int:
-        """Bytes of the values, of one record where it has records."""
-        import numpy as np
+        """Bytes of the values of a frame."""
+        return prod(self.shape_now) * self.dtype.itemsize
 
-        return prod(self.shape[self.has_records :]) * np.dtype(self.dtype).itemsize
+    def text(self, name: str, default: str = "") -> str:
+        """Return an attribute as a text."""
+        value = self.attributes.get(name)
+        return (
+            value.decode("utf-8", "replace").strip("\0 ") if isinstance(value, bytes) else default
+        )
 
 
 class Source(ColumnSource):
@@ -80,19 +95,18 @@ class Source(ColumnSource):
     def __init__(self, file: OpenFile, variant: str = "") -> None:
         super().__init__(file, variant)
         header = Header(file)
-        self._variables = header.variables
-        self._records = header.records
+        self._variables, self._records = header.variables, header.records
         sides = [each for each in self._variables.values() if each.has_records]
         padded = sum(-(-each.bytes // 4) * 4 for each in sides)
         self._record = sides[0].bytes if len(sides) == 1 else padded
-        held = [each.shape[each.dimensions.index(ATOM)] for each in self._variables.values()
-                if ATOM in each.dimensions]  # fmt: skip
-        if not held:
+        self._end = max((each.start + each.bytes for each in sides), default=0)
+        self._moving = [each for each in self._variables.values() if ATOM in each.dimensions]
+        if not self._moving:
             raise DataFileError(
                 f"{self.name}: is a NetCDF file without a dimension '{ATOM}', so it holds no "
                 "particles as the conventions of AMBER store them"
             )
-        self._atoms = held[0]
+        self._atoms = self._moving[0].shape[self._moving[0].dimensions.index(ATOM)]
 
     @property
     def count(self) -> int | None:
@@ -100,47 +114,33 @@ class Source(ColumnSource):
 
     @cached_property
     def frames(self) -> int | None:
-        """Number of whole frames: the header may say more, where a file was cut short."""
-        for each in self._variables.values():
-            if each.dimensions[:1] == (FRAME,) and ATOM in each.dimensions:
-                return self._whole if each.has_records else each.shape[0]
-        return 1
-
-    @property
-    def _whole(self) -> int:
-        """Number of whole records in the file."""
-        ends = [each.start + each.bytes for each in self._variables.values() if each.has_records]
-        after = self.file.size - max(ends)
-        there = 0 if after < 0 else 1 + after // self._record if self._record else self._records
-        return min(there, self._records)
+        """Number of whole frames: the header may state more, where a file was cut short."""
+        each = next((each for each in self._moving if each.dimensions[:1] == (FRAME,)), None)
+        if each is None or not each.has_records:
+            return 1 if each is None else each.shape[0]
+        after = self.file.size - self._end
+        whole = 0 if after < 0 else 1 + after // self._record if self._record else self._records
+        return min(whole, self._records)
 
     @cached_property
     def columns(self) -> Mapping[str, Column]:
-        import numpy as np
-
-        found = {}
+        columns = {}
         for name, each in self._variables.items():
             dimensions = each.dimensions[each.dimensions[:1] == (FRAME,) :]
-            kind = kind_of(np.dtype(each.dtype))
+            kind, shape = kind_of(each.dtype), each.shape[len(each.dimensions) - len(dimensions) :]
             if dimensions[:1] == (ATOM,) and kind != "text" and len(dimensions) <= 2:
-                shape = each.shape[len(each.dimensions) - len(dimensions) + 1 :]
-                unit = each.attributes.get("units", b"")
-                found[name] = Column(kind, shape, _text(unit))
-        return found
+                columns[name] = Column(kind, shape[1:], each.text("units"))
+        return columns
 
     def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
-        import numpy as np
-
-        require_room(self.name, sum(8 * prod((self._atoms, *self.columns[each].shape))
-                                    for each in names))  # fmt: skip
-        found = {}
-        for name in names:
-            values = self._values(name)
+        cells = sum(prod(self.columns[name].shape) for name in names)
+        require_room(self.name, 8 * self._atoms * cells)
+        columns = {name: self._values(name) for name in names}
+        for name, values in columns.items():
             scale = self._variables[name].attributes.get("scale_factor")
             if scale is not None and values.dtype.kind == "f":
-                values = values * np.asarray(scale, values.dtype)
-            found[name] = values
-        return found
+                columns[name] = values * np.asarray(scale, values.dtype)
+        return columns
 
     def particles(self, names: Mapping[str, str]) -> Particles:
         if not self.frames:
@@ -158,39 +158,30 @@ class Source(ColumnSource):
         lengths, angles = (self._values(name).tolist() for name in ("cell_lengths", "cell_angles"))
         if len(lengths) != 3 or len(angles) != 3:
             return None
-        found = cell_of(tuple(lengths), tuple(angles))
-        if found is None or "cell_origin" not in self._variables:
-            return found
+        cell = cell_of(tuple(lengths), tuple(angles))
+        if cell is None or "cell_origin" not in self._variables:
+            return cell
         x, y, z = self._values("cell_origin").tolist()
-        return found._replace(origin=(x, y, z))
+        return cell._replace(origin=(x, y, z))
 
     @property
     def time(self) -> Moment | None:
         if "time" not in self._variables or not self.frames:
             return None
         values = self._values("time").reshape(-1)
-        unit = _text(self._variables["time"].attributes.get("units", b"picosecond"))
+        unit = self._variables["time"].text("units", "picosecond")
         return moment_of(values[0], "ps" if unit == "picosecond" else unit) if len(values) else None
 
     def _values(self, name: str) -> NDArray[Any]:
         """Return a variable, of those with frames that of the frame."""
-        import numpy as np
-
         each = self._variables[name]
-        shape, place = each.shape, each.start
-        dtype = np.dtype(each.dtype)
-        if each.has_records:
-            place += self.frame * self._record
-            shape = shape[1:]
-        elif each.dimensions[:1] == (FRAME,):
-            place += self.frame * prod(shape[1:]) * dtype.itemsize
-            shape = shape[1:]
-        size = prod(shape) * dtype.itemsize
-        if place + size > self.file.size:
+        step = self._record if each.has_records else each.bytes * each.has_frames
+        place = each.start + self.frame * step
+        if place + each.bytes > self.file.size:
             raise DataFileError(f"{self.name}: is cut short: '{shown(name)}' is not all there")
         self.file.file.seek(place)
-        values = np.frombuffer(self.file.file.read(size), dtype).reshape(shape)
-        return values.astype(dtype.newbyteorder("="))
+        values = np.frombuffer(self.file.file.read(each.bytes), each.dtype).reshape(each.shape_now)
+        return values.astype(each.dtype.newbyteorder("="))
 
 
 class Header:
@@ -202,7 +193,7 @@ class Header:
 
     def __init__(self, file: OpenFile) -> None:
         file.file.seek(0)
-        self._data = file.file.read(min(MOST_HEADER, file.size))
+        self._data = file.file.read(min(MAX_HEADER, file.size))
         self._source = file.source
         version = self._data[3] if self._data[:3] == b"CDF" and len(self._data) > 3 else 0
         if version not in (1, 2, 5):
@@ -221,40 +212,34 @@ class Header:
 
     def _variable(self, known: list[tuple[str, int]]) -> tuple[str, Variable]:
         name = self._name()
-        places = [self._size() for _ in range(self._few(self._size()))]
-        attributes = self._attributes()
-        dtype = self._type()
-        self._size()  # bytes of the values, which the dimensions say too
+        places = [self._size() for _ in range(self._limited(self._size(), len(self._data)))]
+        attributes, dtype = self._attributes(), self._type()
+        self._size()  # bytes of the values, which the dimensions state too
         start = self._integer(self._start_bytes)
-        if any(place >= len(known) for place in places):
+        used = [known[self._limited(place, len(known) - 1)] for place in places]
+        shape = tuple(size for _, size in used)
+        if 0 in shape[1:]:
             raise self._damaged()
-        names, sizes = zip(*(known[place] for place in places), strict=True) if places else ((), ())
-        if 0 in sizes[1:]:
-            raise self._damaged()
-        return name, Variable(names, sizes, dtype, attributes, start)
+        return name, Variable(tuple(each for each, _ in used), shape, dtype, attributes, start)
 
     def _attributes(self) -> dict[str, Any]:
-        import numpy as np
-
-        found = {}
+        attributes = {}
         for _ in self._listed(_ATTRIBUTES):
-            name, dtype = self._name(), np.dtype(self._type())
+            name, dtype = self._name(), self._type()
             data = self._bytes(self._size() * dtype.itemsize)
-            found[name] = data if dtype.kind == "S" else np.frombuffer(data, dtype)
-        return found
+            attributes[name] = data if dtype.kind == "S" else np.frombuffer(data, dtype)
+        return attributes
 
     def _listed(self, tag: int) -> range:
         """Return the numbers of the things of a list, whose tag is 0 where it is empty."""
-        found, count = self._integer(4), self._size()
-        if found not in (0, tag) or (found == 0 and count):
+        stated, count = self._integer(4), self._size()
+        if stated not in (0, tag) or (stated == 0 and count):
             raise self._damaged()
-        return range(self._few(count))
+        return range(self._limited(count, len(self._data)))  # each takes bytes of the header
 
-    def _type(self) -> str:
-        number = self._integer(4)
-        if not 0 < number < len(TYPES):
-            raise self._damaged()
-        return TYPES[number]
+    def _type(self) -> np.dtype[Any]:
+        number = self._integer(4) or len(TYPES)  # there is no type 0
+        return np.dtype(TYPES[self._limited(number, len(TYPES) - 1)])
 
     def _name(self) -> str:
         return self._bytes(self._size()).decode("utf-8", "replace")
@@ -262,11 +247,11 @@ class Header:
     def _size(self) -> int:
         return self._integer(self._size_bytes)
 
-    def _few(self, count: int) -> int:
-        """Return a number of things that each take bytes of the header."""
-        if count > len(self._data):
+    def _limited(self, number: int, most: int) -> int:
+        """Return a number that has a limit. Raises DataFileError."""
+        if number > most:
             raise self._damaged()
-        return count
+        return number
 
     def _integer(self, size: int) -> int:
         return int.from_bytes(self._bytes(size), "big")
@@ -281,8 +266,3 @@ class Header:
 
     def _damaged(self) -> DataFileError:
         return DataFileError(f"{self._source}: is damaged: the header of the NetCDF file is wrong")
-
-
-def _text(value: Any) -> str:
-    """Return an attribute as a text; "" if it is none."""
-    return value.decode("utf-8", "replace").strip("\0 ") if isinstance(value, bytes) else ""

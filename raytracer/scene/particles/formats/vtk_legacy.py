@@ -5,17 +5,16 @@ Sections follow each other, each after a line of words; those that are not neede
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError, shown
 from raytracer.files.access import OpenFile
 from raytracer.memory import require_room
 from raytracer.scene.particles.integers import narrowed
 from raytracer.scene.particles.loaded import LoadedSource
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 TYPES = {
     "char": "i1", "unsigned_char": "u1", "short": "i2", "unsigned_short": "u2", "int": "i4",
@@ -33,8 +32,15 @@ MEMORY = 4
 LINE_BYTES = 1 << 12
 """Longest line of words before a section."""
 
-_VECTORS = {"VECTORS": 3, "NORMALS": 3}
-_CELLS = ("VERTICES", "LINES", "POLYGONS", "TRIANGLE_STRIPS", "CELLS")
+_WORDS = {
+    "POINTS": 3, "POINT_DATA": 2, "CELL_DATA": 2, "SCALARS": 3, "VECTORS": 3, "NORMALS": 3,
+    "TENSORS": 3, "COLOR_SCALARS": 3, "TEXTURE_COORDINATES": 4, "FIELD": 3, "LOOKUP_TABLE": 3,
+    "CELL_TYPES": 2, "VERTICES": 3, "LINES": 3, "POLYGONS": 3, "TRIANGLE_STRIPS": 3, "CELLS": 3,
+    "METADATA": 1, "DIMENSIONS": 1,
+}  # fmt: skip
+"""Least words of the line before each section."""
+
+_WIDTHS = {"VECTORS": 3, "NORMALS": 3, "TENSORS": 9}
 
 
 class Source(LoadedSource):
@@ -49,6 +55,7 @@ class Source(LoadedSource):
         if not first.startswith("# vtk DataFile"):
             raise DataFileError(f"{self.name}: is no legacy file of VTK")
         self._is_binary = form.strip().upper() == "BINARY"
+        self._color_type = "unsigned_char" if self._is_binary else "float"  # 0 to 1 in text
         words = self._words()
         if words[:1] != ["DATASET"] or words[1:2] == []:
             raise self._wrong(words)
@@ -59,8 +66,7 @@ class Source(LoadedSource):
     def read(self) -> dict[str, NDArray[Any]]:
         self._place = self._head
         self._columns: dict[str, NDArray[Any]] = {}
-        self._cells = 0
-        self._data = 0  # points that the arrays that follow belong to
+        self._rows, self._of_points = 0, False  # of the arrays that follow
         while words := self._words():
             self._section(words)
         if "position" not in self._columns:
@@ -71,101 +77,86 @@ class Source(LoadedSource):
     def _section(self, words: list[str]) -> None:
         """Read or skip a section that begins with these words."""
         kind = words[0].upper()
+        if len(words) < _WORDS.get(kind, len(words) + 1):
+            raise self._wrong(words)
         self._section_name = " ".join(words[:2])
-        if kind == "POINTS" and len(words) >= 3:
+        if kind == "POINTS":
             self._columns["position"] = self._array(self._count(words[1]), 3, words[2])
-        elif kind in ("POINT_DATA", "CELL_DATA") and len(words) >= 2:
-            self._data = self._count(words[1]) if kind == "POINT_DATA" else 0
-            self._cells = self._count(words[1])
-        elif kind == "SCALARS" and len(words) >= 3:
-            width = self._count(words[3]) if len(words) > 3 else 1
+        elif kind in ("POINT_DATA", "CELL_DATA"):
+            self._rows, self._of_points = self._count(words[1]), kind == "POINT_DATA"
+        elif kind == "SCALARS":
             start = self._place
             if self._words()[:1] != ["LOOKUP_TABLE"]:
                 self._place = start
-            self._keep(words[1], width, words[2])
-        elif kind in _VECTORS and len(words) >= 3:
-            self._keep(words[1], _VECTORS[kind], words[2])
-        elif kind == "TENSORS" and len(words) >= 3:
-            self._keep(words[1], 9, words[2])
-        elif kind == "COLOR_SCALARS" and len(words) >= 3:
-            self._keep(words[1], self._count(words[2]), self._color_type)
-        elif kind == "TEXTURE_COORDINATES" and len(words) >= 4:
-            self._keep(words[1], self._count(words[2]), words[3])
-        elif kind == "FIELD" and len(words) >= 3:
-            self._field(self._count(words[2]))
-        elif kind == "LOOKUP_TABLE" and len(words) >= 3:
+            self._keep(words[1], words[3] if len(words) > 3 else "1", words[2])
+        elif kind in _WIDTHS:
+            self._keep(words[1], str(_WIDTHS[kind]), words[2])
+        elif kind == "COLOR_SCALARS":
+            self._keep(words[1], words[2], self._color_type)
+        elif kind == "TEXTURE_COORDINATES":
+            self._keep(words[1], words[2], words[3])
+        elif kind == "FIELD":
+            for _ in range(self._count(words[2])):
+                self._field()
+        elif kind == "LOOKUP_TABLE":
             self._array(self._count(words[2]), 4, self._color_type)
-        elif kind == "CELL_TYPES" and len(words) >= 2:
+        elif kind == "CELL_TYPES":
             self._array(self._count(words[1]), 1, "int")
-        elif kind in _CELLS and len(words) >= 3:
-            self._skip_cells(words)
         elif kind == "METADATA":
             while self._line().strip():
                 pass
         elif kind != "DIMENSIONS":
-            raise self._wrong(words)
+            self._skip_cells(words)
 
-    @property
-    def _color_type(self) -> str:
-        """Type of colours: bytes in binary files, 0..1 in text."""
-        return "unsigned_char" if self._is_binary else "float"
-
-    def _keep(self, name: str, width: int, kind: str) -> None:
+    def _keep(self, name: str, width: str, kind: str, rows: int | None = None) -> None:
         """Read an array, and keep it if it belongs to the points."""
-        values = self._array(self._data or self._cells, width, kind)
-        if self._data and name != "position":
+        values = self._array(self._rows if rows is None else rows, self._count(width), kind)
+        if self._of_points and name != "position":
             self._columns[name] = values
 
-    def _field(self, arrays: int) -> None:
-        """Read the arrays of a field."""
-        for _ in range(arrays):
+    def _field(self) -> None:
+        """Read an array of a field."""
+        words = self._words()
+        if words[:1] == ["METADATA"]:
+            self._section(words)
             words = self._words()
-            if words[:1] == ["METADATA"]:
-                self._section(words)
-                words = self._words()
-            if len(words) < 4:
-                raise self._wrong(words)
-            name, width, count, kind = words[:4]
-            self._section_name = name
-            if kind in ("string", "bit"):
-                raise DataFileError(f"{self.name}: the array '{shown(name)}' holds {kind}s")
-            values = self._array(self._count(count), self._count(width), kind)
-            if self._data and name != "position":
-                self._columns[name] = values
+        if len(words) < 4:
+            raise self._wrong(words)
+        name, width, count, kind = words[:4]
+        self._section_name = name
+        if kind in ("string", "bit"):
+            raise DataFileError(f"{self.name}: the array '{shown(name)}' holds {kind}s")
+        self._keep(name, width, kind, self._count(count))
 
     def _skip_cells(self, words: list[str]) -> None:
         """Skip cells: numbers of points, or in version 5 offsets and points apart."""
         count, size = self._count(words[1]), self._count(words[2])
         start = self._place
         inner = self._words()
-        if inner[:1] == ["OFFSETS"] and len(inner) == 2:
-            self._array(count, 1, inner[1])
-            inner = self._words()
-            if inner[:1] != ["CONNECTIVITY"] or len(inner) != 2:
-                raise self._wrong(inner)
-            self._array(size, 1, inner[1])
+        if inner[:1] != ["OFFSETS"] or len(inner) != 2:
+            self._place = start
+            self._array(size, 1, "int")
             return
-        self._place = start
-        self._array(size, 1, "int")
+        self._array(count, 1, inner[1])
+        inner = self._words()
+        if inner[:1] != ["CONNECTIVITY"] or len(inner) != 2:
+            raise self._wrong(inner)
+        self._array(size, 1, inner[1])
 
     def _array(self, count: int, width: int, kind: str) -> NDArray[Any]:
         """Return the numbers that follow, (N,) or (N, K)."""
-        import numpy as np
-
         if kind.lower() not in TYPES or width < 1:
             raise DataFileError(f"{self.name}: '{shown(kind)}' is no type of numbers")
         dtype = np.dtype(f">{TYPES[kind.lower()]}")
         total = count * width
         left = len(self._content) - self._place
         if total * (dtype.itemsize if self._is_binary else 2) > left + 1:
-            raise DataFileError(f"{self.name}: is cut short: {total:,} numbers are announced")
+            raise self._cut(total)
         values = self._binary(total, dtype) if self._is_binary else self._text(total, dtype)
         return values.reshape(-1, width) if width > 1 else values
 
     def _binary(self, total: int, dtype: np.dtype[Any]) -> NDArray[Any]:
         """Return big-endian numbers."""
-        import numpy as np
-
         values = np.frombuffer(self._content, dtype, total, self._place)
         self._place += total * dtype.itemsize
         if self._content[self._place : self._place + 1] == b"\n":
@@ -174,14 +165,11 @@ class Source(LoadedSource):
 
     def _text(self, total: int, dtype: np.dtype[Any]) -> NDArray[Any]:
         """Return numbers that are written in text, over any number of lines."""
-        import numpy as np
-
         words: list[bytes] = []
         while len(words) < total:
-            end = self._content.find(b"\n", self._place)
-            end = len(self._content) if end < 0 else end
             if self._place >= len(self._content):
-                raise DataFileError(f"{self.name}: is cut short: {total:,} numbers are announced")
+                raise self._cut(total)
+            end = self._line_end()
             words += self._content[self._place : end].split()
             self._place = end + 1
         try:
@@ -192,10 +180,13 @@ class Source(LoadedSource):
             ) from None
         return narrowed(values, dtype, self.name, self._section_name)
 
+    def _line_end(self) -> int:
+        end = self._content.find(b"\n", self._place)
+        return len(self._content) if end < 0 else end
+
     def _line(self) -> str:
         """Return the line that follows; "" at the end too."""
-        end = self._content.find(b"\n", self._place)
-        end = len(self._content) if end < 0 else end
+        end = self._line_end()
         if end - self._place > LINE_BYTES:
             raise DataFileError(f"{self.name}: a line of words is too long; is it a legacy file?")
         line = self._content[self._place : end].decode("utf-8", "replace")
@@ -205,16 +196,17 @@ class Source(LoadedSource):
     def _words(self) -> list[str]:
         """Return the words of the next line that is not blank; [] at the end."""
         while self._place < len(self._content):
-            words = self._line().split()
-            if words:
+            if words := self._line().split():
                 return words
         return []
 
     def _count(self, word: str) -> int:
-        """Return a count."""
         if not (word.isascii() and word.isdecimal() and len(word) <= 15):
             raise DataFileError(f"{self.name}: '{shown(word, 40)}' is no count")
         return int(word)
+
+    def _cut(self, total: int) -> DataFileError:
+        return DataFileError(f"{self.name}: is cut short: {total:,} numbers are announced")
 
     def _wrong(self, words: list[str]) -> DataFileError:
         text = shown(" ".join(words), 40)

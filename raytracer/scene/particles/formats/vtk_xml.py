@@ -9,18 +9,17 @@ import lzma
 import zlib
 from base64 import b64decode
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from xml.etree import ElementTree
+
+import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError, shown
 from raytracer.files.access import OpenFile
 from raytracer.memory import require_room
 from raytracer.scene.particles.integers import narrowed
 from raytracer.scene.particles.loaded import LoadedSource
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 MEMORY = 10
 """Bytes of memory for each byte of the part of a file that is XML."""
@@ -37,7 +36,7 @@ RATIO = 1100
 RATIO_BYTES = 1 << 26
 """Size up to which a larger ratio does no harm."""
 
-MOST_COMPONENTS = 1000
+MAX_COMPONENTS = 1000
 """Most numbers of an array for each point."""
 
 _APPENDED = b"<AppendedData"
@@ -71,8 +70,6 @@ class Source(LoadedSource):
         self._compressor = self._root.get("compressor", "")
 
     def read(self) -> dict[str, NDArray[Any]]:
-        import numpy as np
-
         pieces = [self._piece(piece) for piece in self._root.iter("Piece")]
         if not pieces:
             kind = shown(self._root.get("type", "?"))
@@ -87,10 +84,10 @@ class Source(LoadedSource):
 
     def _piece(self, piece: ElementTree.Element) -> dict[str, NDArray[Any]]:
         """Return the points of a piece and the arrays that belong to them."""
-        found = piece.find("Points/DataArray")
-        if found is None:
+        element = piece.find("Points/DataArray")
+        if element is None:
             raise DataFileError(f"{self.name}: there are no points (element <Points>)")
-        points = self._array(found)
+        points = self._array(element)
         if points.ndim != 2 or points.shape[1] != 3:
             raise DataFileError(f"{self.name}: the points have the shape {points.shape}")
         columns = {"position": points}
@@ -104,11 +101,9 @@ class Source(LoadedSource):
 
     def _array(self, element: ElementTree.Element) -> NDArray[Any]:
         """Return an array, (N,) or (N, K)."""
-        import numpy as np
-
         kind, name = element.get("type", ""), shown(element.get("Name", "Points"))
         width = element.get("NumberOfComponents", "1")
-        known = kind in TYPES and width.isdecimal() and 0 < int(width[:9]) <= MOST_COMPONENTS
+        known = kind in TYPES and width.isdecimal() and 0 < int(width[:9]) <= MAX_COMPONENTS
         if not known:
             raise DataFileError(f"{self.name}: the array '{name}' has an unknown type or width")
         dtype = np.dtype(self._order + TYPES[kind])
@@ -148,28 +143,24 @@ class Source(LoadedSource):
 
     def _plain(self, text: bytes, is_raw: bool) -> bytes:
         """Return the bytes that follow a word with their number."""
-        head = text[: self._word] if is_raw else _decoded(text, self._word)
-        (size,) = self._words(head, 1)
-        data = text[: self._word + size] if is_raw else _decoded(text, self._word + size)
+        (size,) = self._words(text, is_raw, 1)
+        data = _first(text, is_raw, self._word + size)
         if len(data) < self._word + size:
             raise ValueError
-        return data[self._word : self._word + size]
+        return data[self._word :]
 
     def _unpacked(self, text: bytes, is_raw: bool) -> bytes:
         """Return the bytes of compressed blocks.
 
         Before them stand their number, their size, that of the last, and their compressed sizes.
         """
-        head = text[: self._word] if is_raw else _decoded(text, self._word)
-        (count,) = self._words(head, 1)
+        (count,) = self._words(text, is_raw, 1)
         length = (3 + count) * self._word
         if length > len(text):
             raise ValueError
-        head = text[:length] if is_raw else _decoded(text, length)
-        _, block, last, *sizes = self._words(head, 3 + count)
+        _, block, last, *sizes = self._words(text, is_raw, 3 + count)
         total = sum(sizes)
-        rest = text[length:] if is_raw else text[_encoded_length(length) :]
-        data = rest[:total] if is_raw else _decoded(rest, total)
+        data = _first(text[length if is_raw else _encoded_length(length) :], is_raw, total)
         if len(data) < total:
             raise ValueError
         expected = block * max(count - 1, 0) + (last or block if count else 0)
@@ -194,20 +185,14 @@ class Source(LoadedSource):
                     "or without compression"
                 )
 
-    def _words(self, data: bytes, count: int) -> list[int]:
-        """Return the words of a header."""
-        import numpy as np
-
-        if len(data) < count * self._word:
-            raise ValueError
-        words: NDArray[np.integer[Any]] = np.frombuffer(data, f"{self._order}u{self._word}", count)
-        return [int(word) for word in words]
+    def _words(self, text: bytes, is_raw: bool, count: int) -> list[int]:
+        """Return the words of a header. Raises ValueError."""
+        data = _first(text, is_raw, count * self._word)
+        return [int(word) for word in np.frombuffer(data, f"{self._order}u{self._word}", count)]
 
 
 def _integers(words: list[str]) -> NDArray[Any]:
     """Return integers as int64, or as uint64 if they need it. Raises ValueError, OverflowError."""
-    import numpy as np
-
     values = [int(word) for word in words]
     return np.array(values, np.uint64 if max(values, default=0) >= 1 << 63 else np.int64)
 
@@ -217,6 +202,8 @@ def _encoded_length(size: int) -> int:
     return -(-size // 3) * 4
 
 
-def _decoded(text: bytes, size: int) -> bytes:
-    """Return at least the first bytes of a text in base64, if it has them."""
+def _first(text: bytes, is_raw: bool, size: int) -> bytes:
+    """Return the first bytes of raw data or of a text in base64, if it has so many."""
+    if is_raw:
+        return text[:size]
     return b64decode(text[: _encoded_length(size)] + b"==")[:size]
