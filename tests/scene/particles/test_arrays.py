@@ -185,16 +185,6 @@ def test_stored_in_one_piece(tmp_path: Path, h5py: Any, userblock: int) -> None:
         assert found[name].dtype.isnative
 
 
-def test_three_datasets(tmp_path: Path, h5py: Any) -> None:
-    path = tmp_path / "a.hdf5"
-    with h5py.File(path, "w") as file:
-        for axis, values in zip("xyz", POINTS.T, strict=True):
-            file[axis] = values
-        file["radius"] = MASSES + 1
-    np.testing.assert_array_equal(read(path).centers, POINTS)
-    np.testing.assert_array_equal(read(path).radius, MASSES + 1)
-
-
 def test_hdf5_that_holds_no_particles(
     tmp_path: Path, h5py: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -253,18 +243,6 @@ def test_a_snapshot_in_several_files(tmp_path: Path, h5py: Any) -> None:
 
 
 # PLY
-
-
-@pytest.mark.parametrize("binary", [False, True])
-def test_a_file_of_meshio(tmp_path: Path, binary: bool) -> None:
-    meshio = pytest.importorskip("meshio")
-    pytest.importorskip("plyfile")
-    path = tmp_path / "a.ply"
-    meshio.Mesh(POINTS, [("vertex", np.arange(12)[:, None])], {"mass": MASSES}).write(
-        path, binary=binary
-    )
-    np.testing.assert_array_equal(read(path).centers, POINTS)
-    assert load(path).describe(5).values["mass"] == 5.0
 
 
 HEAD = """\

@@ -106,23 +106,6 @@ def test_frames_of_an_xdatcar(tmp_path: Path, varies: bool) -> None:
         np.testing.assert_allclose(centers(path, k), points_of(k, 6), atol=1e-6)
 
 
-@pytest.mark.parametrize("suffix", [".xtc", ".trr", ".dcd"])
-def test_frames_of_chemfiles(tmp_path: Path, suffix: str) -> None:
-    chemfiles = pytest.importorskip("chemfiles")
-    path = tmp_path / f"a{suffix}"
-    with chemfiles.Trajectory(str(path), "w") as trajectory:
-        for k in range(4):
-            frame = chemfiles.Frame()
-            for place in points_of(k, 12):
-                frame.add_atom(chemfiles.Atom("O"), place)
-            frame.cell = chemfiles.UnitCell([9.0, 9.0, 9.0])
-            trajectory.write(frame)
-    assert frame_count(path) == 4
-    for k in (3, 1):
-        with pytest.warns(raytracer.RaytracerWarning, match="without atoms"):
-            np.testing.assert_allclose(centers(path, k), points_of(k, 12), atol=6e-3)
-
-
 def test_frames_of_gsd_keep_what_the_first_one_says(tmp_path: Path) -> None:
     hoomd = pytest.importorskip("gsd.hoomd")
     path = tmp_path / "a.gsd"
