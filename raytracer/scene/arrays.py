@@ -198,36 +198,39 @@ def check_centers(value: Any, where: Where) -> NDArray[np.floating[Any]]:
     return centers
 
 
-def check_radius(value: Any, count: int, where: Where) -> NDArray[np.floating[Any]] | float:
+def check_radius(
+    value: Any, count: int, where: Where, part: str = "radius", *, zero: bool = False
+) -> NDArray[np.floating[Any]] | float:
     """Return one radius for all, or float32 or float64 (N,), all finite and positive.
+
+    Args:
+        value: the radii.
+        count: number of rows.
+        where, part: what messages call them.
+        zero: whether a radius may be 0.
 
     Raises:
         UserError: wrong shape or kind, or the index of the first radius that is no length.
     """
     import numpy as np
 
-    radius = floats(value, "radius", where)
+    radius = floats(value, part, where)
     if radius.ndim == 2 and radius.shape[1] == 1:
         radius = radius[:, 0]
-    if radius.ndim == 0:
-        one = float(radius)
-        if not (np.isfinite(one) and one > 0.0):
-            raise where.wrong("radius", f"{one:g} is not a radius; it must be finite and positive")
-        return one
-    if radius.ndim != 1:
-        raise where.wrong("radius", f"has shape {radius.shape}; radii are (N,)")
-    if len(radius) != count:
-        raise where.wrong("radius", f"has {len(radius)} radii for {count} {where.noun}s")
-    for rows in blocks(count):
-        least, most = _extremes(radius[rows])
-        if not (least > 0.0 and most < np.inf):
-            good = np.isfinite(radius[rows]) & (radius[rows] > 0.0)
-            bad = rows.start + int(np.argmin(good))
-            problem = (
-                f"{where.noun} {bad} has radius {radius[bad]:g}; it must be finite and positive"
-            )
-            raise where.wrong("radius", problem)
-    return radius
+    if radius.ndim > 1:
+        raise where.wrong(part, f"has shape {radius.shape}; radii are (N,)")
+    if radius.ndim == 1 and len(radius) != count:
+        raise where.wrong(part, f"has {len(radius)} radii for {count} {where.noun}s")
+    wanted = "not negative" if zero else "positive"
+    for rows in blocks(radius.size):
+        block = radius.reshape(-1)[rows]
+        least, most = _extremes(block)
+        if not ((least >= 0.0 if zero else least > 0.0) and most < np.inf):
+            good = np.isfinite(block) & ((block >= 0.0) if zero else (block > 0.0))
+            bad = int(np.argmin(good))
+            which = f"{where.noun} {rows.start + bad} has radius" if radius.ndim else "is"
+            raise where.wrong(part, f"{which} {block[bad]:g}; it must be finite and {wanted}")
+    return radius if radius.ndim else float(radius)
 
 
 def check_rows(value: Any, part: str, width: int, count: int, where: Where) -> NDArray[np.float64]:

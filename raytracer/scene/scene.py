@@ -11,42 +11,26 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
-from functools import partial
 from importlib import import_module
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from raytracer.arguments import as_text, items, mapping, of_kind, text, whole
-from raytracer.errors import SceneError, counted, shown, shown_value, suggestion
+import numpy as np
+
+from raytracer.arguments import items, mapping, of_kind, one_of, text, whole
+from raytracer.errors import SceneError, counted, naming, shown, shown_value, suggestion
 from raytracer.film.tone_settings import ToneSettings
-from raytracer.scene.arrays import (
-    Where,
-    as_array,
-    blocks,
-    check_centers,
-    check_radius,
-    first_not_finite,
-    floats,
-)
+from raytracer.scene.arrays import Where, as_array, check_centers, check_radius
 from raytracer.scene.background import Background
 from raytracer.scene.camera import Camera
-from raytracer.scene.colors import (
-    COLOR_SPACES,
-    DEFAULT_COLOR,
-    color_numbers,
-    out_of_range,
-    parse_color,
-)
+from raytracer.scene.colors import COLOR_SPACES, parse_color
 from raytracer.scene.ground import Ground
 from raytracer.scene.inferred import making_set
-from raytracer.scene.lights import (
-    LIGHTS,
-    Ambient,
-    Light,
-)
+from raytracer.scene.lights import LIGHTS, Ambient, Light
 from raytracer.scene.materials import MATERIALS, AnyMaterial, Material
 from raytracer.scene.particles.data_file import DataFile
 from raytracer.scene.particles.source import Box, Data, Moment, Particles
+from raytracer.scene.presets import PRESETS
+from raytracer.scene.set_colors import colors_of, opacities_of
 from raytracer.scene.spacing import default_radius
 from raytracer.scene.transform import Transform
 from raytracer.scene.views import up_of_data
@@ -56,7 +40,6 @@ from raytracer.warning import warn
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from raytracer.scene.animation import AnimationSettings
@@ -179,20 +162,16 @@ class Scene:
             self.color_scales = _parts("color_scales", self.color_scales, scale)
         for name in ("spheres", "capsules", "cones", "ellipsoids"):
             for index, each in enumerate(getattr(self, name)):
-                try:
+                with naming(f"{name}[{index}].material"):
                     self.material_of(each)
-                except SceneError as error:
-                    raise SceneError(f"{name}[{index}].material: {error}") from None
         if self.ground is not None:
-            try:
+            with naming("ground.material"):
                 material = self.material_of(self.ground)
-            except SceneError as error:
-                raise SceneError(f"ground.material: {error}") from None
-            if getattr(material, "emission", 0) or getattr(material, "transmission", 0):
-                raise SceneError(
-                    "ground.material: sends out light or lets it through, which a ground cannot; "
-                    "choose another material"
-                )
+                if getattr(material, "emission", 0) or getattr(material, "transmission", 0):
+                    raise SceneError(
+                        "sends out light or lets it through, which a ground cannot; choose "
+                        "another material"
+                    )
 
     @classmethod
     def from_arrays(
@@ -289,15 +268,11 @@ class Scene:
 
     def __repr__(self) -> str:
         name = f" {shown_value(self.title)}" if self.title else ""
-        sets = len(self.spheres)
+        others = list(self.counts().items())[1:]
         fitted = self.camera is None or self.camera.fit
         parts = [
-            f"{counted(self.count, 'sphere')} in {counted(sets, 'set')}",
-            *(
-                counted(sum(each.count for each in sets), noun)
-                for noun, sets in self._solid_sets().items()
-                if sets
-            ),
+            f"{counted(self.count, 'sphere')} in {counted(len(self.spheres), 'set')}",
+            *(counted(number, noun) for noun, number in others),
             "fitted camera" if fitted else f"camera at {self.camera.position}",  # type: ignore[union-attr]
             "standard light" if self.lights is None else f"{len(self.lights)} lights",
             f"{self.render.width}x{self.render.height}",
@@ -428,8 +403,6 @@ class Scene:
         name = spheres.material
         if spheres.has_color or not isinstance(name, str) or name in self.materials:
             return spheres
-        from raytracer.scene.presets import PRESETS
-
         return spheres.in_color(PRESETS[name].color) if name in PRESETS else spheres
 
     def material_of(self, surface: SphereSet | SolidSet | Ground) -> AnyMaterial:
@@ -447,8 +420,6 @@ class Scene:
             return self.materials[material]
         if material == "default":
             return Material()
-        from raytracer.scene.presets import PRESETS
-
         if material in PRESETS:
             return PRESETS[material].material()
         hint = suggestion(material, {**self.materials, "default": None, **PRESETS})
@@ -456,13 +427,10 @@ class Scene:
 
 
 def _parts(name: str, values: Any, kind: type | tuple[type, ...]) -> Sequence[Any]:
-    """Return parts of a scene; refuses what is no sequence, or of the wrong kind."""
-    if not isinstance(values, Sequence) or isinstance(values, (str, bytes, memoryview)):
-        raise SceneError(f"{name}: {shown_value(values)} is no list")
+    """Return parts of a scene; refuses what is no list, or of the wrong kind."""
     parts = values if isinstance(values, (list, tuple)) else items(values, name)
     for part in parts:
-        if not isinstance(part, kind):
-            of_kind(part, name, kind)  # raises
+        of_kind(part, name, kind)
     return parts
 
 
@@ -524,10 +492,7 @@ class SphereSet:
         labels: Labels | None = None,
         opacity: Any = None,
     ) -> None:
-        if not isinstance(color_space, str) or color_space not in COLOR_SPACES:
-            raise SceneError(
-                f"color_space: {shown_value(color_space)} is neither 'srgb' nor 'linear'"
-            )
+        color_space = one_of(color_space, "color_space", COLOR_SPACES)
         if not isinstance(material, (str, *MATERIALS.values())):
             raise SceneError(f"material: {shown_value(material)} is neither a Material nor a name")
         if transform is not None:
@@ -537,25 +502,18 @@ class SphereSet:
         source = text(source, "source")
         where = Where(source, dict(mapping({} if names is None else names, "names")), self.noun)
         self.centers = check_centers(centers, where)
-        self.radius = check_radius(
-            default_radius(self.centers) if radius is None else radius,
-            len(self.centers),
-            where,
+        size = default_radius(self.centers) if radius is None else radius
+        self.radius = check_radius(size, len(self.centers), where)
+        self.color, self.color_id, own_opacity = colors_of(
+            color, color_id, color_space, self.count, where
         )
-        self.color_space = color_space
+        self.has_color = color is not None
+        self.color_space = color_space if self.has_color or color_id is not None else "srgb"
+        self.opacity = own_opacity if opacity is None else opacities_of(opacity, self.count, where)
         self.material = material
         self.transform = Transform() if transform is None else transform
         self.source = source
         self.file = file
-        self.color: NDArray[Any]
-        self.color_id: NDArray[np.int32] | None = None
-        self._alpha: NDArray[np.float32] | None = None
-        self._set_color(color, color_id, where)
-        self.has_color = color is not None
-        self.opacity: float | NDArray[np.float32] | None
-        self.opacity = (
-            self._own_alpha() if opacity is None else _opacity(opacity, self.count, where)
-        )
         self.labels = labels
         self.bonding: Bonding | None = None
         self.plain_radius: NDArray[np.floating[Any]] | float | None = None
@@ -672,8 +630,6 @@ class SphereSet:
 
     def in_color(self, color: str) -> SphereSet:
         """Return the set with one colour for all spheres; the other arrays are shared."""
-        import numpy as np
-
         same = copy(self)
         same.color, same.color_id = np.array([parse_color(color)], np.float32), None
         same.color_space, same.has_color = "srgb", True
@@ -697,69 +653,6 @@ class SphereSet:
     def __repr__(self) -> str:
         origin = f" from {self.source}" if self.source else ""
         return f"<SphereSet: {counted(self.count, 'sphere')}{origin}>"
-
-    def _set_color(self, color: Any, color_id: Any, where: Where) -> None:
-        """Store colours as (1, 3), (N, 3) or a palette (K, 3) with `color_id`."""
-        import numpy as np
-
-        color = _plain(color, where)
-        if color_id is not None:
-            self.color = self._rows(color, where)
-            self.color_id = _ids(color_id, self.count, len(self.color), where)
-        elif color is None:
-            self.color = np.array([DEFAULT_COLOR], np.float32)
-            self.color_space = "srgb"
-        elif _is_one_color(color):
-            self.color = self._one(color, where)
-        elif _is_list_of_names(color):
-            self._set_names(list(color), where)
-        else:
-            self.color = self._rows(color, where)
-            if len(self.color) != self.count:
-                raise where.wrong(
-                    "color", f"has {len(self.color)} colours for {self.count} {self.noun}s"
-                )
-
-    def _one(self, color: Any, where: Where) -> NDArray[Any]:
-        """Return one colour as (1, 3)."""
-        return self._without_alpha(_one(color, self.color_space, where))
-
-    def _rows(self, color: Any, where: Where) -> NDArray[Any]:
-        """Return colours as (K, 3)."""
-        return self._without_alpha(_rows(color, self.color_space, where))
-
-    def _without_alpha(self, colors: NDArray[Any]) -> NDArray[Any]:
-        """Return colours (K, 3), and keep the alpha of (K, 4)."""
-        if colors.shape[1] == 4:
-            full = 255.0 if colors.dtype.kind == "u" else 1.0
-            self._alpha = (colors[:, 3] / full).astype("f4")
-        return colors[:, :3]
-
-    def _own_alpha(self) -> float | NDArray[np.float32] | None:
-        """Return the opacity that the colours say: one, or one for each sphere."""
-        alpha, self._alpha = self._alpha, None
-        if alpha is None or not (alpha < 1.0).any():
-            return None
-        if len(alpha) == 1:
-            return float(alpha[0])
-        return alpha if self.color_id is None else alpha[self.color_id]
-
-    def _set_names(self, names: list[Any], where: Where) -> None:
-        """Store a list of names and triples as a palette."""
-        import numpy as np
-
-        if len(names) != self.count:
-            raise where.wrong("color", f"has {len(names)} colours for {self.count} {self.noun}s")
-        seen: dict[Any, int] = {}
-        palette: list[NDArray[Any]] = []
-        ids = np.empty(len(names), np.int32)
-        for index, name in enumerate(names):
-            key = name if isinstance(name, str) else _triple(name, index, where)
-            ids[index] = place = seen.setdefault(key, len(seen))
-            if place == len(palette):
-                palette.append(self._one(key, where))
-        self.color = np.concatenate(palette)
-        self.color_id = ids
 
 
 class SolidSet:
@@ -866,51 +759,36 @@ class CapsuleSet(SolidSet):
         color_change: str = "sharp",
         names: Mapping[str, str] | None = None,
     ) -> None:
-        self.caps = word(self.caps if caps is None else caps, "caps", CAPS)
-        self.even_colors = word(color_change, "color_change", COLOR_CHANGES) == "smooth"
-        keys = ("starts", "ends", "radius", "color", "end_color", "opacity")
-        said = {name: name for name in keys}
-        said |= dict(names or {})
-        shared: dict[str, Any] = {
-            "color_space": color_space,
-            "material": material,
-            "transform": transform,
-        }
-        if radius is None:
-            raise SceneError(f"{said['radius']}: is None; give the radius of the {self.noun}s")
-        end_set = ENDS[self.noun]
-        self.start: SphereSet = end_set(
-            starts,
-            radius,
-            color,
-            color_id=color_id,
-            names={
-                "centers": said["starts"],
-                "radius": said["radius"],
-                "color": said["color"],
-                "opacity": said["opacity"],
-            },
-            opacity=opacity,
-            **shared,
-        )
+        self.caps = one_of(self.caps if caps is None else caps, "caps", CAPS)
+        change = one_of(color_change, "color_change", COLOR_CHANGES)
+        self.even_colors = change == "smooth"
         self.has_end_colors = end_color is not None or end_color_id is not None
-        # The radius has been checked, unless there are fewer ends than starts.
-        same = len(self.start.centers) == _length(ends)
-        self.end: SphereSet = end_set(
-            ends,
-            self.start.radius if same else 1.0,
-            end_color,
-            color_id=end_color_id,
-            names={"centers": said["ends"], "color": said["end_color"]},
-            **shared,
-        )
+        names = dict(names or {})
+        name_of_ends = names.get("ends", "ends")
+        if radius is None:
+            name = names.get("radius", "radius")
+            raise SceneError(f"{name}: is None; give the radius of the {self.noun}s")
+        looks = {"color_space": color_space, "material": material, "transform": transform}
+        self.start: SphereSet = Balls(
+            self.noun, starts, radius, color, color_id=color_id, opacity=opacity,
+            names={**names, "centers": names.get("starts", "starts")}, **looks,
+        )  # fmt: skip
+        self.end: SphereSet = Balls(
+            self.noun, ends, 1.0, end_color, color_id=end_color_id, **looks,
+            names={"centers": name_of_ends, "color": names.get("end_color", "end_color")},
+        )  # fmt: skip
         if self.end.count != self.start.count:
             raise SceneError(
-                f"{said['ends']}: has {counted(self.end.count, 'end')} for "
+                f"{name_of_ends}: has {counted(self.end.count, 'end')} for "
                 f"{counted(self.start.count, 'start')}"
             )
-        if self.caps == "flat":
-            ends_differ(self, said["ends"])
+        self.end.radius = self.start.radius
+        same = (self.starts == self.ends).all(axis=1)
+        if self.caps == "flat" and same.any():
+            raise SceneError(
+                f"{name_of_ends}: {self.noun} {int(np.argmax(same))} ends where it starts; with "
+                "flat ends it needs a length"
+            )
 
     @property
     def balls(self) -> tuple[SphereSet, ...]:
@@ -940,56 +818,12 @@ COLOR_CHANGES = ("sharp", "smooth")
 """How the colour of a capsule or cone goes from that of its start to that of its end."""
 
 
-class _Ends(SphereSet):
-    """The balls at one end of capsules: arrays, colours and material are checked as those."""
+class Balls(SphereSet):
+    """Balls at one end of solids, or around them: they check arrays, colours and material."""
 
-    noun = "capsule"
-
-
-class _ConeEnds(_Ends):
-    """The balls at one end of cones."""
-
-    noun = "cone"
-
-
-ENDS: dict[str, type[SphereSet]] = {"capsule": _Ends, "cone": _ConeEnds}
-"""The balls at the ends of what is called so."""
-
-
-def word(value: Any, name: str, words: tuple[str, ...]) -> str:
-    """Return one of some words.
-
-    Raises:
-        SceneError: it is none of them.
-    """
-    if not isinstance(value, str) or value not in words:
-        known = " nor ".join(f"'{known}'" for known in words)
-        raise SceneError(f"{name}: {shown_value(value)} is neither {known}")
-    return as_text(value)
-
-
-def ends_differ(rods: CapsuleSet, name: str) -> None:
-    """Refuse solids with flat ends that have no length.
-
-    Raises:
-        SceneError: the index of the first.
-    """
-    import numpy as np
-
-    same = (np.asarray(rods.starts) == np.asarray(rods.ends)).all(axis=1)
-    if same.any():
-        raise SceneError(
-            f"{name}: {rods.noun} {int(np.argmax(same))} ends where it starts; with flat ends it "
-            "needs a length"
-        )
-
-
-def _length(values: Any) -> int:
-    """Return the number of items, -1 of what has none."""
-    try:
-        return len(values)
-    except Exception:  # whatever a foreign object raises
-        return -1
+    def __init__(self, noun: str, *arrays: Any, **options: Any) -> None:
+        self.noun = noun
+        super().__init__(*arrays, **options)
 
 
 def _given(columns: Any, count: int, where: Where) -> dict[str, NDArray[Any]]:
@@ -1002,137 +836,3 @@ def _given(columns: Any, count: int, where: Where) -> dict[str, NDArray[Any]]:
             raise where.wrong(place, f"has shape {array.shape} for {counted(count, 'sphere')}")
         given[name] = array
     return given
-
-
-def _plain(color: Any, where: Where) -> Any:
-    """Return what other libraries give, such as a column of a table, as an array or a list."""
-    import numpy as np
-
-    if isinstance(color, np.ndarray) or (
-        not isinstance(color, (str, list, tuple)) and _has_array(color)
-    ):
-        color = as_array(color, "color", where)  # no subclass of an array
-    if isinstance(color, np.ndarray):
-        return color.tolist() if color.dtype.kind in "UO" else color  # names, or rows of any kind
-    if isinstance(color, Sequence) and not isinstance(color, (str, list, tuple)):
-        return items(color, where.place("color"))
-    return color
-
-
-def _has_array(value: Any) -> bool:
-    """Whether a foreign object can be had as an array."""
-    try:
-        return hasattr(value, "__array__")
-    except Exception:  # whatever it raises
-        return False
-
-
-def _is_one_color(color: Any) -> bool:
-    """Whether a value says one colour for all spheres."""
-    import numpy as np
-
-    if isinstance(color, str):
-        return True
-    if isinstance(color, np.ndarray):
-        return bool(color.ndim == 1)
-    if not isinstance(color, Sequence) or len(color) not in (3, 4):
-        return False
-    return not any(isinstance(v, (str, Sequence, np.ndarray)) for v in color)
-
-
-def _is_list_of_names(color: Any) -> bool:
-    """Whether a value is a list in which at least one colour is a name."""
-    return isinstance(color, (list, tuple)) and any(isinstance(v, str) for v in color)
-
-
-def _triple(color: Any, index: int, where: Where) -> tuple[Any, ...]:
-    """Return one colour of a list, which is no name, as three numbers."""
-    from numbers import Real
-
-    try:
-        parts = tuple(islice(color, 5))
-    except Exception:  # whatever a foreign object raises
-        parts = ()
-    if len(parts) not in (3, 4) or not all(isinstance(part, Real) for part in parts):
-        raise where.wrong(
-            "color",
-            f"colour {index} is {shown_value(color)}; "
-            "give '#rrggbb', a colour name or three numbers from 0 to 1",
-        )
-    return parts
-
-
-def _one(color: Any, color_space: str, where: Where) -> NDArray[Any]:
-    """Return one colour as (1, 3)."""
-    import numpy as np
-
-    if not isinstance(color, str):
-        row = color if isinstance(color, np.ndarray) else floats(color, "color", where)
-        if row.shape not in ((3,), (4,)):
-            raise where.wrong("color", f"has shape {row.shape}; one colour has three numbers")
-        return _rows(row[None], color_space, where)
-    if color_space == "linear":
-        raise where.wrong("color", f"{shown_value(color)} is sRGB, but color_space says linear")
-    try:
-        return np.array([parse_color(color)], np.float64)
-    except SceneError as error:
-        raise where.wrong("color", str(error)) from None
-
-
-def _rows(color: Any, color_space: str, where: Where) -> NDArray[Any]:
-    """Return colours (K, 3) as uint8, or as float in range; (K, 4) where they have an alpha."""
-    import numpy as np
-
-    array = color if isinstance(color, np.ndarray) else floats(color, "color", where)
-    if array.size == 0:
-        array = array.reshape(0, 3)
-    if array.ndim != 2 or array.shape[1] not in (3, 4):
-        raise where.wrong("color", f"has shape {array.shape}; colours are (N, 3)")
-    if array.dtype.kind in "iu":  # of an array: those of lists are floats by now
-        return color_numbers(array, partial(where.wrong, "color"))
-    array = floats(array, "color", where)
-    bad = first_not_finite(array)
-    if bad is not None:
-        raise where.wrong("color", f"colour {bad} is not finite")
-    top = 1.0 if color_space == "srgb" else np.inf
-    for rows in blocks(len(array)):
-        block = array[rows]
-        if block.min() < 0.0 or block.max() > top:
-            first = int(np.argmax(((block < 0.0) | (block > top)).any(axis=1)))
-            shown = ", ".join(f"{v:g}" for v in block[first])
-            raise where.wrong(
-                "color",
-                f"colour {rows.start + first} is ({shown}); {out_of_range(block[first].tolist())}, "
-                "and in arrays of uint8 from 0 to 255",
-            )
-    return array
-
-
-def _opacity(value: Any, count: int, where: Where) -> float | NDArray[np.float32]:
-    """Return opacities as one number, or as float32 (N,), each from 0 to 1."""
-    import numpy as np
-
-    array = floats(value, "opacity", where)
-    if array.ndim > 1 or (array.ndim == 1 and len(array) != count):
-        raise where.wrong("opacity", f"has shape {array.shape} for {counted(count, where.noun)}")
-    good = (array >= 0.0) & (array <= 1.0)
-    if not good.all():
-        row = int(np.argmin(good.ravel()))
-        raise where.wrong(
-            "opacity", f"of {where.noun} {row} is {array.ravel()[row]:g}; it goes from 0 to 1"
-        )
-    return float(array) if array.ndim == 0 else np.ascontiguousarray(array, np.float32)
-
-
-def _ids(value: Any, count: int, colors: int, where: Where) -> NDArray[np.int32]:
-    """Return palette indices as int32 (N,)."""
-    import numpy as np
-
-    ids = as_array(value, "color_id", where)
-    if ids.dtype.kind not in "iu" and ids.size:
-        raise where.wrong("color_id", f"holds {ids.dtype} values, not integers")
-    if ids.shape != (count,):
-        raise where.wrong("color_id", f"has shape {ids.shape} for {count} {where.noun}s")
-    if count and (int(ids.min()) < 0 or int(ids.max()) >= colors):
-        raise where.wrong("color_id", f"points outside the palette of {colors} colours")
-    return np.ascontiguousarray(ids, np.int32)

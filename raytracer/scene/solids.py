@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from raytracer.errors import SceneError
 from raytracer.scene.arrays import Where, check_radius, check_rows
-from raytracer.scene.scene import CapsuleSet, SolidSet, SphereSet
+from raytracer.scene.scene import Balls, CapsuleSet, SolidSet, SphereSet
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 NEARLY_POINTED = 2.0**-10
@@ -53,28 +54,23 @@ class ConeSet(CapsuleSet):
         names: Mapping[str, str] | None = None,
         **looks: Any,
     ) -> None:
-        import numpy as np
-
-        said = dict(names or {})
-        noun = Where("", said, self.noun)
-        count = _count(starts)
-        first = _radius(radius, "radius", count, noun)
-        last = _radius(end_radius, "end_radius", count, noun)
+        if "caps" in looks:
+            raise SceneError("caps: cones have flat ends; leave it out")
+        super().__init__(starts, ends, 1.0, color, end_color, names=names, **looks)
+        where = Where("", dict(names or {}), self.noun)
+        first, last = (
+            np.asarray(check_radius(value, self.count, where, part, zero=True), np.float64)
+            for part, value in (("radius", radius), ("end_radius", end_radius))
+        )
         largest = np.maximum(first, last)
         if not np.all(largest > 0.0):
             bad = "" if largest.ndim == 0 else f"cone {int(np.argmin(largest > 0.0))}: "
-            raise SceneError(
-                f"{said.get('end_radius', 'end_radius')}: {bad}both radii are 0; a cone has one "
-                "above 0"
-            )
-        if "caps" in looks:
-            raise SceneError("caps: cones have flat ends; leave it out")
-        super().__init__(
-            starts, ends, np.maximum(first, NEARLY_POINTED * largest), color, end_color,
-            names=names, **looks,
-        )  # fmt: skip
+            raise where.wrong("end_radius", f"{bad}both radii are 0; a cone has one above 0")
         self.radii = (first, last)
-        self.end.radius = check_radius(np.maximum(last, NEARLY_POINTED * largest), self.count, noun)
+        for balls, own in zip(self.balls, self.radii, strict=True):
+            balls.radius = check_radius(
+                np.maximum(own, NEARLY_POINTED * largest), self.count, where
+            )
 
     @property
     def radius(self) -> NDArray[np.floating[Any]] | float:
@@ -118,22 +114,19 @@ class EllipsoidSet(SolidSet):
         names: Mapping[str, str] | None = None,
         **looks: Any,
     ) -> None:
-        import numpy as np
-
-        said = dict(names or {})
-        where = Where("", said, self.noun)
-        count = _count(centers)
-        axes = check_rows(semi_axes, "semi_axes", 3, count, where)
+        names = dict(names or {})
+        where = Where("", names, self.noun)
+        self.start: SphereSet = Balls(self.noun, centers, 1.0, color, names=names, **looks)
+        axes = check_rows(semi_axes, "semi_axes", 3, self.count, where)
         if not (axes > 0.0).all():
             row = int(np.argmin((axes > 0.0).all(axis=1)))
             raise where.wrong(
                 "semi_axes",
                 f"ellipsoid {row} has a semi-axis {axes[row].min():g}; it must be positive",
             )
-        none = (1.0, 0.0, 0.0, 0.0)
-        turn = check_rows(
-            none if orientation is None else orientation, "orientation", 4, count, where
-        )
+        turn = np.array([[1.0, 0.0, 0.0, 0.0]])
+        if orientation is not None:
+            turn = check_rows(orientation, "orientation", 4, self.count, where)
         largest = np.abs(turn).max(axis=1, keepdims=True)
         if not (largest > 0.0).all():
             row = int(np.argmin(largest[:, 0] > 0.0))
@@ -144,51 +137,12 @@ class EllipsoidSet(SolidSet):
         self.orientation = turn / np.sqrt(np.square(turn).sum(axis=1, keepdims=True))
         """Quaternions w, x, y, z of length 1, float64 (1, 4) or (N, 4)."""
         size = axes.max(axis=1)
-        self.start: SphereSet = _Balls(
-            centers, size if len(size) > 1 else float(size[0]), color, names=said, **looks
-        )
+        self.start.radius = size if len(size) > 1 else float(size[0])
 
     @property
     def centers(self) -> NDArray[np.floating[Any]]:
         """Centres, float32 or float64 (N, 3), own units."""
         return self.start.centers
-
-
-class _Balls(SphereSet):
-    """The balls around ellipsoids: arrays, colours and material are checked as those."""
-
-    noun = "ellipsoid"
-
-
-def _count(values: Any) -> int:
-    """Return the number of items; -1 of what has none."""
-    try:
-        return len(values)
-    except Exception:  # whatever a foreign object raises
-        return -1
-
-
-def _radius(value: Any, name: str, count: int, where: Where) -> NDArray[np.float64]:
-    """Return radii that may be 0, float64 () or (N,)."""
-    import numpy as np
-
-    from raytracer.scene.arrays import floats
-
-    radius = np.asarray(floats(value, name, where), np.float64)
-    if radius.ndim == 2 and radius.shape[1] == 1:
-        radius = radius[:, 0]
-    if radius.ndim > 1:
-        raise where.wrong(name, f"has shape {radius.shape}; radii are (N,)")
-    if radius.ndim == 1 and len(radius) != count:
-        raise where.wrong(name, f"has {len(radius)} radii for {count} {where.noun}s")
-    good = np.isfinite(radius) & (radius >= 0.0)
-    if not good.all():
-        row = int(np.argmin(good))
-        which = "" if radius.ndim == 0 else f"{where.noun} {row} has "
-        raise where.wrong(
-            name, f"{which}radius {radius.reshape(-1)[row]:g}; it must be finite and not negative"
-        )
-    return radius
 
 
 def _one_or_all(radius: NDArray[np.float64]) -> NDArray[np.floating[Any]] | float:

@@ -80,7 +80,7 @@ ROD: dict[str, Any] = {"starts": [[0, 0, 0]], "ends": [[1, 0, 0]], "radius": 1}
     [
         (ConeSet, ROD | {"radius": None}, "radius: is None"),
         (ConeSet, ROD | {"caps": "flat"}, "caps: cones have flat ends"),
-        (CapsuleSet, ROD | {"caps": "square"}, "caps: 'square'"),
+        (CapsuleSet, ROD | {"caps": "square"}, "caps: "),
         (CapsuleSet, ROD | {"ends": [[0, 0, 0]], "caps": "flat"}, "ends: capsule 0 ends where"),
         (CapsuleSet, ROD | {"starts": [[0, 0, np.inf]]}, "starts: capsule 0 lies at"),
         (CapsuleSet, ROD | {"ends": [[0, 0, 0]] * 2}, "ends: has 2 ends for 1 start"),

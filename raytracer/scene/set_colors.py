@@ -1,0 +1,161 @@
+"""Colours and opacities of a set: arguments to arrays."""
+
+from __future__ import annotations
+
+from functools import partial
+from numbers import Real
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from raytracer.errors import SceneError, counted, shown_value
+from raytracer.scene.arrays import Where, as_array, blocks, first_not_finite, floats
+from raytracer.scene.colors import DEFAULT_COLOR, color_numbers, out_of_range, parse_color
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Opacity = float | NDArray[np.float32] | None
+
+
+class SetColors(NamedTuple):
+    """Colours of a set.
+
+    Args:
+        rows: (1, 3), (N, 3), or a palette (K, 3); uint8 in 0..255 or floating point in 0..1.
+        ids: int32 (N,) into a palette, or None.
+        opacity: of the alpha channel: one or float32 (N,); None where all is opaque.
+    """
+
+    rows: NDArray[Any]
+    ids: NDArray[np.int32] | None = None
+    opacity: Opacity = None
+
+
+def colors_of(color: Any, color_id: Any, color_space: str, count: int, where: Where) -> SetColors:
+    """Return the colours of a set; the arguments are those of `SphereSet`.
+
+    Raises:
+        UserError: they are no colours, out of range, or not one for each of `count` rows.
+    """
+    if color is None and color_id is None:
+        return SetColors(np.array([DEFAULT_COLOR], np.float32))
+    if not isinstance(color, (str, list, tuple)):
+        color = as_array(color, "color", where)
+        if color.dtype.kind in "UO":  # names, or rows of any kind
+            color = color.tolist()
+    if color_id is not None:
+        rows = _rows(color, color_space, where)
+        ids = _ids(color_id, count, len(rows), where)
+    elif isinstance(color, str):
+        rows, ids = np.array([_named(color, color_space, where)]), None
+    elif isinstance(color, list | tuple) and any(isinstance(item, str) for item in color):
+        palette: dict[Any, int] = {}
+        keys = (_key(item, index, where) for index, item in enumerate(color))
+        ids = np.array([palette.setdefault(key, len(palette)) for key in keys], np.int32)
+        listed = [_named(c, color_space, where) if isinstance(c, str) else c for c in palette]
+        rows = _rows([(*row, 1.0)[:4] for row in listed], color_space, where)
+        _check_count(len(ids), count, where)
+    else:
+        rows, ids = _rows(color, color_space, where), None
+        if np.ndim(color) != 1 or not len(rows):
+            _check_count(len(rows), count, where)
+    alpha = rows[:, 3] / (255.0 if rows.dtype.kind == "u" else 1.0) if rows.shape[1] == 4 else ()
+    return SetColors(rows[:, :3], ids, _opacity_of(np.asarray(alpha, np.float32), ids))
+
+
+def opacities_of(value: Any, count: int, where: Where) -> float | NDArray[np.float32]:
+    """Return opacities as one number, or as float32 (N,), each from 0 to 1.
+
+    Raises:
+        UserError: they are not, or not one for each of `count` rows.
+    """
+    array = floats(value, "opacity", where)
+    if array.ndim > 1 or (array.ndim == 1 and len(array) != count):
+        raise where.wrong("opacity", f"has shape {array.shape} for {counted(count, where.noun)}")
+    good = (array >= 0.0) & (array <= 1.0)
+    if not good.all():
+        row = int(np.argmin(good.ravel()))
+        raise where.wrong(
+            "opacity", f"of {where.noun} {row} is {array.ravel()[row]:g}; it goes from 0 to 1"
+        )
+    return float(array) if array.ndim == 0 else np.ascontiguousarray(array, np.float32)
+
+
+def _opacity_of(alpha: NDArray[np.float32], ids: NDArray[np.int32] | None) -> Opacity:
+    """Return the opacity of an alpha channel: one, or one for each row of the set."""
+    if not (alpha < 1.0).any():
+        return None
+    if len(alpha) == 1:
+        return float(alpha[0])
+    return alpha if ids is None else alpha[ids]
+
+
+def _check_count(colors: int, count: int, where: Where) -> None:
+    if colors != count:
+        raise where.wrong("color", f"has {colors} colours for {count} {where.noun}s")
+
+
+def _key(color: Any, index: int, where: Where) -> str | tuple[Any, ...]:
+    """Return one colour of a list in which some are names: a name or three numbers."""
+    if isinstance(color, str):
+        return color
+    parts = tuple(color) if isinstance(color, list | tuple | np.ndarray) else ()
+    if len(parts) not in (3, 4) or not all(isinstance(part, Real) for part in parts):
+        raise where.wrong(
+            "color",
+            f"colour {index} is {shown_value(color)}; "
+            "give '#rrggbb', a colour name or three numbers from 0 to 1",
+        )
+    return parts
+
+
+def _named(color: str, color_space: str, where: Where) -> tuple[float, ...]:
+    """Return the numbers of a colour that is a text."""
+    if color_space == "linear":
+        raise where.wrong("color", f"{shown_value(color)} is sRGB, but color_space says linear")
+    try:
+        return parse_color(color)
+    except SceneError as error:
+        raise where.wrong("color", str(error)) from None
+
+
+def _rows(color: Any, color_space: str, where: Where) -> NDArray[Any]:
+    """Return colours (K, 3) or with an alpha (K, 4), as uint8 or as floating point in range."""
+    array = color if isinstance(color, np.ndarray) else floats(color, "color", where)
+    if array.ndim == 1 and array.size:
+        array = array[None]
+    if array.size == 0:
+        array = array.reshape(0, 3)
+    if array.ndim != 2 or array.shape[1] not in (3, 4):
+        raise where.wrong("color", f"has shape {np.shape(color)}; colours are (3,) or (N, 3)")
+    if array.dtype.kind in "iu":  # of an array: those of lists are floats by now
+        return color_numbers(array, partial(where.wrong, "color"))
+    array = floats(array, "color", where)
+    bad = first_not_finite(array)
+    if bad is not None:
+        raise where.wrong("color", f"colour {bad} is not finite")
+    top = 1.0 if color_space == "srgb" else np.inf
+    for rows in blocks(len(array)):
+        block = array[rows]
+        if block.min() < 0.0 or block.max() > top:
+            first = int(np.argmax(((block < 0.0) | (block > top)).any(axis=1)))
+            numbers = block[first].tolist()
+            raise where.wrong(
+                "color",
+                f"colour {rows.start + first} is ({', '.join(f'{v:g}' for v in numbers)}); "
+                f"{out_of_range(numbers)}, and in arrays of uint8 from 0 to 255",
+            )
+    return array
+
+
+def _ids(value: Any, count: int, colors: int, where: Where) -> NDArray[np.int32]:
+    """Return palette indices as int32 (N,)."""
+    ids = as_array(value, "color_id", where)
+    if ids.dtype.kind not in "iu" and ids.size:
+        raise where.wrong("color_id", f"holds {ids.dtype} values, not integers")
+    if ids.shape != (count,):
+        raise where.wrong("color_id", f"has shape {ids.shape} for {count} {where.noun}s")
+    if count and (int(ids.min()) < 0 or int(ids.max()) >= colors):
+        raise where.wrong("color_id", f"points outside the palette of {colors} colours")
+    return np.ascontiguousarray(ids, np.int32)
