@@ -8,31 +8,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
 from math import inf
-from operator import index
 from typing import Any
 
 from raytracer.errors import SceneError, UserError, shown, shown_value, suggestion, type_name
 
-MOST_ITEMS = 1 << 20
+MAX_ITEMS = 1 << 20
 """Most items of a list that is no array: numbers of a vector, lights, sets of spheres."""
 
-MOST = 2**63
+MAX_WHOLE = 2**63
 """Whole numbers are below this, because kernels and arrays count in 64 bits."""
 
-Triple = tuple[float, float, float]
 
-
-def as_float(value: Any) -> float:
-    """Return a number as float; of a complex one NumPy would take the real part, with a warning."""
-    if getattr(getattr(value, "dtype", None), "kind", "") == "c":
-        raise TypeError
-    return float(value)
-
-
-def is_truth(value: object) -> bool:
-    """Whether a value is True or False, of Python or of NumPy: no number, though equal to one."""
-    kind = type(value)
-    return kind is bool or (kind.__module__ == "numpy" and kind.__name__ in ("bool", "bool_"))
+def _own(value: Any) -> Any:
+    """Return a number of another package, or an array without axes, as a number of Python."""
+    return value.item() if getattr(value, "ndim", None) == 0 else value
 
 
 def real(
@@ -44,15 +33,13 @@ def real(
     error: type[UserError] = SceneError,
 ) -> float:
     """Return a finite number of low..high; with `above`, low itself is refused."""
+    value = _own(value)
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise error(f"{name}: {shown_value(value)} is not a number")
     try:
-        is_array = getattr(value, "ndim", 0) != 0
-        if is_array or is_truth(value) or isinstance(value, (str, bytes, bytearray)):
-            raise TypeError
-        number = as_float(value)
-    except OverflowError:  # a whole number
+        number = float(value)
+    except OverflowError:
         number = inf
-    except Exception:  # whatever a foreign object raises
-        raise error(f"{name}: {shown_value(value)} is not a number") from None
     if not abs(number) < inf:
         raise error(f"{name}: must be a finite number, not {number:g}")
     if number < low or (above and number == low):
@@ -63,32 +50,28 @@ def real(
 
 
 def whole(
-    value: Any, name: str, low: int = -MOST, high: int = MOST, error: type[UserError] = SceneError
+    value: Any,
+    name: str,
+    low: int = -MAX_WHOLE,
+    high: int = MAX_WHOLE,
+    error: type[UserError] = SceneError,
 ) -> int:
-    """Return a whole number of low..high; integers of NumPy become int."""
-    try:
-        if isinstance(value, bool):
-            raise TypeError
-        number = index(value)
-    except Exception:
-        raise error(f"{name}: {shown_value(value)} is not a whole number") from None
-    if not low <= number <= high:
-        limit = f"at least {low}" if number < low else f"at most {high}"
-        raise error(f"{name}: must be {limit}, not {shown_value(number)}")
-    return number
+    """Return a whole number of low..high."""
+    value = _own(value)
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise error(f"{name}: {shown_value(value)} is not a whole number")
+    if not low <= value <= high:
+        limit = f"at least {low}" if value < low else f"at most {high}"
+        raise error(f"{name}: must be {limit}, not {shown_value(value)}")
+    return int(value)
 
 
 def truth(value: Any, name: str, error: type[UserError] = SceneError) -> bool:
-    """Return True or False; 0, 1 and NumPy's booleans are accepted."""
-    try:
-        if not isinstance(value, int) and type(value).__module__ != "numpy":
-            raise TypeError
-        number = int(value)
-    except Exception:
-        number = -1
-    if number not in (0, 1):
+    """Return True or False; 0 and 1 are accepted."""
+    value = _own(value)
+    if not isinstance(value, int) or value not in (0, 1):
         raise error(f"{name}: {shown_value(value)} is neither true nor false")
-    return bool(number)
+    return bool(value)
 
 
 def one_of(
@@ -112,18 +95,6 @@ def as_text(value: str) -> str:
     return str.__str__(value)
 
 
-def vector(value: Any, name: str, error: type[UserError] = SceneError) -> Triple:
-    """Return three finite floats of any sequence of three numbers."""
-    try:
-        numbers = items(value, name, error)
-    except UserError:
-        numbers = []
-    if len(numbers) != 3 or isinstance(value, (set, dict)):
-        raise error(f"{name}: {shown_value(value)} is not three numbers")
-    x, y, z = (real(number, f"{name}[{i}]", error=error) for i, number in enumerate(numbers))
-    return x, y, z
-
-
 def text(value: Any, name: str, error: type[UserError] = SceneError) -> str:
     """Return a text."""
     if not isinstance(value, str):
@@ -143,15 +114,15 @@ def of_kind(
 
 
 def items(value: Any, name: str, error: type[UserError] = SceneError) -> list[Any]:
-    """Return the items of a list or of anything else that has items, except a text."""
+    """Return the items of a sequence or of another iterable, except a text, a set or a mapping."""
     try:
-        if isinstance(value, (str, bytes, bytearray)):
+        if isinstance(value, (str, bytes, bytearray, memoryview, set, Mapping)):
             raise TypeError
-        result = list(islice(value, MOST_ITEMS + 1))
-    except Exception:
+        result = list(islice(value, MAX_ITEMS + 1))
+    except TypeError:
         raise error(f"{name}: {shown_value(value)} is no list") from None
-    if len(result) > MOST_ITEMS:  # perhaps infinite
-        raise error(f"{name}: has more than {MOST_ITEMS:,} items")
+    if len(result) > MAX_ITEMS:  # perhaps infinite
+        raise error(f"{name}: has more than {MAX_ITEMS:,} items")
     return result
 
 

@@ -9,12 +9,13 @@ from functools import partial
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from raytracer._native import core
 from raytracer.resources import thread_count
 from raytracer.view import View
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     Solids = tuple[
@@ -33,15 +34,11 @@ DIGEST_VERSION = 2
 
 def _empty(kind: str, *row: int) -> NDArray[Any]:
     """Return an array without rows."""
-    import numpy as np
-
     return np.zeros((0, *row), kind)
 
 
 def none_of(struct: str) -> NDArray[np.void]:
     """Return an empty array of a struct of the kernels, structured (0,)."""
-    import numpy as np
-
     from raytracer.layout import dtype
 
     return np.zeros(0, dtype(struct))
@@ -68,8 +65,6 @@ def balls_of(
         solids: x, y, z and radius of spheres and solids, float32 (N,) each.
         axis, form, shapes: as in `SceneBuffers`.
     """
-    import numpy as np
-
     if not len(axis):
         return solids
     half = axis.copy()
@@ -192,8 +187,6 @@ class SceneBuffers:
 
         With other solids there are eight, and spheres are capsules without length.
         """
-        import numpy as np
-
         columns: tuple[NDArray[np.float32], ...] = (self.x, self.y, self.z, self.radius)
         if len(self.axis):
             others = np.zeros((4, self.count), np.float32)
@@ -240,8 +233,6 @@ class SceneBuffers:
         Raises:
             ValueError: an array has another dtype or length, or an id points outside its table.
         """
-        import numpy as np
-
         from raytracer import layout
 
         modes, info = layout.enum("ColorMode"), self.frame["scene"][0]
@@ -302,8 +293,6 @@ class SceneBuffers:
 
     def _hashed(self) -> Iterator[tuple[str, NDArray[np.generic]]]:
         """Yield by name what is hashed: all arrays, but the emitters, which are made of others."""
-        import numpy as np
-
         for each in fields(self):
             if each.name == "frame":  # field by field: what lies between them is undefined
                 for part in self.frame.dtype.names or ():
@@ -347,8 +336,6 @@ def build_bvh(buffers: SceneBuffers, threads: int = 0) -> Bvh:
         buffers.columns, thread_count(threads), buffers.large_id.tolist()
     )
     if len(buffers.shapes):
-        import numpy as np
-
         spheres = np.concatenate([spheres, buffers.shapes])
     return Bvh(nodes, order, spheres)
 
@@ -369,8 +356,6 @@ def _check_ids(name: str, ids: NDArray[np.int32], size: int) -> None:
 
 def _blocks(array: NDArray[np.generic]) -> Iterator[memoryview]:
     """Yield the bytes of a contiguous array, block by block, without copying."""
-    import numpy as np
-
     data = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
     for start in range(0, len(data), DIGEST_BLOCK):
         yield data[start : start + DIGEST_BLOCK].data

@@ -11,7 +11,7 @@ from importlib import import_module
 from math import inf
 from typing import Any
 
-from raytracer.arguments import MOST, items, one_of, real, text, truth, vector, whole
+from raytracer.arguments import MAX_WHOLE, items, one_of, real, text, truth, whole
 from raytracer.errors import (
     MOST_SENTENCES,
     TEXT_LETTERS,
@@ -37,6 +37,7 @@ TYPES = {
 
 TEXT: Schema = {"type": "string"}
 TRUTH: Schema = {"type": "boolean"}
+NUMBER: Schema = {"type": "number"}
 
 
 def array(item: Schema, count: int) -> Schema:
@@ -52,10 +53,6 @@ def one_of_words(words: Iterable[str]) -> Schema:
 def of_types(values: dict[type, Schema]) -> Mapping[type, Schema]:
     """Return what `Kind.plain` holds."""
     return values
-
-
-NUMBER: Schema = {"type": "number"}
-VECTOR = array(NUMBER, 3)
 
 
 def loaded(name: str) -> Any:
@@ -124,14 +121,12 @@ class Kind:
 
     def find_mistakes(self, value: Any, place: str, mistakes: Mistakes) -> None:
         """Add what is wrong with a value of a scene file."""
-        words = self.words
-        is_word = type(value) is str and value in words
-        if type(value) not in self.plain or (
-            len(words) == 1 and type(value) is str and not is_word
-        ):
-            mistakes.must_be(place, self.expected(), value)
-        elif type(value) is str and words and not is_word:
-            mistakes.unknown(place, f"'{shown(value)}' is not known", value, words)
+        is_unknown = type(value) is str and self.words and value not in self.words
+        if type(value) not in self.plain or is_unknown:
+            if type(value) is str and len(self.words) > 1:
+                mistakes.unknown(place, f"'{shown(value)}' is not known", value, self.words)
+            else:
+                mistakes.must_be(place, self.expected(), value)
         else:
             try:
                 with passed_to(_ignore):  # the objects that are made of the values warn
@@ -187,7 +182,7 @@ class Integer(Kind):
         self.plain = {int: {"type": "integer", "minimum": low} | upper}
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> int:
-        return whole(value, name, self.low, MOST if self.high is None else self.high, error)
+        return whole(value, name, self.low, MAX_WHOLE if self.high is None else self.high, error)
 
     def limits(self) -> str:
         return f"at least {self.low}" if self.high is None else f"{self.low:,} to {self.high:,}"
@@ -308,38 +303,58 @@ def number_of(text: str) -> float | str:
     return text
 
 
-class Percentiles(Kind):
-    """Two percentiles, the lower one first."""
+class Numbers(Kind):
+    """A fixed number of finite numbers, each of low..high; "1,2,3" as a text."""
 
-    plain = of_types({list: array({"type": "number", "minimum": 0, "maximum": 100}, 2)})
-    noun = said = "two percentiles, 0 <= low < high <= 100"
-    metavar = "LOW,HIGH"
-
-    def checked(self, value: Any, name: str, error: type[UserError]) -> tuple[float, float]:
-        if isinstance(value, str):  # of the command line
-            value = [number_of(end) for end in value.split(",")]
-        ends = [real(end, name, error=error) for end in items(value, name, error)]
-        if len(ends) != 2 or not 0.0 <= ends[0] < ends[1] <= 100.0:
-            raise error(f"{name}: must be {self.noun}, not {shown_value(value)}")
-        return ends[0], ends[1]
-
-
-class Vector3(Kind):
-    """Three finite numbers."""
-
-    plain = of_types({list: VECTOR})
-    metavar = "X,Y,Z"
+    def __init__(
+        self, count: int, noun: str, metavar: str, low: float = -inf, high: float = inf
+    ) -> None:
+        self.item = Number(low, high)
+        self.plain = {list: array(self.item.schema(), count)}
+        self.count, self.noun, self.said, self.metavar = count, noun, noun, metavar
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
+        given = value
         if isinstance(value, str) and "," in value:  # of the command line
-            value = [number_of(part) for part in value.split(",")]
-        return vector(value, name, error)
+            given = [number_of(part) for part in value.split(",")]
+        try:
+            parts = items(given, name, error)
+        except UserError:
+            parts = []
+        if len(parts) != self.count:
+            raise error(f"{name}: {shown_value(value)} is not {self.noun}")
+        return tuple(
+            self.item.checked(part, f"{name}[{index}]", error) for index, part in enumerate(parts)
+        )
+
+
+class Percentiles(Numbers):
+    """Two percentiles, the lower one first."""
+
+    def __init__(self) -> None:
+        super().__init__(2, "two percentiles, 0 <= low < high <= 100", "LOW,HIGH", 0, 100)
+
+    def checked(self, value: Any, name: str, error: type[UserError]) -> tuple[float, float]:
+        low, high = super().checked(value, name, error)
+        if not low < high:
+            raise error(f"{name}: must be {self.noun}, not {shown_value(value)}")
+        return low, high
+
+
+class Vector3(Numbers):
+    """Three finite numbers."""
+
+    def __init__(self) -> None:
+        super().__init__(3, "three numbers", "X,Y,Z")
+        self.said = ""
 
 
 class Direction(Vector3):
     """Three finite numbers that are not all zero."""
 
-    said = "three numbers"
+    def __init__(self) -> None:
+        super().__init__()
+        self.said = self.noun
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
         numbers = super().checked(value, name, error)

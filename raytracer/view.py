@@ -12,10 +12,11 @@ from math import exp
 from struct import Struct
 from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
+
 from raytracer.layout import code, dtype, enum, table
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from raytracer.film.film import Backdrop, Crop
@@ -280,8 +281,6 @@ def _with_fields(old: bytes, frame: np.dtype[Any], fields: dict[str, Any]) -> ND
     They are packed as bytes, since a window does this for every frame: fields of nested NumPy
     structs take ten times as long.
     """
-    import numpy as np
-
     data, places = bytearray(old), _places()
     for name, value in fields.items():
         form, place, count = places[name]

@@ -8,7 +8,7 @@ from itertools import islice
 from math import isfinite
 from typing import TYPE_CHECKING, Any, TextIO
 
-from raytracer.arguments import MOST
+from raytracer.arguments import MAX_WHOLE
 from raytracer.errors import counted, escaped, shown, shown_value
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def _text(key: str, value: Any) -> str:
         return ", ".join(f"{shown(str(name))} {_text(name, item)}" for name, item in value.items())
     if isinstance(value, (list, tuple)):
         return " ".join(_text(key, item) for item in value[:MAX_LINES])
-    if isinstance(value, int) and abs(value) > MOST:  # from a file
+    if isinstance(value, int) and abs(value) > MAX_WHOLE:  # from a file
         return shown_value(value)
     if isinstance(value, (int, float)) and key.startswith("memory"):
         return f"{value / 2**30:.1f} GiB"

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from raytracer import layout
 from raytracer._native import core
-from raytracer.arguments import MOST, items, whole
+from raytracer.arguments import MAX_WHOLE, items, whole
 from raytracer.errors import UserError, counted, shown_value
 from raytracer.film.statistics import Statistics, merged, statistics_of
 from raytracer.film.tone_settings import ToneSettings
@@ -265,7 +265,9 @@ def outline(film: Film, metadata: dict[str, Any]) -> str:
         parts[0] += f" at {film.x0},{film.y0} of {film.width}x{film.height}"
     parts.append(samples_text(film))
     counts = {noun: metadata.get(f"{noun}s") for noun in NOUNS}
-    known = [noun for noun, count in counts.items() if type(count) is int and 0 <= count <= MOST]
+    known = [
+        noun for noun, count in counts.items() if type(count) is int and 0 <= count <= MAX_WHOLE
+    ]
     shown = [noun for noun in known if counts[noun]] or known[:1]
     parts += [counted(counts[noun], noun) for noun in shown]  # type: ignore[arg-type]
     if film.aovs:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from raytracer.arguments import as_float, items, real
+from raytracer.arguments import items, real
 from raytracer.errors import SceneError, UserError, shown, shown_value
 from raytracer.field_types import (
     NUMBER,
@@ -18,10 +18,10 @@ from raytracer.field_types import (
     Integer,
     Kind,
     Number,
+    Numbers,
     Text,
     Truth,
     Vector3,
-    array,
     of_types,
 )
 from raytracer.fields import Defined, define, definitions, setting
@@ -91,27 +91,6 @@ class TurnValue(Kind):
     def checked(self, value: Any, name: str, error: type[UserError]) -> str | float:
         parse_turn(value, name, error)
         return str.__str__(value) if isinstance(value, str) else float(value)
-
-
-class AnglesValue(Kind):
-    """Two angles in degrees."""
-
-    plain = of_types({list: array(NUMBER, 2)})
-    noun = said = "two angles in degrees"
-    metavar = "AZIMUTH,ELEVATION"
-
-    def checked(self, value: Any, name: str, error: type[UserError]) -> tuple[float, float]:
-        parts = value.split(",") if isinstance(value, str) else items(value, name, error)
-        try:
-            one, other = (as_float(part) for part in parts)
-        except (TypeError, ValueError):
-            raise error(
-                f"{name}: {shown_value(value)} is not two angles in degrees, as 90,20"
-            ) from None
-        return (
-            real(one, name, -MOST_DEGREES, MOST_DEGREES, error=error),
-            real(other, name, -180.0, 180.0, error=error),
-        )
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -219,7 +198,9 @@ class AnimationSettings(Defined, place="animation"):
         "The camera goes around: seconds of a revolution, or degrees over the animation.",
     )
     orbit: tuple[float, float] | None = setting(
-        None, AnglesValue(), "The camera goes around and up by these angles until the end."
+        None,
+        Numbers(2, "two angles in degrees", "AZIMUTH,ELEVATION", -MOST_DEGREES, MOST_DEGREES),
+        "The camera goes around and up by these angles until the end.",
     )
     dolly: float | None = setting(
         None, Number(1e-6, 1e6), "Factor of the camera's distance at the end: 0.5 comes nearer."

@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
-from raytracer.arguments import items, mapping, of_kind, vector
+from raytracer.arguments import items, mapping, of_kind
 from raytracer.errors import SceneError, UserError, shown, shown_value, suggestion
-from raytracer.field_types import VECTOR, Choice, Kind, Number, Text, Vector3, array, of_types
+from raytracer.field_types import Choice, Kind, Number, Text, Vector3, array
 from raytracer.fields import Defined, define, definitions, setting
 from raytracer.scene.colors import Color
 from raytracer.scene.kinds import ColorValue
@@ -55,14 +55,17 @@ def _place(word: str) -> Any:
 class Edges(Kind):
     """Three vectors, the edges of a cell."""
 
-    plain = of_types({list: array(VECTOR, 3)})
     noun = said = "three vectors"
 
+    def __init__(self) -> None:
+        self.item = Vector3()
+        self.plain = {list: array(self.item.schema(), 3)}
+
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
-        rows = items(value if isinstance(value, Sequence) else list(value), name, error)
+        rows = items(value, name, error)
         if len(rows) != 3:
             raise error(f"{name}: needs three edges, has {len(rows)}")
-        return tuple(vector(row, f"{name}[{index}]", error) for index, row in enumerate(rows))
+        return tuple(self.item.checked(row, f"{name}[{i}]", error) for i, row in enumerate(rows))
 
 
 @dataclass(frozen=True, repr=False, eq=False)

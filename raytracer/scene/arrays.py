@@ -7,11 +7,12 @@ from contextlib import contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from raytracer.errors import DataFileError, SceneError, UserError, shown_value
 from raytracer.memory import require_room
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 BLOCK_ROWS = 1 << 15
@@ -27,8 +28,6 @@ def quiet() -> Iterator[None]:
 
     Data may hold any numbers. Who takes the results refuses infinity and NaN, or leaves them out.
     """
-    import numpy as np
-
     with np.errstate(all="ignore"):
         yield
 
@@ -66,10 +65,6 @@ TEXT_MEMORY = 500
 """Bytes of memory that a different text in a column takes: the text, its index and its colour."""
 
 
-ITEM_MEMORY = 40
-"""Bytes of memory for an item of a foreign sequence."""
-
-
 class Where:
     """Says in a message where an array came from: a file and array, or an argument.
 
@@ -99,42 +94,14 @@ class Where:
 
 def as_array(value: Any, part: str, where: Where) -> NDArray[Any]:
     """Return anything array-like as an array. Raises UserError if that cannot be done."""
-    import numpy as np
-
     if value is None:
         raise where.wrong(part, "is None; give an array of numbers")
     try:
-        return np.asarray(_finite(value, part, where) if _is_foreign(value) else value)
-    except UserError:
-        raise
+        return np.asarray(value)
     except ValueError:
         raise where.wrong(part, "the rows differ in length") from None
     except Exception:  # whatever a foreign object raises
         raise where.wrong(part, f"{shown_value(value)} is no array") from None
-
-
-def _is_foreign(value: Any) -> bool:
-    """Whether NumPy would ask a value for item after item, until it says that there is none."""
-    import numpy as np
-
-    known = (list, tuple, str, bytes, bytearray, memoryview, np.ndarray, np.generic, Mapping)
-    if isinstance(value, known) or any(hasattr(value, f"__array{end}__") for end in _PROTOCOLS):
-        return False
-    try:
-        memoryview(value)
-    except TypeError:
-        return hasattr(type(value), "__len__") and hasattr(type(value), "__getitem__")
-    return False
-
-
-_PROTOCOLS = ("", "_interface", "_struct")
-
-
-def _finite(value: Any, part: str, where: Where) -> list[Any]:
-    """Return the items of a foreign sequence, as many as it says to have."""
-    count = len(value)
-    require_room(where.place(part), ITEM_MEMORY * count)
-    return list(islice(iter(value), count))
 
 
 def floats(value: Any, part: str, where: Where) -> NDArray[np.floating[Any]]:
@@ -148,8 +115,6 @@ def floats(value: Any, part: str, where: Where) -> NDArray[np.floating[Any]]:
     Raises:
         UserError: it holds no real numbers.
     """
-    import numpy as np
-
     array = as_array(value, part, where)
     if array.size == 0 and array.dtype == np.float64:
         return array
@@ -212,8 +177,6 @@ def check_radius(
     Raises:
         UserError: wrong shape or kind, or the index of the first radius that is no length.
     """
-    import numpy as np
-
     radius = floats(value, part, where)
     if radius.ndim == 2 and radius.shape[1] == 1:
         radius = radius[:, 0]
@@ -239,8 +202,6 @@ def check_rows(value: Any, part: str, width: int, count: int, where: Where) -> N
     Raises:
         UserError: wrong shape or kind, or the index of the first row that is not finite.
     """
-    import numpy as np
-
     rows = np.asarray(floats(value, part, where), np.float64)
     if rows.shape == (width,):
         rows = rows[None]
@@ -258,8 +219,6 @@ def check_rows(value: Any, part: str, width: int, count: int, where: Where) -> N
 
 def first_not_finite(array: NDArray[np.floating[Any]]) -> int | None:
     """Return the index of the first row that holds NaN or infinity, or None."""
-    import numpy as np
-
     for rows in blocks(len(array)):
         least, most = _extremes(array[rows])
         if not (least > -np.inf and most < np.inf):
@@ -273,8 +232,6 @@ def _extremes(block: NDArray[np.floating[Any]]) -> tuple[Any, Any]:
 
     They take a third of the time of a truth value for each number.
     """
-    import numpy as np
-
     if not block.size:
         return 0.0, 0.0
     return np.minimum.reduce(block, axis=None), np.maximum.reduce(block, axis=None)
@@ -290,8 +247,6 @@ def distinct(column: NDArray[np.bytes_], source: str) -> tuple[list[str], NDArra
     Raises:
         MemoryNeedError: there are more different texts than memory has room for.
     """
-    import numpy as np
-
     # Texts are compared as numbers, block by block: sorting millions of texts is slow.
     known: dict[bytes, int] = {}
     room = FEW_TEXTS

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from raytracer._native import core
 from raytracer.errors import SceneError, shown, shown_value, suggestion
 from raytracer.memory import require_room
@@ -16,7 +18,6 @@ from raytracer.scene.particles.labels import element_symbols
 from raytracer.warning import warn
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from raytracer.scene.coloring.scale import ColorScale
@@ -89,8 +90,6 @@ def bonded_pairs(spheres: SphereSet) -> NDArray[np.int32]:
     Raises:
         SceneError: a pair names a type that there is not, or there are too many bonds.
     """
-    import numpy as np
-
     said = spheres.bonding or Bonding(None, None, None, None)
     wanted = "auto" if said.bonds in (None, "none") else said.bonds
     assert wanted is not None
@@ -100,8 +99,6 @@ def bonded_pairs(spheres: SphereSet) -> NDArray[np.int32]:
 
 def _angstrom(spheres: SphereSet) -> float:
     """Return the length of an angstrom in the units of a set, as its radii tell it."""
-    import numpy as np
-
     if not spheres.count:
         return 1.0
     return float(np.median(_element_radii(spheres, "covalent"))) / (
@@ -111,8 +108,6 @@ def _angstrom(spheres: SphereSet) -> float:
 
 def _median_of_table(spheres: SphereSet) -> float:
     """Return the median of the covalent radii of the elements of a set, in angstrom."""
-    import numpy as np
-
     from raytracer.scene.coloring.element_tables import radii_of_elements
 
     assert spheres.labels is not None
@@ -128,8 +123,6 @@ def _has_elements(spheres: SphereSet) -> bool:
 
 def _element_radii(spheres: SphereSet, kind: str) -> NDArray[np.float64]:
     """Return the radii of the elements of all particles, (N,), else the radii that they have."""
-    import numpy as np
-
     if _has_elements(spheres):
         return np.asarray(spheres.columns.value(kind), np.float64)
     # Types have no element: the set's own radii touch in a packing, as covalent radii do.
@@ -149,8 +142,6 @@ class _Pairs(NamedTuple):
 
     def spans(self, spheres: SphereSet) -> NDArray[np.float64]:
         """Return from the first atom to the second, own units, float64 (M, 3)."""
-        import numpy as np
-
         ends = np.asarray(spheres.centers, np.float64)
         spans: NDArray[np.float64] = ends[self.rows[:, 1]] - ends[self.rows[:, 0]]
         crossing = self.rows[:, 2:].any(axis=1)
@@ -177,8 +168,6 @@ def _pairs(spheres: SphereSet, wanted: str | float | Mapping[str, float], said: 
 
 def _nearest_images(spheres: SphereSet, pairs: NDArray[np.int64]) -> NDArray[np.int32]:
     """Return bonds with the image of the second atom that is nearest to the first."""
-    import numpy as np
-
     rows = np.zeros((len(pairs), 5), np.int32)
     rows[:, :2] = pairs
     box = spheres.box
@@ -195,8 +184,6 @@ def _close(
     spheres: SphereSet, wanted: str | float | Mapping[str, float], said: Bonding
 ) -> NDArray[np.int32]:
     """Return the pairs that are close enough to be bonded, of all periodic images."""
-    import numpy as np
-
     kinds, reaches = _reaches(spheres, wanted, said)
     box = spheres.box
     edges, periodic = (np.eye(3), (False,) * 3) if box is None else _of_box(box)
@@ -223,8 +210,6 @@ def _close(
 
 def _of_box(box: Box) -> tuple[NDArray[np.float64], tuple[bool, ...]]:
     """Return the edges of a box, (3, 3), and which of them are periodic; a flat box is none."""
-    import numpy as np
-
     edges = np.array(box.edges, np.float64)
     lengths = np.linalg.norm(edges, axis=1)
     if not abs(np.linalg.det(edges)) > 1e-9 * lengths.prod() or not lengths.all():
@@ -236,8 +221,6 @@ def _reaches(
     spheres: SphereSet, wanted: str | float | Mapping[str, float], said: Bonding
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
     """Return the kind of each particle, int32 (N,), and the longest bonds of kinds, (K, K)."""
-    import numpy as np
-
     if isinstance(wanted, Mapping):
         return _by_pairs(spheres, wanted, said)
     if not isinstance(wanted, str):
@@ -255,8 +238,6 @@ def _by_pairs(
     spheres: SphereSet, wanted: Mapping[str, float], said: Bonding
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
     """Return kinds and longest bonds by pairs of labels, or of elements."""
-    import numpy as np
-
     labels = spheres.labels
     if labels is None:
         raise SceneError(
@@ -298,8 +279,6 @@ def _capsules(spheres: SphereSet, pairs: _Pairs, radius: float, said: Bonding) -
         radius: of a bond, unless `said` has another.
         said: condition, radius, colour, orders.
     """
-    import numpy as np
-
     if said.select is not None and len(pairs.rows):
         chosen = _chosen(spheres, pairs, said)
         pairs = _Pairs(pairs.rows[chosen], {n: v[chosen] for n, v in pairs.columns.items()})
@@ -368,8 +347,6 @@ def _in_sticks(
 
 def _table(spheres: SphereSet, pairs: _Pairs, names: Sequence[str]) -> SphereSet:
     """Return bonds as a set at their middles, whose columns are what is known of them."""
-    import numpy as np
-
     kind = type(spheres)  # its module imports the columns of sets, which ask for bonds
     spans = pairs.spans(spheres)
     length = np.sqrt(np.square(spans).sum(axis=1)) * spheres.transform.scale
@@ -417,8 +394,6 @@ def _rule(colored: SphereSet, rows: NDArray[np.int64]) -> dict[str, Any]:
 
 def _opacity(spheres: SphereSet, first: NDArray[np.int32], second: NDArray[np.int32]) -> Any:
     """Return the opacity of bonds: the lesser of those of the atoms at both ends."""
-    import numpy as np
-
     if spheres.opacity is None or isinstance(spheres.opacity, float):
         return spheres.opacity
     return np.minimum(spheres.opacity[first], spheres.opacity[second])

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from raytracer.arguments import as_float
+from raytracer.arguments import items, real
 from raytracer.errors import SceneError, UserError, nearest, shown, shown_value
 from raytracer.warning import warn
 
@@ -47,13 +46,12 @@ def parse_color(value: Any) -> RGB:
     if isinstance(value, str):
         value = value.strip()
         return _parse_known(value) if len(value) == _HEXADECIMAL else _parse_text(value)
+    top = 255.0 if str(getattr(value, "dtype", "")) == "uint8" else 1.0
     try:
-        top = 255.0 if str(getattr(value, "dtype", "")) == "uint8" else 1.0
-        parts = [as_float(v) / top for v in islice(value, 5) if not isinstance(v, (str, bool))]
-        complete = len(parts) == len(value) and len(parts) in (3, 4)
-    except Exception:  # whatever a foreign object raises
-        complete = False
-    if not complete:
+        parts = [real(number, "") / top for number in items(value, "")]
+    except SceneError:
+        parts = []
+    if len(parts) not in (3, 4):
         raise SceneError(
             f"{shown_value(value)} is not a colour; "
             "write '#rrggbb', a colour name of CSS or matplotlib, or three numbers from 0 to 1"

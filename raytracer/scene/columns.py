@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from raytracer.arguments import text
 from raytracer.errors import SceneError, counted, shown, suggestion
 from raytracer.scene.arrays import each_block
@@ -77,8 +79,6 @@ class Columns(Mapping[str, "NDArray[Any]"]):
         self._spheres, self._data = spheres, data
 
     def __getitem__(self, name: str) -> NDArray[Any]:
-        import numpy as np
-
         found = self._find(name) if isinstance(name, str) else None
         if found is None:
             raise KeyError(name)
@@ -204,8 +204,6 @@ class Columns(Mapping[str, "NDArray[Any]"]):
 
     def _in_memory(self, name: str) -> _Found | None:
         """Return a column that is part of the spheres, whatever their file calls it."""
-        import numpy as np
-
         spheres = self._spheres
         if len(name) == 1 and name in AXES:
             axis = AXES.index(name)
@@ -262,8 +260,6 @@ class Columns(Mapping[str, "NDArray[Any]"]):
 
     def _radii(self, kind: str) -> NDArray[Any]:
         """Return the radii of elements, (N,)."""
-        import numpy as np
-
         labels = self._spheres.labels
         assert labels is not None
         table, radii = radii_of_elements(kind), []
@@ -303,8 +299,6 @@ class Columns(Mapping[str, "NDArray[Any]"]):
 
     def bond_table(self) -> tuple[NDArray[Any], dict[str, NDArray[Any]]] | None:
         """Return the bonds as `bonds` does, and what the file says of each: "order", "type"."""
-        import numpy as np
-
         if self._data.origin is None and self._spheres.file is None:
             return None
         with self._open() as source:
@@ -379,8 +373,6 @@ class Columns(Mapping[str, "NDArray[Any]"]):
 
 def _every(radius: Any, count: int) -> NDArray[Any]:
     """Return a radius for each sphere, (N,)."""
-    import numpy as np
-
     return (
         np.broadcast_to(np.asarray(radius, np.float64), (count,))
         if np.ndim(radius) == 0
@@ -390,8 +382,6 @@ def _every(radius: Any, count: int) -> NDArray[Any]:
 
 def _length(parts: list[Any]) -> NDArray[Any]:
     """Return the length of vectors from their components, float64 (N,)."""
-    import numpy as np
-
     result = np.empty(len(parts[0]), np.float64)
 
     def work(rows: slice) -> None:

@@ -15,11 +15,12 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from raytracer.errors import SceneError, nearest
 from raytracer.scene.colors import RGB
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 # Symbol, covalent radius in pm, sRGB colour; the position is the atomic number.
@@ -139,8 +140,6 @@ def palette(
     Raises:
         SceneError: a label is no element.
     """
-    import numpy as np
-
     found = [find(label, overrides) for label in labels]
     radii = np.array([e.radius for e in found], np.float64)
     colors = np.array([e.color for e in found], np.float32).reshape(len(found), 3)

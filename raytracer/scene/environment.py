@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from raytracer.errors import SceneError
 from raytracer.field_types import Number, Text, Truth
 from raytracer.fields import Defined, setting
@@ -13,7 +15,6 @@ from raytracer.scene.colors import Color, parse_color, srgb_to_linear
 from raytracer.scene.kinds import ColorValue
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 
@@ -78,8 +79,6 @@ class Environment(Defined, place="environment"):
         Raises:
             UserError: the image cannot be read.
         """
-        import numpy as np
-
         if self.image is not None:
             from raytracer.scene.environment_image import read_radiance
 

@@ -11,12 +11,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from raytracer.errors import DataFileError, UserError
 from raytracer.files.access import OpenFile, opened, printed, reading
 from raytracer.memory import require_room
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 ENDINGS = (".exr", ".hdr", ".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp")
@@ -54,8 +55,6 @@ def read_radiance(path: Path) -> NDArray[np.float32]:
             is missing.
         MemoryNeedError: it does not fit.
     """
-    import numpy as np
-
     ending = path.suffix.lower()
     if ending not in ENDINGS:
         raise UserError(
@@ -115,8 +114,6 @@ def _too_large(file: OpenFile, pixels: str) -> DataFileError:
 
 def _read_exr(file: OpenFile) -> Any:
     """Read the colour of an OpenEXR file."""
-    import numpy as np
-
     from raytracer.film import exr_header
 
     try:
@@ -159,8 +156,6 @@ def _read_hdr(file: OpenFile) -> NDArray[Any]:
 
 def _read_picture(file: OpenFile) -> NDArray[np.float32]:
     """Read a picture of 8 bits, or a grey one of 16, in sRGB; floats are linear."""
-    import numpy as np
-
     from raytracer.scene.colors import linear_rgb, srgb_to_linear
 
     codes: NDArray[Any] = _codes(file)
@@ -176,7 +171,6 @@ def _read_picture(file: OpenFile) -> NDArray[np.float32]:
 
 def _codes(file: OpenFile) -> Any:
     """Return what a picture stores: uint8 (h, w, 3), uint16 (h, w), or linear float32 (h, w)."""
-    import numpy as np
     from PIL import Image, UnidentifiedImageError
 
     file.file.seek(0)

@@ -8,6 +8,8 @@ from functools import lru_cache
 from math import hypot, pi, radians, sin
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+import numpy as np
+
 from raytracer.errors import SceneError
 from raytracer.field_types import Choice, Number, Truth, Vector3
 from raytracer.fields import Defined, define, setting
@@ -17,7 +19,6 @@ from raytracer.scene.kinds import ColorValue
 from raytracer.scene.packing.render_space import LARGEST, Space
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from raytracer.scene.transform import Triple
@@ -137,8 +138,6 @@ class DirectionalLight(Defined, place="light"):
         Raises:
             SceneError: the light is too bright for float32.
         """
-        import numpy as np
-
         entry["kind"] = code("LightKind", self.type)
         entry["vector"] = -np.asarray(self.direction) / hypot(*self.direction)
         entry["extent"] = sin(radians(self.angle) / 2.0) ** 2
@@ -209,8 +208,6 @@ class _FlatLight(Defined, place="light"):
 
     def _axes(self) -> NDArray[np.float64]:
         """Return where the surface shines, and the axes of its width and height, float64 (3, 3)."""
-        import numpy as np
-
         normal = np.asarray(self.direction, np.float64) / hypot(*self.direction)
         return axes_about(normal, self._up())
 
@@ -293,8 +290,6 @@ def axes_about(normal: NDArray[np.float64], up: Triple) -> NDArray[np.float64]:
         normal: unit, float64 (3,).
         up: any length; where it is parallel to the normal, another axis takes its place.
     """
-    import numpy as np
-
     for candidate in (up, (0.0, 0.0, 1.0), (1.0, 0.0, 0.0)):
         across = np.cross(normal, candidate)
         length = float(np.linalg.norm(across))
@@ -334,8 +329,6 @@ def _radiance(light: Light | _FlatLight, unit: float = 1.0) -> NDArray[np.float6
     Raises:
         SceneError: it is too bright for float32.
     """
-    import numpy as np
-
     color = linear(light.color) * light.intensity / unit / unit
     if not color.max() <= np.finfo(np.float32).max:
         raise SceneError(
@@ -351,8 +344,6 @@ def _place(position: Triple, space: Space) -> NDArray[np.float64]:
     Raises:
         SceneError: it is too far for float32.
     """
-    import numpy as np
-
     place = space.point(position)
     if not np.abs(place).max() < LARGEST:
         raise SceneError(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+import numpy as np
+
 from raytracer.field_types import Number
 from raytracer.fields import Defined, definitions, setting
 from raytracer.layout import code
@@ -12,7 +14,6 @@ from raytracer.scene.colors import Color, parse_color, srgb_to_linear
 from raytracer.scene.kinds import ColorValue
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 

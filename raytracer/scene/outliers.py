@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from raytracer.scene.arrays import each_block
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     Column = NDArray[np.floating[Any]]
@@ -41,8 +42,6 @@ def stray(
         centers: (N, 3), any unit, finite.
         low, high: the corners of their box, (3,).
     """
-    import numpy as np
-
     if len(centers) < FEWEST:
         return None
     x, y, z = centers.T
@@ -66,8 +65,6 @@ def bulk(
     spheres: tuple[Column, Column, Column, Column], skipped: NDArray[np.intp]
 ) -> tuple[NDArray[np.float64], float]:
     """Return the middle of the spheres and the distance from it beyond which one is far out."""
-    import numpy as np
-
     rows = spread(len(spheres[0]) - len(skipped))
     if len(skipped):
         # Counted without those that are skipped; as many of these come before a row.
@@ -83,8 +80,6 @@ def bulk(
 
 def spread(count: int) -> NDArray[np.int64]:
     """Return at most `SAMPLE` of so many rows, evenly spread."""
-    import numpy as np
-
     if count <= SAMPLE:
         return np.arange(count)
     steps = (np.arange(SAMPLE, dtype=np.uint64) * np.uint64(GOLDEN)) % np.uint64(TURN)
@@ -93,8 +88,6 @@ def spread(count: int) -> NDArray[np.int64]:
 
 def median(values: NDArray[np.float64]) -> float:
     """Return the median; `numpy.median` imports masked arrays first, which takes 10 ms."""
-    import numpy as np
-
     low, high = (len(values) - 1) // 2, len(values) // 2
     ordered = np.partition(values, [low, high])
     return float(ordered[low] + ordered[high]) / 2.0

@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from raytracer.errors import DataFileError, shown
 from raytracer.scene.colors import color_numbers
 from raytracer.scene.particles.columns import wrong_colors
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 SEGMENTS = {"starts": ("x1", "y1", "z1"), "ends": ("x2", "y2", "z2")}
@@ -46,8 +47,6 @@ def arrays_of(path: Path, kind: str) -> dict[str, NDArray[np.generic]]:
     Raises:
         DataFileError: the file cannot be read, or holds a part of the columns of an array.
     """
-    import numpy as np
-
     from raytracer.scene.particles.data_file import DataFile
     from raytracer.scene.particles.read import source_of
 

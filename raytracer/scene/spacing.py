@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from raytracer.scene.outliers import stray
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 SPACING = 0.5
@@ -36,8 +37,6 @@ def mean_spacing(centers: NDArray[Any]) -> float:
     Returns:
         A length in the same unit; 1 where the particles all coincide.
     """
-    import numpy as np
-
     if len(centers) == 0:
         return 1.0
     low, high = _box(centers)
@@ -55,8 +54,6 @@ def mean_spacing(centers: NDArray[Any]) -> float:
 
 def _box(centers: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the corners of the box around points, float64 (3,) each."""
-    import numpy as np
-
     # Column by column: along the short axis of an array, NumPy takes thirty times as long.
     low, high = (np.array([f(axis) for axis in centers.T], np.float64) for f in (np.min, np.max))
     return low, high

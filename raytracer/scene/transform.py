@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from raytracer.field_types import Number, Vector3
 from raytracer.fields import Defined, setting
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     Triple = Sequence[float] | NDArray[Any]
@@ -39,8 +40,6 @@ class Transform(Defined, place="transform"):
 
     def linear(self) -> NDArray[np.float64]:
         """Return rotation times scale, float64 (3, 3), for column vectors."""
-        import numpy as np
-
         result = np.eye(3) * self.scale
         for axis, degrees in enumerate(self.rotate):
             # Not `@`: linear algebra ends the process where it finds no room for its buffers.
@@ -55,8 +54,6 @@ def rotation(axis: int, degrees: float) -> NDArray[np.float64]:
         axis: 0, 1 or 2.
         degrees: angle; multiples of 90 give exact zeros and ones.
     """
-    import numpy as np
-
     quarter, rest = divmod(degrees, 90.0)
     if rest == 0.0:
         cosine, sine = ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0))[int(quarter) % 4]

@@ -13,7 +13,6 @@ from raytracer.errors import SceneError, UserError
 from raytracer.field_types import AnyOf, Axis, Choice, Kind, Number, Text, Truth, Vector3, loaded
 from raytracer.fields import Defined, setting
 from raytracer.files.access import require_file
-from raytracer.scene.arrays import quiet
 from raytracer.scene.colors import parse_color
 from raytracer.scene.ground import BELOW, Ground
 from raytracer.scene.kinds import APERTURE, ZOOM, ColorValue, Expression, Share
@@ -226,7 +225,6 @@ class ViewSettings(Defined, error=UserError):
         "Particles as ellipsoids, by columns of axes and orientations, and fields of [shape].",
     )
 
-    @quiet()
     def applied_to(self, scene: Scene) -> Scene:
         """Return the scene with these settings; without any, the scene itself.
 
@@ -358,7 +356,10 @@ class ViewSettings(Defined, error=UserError):
                 f"set {name} under [[spheres]], in the set that is meant"
             )
         changed = of_files or sets
-        return [self._sphere_set(s) if s in changed else s for s in sets]
+        from raytracer.scene.arrays import quiet
+
+        with quiet():
+            return [self._sphere_set(s) if s in changed else s for s in sets]
 
     def _sphere_set(self, spheres: SphereSet) -> SphereSet:
         """Return a set with one radius, colour or opacity; the arrays of the others are shared."""

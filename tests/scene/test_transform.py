@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from raytracer import SphereSet
-from raytracer.arguments import vector
 from raytracer.errors import SceneError
+from raytracer.field_types import Vector3
 from raytracer.scene.packing.pack import place
 from raytracer.scene.packing.render_space import Space
 from raytracer.scene.transform import Transform, rotation
@@ -75,4 +75,4 @@ def test_refuses_a_scale(scale: float) -> None:
 @pytest.mark.parametrize("value", [(1, 2), "abc", (1, 2, "x"), None, (1, 2, float("inf"))])
 def test_refuses_a_vector(value: object) -> None:
     with pytest.raises(SceneError, match=r"^place(\[2\])?: "):
-        vector(value, "place")
+        Vector3().checked(value, "place", SceneError)
