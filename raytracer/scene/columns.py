@@ -48,14 +48,8 @@ TYPE_NAMES = ("type", "types", "label", "labels")
 """Names of the labels of atoms where the file has no such column."""
 
 
-class _Found(NamedTuple):
-    """A column.
-
-    Args:
-        about: its kind, shape and unit.
-        get: returns its values for the particles that are shown.
-        made_of: the columns of the file that have to be read for it.
-    """
+class _Known(NamedTuple):
+    """A column: what it is, its values of the shown particles, and columns of the file for it."""
 
     about: Column
     get: Callable[[], NDArray[Any] | Texts]
@@ -79,10 +73,10 @@ class Columns(Mapping[str, "NDArray[Any]"]):
         self._spheres, self._data = spheres, data
 
     def __getitem__(self, name: str) -> NDArray[Any]:
-        found = self._find(name) if isinstance(name, str) else None
-        if found is None:
+        known = self._find(name) if isinstance(name, str) else None
+        if known is None:
             raise KeyError(name)
-        values = found.get()
+        values = known.get()
         return np.array(values.names)[values.ids] if isinstance(values, Texts) else values
 
     def __contains__(self, name: object) -> bool:
@@ -163,26 +157,24 @@ class Columns(Mapping[str, "NDArray[Any]"]):
         """Whether a column holds kinds of particles, which have no order."""
         return self._plain(name) in (*ELEMENT_NAMES, *TYPE_NAMES, "typeid", "particle_type")
 
-    # What a name means
-
-    def _find(self, name: str) -> _Found | None:
+    def _find(self, name: str) -> _Known | None:
         """Return the column that a name means, or None."""
         plain = self._plain(name)
         labels, file = self._spheres.labels, self._spheres.file
         is_own = plain in AXES and name != plain and name in self._own
         if is_own and file is not None and file.converted:
             return self._of_file(name)  # in the unit that it states, unlike the centres
-        if found := self._in_memory(plain):
-            return found
+        if known := self._in_memory(plain):
+            return known
         if labels is not None and plain in ELEMENT_NAMES:
-            return _Found(Column("text"), lambda: self._labels(plain != "species"))
+            return _Known(Column("text"), lambda: self._labels(plain != "species"))
         own = name if name in self._own else self._called((plain,))
         if own is not None:
             return self._of_file(own)
         if labels is not None and plain in TYPE_NAMES:
-            return _Found(Column("text"), lambda: self._labels(False))
+            return _Known(Column("text"), lambda: self._labels(False))
         if labels is not None and plain in RADII:
-            return _Found(Column("number", (), "angstrom"), lambda: self._radii(plain))
+            return _Known(Column("number", (), "angstrom"), lambda: self._radii(plain))
         if plain == "speed":
             return self._speed()
         usual = self._called(EXPECTED.get(plain, ()))
@@ -198,21 +190,22 @@ class Columns(Mapping[str, "NDArray[Any]"]):
         is_own = any(own.lower() == lower for own in self._own)
         return naming.plain(name) if is_own else naming.bare(name)
 
-    def _of_file(self, name: str) -> _Found:
+    def _of_file(self, name: str) -> _Known:
         """Return a column of the file."""
-        return _Found(self._own[name], lambda: self._read(name), (name,))
+        return _Known(self._own[name], lambda: self._read(name), (name,))
 
-    def _in_memory(self, name: str) -> _Found | None:
+    def _in_memory(self, name: str) -> _Known | None:
         """Return a column that is part of the spheres, whatever their file calls it."""
         spheres = self._spheres
         if len(name) == 1 and name in AXES:
             axis = AXES.index(name)
-            return _Found(Column("number"), lambda: spheres.centers[:, axis])
+            return _Known(Column("number"), lambda: spheres.centers[:, axis])
         if name == "radius":
-            return _Found(Column("number"), lambda: _every(spheres.radius, spheres.count))
+            every = (spheres.count,)
+            return _Known(Column("number"), lambda: np.broadcast_to(spheres.radius, every))
         if name == "index":
             rows = spheres.rows
-            return _Found(
+            return _Known(
                 Column("integer"), lambda: np.arange(spheres.count) if rows is None else rows
             )
         return None
@@ -222,7 +215,7 @@ class Columns(Mapping[str, "NDArray[Any]"]):
         by_plain = {naming.plain(each): each for each in reversed(list(self._own))}
         return next((by_plain[name] for name in names if name in by_plain), None)
 
-    def _component(self, plain: str) -> _Found | None:
+    def _component(self, plain: str) -> _Known | None:
         """Return one component of a vector: "velocities_x", or "vx"."""
         stem, axis = plain[:-1].rstrip("_"), plain[-1:]
         if axis not in AXES or not stem or not axis:
@@ -230,23 +223,16 @@ class Columns(Mapping[str, "NDArray[Any]"]):
         vector = self._called(EXPECTED["velocity"] if stem == "v" else (stem,))
         if vector is None or self._own[vector].shape != (3,):
             return None
-        about = self._own[vector]._replace(shape=())
-        return _Found(about, lambda: self._axis(vector, AXES.index(axis)), (vector,))
+        about, number = self._own[vector]._replace(shape=()), AXES.index(axis)
+        return _Known(about, lambda: self._read(vector)[:, number], (vector,))  # type: ignore[index, call-overload]
 
-    def _axis(self, vector: str, axis: int) -> NDArray[Any]:
-        """Return one component of a vector."""
-        values = self._read(vector)
-        assert not isinstance(values, Texts)
-        return values[:, axis]
-
-    def _speed(self) -> _Found | None:
+    def _speed(self) -> _Known | None:
         """Return the length of the velocity, or None without one."""
-        parts = [self._find(f"v{axis}") for axis in AXES]
-        found = [part for part in parts if part is not None]
-        if len(found) < 3 or any(part.about.shape or part.about.kind == "text" for part in found):
+        parts = [part for axis in AXES if (part := self._find(f"v{axis}")) is not None]
+        if len(parts) < 3 or any(part.about.shape or part.about.kind == "text" for part in parts):
             return None
-        made_of = tuple(name for part in found for name in part.made_of)
-        return _Found(found[0].about, lambda: _length([part.get() for part in found]), made_of)
+        made_of = tuple(name for part in parts for name in part.made_of)
+        return _Known(parts[0].about, lambda: _length([part.get() for part in parts]), made_of)
 
     def _labels(self, symbols: bool) -> Texts:
         """Return the labels of atoms."""
@@ -254,8 +240,8 @@ class Columns(Mapping[str, "NDArray[Any]"]):
         assert labels is not None
         names = labels.names
         if symbols:
-            found = zip(names, element_symbols(labels), strict=True)
-            names = [symbol or name for name, symbol in found]
+            symbols_of = zip(names, element_symbols(labels), strict=True)
+            names = [symbol or name for name, symbol in symbols_of]
         return Texts(names, labels.ids)
 
     def _radii(self, kind: str) -> NDArray[Any]:
@@ -271,8 +257,6 @@ class Columns(Mapping[str, "NDArray[Any]"]):
                 )
             radii.append(table[symbol])
         return np.array(radii)[labels.ids]
-
-    # Reading
 
     @property
     def _own(self) -> Mapping[str, Column]:
@@ -369,15 +353,6 @@ class Columns(Mapping[str, "NDArray[Any]"]):
                 "numbers nor texts"
             )
         return array if rows is None else array[rows]
-
-
-def _every(radius: Any, count: int) -> NDArray[Any]:
-    """Return a radius for each sphere, (N,)."""
-    return (
-        np.broadcast_to(np.asarray(radius, np.float64), (count,))
-        if np.ndim(radius) == 0
-        else radius
-    )
 
 
 def _length(parts: list[Any]) -> NDArray[Any]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 from raytracer.arguments import whole
 from raytracer.errors import SceneError, escaped, shown
@@ -12,19 +11,16 @@ from raytracer.scene.colors import RGB, linear_to_srgb
 from raytracer.scene.materials import AnyMaterial
 from raytracer.scene.particles.read import read_row
 from raytracer.scene.particles.source import Value
+from raytracer.scene.scene import Scene, SphereSet
 from raytracer.scene.transform import Vector
 
-if TYPE_CHECKING:
-    from raytracer.scene.scene import Scene, SolidSet, SphereSet
-    from raytracer.scene.solids import ConeSet, EllipsoidSet
-
-MOST_VALUES = 12
+MAX_VALUES = 12
 """Most values of the data file among the lines for people."""
 
-MOST_NUMBERS = 9
+MAX_NUMBERS = 9
 """Most numbers of one value that are shown: a tensor of 3 x 3."""
 
-MOST_LETTERS = 60
+MAX_LETTERS = 60
 """Longest text that is shown whole."""
 
 
@@ -60,17 +56,24 @@ class SphereInfo:
 
     def lines(self) -> list[str]:
         """Return short lines for people; numbers have six significant digits."""
-        shown = [
-            f"sphere {self.id:,}",
-            f"position {_text(self.position)}",
-            f"radius {_text(self.radius)}",
-            f"material {_text(self.material_name)}",
-        ]
         values = [f"{_text(name)} {_text(value)}" for name, value in self.values.items()]
-        shown += values[:MOST_VALUES]
-        if len(values) > MOST_VALUES:
-            shown.append(f"… {len(values) - MOST_VALUES} more")
-        return [*shown, escaped(self.note)] if self.note else shown
+        more = [f"… {len(values) - MAX_VALUES} more"] if len(values) > MAX_VALUES else []
+        return [
+            f"{self._noun} {self.id:,}",
+            *(f"{name} {_text(value)}" for name, value in self._place().items()),
+            f"material {_text(self.material_name)}",
+            *values[:MAX_VALUES],
+            *more,
+            *([escaped(self.note)] if self.note else []),
+        ]
+
+    @property
+    def _noun(self) -> str:
+        return "sphere"
+
+    def _place(self) -> dict[str, Value]:
+        """Return where it is and how large, by what a line begins with."""
+        return {"position": self.position, "radius": self.radius}
 
 
 @dataclass(frozen=True)
@@ -88,18 +91,15 @@ class CapsuleInfo(SphereInfo):
     end: Vector = (0.0, 0.0, 0.0)
     end_radius: float | None = None
 
-    def lines(self) -> list[str]:
-        """Return short lines for people; numbers have six significant digits."""
-        radius = _text(self.radius)
-        is_cone = self.end_radius is not None
-        radii = f"radii {radius} and {_text(self.end_radius or 0.0)}"
-        return [
-            f"{'cone' if is_cone else 'capsule'} {self.id:,}",
-            f"from {_text(self.start)}",
-            f"to {_text(self.end)}",
-            radii if is_cone else f"radius {radius}",
-            f"material {_text(self.material_name)}",
-        ]
+    @property
+    def _noun(self) -> str:
+        return "capsule" if self.end_radius is None else "cone"
+
+    def _place(self) -> dict[str, Value]:
+        ends: dict[str, Value] = {"from": self.start, "to": self.end}
+        if self.end_radius is None:
+            return {**ends, "radius": self.radius}
+        return {**ends, "radii": f"{_text(self.radius)} and {_text(self.end_radius)}"}
 
 
 @dataclass(frozen=True)
@@ -116,15 +116,14 @@ class EllipsoidInfo(SphereInfo):
     semi_axes: Vector = (0.0, 0.0, 0.0)
     orientation: tuple[float, float, float, float] = (1.0, 0.0, 0.0, 0.0)
 
-    def lines(self) -> list[str]:
-        """Return short lines for people; numbers have six significant digits."""
-        return [
-            f"ellipsoid {self.id:,}",
-            f"position {_text(self.position)}",
-            f"semi-axes {_text(self.semi_axes)}",
-            f"quaternion {_text(self.orientation)}",
-            f"material {_text(self.material_name)}",
-        ]
+    @property
+    def _noun(self) -> str:
+        return "ellipsoid"
+
+    def _place(self) -> dict[str, Value]:
+        return {
+            "position": self.position, "semi-axes": self.semi_axes, "quaternion": self.orientation,
+        }  # fmt: skip
 
 
 def describe(scene: Scene, prim_id: int) -> SphereInfo:
@@ -138,76 +137,52 @@ def describe(scene: Scene, prim_id: int) -> SphereInfo:
     Raises:
         SceneError: there is no such sphere.
     """
-    prim_id = whole(prim_id, "prim_id")
-    row = prim_id - scene.count
-    kinds: tuple[Sequence[SolidSet], ...] = (scene.capsules, scene.cones, scene.ellipsoids)
-    for sets in kinds if row >= 0 else ():
-        for index, solids in enumerate(sets):
-            if row < solids.count:
-                return _solid(scene, solids, index, prim_id, row)
-            row -= solids.count
-    set_index, row = _find(scene, prim_id)
-    spheres = scene.spheres[set_index]
-    file_row = row if spheres.rows is None else int(spheres.rows[row])
-    values, note = _look_up(spheres, file_row)
-    return SphereInfo(
-        id=prim_id,
-        set_index=set_index,
-        row=file_row,
-        position=_position(spheres, row),
-        radius=_radius(spheres, row),
-        color=_color(spheres, row),
-        material_name=_material_name(scene, spheres),
-        material=scene.material_of(spheres),
-        source=spheres.source,
-        values=values,
-        note=note,
-    )
+    row = prim_id = whole(prim_id, "prim_id")
+    groups: tuple[Any, ...] = (scene.spheres, scene.capsules, scene.cones, scene.ellipsoids)
+    for sets in groups:
+        for index, each in enumerate(sets):
+            if 0 <= row < each.count:
+                return _described(scene, each, index, prim_id, row)
+            row -= each.count
+    last = scene.count + scene.solid_count - 1
+    there = f"they go from 0 to {last:,}" if last >= 0 else "the scene has no spheres"
+    raise SceneError(f"there is no sphere {prim_id:,}; {there}")
 
 
-def _solid(scene: Scene, solids: SolidSet, set_index: int, prim_id: int, row: int) -> SphereInfo:
-    """Return all that is known of a capsule, a cone or an ellipsoid, in that row of its set."""
-    position, scale = _position(solids.start, row), solids.transform.scale
+def _described(scene: Scene, each: Any, set_index: int, prim_id: int, row: int) -> SphereInfo:
+    """Return all that is known of a row of a set."""
+    balls: SphereSet = each if isinstance(each, SphereSet) else each.start
+    scale, position = balls.transform.scale, _position(balls, row)
     shared: dict[str, Any] = {
         "id": prim_id,
         "set_index": set_index,
         "row": row,
-        "radius": _radius(solids.start, row),
-        "color": _color(solids.start, row),
-        "material_name": _material_name(scene, solids.start),
-        "material": scene.material_of(solids),
+        "position": position,
+        "radius": scale * float(_at(each.radius if hasattr(each, "radius") else balls.radius, row)),
+        "color": _color(balls, row),
+        "material_name": _material_name(scene, balls),
+        "material": scene.material_of(each),
     }
-    if solids.noun == "ellipsoid":
+    if balls is each:
+        shared["row"] = row if balls.rows is None else int(balls.rows[row])
+        values, note = _look_up(balls, shared["row"])
+        return SphereInfo(**shared, source=balls.source, values=values, note=note)
+    if each.noun == "ellipsoid":
         axes, turn = (
             rows[row if len(rows) > 1 else 0].tolist()
-            for rows in (
-                cast("EllipsoidSet", solids).semi_axes,
-                cast("EllipsoidSet", solids).orientation,
-            )
+            for rows in (each.semi_axes, each.orientation)
         )
         size = tuple(scale * axis for axis in axes)
-        return EllipsoidInfo(**shared, position=position, semi_axes=size, orientation=tuple(turn))
-    end = _position(solids.balls[1], row)
-    x, y, z = (0.5 * (a + b) for a, b in zip(position, end, strict=True))
-    if solids.noun == "cone":
-        first, last = (
-            scale * float(radius if radius.ndim == 0 else radius[row])
-            for radius in cast("ConeSet", solids).radii
-        )
-        shared |= {"radius": first, "end_radius": last}
-    return CapsuleInfo(**shared, position=(x, y, z), start=position, end=end)
+        return EllipsoidInfo(**shared, semi_axes=size, orientation=tuple(turn))
+    end = _position(each.end, row)
+    shared["position"] = tuple(0.5 * (a + b) for a, b in zip(position, end, strict=True))
+    last = scale * float(_at(each.end_radius, row)) if each.noun == "cone" else None
+    return CapsuleInfo(**shared, start=position, end=end, end_radius=last)
 
 
-def _find(scene: Scene, prim_id: int) -> tuple[int, int]:
-    """Return the set of a sphere, and its row there."""
-    first = 0
-    for place, spheres in enumerate(scene.spheres):
-        if first <= prim_id < first + spheres.count:
-            return place, prim_id - first
-        first += spheres.count
-    last = first + scene.solid_count - 1
-    there = f"they go from 0 to {last:,}" if last >= 0 else "the scene has no spheres"
-    raise SceneError(f"there is no sphere {prim_id:,}; {there}")
+def _at(numbers: Any, row: int) -> Any:
+    """Return one number, or that of a row."""
+    return numbers if isinstance(numbers, float) else numbers[row]
 
 
 def _position(spheres: SphereSet, row: int) -> Vector:
@@ -219,12 +194,6 @@ def _position(spheres: SphereSet, row: int) -> Vector:
         for axis in range(3)
     )
     return (x, y, z)
-
-
-def _radius(spheres: SphereSet, row: int) -> float:
-    """Return a radius in scene units."""
-    radius = spheres.radius if isinstance(spheres.radius, float) else spheres.radius[row]
-    return float(radius) * spheres.transform.scale
 
 
 def _color(spheres: SphereSet, row: int) -> RGB:
@@ -266,11 +235,11 @@ def _text(value: Value) -> str:
         return "yes" if value else "no"
     if isinstance(value, tuple):
         parts = list(_flat(value))
-        shown = ", ".join(_text(part) for part in parts[:MOST_NUMBERS])
-        return shown if len(parts) <= MOST_NUMBERS else f"{shown}, … {len(parts)} in all"
+        shown = ", ".join(_text(part) for part in parts[:MAX_NUMBERS])
+        return shown if len(parts) <= MAX_NUMBERS else f"{shown}, … {len(parts)} in all"
     if isinstance(value, str):
-        line = escaped(" ".join(value[: 20 * MOST_LETTERS].split()))
-        return line if len(line) <= MOST_LETTERS else line[: MOST_LETTERS - 1] + "…"
+        line = escaped(" ".join(value[: 20 * MAX_LETTERS].split()))
+        return line if len(line) <= MAX_LETTERS else line[: MAX_LETTERS - 1] + "…"
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
