@@ -12,9 +12,13 @@ from raytracer._native import core
 from raytracer.errors import SceneError, shown, shown_value, suggestion
 from raytracer.memory import require_room
 from raytracer.resources import thread_count
+from raytracer.scene.bond_orders import BESIDE, LINES, WITHIN, sticks_of
 from raytracer.scene.bond_settings import PLAIN_BOND, Bonding
-from raytracer.scene.coloring.style import StyleSettings
+from raytracer.scene.coloring.by_scale import by_scale
+from raytracer.scene.coloring.expression import evaluate
+from raytracer.scene.coloring.style import SetStyle, StyleSettings, columns_in
 from raytracer.scene.particles.labels import element_symbols
+from raytracer.scene.scene import CapsuleSet, SphereSet
 from raytracer.warning import warn
 
 if TYPE_CHECKING:
@@ -22,7 +26,6 @@ if TYPE_CHECKING:
 
     from raytracer.scene.coloring.scale import ColorScale
     from raytracer.scene.particles.source import Box
-    from raytracer.scene.scene import CapsuleSet, SphereSet
 
 TOLERANCE = 1.2
 """Longest bond, in sums of the covalent radii of its atoms: of all known single bonds of molecules
@@ -99,21 +102,9 @@ def bonded_pairs(spheres: SphereSet) -> NDArray[np.int32]:
 
 def _angstrom(spheres: SphereSet) -> float:
     """Return the length of an angstrom in the units of a set, as its radii tell it."""
-    if not spheres.count:
+    if not spheres.count or _has_elements(spheres):
         return 1.0
-    return float(np.median(_element_radii(spheres, "covalent"))) / (
-        CARBON if not _has_elements(spheres) else _median_of_table(spheres)
-    )
-
-
-def _median_of_table(spheres: SphereSet) -> float:
-    """Return the median of the covalent radii of the elements of a set, in angstrom."""
-    from raytracer.scene.coloring.element_tables import radii_of_elements
-
-    assert spheres.labels is not None
-    known = radii_of_elements("covalent")
-    radii = np.array([known.get(name or "", CARBON) for name in element_symbols(spheres.labels)])
-    return float(np.median(radii[spheres.labels.ids]))
+    return float(np.median(_element_radii(spheres, "covalent"))) / CARBON
 
 
 def _has_elements(spheres: SphereSet) -> bool:
@@ -140,6 +131,10 @@ class _Pairs(NamedTuple):
     rows: NDArray[np.int32]
     columns: dict[str, NDArray[Any]]
 
+    def taken(self, chosen: NDArray[Any]) -> _Pairs:
+        """Return some of the bonds, by their numbers or by a mask."""
+        return _Pairs(self.rows[chosen], {n: each[chosen] for n, each in self.columns.items()})
+
     def spans(self, spheres: SphereSet) -> NDArray[np.float64]:
         """Return from the first atom to the second, own units, float64 (M, 3)."""
         ends = np.asarray(spheres.centers, np.float64)
@@ -155,9 +150,9 @@ class _Pairs(NamedTuple):
 def _pairs(spheres: SphereSet, wanted: str | float | Mapping[str, float], said: Bonding) -> _Pairs:
     """Return the bonds."""
     if wanted in ("auto", "file"):
-        found = spheres.columns.bond_table()
-        if found is not None:
-            return _Pairs(_nearest_images(spheres, found[0]), found[1])
+        table = spheres.columns.bond_table()
+        if table is not None:
+            return _Pairs(_nearest_images(spheres, table[0]), table[1])
         if wanted == "file":
             raise SceneError(
                 f"{said.place}bonds: {spheres.source or 'the set'} holds no bonds between the "
@@ -258,9 +253,7 @@ def _by_pairs(
                     f"{suggestion(name, known)}"
                 )
         ends = [
-            np.array(
-                [name in (own, symbol) for own, symbol in zip(labels.names, symbols, strict=True)]
-            )
+            np.array([name in both for both in zip(labels.names, symbols, strict=True)])
             for name in names
         ]
         both = np.outer(ends[0], ends[1])
@@ -280,8 +273,7 @@ def _capsules(spheres: SphereSet, pairs: _Pairs, radius: float, said: Bonding) -
         said: condition, radius, colour, orders.
     """
     if said.select is not None and len(pairs.rows):
-        chosen = _chosen(spheres, pairs, said)
-        pairs = _Pairs(pairs.rows[chosen], {n: v[chosen] for n, v in pairs.columns.items()})
+        pairs = pairs.taken(_chosen(spheres, pairs, said))
     if not len(pairs.rows):
         warn(f"{said.place}bonds: there are none between the particles of "
              f"{spheres.source or 'the set'}")  # fmt: skip
@@ -293,31 +285,30 @@ def _capsules(spheres: SphereSet, pairs: _Pairs, radius: float, said: Bonding) -
         colored, scale = _by_values(spheres, pairs, said)
         scales = [scale]
     thick: Any = radius
+    shift = None
     if "order" in pairs.columns and said.orders is not False:
-        pairs, bond, moved, thick = _in_sticks(spheres, pairs, radius, said.style)
-        colored = None if colored is None else colored.taken(bond)
-        middle = moved
-    else:
-        middle = np.zeros((1, 3))
+        splits = {"licorice": WITHIN, "wire": LINES}.get(said.style or "", BESIDE)
+        orders = pairs.columns["order"]
+        sticks = sticks_of(pairs.rows[:, :2], pairs.spans(spheres), orders, radius, splits)
+        pairs, shift, thick = pairs.taken(sticks.bond), sticks.shift, radius * sticks.thick
+        colored = None if colored is None else colored.taken(sticks.bond)
     first, second = pairs.rows[:, 0], pairs.rows[:, 1]
     starts, ends = spheres.centers[first], spheres.centers[second]
-    if len(middle) > 1:
-        starts, ends = (np.asarray(each + middle, each.dtype) for each in (starts, ends))
+    if shift is not None and len(shift) > 1:
+        starts, ends = (np.asarray(each + shift, each.dtype) for each in (starts, ends))
     crossing = pairs.rows[:, 2:].any(axis=1)
-    order = np.arange(len(first))
-    if crossing.any():
+    whole, cut = np.flatnonzero(~crossing), np.flatnonzero(crossing)
+    order = np.concatenate([whole, cut, cut])
+    if len(cut):
         assert spheres.box is not None
-        step = pairs.rows[crossing, 2:] @ np.array(spheres.box.edges, np.float64)
-        half = 0.5 * (ends[crossing] + step - starts[crossing])
-        whole = ~crossing
-        starts = np.concatenate([starts[whole], starts[crossing], ends[crossing]])
-        ends = np.concatenate(
-            [ends[whole], starts[whole.sum() :][: crossing.sum()] + half, ends[crossing] - half]
-        ).astype(starts.dtype)
-        order = np.concatenate([order[whole], order[crossing], order[crossing]])
+        step = pairs.rows[cut, 2:] @ np.array(spheres.box.edges, np.float64)
+        half = 0.5 * (ends[cut] + step - starts[cut])
+        others = np.concatenate([ends[whole], starts[cut] + half, ends[cut] - half])
+        starts = np.concatenate([starts[whole], starts[cut], ends[cut]])
+        ends = others.astype(starts.dtype)
         first, second = (
-            np.concatenate([first[whole], first[crossing], second[crossing]]),
-            np.concatenate([second[whole], first[crossing], second[crossing]]),
+            np.concatenate([first[whole], first[cut], second[cut]]),
+            np.concatenate([second[whole], first[cut], second[cut]]),
         )
     looks = _colors(spheres, first, second, said) if colored is None else _rule(colored, order)
     made = spheres.joined(
@@ -331,23 +322,8 @@ def _capsules(spheres: SphereSet, pairs: _Pairs, radius: float, said: Bonding) -
     return made
 
 
-def _in_sticks(
-    spheres: SphereSet, pairs: _Pairs, radius: float, style: str | None
-) -> tuple[_Pairs, NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
-    """Return a row for each stick of the bonds, its bond, its shift, (S, 3), and radius, (S,)."""
-    from raytracer.scene.bond_orders import BESIDE, LINES, WITHIN, sticks_of
-
-    splits = {"licorice": WITHIN, "wire": LINES}.get(style or "", BESIDE)
-    spans = pairs.spans(spheres)
-    sticks = sticks_of(pairs.rows[:, :2], spans, pairs.columns["order"], radius, splits)
-    columns = {name: values[sticks.bond] for name, values in pairs.columns.items()}
-    rows = _Pairs(pairs.rows[sticks.bond], columns)
-    return rows, sticks.bond, sticks.shift, radius * sticks.thick
-
-
 def _table(spheres: SphereSet, pairs: _Pairs, names: Sequence[str]) -> SphereSet:
     """Return bonds as a set at their middles, whose columns are what is known of them."""
-    kind = type(spheres)  # its module imports the columns of sets, which ask for bonds
     spans = pairs.spans(spheres)
     length = np.sqrt(np.square(spans).sum(axis=1)) * spheres.transform.scale
     columns: dict[str, Any] = {"length": length, **pairs.columns}
@@ -355,30 +331,24 @@ def _table(spheres: SphereSet, pairs: _Pairs, names: Sequence[str]) -> SphereSet
     for name in names:
         if name not in columns and name[-1:] in ("1", "2") and atoms.has(name[:-1]):
             columns[name] = atoms[name[:-1]][pairs.rows[:, int(name[-1]) - 1]]
-    return kind(spheres.centers[pairs.rows[:, 0]] + 0.5 * spans, 1.0, columns=columns)
+    return SphereSet(spheres.centers[pairs.rows[:, 0]] + 0.5 * spans, 1.0, columns=columns)
 
 
 def _chosen(spheres: SphereSet, pairs: _Pairs, said: Bonding) -> NDArray[np.bool_]:
     """Return which bonds fulfil the condition, bool (M,)."""
-    from raytracer.scene.coloring.expression import evaluate
-    from raytracer.scene.coloring.style import columns_in
-
     assert said.select is not None
     table = _table(spheres, pairs, columns_in(said.select))
-    found = evaluate(said.select, table.columns, f"{said.place}bond_select")
-    if found.dtype != bool:
+    chosen = evaluate(said.select, table.columns, f"{said.place}bond_select")
+    if chosen.dtype != bool:
         raise SceneError(
             f"{said.place}bond_select: '{shown(said.select)}' is no condition; compare it, for "
             f"example '{shown(said.select)} > 0'"
         )
-    return found
+    return chosen
 
 
 def _by_values(spheres: SphereSet, pairs: _Pairs, said: Bonding) -> tuple[SphereSet, ColorScale]:
     """Return bonds, as a set at their middles, with the colours of a rule, and its scale."""
-    from raytracer.scene.coloring.by_scale import by_scale
-    from raytracer.scene.coloring.style import SetStyle
-
     assert isinstance(said.color, StyleSettings)
     table = _table(spheres, pairs, said.color.columns)
     place = said.place.removesuffix(".")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
@@ -224,7 +224,7 @@ class Columns(Mapping[str, "NDArray[Any]"]):
         if vector is None or self._own[vector].shape != (3,):
             return None
         about, number = self._own[vector]._replace(shape=()), AXES.index(axis)
-        return _Known(about, lambda: self._read(vector)[:, number], (vector,))  # type: ignore[index, call-overload]
+        return _Known(about, lambda: cast("NDArray[Any]", self._read(vector))[:, number], (vector,))
 
     def _speed(self) -> _Known | None:
         """Return the length of the velocity, or None without one."""
