@@ -22,7 +22,7 @@ from raytracer.film.tone_settings import ToneSettings
 from raytracer.scene.arrays import Where, as_array, check_centers, check_radius
 from raytracer.scene.background import Background
 from raytracer.scene.camera import Camera
-from raytracer.scene.colors import COLOR_SPACES, parse_color
+from raytracer.scene.colors import COLOR_SPACES, Color, parse_color
 from raytracer.scene.ground import Ground
 from raytracer.scene.inferred import making_set
 from raytracer.scene.lights import LIGHTS, Ambient, Light
@@ -628,7 +628,7 @@ class SphereSet:
             moved._data = self._data._replace(box=box)
         return moved
 
-    def in_color(self, color: str) -> SphereSet:
+    def in_color(self, color: Color) -> SphereSet:
         """Return the set with one colour for all spheres; the other arrays are shared."""
         same = copy(self)
         same.color, same.color_id = np.array([parse_color(color)], np.float32), None

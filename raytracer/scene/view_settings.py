@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass, replace
+from functools import partial
 from math import hypot, radians, tan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +22,7 @@ from raytracer.scene.views import AXES, VIEWS
 from raytracer.settings import LOOKS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import TypedDict
 
     from raytracer.scene.background import Background
@@ -82,6 +83,11 @@ class Parts(Kind):
         known = tuple(kinds.values())
         return tuple(of_kind(each, name, known, error) for each in items(value, name, error))
 
+
+OF_CAMERA = (
+    "camera", "view", "up", "ortho", "zoom", "look_at", "fit", "aperture", "focus",
+)  # fmt: skip
+"""Settings of the camera."""
 
 OF_PARTICLES = ("radius", "color", "opacity", "material")
 """Settings of the particles of data files."""
@@ -231,26 +237,21 @@ class ViewSettings(Defined, error=UserError):
         Raises:
             SceneError: they do not go with the scene.
         """
-        changes: dict[str, Any] = {}
-        if self.camera is not None or self._moves:
-            from raytracer.scene.camera import Camera
-
-            changes["camera"] = self._camera(self.camera or scene.camera or Camera())
-        if self.background is not None or self.transparent is not None:
-            changes["background"] = self._background(scene.background)
-        if self.ground is not None or self.shadow_catcher is not None:
-            changes["ground"] = self._ground(scene.ground)
-        if self.lights is not None:
-            changes["lights"] = self.lights
-        if self.clip is not None or self.cut is not None:
-            changes["clip"] = self._clip()
-        if self.environment is not None:
-            changes["environment"] = self._environment()
-        if any(getattr(self, name) is not None for name in OF_PARTICLES):
-            changes["spheres"] = self._spheres(scene.spheres)
-        for name in GLYPHS:
-            if (value := getattr(self, name)) is not None:
-                changes[name] = _glyph(getattr(scene, name), name, value)
+        parts: dict[str, tuple[tuple[str, ...], Callable[[Any], Any]]] = {
+            "camera": (OF_CAMERA, self._camera),
+            "background": (("background", "transparent"), self._background),
+            "ground": (("ground", "shadow_catcher"), self._ground),
+            "lights": (("lights",), lambda _: self.lights),
+            "clip": (("clip", "cut"), self._clip),
+            "environment": (("environment",), self._environment),
+            "spheres": (OF_PARTICLES, self._spheres),
+            **{name: ((name,), partial(self._glyph, name)) for name in GLYPHS},
+        }
+        changes = {
+            part: change(getattr(scene, part))
+            for part, (names, change) in parts.items()
+            if any(getattr(self, name) is not None for name in names)
+        }
         changed = replace(scene, **changes) if changes else scene
         follows = any(each is not None for each in (self.color, self.opacity, self.material))
         if follows and any(capsules.are_bonds for capsules in scene.capsules):
@@ -259,13 +260,10 @@ class ViewSettings(Defined, error=UserError):
             return with_bonds(changed)
         return changed
 
-    @property
-    def _moves(self) -> bool:
-        names = ("view", "up", "ortho", "zoom", "look_at", "fit", "aperture", "focus")
-        return any(getattr(self, name) is not None for name in names)
+    def _camera(self, camera: Camera | None) -> Camera:
+        from raytracer.scene.camera import Camera
 
-    def _camera(self, camera: Camera) -> Camera:
-        """Return a camera with these settings."""
+        camera = self.camera or camera or Camera()
         changes: dict[str, Any] = {}
         if self.view is not None:
             changes = {"view": self.view, "position": None, "direction": None, "look_at": None}
@@ -282,7 +280,6 @@ class ViewSettings(Defined, error=UserError):
         return replace(camera, **changes)
 
     def _background(self, background: Background) -> Background:
-        """Return a background with these settings."""
         from raytracer.scene.background import Background
 
         if isinstance(self.background, Background):
@@ -294,10 +291,8 @@ class ViewSettings(Defined, error=UserError):
         return replace(background, transparent=self.transparent)
 
     def _ground(self, ground: Ground | None) -> Ground | None:
-        """Return the ground with these settings; None is none."""
-        if self.ground is False or (
-            self.ground is None and ground is None and not self.shadow_catcher
-        ):
+        is_missing = self.ground is None and ground is None and not self.shadow_catcher
+        if self.ground is False or is_missing:
             return None
         plane = ground or Ground()
         if isinstance(self.ground, Ground):
@@ -308,12 +303,7 @@ class ViewSettings(Defined, error=UserError):
             return plane
         return replace(plane, shadow_catcher=self.shadow_catcher)
 
-    def _environment(self) -> Environment:
-        """Return the light from all around.
-
-        Raises:
-            UserError: it is neither a colour nor an image that is there.
-        """
+    def _environment(self, _: Environment | None) -> Environment:
         from raytracer.scene.environment import Environment as Around
         from raytracer.scene.environment_image import ENDINGS
 
@@ -332,12 +322,7 @@ class ViewSettings(Defined, error=UserError):
         require_file(name, f"environment: {name}", UserError)
         return Around(image=name)
 
-    def _clip(self) -> Clip:
-        """Return the planes that clip.
-
-        Raises:
-            UserError: a condition is not understood, or there are two.
-        """
+    def _clip(self, _: Clip | None) -> Clip:
         from raytracer.scene.clip import Clip as Kind
 
         if self.clip is not None and self.cut is not None:
@@ -347,7 +332,7 @@ class ViewSettings(Defined, error=UserError):
         return Kind(keep=self.clip) if self.cut is None else Kind(remove=self.cut)
 
     def _spheres(self, sets: Sequence[SphereSet]) -> list[SphereSet]:
-        """Return sphere sets with radius, colour and opacity; without data files, a single set."""
+        """Return the sets of data files, or else the only set, with radius, colour and so on."""
         of_files = [spheres for spheres in sets if spheres.source]
         if not of_files and len(sets) > 1:
             name = next(n for n in OF_PARTICLES if getattr(self, n) is not None)
@@ -362,28 +347,33 @@ class ViewSettings(Defined, error=UserError):
             return [self._sphere_set(s) if s in changed else s for s in sets]
 
     def _sphere_set(self, spheres: SphereSet) -> SphereSet:
-        """Return a set with one radius, colour or opacity; the arrays of the others are shared."""
-        import numpy as np
+        from raytracer.scene.coloring.apply import with_opacity, with_radius
 
         spheres = copy(spheres)
         if isinstance(self.radius, str):
-            from raytracer.scene.coloring.apply import with_radius
-
             spheres = with_radius(spheres, self.radius, "radius")
         elif self.radius is not None:
             spheres.radius = self.radius
         if self.color is not None:
-            spheres.color = np.array([parse_color(self.color)], np.float32)
-            spheres.color_id, spheres.color_space = None, "srgb"
+            has_color = spheres.has_color  # of its own; else that of a material is taken
+            spheres = spheres.in_color(self.color)
+            spheres.has_color = has_color
         if isinstance(self.opacity, str):
-            from raytracer.scene.coloring.apply import with_opacity
-
             spheres = with_opacity(spheres, self.opacity, "opacity")
         elif self.opacity is not None:
             spheres.opacity = self.opacity
         if self.material is not None:
             spheres.material = self.material
         return spheres
+
+    def _glyph(self, name: str, now: Any) -> Any:
+        """Return arrows, trails, contacts or the shape of particles."""
+        value = getattr(self, name)
+        if not isinstance(value, dict):
+            return value or None
+        from raytracer.scene.glyphs.settings import GLYPHS as KINDS
+
+        return replace(now, **value) if now is not None else KINDS[name](**value)
 
 
 def _projection(camera: Camera, orthographic: bool, fits: bool) -> dict[str, Any]:
@@ -415,14 +405,3 @@ def lit(scene: Scene, settings: RenderSettings) -> Scene:
             f"out, or take one of the looks {known}"
         )
     return scene if scene.lights is None else replace(scene, lights=None, ambient=None)
-
-
-def _glyph(now: Any, name: str, value: Any) -> Any:
-    """Return arrows, trails or contacts with what a call says of them; None is none."""
-    if value is False:
-        return None
-    if not isinstance(value, dict):
-        return value
-    from raytracer.scene.glyphs.settings import GLYPHS as KINDS
-
-    return replace(now, **value) if now is not None else KINDS[name](**value)
