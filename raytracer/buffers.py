@@ -63,7 +63,6 @@ def balls_of(
 
     Args:
         solids: x, y, z and radius of spheres and solids, float32 (N,) each.
-        axis, form, shapes: as in `SceneBuffers`.
     """
     if not len(axis):
         return solids
@@ -229,9 +228,6 @@ class SceneBuffers:
 
         Kernels index colours and materials by ids in other arrays, unchecked. Lengths, dtypes and
         the range of every id are therefore checked here, once for a scene.
-
-        Raises:
-            ValueError: an array has another dtype or length, or an id points outside its table.
         """
         from raytracer import layout
 
@@ -326,12 +322,7 @@ class Bvh:
 
 
 def build_bvh(buffers: SceneBuffers, threads: int = 0) -> Bvh:
-    """Build the hierarchy over all spheres of a scene.
-
-    Args:
-        buffers: the packed scene; zero spheres are allowed.
-        threads: 0 takes every core that the process may use.
-    """
+    """Build the hierarchy over all spheres of a scene."""
     nodes, order, spheres = core().build_bvh(
         buffers.columns, thread_count(threads), buffers.large_id.tolist()
     )

@@ -187,11 +187,7 @@ class Defined:
 
 
 def takes(*kinds: type | str) -> Callable[[Function], Function]:
-    """Return a decorator of functions that take the fields of dataclasses as keyword arguments.
-
-    Args:
-        kinds: the dataclasses, or "module:Class" for those that are imported on demand.
-    """
+    """Return a decorator of functions that take the fields of dataclasses as keyword arguments."""
 
     def decorate(function: Function) -> Function:
         vars(function)[SETTINGS] = kinds
@@ -207,15 +203,7 @@ def taken_by(function: Any) -> Iterable[type]:
 
 
 def check_names(function: Any, given: Iterable[str]) -> None:
-    """Refuse keyword arguments that are no fields, as Python does, with the nearest name.
-
-    Args:
-        function: one that `takes` fields.
-        given: names of the arguments.
-
-    Raises:
-        TypeError: there is no such field.
-    """
+    """Refuse keyword arguments that are no fields, as Python does, with the nearest name."""
     kinds, known = iter(taken_by(function)), list[str]()
     for name in given:
         while name not in known and (kind := next(kinds, None)) is not None:

@@ -32,9 +32,6 @@ def dtype(name: str) -> np.dtype[Any]:
     """Return the dtype of a struct, for example "Camera".
 
     A field of three numbers has shape (3,); a field that is a struct has that struct's dtype.
-
-    Raises:
-        RaytracerError: there is no such struct.
     """
     import numpy as np
 
@@ -60,11 +57,7 @@ def _format(kind: str, count: int) -> Any:
 
 @cache
 def enum(name: str) -> dict[str, int]:
-    """Return the values of an enum by name, in their order, for example of "FilterKind".
-
-    Raises:
-        RaytracerError: there is no such enum.
-    """
+    """Return the values of an enum by name, in their order, for example of "FilterKind"."""
     enums: dict[str, dict[str, int]] = core().enums()
     if name not in enums:
         raise RaytracerError(f"there is no enum {name!r}; the kernels share {sorted(enums)}")
@@ -72,11 +65,7 @@ def enum(name: str) -> dict[str, int]:
 
 
 def code(name: str, word: str) -> int:
-    """Return a value of an enum: code("FilterKind", "box").
-
-    Raises:
-        RaytracerError: there is no such enum or no such name in it.
-    """
+    """Return a value of an enum: code("FilterKind", "box")."""
     numbers = enum(name)
     if word not in numbers:
         raise RaytracerError(f"{name} has no {word!r}; it has {sorted(numbers)}")
@@ -85,11 +74,7 @@ def code(name: str, word: str) -> int:
 
 @cache
 def constant(name: str) -> int:
-    """Return a constant of the kernels by its name there, for example "kToneBins".
-
-    Raises:
-        RaytracerError: there is no such constant.
-    """
+    """Return a constant of the kernels by its name there, for example "kToneBins"."""
     constants: dict[str, int] = core().constants()
     if name not in constants:
         raise RaytracerError(f"there is no constant {name!r}; shared are {sorted(constants)}")

@@ -117,11 +117,7 @@ LARGEST_SEED = 2**32 - 1
 
 
 def in_force(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings as they take effect, for messages: without those that are left to others.
-
-    Args:
-        values: settings by name, as the metadata of a picture have them; some may be missing.
-    """
+    """Return settings as they take effect, for messages: without those that are left to others."""
     settings = dict(values)
     if settings.get("integrator") is None and (look := LOOKS.get(str(settings.get("look")))):
         settings["integrator"] = look.integrator

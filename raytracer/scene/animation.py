@@ -59,11 +59,7 @@ class Turn(NamedTuple):
 
 
 def parse_turn(value: Any, name: str, error: type[UserError]) -> Turn:
-    """Return the turn that a text or a number says: "8s" a revolution, 360 degrees in all.
-
-    Raises:
-        UserError: of the class `error`.
-    """
+    """Return the turn that a text or a number says: "8s" a revolution, 360 degrees in all."""
     found = _TURN.fullmatch(value) if isinstance(value, str) else None
     unit = (found[2] or "") if found else ""
     if found is None and isinstance(value, str):

@@ -104,16 +104,7 @@ def as_array(value: Any, part: str, where: Where) -> NDArray[Any]:
 
 
 def floats(value: Any, part: str, where: Where) -> NDArray[np.floating[Any]]:
-    """Return an array of float32 or float64; these stay as they are, without a copy.
-
-    Args:
-        value: anything array-like of numbers.
-        part: which array it is, for messages.
-        where: what to call it.
-
-    Raises:
-        UserError: it holds no real numbers.
-    """
+    """Return an array of float32 or float64; these stay as they are, without a copy."""
     array = as_array(value, part, where)
     if array.size == 0 and array.dtype == np.float64:
         return array
@@ -140,11 +131,7 @@ _KINDS = {
 
 
 def check_centers(value: Any, where: Where) -> NDArray[np.floating[Any]]:
-    """Return sphere centres as float32 or float64 (N, 3), all finite.
-
-    Raises:
-        UserError: wrong shape or kind, or the index of the first centre that is not finite.
-    """
+    """Return sphere centres as float32 or float64 (N, 3), all finite."""
     centers = floats(value, "centers", where)
     if centers.size == 0 and centers.ndim <= 2:
         centers = centers.reshape(0, 3)
@@ -165,17 +152,7 @@ def check_centers(value: Any, where: Where) -> NDArray[np.floating[Any]]:
 def check_radius(
     value: Any, count: int, where: Where, part: str = "radius", *, zero: bool = False
 ) -> NDArray[np.floating[Any]] | float:
-    """Return one radius for all, or float32 or float64 (N,), all finite and positive.
-
-    Args:
-        value: the radii.
-        count: number of rows.
-        where, part: what messages call them.
-        zero: whether a radius may be 0.
-
-    Raises:
-        UserError: wrong shape or kind, or the index of the first radius that is no length.
-    """
+    """Return one radius for all, or float32 or float64 (N,), all finite and positive."""
     radius = floats(value, part, where)
     if radius.ndim == 2 and radius.shape[1] == 1:
         radius = radius[:, 0]
@@ -196,11 +173,7 @@ def check_radius(
 
 
 def check_rows(value: Any, part: str, width: int, count: int, where: Where) -> NDArray[np.float64]:
-    """Return rows of numbers, one for all or one for each, as float64 (1, width) or (count, width).
-
-    Raises:
-        UserError: wrong shape or kind, or the index of the first row that is not finite.
-    """
+    """Return rows of numbers, float64 (1, width) of one for all, or (count, width)."""
     rows = np.asarray(floats(value, part, where), np.float64)
     if rows.shape == (width,):
         rows = rows[None]
@@ -241,10 +214,6 @@ def distinct(column: NDArray[np.bytes_], source: str) -> tuple[list[str], NDArra
 
     Args:
         column: (N,), texts of a multiple of 8 bytes.
-        source: the file, for messages.
-
-    Raises:
-        MemoryNeedError: there are more different texts than memory has room for.
     """
     # Texts are compared as numbers, block by block: sorting millions of texts is slow.
     known: dict[bytes, int] = {}

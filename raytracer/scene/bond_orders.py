@@ -63,8 +63,6 @@ def sticks_of(
         pairs: numbers of two atoms, (M, 2).
         spans: from the first atom to the second, (M, 3).
         orders: of the bonds, (M,).
-        radius: of a single bond.
-        splits: how double and triple bonds are drawn.
     """
     whole = np.clip(np.ceil(np.nan_to_num(orders, nan=1.0) - 0.25), 1, 3).astype(np.int64)
     several = np.flatnonzero(whole > 1)
@@ -84,12 +82,7 @@ def sticks_of(
 def _across(
     pairs: NDArray[np.integer], spans: NDArray[np.float64], several: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """Return unit vectors across bonds, in the planes of their neighbours, (S, 3).
-
-    Args:
-        pairs, spans: all bonds, which are the neighbours of each other.
-        several: the bonds in question.
-    """
+    """Return unit vectors across bonds, in the planes of their neighbours, (S, 3)."""
     atoms = np.concatenate([pairs[:, 0], pairs[:, 1]])
     order = np.argsort(atoms, kind="stable")
     steps = np.concatenate([spans, -spans])[order]

@@ -54,15 +54,7 @@ class Bonded(NamedTuple):
 
 
 def bonded(spheres: SphereSet, said: Bonding) -> Bonded:
-    """Return particles in a style, and the bonds between them.
-
-    Args:
-        spheres: the particles.
-        said: style and bonds.
-
-    Raises:
-        SceneError: a pair names a type that there is not, or there are too many bonds.
-    """
+    """Return particles in a style, and the bonds between them."""
     look, angstrom = said.look, _angstrom(spheres)
     wanted = said.bonds
     if wanted is None:
@@ -89,9 +81,6 @@ def bonded_pairs(spheres: SphereSet) -> NDArray[np.int32]:
 
     They are those that are said of the set; of one of which none are said, or that shows none,
     those of its file, else by distance.
-
-    Raises:
-        SceneError: a pair names a type that there is not, or there are too many bonds.
     """
     said = spheres.bonding or Bonding(None, None, None, None)
     wanted = "auto" if said.bonds in (None, "none") else said.bonds
@@ -265,12 +254,6 @@ def _capsules(spheres: SphereSet, pairs: _Pairs, radius: float, said: Bonding) -
     """Return bonds as capsules, or None if there are none.
 
     A bond through the side of the periodic box is two halves, one at each atom.
-
-    Args:
-        spheres: the atoms.
-        pairs: the bonds.
-        radius: of a bond, unless `said` has another.
-        said: condition, radius, colour, orders.
     """
     if said.select is not None and len(pairs.rows):
         pairs = pairs.taken(_chosen(spheres, pairs, said))

@@ -70,11 +70,7 @@ class Clip(Defined, place="clip"):
 
 
 def half_spaces(condition: str) -> list[Plane]:
-    """Return the half-spaces whose intersection a condition describes; normals are unit.
-
-    Raises:
-        ValueError: the condition is not understood.
-    """
+    """Return the half-spaces (unit normals) that a condition joins. Raises ValueError."""
     if len(condition) > 1000:
         raise ValueError("is too long")
     try:

@@ -40,11 +40,7 @@ _IN_CYCLE = re.compile(r"c(\d{1,9})", re.ASCII)
 
 
 def digits_of(name: str) -> str | None:
-    """Return "#rrggbb" of a colour name, small letters or capitals, or None.
-
-    Args:
-        name: "crimson" (CSS), "tab:blue", "C0", or one of the letters b, g, r, c, m, y, k and w.
-    """
+    """Return "#rrggbb" of a colour name, small letters or capitals, or None."""
     name = name.lower()
     if found := _SHORT.get(name):
         return found

@@ -39,9 +39,6 @@ def parse_color(value: Any) -> RGB:
             a grey from "0" (black) to "1" (white), "rgb(255, 128, 0)", "1, 0.5, 0", three numbers
             in 0..1, or an array of uint8. A fourth number or pair of digits is the alpha; below 1
             it is ignored, with a warning.
-
-    Raises:
-        SceneError: the value is no colour.
     """
     if isinstance(value, str):
         value = value.strip()
@@ -130,10 +127,6 @@ def color_numbers(
 
     Args:
         values: (K, 3 or 4).
-        wrong: returns the error for a problem.
-
-    Raises:
-        UserError: a number is below 0, above 255, or above 1 beside fractions.
     """
     import numpy as np
 
@@ -165,9 +158,6 @@ def color_numbers(
 def srgb_to_linear(values: Any) -> NDArray[np.float64]:
     """Convert sRGB values in 0..1 to linear light by the curve of IEC 61966-2-1.
 
-    Args:
-        values: any shape, 0..1.
-
     Returns:
         float64 of the same shape, 0..1.
     """
@@ -179,9 +169,6 @@ def srgb_to_linear(values: Any) -> NDArray[np.float64]:
 
 def linear_to_srgb(values: Any) -> NDArray[np.float64]:
     """Convert linear light to sRGB values, the inverse of `srgb_to_linear`.
-
-    Args:
-        values: any shape; what is beyond 0..1 is clipped.
 
     Returns:
         float64 of the same shape, 0..1.

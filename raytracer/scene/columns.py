@@ -370,12 +370,7 @@ def _length(parts: list[Any]) -> NDArray[Any]:
 
 
 def columns_for(names: Iterable[str], about: Mapping[str, Column]) -> list[str]:
-    """Return the columns of a file that those of some names are made of.
-
-    Args:
-        names: as `Columns.value` takes them; unknown ones are left out.
-        about: the columns of the file.
-    """
+    """Return the columns of a file that those of some names are made of."""
     nothing: Any = SimpleNamespace(
         centers=None, radius=1.0, rows=None, labels=None, count=0, file=None
     )

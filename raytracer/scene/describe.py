@@ -127,16 +127,7 @@ class EllipsoidInfo(SphereInfo):
 
 
 def describe(scene: Scene, prim_id: int) -> SphereInfo:
-    """Return all that is known of one sphere or solid; its row of the data file is read now.
-
-    Args:
-        scene: what was packed.
-        prim_id: its number in the order of packing, all sets one after another, then those of
-            capsules, cones and ellipsoids; `FirstHit.id`.
-
-    Raises:
-        SceneError: there is no such sphere.
-    """
+    """Return all that is known of one sphere or solid; its row of the data file is read now."""
     row = prim_id = whole(prim_id, "prim_id")
     groups: tuple[Any, ...] = (scene.spheres, scene.capsules, scene.cones, scene.ellipsoids)
     for sets in groups:

@@ -85,11 +85,7 @@ def find(label: str, overrides: Mapping[str, Element] | None = None) -> Element:
     number ("26"), or a name of its own among the overrides.
 
     Args:
-        label: as it stands in the file.
         overrides: own values by label or symbol; what is None there comes from the table.
-
-    Raises:
-        SceneError: the label is no element.
     """
     overrides = overrides or {}
     symbol = symbol_of(label)
@@ -130,15 +126,8 @@ def palette(
 ) -> tuple[NDArray[np.float64], NDArray[np.float32]]:
     """Return the radii and colours of a few labels.
 
-    Args:
-        labels: K different labels.
-        overrides: own values by label or symbol.
-
     Returns:
         float64 (K,) radii in angstrom, float32 (K, 3) sRGB colours.
-
-    Raises:
-        SceneError: a label is no element.
     """
     found = [find(label, overrides) for label in labels]
     radii = np.array([e.radius for e in found], np.float64)

@@ -48,13 +48,7 @@ _HDR_SIZE = re.compile(rb"\n\n-Y (\d{1,9}) \+X (\d{1,9})\n")
 
 
 def read_radiance(path: Path) -> NDArray[np.float32]:
-    """Return an image as linear RGB, float32 (h, w, 3), row 0 on top; (h, w, 1) of a grey one.
-
-    Raises:
-        UserError: no such file, no image, one that says more pixels than it has, or a package that
-            is missing.
-        MemoryNeedError: it does not fit.
-    """
+    """Return an image as linear RGB, float32 (h, w, 3), row 0 on top; (h, w, 1) of a grey one."""
     ending = path.suffix.lower()
     if ending not in ENDINGS:
         raise UserError(
@@ -86,14 +80,7 @@ def _require(file: OpenFile, width: int, height: int, least: int, need: int) -> 
     """Refuse an image by its header.
 
     Args:
-        file: the image.
-        width, height: that it says.
         least: bytes that a file with so many pixels has.
-        need: bytes of memory while it is decoded.
-
-    Raises:
-        DataFileError: it is too large, or has fewer bytes.
-        MemoryNeedError: it does not fit.
     """
     if width * height > MOST_PIXELS:
         raise _too_large(file, f"{width}x{height} pixels")

@@ -257,14 +257,7 @@ def joined(place: str, name: str) -> str:
 
 
 def wrong_table(value: Any, place: str, mistakes: Mistakes, name: str = "") -> None:
-    """Add that a value must be a table, or how a table is written where it is a list.
-
-    Args:
-        value: what stands there.
-        place: of the table.
-        mistakes: where to add it.
-        name: of a table in this one, where it holds only tables.
-    """
+    """Add that a value must be a table, or how a table is written where it is a list."""
     if type(value) is not list:
         mistakes.must_be(place, "a table", value)
         return

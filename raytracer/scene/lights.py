@@ -53,9 +53,6 @@ class _Light(Defined, place="light"):
         Args:
             entry: a Light, structured ().
             space: render space; directions are the same in it.
-
-        Raises:
-            SceneError: the light is too far or too bright for float32.
         """
         entry["kind"] = code("LightKind", self.type)
         entry["shadow"] = self.shadow
@@ -250,7 +247,6 @@ def axes_about(normal: NDArray[np.float64], up: Triple) -> NDArray[np.float64]:
 
     Args:
         normal: unit, float64 (3,).
-        up: any length; where it is parallel to the normal, another axis takes its place.
     """
     for candidate in (up, (0.0, 0.0, 1.0), (1.0, 0.0, 0.0)):
         across = np.cross(normal, candidate)

@@ -141,7 +141,6 @@ def pack_material(material: AnyMaterial, entry: NDArray[np.void], scale: float =
     """Write a material into a struct of the kernels.
 
     Args:
-        material: of any kind; its fields are the parameters of that kind in `structs.h`.
         entry: a Material, structured ().
         scale: length of a unit of render space, in scene units.
     """

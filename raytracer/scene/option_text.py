@@ -27,16 +27,7 @@ def parts_of(text: str) -> list[str]:
 
 
 def value_of(kind: Kind, text: str, place: str) -> Any:
-    """Return a value: a text, or what TOML makes of it where the field holds something else.
-
-    Args:
-        kind: of the field.
-        text: what the option says.
-        place: what messages call it.
-
-    Raises:
-        SceneError: it is not of the field's kind.
-    """
+    """Return a value: a text, or what TOML makes of it where the field holds something else."""
     is_word = isinstance(kind, (Choice, Text)) or (
         isinstance(kind, ColorValue) and not text.startswith("[")
     )

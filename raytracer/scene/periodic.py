@@ -66,13 +66,6 @@ def wrapped(spheres: SphereSet, place: str) -> SphereSet:
     """Return a set whose particles are moved into the periodic box, along its periodic edges.
 
     Those that are inside keep their coordinates to the last bit.
-
-    Args:
-        spheres: the set; all but the centres is shared.
-        place: what messages call the setting.
-
-    Raises:
-        SceneError: there is no box, or it is not periodic.
     """
     import numpy as np
 
@@ -101,15 +94,6 @@ def replicated(spheres: SphereSet, counts: tuple[int, int, int], place: str) -> 
 
     The images of a particle have its row in the file, its radius and its colour. The box of the
     new set is that of all images together.
-
-    Args:
-        spheres: the set.
-        counts: number of boxes along each edge, its own one included.
-        place: what messages call the setting.
-
-    Raises:
-        SceneError: there is no box.
-        MemoryNeedError: the images do not fit.
     """
     import numpy as np
 

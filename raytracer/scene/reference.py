@@ -45,9 +45,6 @@ def rows(table: str | None = None) -> list[Row]:
 
     Args:
         table: one of the tables of a scene file, or "tone"; None gives the whole file.
-
-    Raises:
-        UserError: there is no such table.
     """
     if table == TONE:
         from raytracer.film.tone_settings import ToneSettings
@@ -62,14 +59,7 @@ def rows(table: str | None = None) -> list[Row]:
 
 
 def markdown(table: str | None = None) -> str:
-    """Return the rows as a table in Markdown.
-
-    Args:
-        table: as for `rows`.
-
-    Raises:
-        UserError: there is no such table.
-    """
+    """Return the rows as a table in Markdown."""
     listed = rows(table)
     options = any(row.option for row in listed)
     head = ("key", *(("option",) if options else ()), "default", "values", "meaning")

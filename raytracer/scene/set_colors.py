@@ -33,11 +33,7 @@ class SetColors(NamedTuple):
 
 
 def colors_of(color: Any, color_id: Any, color_space: str, count: int, where: Where) -> SetColors:
-    """Return the colours of a set; the arguments are those of `SphereSet`.
-
-    Raises:
-        UserError: they are no colours, out of range, or not one for each of `count` rows.
-    """
+    """Return the colours of a set; the arguments are those of `SphereSet`."""
     if color is None and color_id is None:
         return SetColors(np.array([DEFAULT_COLOR], np.float32))
     if not isinstance(color, (str, list, tuple)):
@@ -65,11 +61,7 @@ def colors_of(color: Any, color_id: Any, color_space: str, count: int, where: Wh
 
 
 def opacities_of(value: Any, count: int, where: Where) -> float | NDArray[np.float32]:
-    """Return opacities as one number, or as float32 (N,), each from 0 to 1.
-
-    Raises:
-        UserError: they are not, or not one for each of `count` rows.
-    """
+    """Return opacities as one number, or as float32 (N,), each from 0 to 1."""
     array = floats(value, "opacity", where)
     if array.ndim > 1 or (array.ndim == 1 and len(array) != count):
         raise where.wrong("opacity", f"has shape {array.shape} for {counted(count, where.noun)}")

@@ -39,11 +39,7 @@ def segments(
 
 
 def box_of(scene: Scene, wanted: SimulationBox) -> Box:
-    """Return the simulation box: as given, or that of the first file that has one.
-
-    Raises:
-        SceneError: there is none, or it has no volume.
-    """
+    """Return the simulation box: as given, or that of the first file that has one."""
     if wanted.edges is not None:
         a, b, c = map(triple, wanted.edges)
         box = Box(triple(wanted.origin or (0.0, 0.0, 0.0)), (a, b, c))

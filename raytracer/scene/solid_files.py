@@ -38,15 +38,7 @@ COLUMNS: dict[str, dict[str, tuple[str, ...]]] = {
 
 
 def arrays_of(path: Path, kind: str) -> dict[str, NDArray[np.generic]]:
-    """Return what a file holds of a set of solids, by the keys of a scene file.
-
-    Args:
-        path: `.npz`, a table, or another file that particles are read from.
-        kind: "capsules", "cones" or "ellipsoids".
-
-    Raises:
-        DataFileError: the file cannot be read, or holds a part of the columns of an array.
-    """
+    """Return what a file holds of a set of solids, by the keys of a scene file."""
     from raytracer.scene.particles.data_file import DataFile
     from raytracer.scene.particles.read import source_of
 

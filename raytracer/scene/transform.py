@@ -51,7 +51,6 @@ def rotation(axis: int, degrees: float) -> NDArray[np.float64]:
     """Return the right-handed rotation about a coordinate axis, float64 (3, 3).
 
     Args:
-        axis: 0, 1 or 2.
         degrees: angle; multiples of 90 give exact zeros and ones.
     """
     quarter, rest = divmod(degrees, 90.0)

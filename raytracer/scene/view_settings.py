@@ -232,11 +232,7 @@ class ViewSettings(Defined, error=UserError):
     )
 
     def applied_to(self, scene: Scene) -> Scene:
-        """Return the scene with these settings; without any, the scene itself.
-
-        Raises:
-            SceneError: they do not go with the scene.
-        """
+        """Return the scene with these settings; without any, the scene itself."""
         parts: dict[str, tuple[tuple[str, ...], Callable[[Any], Any]]] = {
             "camera": (OF_CAMERA, self._camera),
             "background": (("background", "transparent"), self._background),
@@ -393,11 +389,7 @@ def _projection(camera: Camera, orthographic: bool, fits: bool) -> dict[str, Any
 
 
 def lit(scene: Scene, settings: RenderSettings) -> Scene:
-    """Return a scene with the light of the look, whose place the call states, for its own lights.
-
-    Raises:
-        SceneError: the look has no light that comes from somewhere.
-    """
+    """Return a scene with the light of the look, placed as the call states, and no other lights."""
     if not LOOKS[settings.look].key:
         known = ", ".join(name for name, look in LOOKS.items() if look.key)
         raise SceneError(

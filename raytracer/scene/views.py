@@ -123,12 +123,7 @@ def standard_direction(up: Triple) -> Vector:
 
 
 def looking(view: str, up: Triple) -> tuple[Vector, Vector]:
-    """Return the direction to the camera of a named view, and which way is up in its picture.
-
-    Args:
-        view: one of `VIEWS`.
-        up: which way is up in the scene, any length but 0.
-    """
+    """Return the direction to the camera of a named view, and which way is up in its picture."""
     axes = frame(up)
     towards = AXES[view] if view in AXES else axes.vector(_WORDS[view])
     height = sum(a * b for a, b in zip(towards, axes.up, strict=True)) / hypot(*towards)
