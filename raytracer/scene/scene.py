@@ -430,7 +430,8 @@ def _parts(name: str, values: Any, kind: type | tuple[type, ...]) -> Sequence[An
     """Return parts of a scene; refuses what is no list, or of the wrong kind."""
     parts = values if isinstance(values, (list, tuple)) else items(values, name)
     for part in parts:
-        of_kind(part, name, kind)
+        if not isinstance(part, kind):
+            of_kind(part, name, kind)  # raises
     return parts
 
 
