@@ -1,21 +1,24 @@
 """Definitions of fields: what a setting or a key of a scene may hold, stated once.
 
-A dataclass states each of its fields with its default, its kind and a sentence::
+A dataclass states the default and the kind of each of its fields, and in the section "Args:" of its
+docstring what it means: a first sentence for help and reference, and perhaps more. ::
 
     @dataclass(frozen=True, repr=False, eq=False)
     class RenderSettings(Defined, place="render"):
-        max_depth: int = setting(4, Integer(0, 1024), "Mirror bounces.")
+        max_depth: int = setting(4, Integer(0, 1024))
 
-From the definition come the check of the argument in Python, the check of scene files and their
-JSON Schema (`raytracer.scene.tables`), the option of the command line
-(`raytracer.commands.options`), the documentation of the class and the reference of all keys
-(`raytracer.scene.reference`).
+From these come the check of the argument in Python, the check of scene files and their JSON Schema
+(`raytracer.scene.tables`), the option of the command line (`raytracer.commands.options`), the
+documentation of the class and the reference of all keys (`raytracer.scene.reference`).
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, field, fields
+from functools import cache
+from inspect import cleandoc
 from typing import Any, ClassVar, TypeVar
 
 from raytracer.errors import SceneError, UserError, shown, suggestion
@@ -26,6 +29,9 @@ DEFINITION = "definition"
 
 SETTINGS = "takes"
 """Attribute of a function that takes the fields of dataclasses: the dataclasses."""
+
+ENTRY = re.compile(r"^ {4}(\w+): (.*(?:\n {8}.*)*)", re.MULTILINE)
+"""A field and its text in the section "Args:" of a docstring."""
 
 DOCUMENT_WIDTH = 100
 """Letters of a line of a generated docstring."""
@@ -38,7 +44,7 @@ class Definition:
 
     Args:
         kind: the kind of value, or "module:NAME" of one that is imported with a value.
-        summary: one sentence, for all places.
+        summary: one sentence, for all places; "" takes that of the docstring of the class.
         details: what the documentation says beyond it.
         default: its value where nothing is given; `dataclasses.MISSING` where it is required.
         default_text: the default in words where the value does not say it: "fitted".
@@ -49,11 +55,12 @@ class Definition:
     """
 
     def __init__(
-        self, kind: Kind | str, summary: str, details: str = "", *, default: Any = MISSING,
+        self, kind: Kind | str, summary: str = "", details: str = "", *, default: Any = MISSING,
         default_text: str = "", flag: str = "", variant: str = "", each: str = "", every: str = "",
         name: str = "",
     ) -> None:  # fmt: skip
-        self._kind, self.summary, self.details, self.name = kind, summary, details, name
+        self._kind, self._texts, self.name = kind, (summary, details), name
+        self.owner: type = object
         self.default, self.default_text, self.flag = default, default_text, flag
         self.variant, self.each, self.every = variant, each, every
         self._checked_default: Any = MISSING
@@ -63,6 +70,20 @@ class Definition:
         """The kind of value."""
         kind: Kind = loaded(self._kind) if isinstance(self._kind, str) else self._kind
         return kind
+
+    @property
+    def summary(self) -> str:
+        """One sentence, for all places."""
+        return self._said[0]
+
+    @property
+    def details(self) -> str:
+        """What the documentation says beyond it."""
+        return self._said[1]
+
+    @property
+    def _said(self) -> tuple[str, str]:
+        return self._texts if self._texts[0] else documented(self.owner).get(self.name, ("", ""))
 
     @property
     def required(self) -> bool:
@@ -115,14 +136,26 @@ class Borrowed(Definition):
         return getattr(definitions(loaded(self._owner))[self.name], attribute)
 
 
-def define(kind: Kind | str, summary: str, details: str = "", **options: Any) -> dict[str, Any]:
+def define(kind: Kind | str, *texts: str, **options: Any) -> dict[str, Any]:
     """Return the metadata of a dataclass field; the arguments are those of `Definition`."""
-    return {DEFINITION: Definition(kind, summary, details, **options)}
+    return {DEFINITION: Definition(kind, *texts, **options)}
 
 
-def setting(default: Any, kind: Kind | str, summary: str, details: str = "", **options: Any) -> Any:
+def setting(default: Any, kind: Kind | str, *texts: str, **options: Any) -> Any:
     """Return a dataclass field; the arguments are its default and those of `Definition`."""
-    return field(default=default, metadata=define(kind, summary, details, **options))
+    return field(default=default, metadata=define(kind, *texts, **options))
+
+
+@cache
+def documented(kind: type) -> dict[str, tuple[str, str]]:
+    """Return the first sentence about each field of a class and the others, from docstrings."""
+    texts = {}
+    for each in reversed(kind.__mro__):
+        section = cleandoc(each.__doc__ or "").partition("\nArgs:\n")[2].partition("\n\n")[0]
+        for name, text in ENTRY.findall(section):
+            first, end, rest = " ".join(text.split()).partition(". ")
+            texts[name] = (first + end.rstrip(), rest)
+    return texts
 
 
 def definitions(kind: type) -> Mapping[str, Definition]:
@@ -132,7 +165,7 @@ def definitions(kind: type) -> Mapping[str, Definition]:
         known = _definitions[kind] = {}
         for each in fields(kind):
             definition: Definition = each.metadata[DEFINITION]
-            definition.name, definition.default = each.name, each.default
+            definition.name, definition.default, definition.owner = each.name, each.default, kind
             known[each.name] = definition
     return known
 
@@ -216,20 +249,17 @@ def check_names(function: Any, given: Iterable[str]) -> None:
 
 
 def document(public: Any) -> None:
-    """Add fields to the documentation of a dataclass, or of a function that takes them.
-
-    The docstring of a class gets a section "Args:" before "Raises:". In the signature and the
-    docstring of a function they stand for the last argument, which takes all others.
+    """Add the values of fields to the docstring of a dataclass, or fields to that of a function.
 
     What has no definitions stays as it is. `raytracer` calls this for its public names where they
     are first used from outside, because commands need no documentation.
     """
     if isinstance(public, type) and issubclass(public, Defined):
-        if public.__doc__ is None or "    Args:" in public.__doc__:  # None: python -OO
-            return
-        before, raises, after = public.__doc__.partition("    Raises:")
-        args = [before.rstrip(), "", "    Args:", *_lines(public), "", raises + after]
-        public.__doc__ = "\n".join(args)
+        if public.__doc__ is not None:  # None: python -OO
+            lines = _lines(public)
+            before, _, after = cleandoc(public.__doc__).partition("Args:\n")
+            rest = after.partition("\n\n")[2]
+            public.__doc__ = "\n".join([before.rstrip(), "", "Args:", *lines, "", rest])
     elif SETTINGS in getattr(public, "__dict__", {}):
         _document_function(public, tuple(taken_by(public)))
 
@@ -252,10 +282,10 @@ def _document_function(function: Any, kinds: tuple[type, ...]) -> None:
     function.__signature__ = described.replace(parameters=[*own, *added])
     if function.__doc__ is not None:
         before, returns, after = function.__doc__.partition("\n    Returns:")
-        function.__doc__ = "\n".join([before.rstrip(), *_lines(*kinds), returns + after])
+        function.__doc__ = "\n".join([before.rstrip(), *_lines(*kinds, indent=8), returns + after])
 
 
-def _lines(*kinds: type) -> list[str]:
+def _lines(*kinds: type, indent: int = 4) -> list[str]:
     """Return the lines of a docstring about all fields of some dataclasses."""
     from textwrap import wrap
 
@@ -265,7 +295,8 @@ def _lines(*kinds: type) -> list[str]:
         summary = f"{each.summary.rstrip('.')} ({values})." if values else each.summary
         text = f"{each.name}: {summary} {each.details}"
         lines += wrap(
-            text, DOCUMENT_WIDTH, initial_indent=" " * 8, subsequent_indent=" " * 12,
+            text, DOCUMENT_WIDTH, initial_indent=" " * indent,
+            subsequent_indent=" " * (indent + 4),
             break_long_words=False, break_on_hyphens=False,
         )  # fmt: skip
     return lines

@@ -132,121 +132,80 @@ def in_force(values: Mapping[str, Any]) -> dict[str, Any]:
 class RenderSettings(Defined, place="render"):
     """Size, sampling and depth of a picture; the names are those of `[render]` in a scene file.
 
+    Args:
+        width: Width of the picture in pixels.
+        height: Height of the picture in pixels.
+        samples: Samples per pixel; more give less noise. Particles that come without a scene file
+            have 32.
+        filter: Reconstruction filter; point takes every sample at the pixel's centre.
+        filter_radius: Half width of the filter in pixels.
+        seed: Seed of the sample points.
+        max_depth: Maximum number of bounces: in mirrors, and of paths; 0 shows direct light alone.
+        shadows: Whether spheres cast shadows.
+        transparent_shadows: Whether light passes straight through glass on its way to a surface,
+            with integrators direct and ao: an approximation, since glass bends light; paths bend
+            it.
+        look: Light and integrator of a scene that states none; a particle file without a scene has
+            soft.
+        light: Where the directional light of the look comes from, beside the camera. Or three
+            numbers: the direction in which it travels through the scene.
+        placement: What the directional lights of the look go with: the camera, or the world. In the
+            world they stay where they are while the camera goes around, as seen from the view
+            `front`.
+        shading: Whether surfaces are lit, or flat: in their own colours, those of a legend,
+            whatever lights and materials say; then it is the look flat with the integrator direct.
+        integrator: How light is computed: direct light alone; with ambient occlusion (ao): ambient
+            light reaches a surface only from directions in which nothing is in the way; or along
+            paths of many bounces (path), with glass, metal and light between surfaces.
+        ao_samples: Occlusion rays per surface and sample, with integrator ao. Particles that come
+            without a scene file have 4.
+        ao_distance: Length of occlusion rays in scene units, with integrator ao.
+        clamp_indirect: Largest radiance of a contribution after two or more bounces, with
+            integrator path; removes bright specks and some light; 0 changes nothing.
+        dpi: Pixels of an inch: the size of text and lines over the picture, and the resolution that
+            the PNG states.
+        noise: Noise at which a tile of the picture is done; `samples` is then the fewest. It is the
+            standard error of the pixels that show spheres, relative to their mean, weighted by
+            brightness as it is seen.
+        max_samples: Samples of a pixel after which a tile gets no more to reach `noise`.
+        denoise: Whether noise is removed from the picture by Open Image Denoise. The film keeps its
+            noise. It needs the extra `denoise`.
+
     Raises:
         SceneError: a value is out of its range.
     """
 
-    width: int = setting(1280, Integer(1, MAX_SIDE), "Width of the picture in pixels.")
-    height: int = setting(720, Integer(1, MAX_SIDE), "Height of the picture in pixels.")
-    samples: int = setting(
-        16,
-        Integer(1, MAX_SAMPLES),
-        "Samples per pixel; more give less noise.",
-        "Particles that come without a scene file have 32.",
-    )
-    filter: str = setting(
-        "gaussian",
-        Choice(FILTERS, "filter"),
-        "Reconstruction filter; point takes every sample at the pixel's centre.",
-    )
+    width: int = setting(1280, Integer(1, MAX_SIDE))
+    height: int = setting(720, Integer(1, MAX_SIDE))
+    samples: int = setting(16, Integer(1, MAX_SAMPLES))
+    filter: str = setting("gaussian", Choice(FILTERS, "filter"))
     filter_radius: float | None = setting(
-        None,
-        Number(0.0, 16.0),
-        "Half width of the filter in pixels.",
-        default_text="box 0.5, tent 1.0, gaussian 1.5",
+        None, Number(0.0, 16.0), default_text="box 0.5, tent 1.0, gaussian 1.5"
     )
-    seed: int = setting(0, Integer(0, LARGEST_SEED), "Seed of the sample points.")
-    max_depth: int = setting(
-        4,
-        Integer(0, 1024),
-        "Maximum number of bounces: in mirrors, and of paths; 0 shows direct light alone.",
-        flag="--depth",
-    )
-    shadows: bool = setting(True, Truth(), "Whether spheres cast shadows.")
-    transparent_shadows: bool = setting(
-        True,
-        Truth(),
-        "Whether light passes straight through glass on its way to a surface, with integrators "
-        "direct and ao: an approximation, since glass bends light. Paths bend it.",
-    )
-    look: str = setting(
-        "plain",
-        Choice(tuple(LOOKS), "look"),
-        "Light and integrator of a scene that states none; "
-        "a particle file without a scene has soft.",
-    )
+    seed: int = setting(0, Integer(0, LARGEST_SEED))
+    max_depth: int = setting(4, Integer(0, 1024), flag="--depth")
+    shadows: bool = setting(True, Truth())
+    transparent_shadows: bool = setting(True, Truth())
+    look: str = setting("plain", Choice(tuple(LOOKS), "look"))
     light: str | tuple[float, float, float] = setting(
-        "upper-left",
-        AnyOf(Choice(KEY_LIGHTS, "light"), Direction()),
-        "Where the directional light of the look comes from, beside the camera.",
-        "Or three numbers: the direction in which it travels through the scene.",
+        "upper-left", AnyOf(Choice(KEY_LIGHTS, "light"), Direction())
     )
-    placement: str = setting(
-        "camera",
-        Choice(PLACEMENTS, "placement"),
-        "What the directional lights of the look go with: the camera, or the world.",
-        "In the world they stay where they are while the camera goes around, as seen from the "
-        "view `front`.",
-    )
-    shading: str = setting(
-        "lit",
-        Choice(SHADINGS, "shading"),
-        "Whether surfaces are lit, or flat: in their own colours, those of a legend, whatever "
-        "lights and materials say; then it is the look flat with the integrator direct.",
-    )
+    placement: str = setting("camera", Choice(PLACEMENTS, "placement"))
+    shading: str = setting("lit", Choice(SHADINGS, "shading"))
     integrator: str | None = setting(
-        None,
-        Choice(INTEGRATORS, "integrator"),
-        "How light is computed: direct light alone; with ambient occlusion (ao): ambient light "
-        "reaches a surface only from directions in which nothing is in the way; or along paths "
-        "of many bounces (path), with glass, metal and light between surfaces.",
-        default_text="that of the look",
+        None, Choice(INTEGRATORS, "integrator"), default_text="that of the look"
     )
-    ao_samples: int = setting(
-        1,
-        Integer(1, 64),
-        "Occlusion rays per surface and sample, with integrator ao.",
-        "Particles that come without a scene file have 4.",
-    )
-    ao_distance: float | None = setting(
-        None,
-        Number(0.0, above=True),
-        "Length of occlusion rays in scene units, with integrator ao.",
-        default_text="unlimited",
-    )
-    clamp_indirect: float = setting(
-        0.0,
-        Number(0.0, 1e12),
-        "Largest radiance of a contribution after two or more bounces, with integrator path; "
-        "removes bright specks and some light. 0 changes nothing.",
-    )
+    ao_samples: int = setting(1, Integer(1, 64))
+    ao_distance: float | None = setting(None, Number(0.0, above=True), default_text="unlimited")
+    clamp_indirect: float = setting(0.0, Number(0.0, 1e12))
     dpi: float | None = setting(
-        None,
-        Number(1.0, 1e5),
-        "Pixels of an inch: the size of text and lines over the picture, and the resolution "
-        "that the PNG states.",
-        default_text="the shorter side counts as 6 inches",
+        None, Number(1.0, 1e5), default_text="the shorter side counts as 6 inches"
     )
-    noise: float | None = setting(
-        None,
-        Number(0.0, 10.0, above=True),
-        "Noise at which a tile of the picture is done; `samples` is then the fewest.",
-        "It is the standard error of the pixels that show spheres, relative to their mean, "
-        "weighted by brightness as it is seen.",
-        default_text="none",
-    )
+    noise: float | None = setting(None, Number(0.0, 10.0, above=True), default_text="none")
     max_samples: int | None = setting(
-        None,
-        Integer(1, MAX_SAMPLES),
-        "Samples of a pixel after which a tile gets no more to reach `noise`.",
-        default_text=f"{MOST_FOR_NOISE:,}",
+        None, Integer(1, MAX_SAMPLES), default_text=f"{MOST_FOR_NOISE:,}"
     )
-    denoise: bool = setting(
-        False,
-        Truth(),
-        "Whether noise is removed from the picture by Open Image Denoise.",
-        "The film keeps its noise. It needs the extra `denoise`.",
-    )
+    denoise: bool = setting(False, Truth())
 
     @property
     def filter_code(self) -> int:

@@ -29,11 +29,15 @@ PUBLIC = [
 class Example(Defined, place="example", error=UserError):
     """An example.
 
+    Args:
+        count: How many there are.
+            Or were.
+
     Raises:
         UserError: a value is out of range.
     """
 
-    count: int = setting(3, Integer(1, 9), "How many there are.", "Or were.")
+    count: int = setting(3, Integer(1, 9))
     part: float | None = setting(None, Number(0.0, 1.0), "A share.")
 
 
@@ -46,13 +50,14 @@ def test_a_value_out_of_range_is_refused_with_its_name() -> None:
 
 
 def test_fields_are_in_the_docstring_before_what_is_raised() -> None:
+    assert definitions(Example)["count"].summary == "How many there are."
     document(Example)
     document(Example)  # once
     assert Example.__doc__ is not None
     assert Example.__doc__.split("\n\n")[1].splitlines() == [
-        "    Args:",
-        "        count: How many there are (1 to 9). Or were.",
-        "        part: A share (0 to 1).",
+        "Args:",
+        "    count: How many there are (1 to 9). Or were.",
+        "    part: A share (0 to 1).",
     ]
     assert Example.__doc__.index("Args:") < Example.__doc__.index("Raises:")
 
@@ -60,7 +65,7 @@ def test_fields_are_in_the_docstring_before_what_is_raised() -> None:
 @pytest.mark.parametrize("kind", PUBLIC, ids=lambda kind: kind.__name__)
 def test_public_classes_document_every_field(kind: Any) -> None:
     for each in fields(kind):
-        assert f"\n        {each.name}: " in kind.__doc__
+        assert f"\n    {each.name}: " in kind.__doc__
 
 
 @pytest.mark.parametrize(

@@ -93,37 +93,26 @@ class TurnValue(Kind):
 class Keyframe(Defined, place="keyframe"):
     """The camera at one time of an animation. What it does not say is as before.
 
+    Args:
+        time: Seconds from the start of the animation.
+        position: Eye point in scene units.
+        look_at: The point in the middle of the picture.
+        up: Which way is up.
+        vertical_fov: Full angle of the picture's height in degrees.
+        height: Height of the picture of an orthographic camera, in scene units.
+        ease: How the motion from the keyframe before begins and ends.
+
     Raises:
         SceneError: a value is out of range.
     """
 
-    time: float = field(
-        metadata=define(Number(0.0, MOST_SECONDS), "Seconds from the start of the animation.")
-    )
-    position: Triple | None = setting(
-        None, Vector3(), "Eye point in scene units.", default_text="as before"
-    )
-    look_at: Triple | None = setting(
-        None, Vector3(), "The point in the middle of the picture.", default_text="as before"
-    )
-    up: Triple | None = setting(None, Vector3(), "Which way is up.", default_text="as before")
-    vertical_fov: float | None = setting(
-        None,
-        FIELD_OF_VIEW,
-        "Full angle of the picture's height in degrees.",
-        default_text="as before",
-    )
-    height: float | None = setting(
-        None,
-        PICTURE_HEIGHT,
-        "Height of the picture of an orthographic camera, in scene units.",
-        default_text="as before",
-    )
-    ease: str = setting(
-        "smooth",
-        Choice(EASINGS, "easing"),
-        "How the motion from the keyframe before begins and ends.",
-    )
+    time: float = field(metadata=define(Number(0.0, MOST_SECONDS)))
+    position: Triple | None = setting(None, Vector3(), default_text="as before")
+    look_at: Triple | None = setting(None, Vector3(), default_text="as before")
+    up: Triple | None = setting(None, Vector3(), default_text="as before")
+    vertical_fov: float | None = setting(None, FIELD_OF_VIEW, default_text="as before")
+    height: float | None = setting(None, PICTURE_HEIGHT, default_text="as before")
+    ease: str = setting("smooth", Choice(EASINGS, "easing"))
 
 
 class KeyframesValue(Tables):
@@ -157,58 +146,49 @@ class KeyframesValue(Tables):
 class AnimationSettings(Defined, place="animation"):
     """Frames, time and motion of the camera; the names are those of `[animation]` in a scene file.
 
+    Args:
+        frames: Frames of a trajectory, as START:END:STEP; END is excluded. Negative numbers count
+            from the end, parts may be left out: `::10` is every tenth.
+        smoothing: Number of frames of which positions are the mean, the shown frame in the middle.
+            Particles are known by their ids, or by their rows where all frames have as many;
+            periodic boxes are respected.
+        unwrap: Let particles go on where they leave a periodic box, from the first frame on.
+        fps: Frames in a second of the movie.
+        duration: Seconds of the movie; frames of a trajectory are then shown longer or left out.
+        turntable: The camera goes around: seconds of a revolution, or degrees over the animation.
+        orbit: The camera goes around and up by these angles until the end.
+        dolly: Factor of the camera's distance at the end: 0.5 comes nearer.
+        zoom_to: Magnification at the end: 2 shows half the width.
+        ease: How orbit, dolly, zoom and a turntable in degrees begin and end.
+        follow: What the camera moves along with and looks at: the mean of all centres, or a
+            particle by its id in the file, or its number where there is none.
+        fit_to: What a fitted camera frames: up to 12 frames, evenly spread, or the first one.
+        grain: Whether the noise of the samples is the same in all frames, or another in each.
+        quality: Quality of the movie's compression.
+        codec: Codec of the movie.
+        keyframes: The camera at some times, in their order.
+
     Raises:
         SceneError: a value is out of range.
     """
 
-    frames: str | None = setting(
-        None,
-        Text(),
-        "Frames of a trajectory, as START:END:STEP; END is excluded.",
-        "Negative numbers count from the end, parts may be left out: `::10` is every tenth.",
-        default_text="all",
-    )
-    smoothing: int = setting(
-        1,
-        Integer(1, MOST_SMOOTHED),
-        "Number of frames of which positions are the mean, the shown frame in the middle.",
-        "Particles are known by their ids, or by their rows where all frames have as many; "
-        "periodic boxes are respected.",
-    )
-    unwrap: bool = setting(
-        False,
-        Truth(),
-        "Let particles go on where they leave a periodic box, from the first frame on.",
-    )
-    fps: float = setting(30.0, Number(0.01, 1000.0), "Frames in a second of the movie.")
+    frames: str | None = setting(None, Text(), default_text="all")
+    smoothing: int = setting(1, Integer(1, MOST_SMOOTHED))
+    unwrap: bool = setting(False, Truth())
+    fps: float = setting(30.0, Number(0.01, 1000.0))
     duration: float | None = setting(
         None,
         Number(0.0, MOST_SECONDS, above=True),
-        "Seconds of the movie; frames of a trajectory are then shown longer or left out.",
         default_text="one picture for each frame of a trajectory; else that of the turntable "
         "or of the keyframes, or 6 s",
     )
-    turntable: str | float | None = setting(
-        None,
-        TurnValue(),
-        "The camera goes around: seconds of a revolution, or degrees over the animation.",
-    )
+    turntable: str | float | None = setting(None, TurnValue())
     orbit: tuple[float, float] | None = setting(
-        None,
-        Numbers(2, "two angles in degrees", "AZIMUTH,ELEVATION", -MOST_DEGREES, MOST_DEGREES),
-        "The camera goes around and up by these angles until the end.",
+        None, Numbers(2, "two angles in degrees", "AZIMUTH,ELEVATION", -MOST_DEGREES, MOST_DEGREES)
     )
-    dolly: float | None = setting(
-        None, Number(1e-6, 1e6), "Factor of the camera's distance at the end: 0.5 comes nearer."
-    )
-    zoom_to: float | None = setting(
-        None, Number(1e-6, 1e6), "Magnification at the end: 2 shows half the width."
-    )
-    ease: str = setting(
-        "linear",
-        Choice(EASINGS, "easing"),
-        "How orbit, dolly, zoom and a turntable in degrees begin and end.",
-    )
+    dolly: float | None = setting(None, Number(1e-6, 1e6))
+    zoom_to: float | None = setting(None, Number(1e-6, 1e6))
+    ease: str = setting("linear", Choice(EASINGS, "easing"))
     follow: str | int | None = setting(
         None,
         AnyOf(
@@ -217,27 +197,13 @@ class AnimationSettings(Defined, place="animation"):
             noun=f"'{CENTER}' or the number of a particle",
             metavar="NUMBER",
         ),
-        "What the camera moves along with and looks at: the mean of all centres, or a particle "
-        "by its id in the file, or its number where there is none.",
         default_text="nothing",
     )
-    fit_to: str = setting(
-        "frames",
-        Choice(("frames", "first"), "fit"),
-        "What a fitted camera frames: up to 12 frames, evenly spread, or the first one.",
-    )
-    grain: str = setting(
-        "still",
-        Choice(("still", "moving"), "grain"),
-        "Whether the noise of the samples is the same in all frames, or another in each.",
-    )
-    quality: int = setting(75, Integer(1, 100), "Quality of the movie's compression.")
-    codec: str | None = setting(
-        None, Choice(CODECS, "codec"), "Codec of the movie.", default_text="h264, of .webm vp9"
-    )
-    keyframes: Sequence[Keyframe] = setting(
-        (), KeyframesValue(), "The camera at some times, in their order."
-    )
+    fit_to: str = setting("frames", Choice(("frames", "first"), "fit"))
+    grain: str = setting("still", Choice(("still", "moving"), "grain"))
+    quality: int = setting(75, Integer(1, 100))
+    codec: str | None = setting(None, Choice(CODECS, "codec"), default_text="h264, of .webm vp9")
+    keyframes: Sequence[Keyframe] = setting((), KeyframesValue())
 
     @property
     def turn(self) -> Turn | None:

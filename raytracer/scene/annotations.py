@@ -72,23 +72,20 @@ class Edges(Kind):
 class Legend(Defined, place="legend"):
     """The colour scale of spheres that are coloured by a column: a bar with ticks, or categories.
 
+    Args:
+        place: Where it stands in the picture; beside leaves it out of the picture, to be saved
+            alone (`--legend-file`, `Image.save_legend`).
+        label: Text beside the bar.
+        length: Length of a colour bar, as a part of the side along which it is.
+
     Raises:
         SceneError: a value is out of range.
     """
 
-    place: str = setting(
-        "right",
-        Choice((*PLACES, BESIDE), "place"),
-        "Where it stands in the picture; beside leaves it out of the picture, to be saved "
-        "alone (`--legend-file`, `Image.save_legend`).",
-    )
-    label: str | None = setting(
-        None, Text(), "Text beside the bar.", default_text="the column with its unit"
-    )
+    place: str = setting("right", Choice((*PLACES, BESIDE), "place"))
+    label: str | None = setting(None, Text(), default_text="the column with its unit")
     size: float = _size(10.0)
-    length: float = setting(
-        0.5, Number(0.05, 0.9), "Length of a colour bar, as a part of the side along which it is."
-    )
+    length: float = setting(0.5, Number(0.05, 0.9))
     color: Color | None = setting(None, **_COLOR)
 
 
@@ -98,6 +95,12 @@ class ScaleBar(Defined, place="scale_bar"):
 
     With a perspective camera its length holds at the distance of what the camera looks at.
 
+    Args:
+        length: Length in scene units.
+        unit: Unit behind the number.
+        factor: Units in a scene unit: 0.1 for a scene in angstrom and the unit nm; with it `length`
+            is in that unit.
+
     Raises:
         SceneError: a value is out of range.
     """
@@ -105,16 +108,10 @@ class ScaleBar(Defined, place="scale_bar"):
     length: float | None = setting(
         None,
         Number(0.0, above=True),
-        "Length in scene units.",
         default_text="a round number, about a fifth of the picture's width",
     )
-    unit: str = setting("", Text(), "Unit behind the number.")
-    factor: float = setting(
-        1.0,
-        Number(0.0, above=True),
-        "Units in a scene unit: 0.1 for a scene in angstrom and the unit nm; with it `length` "
-        "is in that unit.",
-    )
+    unit: str = setting("", Text())
+    factor: float = setting(1.0, Number(0.0, above=True))
     place: str = _place("bottom-right")
     size: float = _size(10.0)
     color: Color | None = setting(None, **_COLOR)
@@ -127,22 +124,23 @@ class Axes(Defined, place="axes"):
     At `origin`, the scene's, or at the `box`, its corner, the axes are arrows in the scene, which
     particles hide.
 
+    Args:
+        place: Where it stands in the picture; origin and box put it into the scene.
+        length: Length of an axis in points.
+        labels: Names of the three axes, with spaces between them.
+        extent: Length in scene units of an axis in the scene.
+
     Raises:
         SceneError: a value is out of range.
     """
 
-    place: str = setting(
-        "bottom-left",
-        Choice((*PLACES, *IN_SCENE), "place"),
-        "Where it stands in the picture; origin and box put it into the scene.",
-    )
-    length: float = setting(30.0, Number(1.0, 1000.0), "Length of an axis in points.")
+    place: str = setting("bottom-left", Choice((*PLACES, *IN_SCENE), "place"))
+    length: float = setting(30.0, Number(1.0, 1000.0))
     size: float = _size(10.0)
-    labels: str = setting("x y z", Text(), "Names of the three axes, with spaces between them.")
+    labels: str = setting("x y z", Text())
     extent: float | None = setting(
         None,
         Number(0.0, above=True),
-        "Length in scene units of an axis in the scene.",
         default_text="a quarter of the box's shortest edge, or of the scene's extent",
     )
 
@@ -157,18 +155,21 @@ class Axes(Defined, place="axes"):
 
 @dataclass(frozen=True, repr=False, eq=False)
 class TextLabel(Defined, place="texts"):
-    """Lines of text over the picture.
+    r"""Lines of text over the picture.
 
     {title}, {file}, {spheres} and {frame} stand for title, name of the file, number of spheres and
     number of the frame; {spheres:,} separates thousands. {time} and {time_unit} are the time that
     the file states for the frame; in a movie {seconds} are those from its start. A brace itself is
     {{ or }}.
 
+    Args:
+        text: What is written. `\n` begins a new line.
+
     Raises:
         SceneError: a value is out of range.
     """
 
-    text: str = field(metadata=define(Text(), "What is written.", "`\\n` begins a new line."))
+    text: str = field(metadata=define(Text()))
     place: str = _place("top")
     size: float = _size(14.0)
     color: Color | None = setting(None, **_COLOR)
@@ -178,22 +179,19 @@ class TextLabel(Defined, place="texts"):
 class Labels(Defined, place="labels"):
     """A text at each sphere whose middle is in front: no other sphere covers it.
 
+    Args:
+        by: What the label says: a column of the particles, or index, their number in the file or,
+            without a file, in the scene.
+        color: Colour of the text.
+
     Raises:
         SceneError: a value is out of range.
     """
 
-    by: str = setting(
-        "index",
-        Text(),
-        "What the label says: a column of the particles, or index, their number in the file "
-        "or, without a file, in the scene.",
-    )
+    by: str = setting("index", Text())
     size: float = _size(8.0)
     color: Color | None = setting(
-        None,
-        ColorValue(),
-        "Colour of the text.",
-        default_text="black or white, in contrast to the sphere",
+        None, ColorValue(), default_text="black or white, in contrast to the sphere"
     )
 
 
@@ -207,34 +205,33 @@ class SimulationBox(Defined, place="box"):
     Rods have light, shadows and reflections, as all that is in the scene. Lines are hidden where
     spheres are in front of them.
 
+    Args:
+        edges: The three edge vectors in scene units.
+        origin: The corner from which the edges start, in scene units.
+        width: Width of lines in points.
+        color: Colour of the edges.
+        style: Rods in the scene, or lines over it.
+        radius: Radius of rods in scene units.
+
     Raises:
         SceneError: a value is out of range, or edges have no volume.
     """
 
     edges: tuple[Triple, Triple, Triple] | None = setting(
-        None, Edges(), "The three edge vectors in scene units.", default_text="those of the file"
+        None, Edges(), default_text="those of the file"
     )
     origin: Triple | None = setting(
-        None,
-        Vector3(),
-        "The corner from which the edges start, in scene units.",
-        default_text="that of the file, or [0, 0, 0] where edges are given",
+        None, Vector3(), default_text="that of the file, or [0, 0, 0] where edges are given"
     )
-    width: float = setting(1.0, Number(0.0, 100.0, above=True), "Width of lines in points.")
+    width: float = setting(1.0, Number(0.0, 100.0, above=True))
     color: Color | None = setting(
         None,
         ColorValue(),
-        "Colour of the edges.",
         default_text="grey; of lines black or white; in contrast to the background",
     )
-    style: str = setting(
-        "rods", Choice(BOX_STYLES, "style"), "Rods in the scene, or lines over it."
-    )
+    style: str = setting("rods", Choice(BOX_STYLES, "style"))
     radius: float | None = setting(
-        None,
-        Number(0.0, above=True),
-        "Radius of rods in scene units.",
-        default_text="1/600 of the box's diagonal",
+        None, Number(0.0, above=True), default_text="1/600 of the box's diagonal"
     )
 
 
@@ -245,23 +242,21 @@ OUTLINES = ("all", "silhouette")
 class Outline(Defined, place="outline"):
     """A line around spheres, of constant width in the picture.
 
+    Args:
+        width: Width of the line in pixels.
+        color: Colour of the line.
+        at: Where it is: around each sphere, or only where spheres meet the background.
+        step: Smallest depth in scene units by which a sphere must be in front of another one to be
+            outlined against it.
+
     Raises:
         SceneError: a value is out of range.
     """
 
-    width: float = setting(1.5, Number(0.0, 32.0, above=True), "Width of the line in pixels.")
-    color: Color = setting("black", ColorValue(), "Colour of the line.")
-    at: str = setting(
-        "all",
-        Choice(OUTLINES),
-        "Where it is: around each sphere, or only where spheres meet the background.",
-    )
-    step: float = setting(
-        0.0,
-        Number(0.0),
-        "Smallest depth in scene units by which a sphere must be in front of another one to "
-        "be outlined against it.",
-    )
+    width: float = setting(1.5, Number(0.0, 32.0, above=True))
+    color: Color = setting("black", ColorValue())
+    at: str = setting("all", Choice(OUTLINES))
+    step: float = setting(0.0, Number(0.0))
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -270,28 +265,20 @@ class DepthCue(Defined, place="depth_cue"):
 
     Depths are distances from the camera along its view, in scene units.
 
+    Args:
+        color: Colour into which it fades.
+        near: Depth at which it begins.
+        far: Depth at which it is complete.
+        strength: Part of the colour that is mixed in from `far` on.
+
     Raises:
         SceneError: a value is out of range.
     """
 
-    color: Color | None = setting(
-        None, ColorValue(), "Colour into which it fades.", default_text="that of the background"
-    )
-    near: float | None = setting(
-        None,
-        Number(0.0),
-        "Depth at which it begins.",
-        default_text="that of the nearest point seen",
-    )
-    far: float | None = setting(
-        None,
-        Number(0.0),
-        "Depth at which it is complete.",
-        default_text="that of the farthest point seen",
-    )
-    strength: float = setting(
-        0.7, Number(0.0, 1.0), "Part of the colour that is mixed in from `far` on."
-    )
+    color: Color | None = setting(None, ColorValue(), default_text="that of the background")
+    near: float | None = setting(None, Number(0.0), default_text="that of the nearest point seen")
+    far: float | None = setting(None, Number(0.0), default_text="that of the farthest point seen")
+    strength: float = setting(0.7, Number(0.0, 1.0))
 
     def __post_init__(self) -> None:
         super().__post_init__()

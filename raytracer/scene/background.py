@@ -20,27 +20,23 @@ if TYPE_CHECKING:
 class Background(Defined, place="background"):
     """What is seen where there is no sphere: one colour, a vertical gradient, or nothing.
 
+    Args:
+        color: Colour of the whole background.
+        bottom: Lower edge of a vertical gradient, instead of `color`; needs `top`.
+        top: Upper edge of a vertical gradient, instead of `color`; needs `bottom`.
+        transparent: Whether the picture has an alpha channel instead.
+        up: Up axis of the background as mirrors reflect it; any length. Behind the spheres the
+            gradient is vertical in the picture, whatever this says.
+
     Raises:
         SceneError: a colour is none, they contradict each other, or `up` has no length.
     """
 
-    color: Color | None = setting(
-        None, ColorValue(), "Colour of the whole background.", default_text="white"
-    )
-    bottom: Color | None = setting(
-        None, ColorValue(), "Lower edge of a vertical gradient, instead of `color`; needs `top`."
-    )
-    top: Color | None = setting(
-        None, ColorValue(), "Upper edge of a vertical gradient, instead of `color`; needs `bottom`."
-    )
-    transparent: bool = setting(False, Truth(), "Whether the picture has an alpha channel instead.")
-    up: Triple | None = setting(
-        None,
-        Vector3(),
-        "Up axis of the background as mirrors reflect it; any length.",
-        "Behind the spheres the gradient is vertical in the picture, whatever this says.",
-        default_text="the camera's `up`",
-    )
+    color: Color | None = setting(None, ColorValue(), default_text="white")
+    bottom: Color | None = setting(None, ColorValue())
+    top: Color | None = setting(None, ColorValue())
+    transparent: bool = setting(False, Truth())
+    up: Triple | None = setting(None, Vector3(), default_text="the camera's `up`")
 
     def __post_init__(self) -> None:
         super().__post_init__()

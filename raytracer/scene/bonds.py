@@ -18,7 +18,6 @@ from raytracer.scene.coloring.by_scale import by_scale
 from raytracer.scene.coloring.expression import evaluate
 from raytracer.scene.coloring.style import SetStyle, StyleSettings, columns_in
 from raytracer.scene.particles.labels import element_symbols
-from raytracer.scene.scene import CapsuleSet, SphereSet
 from raytracer.warning import warn
 
 if TYPE_CHECKING:
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
 
     from raytracer.scene.coloring.scale import ColorScale
     from raytracer.scene.particles.source import Box
+    from raytracer.scene.scene import CapsuleSet, SphereSet
 
 TOLERANCE = 1.2
 """Longest bond, in sums of the covalent radii of its atoms: of all known single bonds of molecules
@@ -314,7 +314,8 @@ def _table(spheres: SphereSet, pairs: _Pairs, names: Sequence[str]) -> SphereSet
     for name in names:
         if name not in columns and name[-1:] in ("1", "2") and atoms.has(name[:-1]):
             columns[name] = atoms[name[:-1]][pairs.rows[:, int(name[-1]) - 1]]
-    return SphereSet(spheres.centers[pairs.rows[:, 0]] + 0.5 * spans, 1.0, columns=columns)
+    kind = type(spheres)  # whose module imports this one
+    return kind(spheres.centers[pairs.rows[:, 0]] + 0.5 * spans, 1.0, columns=columns)
 
 
 def _chosen(spheres: SphereSet, pairs: _Pairs, said: Bonding) -> NDArray[np.bool_]:

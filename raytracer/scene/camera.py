@@ -28,81 +28,51 @@ PARALLEL = 1e-6
 class Camera(Defined, place="camera"):
     """Where the picture is taken from.
 
+    Args:
+        position: Eye point in scene units.
+        look_at: The point in the middle of the picture, in scene units. The middle of the spheres
+            is that of the box around them, without giants and those that are far out. A fitted
+            camera without a position moves across to it.
+        up: Which way is up: three numbers of any length, or an axis. Where nothing says it, y is
+            up, and z in a `view`; but away from a ball on which the others stand, and z in a
+            particle file with a box or a cell.
+        vertical_fov: Full angle of the picture's height in degrees, of a fitted camera too.
+        height: Height of the picture in scene units; not with `fit`.
+        type: Kind of camera.
+        fit: Whether the camera is put where the spheres fill the frame. At most 1% of the spheres,
+            or one of ten or more, are left out, with a warning, where they are more than ten times
+            as far out as the others; `"all"` frames these too, and `"box"` the simulation box of
+            the files, which is framed anyway where it is drawn. Of `position` and `look_at` only
+            the direction counts.
+        direction: From the spheres towards a fitted camera, instead of a position; any length.
+        view: A standard view instead of a direction: x looks from +x, front from -y with z up. The
+            guide of the camera says what is to the right and up in each.
+        zoom: Factor of the size of what is shown, from the same place: 2 shows half of it.
+        aperture: Diameter of the lens, by the distance that is in focus; 0: all is in focus.
+        focus: A point that is in focus, in scene units; all at its depth is.
+
     Raises:
         SceneError: a value is out of range, or they contradict each other.
     """
 
-    position: Triple | None = setting(
-        None, Vector3(), "Eye point in scene units.", default_text="fitted"
-    )
-    look_at: Triple | None = setting(
-        None,
-        Vector3(),
-        "The point in the middle of the picture, in scene units.",
-        "The middle of the spheres is that of the box around them, without giants and those "
-        "that are far out. A fitted camera without a position moves across to it.",
-        default_text="the middle of the spheres",
-    )
-    up: Triple | str | None = setting(
-        None,
-        Axis(AXES),
-        "Which way is up: three numbers of any length, or an axis.",
-        "Where nothing says it, y is up, and z in a `view`; but away from a ball on which the "
-        "others stand, and z in a particle file with a box or a cell.",
-        default_text="y; with a view, z",
-    )
-    vertical_fov: float = setting(
-        40.0,
-        FIELD_OF_VIEW,
-        "Full angle of the picture's height in degrees, of a fitted camera too.",
-        variant="perspective",
-    )
+    position: Triple | None = setting(None, Vector3(), default_text="fitted")
+    look_at: Triple | None = setting(None, Vector3(), default_text="the middle of the spheres")
+    up: Triple | str | None = setting(None, Axis(AXES), default_text="y; with a view, z")
+    vertical_fov: float = setting(40.0, FIELD_OF_VIEW, variant="perspective")
     height: float | None = setting(
-        None,
-        PICTURE_HEIGHT,
-        "Height of the picture in scene units; not with `fit`.",
-        default_text="fitted",
-        variant="orthographic",
+        None, PICTURE_HEIGHT, default_text="fitted", variant="orthographic"
     )
-    type: str = setting("perspective", Choice(CAMERA_TYPES, "camera"), "Kind of camera.")
+    type: str = setting("perspective", Choice(CAMERA_TYPES, "camera"))
     fit: bool | str | None = setting(
-        None,
-        AnyOf(Truth(), Choice(("all", "box"))),
-        "Whether the camera is put where the spheres fill the frame.",
-        "At most 1% of the spheres, or one of ten or more, are left out, with a warning, where "
-        'they are more than ten times as far out as the others; `"all"` frames these too, and '
-        '`"box"` the simulation box of the files, which is framed anyway where it is drawn. Of '
-        "`position` and `look_at` only the direction counts.",
-        default_text="true without a position",
+        None, AnyOf(Truth(), Choice(("all", "box"))), default_text="true without a position"
     )
     direction: Triple | None = setting(
-        None,
-        Vector3(),
-        "From the spheres towards a fitted camera, instead of a position; any length.",
-        default_text="[1, 0.7, 1.4], or with another `up` the same turned with it",
+        None, Vector3(), default_text="[1, 0.7, 1.4], or with another `up` the same turned with it"
     )
-    view: str | None = setting(
-        None,
-        Choice(VIEWS, "view"),
-        "A standard view instead of a direction: x looks from +x, front from -y with z up.",
-        "The guide of the camera says what is to the right and up in each.",
-    )
-    zoom: float = setting(
-        1.0, ZOOM, "Factor of the size of what is shown, from the same place: 2 shows half of it."
-    )
-    aperture: float = setting(
-        0.0,
-        APERTURE,
-        "Diameter of the lens, by the distance that is in focus; 0: all is in focus.",
-        variant="perspective",
-    )
-    focus: Triple | None = setting(
-        None,
-        Vector3(),
-        "A point that is in focus, in scene units; all at its depth is.",
-        default_text="`look_at`",
-        variant="perspective",
-    )
+    view: str | None = setting(None, Choice(VIEWS, "view"))
+    zoom: float = setting(1.0, ZOOM)
+    aperture: float = setting(0.0, APERTURE, variant="perspective")
+    focus: Triple | None = setting(None, Vector3(), default_text="`look_at`", variant="perspective")
 
     def __post_init__(self) -> None:
         super().__post_init__()

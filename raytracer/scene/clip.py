@@ -30,16 +30,16 @@ class Clip(Defined, place="clip"):
     A condition compares linear expressions in x, y and z, in scene units, and several are joined by
     `and`: they bound a convex region by at most six planes. One of `keep` and `remove` says it.
 
+    Args:
+        keep: Condition on what is shown: "0 < z < 5", "x + y < 3".
+        remove: Condition on what is cut away: "x > 0 and y > 0 and z > 0".
+
     Raises:
         SceneError: no condition, both, or one that is not understood.
     """
 
-    keep: str | None = setting(
-        None, Text(), 'Condition on what is shown: "0 < z < 5", "x + y < 3".'
-    )
-    remove: str | None = setting(
-        None, Text(), 'Condition on what is cut away: "x > 0 and y > 0 and z > 0".'
-    )
+    keep: str | None = setting(None, Text())
+    remove: str | None = setting(None, Text())
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from raytracer.arguments import whole
 from raytracer.errors import SceneError, escaped, shown
@@ -11,8 +11,10 @@ from raytracer.scene.colors import RGB, linear_to_srgb
 from raytracer.scene.materials import AnyMaterial
 from raytracer.scene.particles.read import read_row
 from raytracer.scene.particles.source import Value
-from raytracer.scene.scene import Scene, SphereSet
 from raytracer.scene.transform import Vector
+
+if TYPE_CHECKING:
+    from raytracer.scene.scene import Scene, SphereSet
 
 MAX_VALUES = 12
 """Most values of the data file among the lines for people."""
@@ -142,7 +144,7 @@ def describe(scene: Scene, prim_id: int) -> SphereInfo:
 
 def _described(scene: Scene, each: Any, set_index: int, prim_id: int, row: int) -> SphereInfo:
     """Return all that is known of a row of a set."""
-    balls: SphereSet = each if isinstance(each, SphereSet) else each.start
+    balls: SphereSet = each.start if hasattr(each, "start") else each
     scale, position = balls.transform.scale, _position(balls, row)
     shared: dict[str, Any] = {
         "id": prim_id,

@@ -26,39 +26,31 @@ class Environment(Defined, place="environment"):
     ambient light stays as it is. The background behind the spheres is still that of the scene,
     unless `visible` is set.
 
+    Args:
+        image: File of an equirectangular picture: .exr, .hdr, .png, .jpg or .tiff, twice as wide as
+            high; relative to the scene file.
+        color: One colour all around, instead of an image.
+        bottom: Colour of the nadir of a gradient; needs `top`.
+        top: Colour of the zenith of a gradient; needs `bottom`.
+        intensity: Factor of the radiance.
+        rotation: Degrees by which it is turned about the up axis of the background. With 0 the
+            middle of an image lies towards +x, or +z where x is up.
+        shadow: Whether spheres cast shadows in its light, where paths are traced. Without, each
+            surface gets the light of its whole side of the sky.
+        visible: Whether it is seen behind the spheres; else the background is.
+
     Raises:
         SceneError: a value is out of range, or they contradict each other.
     """
 
-    image: str | None = setting(
-        None,
-        Text(),
-        "File of an equirectangular picture: .exr, .hdr, .png, .jpg or .tiff, twice as wide as "
-        "high; relative to the scene file.",
-    )
-    color: Color | None = setting(None, ColorValue(), "One colour all around, instead of an image.")
-    bottom: Color | None = setting(
-        None, ColorValue(), "Colour of the nadir of a gradient; needs `top`."
-    )
-    top: Color | None = setting(
-        None, ColorValue(), "Colour of the zenith of a gradient; needs `bottom`."
-    )
-    intensity: float = setting(1.0, Number(0.0, 1e9), "Factor of the radiance.")
-    rotation: float = setting(
-        0.0,
-        Number(-360.0, 360.0),
-        "Degrees by which it is turned about the up axis of the background.",
-        "With 0 the middle of an image lies towards +x, or +z where x is up.",
-    )
-    shadow: bool = setting(
-        True,
-        Truth(),
-        "Whether spheres cast shadows in its light, where paths are traced.",
-        "Without, each surface gets the light of its whole side of the sky.",
-    )
-    visible: bool = setting(
-        False, Truth(), "Whether it is seen behind the spheres; else the background is."
-    )
+    image: str | None = setting(None, Text())
+    color: Color | None = setting(None, ColorValue())
+    bottom: Color | None = setting(None, ColorValue())
+    top: Color | None = setting(None, ColorValue())
+    intensity: float = setting(1.0, Number(0.0, 1e9))
+    rotation: float = setting(0.0, Number(-360.0, 360.0))
+    shadow: bool = setting(True, Truth())
+    visible: bool = setting(False, Truth())
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -21,30 +21,21 @@ class Ground(Defined, place="ground"):
     solid: no light reaches its underside. A camera below it sees the scene without it. The up axis
     is that of `Background.up`: the camera's, unless the background has its own.
 
+    Args:
+        height: Height along the up axis, in scene units. With `below` it touches the lowest sphere.
+        color: Colour of the plane.
+        material: Name of a material; one with `mirror` reflects the spheres.
+        shadow_catcher: Whether the camera sees the shadows alone, with what is behind, or an alpha
+            channel where the background is transparent.
+        fade: Distance from the middle of the spheres at which the plane has faded into the
+            background, in radii of the scene. 0: it goes on without end.
+
     Raises:
         SceneError: a value is out of range.
     """
 
-    height: float | str = setting(
-        BELOW,
-        AnyOf(Choice([BELOW]), Number()),
-        "Height along the up axis, in scene units.",
-        "With `below` it touches the lowest sphere.",
-    )
-    color: Color = setting("#d9d9d9", ColorValue(), "Colour of the plane.")
-    material: str = setting(
-        "default", Text(), "Name of a material; one with `mirror` reflects the spheres."
-    )
-    shadow_catcher: bool = setting(
-        False,
-        Truth(),
-        "Whether the camera sees the shadows alone, with what is behind, or an alpha channel "
-        "where the background is transparent.",
-    )
-    fade: float = setting(
-        0.0,
-        Number(0.0, 1e6),
-        "Distance from the middle of the spheres at which the plane has faded into the "
-        "background, in radii of the scene.",
-        "0: it goes on without end.",
-    )
+    height: float | str = setting(BELOW, AnyOf(Choice([BELOW]), Number()))
+    color: Color = setting("#d9d9d9", ColorValue())
+    material: str = setting("default", Text())
+    shadow_catcher: bool = setting(False, Truth())
+    fade: float = setting(0.0, Number(0.0, 1e6))

@@ -107,29 +107,27 @@ class PointLight(_Light):
     What arrives at a distance d is L = color * intensity, or color * intensity / d**2 with
     "inverse-square" (color in linear RGB, d in scene units); `Material` says what becomes of it.
 
+    Args:
+        position: Where the light is, in scene units.
+        color: Colour of the light.
+        falloff: How the light fades with distance; inverse-square has its intensity at one unit.
+        radius: Radius of the lamp in scene units; larger ones cast softer shadows. What arrives
+            does not depend on it.
+
     Raises:
         SceneError: a value is out of range.
     """
 
     type: ClassVar[str] = "point"
-    position: Triple = field(metadata=define(Vector3(), "Where the light is, in scene units."))
-    color: Color = setting("#ffffff", ColorValue(), "Colour of the light.")
+    position: Triple = field(metadata=define(Vector3()))
+    color: Color = setting("#ffffff", ColorValue())
     intensity: float = _intensity(
         "light",
         "1 shows a white, fully diffuse surface that faces the light as white; with "
         "`falloff` inverse-square at a distance of one scene unit.",
     )
-    falloff: str = setting(
-        "none",
-        Choice(FALLOFFS, "falloff"),
-        "How the light fades with distance; inverse-square has its intensity at one unit.",
-    )
-    radius: float = setting(
-        0.0,
-        Number(0.0),
-        "Radius of the lamp in scene units; larger ones cast softer shadows.",
-        "What arrives does not depend on it.",
-    )
+    falloff: str = setting("none", Choice(FALLOFFS, "falloff"))
+    radius: float = setting(0.0, Number(0.0))
     shadow: bool = _shadow()
 
     def pack(self, entry: NDArray[np.void], space: Space) -> None:
@@ -145,24 +143,23 @@ class PointLight(_Light):
 class DirectionalLight(_Light):
     """Light from far away, parallel everywhere: L = color * intensity, color in linear RGB.
 
+    Args:
+        direction: Direction in which the light travels; any length.
+        color: Colour of the light.
+        angle: Angle that the light covers in the sky, in degrees; larger ones cast softer shadows.
+            The sun covers 0.53. What arrives does not depend on it.
+
     Raises:
         SceneError: a value is out of range, or the direction has no length.
     """
 
     type: ClassVar[str] = "directional"
-    direction: Triple = field(
-        metadata=define(Vector3(), "Direction in which the light travels; any length.")
-    )
-    color: Color = setting("#ffffff", ColorValue(), "Colour of the light.")
+    direction: Triple = field(metadata=define(Vector3()))
+    color: Color = setting("#ffffff", ColorValue())
     intensity: float = _intensity(
         "light", "1 shows a white, fully diffuse surface that faces the light as white."
     )
-    angle: float = setting(
-        0.0,
-        Number(0.0, 180.0),
-        "Angle that the light covers in the sky, in degrees; larger ones cast softer shadows.",
-        "The sun covers 0.53. What arrives does not depend on it.",
-    )
+    angle: float = setting(0.0, Number(0.0, 180.0))
     shadow: bool = _shadow()
 
     def pack(self, entry: NDArray[np.void], space: Space) -> None:
@@ -174,13 +171,17 @@ class DirectionalLight(_Light):
 
 @dataclass(frozen=True, repr=False, eq=False)
 class _FlatLight(_Light):
-    """Light from one side of a flat surface."""
+    """Light from one side of a flat surface.
 
-    position: Triple = field(metadata=define(Vector3(), "Centre of the surface, in scene units."))
-    direction: Triple = field(
-        metadata=define(Vector3(), "Direction in which the surface shines; any length.")
-    )
-    color: Color = setting("#ffffff", ColorValue(), "Colour of the light.")
+    Args:
+        position: Centre of the surface, in scene units.
+        direction: Direction in which the surface shines; any length.
+        color: Colour of the light.
+    """
+
+    position: Triple = field(metadata=define(Vector3()))
+    direction: Triple = field(metadata=define(Vector3()))
+    color: Color = setting("#ffffff", ColorValue())
     intensity: float = _intensity(
         "radiance",
         "With 1, a white, fully diffuse surface that sees nothing but the light is white.",
@@ -207,16 +208,19 @@ class RectangleLight(_FlatLight):
     Its radiance is color * intensity (linear RGB). The camera does not see it, and it is no
     obstacle; mirrors, glass and metal show it.
 
+    Args:
+        width: Width in scene units.
+        height: Height in scene units.
+        up: Direction of the height, as far as it lies in the rectangle.
+
     Raises:
         SceneError: a value is out of range, or the direction has no length.
     """
 
     type: ClassVar[str] = "rectangle"
-    width: float = setting(1.0, Number(0.0, above=True), "Width in scene units.")
-    height: float = setting(1.0, Number(0.0, above=True), "Height in scene units.")
-    up: Triple = setting(
-        (0.0, 1.0, 0.0), Vector3(), "Direction of the height, as far as it lies in the rectangle."
-    )
+    width: float = setting(1.0, Number(0.0, above=True))
+    height: float = setting(1.0, Number(0.0, above=True))
+    up: Triple = setting((0.0, 1.0, 0.0), Vector3())
 
     def _extent(self, space: Space) -> tuple[float, float, float]:
         width, height = self._length("width", space), self._length("height", space)
@@ -230,12 +234,15 @@ class DiskLight(_FlatLight):
     Its radiance is color * intensity (linear RGB). The camera does not see it, and it is no
     obstacle; mirrors, glass and metal show it.
 
+    Args:
+        radius: Radius in scene units.
+
     Raises:
         SceneError: a value is out of range, or the direction has no length.
     """
 
     type: ClassVar[str] = "disk"
-    radius: float = setting(0.5, Number(0.0, above=True), "Radius in scene units.")
+    radius: float = setting(0.5, Number(0.0, above=True))
 
     def _extent(self, space: Space) -> tuple[float, float, float]:
         radius = self._length("radius", space)
@@ -269,12 +276,16 @@ LIGHTS: dict[str, type[Light]] = {
 class Ambient(Defined, place="ambient"):
     """Light that reaches everything alike.
 
+    Args:
+        color: Colour of the light.
+        intensity: Linear factor of the light.
+
     Raises:
         SceneError: a value is out of range.
     """
 
-    color: Color = setting("#ffffff", ColorValue(), "Colour of the light.")
-    intensity: float = setting(0.1, Number(0.0), "Linear factor of the light.")
+    color: Color = setting("#ffffff", ColorValue())
+    intensity: float = setting(0.1, Number(0.0))
 
 
 @lru_cache(1024)

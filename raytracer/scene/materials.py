@@ -33,32 +33,27 @@ class Material(Defined, place="material"):
     normalisation of the lobe: a white surface with diffuse 1 that faces a light shows L.
     B. T. Phong, "Illumination for Computer Generated Pictures", CACM 18(6), 1975.
 
+    Args:
+        ambient: Factor of the ambient light.
+        diffuse: Factor of the diffuse (Lambertian) reflection.
+        specular: Factor of the highlight.
+        shininess: Exponent of the highlight: the larger, the smaller the highlight.
+        mirror: Share of the light that is reflected as by a mirror.
+        mirror_color: Colour of the light that the mirror reflects.
+        opacity: Share of the light that does not pass straight through; times that of the spheres.
+
     Raises:
         SceneError: a value is out of range.
     """
 
     type: ClassVar[str] = "phong"
-    ambient: float = setting(1.0, Number(0.0, 1.0), "Factor of the ambient light.")
-    diffuse: float = setting(
-        0.9, Number(0.0, 1.0), "Factor of the diffuse (Lambertian) reflection."
-    )
-    specular: float = setting(0.1, Number(0.0, 1.0), "Factor of the highlight.")
-    shininess: float = setting(
-        40.0,
-        Number(0.0, 1e6, above=True),
-        "Exponent of the highlight: the larger, the smaller the highlight.",
-    )
-    mirror: float = setting(
-        0.0, Number(0.0, 1.0), "Share of the light that is reflected as by a mirror."
-    )
-    mirror_color: Color = setting(
-        "#ffffff", ColorValue(), "Colour of the light that the mirror reflects."
-    )
-    opacity: float = setting(
-        1.0,
-        Number(0.0, 1.0),
-        "Share of the light that does not pass straight through; times that of the spheres.",
-    )
+    ambient: float = setting(1.0, Number(0.0, 1.0))
+    diffuse: float = setting(0.9, Number(0.0, 1.0))
+    specular: float = setting(0.1, Number(0.0, 1.0))
+    shininess: float = setting(40.0, Number(0.0, 1e6, above=True))
+    mirror: float = setting(0.0, Number(0.0, 1.0))
+    mirror_color: Color = setting("#ffffff", ColorValue())
+    opacity: float = setting(1.0, Number(0.0, 1.0))
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -71,50 +66,36 @@ class Principled(Defined, place="material"):
     need integrator `path`; with `direct` and `ao` the material shows lights and ambient light.
     B. Walter et al., "Microfacet Models for Refraction through Rough Surfaces", EGSR 2007.
 
+    Args:
+        roughness: From 0, a mirror, to 1; the highlight's width is its square.
+        metallic: Share of metal, which reflects in the sphere's colour.
+        ior: Index of refraction of the dielectric and of the glass.
+        specular: Factor of the reflection of the dielectric; not of glass.
+        coat: Share of a smooth clear coat of index 1.5.
+        transmission: Share of glass, which takes the place of the diffuse base. Light takes on the
+            sphere's colour on its way in and out.
+        attenuation_distance: Length of the way inside of glass, in scene units, after which white
+            light has the sphere's colour; 0: light takes on the colour at the surfaces instead.
+        priority: Which glass fills the place where spheres of glass overlap: that of the largest
+            priority, and of equal priorities the sphere that comes last in the scene.
+        emission: Radiance that the sphere sends out, times its colour.
+        opacity: Share of the light that does not pass straight through; times that of the spheres.
+
     Raises:
         SceneError: a value is out of range.
     """
 
     type: ClassVar[str] = "principled"
-    roughness: float = setting(
-        0.5, Number(0.0, 1.0), "From 0, a mirror, to 1; the highlight's width is its square."
-    )
-    metallic: float = setting(
-        0.0, Number(0.0, 1.0), "Share of metal, which reflects in the sphere's colour."
-    )
-    ior: float = setting(
-        1.5, Number(1.0, 4.0), "Index of refraction of the dielectric and of the glass."
-    )
-    specular: float = setting(
-        1.0, Number(0.0, 1.0), "Factor of the reflection of the dielectric; not of glass."
-    )
-    coat: float = setting(0.0, Number(0.0, 1.0), "Share of a smooth clear coat of index 1.5.")
-    transmission: float = setting(
-        0.0,
-        Number(0.0, 1.0),
-        "Share of glass, which takes the place of the diffuse base.",
-        "Light takes on the sphere's colour on its way in and out.",
-    )
-    attenuation_distance: float = setting(
-        0.0,
-        Number(0.0, 1e12),
-        "Length of the way inside of glass, in scene units, after which white light has the "
-        "sphere's colour. 0: light takes on the colour at the surfaces instead.",
-    )
-    priority: float = setting(
-        0.0,
-        Number(-1e6, 1e6),
-        "Which glass fills the place where spheres of glass overlap: that of the largest "
-        "priority, and of equal priorities the sphere that comes last in the scene.",
-    )
-    emission: float = setting(
-        0.0, Number(0.0, 1e12), "Radiance that the sphere sends out, times its colour."
-    )
-    opacity: float = setting(
-        1.0,
-        Number(0.0, 1.0),
-        "Share of the light that does not pass straight through; times that of the spheres.",
-    )
+    roughness: float = setting(0.5, Number(0.0, 1.0))
+    metallic: float = setting(0.0, Number(0.0, 1.0))
+    ior: float = setting(1.5, Number(1.0, 4.0))
+    specular: float = setting(1.0, Number(0.0, 1.0))
+    coat: float = setting(0.0, Number(0.0, 1.0))
+    transmission: float = setting(0.0, Number(0.0, 1.0))
+    attenuation_distance: float = setting(0.0, Number(0.0, 1e12))
+    priority: float = setting(0.0, Number(-1e6, 1e6))
+    emission: float = setting(0.0, Number(0.0, 1e12))
+    opacity: float = setting(1.0, Number(0.0, 1.0))
 
 
 AnyMaterial = Material | Principled

@@ -24,19 +24,18 @@ Vector = tuple[float, float, float]
 class Transform(Defined, place="transform"):
     """A uniform scale, then rotations about x, y and z in this order, then a translation.
 
+    Args:
+        scale: Factor of coordinates and radii, applied first.
+        rotate: Degrees about the x, then the y, then the z axis, right-handed.
+        translate: In scene units, applied last.
+
     Raises:
         SceneError: a value is not finite or the scale not positive.
     """
 
-    scale: float = setting(
-        1.0, Number(0.0, above=True), "Factor of coordinates and radii, applied first."
-    )
-    rotate: Triple = setting(
-        (0.0, 0.0, 0.0),
-        Vector3(),
-        "Degrees about the x, then the y, then the z axis, right-handed.",
-    )
-    translate: Triple = setting((0.0, 0.0, 0.0), Vector3(), "In scene units, applied last.")
+    scale: float = setting(1.0, Number(0.0, above=True))
+    rotate: Triple = setting((0.0, 0.0, 0.0), Vector3())
+    translate: Triple = setting((0.0, 0.0, 0.0), Vector3())
 
     def linear(self) -> NDArray[np.float64]:
         """Return rotation times scale, float64 (3, 3), for column vectors."""

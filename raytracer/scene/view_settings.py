@@ -132,104 +132,80 @@ class GroundOrHeight(AnyOf):
 class ViewSettings(Defined, error=UserError):
     """What a call shows otherwise than the scene says; None keeps the scene's.
 
+    Args:
+        view: Standard view, fitted: x looks from +x; front, top and iso are those of OVITO.
+        up: Which way is up.
+        ortho: Without perspective: parallel lines stay parallel.
+        zoom: Factor of the size of what is shown.
+        look_at: The point in the middle of the picture.
+        fit: Put the camera where it shows the spheres; all: also those that are far out; box: also
+            the simulation box.
+        camera: A camera instead of the scene's.
+        background: The background.
+        transparent: Leave the background out: an alpha channel.
+        ground: A plane below the spheres, or at a height along the up axis.
+        shadow_catcher: See the shadows alone of the ground, which is added if needed.
+        lights: Lights instead of the scene's.
+        radius: Radius of all particles of data files: a number, or an expression over columns, as
+            in vdw, 0.5*radius or sqrt(mass).
+        color: One colour for all particles of data files.
+        opacity: Opacity of all particles of data files: a number from 0 to 1, or an expression over
+            columns.
+        clip: Show only a part of space, and cut spheres open at its planes: "z < 2", "0 < x < 5 and
+            x + y < 3".
+        cut: Cut a part of space away instead: "x > 0 and y > 0 and z > 0".
+        environment: Light from all around: a colour, or the file of an image.
+        aperture: Diameter of the camera's lens by the distance that is in focus.
+        focus: A point that is in focus, in scene units.
+        arrows: Arrows at particles along a vector: a column, and fields of [arrows].
+        trails: Paths of particles over the frames of their file: how many frames back, or all, and
+            fields of [trails].
+        contacts: Contacts between particles, as thick as their force: a file, or touch, and fields
+            of [contacts].
+        shape: Particles as ellipsoids, by columns of axes and orientations, and fields of [shape].
+
     Raises:
         UserError: a value is out of range.
     """
 
-    view: str | None = setting(
-        None,
-        Choice(VIEWS, "view"),
-        "Standard view, fitted: x looks from +x; front, top and iso are those of OVITO.",
-    )
-    up: Triple | str | None = setting(None, Axis(AXES), "Which way is up.")
-    ortho: bool | None = setting(
-        None, Truth(), "Without perspective: parallel lines stay parallel."
-    )
-    zoom: float | None = setting(None, ZOOM, "Factor of the size of what is shown.")
-    look_at: Triple | None = setting(None, Vector3(), "The point in the middle of the picture.")
-    fit: bool | str | None = setting(
-        None,
-        AnyOf(Truth(), Choice(("all", "box"))),
-        "Put the camera where it shows the spheres; all: also those that are far out; box: "
-        "also the simulation box.",
-    )
-    camera: Camera | None = setting(
-        None, Parts("raytracer.scene.camera:Camera"), "A camera instead of the scene's."
-    )
+    view: str | None = setting(None, Choice(VIEWS, "view"))
+    up: Triple | str | None = setting(None, Axis(AXES))
+    ortho: bool | None = setting(None, Truth())
+    zoom: float | None = setting(None, ZOOM)
+    look_at: Triple | None = setting(None, Vector3())
+    fit: bool | str | None = setting(None, AnyOf(Truth(), Choice(("all", "box"))))
+    camera: Camera | None = setting(None, Parts("raytracer.scene.camera:Camera"))
     background: Color | Background | None = setting(
-        None,
-        AnyOf(ColorValue(), Parts("raytracer.scene.background:Background"), noun="a colour"),
-        "The background.",
+        None, AnyOf(ColorValue(), Parts("raytracer.scene.background:Background"), noun="a colour")
     )
-    transparent: bool | None = setting(None, Truth(), "Leave the background out: an alpha channel.")
-    ground: bool | float | str | Ground | None = setting(
-        None, GroundOrHeight(), "A plane below the spheres, or at a height along the up axis."
-    )
-    shadow_catcher: bool | None = setting(
-        None, Truth(), "See the shadows alone of the ground, which is added if needed."
-    )
-    lights: Sequence[Light] | None = setting(
-        None, Parts("raytracer.scene.lights:LIGHTS"), "Lights instead of the scene's."
-    )
-    radius: float | str | None = setting(
-        None,
-        Expression(),
-        "Radius of all particles of data files: a number, or an expression over columns, as "
-        "in vdw, 0.5*radius or sqrt(mass).",
-    )
-    color: Color | None = setting(None, ColorValue(), "One colour for all particles of data files.")
-    opacity: float | str | None = setting(
-        None,
-        Share(),
-        "Opacity of all particles of data files: a number from 0 to 1, or an expression over "
-        "columns.",
-    )
-    clip: str | Clip | None = setting(
-        None,
-        AnyOf(Text(), Parts("raytracer.scene.clip:Clip")),
-        'Show only a part of space, and cut spheres open at its planes: "z < 2", '
-        '"0 < x < 5 and x + y < 3".',
-    )
-    cut: str | None = setting(
-        None, Text(), 'Cut a part of space away instead: "x > 0 and y > 0 and z > 0".'
-    )
+    transparent: bool | None = setting(None, Truth())
+    ground: bool | float | str | Ground | None = setting(None, GroundOrHeight())
+    shadow_catcher: bool | None = setting(None, Truth())
+    lights: Sequence[Light] | None = setting(None, Parts("raytracer.scene.lights:LIGHTS"))
+    radius: float | str | None = setting(None, Expression())
+    color: Color | None = setting(None, ColorValue())
+    opacity: float | str | None = setting(None, Share())
+    clip: str | Clip | None = setting(None, AnyOf(Text(), Parts("raytracer.scene.clip:Clip")))
+    cut: str | None = setting(None, Text())
     environment: str | Environment | None = setting(
-        None,
-        AnyOf(Text(), Parts("raytracer.scene.environment:Environment")),
-        "Light from all around: a colour, or the file of an image.",
+        None, AnyOf(Text(), Parts("raytracer.scene.environment:Environment"))
     )
     material: str | None = setting(
         None,
         Text(),
         "Material of all particles of data files: a name of the scene's, or " + PRESET_NAMES,
     )
-    aperture: float | None = setting(
-        None, APERTURE, "Diameter of the camera's lens by the distance that is in focus."
-    )
-    focus: Triple | None = setting(None, Vector3(), "A point that is in focus, in scene units.")
+    aperture: float | None = setting(None, APERTURE)
+    focus: Triple | None = setting(None, Vector3())
 
     arrows: bool | str | Mapping[str, Any] | Arrows | None = setting(
-        None,
-        Glyph("arrows", "vector"),
-        "Arrows at particles along a vector: a column, and fields of [arrows].",
+        None, Glyph("arrows", "vector")
     )
-    trails: bool | str | Mapping[str, Any] | Trails | None = setting(
-        None,
-        Glyph("trails", "last"),
-        "Paths of particles over the frames of their file: how many frames back, or all, and "
-        "fields of [trails].",
-    )
+    trails: bool | str | Mapping[str, Any] | Trails | None = setting(None, Glyph("trails", "last"))
     contacts: bool | str | Mapping[str, Any] | Contacts | None = setting(
-        None,
-        Glyph("contacts", "file"),
-        "Contacts between particles, as thick as their force: a file, or touch, and fields of "
-        "[contacts].",
+        None, Glyph("contacts", "file")
     )
-    shape: bool | str | Mapping[str, Any] | Shape | None = setting(
-        None,
-        Glyph("shape", "kind"),
-        "Particles as ellipsoids, by columns of axes and orientations, and fields of [shape].",
-    )
+    shape: bool | str | Mapping[str, Any] | Shape | None = setting(None, Glyph("shape", "kind"))
 
     def applied_to(self, scene: Scene) -> Scene:
         """Return the scene with these settings; without any, the scene itself."""
