@@ -28,6 +28,25 @@ MAX_STOPS = 64.0  # largest absolute exposure: beyond it a picture exceeds the r
 class ToneSettings(Defined, error=UserError):
     """Exposure and tone curve of a picture. The defaults leave colours unchanged.
 
+    Args:
+        exposure: Exposure in stops, or auto: metered where camera rays hit a sphere. A stop is a
+            factor of 2. Auto brings the metered mean of log-luminance to a luminance of 0.18, but
+            darkens only as far as highlights (the upper end of `meter_range`) are above white.
+        tone: Tone curve. "linear" clips values above 1. "reinhard" is the extended form, on
+            luminance (Reinhard, Stark, Shirley and Ferwerda 2002, eq. 4), "aces" Stephen Hill's fit
+            of the ACES RRT and sRGB ODT, "agx" Benjamin Wrensch's fit of Troy Sobotka's AgX.
+        white: Luminance that the reinhard curve maps to white. It is measured after the exposure.
+        dither: Dither gradients, against banding. Ordered dither (Bayer, 8 x 8) of 8-bit pictures;
+            what is a whole code value stays that value. Auto dithers 8 bits and not 16.
+        meter: Pixels to meter: those in which a sphere was hit, or all. They are also those of the
+            statistics. Covered pixels count by the light of what was hit (black ones are not
+            metered), all pixels as they are shown, with background and black ones.
+        meter_range: Percentiles of luminance that are metered. The mean is taken between them; the
+            upper one is that of the highlights.
+        bloom: Share of the light that spreads around bright places, before the tone curve. It is a
+            sum of Gaussians, whose widths are fractions of the picture's height, and leaves the sum
+            of all light as it is.
+
     Raises:
         UserError: a value is invalid.
     """
@@ -40,56 +59,16 @@ class ToneSettings(Defined, error=UserError):
             noun="'auto' or a number of stops",
             metavar="STOPS",
         ),
-        "Exposure in stops, or auto: metered where camera rays hit a sphere.",
-        "A stop is a factor of 2. Auto brings the metered mean of log-luminance to a luminance "
-        "of 0.18, but darkens only as far as highlights (the upper end of `meter_range`) are "
-        "above white.",
     )
-    tone: str = setting(
-        "linear",
-        Choice(CURVES, "tone curve"),
-        "Tone curve.",
-        '"linear" clips values above 1. "reinhard" is the extended form, on luminance '
-        '(Reinhard, Stark, Shirley and Ferwerda 2002, eq. 4), "aces" Stephen Hill\'s fit of '
-        "the ACES RRT and sRGB ODT, \"agx\" Benjamin Wrensch's fit of Troy Sobotka's AgX.",
-    )
-    white: float = setting(
-        4.0,
-        Number(1e-3, 65504.0),
-        "Luminance that the reinhard curve maps to white.",
-        "It is measured after the exposure.",
-    )
+    tone: str = setting("linear", Choice(CURVES, "tone curve"))
+    white: float = setting(4.0, Number(1e-3, 65504.0))
     dither: bool | str = setting(
-        "auto",
-        AnyOf(Truth(), Choice(["auto"])),
-        "Dither gradients, against banding.",
-        "Ordered dither (Bayer, 8 x 8) of 8-bit pictures; what is a whole code value stays "
-        "that value. Auto dithers 8 bits and not 16.",
-        default_text="with 8 bits",
+        "auto", AnyOf(Truth(), Choice(["auto"])), default_text="with 8 bits"
     )
-    meter: str = setting(
-        "covered",
-        Choice(METERS, "meter"),
-        "Pixels to meter: those in which a sphere was hit, or all.",
-        "They are also those of the statistics. Covered pixels count by the light of what was "
-        "hit (black ones are not metered), all pixels as they are shown, with background and "
-        "black ones.",
-    )
-    meter_range: tuple[float, float] = setting(
-        (10.0, 95.0),
-        Percentiles(),
-        "Percentiles of luminance that are metered.",
-        "The mean is taken between them; the upper one is that of the highlights.",
-        default_text="10,95",
-    )
+    meter: str = setting("covered", Choice(METERS, "meter"))
+    meter_range: tuple[float, float] = setting((10.0, 95.0), Percentiles(), default_text="10,95")
 
-    bloom: float = setting(
-        0.0,
-        Number(0.0, 1.0),
-        "Share of the light that spreads around bright places, before the tone curve.",
-        "It is a sum of Gaussians, whose widths are fractions of the picture's height, and "
-        "leaves the sum of all light as it is.",
-    )
+    bloom: float = setting(0.0, Number(0.0, 1.0))
 
     @classmethod
     def of(cls, given: object, scenes: ToneSettings | None = None) -> ToneSettings:
