@@ -256,10 +256,10 @@ def document(public: Any) -> None:
     """
     if isinstance(public, type) and issubclass(public, Defined):
         if public.__doc__ is not None:  # None: python -OO
-            lines = _lines(public)
-            before, _, after = cleandoc(public.__doc__).partition("Args:\n")
-            rest = after.partition("\n\n")[2]
-            public.__doc__ = "\n".join([before.rstrip(), "", "Args:", *lines, "", rest])
+            head, *sections = re.split(r"\n(?=Args:|Raises:)", cleandoc(public.__doc__))
+            raises = f"Raises:\n    {public._error.__name__}: a value is out of range."
+            raises = next((each for each in sections if each[0] == "R"), raises)
+            public.__doc__ = "\n".join([head, "Args:", *_lines(public), "", raises])
     elif SETTINGS in getattr(public, "__dict__", {}):
         _document_function(public, tuple(taken_by(public)))
 

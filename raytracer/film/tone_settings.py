@@ -46,9 +46,6 @@ class ToneSettings(Defined, error=UserError):
         bloom: Share of the light that spreads around bright places, before the tone curve. It is a
             sum of Gaussians, whose widths are fractions of the picture's height, and leaves the sum
             of all light as it is.
-
-    Raises:
-        UserError: a value is invalid.
     """
 
     exposure: float | str = setting(

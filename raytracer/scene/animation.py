@@ -101,9 +101,6 @@ class Keyframe(Defined, place="keyframe"):
         vertical_fov: Full angle of the picture's height in degrees.
         height: Height of the picture of an orthographic camera, in scene units.
         ease: How the motion from the keyframe before begins and ends.
-
-    Raises:
-        SceneError: a value is out of range.
     """
 
     time: float = field(metadata=define(Number(0.0, MOST_SECONDS)))
@@ -167,9 +164,6 @@ class AnimationSettings(Defined, place="animation"):
         quality: Quality of the movie's compression.
         codec: Codec of the movie.
         keyframes: The camera at some times, in their order.
-
-    Raises:
-        SceneError: a value is out of range.
     """
 
     frames: str | None = setting(None, Text(), default_text="all")

@@ -77,9 +77,6 @@ class Legend(Defined, place="legend"):
             alone (`--legend-file`, `Image.save_legend`).
         label: Text beside the bar.
         length: Length of a colour bar, as a part of the side along which it is.
-
-    Raises:
-        SceneError: a value is out of range.
     """
 
     place: str = setting("right", Choice((*PLACES, BESIDE), "place"))
@@ -100,9 +97,6 @@ class ScaleBar(Defined, place="scale_bar"):
         unit: Unit behind the number.
         factor: Units in a scene unit: 0.1 for a scene in angstrom and the unit nm; with it `length`
             is in that unit.
-
-    Raises:
-        SceneError: a value is out of range.
     """
 
     length: float | None = setting(
@@ -129,9 +123,6 @@ class Axes(Defined, place="axes"):
         length: Length of an axis in points.
         labels: Names of the three axes, with spaces between them.
         extent: Length in scene units of an axis in the scene.
-
-    Raises:
-        SceneError: a value is out of range.
     """
 
     place: str = setting("bottom-left", Choice((*PLACES, *IN_SCENE), "place"))
@@ -164,9 +155,6 @@ class TextLabel(Defined, place="texts"):
 
     Args:
         text: What is written. `\n` begins a new line.
-
-    Raises:
-        SceneError: a value is out of range.
     """
 
     text: str = field(metadata=define(Text()))
@@ -183,9 +171,6 @@ class Labels(Defined, place="labels"):
         by: What the label says: a column of the particles, or index, their number in the file or,
             without a file, in the scene.
         color: Colour of the text.
-
-    Raises:
-        SceneError: a value is out of range.
     """
 
     by: str = setting("index", Text())
@@ -248,9 +233,6 @@ class Outline(Defined, place="outline"):
         at: Where it is: around each sphere, or only where spheres meet the background.
         step: Smallest depth in scene units by which a sphere must be in front of another one to be
             outlined against it.
-
-    Raises:
-        SceneError: a value is out of range.
     """
 
     width: float = setting(1.5, Number(0.0, 32.0, above=True))
@@ -270,9 +252,6 @@ class DepthCue(Defined, place="depth_cue"):
         near: Depth at which it begins.
         far: Depth at which it is complete.
         strength: Part of the colour that is mixed in from `far` on.
-
-    Raises:
-        SceneError: a value is out of range.
     """
 
     color: Color | None = setting(None, ColorValue(), default_text="that of the background")

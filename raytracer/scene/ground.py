@@ -29,9 +29,6 @@ class Ground(Defined, place="ground"):
             channel where the background is transparent.
         fade: Distance from the middle of the spheres at which the plane has faded into the
             background, in radii of the scene. 0: it goes on without end.
-
-    Raises:
-        SceneError: a value is out of range.
     """
 
     height: float | str = setting(BELOW, AnyOf(Choice([BELOW]), Number()))

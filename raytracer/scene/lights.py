@@ -113,9 +113,6 @@ class PointLight(_Light):
         falloff: How the light fades with distance; inverse-square has its intensity at one unit.
         radius: Radius of the lamp in scene units; larger ones cast softer shadows. What arrives
             does not depend on it.
-
-    Raises:
-        SceneError: a value is out of range.
     """
 
     type: ClassVar[str] = "point"
@@ -279,9 +276,6 @@ class Ambient(Defined, place="ambient"):
     Args:
         color: Colour of the light.
         intensity: Linear factor of the light.
-
-    Raises:
-        SceneError: a value is out of range.
     """
 
     color: Color = setting("#ffffff", ColorValue())

@@ -41,9 +41,6 @@ class Material(Defined, place="material"):
         mirror: Share of the light that is reflected as by a mirror.
         mirror_color: Colour of the light that the mirror reflects.
         opacity: Share of the light that does not pass straight through; times that of the spheres.
-
-    Raises:
-        SceneError: a value is out of range.
     """
 
     type: ClassVar[str] = "phong"
@@ -80,9 +77,6 @@ class Principled(Defined, place="material"):
             priority, and of equal priorities the sphere that comes last in the scene.
         emission: Radiance that the sphere sends out, times its colour.
         opacity: Share of the light that does not pass straight through; times that of the spheres.
-
-    Raises:
-        SceneError: a value is out of range.
     """
 
     type: ClassVar[str] = "principled"

@@ -163,9 +163,6 @@ class ViewSettings(Defined, error=UserError):
         contacts: Contacts between particles, as thick as their force: a file, or touch, and fields
             of [contacts].
         shape: Particles as ellipsoids, by columns of axes and orientations, and fields of [shape].
-
-    Raises:
-        UserError: a value is out of range.
     """
 
     view: str | None = setting(None, Choice(VIEWS, "view"))
