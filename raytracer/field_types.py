@@ -140,6 +140,10 @@ class Kind:
         kinds += (each for each in self.plain.values() if each not in kinds)
         return kinds[0] if len(kinds) == 1 else {"anyOf": kinds}
 
+    def tables(self) -> list[Any]:
+        """Return the tables that a value may be, one for each type of object."""
+        return []
+
     def values(self) -> str:
         """Return in words which values there are, "" for those of which the help says enough."""
         if self.plain.keys() == {bool}:

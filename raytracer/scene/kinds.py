@@ -147,7 +147,7 @@ class Tables(Kind):
         return {"type": "array", "items": self.item.schema()}
 
     def tables(self) -> list[Table]:
-        return tables_of(self.item)
+        return self.item.tables()
 
 
 class NamedTables(Tables):
@@ -188,7 +188,7 @@ class Either(Kind):
         return f"{self.value.values()}, or a table"
 
     def tables(self) -> list[Table]:
-        return tables_of(self.table)
+        return self.table.tables()
 
 
 class Expression(AnyOf):
@@ -240,17 +240,6 @@ class Variants(Kind):
         return list(self.variants.values())
 
 
-class Constant(Kind):
-    """The name of a type, which is right where the table was found by it."""
-
-    def __init__(self, word: str) -> None:
-        self.plain = {str: {"type": "string", "const": word}}
-        self.said = f'`"{word}"`'
-
-    def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
-        return value
-
-
 def joined(place: str, name: str) -> str:
     """Return the path of a key in a table."""
     return f"{place}.{name}" if place else name
@@ -279,12 +268,7 @@ def key_schema(key: Definition) -> Schema:
     return described | {"default": default}
 
 
-def tables_of(kind: Kind) -> list[Table]:
-    """Return the tables that a value may be, one for each type of object."""
-    return kind.tables() if isinstance(kind, (Table, Tables, Either, Variants)) else []
-
-
 def all_tables(table: Table) -> list[Table]:
     """Return a table and those in it."""
-    inside = [each for key in table.keys.values() for each in tables_of(key.kind)]
+    inside = [each for key in table.keys.values() for each in key.kind.tables()]
     return [table, *(each for one in inside for each in all_tables(one))]

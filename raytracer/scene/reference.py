@@ -15,7 +15,7 @@ from typing import NamedTuple
 from raytracer.errors import UserError, suggestion
 from raytracer.field_types import Kind
 from raytracer.fields import Definition, definitions
-from raytracer.scene.kinds import Either, NamedTables, Table, Tables, tables_of
+from raytracer.scene.kinds import Either, NamedTables, Table, Tables
 from raytracer.scene.tables import SCENE
 
 TONE = "tone"
@@ -52,7 +52,7 @@ def rows(table: str | None = None) -> list[Row]:
         return [_row(key.name, key, key.option_name) for key in definitions(ToneSettings).values()]
     if table is None:
         return list(_rows(SCENE.keys, ""))
-    known = [name for name, key in SCENE.keys.items() if tables_of(key.kind)]
+    known = [name for name, key in SCENE.keys.items() if key.kind.tables()]
     if table not in known:
         raise UserError(f"there is no table '{table}'; {suggestion(table, [*known, TONE])}")
     return list(_rows({table: SCENE.keys[table]}, ""))
@@ -72,7 +72,7 @@ def markdown(table: str | None = None) -> str:
 
 def _rows(keys: Mapping[str, Definition], prefix: str) -> Iterator[Row]:
     for name, key in keys.items():
-        path, inside = prefix + name, tables_of(key.kind)
+        path, inside = prefix + name, key.kind.tables()
         if isinstance(key.kind, Either):
             yield _row(path, key, "")
         if inside:

@@ -19,7 +19,6 @@ from raytracer.scene.colors import COLOR_SPACES
 from raytracer.scene.ground import Ground
 from raytracer.scene.kinds import (
     ColorValue,
-    Constant,
     Either,
     Expression,
     NamedTables,
@@ -51,7 +50,7 @@ def _type(
     """Return the keys of one type of object: its own and `type`, required but of the default."""
     own = {n: key for n, key in keys.items() if n != "type" and key.variant in ("", name)}
     said = {"default": name} if name == default else {}
-    return {**own, "type": Definition(Constant(name), f"Type of the {noun}.", **said)}
+    return {**own, "type": Definition(Choice([name]), f"Type of the {noun}.", **said)}
 
 
 RENDER = Table("Render", "How the picture is sampled.", definitions(RenderSettings))
