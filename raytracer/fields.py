@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, field, fields
-from functools import cache
+from functools import cache, cached_property
 from inspect import cleandoc
 from typing import Any, ClassVar, TypeVar
 
@@ -44,8 +44,8 @@ class Definition:
 
     Args:
         kind: the kind of value, or "module:NAME" of one that is imported with a value.
-        summary: one sentence, for all places; "" takes that of the docstring of the class.
-        details: what the documentation says beyond it.
+        *texts: what it means: a sentence for all places, and what the documentation says beyond it;
+            without, the docstring of the class says it.
         default: its value where nothing is given; `dataclasses.MISSING` where it is required.
         default_text: the default in words where the value does not say it: "fitted".
         flag: option of the command line; "" has the name of the field.
@@ -55,15 +55,13 @@ class Definition:
     """
 
     def __init__(
-        self, kind: Kind | str, summary: str = "", details: str = "", *, default: Any = MISSING,
-        default_text: str = "", flag: str = "", variant: str = "", each: str = "", every: str = "",
-        name: str = "",
+        self, kind: Kind | str, *texts: str, default: Any = MISSING, default_text: str = "",
+        flag: str = "", variant: str = "", each: str = "", every: str = "", name: str = "",
     ) -> None:  # fmt: skip
-        self._kind, self._texts, self.name = kind, (summary, details), name
+        self._kind, self._text, self.name = kind, " ".join(texts), name
         self.owner: type = object
         self.default, self.default_text, self.flag = default, default_text, flag
         self.variant, self.each, self.every = variant, each, every
-        self._checked_default: Any = MISSING
 
     @property
     def kind(self) -> Kind:
@@ -72,42 +70,31 @@ class Definition:
         return kind
 
     @property
+    def text(self) -> str:
+        """What it means, in one paragraph."""
+        return self._text or documented(self.owner).get(self.name, "")
+
+    @property
     def summary(self) -> str:
-        """One sentence, for all places."""
-        return self._said[0]
-
-    @property
-    def details(self) -> str:
-        """What the documentation says beyond it."""
-        return self._said[1]
-
-    @property
-    def _said(self) -> tuple[str, str]:
-        return self._texts if self._texts[0] else documented(self.owner).get(self.name, ("", ""))
+        """The first sentence."""
+        first, end, _ = self.text.partition(". ")
+        return first + end.rstrip()
 
     @property
     def required(self) -> bool:
         """Whether there is no default."""
         return self.default is MISSING
 
+    @cached_property
     def checked_default(self) -> Any:
-        """Return the default as its kind gives it; it is checked once."""
-        if self._checked_default is MISSING:
-            default = self.default
-            if default is not None:
-                default = self.kind.checked(default, self.name, SceneError)
-            self._checked_default = default
-        return self._checked_default
+        """The default as its kind gives it."""
+        default = self.default
+        return None if default is None else self.kind.checked(default, self.name, SceneError)
 
     @property
     def option_name(self) -> str:
         """The long option of the command line: "--filter-radius"."""
         return self.flag or f"--{self.name.replace('_', '-')}"
-
-    @property
-    def text(self) -> str:
-        """Summary and details in one paragraph."""
-        return f"{self.summary} {self.details}".rstrip()
 
     @property
     def default_words(self) -> str:
@@ -147,14 +134,12 @@ def setting(default: Any, kind: Kind | str, *texts: str, **options: Any) -> Any:
 
 
 @cache
-def documented(kind: type) -> dict[str, tuple[str, str]]:
-    """Return the first sentence about each field of a class and the others, from docstrings."""
-    texts = {}
+def documented(kind: type) -> dict[str, str]:
+    """Return what the docstrings of a class and its bases say of each field, by name."""
+    texts: dict[str, str] = {}
     for each in reversed(kind.__mro__):
         section = cleandoc(each.__doc__ or "").partition("\nArgs:\n")[2].partition("\n\n")[0]
-        for name, text in ENTRY.findall(section):
-            first, end, rest = " ".join(text.split()).partition(". ")
-            texts[name] = (first + end.rstrip(), rest)
+        texts |= {name: " ".join(text.split()) for name, text in ENTRY.findall(section)}
     return texts
 
 
@@ -198,7 +183,7 @@ class Defined:
         for name, definition in definitions(type(self)).items():
             value = values[name]
             if value is definition.default:
-                values[name] = definition.checked_default()
+                values[name] = definition.checked_default
             else:
                 where = f"{self._place}.{name}" if self._place else name
                 values[name] = definition.kind.checked(value, where, self._error)
@@ -291,9 +276,9 @@ def _lines(*kinds: type, indent: int = 4) -> list[str]:
 
     lines = []
     for each in (each for kind in kinds for each in definitions(kind).values()):
-        values = each.kind.values()
-        summary = f"{each.summary.rstrip('.')} ({values})." if values else each.summary
-        text = f"{each.name}: {summary} {each.details}"
+        first, _, rest = each.text.partition(". ")
+        values = f" ({values})" if (values := each.kind.values()) else ""
+        text = f"{each.name}: {first.rstrip('.')}{values}. {rest}"
         lines += wrap(
             text, DOCUMENT_WIDTH, initial_indent=" " * indent,
             subsequent_indent=" " * (indent + 4),

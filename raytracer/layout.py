@@ -10,7 +10,6 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from raytracer._native import core
-from raytracer.errors import RaytracerError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,10 +34,7 @@ def dtype(name: str) -> np.dtype[Any]:
     """
     import numpy as np
 
-    structs = table()
-    if name not in structs:
-        raise RaytracerError(f"there is no struct {name!r}; the kernels share {sorted(structs)}")
-    size, fields = structs[name]
+    size, fields = table()[name]
     return np.dtype(
         {
             "names": [field for field, _, _, _ in fields],
@@ -59,25 +55,18 @@ def _format(kind: str, count: int) -> Any:
 def enum(name: str) -> dict[str, int]:
     """Return the values of an enum by name, in their order, for example of "FilterKind"."""
     enums: dict[str, dict[str, int]] = core().enums()
-    if name not in enums:
-        raise RaytracerError(f"there is no enum {name!r}; the kernels share {sorted(enums)}")
     return enums[name]
 
 
 def code(name: str, word: str) -> int:
     """Return a value of an enum: code("FilterKind", "box")."""
-    numbers = enum(name)
-    if word not in numbers:
-        raise RaytracerError(f"{name} has no {word!r}; it has {sorted(numbers)}")
-    return numbers[word]
+    return enum(name)[word]
 
 
 @cache
 def constant(name: str) -> int:
     """Return a constant of the kernels by its name there, for example "kToneBins"."""
     constants: dict[str, int] = core().constants()
-    if name not in constants:
-        raise RaytracerError(f"there is no constant {name!r}; shared are {sorted(constants)}")
     return constants[name]
 
 

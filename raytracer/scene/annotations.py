@@ -32,24 +32,18 @@ IN_SCENE = ("origin", "box")
 AXIS_COLORS = ((0.84, 0.15, 0.16), (0.13, 0.59, 0.19), (0.16, 0.33, 0.85))
 """sRGB of the axes x, y and z."""
 
+CONTRAST = "black or white, in contrast to the background"
+
 BESIDE = "beside"
 """The place of a legend that is no part of the picture."""
 
-_PLACE = "Where it stands in the picture."
-_SIZE = "Size of the text in points."
-_COLOR: dict[str, Any] = {
-    "kind": ColorValue(),
-    "summary": "Colour of text and lines.",
-    "default_text": "black or white, in contrast to the background",
-}
-
 
 def _size(points: float) -> Any:
-    return setting(points, Number(0.0, 1000.0, above=True), _SIZE)
+    return setting(points, Number(0.0, 1000.0, above=True), "Size of the text in points.")
 
 
 def _place(word: str) -> Any:
-    return setting(word, Choice(PLACES, "place"), _PLACE)
+    return setting(word, Choice(PLACES, "place"), "Where it stands in the picture.")
 
 
 class Edges(Kind):
@@ -77,13 +71,14 @@ class Legend(Defined, place="legend"):
             alone (`--legend-file`, `Image.save_legend`).
         label: Text beside the bar.
         length: Length of a colour bar, as a part of the side along which it is.
+        color: Colour of text and lines.
     """
 
     place: str = setting("right", Choice((*PLACES, BESIDE), "place"))
     label: str | None = setting(None, Text(), default_text="the column with its unit")
     size: float = _size(10.0)
     length: float = setting(0.5, Number(0.05, 0.9))
-    color: Color | None = setting(None, **_COLOR)
+    color: Color | None = setting(None, ColorValue(), default_text=CONTRAST)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -97,6 +92,7 @@ class ScaleBar(Defined, place="scale_bar"):
         unit: Unit behind the number.
         factor: Units in a scene unit: 0.1 for a scene in angstrom and the unit nm; with it `length`
             is in that unit.
+        color: Colour of text and lines.
     """
 
     length: float | None = setting(
@@ -108,7 +104,7 @@ class ScaleBar(Defined, place="scale_bar"):
     factor: float = setting(1.0, Number(0.0, above=True))
     place: str = _place("bottom-right")
     size: float = _size(10.0)
-    color: Color | None = setting(None, **_COLOR)
+    color: Color | None = setting(None, ColorValue(), default_text=CONTRAST)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -155,12 +151,13 @@ class TextLabel(Defined, place="texts"):
 
     Args:
         text: What is written. `\n` begins a new line.
+        color: Colour of text and lines.
     """
 
     text: str = field(metadata=define(Text()))
     place: str = _place("top")
     size: float = _size(14.0)
-    color: Color | None = setting(None, **_COLOR)
+    color: Color | None = setting(None, ColorValue(), default_text=CONTRAST)
 
 
 @dataclass(frozen=True, repr=False, eq=False)

@@ -261,7 +261,7 @@ def key_schema(key: Definition) -> Schema:
     schema = key.kind.schema()
     if key.default is None:
         schema = {"anyOf": [schema, {"type": "null"}]}
-    described = schema | {"description": key.summary}
+    described = schema | {"description": key.text}
     if key.required:
         return described
     default = list(key.default) if isinstance(key.default, tuple) else key.default
