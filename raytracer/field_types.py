@@ -308,12 +308,13 @@ def number_of(text: str) -> float | str:
 
 
 class Numbers(Kind):
-    """A fixed number of finite numbers, each of low..high; "1,2,3" as a text."""
+    """A fixed number of numbers, each of low..high or of the kind `item`; "1,2,3" as a text."""
 
     def __init__(
-        self, count: int, noun: str, metavar: str, low: float = -inf, high: float = inf
-    ) -> None:
-        self.item = Number(low, high)
+        self, count: int, noun: str, metavar: str, low: float = -inf, high: float = inf,
+        item: Kind | None = None,
+    ) -> None:  # fmt: skip
+        self.item = item or Number(low, high)
         self.plain = {list: array(self.item.schema(), count)}
         self.count, self.noun, self.said, self.metavar = count, noun, noun, metavar
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from raytracer.arguments import items, mapping, of_kind
-from raytracer.errors import SceneError, UserError, shown, shown_value, suggestion
-from raytracer.field_types import Choice, Kind, Number, Text, Vector3, array
+from raytracer.errors import SceneError, shown, shown_value, suggestion
+from raytracer.field_types import Choice, Number, Numbers, Text, Vector3
 from raytracer.fields import Defined, define, definitions, setting
 from raytracer.scene.colors import Color
 from raytracer.scene.kinds import ColorValue
@@ -46,20 +46,8 @@ def _place(word: str) -> Any:
     return setting(word, Choice(PLACES, "place"), "Where it stands in the picture.")
 
 
-class Edges(Kind):
-    """Three vectors, the edges of a cell."""
-
-    noun = said = "three vectors"
-
-    def __init__(self) -> None:
-        self.item = Vector3()
-        self.plain = {list: array(self.item.schema(), 3)}
-
-    def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
-        rows = items(value, name, error)
-        if len(rows) != 3:
-            raise error(f"{name}: needs three edges, has {len(rows)}")
-        return tuple(self.item.checked(row, f"{name}[{i}]", error) for i, row in enumerate(rows))
+EDGES = Numbers(3, "three vectors", "", item=Vector3())
+"""The kind of the edges of a cell."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -200,7 +188,7 @@ class SimulationBox(Defined, place="box"):
     """
 
     edges: tuple[Triple, Triple, Triple] | None = setting(
-        None, Edges(), default_text="those of the file"
+        None, EDGES, default_text="those of the file"
     )
     origin: Triple | None = setting(
         None, Vector3(), default_text="that of the file, or [0, 0, 0] where edges are given"

@@ -5,9 +5,8 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from raytracer.arguments import items, whole
-from raytracer.errors import SceneError, UserError, shown_value
-from raytracer.field_types import Kind, array, of_types
+from raytracer.errors import SceneError, UserError
+from raytracer.field_types import Integer, Numbers, number_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
     from raytracer.scene.particles.source import Box
     from raytracer.scene.scene import SphereSet
 
-MOST = 1000
+MAX_BOXES = 1000
 """Most boxes along one edge."""
 
 ROW = 64
@@ -28,38 +27,21 @@ FLATTEST = 1e-9
 """Volume of a box by the product of its edges, below which they lie in a plane."""
 
 
-class Counts(Kind):
+class Counts(Numbers):
     """Numbers of boxes along the three edges: three whole numbers, or one for all of them."""
 
-    plain = of_types({list: array({"type": "integer", "minimum": 1, "maximum": MOST}, 3)})
-    noun = said = f"three whole numbers from 1 to {MOST}"
-    metavar = "A,B,C"
+    def __init__(self) -> None:
+        noun = f"three whole numbers from 1 to {MAX_BOXES}"
+        super().__init__(3, noun, "A,B,C", item=Integer(1, MAX_BOXES))
 
-    def checked(self, value: Any, name: str, error: type[UserError]) -> tuple[int, int, int]:
-        own = value
-        if isinstance(own, str):  # on the command line
-            own = _numbers(own.lower().replace("x", ",").split(","))
-        try:
-            given = [own] if isinstance(own, int) else list(items(own, name, error))
-        except UserError:
-            given = []
-        if len(given) not in (1, 3):
-            raise error(
-                f"{name}: {shown_value(value)} is no number of boxes along each edge; give three "
-                "whole numbers, as in 2,2,1"
-            )
-        counts = [whole(n, f"{name}[{i}]", 1, MOST, error) for i, n in enumerate(given)]
-        a, b, c = counts * (3 // len(counts))
-        return a, b, c
+    def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
+        if isinstance(value, str):  # of the command line
+            value = number_of(value.lower().replace("x", ","))
+        return super().checked([value] * 3 if isinstance(value, int) else value, name, error)
 
 
 REPLICATE = Counts()
 """The kind of the key `replicate`."""
-
-
-def _numbers(words: list[str]) -> list[Any]:
-    """Return words as whole numbers where they are such."""
-    return [int(word) if word.strip().isdecimal() else word for word in words]
 
 
 def wrapped(spheres: SphereSet, place: str) -> SphereSet:

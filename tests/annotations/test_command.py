@@ -95,7 +95,7 @@ def test_mistakes_in_a_file_name_their_place(capsys: pytest.CaptureFixture[str])
     error = capsys.readouterr().err
     assert "legend.plaze: unknown key; did you mean 'place'?" in error
     assert "texts[0].text: is missing" in error
-    assert "box.edges: needs three edges, has 1" in error
+    assert "is not three vectors" in error
 
 
 def test_box_and_labels_come_from_the_file() -> None:

@@ -97,9 +97,9 @@ def test_images_by_scene_file_option_and_argument_are_the_same(tmp_path: Path) -
     [
         ({"wrap": True}, "wrap: a.csv states no periodic box, so there is nothing to move"),
         ({"replicate": 2}, "replicate: a.csv states no periodic box"),
-        ({"replicate": "2,2"}, "replicate: '2,2' is no number of boxes along each edge"),
+        ({"replicate": "2,2"}, "replicate: '2,2' is not three whole numbers"),
         ({"replicate": [2, 0, 1]}, "replicate[1]: must be at least 1, not 0"),
-        ({"replicate": 1.5}, "replicate: 1.5 is no number of boxes along each edge"),
+        ({"replicate": 1.5}, "replicate: 1.5 is not three whole numbers"),
         ({"wrap": "yes"}, "wrap: "),
     ],
 )
