@@ -66,12 +66,7 @@ ORIGIN = [[0, 0, 0]]
 REFUSED: list[tuple[str, Callable[..., Any], dict[str, Any]]] = [
     ("camera.type", Camera, {"type": "fisheye"}),
     ("camera.type", Camera, {"type": 3}),
-    ("camera.position", Camera, {"position": object()}),
-    ("render.width", RenderSettings, {"width": -1}),
     ("render.width", RenderSettings, {"width": "7"}),
-    ("render.width", RenderSettings, {"width": 2.5}),
-    ("render.filter", RenderSettings, {"filter": "fir"}),
-    ("material.mirror", Material, {"mirror": 2.5}),
     ("material.mirror", Material, {"mirror": "0.5"}),
     ("title", Scene, {"spheres": [BALL], "title": 3}),
     ("spheres", Scene, {"spheres": [Camera()]}),

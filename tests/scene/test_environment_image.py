@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from raytracer.scene.environment_image import MOST_PIXELS, TEXEL, read_radiance
+from raytracer.scene.environment_image import TEXEL, read_radiance
 
 MIB = 1 << 20
 BALL = "[[spheres]]\ncenters = [[0, 0, 0]]\nradius = 1\n"
@@ -188,8 +188,3 @@ def test_grey_pictures_of_16_bits_and_of_floats(tmp_path: Path) -> None:
     found = read_radiance(tmp_path / "a.tiff")
     assert found[0, :3, 0].tolist() == [0.0, 65504.0, 0.0]
     np.testing.assert_array_equal(found[1:, :, 0], numbers[1:])
-
-
-def test_the_most_pixels_are_those_of_pillow() -> None:
-    assert Image.MAX_IMAGE_PIXELS is not None
-    assert MOST_PIXELS == 2 * Image.MAX_IMAGE_PIXELS

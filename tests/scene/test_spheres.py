@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import raytracer
-from raytracer import Camera, Material, Scene, SphereSet
+from raytracer import Material, Scene, SphereSet
 from raytracer.errors import DataFileError, SceneError, UserError
 from raytracer.scene import arrays
 
@@ -122,14 +122,6 @@ def test_scene_names_the_nearest_material() -> None:
         Scene.from_arrays([[0, 0, 0]], 1.0, material="gld", materials={"gold": Material()})
 
 
-def test_scene_refuses_parts_of_the_wrong_kind() -> None:
-    with pytest.raises(SceneError, match="spheres: got a ndarray where a SphereSet belongs"):
-        Scene(spheres=[np.zeros(3)])  # type: ignore[list-item]
-    with pytest.raises(SceneError, match="camera: got a str"):
-        Scene(camera="front")  # type: ignore[arg-type]
-    assert Scene().count == 0
-
-
 @pytest.mark.parametrize(
     "bad", [[], [1, 0], [1, 0, 0, 0, 0], 5, None, [[1, 2, 3]], [1, "red", 0], {"a": 1}, [None] * 3]
 )
@@ -187,19 +179,6 @@ def test_spheres_without_a_radius_get_half_their_spacing_whatever_they_come_from
     ]
     assert len(made) == 10  # each particle has a cube of an edge of 2 / 3
     assert [spheres.radius for spheres in made] == [pytest.approx(1 / 3)] * 10
-
-
-def test_a_set_and_a_scene_show_themselves_in_a_line() -> None:
-    spheres = SphereSet(np.zeros((1234, 3)), 1.0)
-    assert repr(spheres) == "<SphereSet: 1,234 spheres>"
-    scene = Scene([spheres], title="Balls")
-    assert repr(scene) == (
-        "<Scene 'Balls': 1,234 spheres in 1 set, fitted camera, standard light, 1280x720>"
-    )
-    scene = Scene([spheres, spheres], camera=Camera((0, 1, 5)), lights=())
-    assert repr(scene) == (
-        "<Scene: 2,468 spheres in 2 sets, camera at (0.0, 1.0, 5.0), 0 lights, 1280x720>"
-    )
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64])

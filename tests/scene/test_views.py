@@ -143,22 +143,6 @@ def test_look_at_moves_a_fitted_camera_across() -> None:
     assert tangents[0] == pytest.approx(2 * tangents[1])
 
 
-@pytest.mark.parametrize(
-    ("camera", "sentence"),
-    [
-        ({"view": "from"}, r"camera\.view: there is no view 'from'; did you mean 'front'"),
-        ({"view": "x", "position": (1, 2, 3)}, r"camera\.view: only a fitted camera has one"),
-        ({"view": "x", "direction": (1, 2, 3)}, r"camera\.view: leave out either the view or the"),
-        ({"view": "x", "position": (1, 2, 3), "fit": True}, r"camera\.view: leave out either"),
-        ({"up": "w"}, r"camera\.up: must be three numbers or an axis, not 'w'"),
-        ({"zoom": True}, r"camera\.zoom: True is not a number"),
-    ],
-)
-def test_wrong_cameras_are_refused(camera: Any, sentence: str) -> None:
-    with pytest.raises(SceneError, match=f"^{sentence}"):
-        Camera(**camera)
-
-
 def test_a_zoom_beyond_the_field_of_view_is_refused() -> None:
     scene = three_spheres()
     scene.camera = Camera(zoom=0.01, vertical_fov=100)
