@@ -35,7 +35,7 @@ from raytracer.resources import thread_count
 from raytracer.scene.coloring import STYLE
 from raytracer.scene.overrides import SceneOverrides, apply_overrides
 from raytracer.scene.source import Source
-from raytracer.settings import MOST_FOR_NOISE, RenderSettings, in_force
+from raytracer.settings import MAX_FOR_NOISE, RenderSettings, in_force
 from raytracer.warning import warn
 
 if TYPE_CHECKING:
@@ -367,7 +367,7 @@ class Job:
         self._check_samples_of(on_device.host, on_device.samples + offset, 1)
         passes = AdaptivePasses(
             self._areas(on_device, offset), self.settings.samples, level,
-            self.settings.max_samples or MOST_FOR_NOISE, seconds, progress, show,
+            self.settings.max_samples or MAX_FOR_NOISE, seconds, progress, show,
         )  # fmt: skip
         spent = passes.run()
         self._describe(on_device.host)

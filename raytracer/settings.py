@@ -108,9 +108,15 @@ MAX_SIDE = 1 << 20
 MAX_SAMPLES = 1 << 24
 """Most samples per pixel: the sums of a film are float32, exact for integers up to 2**24."""
 
-MOST_FOR_NOISE = 4096
+MAX_FOR_NOISE = 4096
 """Default of `max_samples`: a 64th of the noise of one sample is left, and what is still above the
 level comes from rare light, whose next pass takes as long as all before."""
+
+NOT_PACKED = (
+    "samples", "transparent_shadows", "shading", "look", "integrator", "light", "placement",
+    "noise", "max_samples", "denoise", "dpi",
+)  # fmt: skip
+"""Settings that are no fields of `Frame` by their names."""
 
 LARGEST_SEED = 2**32 - 1
 """Seeds are 32-bit words."""
@@ -203,7 +209,7 @@ class RenderSettings(Defined, place="render"):
     )
     noise: float | None = setting(None, Number(0.0, 10.0, above=True), default_text="none")
     max_samples: int | None = setting(
-        None, Integer(1, MAX_SAMPLES), default_text=f"{MOST_FOR_NOISE:,}"
+        None, Integer(1, MAX_SAMPLES), default_text=f"{MAX_FOR_NOISE:,}"
     )
     denoise: bool = setting(False, Truth())
 
@@ -236,21 +242,9 @@ class RenderSettings(Defined, place="render"):
         """
         from raytracer.layout import code
 
-        values = {name: getattr(self, name) for name in definitions(type(self))}
-        values["sample_count"] = values.pop("samples")
-        for name in (
-            "transparent_shadows",
-            "shading",
-            "look",
-            "integrator",
-            "light",
-            "placement",
-            "noise",
-            "max_samples",
-            "denoise",
-            "dpi",
-        ):
-            del values[name]
+        packed = [name for name in definitions(type(self)) if name not in NOT_PACKED]
+        values = {name: getattr(self, name) for name in packed}
+        values["sample_count"] = self.samples
         values["kind"] = code("IntegratorKind", self.resolved_integrator)
         if self.resolved_integrator == "ao":
             distance = inf if self.ao_distance is None else self.ao_distance / scale

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from raytracer.film.film import Backdrop, Crop
 
-LEAST_SPREAD = 0.01
+MIN_SPREAD = 0.01
 """Least weight of a neighbouring pixel that is worth the time."""
 
 
@@ -219,7 +219,7 @@ class View:
         if self._number("filter") != code("FilterKind", "gaussian") or not radius:
             return 0.0
         weight = exp(-4.5 / (radius * scale) ** 2)  # it ends at three standard deviations
-        return weight if weight > LEAST_SPREAD else 0.0
+        return weight if weight > MIN_SPREAD else 0.0
 
     def with_depth(self, max_depth: int) -> View:
         """Return the view with another largest number of bounces."""

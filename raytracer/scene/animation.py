@@ -36,7 +36,7 @@ EASINGS = ("linear", "smooth", "in", "out")
 CODECS = ("h264", "h265", "av1", "vp9")
 """Codecs of movies."""
 
-MOST_SMOOTHED = 1001
+MAX_SMOOTHED = 1001
 """Most frames of which positions are averaged."""
 
 CENTER = "center"
@@ -44,10 +44,10 @@ CENTER = "center"
 
 _TURN = re.compile(r"\s*(-?\d+(?:\.\d*)?|-?\.\d+)\s*(s|sec|seconds?|deg|degrees?|°)?\s*")
 
-MOST_SECONDS = 1e6
+MAX_SECONDS = 1e6
 """Longest animation."""
 
-MOST_DEGREES = 1e6
+MAX_DEGREES = 1e6
 """Most degrees of a turn."""
 
 
@@ -67,12 +67,10 @@ def parse_turn(value: Any, name: str, error: type[UserError]) -> Turn:
             f"{name}: '{shown(str(value), 40)}' is neither seconds of a revolution, as 8s, nor "
             "degrees over the animation, as 360"
         )
-    number = real(
-        float(found[1]) if found else value, name, -MOST_DEGREES, MOST_DEGREES, error=error
-    )
+    number = real(float(found[1]) if found else value, name, -MAX_DEGREES, MAX_DEGREES, error=error)
     if not unit.startswith("s"):
         return Turn(None, number)
-    if not 0.01 <= abs(number) <= MOST_SECONDS:
+    if not 0.01 <= abs(number) <= MAX_SECONDS:
         raise error(f"{name}: a revolution takes 0.01 s or more; a negative one turns backwards")
     return Turn(abs(number), 360.0 if number > 0.0 else -360.0)
 
@@ -103,7 +101,7 @@ class Keyframe(Defined, place="keyframe"):
         ease: How the motion from the keyframe before begins and ends.
     """
 
-    time: float = field(metadata=define(Number(0.0, MOST_SECONDS)))
+    time: float = field(metadata=define(Number(0.0, MAX_SECONDS)))
     position: Triple | None = setting(None, Vector3(), default_text="as before")
     look_at: Triple | None = setting(None, Vector3(), default_text="as before")
     up: Triple | None = setting(None, Vector3(), default_text="as before")
@@ -167,18 +165,18 @@ class AnimationSettings(Defined, place="animation"):
     """
 
     frames: str | None = setting(None, Text(), default_text="all")
-    smoothing: int = setting(1, Integer(1, MOST_SMOOTHED))
+    smoothing: int = setting(1, Integer(1, MAX_SMOOTHED))
     unwrap: bool = setting(False, Truth())
     fps: float = setting(30.0, Number(0.01, 1000.0))
     duration: float | None = setting(
         None,
-        Number(0.0, MOST_SECONDS, above=True),
+        Number(0.0, MAX_SECONDS, above=True),
         default_text="one picture for each frame of a trajectory; else that of the turntable "
         "or of the keyframes, or 6 s",
     )
     turntable: str | float | None = setting(None, TurnValue())
     orbit: tuple[float, float] | None = setting(
-        None, Numbers(2, "two angles in degrees", "AZIMUTH,ELEVATION", -MOST_DEGREES, MOST_DEGREES)
+        None, Numbers(2, "two angles in degrees", "AZIMUTH,ELEVATION", -MAX_DEGREES, MAX_DEGREES)
     )
     dolly: float | None = setting(None, Number(1e-6, 1e6))
     zoom_to: float | None = setting(None, Number(1e-6, 1e6))

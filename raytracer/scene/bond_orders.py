@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-MOST_NEIGHBOURS = 4
+MAX_NEIGHBOURS = 4
 """Neighbours of an atom that are looked at for the plane of a bond."""
 
 STRAIGHT = 1e-3
@@ -94,7 +94,7 @@ def _across(
     for end in (0, 1):
         atom = pairs[several, end]
         place = np.searchsorted(atoms, atom)
-        for neighbour in range(MOST_NEIGHBOURS):
+        for neighbour in range(MAX_NEIGHBOURS):
             at = np.minimum(place + neighbour, len(atoms) - 1)
             there = (atoms[at] == atom) & (own[at] != several)
             side = _unit(steps[at])

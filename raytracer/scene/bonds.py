@@ -53,24 +53,24 @@ class Bonded(NamedTuple):
     bonds: CapsuleSet | None
 
 
-def bonded(spheres: SphereSet, said: Bonding) -> Bonded:
+def bonded(spheres: SphereSet, bonding: Bonding) -> Bonded:
     """Return particles in a style, and the bonds between them."""
-    look, angstrom = said.look, _angstrom(spheres)
-    wanted = said.bonds
+    look, angstrom = bonding.look, _angstrom(spheres)
+    wanted = bonding.bonds
     if wanted is None:
         wanted = "auto" if look.bond > 0 else "none"
     made = None
     if wanted != "none" and spheres.count:
-        pairs = _pairs(spheres, wanted, said)
-        made = _capsules(spheres, pairs, (look.bond or PLAIN_BOND) * angstrom, said)
-    if said.style is None or said.own_radii:
+        pairs = _pairs(spheres, wanted, bonding)
+        made = _capsules(spheres, pairs, (look.bond or PLAIN_BOND) * angstrom, bonding)
+    if bonding.style is None or bonding.own_radii:
         return Bonded(spheres, made)
     atoms = copy(spheres)
     if look.vdw:
         atoms.radius = look.vdw * _element_radii(spheres, "vdw")
     else:
-        same = said.radius is not None and said.style != "ball-and-stick"
-        radius = float(said.radius) if same and said.radius else look.atom * angstrom
+        same = bonding.radius is not None and bonding.style != "ball-and-stick"
+        radius = float(bonding.radius) if same and bonding.radius else look.atom * angstrom
         # As thick as the bonds, atoms would lie on the ends of these, and edges show both.
         atoms.radius = radius * (COVER if look.atom == look.bond else 1.0)
     return Bonded(atoms, made)
@@ -79,13 +79,13 @@ def bonded(spheres: SphereSet, said: Bonding) -> Bonded:
 def bonded_pairs(spheres: SphereSet) -> NDArray[np.int32]:
     """Return the numbers of the particles that bonds connect, (M, 2).
 
-    They are those that are said of the set; of one of which none are said, or that shows none,
-    those of its file, else by distance.
+    They are those of the settings of the set; without, or where it shows none, those of its file,
+    else by distance.
     """
-    said = spheres.bonding or Bonding(None, None, None, None)
-    wanted = "auto" if said.bonds in (None, "none") else said.bonds
+    bonding = spheres.bonding or Bonding(None, None, None, None)
+    wanted = "auto" if bonding.bonds in (None, "none") else bonding.bonds
     assert wanted is not None
-    rows = _pairs(spheres, wanted, said).rows if spheres.count else np.zeros((0, 5), np.int32)
+    rows = _pairs(spheres, wanted, bonding).rows if spheres.count else np.zeros((0, 5), np.int32)
     return np.ascontiguousarray(rows[:, :2])
 
 
@@ -136,7 +136,9 @@ class _Pairs(NamedTuple):
         return spans
 
 
-def _pairs(spheres: SphereSet, wanted: str | float | Mapping[str, float], said: Bonding) -> _Pairs:
+def _pairs(
+    spheres: SphereSet, wanted: str | float | Mapping[str, float], bonding: Bonding
+) -> _Pairs:
     """Return the bonds."""
     if wanted in ("auto", "file"):
         table = spheres.columns.bond_table()
@@ -144,10 +146,10 @@ def _pairs(spheres: SphereSet, wanted: str | float | Mapping[str, float], said: 
             return _Pairs(_nearest_images(spheres, table[0]), table[1])
         if wanted == "file":
             raise SceneError(
-                f"{said.place}bonds: {spheres.source or 'the set'} holds no bonds between the "
+                f"{bonding.place}bonds: {spheres.source or 'the set'} holds no bonds between the "
                 'particles that are shown; find them by distance: "distance"'
             )
-    return _Pairs(_close(spheres, wanted, said), {})
+    return _Pairs(_close(spheres, wanted, bonding), {})
 
 
 def _nearest_images(spheres: SphereSet, pairs: NDArray[np.int64]) -> NDArray[np.int32]:
@@ -165,14 +167,14 @@ def _nearest_images(spheres: SphereSet, pairs: NDArray[np.int64]) -> NDArray[np.
 
 
 def _close(
-    spheres: SphereSet, wanted: str | float | Mapping[str, float], said: Bonding
+    spheres: SphereSet, wanted: str | float | Mapping[str, float], bonding: Bonding
 ) -> NDArray[np.int32]:
     """Return the pairs that are close enough to be bonded, of all periodic images."""
-    kinds, reaches = _reaches(spheres, wanted, said)
+    kinds, reaches = _reaches(spheres, wanted, bonding)
     box = spheres.box
     edges, periodic = (np.eye(3), (False,) * 3) if box is None else _of_box(box)
     origin = np.zeros(3) if box is None else np.array(box.origin, np.float64)
-    require_room(f"{said.place}bonds", spheres.count * 64, "for the search of neighbours")
+    require_room(f"{bonding.place}bonds", spheres.count * 64, "for the search of neighbours")
     points = np.ascontiguousarray(spheres.centers, np.float64)
     try:
         pairs: NDArray[np.int32] = core().close_pairs(
@@ -185,10 +187,10 @@ def _close(
         )
     except ValueError:
         raise SceneError(
-            f"{said.place}bonds: there are more than 64 neighbours to a particle within the "
+            f"{bonding.place}bonds: there are more than 64 neighbours to a particle within the "
             f"longest bond, {float(reaches.max()):g}: give a shorter distance"
         ) from None
-    require_room(f"{said.place}bonds", len(pairs) * ROW, f"for {len(pairs):,} bonds")
+    require_room(f"{bonding.place}bonds", len(pairs) * ROW, f"for {len(pairs):,} bonds")
     return pairs
 
 
@@ -202,11 +204,11 @@ def _of_box(box: Box) -> tuple[NDArray[np.float64], tuple[bool, ...]]:
 
 
 def _reaches(
-    spheres: SphereSet, wanted: str | float | Mapping[str, float], said: Bonding
+    spheres: SphereSet, wanted: str | float | Mapping[str, float], bonding: Bonding
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
     """Return the kind of each particle, int32 (N,), and the longest bonds of kinds, (K, K)."""
     if isinstance(wanted, Mapping):
-        return _by_pairs(spheres, wanted, said)
+        return _by_pairs(spheres, wanted, bonding)
     if not isinstance(wanted, str):
         longest = np.array([[float(wanted)]])
         return np.zeros(spheres.count, np.int32), longest
@@ -219,14 +221,14 @@ def _reaches(
 
 
 def _by_pairs(
-    spheres: SphereSet, wanted: Mapping[str, float], said: Bonding
+    spheres: SphereSet, wanted: Mapping[str, float], bonding: Bonding
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
     """Return kinds and longest bonds by pairs of labels, or of elements."""
     labels = spheres.labels
     if labels is None:
         raise SceneError(
-            f"{said.place}bonds: {spheres.source or 'the set'} has no types or elements; give one "
-            "distance"
+            f"{bonding.place}bonds: {spheres.source or 'the set'} has no types or elements; "
+            "give one distance"
         )
     symbols = element_symbols(labels)
     known = dict.fromkeys([*labels.names, *(symbol for symbol in symbols if symbol)])
@@ -234,11 +236,13 @@ def _by_pairs(
     for pair, longest in wanted.items():
         names = [name.strip() for name in pair.split("-")]
         if len(names) != 2:
-            raise SceneError(f"{said.place}bonds: '{shown(pair)}' is no pair of types, as in Si-O")
+            raise SceneError(
+                f"{bonding.place}bonds: '{shown(pair)}' is no pair of types, as in Si-O"
+            )
         for name in names:
             if name not in known:
                 raise SceneError(
-                    f"{said.place}bonds: there is no type {shown_value(name)}; "
+                    f"{bonding.place}bonds: there is no type {shown_value(name)}; "
                     f"{suggestion(name, known)}"
                 )
         ends = [
@@ -250,27 +254,29 @@ def _by_pairs(
     return np.ascontiguousarray(labels.ids, np.int32), reaches
 
 
-def _capsules(spheres: SphereSet, pairs: _Pairs, radius: float, said: Bonding) -> CapsuleSet | None:
+def _capsules(
+    spheres: SphereSet, pairs: _Pairs, radius: float, bonding: Bonding
+) -> CapsuleSet | None:
     """Return bonds as capsules, or None if there are none.
 
     A bond through the side of the periodic box is two halves, one at each atom.
     """
-    if said.select is not None and len(pairs.rows):
-        pairs = pairs.taken(_chosen(spheres, pairs, said))
+    if bonding.select is not None and len(pairs.rows):
+        pairs = pairs.taken(_chosen(spheres, pairs, bonding))
     if not len(pairs.rows):
-        warn(f"{said.place}bonds: there are none between the particles of "
+        warn(f"{bonding.place}bonds: there are none between the particles of "
              f"{spheres.source or 'the set'}")  # fmt: skip
         return None
-    radius = said.radius or radius
+    radius = bonding.radius or radius
     scales: list[ColorScale] = []
     colored = None
-    if isinstance(said.color, StyleSettings):
-        colored, scale = _by_values(spheres, pairs, said)
+    if isinstance(bonding.color, StyleSettings):
+        colored, scale = _by_values(spheres, pairs, bonding)
         scales = [scale]
     thick: Any = radius
     shift = None
-    if "order" in pairs.columns and said.orders is not False:
-        splits = {"licorice": WITHIN, "wire": LINES}.get(said.style or "", BESIDE)
+    if "order" in pairs.columns and bonding.orders is not False:
+        splits = {"licorice": WITHIN, "wire": LINES}.get(bonding.style or "", BESIDE)
         orders = pairs.columns["order"]
         sticks = sticks_of(pairs.rows[:, :2], pairs.spans(spheres), orders, radius, splits)
         pairs, shift, thick = pairs.taken(sticks.bond), sticks.shift, radius * sticks.thick
@@ -293,7 +299,7 @@ def _capsules(spheres: SphereSet, pairs: _Pairs, radius: float, said: Bonding) -
             np.concatenate([first[whole], first[cut], second[cut]]),
             np.concatenate([second[whole], first[cut], second[cut]]),
         )
-    looks = _colors(spheres, first, second, said) if colored is None else _rule(colored, order)
+    looks = _colors(spheres, first, second, bonding) if colored is None else _rule(colored, order)
     made = spheres.joined(
         starts,
         ends,
@@ -318,25 +324,25 @@ def _table(spheres: SphereSet, pairs: _Pairs, names: Sequence[str]) -> SphereSet
     return kind(spheres.centers[pairs.rows[:, 0]] + 0.5 * spans, 1.0, columns=columns)
 
 
-def _chosen(spheres: SphereSet, pairs: _Pairs, said: Bonding) -> NDArray[np.bool_]:
+def _chosen(spheres: SphereSet, pairs: _Pairs, bonding: Bonding) -> NDArray[np.bool_]:
     """Return which bonds fulfil the condition, bool (M,)."""
-    assert said.select is not None
-    table = _table(spheres, pairs, columns_in(said.select))
-    chosen = evaluate(said.select, table.columns, f"{said.place}bond_select")
+    assert bonding.select is not None
+    table = _table(spheres, pairs, columns_in(bonding.select))
+    chosen = evaluate(bonding.select, table.columns, f"{bonding.place}bond_select")
     if chosen.dtype != bool:
         raise SceneError(
-            f"{said.place}bond_select: '{shown(said.select)}' is no condition; compare it, for "
-            f"example '{shown(said.select)} > 0'"
+            f"{bonding.place}bond_select: '{shown(bonding.select)}' is no condition; compare it, "
+            f"for example '{shown(bonding.select)} > 0'"
         )
     return chosen
 
 
-def _by_values(spheres: SphereSet, pairs: _Pairs, said: Bonding) -> tuple[SphereSet, ColorScale]:
+def _by_values(spheres: SphereSet, pairs: _Pairs, bonding: Bonding) -> tuple[SphereSet, ColorScale]:
     """Return bonds, as a set at their middles, with the colours of a rule, and its scale."""
-    assert isinstance(said.color, StyleSettings)
-    table = _table(spheres, pairs, said.color.columns)
-    place = said.place.removesuffix(".")
-    (colored,), scale = by_scale([table], SetStyle(said.color, place=place, table="bond_color"))
+    assert isinstance(bonding.color, StyleSettings)
+    table = _table(spheres, pairs, bonding.color.columns)
+    place = bonding.place.removesuffix(".")
+    (colored,), scale = by_scale([table], SetStyle(bonding.color, place=place, table="bond_color"))
     return colored, scale
 
 
@@ -354,11 +360,11 @@ def _opacity(spheres: SphereSet, first: NDArray[np.int32], second: NDArray[np.in
 
 
 def _colors(
-    spheres: SphereSet, first: NDArray[np.int32], second: NDArray[np.int32], said: Bonding
+    spheres: SphereSet, first: NDArray[np.int32], second: NDArray[np.int32], bonding: Bonding
 ) -> dict[str, Any]:
     """Return the colours of bonds: one, or those of the atoms at both ends."""
-    if said.color is not None:
-        return {"color": said.color}
+    if bonding.color is not None:
+        return {"color": bonding.color}
     space = {"color_space": spheres.color_space}
     if len(spheres.color) == 1 and spheres.color_id is None:
         return {"color": spheres.color[0], **space}

@@ -14,7 +14,7 @@ from raytracer.fields import Defined, setting
 if TYPE_CHECKING:
     from raytracer.scene.transform import Vector
 
-MOST_PLANES = 6
+MAX_PLANES = 6
 """Most planes, the kernels' `kMaxClipPlanes`."""
 
 HELP = 'write conditions on x, y and z such as "z < 2", "0 < x < 5 and y > 1" or "x + y < 3"'
@@ -61,9 +61,9 @@ class Clip(Defined, place="clip"):
             planes = half_spaces(condition)
         except ValueError as error:
             raise SceneError(f"clip.{name}: '{shown(condition)}': {error}; {HELP}") from None
-        if len(planes) > MOST_PLANES:
+        if len(planes) > MAX_PLANES:
             raise SceneError(
-                f"clip.{name}: {len(planes)} planes, where at most {MOST_PLANES} are possible; "
+                f"clip.{name}: {len(planes)} planes, where at most {MAX_PLANES} are possible; "
                 "leave some out"
             )
         return planes

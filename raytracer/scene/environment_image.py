@@ -25,7 +25,7 @@ ENDINGS = (".exr", ".hdr", ".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp")
 FORMATS = ("PNG", "JPEG", "TIFF", "WEBP")
 """What Pillow reads here; of others it knows, one calls a program."""
 
-MOST_PIXELS = 2 * 89_478_485
+MAX_PIXELS = 2 * 89_478_485
 """Most pixels of an image: those above which Pillow takes it for a decompression bomb."""
 
 RATIO = 1100
@@ -82,7 +82,7 @@ def _require(file: OpenFile, width: int, height: int, least: int, need: int) -> 
     Args:
         least: bytes that a file with so many pixels has.
     """
-    if width * height > MOST_PIXELS:
+    if width * height > MAX_PIXELS:
         raise _too_large(file, f"{width}x{height} pixels")
     if least > file.size:
         raise DataFileError(
@@ -94,7 +94,7 @@ def _require(file: OpenFile, width: int, height: int, least: int, need: int) -> 
 
 def _too_large(file: OpenFile, pixels: str) -> DataFileError:
     return DataFileError(
-        f"{file.source}: has {pixels}, and an environment has at most {MOST_PIXELS:,}: make it "
+        f"{file.source}: has {pixels}, and an environment has at most {MAX_PIXELS:,}: make it "
         "smaller"
     )
 

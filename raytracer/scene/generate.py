@@ -26,14 +26,14 @@ LARGEST = 2**32 - 1
 @cache
 def names() -> list[str]:
     """The names of all generators, sorted."""
-    found = (module.name for module in pkgutil.iter_modules([str(FOLDER)]))
-    return sorted(name for name in found if not name.startswith("_"))
+    modules = (module.name for module in pkgutil.iter_modules([str(FOLDER)]))
+    return sorted(name for name in modules if not name.startswith("_"))
 
 
 def describe(name: str) -> str:
     """One line about a generator: what it makes, its own count and seed."""
-    found = generator(name)
-    return f"{found.summary}; {found.count:,} spheres unless told otherwise, seed {found.seed}"
+    maker = generator(name)
+    return f"{maker.summary}; {maker.count:,} spheres unless told otherwise, seed {maker.seed}"
 
 
 def build(name: str, count: int | None = None, seed: int | None = None) -> list[Part]:
@@ -46,8 +46,8 @@ def build(name: str, count: int | None = None, seed: int | None = None) -> list[
         (N, 3) uint8 sRGB, in scene units
     raises: UserError for a name, count or seed that does not exist
     """
-    found = generator(name)
-    return found.parts(*settle(found, count, seed))
+    maker = generator(name)
+    return maker.parts(*settle(maker, count, seed))
 
 
 def arrays(
@@ -65,8 +65,10 @@ def arrays(
     if wanted:
         chosen = [part for part in parts if part.name == wanted]
         if not chosen:
-            known = ", ".join(part.name for part in parts)
-            raise UserError(f"the generator '{base}' has no part '{wanted}'; its parts are {known}")
+            names_of_parts = ", ".join(part.name for part in parts)
+            raise UserError(
+                f"the generator '{base}' has no part '{wanted}'; its parts are {names_of_parts}"
+            )
         parts = chosen
     whole = parts[0] if len(parts) == 1 else join(parts)
     return {"centers": whole.centers, "radii": whole.radii, "colors": whole.colors}
@@ -90,8 +92,8 @@ def write(
     from raytracer.scene.generators import _write
 
     target = path_of(path)
-    found = generator(name)
-    chosen = settle(found, count, seed)
+    maker = generator(name)
+    chosen = settle(maker, count, seed)
     if target.suffix not in (".toml", ".npz", ".xyz"):
         raise OutputError(f"{target}: must end in .toml (scene and data), .npz or .xyz (data)")
     outputs = output.OutputSet(force)
@@ -99,21 +101,21 @@ def write(
         what = "the scene" if file.suffix == ".toml" else "its data"
         output.check_file(outputs.writes(file, what))
     with outputs:
-        return _write.write(name, found, target, *chosen)
+        return _write.write(name, maker, target, *chosen)
 
 
 def generator(name: str) -> Generator:
     """The generator of that name; raises UserError, with the nearest name, if there is none."""
     if name not in names():
         raise UserError(f"there is no generator '{name}'; {suggestion(name, names())}")
-    found: Generator = import_module(f"raytracer.scene.generators.{name}").GENERATOR
-    return found
+    made: Generator = import_module(f"raytracer.scene.generators.{name}").GENERATOR
+    return made
 
 
-def settle(found: Generator, count: int | None, seed: int | None) -> tuple[int, int]:
+def settle(maker: Generator, count: int | None, seed: int | None) -> tuple[int, int]:
     """Count and seed with the generator's own filled in; raises UserError if out of range."""
-    spheres = found.count if count is None else count
-    word = found.seed if seed is None else seed
+    spheres = maker.count if count is None else count
+    word = maker.seed if seed is None else seed
     if not 1 <= spheres <= LARGEST:
         raise UserError(f"count = {spheres}: must be from 1 to {LARGEST:,}")
     if not 0 <= word <= LARGEST:

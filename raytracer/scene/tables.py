@@ -35,7 +35,7 @@ from raytracer.scene.presets import PRESET_NAMES
 from raytracer.scene.transform import Transform
 from raytracer.settings import LARGEST_SEED, RenderSettings
 
-MOST_FRAMES = 10**12
+MAX_FRAMES = 10**12
 """Largest number of a frame; that of a file is checked when it is read."""
 
 
@@ -149,7 +149,7 @@ SPHERES = Table(
             Text(), "File with the atoms of a trajectory that holds coordinates alone."
         ),
         "frame": _key(
-            Integer(-MOST_FRAMES, MOST_FRAMES),
+            Integer(-MAX_FRAMES, MAX_FRAMES),
             "Number of the frame of a trajectory, from 0, or from -1 backwards.",
             "the first one",
         ),
