@@ -11,30 +11,16 @@ import re
 # matplotlib's default colour cycle, "C0" to "C9" and again from "C10", after the palette
 # "Tableau 10"; "tab:" before a name of it.
 CYCLE = {
-    "blue": "#1f77b4",
-    "orange": "#ff7f0e",
-    "green": "#2ca02c",
-    "red": "#d62728",
-    "purple": "#9467bd",
-    "brown": "#8c564b",
-    "pink": "#e377c2",
-    "gray": "#7f7f7f",
-    "olive": "#bcbd22",
-    "cyan": "#17becf",
-}
+    "blue": "#1f77b4", "orange": "#ff7f0e", "green": "#2ca02c", "red": "#d62728",
+    "purple": "#9467bd", "brown": "#8c564b", "pink": "#e377c2", "gray": "#7f7f7f",
+    "olive": "#bcbd22", "cyan": "#17becf",
+}  # fmt: skip
 
 _SHORT = {
-    "b": "#0000ff",
-    "g": "#008000",
-    "r": "#ff0000",
-    "c": "#00bfbf",
-    "m": "#bf00bf",
-    "y": "#bfbf00",
-    "k": "#000000",
-    "w": "#ffffff",
+    "b": "#0000ff", "g": "#008000", "r": "#ff0000", "c": "#00bfbf", "m": "#bf00bf",
+    "y": "#bfbf00", "k": "#000000", "w": "#ffffff", "tab:grey": CYCLE["gray"],
     **{f"tab:{name}": digits for name, digits in CYCLE.items()},
-    "tab:grey": CYCLE["gray"],
-}
+}  # fmt: skip
 
 _IN_CYCLE = re.compile(r"c(\d{1,9})", re.ASCII)
 
