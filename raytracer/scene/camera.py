@@ -5,11 +5,11 @@ from __future__ import annotations
 from copy import copy
 from dataclasses import dataclass
 from math import hypot
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from raytracer.errors import SceneError
 from raytracer.field_types import AnyOf, Axis, Choice, Truth, Vector3
-from raytracer.fields import Defined, setting
+from raytracer.fields import Defined, definitions, setting
 from raytracer.scene.kinds import APERTURE, FIELD_OF_VIEW, PICTURE_HEIGHT, ZOOM
 from raytracer.scene.transform import Vector
 from raytracer.scene.views import AXES, PLAIN_UP, VIEW_UP, VIEWS, looking, standard_direction
@@ -159,29 +159,19 @@ class Camera(Defined, place="camera"):
 
     def to_toml(self) -> str:
         """Return the table `[camera]` of a scene file, with all digits of its numbers."""
-        own = {
-            "perspective": ("vertical_fov", "aperture", "focus"),
-            "orthographic": ("height",),
-            "panorama": (),
-        }[self.type]
-        names = ("type", "view", "direction", "position", "look_at", "up", *own, "zoom")
-        values = {name: getattr(self, name) for name in names}
-        if not values.get("aperture"):
-            values.pop("aperture", None)
+        import json  # whose words, numbers and lists are those of TOML
+
+        names = (
+            "type", "view", "direction", "position", "look_at", "up", "vertical_fov", "aperture",
+            "focus", "height", "zoom", "fit",
+        )  # fmt: skip
+        keys = definitions(Camera)
+        values = {n: getattr(self, n) for n in names if keys[n].variant in ("", self.type)}
+        if values.get("aperture") == 0.0:
+            del values["aperture"]
         if values["zoom"] == 1.0:
             del values["zoom"]
-        if self.fit:  # the default without a position
-            values["fit"] = None if self.fit is True and self.position is None else self.fit
-        said = (f"{name} = {_toml(value)}" for name, value in values.items() if value is not None)
-        return "\n".join(["[camera]", *said])
-
-
-def _toml(value: Any) -> str:
-    """Return a value of a camera as TOML, exactly."""
-    if isinstance(value, str):  # a word without quotes in it
-        return f'"{value}"'
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, (int, float)):
-        return repr(float(value))
-    return f"[{', '.join(repr(float(part)) for part in value)}]"
+        if values["fit"] in (False, self.position is None):  # the default
+            del values["fit"]
+        rows = (f"{n} = {json.dumps(each)}" for n, each in values.items() if each is not None)
+        return "\n".join(["[camera]", *rows])
