@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -64,8 +65,8 @@ TEXT_MEMORY = 500
 """Bytes of memory that a different text in a column takes: the text, its index and its colour."""
 
 
-class Where:
-    """Says in a message where an array came from: a file and array, or an argument.
+class Where(NamedTuple):
+    """Where an array came from, for messages: a file and array, or an argument.
 
     Args:
         source: file name, or "" for arrays from Python.
@@ -73,12 +74,9 @@ class Where:
         noun: what the rows of the arrays are.
     """
 
-    def __init__(
-        self, source: str = "", names: dict[str, str] | None = None, noun: str = "sphere"
-    ) -> None:
-        self.source = source
-        self.names = names or {}
-        self.noun = noun
+    source: str = ""
+    names: Mapping[str, str] = MappingProxyType({})
+    noun: str = "sphere"
 
     def wrong(self, part: str, problem: str) -> UserError:
         """Return the error for one array: DataFileError for a file, SceneError for an argument."""
