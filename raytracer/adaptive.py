@@ -44,7 +44,7 @@ BESIDE = 4
 """A tile beside noisy ones gets samples until it has a quarter of theirs: light that is rare may be
 missing in all of its own, so that it seems done."""
 
-FEWEST = 4
+MIN_SAMPLES = 4
 """Fewest samples of a pixel: two parts of two samples, between which the noise is measured."""
 
 
@@ -134,7 +134,7 @@ class AdaptivePasses:
     def _next(self) -> Counts:
         """Return the samples of the next pass; 0 everywhere at the end."""
         there = self._areas.there
-        fewest = np.maximum(self._begun + self._samples, FEWEST)
+        fewest = np.maximum(self._begun + self._samples, MIN_SAMPLES)
         if (there < fewest).any():  # in two parts, between which the noise is measured
             return np.where(there == 0, (fewest + 1) // 2, np.maximum(fewest - there, 0))
         missing = self._missing()
@@ -149,10 +149,10 @@ class AdaptivePasses:
             return there.astype(np.float64)
         ratio = self._tiles.own / self._level
         with np.errstate(over="ignore"):  # more than there may be at most
-            own = np.where(ratio > 1, there * (np.square(ratio) * RESERVE - 1), 0.0)
+            excess = np.where(ratio > 1, there * (np.square(ratio) * RESERVE - 1), 0.0)
         wanted = np.where(ratio > 1, there, 0) // BESIDE
         beside = np.where(self._tiles.around > self._level, most_around(wanted) - there, 0)
-        missing: NDArray[np.float64] = np.maximum(own, beside)
+        missing: NDArray[np.float64] = np.maximum(excess, beside)
         return missing
 
     def _within_time(self, added: Counts) -> Counts:
@@ -249,19 +249,19 @@ class FilmAreas:
     def _add_to(self, area: Area, report: ProgressCall | None) -> None:
         film, (x0, y0, x1, y1), side = self.host, area.crop, self.side
         part = film.sums[y0:y1, x0:x1]
-        own = Film(
+        piece = Film(
             np.ascontiguousarray(part), area.first, film.x0 + x0, film.y0 + y0, film.width,
             film.height, backdrop=film.backdrop,
         )  # fmt: skip
         inside = None if report is None else partial(_report_area, report, area.work)
-        with self._opened(own) as on_device:
+        with self._opened(piece) as on_device:
             self.seconds += self._add(on_device, area.count, inside, area.first + self._offset)
             sums = on_device.to_host().sums
         if sums is not part:
             part[:] = sums
         self.there[y0 // side : -(-y1 // side), x0 // side : -(-x1 // side)] += area.count
         self.work += area.work
-        film.backdrop = own.backdrop
+        film.backdrop = piece.backdrop
 
     def store(self) -> None:
         """Give the sums to the device, and their numbers of samples to the film."""

@@ -17,14 +17,14 @@ NO_MEMORY = "needs more memory than is free: use a part of it, or a machine with
 TEXT_LETTERS = 60
 """Longest text from a file or an argument that a message quotes in full."""
 
-HINT_LETTERS = 64
+MAX_NAME_CHARS = 64
 """Longest name that is compared with the valid ones, which are shorter."""
 
 ALIKE = 0.65
 """Least similarity (`difflib`) of a misspelt name: at 0.6 "radius" would match "threads", at 0.5
 "camera" would match "meter"."""
 
-FEWEST_LETTERS = 3
+MIN_CHARS = 3
 """Fewest letters of an abbreviated name that is recognised."""
 
 
@@ -37,10 +37,10 @@ class RaytracerError(Exception):
     """
 
     exit_code = 1
-    most_sentences = MOST_SENTENCES
+    max_sentences = MOST_SENTENCES
 
     def __init__(self, *sentences: str) -> None:
-        most = self.most_sentences
+        most = self.max_sentences
         kept = [fitted(str(sentence)) for sentence in sentences[:most]]
         if len(sentences) > most:
             kept.append(f"and {len(sentences) - most:,} more mistakes")
@@ -182,7 +182,7 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     It is the same name in other letters, the name for a word of other programs (`synonyms`), the
     only name with the same start, or a name with a similar spelling.
     """
-    if len(name) > HINT_LETTERS:
+    if len(name) > MAX_NAME_CHARS:
         return None
     known = list(known)
     for same in known:
@@ -192,12 +192,12 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 
     from raytracer.synonyms import names_for
 
-    plain = {_plain(k): k for k in known if len(k) <= HINT_LETTERS}
+    plain = {_plain(k): k for k in known if len(k) <= MAX_NAME_CHARS}
     normal = _plain(name)
     for same in (normal, *names_for(normal)):
         if same in plain:
             return plain[same]
-    begins = [k for k in plain if len(normal) >= FEWEST_LETTERS and k.startswith(normal)]
+    begins = [k for k in plain if len(normal) >= MIN_CHARS and k.startswith(normal)]
     if len(begins) == 1:
         return plain[begins[0]]
     # A single letter is similar to half of all short names.

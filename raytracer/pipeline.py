@@ -462,10 +462,10 @@ class Job:
 
     def check_film(self, film: Film) -> None:
         """Refuse a film with samples of another picture. Raises UserError."""
-        found = film.metadata.get("digest", self.digest)
-        if film.samples == 0 or found == self.digest:
+        digest = film.metadata.get("digest", self.digest)
+        if film.samples == 0 or digest == self.digest:
             return
-        if str(found).partition("-")[0] != self.digest.partition("-")[0]:
+        if str(digest).partition("-")[0] != self.digest.partition("-")[0]:
             raise UserError(
                 "the film was rendered by another version of raytracer, and cannot be resumed by "
                 "this one: render it anew"
@@ -656,9 +656,9 @@ def _need(
 
 
 def film_for(
-    settings: RenderSettings, crop: Crop | None, film: Film | None, own: bool = False
+    settings: RenderSettings, crop: Crop | None, film: Film | None, in_place: bool = False
 ) -> Film:
-    """Return a blank film of a crop, or an earlier film: a copy, or with `own` itself.
+    """Return a blank film of a crop, or an earlier film: a copy, or with `in_place` itself.
 
     Raises UserError if the earlier film has other pixels, or no sums to add to.
     """
@@ -684,7 +684,7 @@ def film_for(
     with naming(film.source):
         if problem:
             raise UserError(problem)
-    return film if own else film.copy()
+    return film if in_place else film.copy()
 
 
 class _Stages:

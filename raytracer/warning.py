@@ -65,8 +65,8 @@ def _depth() -> int:
     """Return the stack level for `warnings.warn` of the nearest caller outside of the package."""
     import sys
 
-    own = (__name__.partition(".")[0], "contextlib")  # which calls what it decorates
+    inside = (__name__.partition(".")[0], "contextlib")  # which calls what it decorates
     level, frame = 1, sys._getframe(1)  # the caller of this function is `warn`
-    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in own:
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in inside:
         level, frame = level + 1, frame.f_back
     return level

@@ -41,13 +41,13 @@ def info(file: str, as_json: bool, **options: Any) -> None:
       raytracer info atoms.xyz --json
     """
     with collected() as warnings:
-        found = _about(file, options)
+        contents = _about(file, options)
     if as_json:
-        print_json(found | ({"warnings": warnings} if warnings else {}))
+        print_json(contents | ({"warnings": warnings} if warnings else {}))
         return
     print_warnings(warnings)
-    print_outline(found)
-    if toml := camera_of(found):
+    print_outline(contents)
+    if toml := camera_of(contents):
         print(f"\n{toml}")
 
 
@@ -97,9 +97,14 @@ def of_data(name: str, options: dict[str, Any]) -> dict[str, Any]:
             "frames, and tells ranges, bonds and what is drawn",
             "data": data,
         }
-    found = contents_of(source)
-    drawn = {key: found[key] for key in found if key not in NOT_DRAWN}
-    return {"files": found["files"], "read": "all of it", "data": found["data"], "drawn": drawn}
+    contents = contents_of(source)
+    drawn = {key: contents[key] for key in contents if key not in NOT_DRAWN}
+    return {
+        "files": contents["files"],
+        "read": "all of it",
+        "data": contents["data"],
+        "drawn": drawn,
+    }
 
 
 NOT_DRAWN = ("title", "caption", "files", "data", "camera", "camera_toml", "render", "materials")
@@ -153,14 +158,14 @@ def of_movie(path: Path) -> dict[str, Any]:
     from raytracer.scene.particles.isolated import call
 
     with opened(path) as file:
-        found = {"movie": call(file, about_movie, "movie")}
+        contents = {"movie": call(file, about_movie, "movie")}
     for poster in posters_of(path):
         if poster.is_file():
             try:
-                return found | (read_metadata(poster) or {})
+                return contents | (read_metadata(poster) or {})
             except UserError:
-                return found
-    return found
+                return contents
+    return contents
 
 
 def about_movie(file: OpenFile) -> dict[str, Any]:

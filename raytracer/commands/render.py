@@ -275,7 +275,7 @@ def run(call: Call, outputs: OutputSet) -> None:
         if not call.output:
             job.about[OPTIONS] = options_of(call)
         _announce(call, source.scene, job, crop)
-        film = film_for(job.settings, crop, resumed, own=True)
+        film = film_for(job.settings, crop, resumed, in_place=True)
         height, width = film.sums.shape[:2]
         known = {"transparent": job.transparent, "size": (width, height)}
         check_target(target, call.bits, call.quality, known)  # before the time is spent

@@ -404,7 +404,7 @@ def tensor_map(
     swizzle: int,
     promotion: int,
 ) -> bytes:
-    found = ask(
+    encoded = ask(
         cu.cuTensorMapEncodeTiled,
         cu.CUtensorMapDataType(kind),
         len(extents),
@@ -418,7 +418,7 @@ def tensor_map(
         cu.CUtensorMapL2promotion(promotion),
         cu.CUtensorMapFloatOOBfill.CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
     )
-    return struct.pack("<16Q", *map(int, found.opaque))
+    return struct.pack("<16Q", *map(int, encoded.opaque))
 
 
 class Texture:
@@ -447,5 +447,5 @@ class Texture:
         ask(cu.cuGraphicsUnregisterResource, self._resource)
 
 
-def _text(found: bytes) -> str:
-    return found.split(b"\0")[0].decode()
+def _text(text: bytes) -> str:
+    return text.split(b"\0")[0].decode()

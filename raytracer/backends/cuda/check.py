@@ -53,9 +53,9 @@ def translated(driver: Any) -> Iterator[None]:
         raise explain(str(error)) from error
 
 
-def explain(said: str) -> RaytracerError:
-    """Return an error with a remedy for what the driver said."""
-    text = " ".join(said.split())
+def explain(message: str) -> RaytracerError:
+    """Return an error with a remedy for a message of the driver."""
+    text = " ".join(message.split())
     if "out of memory" in text:
         return MemoryNeedError(
             f"the GPU's memory is full ({text}): stop other programs that use it, render fewer "

@@ -42,9 +42,9 @@ Macros = Mapping[str, str]
 
 
 class CompileError(BackendError):
-    """The compiler refused a kernel; the message holds what it said."""
+    """The compiler refused a kernel; the message is its log."""
 
-    most_sentences = 1000
+    max_sentences = 1000
 
 
 class NoCompilerError(BackendError):
@@ -95,14 +95,14 @@ def _version_of(nvcc: Path, _modified: int) -> str:
 def version() -> str:
     """The compiler in use and its release, like "nvcc 13.0.88" or "NVRTC 13.0.88"; "" of none."""
     if nvcc := find_nvcc():
-        found = _RELEASE.search(nvcc_version(nvcc))
-        return f"nvcc {found[1]}" if found else "nvcc"
+        match = _RELEASE.search(nvcc_version(nvcc))
+        return f"nvcc {match[1]}" if match else "nvcc"
     return f"NVRTC {nvrtc.release()}" if nvrtc.release() else ""
 
 
 def cuda_version() -> int:
-    found = re.search(r"(\d+)\.", version())
-    return int(found[1]) if found else 0
+    match = re.search(r"(\d+)\.", version())
+    return int(match[1]) if match else 0
 
 
 def _identity() -> tuple[str, ...]:

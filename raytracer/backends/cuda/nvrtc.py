@@ -52,7 +52,7 @@ _RELEASE = re.compile(r"\bV(\d+\.\d+\.\d+)")
 class RefusedError(BackendError):
     """NVRTC refused a kernel; the message is its log."""
 
-    most_sentences = 1000
+    max_sentences = 1000
 
 
 @cache
@@ -62,8 +62,8 @@ def release() -> str:
         text = compile_text(b"", "empty.cu", "compute_80", ())[0]
     except (ImportError, RuntimeError, BackendError):
         return ""
-    found = _RELEASE.search(text.decode(errors="replace"))  # in the head of its PTX
-    return found[1] if found else "of an unknown release"
+    match = _RELEASE.search(text.decode(errors="replace"))  # in the head of its PTX
+    return match[1] if match else "of an unknown release"
 
 
 def compile_text(text: bytes, name: str, arch: str, options: Sequence[str]) -> tuple[bytes, str]:
@@ -77,12 +77,12 @@ def compile_text(text: bytes, name: str, arch: str, options: Sequence[str]) -> t
         words = [each.encode() for each in given]
         (status,) = nvrtc.nvrtcCompileProgram(program, len(words), words)
         log = _text(nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog, program)
-        said = log.rstrip(b"\0").decode(errors="replace")
+        output = log.rstrip(b"\0").decode(errors="replace")
         if status:
-            raise RefusedError(*(said or str(status)).splitlines())
+            raise RefusedError(*(output or str(status)).splitlines())
         if arch.startswith("compute_"):
-            return _text(nvrtc.nvrtcGetPTXSize, nvrtc.nvrtcGetPTX, program), said
-        return _text(nvrtc.nvrtcGetCUBINSize, nvrtc.nvrtcGetCUBIN, program), said
+            return _text(nvrtc.nvrtcGetPTXSize, nvrtc.nvrtcGetPTX, program), output
+        return _text(nvrtc.nvrtcGetCUBINSize, nvrtc.nvrtcGetCUBIN, program), output
     finally:
         nvrtc.nvrtcDestroyProgram(program)
 
@@ -115,12 +115,12 @@ def _folders() -> tuple[str, ...]:
     """Return the options for the folders with CUDA's headers: of wheels, then of a toolkit."""
     spec = find_spec("nvidia")
     wheels = [Path(each) for each in spec.submodule_search_locations or ()] if spec else []
-    found = [
+    folders = [
         *(folder for each in wheels for folder in sorted(each.glob("cu*/include"))),
         *(Path(os.environ[name], "include") for name in TOOLKITS if os.environ.get(name)),
         Path("/usr/local/cuda/include"),
     ]
-    return tuple(f"-I{folder}" for folder in found if (folder / "cuda_bf16.h").is_file())
+    return tuple(f"-I{folder}" for folder in folders if (folder / "cuda_bf16.h").is_file())
 
 
 def _text(size: Callable[..., Any], get: Callable[..., Any], program: Any) -> bytes:
@@ -131,7 +131,7 @@ def _text(size: Callable[..., Any], get: Callable[..., Any], program: Any) -> by
 
 
 def _ask(call: Callable[..., tuple[Any, ...]], *arguments: Any) -> Any:
-    status, *found = call(*arguments)
+    status, *values = call(*arguments)
     if status:
         raise BackendError(f"NVRTC: {call.__name__} failed: {status}")
-    return found[0] if len(found) == 1 else tuple(found)
+    return values[0] if len(values) == 1 else tuple(values)

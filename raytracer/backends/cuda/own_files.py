@@ -25,14 +25,14 @@ def make_private(folder: Path) -> Path:
 def is_private(folder: Path) -> bool:
     """Whether a folder is the user's; one that others may read is closed to them."""
     try:
-        found = folder.stat()
-        if found.st_uid != os.geteuid():
+        status = folder.stat()
+        if status.st_uid != os.geteuid():
             return False
-        if stat.S_IMODE(found.st_mode) & ~_PRIVATE:
+        if stat.S_IMODE(status.st_mode) & ~_PRIVATE:
             folder.chmod(_PRIVATE)
     except OSError:
         return False
-    return stat.S_ISDIR(found.st_mode)
+    return stat.S_ISDIR(status.st_mode)
 
 
 def read(path: Path, shipped: bool = False) -> bytes | None:
@@ -46,13 +46,13 @@ def read(path: Path, shipped: bool = False) -> bytes | None:
     except OSError:
         return None
     with os.fdopen(descriptor, "rb") as file:
-        found = os.fstat(descriptor)
-        if not stat.S_ISREG(found.st_mode):
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
             return None
         if shipped:
-            trusted = not found.st_mode & stat.S_IWOTH
+            trusted = not status.st_mode & stat.S_IWOTH
         else:
-            trusted = found.st_uid == os.geteuid() and not found.st_mode & _OTHERS_WRITE
+            trusted = status.st_uid == os.geteuid() and not status.st_mode & _OTHERS_WRITE
         try:
             return file.read() if trusted else None
         except OSError:
