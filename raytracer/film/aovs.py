@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any
 
 from raytracer.errors import UserError, shown_value, suggestion
 from raytracer.settings import UNLIMITED
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 AOVS = {
     "depth": "Z",
@@ -54,6 +55,8 @@ def check_aovs(names: str | None) -> tuple[str, ...]:
 
 def means(values: NDArray[np.float32], side: int) -> NDArray[np.float32]:
     """Return the means over squares of `side` x `side` pixels, (h, w, channels)."""
+    import numpy as np
+
     height, width, channels = values.shape
     squares = values.reshape(height // side, side, width // side, side, channels)
     return np.asarray(squares.mean(axis=(1, 3), dtype=np.float32))
@@ -73,6 +76,8 @@ def from_hits(
     Returns:
         (h, w) or (h, w, 3); without a hit 0, the depth infinity, the id 2**32 - 1.
     """
+    import numpy as np
+
     values: NDArray[Any] = np.ascontiguousarray(hits[name])
     no_hit = hits["depth"] >= UNLIMITED  # the ground has no id, but a depth
     if name == "depth":

@@ -254,7 +254,10 @@ class Film:
         """
         from raytracer.film import film_file
 
-        return film_file.load(path, aovs)
+        film: Film = film_file.load(cls, path, aovs)
+        if film.backdrop is not None:
+            film.backdrop = Backdrop(*film.backdrop)
+        return film
 
 
 def outline(film: Film, metadata: dict[str, Any]) -> str:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,11 +23,12 @@ from raytracer.files.access import (
     printed,
     reading,
 )
-from raytracer.files.npz import Archive
-from raytracer.film import exr_header
 from raytracer.film.aovs import AOVS, INTEGERS, channels
-from raytracer.film.film import Backdrop, Film
 from raytracer.memory import require_room, size_text
+
+if TYPE_CHECKING:
+    from raytracer.files.npz import Archive
+    from raytracer.film.film import Film
 
 FORMATS = (1, 2, 3)
 """3: as 2 or 1, by whether there is a backdrop, with the samples of each pixel.
@@ -110,11 +111,13 @@ def check_source(path: str | Path) -> None:
         )
 
 
-def load(path: str | Path, aovs: Sequence[str] | None = None) -> Film:
+def load(cls: type[Film], path: str | Path, aovs: Sequence[str] | None = None) -> Film:
     """Read a film file; arguments and errors as for `Film.load`.
 
     Output variables of an `.npz` that are not named are not read; OpenEXR reads all of a file.
     """
+    from raytracer.film import exr_header
+
     path = path_of(path)
     check_source(path)
     with opened(path, standard_input=True) as file:
@@ -122,7 +125,8 @@ def load(path: str | Path, aovs: Sequence[str] | None = None) -> Film:
         if file.is_standard_input:
             is_exr = file.file.peek(4)[:4] == exr_header.MAGIC
         with reading(file.source, "a film"):
-            return (_read_exr if is_exr else _read_npz)(file, tuple(AOVS) if aovs is None else aovs)
+            names = tuple(AOVS) if aovs is None else aovs
+            return (_read_exr if is_exr else _read_npz)(cls, file, names)
 
 
 def read_metadata(path: str | Path, is_input: bool = True) -> dict[str, Any]:
@@ -135,6 +139,9 @@ def read_metadata(path: str | Path, is_input: bool = True) -> dict[str, Any]:
     Raises:
         UserError: it cannot be read, or OpenEXR is not installed.
     """
+    from raytracer.files.npz import Archive
+    from raytracer.film import exr_header
+
     about: Any
     with opened(path, error=DataFileError, is_input=is_input) as file:
         if file.path.suffix.lower() == ".npz":
@@ -171,6 +178,7 @@ def _about(film: Film, half: bool) -> str:
 
 
 def _film(
+    cls: type[Film],
     source: str,
     about: str,
     sums: NDArray[Any],
@@ -187,21 +195,21 @@ def _film(
         )
     try:
         (x0, y0), (width, height) = values["place"], values["size"]
-        samples, metadata, backdrop = values["samples"], values["metadata"], None
+        samples, metadata = values["samples"], values["metadata"]
+        backdrop: Any = None
         wrong = [
             k for k, kind in METADATA_TYPES.items() if type(metadata.get(k, kind())) is not kind
         ]
         if version == 2 or (version == 3 and "backdrop" in values):
-            backdrop = Backdrop(*(_color(values["backdrop"][end]) for end in Backdrop._fields))
+            backdrop = tuple(_color(values["backdrop"][end]) for end in ("bottom", "top"))
     except (AttributeError, KeyError, TypeError, ValueError):
         raise DataFileError(f"{source}: its metadata are damaged") from None
     if wrong:
         raise DataFileError(f"{source}: its metadata are damaged: metadata.{wrong[0]}")
     if (version == 3) != (counts is not None):
         raise DataFileError(f"{source}: holds no film: counts go with format 3, and only there")
-    film = Film(
-        sums, samples, x0, y0, width, height, aovs, metadata, backdrop, source, counts
-    )  # fmt: skip
+    place = x0, y0, width, height
+    film = cls(sums, samples, *place, aovs, metadata, backdrop, source, counts)
     try:
         film.require_whole()
         _require_aovs(film)
@@ -236,7 +244,9 @@ def _require_aovs(film: Film) -> None:
             )
 
 
-def _read_npz(file: OpenFile, names: Sequence[str]) -> Film:
+def _read_npz(cls: type[Film], file: OpenFile, names: Sequence[str]) -> Film:
+    from raytracer.files.npz import Archive
+
     with Archive(file) as archive:
         if not _is_film(archive):
             listed = ", ".join(shown(name) for name in list(archive.members)[:5])
@@ -248,7 +258,7 @@ def _read_npz(file: OpenFile, names: Sequence[str]) -> Film:
         about, sums = _text_of(archive), archive.array("sums")
         aovs = {name: archive.array(member) for name, member in layers.items()}
         counts = archive.array("counts") if counted else None
-    return _film(file.source, about, sums, aovs, counts)
+    return _film(cls, file.source, about, sums, aovs, counts)
 
 
 def _is_film(archive: Archive) -> bool:
@@ -314,7 +324,9 @@ def _save_exr(film: Film, about: str, path: Path, half: bool, batch: output.Batc
             raise OSError(str(error).replace(file.name, str(path))) from error
 
 
-def _read_exr(file: OpenFile, names: Sequence[str]) -> Film:
+def _read_exr(cls: type[Film], file: OpenFile, names: Sequence[str]) -> Film:
+    from raytracer.film import exr_header
+
     source = file.source
     exr = _require_openexr(file.path)
     header = exr_header.check(file)
@@ -345,11 +357,11 @@ def _read_exr(file: OpenFile, names: Sequence[str]) -> Film:
     layers = {name: layer(name, letters) for name, letters in AOVS.items() if name in names}
     aovs = {name: array for name, array in layers.items() if array is not None}
     if (sums := layer("sums", "RGBA")) is not None:
-        return _film(source, about, sums, aovs, planes.get("counts.Y"))
+        return _film(cls, source, about, sums, aovs, planes.get("counts.Y"))
     mean = np.stack([planes[name] for name in "RGBA"], axis=-1).astype(np.float32)
     if "coverage.Y" in planes:
         mean[..., 3] = planes["coverage.Y"]
-    film = _film(source, about, mean, aovs)
+    film = _film(cls, source, about, mean, aovs)
     film.metadata["half"] = True  # the file has no sums: this is the mean of the samples
     film.metadata["samples_before"] = film.samples
     film.samples, film.counts = 1, None
