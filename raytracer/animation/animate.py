@@ -363,10 +363,9 @@ class _Movie(_Job):
 
     def run(self, animation: Animation) -> None:
         count, settings = len(self.plan.shots), self.plan.settings
-        self.frames = MovieFrames(self.target, self.digest, count, opaque=not self.is_picture)
-        if not self.resume:
-            self.frames.remove()
-            self.frames.make_folder()
+        self.frames = MovieFrames(
+            self.target, self.digest, count, opaque=not self.is_picture, fresh=not self.resume
+        )
         try:
             with output.replacing(self.target) as self._file:
                 self.render(animation, 8)

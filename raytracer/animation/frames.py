@@ -78,18 +78,20 @@ class FrameFiles(ABC):
 class MovieFrames(FrameFiles):
     """The frames of a movie, in the folder NAME.frames beside it, which is made.
 
+    opaque: whether the movie has no transparency; fresh: whether frames of earlier runs go.
+
     Raises:
         OutputError: the folder cannot be made.
     """
 
-    def __init__(self, target: Path, digest: str, count: int, opaque: bool = False) -> None:
+    def __init__(
+        self, target: Path, digest: str, count: int, opaque: bool = False, fresh: bool = False
+    ) -> None:
         super().__init__(target, digest, count)
         self.opaque = opaque
         self.folder = target.with_name(f"{target.name}.frames")
-        self.make_folder()
-
-    def make_folder(self) -> None:
-        """Make the folder if it is missing. Raises OutputError."""
+        if fresh:
+            self.remove()
         try:
             self.folder.mkdir(exist_ok=True)
         except OSError as error:
