@@ -9,11 +9,9 @@ from typing import Any, NamedTuple
 
 from raytracer.errors import DataFileError
 from raytracer.files.access import OpenFile, printed, reading
-from raytracer.settings import MAX_SIDE
 
 MAGIC = b"\x76\x2f\x31\x01"
 
-MAX_CHANNELS = 64  # maximum number of channels; a film has at most 26
 NUMBER = 4  # maximum size of a number of a channel in bytes
 
 ROWS, COPIES = 32, 3
@@ -54,8 +52,7 @@ def check(file: OpenFile, tiles: bool = False) -> ExrHeader:
         with OpenEXR.File(file.name, header_only=True) as stored:
             parts, values = len(stored.parts), dict(stored.header())
         (x0, y0), (x1, y1) = (tuple(map(int, end)) for end in values["dataWindow"])
-        sampling = [(each.xSampling, each.ySampling) for each in values["channels"]]
-    header = ExrHeader(x1 - x0 + 1, y1 - y0 + 1, len(sampling), values)
+    header = ExrHeader(x1 - x0 + 1, y1 - y0 + 1, len(values["channels"]), values)
     kinds = (OpenEXR.scanlineimage, OpenEXR.tiledimage) if tiles else (OpenEXR.scanlineimage,)
     if parts != 1 or values.get("type", OpenEXR.scanlineimage) not in kinds:
         raise DataFileError(
@@ -63,14 +60,9 @@ def check(file: OpenFile, tiles: bool = False) -> ExrHeader:
             if tiles
             else f"{file.source}: is an OpenEXR file of another program, not a film"
         )
-    size = f"{header.width}x{header.height} pixels"
-    subsampled = any(each != (1, 1) for each in sampling)
-    too_large = max(header.width, header.height) > MAX_SIDE
-    if subsampled or too_large or not 1 <= header.channels <= MAX_CHANNELS:
-        raise DataFileError(f"{file.source}: its header says {size} of {header.channels} channels")
     if 2 * header.channels * header.width * header.height > file.size * MAX_RATIO:
         raise DataFileError(
-            f"{file.source}: is cut short: {file.size:,} bytes are too few for the {size} that it "
-            "says"
+            f"{file.source}: is cut short: {file.size:,} bytes are too few for the "
+            f"{header.width}x{header.height} pixels that it says"
         )
     return header
