@@ -39,6 +39,7 @@ from raytracer.scene.packing.pose import pose
 from raytracer.scene.packing.render_space import Space
 from raytracer.scene.particles.compressed import keeping_unpacked
 from raytracer.scene.scene import Scene
+from raytracer.scene.simulation_box import triple
 from raytracer.settings import LARGEST_SEED, RenderSettings
 from raytracer.trajectory.source import FrameSource
 from raytracer.warning import collected, warn
@@ -344,24 +345,19 @@ class Renderer:
         scene, buffers = job.kept
         settings = self.settings.override(seed=self._seed(shot))
         scene = replace(scene, camera=self._camera(shot, scene), render=settings)
-        x, y, z = (float(v) for v in buffers.center)
         assert scene.camera is not None
-        stand = pose(
-            scene.camera,
-            buffers.balls,
-            Space((x, y, z), buffers.scale),
-            settings.width / settings.height,
-        )
+        space = Space(triple(buffers.center), buffers.scale)
+        stand = pose(scene.camera, buffers.balls, space, settings.width / settings.height)
         view = retake(buffers, scene, settings, stand).view
         state = hashlib.blake2b(digest_size=16)
         for array in (view.camera, view.lights, view.frame):
             state.update(array.tobytes())
         shown = {name: value for name, value in vars(scene.camera).items() if value is not None}
-        own = job.about["scene"] | {"digest": f"{job.digest}-{state.hexdigest()}"}
+        about = job.about["scene"] | {"digest": f"{job.digest}-{state.hexdigest()}"}
         return replace(
             _labelled(job, shot, scene.camera), settings=settings, view=view, frames=[],
             camera=scene.camera,
-            about=job.about | {"scene": own, "camera": shown}, timings=dict(job.timings),
+            about=job.about | {"scene": about, "camera": shown}, timings=dict(job.timings),
         )  # fmt: skip
 
     def _seed(self, shot: Shot) -> int:
@@ -400,7 +396,5 @@ def _labelled(job: Job, shot: Shot, camera: Camera) -> Job:
     plan = job.plan
     if plan is None:
         return job
-    plan = replace(plan, values=plan.values | _values(shot))
-    x, y, z = camera.look_at if camera.look_at is not None else (0.0, 0.0, 0.0)
-    plan = replace(plan, target=(float(x), float(y), float(z)))
-    return replace(job, plan=plan)
+    target = triple(camera.look_at or (0.0, 0.0, 0.0))
+    return replace(job, plan=replace(plan, values=plan.values | _values(shot), target=target))

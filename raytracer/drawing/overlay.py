@@ -28,9 +28,9 @@ class Overlay:
 
     def over(self, pixels: Pixels) -> Pixels:
         """Return a copy of a picture, (h, w, 4), with everything drawn over it."""
-        drawn = self.shaded(pixels)
-        raster.draw(self.drawing, drawn, self.crop[:2])
-        return drawn
+        result = self.shaded(pixels)
+        raster.draw(self.drawing, result, self.crop[:2])
+        return result
 
     def alone(self) -> Pixels:
         """Return the shapes over a transparent background, uint8 (h, w, 4)."""
@@ -58,12 +58,12 @@ class Overlay:
 
     def shaded(self, pixels: Pixels) -> Pixels:
         """Return a picture with fog and outlines alone, which no vector format draws."""
-        drawn = pixels.copy()
+        result = pixels.copy()
         if self.fog is not None and self.fog_color is not None:
-            _fade(drawn, self.fog, self.fog_color)
+            _fade(result, self.fog, self.fog_color)
         if self.lines is not None:
-            raster.mix(drawn, self.lines, self.line_color)
-        return drawn
+            raster.mix(result, self.lines, self.line_color)
+        return result
 
 
 def _fade(pixels: Pixels, part: NDArray[np.float32], colors: NDArray[np.float32]) -> None:

@@ -197,10 +197,7 @@ def require_file(path: str | Path, source: str, error: type[UserError] = DataFil
 
 def is_file(path: str | Path) -> bool:
     """Whether a path is a regular file; also False if the system does not tell."""
-    try:
-        return stat.S_ISREG(Path(path).stat().st_mode)
-    except (OSError, ValueError):
-        return False
+    return os.path.isfile(path)  # noqa: PTH113 - `Path.is_file` may raise
 
 
 def _regular(path: Path, source: str, error: type[UserError]) -> BufferedReader:
