@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+from raytracer.backends.cuda.check import translated
 from raytracer.benchmark import host, ncu, runner
 from raytracer.benchmark.benchmark import Benchmark, Machine, Tell
+from raytracer.benchmark.cuda.kernel import RefusedError
+from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.explain import explain
-from raytracer.benchmark.operations.base import Op, Work
+from raytracer.benchmark.operations.base import Axes, Op
 from raytracer.benchmark.options import BenchOptions, kernels_of, select
-from raytracer.benchmark.record import Result, Row
+from raytracer.benchmark.record import Result
 from raytracer.errors import RaytracerError, UserError
 from raytracer.variants import Variant
-
-if TYPE_CHECKING:
-    from raytracer.benchmark.cuda.session import Session
 
 SUSTAINED_SECONDS = 2.0  # minimum device time, long enough to reach the power limit
 
@@ -55,13 +54,18 @@ class OperationBenchmark(Benchmark):
             return self._on_host(options, tell)
         results = []
         with machine.session(tell) as session, kernels_of(self.op, options) as kernels:
-            dtype = options.dtype_of(self.op)
             for axes in options.points(self.op):
-                plan = _plan(self.op, axes, dtype, options)
-                results.append(self._one(session, plan, options, kernels, tell))
+                plan, outcome = self._plan(axes, options), self._result(axes, options)
+                outcome["input"] = plan.distribution
+                results.append(outcome)
+                try:
+                    with translated(session.driver):
+                        self.measure(session, plan, kernels, tell, outcome)
+                except RaytracerError as error:  # memory is insufficient, for instance
+                    outcome["failed"] = str(error)
                 if options.ncu and self.is_counted:
                     tell(f"counting {self.name} with Nsight Compute")
-                    _count(results[-1], plan, options, kernels)
+                    _count(outcome, plan, options, kernels)
         return results
 
     def explain(self, options: BenchOptions, arch: str) -> str:
@@ -73,14 +77,9 @@ class OperationBenchmark(Benchmark):
 
     def profile(self, options: BenchOptions) -> list[str]:
         """Launch each selected variant once between profiler marks; return their labels."""
-        from raytracer.backends.cuda.check import translated
-        from raytracer.benchmark.cuda.kernel import RefusedError
-        from raytracer.benchmark.cuda.session import Session
-
-        op, dtype, labels = self.op, options.dtype_of(self.op), []
-        with Session() as session, kernels_of(op, options) as kernels:
-            axes = options.points(op)[0]
-            plan = _plan(op, axes, dtype, options)
+        labels = []
+        with Session() as session, kernels_of(self.op, options) as kernels:
+            plan = self._plan(options.points(self.op)[0], options)
             arrays = plan.values()
             with runner.loaded(session, plan, arrays) as memory, translated(session.driver):
                 for variant in kernels:
@@ -106,26 +105,6 @@ class OperationBenchmark(Benchmark):
         """Check and time kernels at one size."""
         runner.measure(session, plan, kernels, tell, into)
 
-    def _one(
-        self,
-        session: Session,
-        plan: runner.Plan,
-        options: BenchOptions,
-        kernels: list[Variant],
-        tell: Tell,
-    ) -> Result:
-        """Measure one size; if memory is insufficient, the result says so."""
-        from raytracer.backends.cuda.check import translated
-
-        outcome = _result(plan.op, plan.axes, plan.dtype, options, [])
-        outcome["input"] = plan.distribution
-        try:
-            with translated(session.driver):
-                self.measure(session, plan, kernels, tell, outcome)
-        except RaytracerError as error:
-            outcome["failed"] = str(error)
-        return outcome
-
     def _on_host(self, options: BenchOptions, tell: Tell) -> list[Result]:
         op, dtype, results = self.op, options.dtype_of(self.op), []
         for axes in options.points(op):
@@ -133,10 +112,43 @@ class OperationBenchmark(Benchmark):
                 axes = host.reduced(op, axes, dtype)
             host.require_memory(op, axes, dtype)
             tell(f"timing {op.name} on the CPU")
+            results.append(self._result(axes, options))
             row = host.row(op, axes, dtype, options.distribution, options.min_time)
-            results.append(_result(op, axes, dtype, options, [row]))
-            results[-1]["mode"] = "NumPy"
+            results[-1]["rows"], results[-1]["mode"] = [row], "NumPy"
         return results
+
+    def _plan(self, axes: Axes, options: BenchOptions) -> runner.Plan:
+        sustained = options.mode == "sustained"
+        known = options.distribution in self.op.distributions
+        return runner.Plan(
+            self.op,
+            dict(axes),
+            options.dtype_of(self.op),
+            options.distribution if known else "normal",
+            options.mode,
+            max(options.min_time, SUSTAINED_SECONDS if sustained else 0.0),
+            options.peers,
+            timed=True,
+        )
+
+    def _result(self, axes: Axes, options: BenchOptions) -> Result:
+        """Return the result at one size, without rows."""
+        dtype = options.dtype_of(self.op)
+        work = self.op.work(axes, dtype)
+        return {
+            "op": self.op.name,
+            "axes": dict(axes),
+            "dtype": dtype,
+            "input": options.distribution,
+            "mode": options.mode,
+            "work": {
+                "flop": work.flop,
+                "bytes_read": work.bytes_read,
+                "bytes_written": work.bytes_written,
+            },
+            "note": self.op.note,
+            "rows": [],
+        }
 
 
 def _count(
@@ -153,38 +165,3 @@ def _count(
     if timed:
         steps = {variant.label: len(variant.entries) for variant in timed}
         ncu.add(result, steps, ncu.profile(plan.op.name, arguments))
-
-
-def _plan(op: Op, axes: dict[str, int], dtype: str, options: BenchOptions) -> runner.Plan:
-    least = SUSTAINED_SECONDS if options.mode == "sustained" else 0.0
-    return runner.Plan(
-        op,
-        axes,
-        dtype,
-        options.distribution if options.distribution in op.distributions else "normal",
-        options.mode,
-        max(options.min_time, least),
-        options.peers,
-        timed=True,
-    )
-
-
-def _result(
-    op: Op, axes: Mapping[str, int], dtype: str, options: BenchOptions, rows: list[Row]
-) -> Result:
-    """Return the result of an operation at one size, as JSON types."""
-    work: Work = op.work(axes, dtype)
-    return {
-        "op": op.name,
-        "axes": dict(axes),
-        "dtype": dtype,
-        "input": options.distribution,
-        "mode": options.mode,
-        "work": {
-            "flop": work.flop,
-            "bytes_read": work.bytes_read,
-            "bytes_written": work.bytes_written,
-        },
-        "note": op.note,
-        "rows": rows,
-    }
