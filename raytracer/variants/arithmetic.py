@@ -32,12 +32,8 @@ class ExpressionError(RaytracerError):
 def whole_numbers(text: str, names: Mapping[str, int]) -> tuple[int, ...]:
     """Evaluate expressions that are separated by commas; division is exact.
 
-    Args:
-        text: like "ceil(n / 128), ceil(m / 128)", of + - * / //, ceil, floor, min and max.
-        names: values of the names in the text.
-
-    Raises:
-        ExpressionError: the text is not such an expression, or a value is not a whole number.
+    text: like "ceil(n / 128), ceil(m / 128)", of + - * / //, ceil, floor, min and max. Raises
+    ExpressionError for other text, and where a value is not a whole number.
     """
     try:
         tree = ast.parse(f"({text})", mode="eval").body

@@ -32,16 +32,7 @@ _FILE_NAME = re.compile(r"(\d\d)_([a-z0-9]+(?:_[a-z0-9]+)*)\.cu")
 
 
 def discover(op: str, root: Traversable | None = None) -> list[Variant]:
-    """Return the variants of an operation, by number.
-
-    Args:
-        op: name of the folder under kernels/ladders/, like "render".
-        root: the kernels folder; that of the package by default.
-
-    Raises:
-        VariantError: the operation is unknown, a file name or header is invalid, or a number
-            occurs twice.
-    """
+    """Return the variants of an operation, by number; raise VariantError for invalid ones."""
     folder = _ladders(root).joinpath(_folder_name(op))
     if not folder.is_dir():
         hint = suggestion(op, operations(root))
@@ -65,7 +56,7 @@ def operations(root: Traversable | None = None) -> list[str]:
     ladders = _ladders(root)
     folders = (path for path in ladders.iterdir() if path.is_dir()) if ladders.is_dir() else ()
     names = (folder.name for folder in folders if any(_sources(folder)))
-    return sorted(name for found in names for name in _operations_of(found))
+    return sorted(name for folder in names for name in _operations_of(folder))
 
 
 def _operations_of(folder: str) -> list[str]:
@@ -79,16 +70,7 @@ def _folder_name(op: str) -> str:
 
 
 def read(op: str, path: Traversable, root: Traversable | None = None) -> Variant:
-    """Read one variant from its file.
-
-    Args:
-        op: the operation.
-        path: the file.
-        root: the kernels folder with the production kernel that the header may name.
-
-    Raises:
-        VariantError: the file name or the header is invalid.
-    """
+    """Read one variant from its file; raise VariantError for an invalid name or header."""
     place = f"kernels/{LADDERS}/{op}/{path.name}"
     match = _FILE_NAME.fullmatch(path.name)
     if match is None:
@@ -118,15 +100,7 @@ def read(op: str, path: Traversable, root: Traversable | None = None) -> Variant
 
 
 def product(name: str, root: Traversable | None = None) -> Kernel:
-    """Return a production kernel by name, like "render_packet".
-
-    Args:
-        name: of the kernel.
-        root: the kernels folder; that of the package by default.
-
-    Raises:
-        VariantError: the kernel does not exist, or its header is invalid.
-    """
+    """Return a production kernel by name, like "render_packet"; raise VariantError without one."""
     path = (root or resources.kernels()).joinpath(PRODUCT, f"{name}.cu")
     if not path.is_file():
         raise VariantError(
@@ -147,15 +121,7 @@ def products(root: Traversable | None = None) -> list[Kernel]:
 
 
 def flags_of(path: Traversable, root: Traversable | None = None) -> tuple[str, ...]:
-    """Return the options for nvcc in the header of a kernel.
-
-    Args:
-        path: the file.
-        root: the kernels folder with the production kernel that the header may name.
-
-    Raises:
-        VariantError: an option is not in `header.FLAGS`.
-    """
+    """Return the options for nvcc in the header of a kernel, or of the one that it names."""
     header = _inherited(parse_header(path.read_text(encoding="utf-8"), path.name), root)
     return parse_flags(header.get("flags", ""), path.name)
 

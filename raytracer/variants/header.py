@@ -38,15 +38,7 @@ _FLAG = re.compile(r"--([a-z_-]+)(?:=\w+)?")
 
 
 def parse_header(text: str, place: str) -> dict[str, str]:
-    """Read the `// key: value` lines before the first line that is not a comment.
-
-    Args:
-        text: of the file.
-        place: path of the file, for messages.
-
-    Raises:
-        VariantError: a key is unknown or occurs twice.
-    """
+    """Read the `// key: value` lines before the first line that is not a comment."""
     header: dict[str, str] = {}
     key = None
     for number, line in enumerate(text.splitlines(), start=1):

@@ -138,15 +138,9 @@ class Kernel:
         return any(requirement.admits(arch) for requirement in self.needs)
 
     def launch(self, axes: Mapping[str, int], multiprocessors: int) -> Launch:
-        """Evaluate grid, shared memory and scratch memory.
+        """Evaluate grid, shared memory and scratch memory; raise VariantError for invalid ones.
 
-        Args:
-            axes: sizes of the operation by name, and other names of its expressions
-                (`Op.launch_names`).
-            multiprocessors: of the device.
-
-        Raises:
-            VariantError: an expression of the header has no value or an invalid one.
+        axes: sizes by name, and other names of the expressions (`Op.launch_names`).
         """
         names = {**axes, "sm": multiprocessors, "block": self.threads}
         if not self.grid:
@@ -226,23 +220,13 @@ class Variant(Kernel):
 
 
 def preferred(variants: Sequence[Variant], axes: Mapping[str, int], dtype: str) -> list[Variant]:
-    """Order variants: those that are the fastest ones at these sizes, then from the last on.
-
-    Args:
-        variants: of one operation.
-        axes: sizes.
-        dtype: type of the operation.
-    """
+    """Order variants: those that are the fastest ones at these sizes, then from the last on."""
     later = sorted(variants, key=lambda each: each.number, reverse=True)
     return sorted(later, key=lambda each: not each.is_best(axes, dtype))
 
 
 def split_architecture(arch: str) -> tuple[int, str]:
-    """Split an architecture like "sm_90a" into compute capability and suffix: (90, "a").
-
-    Raises:
-        VariantError: the text is not an architecture.
-    """
+    """Split an architecture like "sm_90a" into compute capability and suffix: (90, "a")."""
     match = _ARCHITECTURE.fullmatch(arch)
     if match is None:
         raise VariantError(f"{arch!r} is not a GPU architecture: write it like sm_80 or sm_90a")
