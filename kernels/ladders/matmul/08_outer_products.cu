@@ -13,6 +13,23 @@ constexpr int kDepth = 8;
 constexpr int kSide = 8;  // rows and columns of C per thread
 constexpr int kThreads = (kTile / kSide) * (kTile / kSide);
 
+// 64 multiply-adds of a step use eight values of A and eight of B.
+__device__ __forceinline__ void add_outer_products(float (&sum)[kSide][kSide], const float (*a)[kDepth],
+                                                   const float (*b)[kTile], int y, int x) {
+#pragma unroll 2  // more would not fit 128 registers
+  for (int i = 0; i < kDepth; ++i) {
+    float column[kSide], row[kSide];
+#pragma unroll
+    for (int r = 0; r < kSide; ++r) column[r] = a[y + r][i];
+#pragma unroll
+    for (int q = 0; q < kSide; ++q) row[q] = b[i][x + q];
+#pragma unroll
+    for (int r = 0; r < kSide; ++r)
+#pragma unroll
+      for (int q = 0; q < kSide; ++q) sum[r][q] = fmaf(column[r], row[q], sum[r][q]);
+  }
+}
+
 extern "C" __global__ void __launch_bounds__(kThreads, 2)
     matmul(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c, long long m, long long n,
            long long k) {
@@ -33,18 +50,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
       tile_b[b_row][b_col] = b_inside ? b[(k0 + b_row) * n + col0 + b_col] : 0.0f;
     }
     __syncthreads();
-#pragma unroll 2  // more would not fit 128 registers
-    for (int i = 0; i < kDepth; ++i) {
-      float column[kSide], row[kSide];
-#pragma unroll
-      for (int r = 0; r < kSide; ++r) column[r] = tile_a[y + r][i];
-#pragma unroll
-      for (int q = 0; q < kSide; ++q) row[q] = tile_b[i][x + q];
-#pragma unroll
-      for (int r = 0; r < kSide; ++r)
-#pragma unroll
-        for (int q = 0; q < kSide; ++q) sum[r][q] = fmaf(column[r], row[q], sum[r][q]);
-    }
+    add_outer_products(sum, tile_a, tile_b, y, x);
     __syncthreads();
   }
 #pragma unroll

@@ -73,7 +73,8 @@ __device__ __forceinline__ void multiply_all(const unsigned char* shared, float*
       fence_registers();
 #pragma unroll
       for (int s = 0; s < kDepth / 16; ++s)
-        Wgmma<256, false, false>::run(sum, describe_tile(rows + s * kStepBytes), describe_tile(cols + s * kStepBytes), 1);
+        Wgmma<256, false, false>::run(sum, describe_tile(rows + s * kStepBytes), describe_tile(cols + s * kStepBytes),
+                                      1);
       commit_products();
       wait_products<1>();  // of the previous step; this one continues
       if (t > first) report(empty(t - 1), kMeeting);

@@ -46,6 +46,20 @@ __device__ __forceinline__ void load(Fragments& f, const unsigned char* stage, i
                   chunk(stage + kTileBytes, x + i * 16 + lane % 8 + lane / 16 * 8, 2 * step + lane / 8 % 2));
 }
 
+// Adds the products of a stage to the sums of the warp.
+__device__ __forceinline__ void multiply(float (&sum)[4][8][4], const unsigned char* stage, int y, int x, int lane) {
+  Fragments f[2];
+  load(f[0], stage, y, x, lane, 0);
+#pragma unroll
+  for (int s = 0; s < kSteps; ++s) {
+    if (s + 1 < kSteps) load(f[(s + 1) % 2], stage, y, x, lane, s + 1);
+#pragma unroll
+    for (int i = 0; i < 4; ++i)
+#pragma unroll
+      for (int j = 0; j < 8; ++j) multiply_add(sum[i][j], f[s % 2].a[i], &f[s % 2].b[2 * j]);
+  }
+}
+
 extern "C" __global__ void __launch_bounds__(160, 1)
     matmul_bf16(const bf16*, const bf16*, float* __restrict__ c, long long m, long long n, long long k) {
   extern __shared__ __align__(1024) unsigned char shared_bytes[];  // [kStages][2][kTile][kRowBytes], then barriers
@@ -78,17 +92,7 @@ extern "C" __global__ void __launch_bounds__(160, 1)
   float sum[4][8][4] = {};
   for (int t = 0; t < tiles; ++t, ring.advance()) {
     wait(full + ring.stage, ring.parity);
-    const unsigned char* stage = shared_bytes + ring.stage * kStageBytes;
-    Fragments f[2];
-    load(f[0], stage, y, x, lane, 0);
-#pragma unroll
-    for (int s = 0; s < kSteps; ++s) {
-      if (s + 1 < kSteps) load(f[(s + 1) % 2], stage, y, x, lane, s + 1);
-#pragma unroll
-      for (int i = 0; i < 4; ++i)
-#pragma unroll
-        for (int j = 0; j < 8; ++j) multiply_add(sum[i][j], f[s % 2].a[i], &f[s % 2].b[2 * j]);
-    }
+    multiply(sum, shared_bytes + ring.stage * kStageBytes, y, x, lane);
     __syncwarp();
     if (lane == 0) arrive(empty + ring.stage);
   }

@@ -104,7 +104,8 @@ template <class Plan> struct TmaWgmma {
         fence_registers();
 #pragma unroll
         for (int s = 0; s < kDepth / 16; ++s)
-          Wgmma<kCols, false, false>::run(sum, describe_tile(rows + s * 32), describe_tile(stage + kBytesA + s * 32), 1);
+          Wgmma<kCols, false, false>::run(sum, describe_tile(rows + s * 32), describe_tile(stage + kBytesA + s * 32),
+                                          1);
         commit_products();
         wait_products<1>();  // of the previous step; this one continues
         if (t > 0) release(before);
