@@ -24,7 +24,7 @@ from raytracer.browser.outputs import PageOutputs
 from raytracer.errors import RaytracerError, UserError
 from raytracer.viewer import panel
 from raytracer.viewer.actions import ACTIONS
-from raytracer.viewer.controls import CONTROLS, MOUSE
+from raytracer.viewer.controls import CONTROLS, MOUSE, Control
 from raytracer.viewer.keep import save
 from raytracer.viewer.outline import rings
 from raytracer.viewer.session import Picture, Session
@@ -370,27 +370,15 @@ def _rings(viewer: ViewerState) -> list[list[tuple[float, float]]]:
 
 def _header(picture: Picture) -> dict[str, Any]:
     """Return what a page needs to draw a picture, beside its file."""
-    return {
-        "type": "frame",
-        "number": picture.number,
-        "full": list(picture.size),
-        "samples": picture.samples,
-        "of": picture.of,
-        "draft": picture.draft,
-        "finished": picture.finished,
-    }
+    names = ("number", "samples", "of", "draft", "finished")
+    values = {name: getattr(picture, name) for name in names}
+    return {"type": "frame", "full": list(picture.size), **values}
 
 
-def _control(control: Any) -> dict[str, Any]:
-    return {
-        "keys": list(control.keys),
-        "action": control.action.replace("_", "-"),
-        "amount": list(control.amount),
-        "held": control.held,
-        "group": control.group,
-        "label": control.label,
-        "help": control.help,
-    }
+def _control(control: Control) -> dict[str, Any]:
+    return vars(control) | {
+        "action": control.action.replace("_", "-"), "label": control.label
+    }  # fmt: skip
 
 
 def _nothing() -> None:

@@ -20,14 +20,15 @@ def quoted(words: Sequence[str]) -> str:
 
 def look_options(scene: Scene, edits: Edits) -> str:
     """Look, integrator and denoising as options; nothing for the defaults."""
-    settings, is_edited = edits.applied_to(scene).render, bool(edits.look or edits.integrator)
+    settings = edits.applied_to(scene).render
+    is_edited = "look" in edits.render or "integrator" in edits.render
     words = []
     if is_edited or settings.look != "plain":
         words.append(f"--look {settings.look}")
     if settings.light != "upper-left" and scene.lights is None and edits.lights is None:
         place = settings.light  # the option would replace the lights of the scene
         words.append(f"--light {place if isinstance(place, str) else _numbers(place)}")
-    if settings.placement != "camera" or edits.placement:
+    if settings.placement != "camera" or "placement" in edits.render:
         words.append(f"--placement {settings.placement}")
     if is_edited or settings.integrator:  # else a file that states another one would keep it
         words.append(f"--integrator {settings.resolved_integrator}")
@@ -36,7 +37,7 @@ def look_options(scene: Scene, edits: Edits) -> str:
             words.append(f"--ao-samples {settings.ao_samples}")
         if settings.ao_distance is not None:
             words.append(f"--ao-distance {settings.ao_distance!r}")
-    if settings.denoise or edits.denoise is not None:
+    if settings.denoise or "denoise" in edits.render:
         words.append("--denoise" if settings.denoise else "--no-denoise")
     return " ".join(words)
 

@@ -16,7 +16,7 @@ from raytracer.scene.materials import AnyMaterial, Material, Principled
 from raytracer.scene.packing.framing import Basis
 from raytracer.scene.packing.lighting import ambient_of, key_lights, towards_key
 from raytracer.scene.scene import Scene
-from raytracer.settings import INTEGRATORS, LOOKS, PLACEMENTS
+from raytracer.settings import LOOKS
 from raytracer.viewer.vectors import Vector, rotation, triple
 
 BACKGROUNDS = (
@@ -49,13 +49,8 @@ class Edits:
     background: int = 0  # index into `BACKGROUNDS`
     # Factors by index of the material in the packed table.
     shininess: Mapping[int, float] = field(default_factory=dict)
-    # Instead of the look and the integrator of the settings; None keeps them.
-    look: str | None = None
-    integrator: str | None = None  # instead of that of the look and of the settings; None keeps it
-    # Whether noise is removed at rest, instead of the settings' word; None keeps it.
-    denoise: bool | None = None
-    # Of the lights of the look, instead of that of the settings; None keeps it.
-    placement: str | None = None
+    # Settings of the render instead of the scene's: look, integrator, denoise, placement.
+    render: Mapping[str, Any] = field(default_factory=dict)
     # Whether the shadows alone are seen of the ground; None keeps the scene's.
     shadow_catcher: bool | None = None
     # Of glass, instead of its own, by index of the material in the packed table.
@@ -64,14 +59,8 @@ class Edits:
     def applied_to(self, scene: Scene) -> Scene:
         """Return the scene with lights, background, ground and look of the edits."""
         changes: dict[str, Any] = {}
-        if self.look is not None:
-            scene = replace(scene, render=replace(scene.render, look=self.look, integrator=None))
-        if self.integrator is not None:
-            scene = replace(scene, render=replace(scene.render, integrator=self.integrator))
-        if self.denoise is not None:
-            scene = replace(scene, render=replace(scene.render, denoise=self.denoise))
-        if self.placement is not None:
-            scene = replace(scene, render=replace(scene.render, placement=self.placement))
+        if self.render:
+            scene = replace(scene, render=replace(scene.render, **self.render))
         if self.lights is not None:
             # A scene without lights has an ambient light of its own, which must not go with them.
             changes["lights"] = self.lights
@@ -119,15 +108,11 @@ class Edits:
         raised = min(max(self.priority.get(index, own) + step, low), high)
         return replace(self, priority={**self.priority, index: raised})
 
-    def next_integrator(self, scene: Scene) -> Edits:
-        """Return edits with the next integrator; lights and look stay."""
-        current = INTEGRATORS.index(self.applied_to(scene).render.resolved_integrator)
-        return replace(self, integrator=INTEGRATORS[(current + 1) % len(INTEGRATORS)])
-
-    def next_placement(self, scene: Scene) -> Edits:
-        """Return edits with the lights of the look placed relative to what is next."""
-        current = PLACEMENTS.index(self.applied_to(scene).render.placement)
-        return replace(self, placement=PLACEMENTS[(current + 1) % len(PLACEMENTS)])
+    def rendered(self, **settings: Any) -> Edits:
+        """Return edits with other settings of the render; a look has an integrator of its own."""
+        if "look" in settings:
+            settings["integrator"] = None
+        return replace(self, render={**self.render, **settings})
 
     @staticmethod
     def looks(scene: Scene) -> list[str]:

@@ -9,6 +9,7 @@ from raytracer.arguments import one_of
 from raytracer.errors import UserError
 from raytracer.film.tone_settings import CURVES, MAX_STOPS
 from raytracer.layout import code
+from raytracer.settings import INTEGRATORS, PLACEMENTS
 from raytracer.viewer import edits
 from raytracer.viewer.actions import action
 from raytracer.viewer.state import ViewerState
@@ -40,8 +41,11 @@ def light_from_viewer(viewer: ViewerState) -> None:
 @action(undo=True)
 def next_integrator(viewer: ViewerState) -> None:
     """Switch to the next integrator: direct light, with occlusion, along paths."""
-    viewer.set_edits(viewer.edits.next_integrator(viewer.loaded_scene.scene))
-    viewer.notify(f"integrator: {viewer.edits.integrator}")
+    render = viewer.edits.applied_to(viewer.loaded_scene.scene).render
+    place = INTEGRATORS.index(render.resolved_integrator) + 1
+    following = INTEGRATORS[place % len(INTEGRATORS)]
+    viewer.set_edits(viewer.edits.rendered(integrator=following))
+    viewer.notify(f"integrator: {following}")
 
 
 @action(undo=True)
@@ -56,7 +60,7 @@ def toggle_denoise(viewer: ViewerState) -> None:
     wanted = not viewer.edits.applied_to(viewer.loaded_scene.scene).render.denoise
     if wanted:
         require_denoiser()
-    viewer.edits = replace(viewer.edits, denoise=wanted)
+    viewer.edits = viewer.edits.rendered(denoise=wanted)
     viewer.submit(viewer.buffers)
     viewer.notify("noise: removed at rest" if wanted else "noise: as rendered")
 
@@ -68,15 +72,17 @@ def next_placement(viewer: ViewerState) -> None:
     if viewer.edits.lights is not None or scene.lights is not None:
         viewer.notify("the lights of the scene stay in the world")
         return
-    viewer.set_edits(viewer.edits.next_placement(scene))
-    viewer.notify(f"lights relative to the {viewer.edits.placement}")
+    now = viewer.edits.applied_to(scene).render.placement
+    other = PLACEMENTS[1 - PLACEMENTS.index(now)]
+    viewer.set_edits(viewer.edits.rendered(placement=other))
+    viewer.notify(f"lights relative to the {other}")
 
 
 @action(undo=True)
 def set_look(viewer: ViewerState, name: str) -> None:
     """Take a look by name."""
     one_of(name, "set-look: name", looks(viewer), "look", UserError)
-    viewer.set_edits(replace(viewer.edits, look=name, integrator=None))
+    viewer.set_edits(viewer.edits.rendered(look=name))
     viewer.notify(f"look: {name}")
 
 

@@ -229,7 +229,8 @@ def _edits_after(edits: Edits, old: LoadedScene, new: LoadedScene) -> Edits:
         for each in (old, new)
     ]
     if stated[0] != stated[1]:
-        edits = replace(edits, look=None, integrator=None)
+        kept = {k: v for k, v in edits.render.items() if k not in ("look", "integrator")}
+        edits = replace(edits, render=kept)
     if old.scene.background != new.scene.background:
         edits = replace(edits, background=0)
     if old.scene.ground != new.scene.ground:

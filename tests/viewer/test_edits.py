@@ -138,19 +138,8 @@ def test_looks() -> None:
     scene = balls(lights=None)
     for name in Edits.looks(scene):
         settings = replace(scene.render, look=name)
-        assert_same_buffers(taken(scene, Edits(look=name)), pack(scene, settings))
+        assert_same_buffers(taken(scene, Edits().rendered(look=name)), pack(scene, settings))
     lit = balls(lights=LIGHTS[3])
     soft = replace(lit.render, integrator="ao")
-    assert_same_buffers(taken(lit, Edits(look="soft")), pack(lit, soft))
+    assert_same_buffers(taken(lit, Edits().rendered(look="soft")), pack(lit, soft))
     assert Edits().look_of(replace(lit, render=soft)) == "soft"
-
-
-@pytest.mark.parametrize("lights", [None, LIGHTS[3]])
-def test_integrators_in_turn(lights: Any) -> None:
-    """Look and lights stay; the next look has its own integrator again."""
-    scene, changed = balls(lights=lights), Edits()
-    for integrator in ("ao", "path", "direct"):
-        changed = changed.next_integrator(scene)
-        shown = changed.applied_to(scene)
-        assert (shown.render.integrator, shown.render.look) == (integrator, scene.render.look)
-        assert shown.lights == scene.lights

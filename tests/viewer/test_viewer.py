@@ -24,7 +24,7 @@ from raytracer.viewer.edits import (
     PRIORITY,
 )
 from raytracer.viewer.keep import camera_toml
-from raytracer.viewer.light_actions import priority, shadow_catcher
+from raytracer.viewer.light_actions import priority
 from raytracer.viewer.messages import Metered, Refused
 from raytracer.viewer.receive import receive
 from raytracer.viewer.state import ViewerState
@@ -53,25 +53,6 @@ def test_a_camera_that_cannot_be_packed_is_refused_and_the_view_stays(viewer: Vi
     assert requests(viewer)[-1].buffers is before.buffers
     viewer.do("orbit", 0.1, 0.0)
     assert requests(viewer)[-1].buffers is not before.buffers
-
-
-def test_fit_all_and_a_window_of_another_shape_show_every_sphere(viewer: ViewerState) -> None:
-    viewer.do("pan", 3.0, 0.0)
-    viewer.resize(100, 50)
-    assert not viewer.view.fits_all
-    away = viewer.view
-    viewer.do("fit-all")
-    assert viewer.view.fits_all
-    assert viewer.view.pose.axes is away.pose.axes
-    viewer.resize(40, 100)
-    expected = moves.to_all(away, viewer.loaded_scene.buffers, 0.4)
-    np.testing.assert_allclose(viewer.view.pose.eye, expected.pose.eye, atol=1e-12)
-    assert requests(viewer)[-1].size == (40, 100)
-    count = len(requests(viewer))
-    viewer.resize(40, 100)
-    viewer.resize(0, 100)
-    assert len(requests(viewer)) == count
-    assert viewer.aspect == 0.4
 
 
 def test_the_lens_focuses_on_the_picked_sphere(viewer: ViewerState) -> None:
@@ -200,26 +181,6 @@ def test_the_priority_is_of_the_picked_glass() -> None:
     assert viewer.notice.endswith("; paths show it: Shift N")
     viewer.do("reset")
     assert requests(viewer)[-1].buffers.digest() == requests(viewer)[0].buffers.digest()
-
-
-def test_the_ground_becomes_a_shadow_catcher_and_a_ground_again(viewer: ViewerState) -> None:
-    viewer.do("toggle-shadow-catcher")
-    assert viewer.notice.startswith("there is no ground")
-    assert (shadow_catcher(viewer), len(requests(viewer))) == (None, 1)
-    standing = glassy()
-    assert shadow_catcher(standing) is False
-    standing.do("toggle-shadow-catcher")
-    assert (standing.notice, shadow_catcher(standing)) == ("ground: its shadows alone", True)
-    scene = standing.loaded_scene.scene
-    caught = replace(scene, ground=Ground(shadow_catcher=True), camera=standing.camera)
-    assert requests(standing)[-1].buffers.digest() == pack(caught).digest()
-    standing.do("toggle-shadow-catcher")
-    assert standing.notice == "ground: whole"
-    assert requests(standing)[-1].buffers.digest() == requests(standing)[0].buffers.digest()
-    again = viewer_of(loaded_scene_of(caught))
-    assert shadow_catcher(again) is True
-    again.do("toggle-shadow-catcher")
-    assert requests(again)[-1].buffers.digest() == requests(standing)[0].buffers.digest()
 
 
 def test_exposure_goes_in_thirds_to_its_ends(viewer: ViewerState) -> None:

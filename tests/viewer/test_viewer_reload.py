@@ -89,10 +89,10 @@ def test_a_look_ends_when_the_file_states_another_or_lights() -> None:
     viewer = viewer_of(loaded_scene_of(balls()))
     viewer.do("next-look")
     viewer.do("next-look")
-    assert viewer.edits.look == "cloudy"
+    assert viewer.edits.render["look"] == "cloudy"
     reload(viewer, count=50, seed=9)
-    assert viewer.edits.look == "cloudy", "the file says nothing else of it"
+    assert viewer.edits.render["look"] == "cloudy", "the file says nothing else of it"
     reload(viewer, lights=(LIGHT,))
-    assert viewer.edits.look is None
+    assert "look" not in viewer.edits.render
     viewer.do("next-look")
-    assert viewer.edits.look == "soft"
+    assert viewer.edits.render["look"] == "soft"
