@@ -22,7 +22,6 @@ from raytracer.browser.link import Client, Outlet
 from raytracer.browser.messages import Ack, Act, Message, Save, Size
 from raytracer.browser.outputs import PageOutputs
 from raytracer.errors import RaytracerError, UserError
-from raytracer.viewer import panel
 from raytracer.viewer.actions import ACTIONS
 from raytracer.viewer.controls import CONTROLS, MOUSE, Control
 from raytracer.viewer.keep import save
@@ -292,9 +291,8 @@ class Host:
 
     def _current_state(self) -> dict[str, Any]:
         """Return the state for pages, with the rings, since a pick makes no new picture."""
-        viewer = self._session.viewer
-        rows = {f"panel {title}": rows for title, rows in panel.about(viewer).items()}
-        return self._session.state() | rows | {"rings": _rings(viewer)}
+        rows = {f"panel {title}": rows for title, rows in self._session.panel().items()}
+        return self._session.state() | rows | {"rings": _rings(self._session.viewer)}
 
     def _send_picture(self) -> None:
         """Send the latest picture, or more of an earlier one, to the clients that are ready."""

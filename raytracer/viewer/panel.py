@@ -89,7 +89,7 @@ def sections(viewer: ViewerState) -> dict[str, list[Row]]:
     return {title: make(viewer) for title, make in zip(TITLES, makers, strict=True)}
 
 
-def about(viewer: ViewerState) -> dict[str, Any]:
+def about(viewer: ViewerState) -> dict[str, list[dict[str, Any]]]:
     """Return the sections as JSON types, by their titles, for a page."""
     return {title: [asdict(row) for row in rows] for title, rows in sections(viewer).items()}
 

@@ -25,6 +25,7 @@ from raytracer.viewer import (
     data_actions,
     edits,
     light_actions,
+    panel,
     picking,
     prompt,  # noqa: F401 - for its actions
     timeline,
@@ -244,6 +245,10 @@ class Session:
             "can_redo": bool(viewer.history.after),
             "saving": save_job.fraction if save_job is not None else None,
         }  # fmt: skip
+
+    def panel(self) -> dict[str, list[dict[str, Any]]]:
+        """Return the rows of the panel as JSON types, by the titles of its sections."""
+        return panel.about(self.viewer)
 
     def _color(self) -> dict[str, Any]:
         scales, style = self.viewer.loaded_scene.scene.color_scales, self.viewer.content.style

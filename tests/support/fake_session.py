@@ -96,6 +96,10 @@ class FakeSession:
         """Return a state."""
         return dict(self.values)
 
+    def panel(self) -> dict[str, Any]:
+        """Return no rows."""
+        return {}
+
     def close(self) -> None:
         """Note that it was closed."""
         self.closed = True
