@@ -15,7 +15,7 @@ from raytracer.scene.camera import Camera
 from raytracer.scene.materials import DEFAULT, AnyMaterial
 from raytracer.scene.packing.lighting import background_up
 from raytracer.scene.scene import Scene
-from raytracer.viewer.command_line import look_options, quoted, tone_options
+from raytracer.viewer.command_line import look_options, tone_options
 from raytracer.viewer.edits import Edits
 
 DIGITS = 10
@@ -106,11 +106,11 @@ def view_tables(
     if not materials:
         del tables["materials"]
     text = document({name: _rounded(table) for name, table in tables.items()})
-    words = (quoted(options), look_options(scene, edits), tone_options(tone, scene.tone))
-    if not any(words):
+    words = [*options, *look_options(scene, edits), *tone_options(tone, scene.tone)]
+    if not words:
         return text
-    command = " ".join(filter(None, (shlex.quote(source) if source else "", *words)))
-    return f"{text}\n# raytracer render {command}\n"
+    command = shlex.join(["raytracer", "render", *([source] if source else []), *words])
+    return f"{text}\n# {command}\n"
 
 
 def background_values(background: Background) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -13,46 +12,38 @@ from raytracer.viewer.content import Chosen, Content
 from raytracer.viewer.edits import Edits
 
 
-def quoted(words: Sequence[str]) -> str:
-    """Return words as a shell takes them."""
-    return " ".join(map(shlex.quote, words))
-
-
-def look_options(scene: Scene, edits: Edits) -> str:
+def look_options(scene: Scene, edits: Edits) -> list[str]:
     """Look, integrator and denoising as options; nothing for the defaults."""
     settings = edits.applied_to(scene).render
     is_edited = "look" in edits.render or "integrator" in edits.render
     words = []
     if is_edited or settings.look != "plain":
-        words.append(f"--look {settings.look}")
+        words += ["--look", settings.look]
     if settings.light != "upper-left" and scene.lights is None and edits.lights is None:
         place = settings.light  # the option would replace the lights of the scene
-        words.append(f"--light {place if isinstance(place, str) else _numbers(place)}")
+        words += ["--light", place if isinstance(place, str) else _numbers(place)]
     if settings.placement != "camera" or "placement" in edits.render:
-        words.append(f"--placement {settings.placement}")
+        words += ["--placement", settings.placement]
     if is_edited or settings.integrator:  # else a file that states another one would keep it
-        words.append(f"--integrator {settings.resolved_integrator}")
+        words += ["--integrator", settings.resolved_integrator]
     if settings.resolved_integrator == "ao":
         if settings.ao_samples != 1:
-            words.append(f"--ao-samples {settings.ao_samples}")
+            words += ["--ao-samples", str(settings.ao_samples)]
         if settings.ao_distance is not None:
-            words.append(f"--ao-distance {settings.ao_distance!r}")
+            words += ["--ao-distance", repr(settings.ao_distance)]
     if settings.denoise or "denoise" in edits.render:
         words.append("--denoise" if settings.denoise else "--no-denoise")
-    return " ".join(words)
+    return words
 
 
-def tone_options(tone: ToneSettings, scenes: ToneSettings) -> str:
+def tone_options(tone: ToneSettings, scenes: ToneSettings) -> list[str]:
     """Exposure and curve as options; nothing for the scene's."""
     words = []
-    if tone.exposure != scenes.exposure:
-        exposure = tone.exposure if tone.automatic else repr(float(tone.exposure))
-        words.append(f"--exposure {exposure}")
-    if tone.tone != scenes.tone:
-        words.append(f"--tone {tone.tone}")
-    if tone.bloom != scenes.bloom:
-        words.append(f"--bloom {tone.bloom!r}")
-    return " ".join(words)
+    for name in ("exposure", "tone", "bloom"):
+        value = getattr(tone, name)
+        if value != getattr(scenes, name):
+            words += [f"--{name}", value if isinstance(value, str) else repr(float(value))]
+    return words
 
 
 def particle_options(scene: Scene, edits: Edits) -> list[str]:
