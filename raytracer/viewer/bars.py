@@ -17,7 +17,7 @@ HEIGHT, MARGIN, GAP = 26.0, 10.0, 6.0
 BUTTON, BEFORE, AFTER = 30.0, 150.0, 92.0
 """Widths of the button, and of the text before and after the track, at 96 dots per inch."""
 
-LEAST_TRACK = 60.0
+MIN_TRACK = 60.0
 """Shortest track; a narrower window has no text beside it."""
 
 
@@ -104,7 +104,7 @@ def _bar(
     left, width = MARGIN * unit, max(size[0] - 2 * MARGIN * unit, 1.0)
     bottom = (MARGIN + place * (HEIGHT + GAP)) * unit
     start, end = BUTTON + BEFORE, AFTER
-    if width / unit - start - end < LEAST_TRACK:
+    if width / unit - start - end < MIN_TRACK:
         start, end, before, after = BUTTON + 6.0, 12.0, "", ""
     track = max(width - (start + end) * unit, 1.0)
     return Bar(

@@ -22,7 +22,7 @@ APERTURE = 0.03
 MAX_AXIS_ERROR = 0.05
 """Sine of the angle between a requested axis and the view from which a message explains it."""
 
-MOST_VIEWS, MOST_LETTERS = 100, 40
+MAX_VIEWS, MAX_LETTERS = 100, 40
 """Most views that are kept, and the longest name of one."""
 
 
@@ -193,13 +193,13 @@ def view(viewer: ViewerState, name: str) -> None:
 @action()
 def keep_view(viewer: ViewerState, name: str) -> None:
     """Keep the current view by a name."""
-    if not 0 < len(name) <= MOST_LETTERS or name in VIEWS:
+    if not 0 < len(name) <= MAX_LETTERS or name in VIEWS:
         raise UserError(
             f"keep-view: name: '{shown(name)}' is a standard view, empty or too long: choose "
             "another name"
         )
-    if len(viewer.views) >= MOST_VIEWS and name not in viewer.views:
-        raise UserError(f"keep-view: {MOST_VIEWS} views are kept: replace one of them")
+    if len(viewer.views) >= MAX_VIEWS and name not in viewer.views:
+        raise UserError(f"keep-view: {MAX_VIEWS} views are kept: replace one of them")
     viewer.views[name] = viewer.view, viewer.space
     viewer.notify(f"view {shown(name)} is kept")
 

@@ -24,7 +24,7 @@ RIM = (255, 0, 255)
 WIDTH, EDGES = 2.0, 4.5
 """Widths of the line without and with its edges, in pixels of the whole picture."""
 
-MOST_PIXELS = 1 << 18
+MAX_PIXELS = 1 << 18
 """Pixels of the layer over a draft; a larger one would delay the next draft."""
 
 
@@ -82,8 +82,8 @@ def rims(
 
 
 def layer_size(size: tuple[int, int]) -> tuple[int, int]:
-    """Return the size of a layer over a draft, at most `MOST_PIXELS`."""
-    factor = min((MOST_PIXELS / (size[0] * size[1])) ** 0.5, 1.0)
+    """Return the size of a layer over a draft, at most `MAX_PIXELS`."""
+    factor = min((MAX_PIXELS / (size[0] * size[1])) ** 0.5, 1.0)
     width, height = (max(round(side * factor), 1) for side in size)
     return width, height
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pyglet import shapes
 
 from raytracer.viewer.controls import Item
-from raytracer.viewer.drawn import BOX, PAPER
 from raytracer.viewer.overlay import POINTS, Box, Panel, borders, letter
+from raytracer.viewer.overlay_shapes import BOX, PAPER
 from raytracer.viewer.state import OpenMenu
 
 BACK = Item("‹ back", "back")

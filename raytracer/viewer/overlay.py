@@ -12,7 +12,7 @@ import pyglet
 from raytracer.viewer import panel
 from raytracer.viewer.bars import bars, room_for
 from raytracer.viewer.controls import GROUPS, key_of
-from raytracer.viewer.drawn import ACCENT, INK, PAPER, Bars, Color, draw_picks
+from raytracer.viewer.overlay_shapes import ACCENT, INK, PAPER, Bars, Color, draw_picks
 from raytracer.viewer.panels import COLUMN_GAP, ROW_GAP, broken, fitted, heads_in, help_pages
 from raytracer.viewer.picking import measures, picked_lines
 from raytracer.viewer.state import ViewerState

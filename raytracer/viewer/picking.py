@@ -20,7 +20,7 @@ from raytracer.viewer.vectors import Vector
 PICK_RADIUS = 4
 """Pixels at 96 dots per inch by which a click may miss a sphere."""
 
-MOST_PICKS = 4
+MAX_PICKS = 4
 """Picks that are kept: four have a dihedral angle."""
 
 
@@ -55,7 +55,7 @@ def _picked(loaded_scene: LoadedScene, hit: Hit | None, go: bool, add: bool, men
 def keep_pick(viewer: ViewerState, number: int, lines: list[str], add: bool) -> None:
     """Keep a pick with the lines about it, and those before if `add`."""
     others = {n: each for n, each in viewer.picks.items() if n != number} if add else {}
-    viewer.picks = dict(list((others | {number: lines}).items())[-MOST_PICKS:])
+    viewer.picks = dict(list((others | {number: lines}).items())[-MAX_PICKS:])
 
 
 def pick_again(viewer: ViewerState, old: LoadedScene) -> None:

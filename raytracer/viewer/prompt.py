@@ -10,10 +10,10 @@ from raytracer.viewer.keyframes import movie_path
 from raytracer.viewer.save_job import parse_size
 from raytracer.viewer.state import Question, ViewerState
 
-MOST_LETTERS = 500
+MAX_LETTERS = 500
 """Longest answer."""
 
-MOST_NAMES = 8
+MAX_NAMES = 8
 """Most columns that a hint names."""
 
 SIZE_LETTERS = "0123456789xX× "
@@ -23,7 +23,7 @@ SIZE_LETTERS = "0123456789xX× "
 def type_text(viewer: ViewerState, text: str) -> None:
     """Add characters to the prompt; those that no answer has are ignored."""
     if viewer.prompt is not None and viewer.question is not None:
-        viewer.prompt = (viewer.prompt + viewer.question.kept(text))[:MOST_LETTERS]
+        viewer.prompt = (viewer.prompt + viewer.question.kept(text))[:MAX_LETTERS]
 
 
 def erase(viewer: ViewerState) -> None:
@@ -95,8 +95,8 @@ def ask_movie(viewer: ViewerState) -> None:
 
 def _columns(viewer: ViewerState) -> str:
     names = columns(viewer)
-    more = ", ..." if len(names) > MOST_NAMES else ""
-    return ", ".join(names[:MOST_NAMES]) + more
+    more = ", ..." if len(names) > MAX_NAMES else ""
+    return ", ".join(names[:MAX_NAMES]) + more
 
 
 def _ask(viewer: ViewerState, label: str, hint: str, name: str, default: str = "") -> None:

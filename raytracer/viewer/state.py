@@ -35,7 +35,7 @@ NOTICE_SECONDS = 4.0
 PLAIN, TECHNICAL = 1, 2
 """Levels of the status text; 0 is none."""
 
-MOST_STEPS = 200
+MAX_STEPS = 200
 """Most steps that can be undone."""
 
 SAME_SECONDS = 0.7
@@ -325,5 +325,5 @@ class ViewerState:
         before, when = history.latest
         history.latest = name, now
         if name != before or now - when >= SAME_SECONDS:
-            history.before = [*history.before[1 - MOST_STEPS :], self.snapshot()]
+            history.before = [*history.before[1 - MAX_STEPS :], self.snapshot()]
             history.after = []

@@ -37,7 +37,7 @@ NEAREST = 1e-6
 REMOTEST = 2.0**20
 """Largest distance, and half height of an orthographic picture: all spheres are a dot then."""
 
-MOST_FOLDS = 50.0
+MAX_FOLDS = 50.0
 """Most e-foldings of distance or field of view of one movement."""
 
 GIANT = framing.GIANT
@@ -190,7 +190,7 @@ def fly(view: View, forward: float) -> View:
 
 def power(amount: float) -> float:
     """Return e to the number of e-foldings of one movement, or to its limit."""
-    return exp(min(max(amount, -MOST_FOLDS), MOST_FOLDS))
+    return exp(min(max(amount, -MAX_FOLDS), MAX_FOLDS))
 
 
 def dolly(view: View, factor: float) -> View:

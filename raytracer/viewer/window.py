@@ -18,11 +18,11 @@ from raytracer.viewer.bars import Bar, bars
 from raytracer.viewer.canvas import fence
 from raytracer.viewer.clicks import Clicks
 from raytracer.viewer.controls import Control, find
-from raytracer.viewer.drawn import Layer, draw_box, legend_and_texts
 from raytracer.viewer.keys import TAP, HeldKeys
 from raytracer.viewer.menu_panel import MenuPanel
 from raytracer.viewer.messages import Frame
 from raytracer.viewer.overlay import Overlay
+from raytracer.viewer.overlay_shapes import Layer, draw_box, legend_and_texts
 from raytracer.viewer.picking import PICK_RADIUS
 from raytracer.viewer.prompt import enter, erase, type_text
 from raytracer.viewer.receive import receive
