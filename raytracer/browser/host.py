@@ -80,7 +80,8 @@ class Host:
         self._encoded: tuple[int, Encoded] | None = None  # of a picture's number
         self._encoding: int | None = None  # number of the picture that is being encoded
         self._refined = 0.0  # time of the last frame that only added samples
-        self._state_due = 0.0
+        self._state_due = self._rows_due = 0.0
+        self._rows: dict[str, Any] = {}  # of the panel
         self._save: tuple[Outlet, Path] | None = None  # who asked for a picture, and its file
         self._made: list[tuple[Outlet, dict[str, Any], bytes]] = []  # files that are to be sent
         self._stopped = False
@@ -291,8 +292,11 @@ class Host:
 
     def _current_state(self) -> dict[str, Any]:
         """Return the state for pages, with the rings, since a pick makes no new picture."""
-        rows = {f"panel {title}": rows for title, rows in self._session.panel().items()}
-        return self._session.state() | rows | {"rings": _rings(self._session.viewer)}
+        now = perf_counter()
+        if now >= self._rows_due:  # not for each movement: the rows take longer than the rest
+            self._rows_due = now + STATE_INTERVAL
+            self._rows = {f"panel {title}": r for title, r in self._session.panel().items()}
+        return self._session.state() | self._rows | {"rings": _rings(self._session.viewer)}
 
     def _send_picture(self) -> None:
         """Send the latest picture, or more of an earlier one, to the clients that are ready."""

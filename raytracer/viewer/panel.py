@@ -7,7 +7,7 @@ made of the same rows.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from raytracer.errors import escaped
@@ -91,7 +91,15 @@ def sections(viewer: ViewerState) -> dict[str, list[Row]]:
 
 def about(viewer: ViewerState) -> dict[str, list[dict[str, Any]]]:
     """Return the sections as JSON types, by their titles, for a page."""
-    return {title: [asdict(row) for row in rows] for title, rows in sections(viewer).items()}
+    return {title: [_filled(row) for row in rows] for title, rows in sections(viewer).items()}
+
+
+def _filled(row: Row) -> dict[str, Any]:
+    """Return the fields of a row that say something."""
+    found = {name: each for name, each in vars(row).items() if each or name in ("label", "value")}
+    if row.buttons:
+        found["buttons"] = [vars(each) for each in row.buttons]
+    return found
 
 
 def row_of(viewer: ViewerState, title: str, label: str) -> Row:
