@@ -36,12 +36,12 @@ def style() -> str:
 
 def page(title: str, nonce: str, hello: dict[str, Any]) -> str:
     """Return the page; it loads nothing but itself."""
-    said = json.dumps(hello, separators=(",", ":")).replace("<", "\\u003c")  # of "</script>"
+    greeting = json.dumps(hello, separators=(",", ":")).replace("<", "\\u003c")  # of "</script>"
     parts = {
         "title": escape(title),
         "nonce": escape(nonce),
         "style": style(),
-        "script": script("socket.js", "page.js") + f"\nview.receive({said}, null);",
+        "script": script("socket.js", "page.js") + f"\nview.receive({greeting}, null);",
     }
     return re.sub(r"\{(\w+)\}", lambda place: parts[place[1]], _text("page.html"))
 

@@ -148,10 +148,10 @@ class Host:
             return self._picture
 
         end = perf_counter() + patience
-        while (found := self.call(latest)) is None or not found.finished:
+        while (picture := self.call(latest)) is None or not picture.finished:
             if perf_counter() >= end:
                 break
-        return found
+        return picture
 
     def close(self) -> None:
         """End the session and its threads, and free their memory; a second call does no harm."""

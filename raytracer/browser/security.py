@@ -50,12 +50,12 @@ def token_of(token_file: str | PathLike[str]) -> str:
         raise UserError(f"{path}: is no regular file: name one that keeps a token")
     if status.st_uid != os.geteuid() or status.st_mode & 0o077:
         raise UserError(f"{path}: others may read or change this token: run chmod 600 {path}")
-    if not (found := _TOKEN.fullmatch(text)):
+    if not (match := _TOKEN.fullmatch(text)):
         raise UserError(
             f"{path}: holds no token: remove the file, and a new one is made, or write "
             f"{MIN_TOKEN} to {MAX_TOKEN} letters, digits, - and _ into it, as one random word"
         )
-    return found[1].decode()
+    return match[1].decode()
 
 
 def _for_the_owner(path: str, flags: int) -> int:

@@ -80,14 +80,14 @@ class SceneWidget(anywidget.AnyWidget):
 
     def _repr_mimebundle_(self, **named: Any) -> Any:
         """Return the view, with a picture for where there is no page or no widgets."""
-        found = super()._repr_mimebundle_(**named)
+        bundle = super()._repr_mimebundle_(**named)
         try:
             picture = self._host.picture(FIRST_PICTURE)
         except UserError:  # it was closed
-            return found
-        if found is not None and picture is not None:
-            found[0]["image/png"] = b64encode(still(picture)).decode()
-        return found
+            return bundle
+        if bundle is not None and picture is not None:
+            bundle[0]["image/png"] = b64encode(still(picture)).decode()
+        return bundle
 
     def close(self) -> None:
         """Remove the view, end its threads and free their memory."""

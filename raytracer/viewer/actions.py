@@ -131,7 +131,7 @@ def action(undo: bool = False) -> Callable[[Function], Function]:
 
 def named(name: str) -> Action:
     """Return the action of a name, with hyphens or underscores. Raises UserError."""
-    found = ACTIONS.get(name.replace("_", "-"))
-    if found is None:
+    known = ACTIONS.get(name.replace("_", "-"))
+    if known is None:
         raise UserError(f"there is no action '{shown(name)}'; {suggestion(name, ACTIONS)}")
-    return found
+    return known

@@ -54,12 +54,12 @@ class Bar:
 
 def bars(viewer: ViewerState, size: tuple[int, int], dpi: int) -> list[Bar]:
     """Return the bars of a window, from below."""
-    found = []
+    shown = []
     if viewer.time.count > 1:
-        found.append(_time_bar(viewer, size, dpi))
+        shown.append(_time_bar(viewer, size, dpi))
     if viewer.content.slice is not None:
-        found.append(_slice_bar(viewer, size, dpi, len(found)))
-    return found
+        shown.append(_slice_bar(viewer, size, dpi, len(shown)))
+    return shown
 
 
 def room_for(bars: list[Bar], dpi: int) -> int:

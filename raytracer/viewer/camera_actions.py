@@ -217,7 +217,7 @@ def redo(viewer: ViewerState) -> None:
 
 
 def _swap(
-    viewer: ViewerState, source: list[Snapshot], target: list[Snapshot], what: str, said: str
+    viewer: ViewerState, source: list[Snapshot], target: list[Snapshot], what: str, notice: str
 ) -> None:
     if not source:
         viewer.notify(f"there is nothing to {what}")
@@ -229,4 +229,4 @@ def _swap(
     content = replace(content, frame=viewer.content.frame)
     if content != viewer.content:
         viewer.show(content)
-    viewer.notify(said)
+    viewer.notify(notice)

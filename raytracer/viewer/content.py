@@ -61,17 +61,17 @@ class Chosen:
             mask = np.zeros(scene.count, bool)
             mask[self.numbers[self.numbers < scene.count]] = True
             return mask
-        found: list[Mask] = [np.empty(0, bool)]
+        masks: list[Mask] = [np.empty(0, bool)]
         mistakes: list[SceneError] = []
         for spheres in scene.spheres:
             try:
-                found.append(_fulfils(spheres, self.condition))
+                masks.append(_fulfils(spheres, self.condition))
             except SceneError as error:  # a set may lack the columns that another one has
                 mistakes.append(error)
-                found.append(np.zeros(spheres.count, bool))
+                masks.append(np.zeros(spheres.count, bool))
         if mistakes and len(mistakes) == len(scene.spheres):
             raise mistakes[0]
-        return np.concatenate(found)
+        return np.concatenate(masks)
 
 
 @dataclass(frozen=True)
@@ -146,21 +146,21 @@ class Content:
         """Return what is made of the data, as settings of a call; what they leave out is the
         scene's.
         """
-        found: dict[str, Any] = {}
+        settings: dict[str, Any] = {}
         if self.arrows is not None:
-            found["arrows"] = self.arrows or False
+            settings["arrows"] = self.arrows or False
         if self.trails is not None:
             last = None if self.trails == ALL_FRAMES else int(self.trails or 1)
             own = replace(scene.trails, last=last) if scene.trails is not None else None
-            found["trails"] = (own or self.trails) if self.trails else False
+            settings["trails"] = (own or self.trails) if self.trails else False
         if self.contacts is not None:
-            said = scene.contacts
-            if said is not None and (said.file is None) != (self.contacts == TOUCH):
-                said = replace(said, file=None, by=None, select=None)
-            found["contacts"] = (said or TOUCH) if self.contacts else False
+            contacts = scene.contacts
+            if contacts is not None and (contacts.file is None) != (self.contacts == TOUCH):
+                contacts = replace(contacts, file=None, by=None, select=None)
+            settings["contacts"] = (contacts or TOUCH) if self.contacts else False
         if self.shape is not None:
-            found["shape"] = (scene.shape or self.shape) if self.shape else False
-        return found
+            settings["shape"] = (scene.shape or self.shape) if self.shape else False
+        return settings
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,11 +203,11 @@ def apply(content: Content, scene: Scene) -> Applied:
 
 def _fulfils(spheres: SphereSet, condition: str) -> Mask:
     """Return which particles of a set fulfil a condition, bool (N,)."""
-    found = evaluate(condition, spheres.columns, "select")
-    if found.dtype != bool:
+    values = evaluate(condition, spheres.columns, "select")
+    if values.dtype != bool:
         text = shown(condition)
         raise SceneError(f"select: '{text}' is no condition; compare it, for example '{text} > 0'")
-    return found
+    return values
 
 
 def _colored(content: Content, scene: Scene) -> Scene:
@@ -233,11 +233,11 @@ def _visible(content: Content, scene: Scene) -> Mask:
 def places_on(scene: Scene, axis: str) -> NDArray[np.float64]:
     """Return where the centres of all spheres are on an axis, scene units, float64 (N,)."""
     index = AXES.index(axis)
-    found = [np.empty(0)]
+    places = [np.empty(0)]
     for spheres in scene.spheres:
         row = spheres.transform.linear()[index]
-        found.append(spheres.centers @ row + float(spheres.transform.translate[index]))
-    return np.concatenate(found)
+        places.append(spheres.centers @ row + float(spheres.transform.translate[index]))
+    return np.concatenate(places)
 
 
 def _faded(opacity: float, spheres: SphereSet, mask: Mask) -> SphereSet:
@@ -278,11 +278,11 @@ def extent(places: NDArray[np.float64]) -> tuple[float, float]:
 
 def _in_sets(change: Any, sets: Sequence[SphereSet], mask: Mask) -> list[SphereSet]:
     """Return sets changed by their parts of a mask over all particles."""
-    found, first = [], 0
+    changed, first = [], 0
     for spheres in sets:
-        found.append(change(spheres, mask[first : first + spheres.count]))
+        changed.append(change(spheres, mask[first : first + spheres.count]))
         first += spheres.count
-    return found
+    return changed
 
 
 def _taken(spheres: SphereSet, mask: Mask) -> SphereSet:

@@ -63,10 +63,10 @@ def _after(now: Any, choices: Sequence[Any], step: int, missing: int = 0) -> Any
     return choices[(place + step) % len(choices)]
 
 
-def _change(viewer: ViewerState, said: str = "", **changes: Any) -> None:
+def _change(viewer: ViewerState, notice: str = "", **changes: Any) -> None:
     viewer.show(replace(viewer.content, **changes))
-    if said:
-        viewer.notify(said)
+    if notice:
+        viewer.notify(notice)
 
 
 def _plain(viewer: ViewerState) -> Scene:
@@ -105,8 +105,8 @@ def color_by(viewer: ViewerState, by: str | None) -> None:
     style = {name: value for name, value in viewer.content.style.items() if name not in OF_COLORS}
     if by is not None:
         style |= {"color_by": by, "map": viewer.content.style.get("map")}
-    said = f"colour by {shown(by)}" if by else "colours of the scene"
-    _change(viewer, said, style={k: v for k, v in style.items() if v})
+    notice = f"colour by {shown(by)}" if by else "colours of the scene"
+    _change(viewer, notice, style={k: v for k, v in style.items() if v})
 
 
 @action(undo=True)
@@ -205,9 +205,9 @@ def has_bonds(viewer: ViewerState) -> bool:
     return any(each.are_bonds for each in viewer.loaded_scene.scene.capsules)
 
 
-def _solid(viewer: ViewerState, name: str, value: str | None, said: str = "") -> None:
+def _solid(viewer: ViewerState, name: str, value: str | None, notice: str = "") -> None:
     style = {key: each for key, each in viewer.content.style.items() if key != name}
-    _change(viewer, said, style=style if value is None else {**style, name: value})
+    _change(viewer, notice, style=style if value is None else {**style, name: value})
 
 
 @action(undo=True)
@@ -253,16 +253,16 @@ GLYPHS = {"arrows": "vector", "trails": "last", "contacts": "which", "shape": "k
 def glyph(viewer: ViewerState, name: str) -> str:
     """Return the value of one of `GLYPHS`: what was asked for, else what the scene says; ""."""
     asked = getattr(viewer.content, name)
-    said = getattr(viewer.loaded_scene.scene, name)
-    if asked is not None or said is None:
+    stated = getattr(viewer.loaded_scene.scene, name)
+    if asked is not None or stated is None:
         return asked or ""
     if name == "arrows":
-        return said.vector if isinstance(said.vector, str) else ",".join(said.vector)
+        return stated.vector if isinstance(stated.vector, str) else ",".join(stated.vector)
     if name == "trails":
-        return str(said.last or ALL_FRAMES)
+        return str(stated.last or ALL_FRAMES)
     if name == "contacts":
-        return OF_FILE if said.file is not None else TOUCH
-    return str(said.kind)
+        return OF_FILE if stated.file is not None else TOUCH
+    return str(stated.kind)
 
 
 def vectors(viewer: ViewerState) -> list[str]:
@@ -280,8 +280,8 @@ def glyph_choices(viewer: ViewerState, name: str) -> list[str]:
     if name == "contacts":
         own = _plain(viewer).contacts
         return ["", TOUCH, *([OF_FILE] if own is not None and own.file is not None else [])]
-    said = viewer.loaded_scene.scene.shape or Shape()
-    return ["", said.kind] if any(has_axes(e.columns, said) for e in _sets(viewer)) else [""]
+    stated = viewer.loaded_scene.scene.shape or Shape()
+    return ["", stated.kind] if any(has_axes(e.columns, stated) for e in _sets(viewer)) else [""]
 
 
 @action(undo=True)
@@ -325,8 +325,8 @@ def select_box(viewer: ViewerState, x0: int, y0: int, x1: int, y1: int, add: boo
     corners = np.array([(x0, y0), (x1, y1)], np.float64) / viewer.size * (2, -2) + (-1, 1)
     inside = (places >= corners.min(axis=0)).all(axis=1) & ahead
     inside &= (places <= corners.max(axis=0)).all(axis=1)
-    found = np.flatnonzero(inside[: loaded.scene.count])
-    numbers = found if loaded.numbers is None else loaded.numbers[found]
+    rows = np.flatnonzero(inside[: loaded.scene.count])
+    numbers = rows if loaded.numbers is None else loaded.numbers[rows]
     if add and viewer.content.selection is not None:
         before = np.flatnonzero(viewer.content.selection.mask(_plain(viewer)))
         numbers = np.union1d(before, numbers)

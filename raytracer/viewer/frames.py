@@ -88,24 +88,24 @@ class Frames:
                 self.source, self._given, backend, self._threads, notice, self._annotations
             )  # fmt: skip
         loaded.job.warnings = [each for each in loaded.job.warnings if MORE_FRAMES not in each]
-        said = {k: self._given[k] for k in SETTINGS if self._given.get(k) is not None}
-        if not said:
+        style = {k: self._given[k] for k in SETTINGS if self._given.get(k) is not None}
+        if not style:
             glyphs = (loaded.scene.arrows, loaded.scene.trails, loaded.scene.contacts)
             if all(each is None or each.particles is None for each in glyphs):
                 self._plain = self.initial, loaded.scene
             loaded.content = Content(self.initial)
             return loaded
-        condition, rest = said.pop("select", None), said.pop("rest", None)
+        condition, rest = style.pop("select", None), style.pop("rest", None)
         chosen = None if condition is None else Chosen(condition)
         plan = loaded.job.plan
         loaded.content = Content(
             self.initial,
-            said,
+            style,
             ((chosen, True),) if chosen and not rest else (),
             ((chosen, True, rest),) if chosen and rest else (),
             legend=plan is not None and plan.annotations.legend is not None,
         )
-        self._first_style = said
+        self._first_style = style
         scales = loaded.scene.color_scales
         if scales and scales[-1].kind != "categorical":
             self._first_range = scales[-1].low, scales[-1].high

@@ -103,15 +103,15 @@ def animate(viewer: ViewerState, path: Path | None = None) -> None:
 
 def _wait(viewer: ViewerState, process: subprocess.Popen[bytes], movie: Path, scene: Path) -> None:
     """Wait for the end of a movie, in a thread, and tell of it."""
-    outputs, why, said = viewer.outputs, "", b""
+    outputs, why, errors = viewer.outputs, "", b""
     while process.returncode is None:
         with suppress(subprocess.TimeoutExpired):
-            _, said = process.communicate(timeout=LOOK_SECONDS)
+            _, errors = process.communicate(timeout=LOOK_SECONDS)
         if not why and (why := outputs.refusal()):
             process.terminate()
     message: Message = Saved(movie)
     if process.returncode:
-        lines = said.decode(errors="replace").strip().splitlines()
+        lines = errors.decode(errors="replace").strip().splitlines()
         own = lines[-1].removeprefix("raytracer: ") if lines else ""
         why = why or shown(own or f"exit code {process.returncode}", 300)
         message = Refused(f"{outputs.name(movie)} was not rendered: {why}")

@@ -44,12 +44,12 @@ def marked(
         pairs = list(zip(parts, is_round, strict=True))
         spheres = [part for part, is_sphere in pairs if is_sphere and scene.spheres]
         ellipsoids = [part for part, is_sphere in pairs if not is_sphere]
-    found = np.zeros(scene.count + scene.solid_count + 1, np.bool_)
-    for part, first in ((spheres, 0), (ellipsoids, len(found) - 1 - sum(map(len, ellipsoids)))):
+    selected = np.zeros(scene.count + scene.solid_count + 1, np.bool_)
+    for part, first in ((spheres, 0), (ellipsoids, len(selected) - 1 - sum(map(len, ellipsoids)))):
         for each in part:
-            found[first : first + len(each)] = each
+            selected[first : first + len(each)] = each
             first += len(each)
-    return found
+    return selected
 
 
 def rims(

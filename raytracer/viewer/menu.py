@@ -55,18 +55,18 @@ def _of_particle(viewer: ViewerState, sphere: SphereInfo) -> tuple[Item, ...]:
     name, alike = _kind(viewer, viewer.loaded_scene.number_of(sphere.id))
     count = data_actions.selected(viewer)
     them = f"the {count:,} selected" if count else "it"
-    found = [
+    items = [
         Item(f"{name} {viewer.loaded_scene.number_of(sphere.id):,}"),
         Item("go to it", "fit-picked"),
         Item("turn about it", "turn-about-picked"),
     ]
     if not viewer.view.orthographic:
-        found.append(Item("focus on it", "focus-picked"))
-    found.append(Item("select it", "select-picked"))
+        items.append(Item("focus on it", "focus-picked"))
+    items.append(Item("select it", "select-picked"))
     if alike:
-        found.append(Item(f"select all {name}", "select", {"condition": alike}))
+        items.append(Item(f"select all {name}", "select", {"condition": alike}))
     return (
-        *found,
+        *items,
         Item(f"hide {them}", "hide-selected"),
         Item("hide the rest", "hide-rest"),
         Item("fade the rest", "fade-rest"),
@@ -89,7 +89,7 @@ def _kind(viewer: ViewerState, number: int) -> tuple[str, str]:
 
 
 def _of_all(viewer: ViewerState) -> tuple[Item, ...]:
-    found = [
+    items = [
         Item("show all spheres", "fit-all"),
         Item("view", items=_values((*VIEWS, *viewer.views), "view", "name")),
         GAP,
@@ -98,18 +98,18 @@ def _of_all(viewer: ViewerState) -> tuple[Item, ...]:
         Item("bonds", "toggle-bonds", chosen=data_actions.has_bonds(viewer)),
     ]
     if data_actions.knows_box(viewer):
-        found.append(Item("simulation box", "toggle-box", chosen=data_actions.has_box(viewer)))
-    found += [
+        items.append(Item("simulation box", "toggle-box", chosen=data_actions.has_box(viewer)))
+    items += [
         _submenu(viewer, "Look", "Look", "look"),
         _submenu(viewer, "Look", "Background", "background"),
         GAP,
     ]
     if viewer.content.cuts or viewer.content.faded:
-        found.append(Item("show all particles", "show-all"))
+        items.append(Item("show all particles", "show-all"))
     if viewer.history.before:
-        found.append(Item("undo", "undo"))
+        items.append(Item("undo", "undo"))
     return (
-        *found,
+        *items,
         Item("save a picture", "ask-size"),
         Item("copy camera and edits", "print-camera"),
         Item("panel", "toggle-panel"),

@@ -77,9 +77,9 @@ class MenuPanel:
     def point(self, x: float, y: float) -> bool:
         """Choose the row under the mouse; returns whether the choice has changed."""
         row = self.row_at(x, y)
-        found = row if row is not None and row >= 0 and self.rows[row].is_active else None
-        changed = found != self._chosen
-        self._chosen = found
+        chosen = row if row is not None and row >= 0 and self.rows[row].is_active else None
+        changed = chosen != self._chosen
+        self._chosen = chosen
         return changed
 
     def step(self, count: int) -> None:

@@ -70,12 +70,12 @@ def rings(viewer: ViewerState, size: tuple[int, int]) -> list[list[tuple[float, 
 
     Of a giant, it is a ring around the point that was hit.
     """
-    found = []
+    outlines = []
     for prim_id in pick_ids(viewer):
         center, radius = viewer.loaded_scene.sphere(prim_id)
         if viewer.picked is not None and viewer.picked.id == prim_id and giant_picked(viewer):
             center, radius = hit_place(viewer), 0.0
         corners = widened(outline(viewer.view, center, radius, size), MIN_RING)
         if len(corners) > 2:
-            found.append(corners)
-    return found
+            outlines.append(corners)
+    return outlines

@@ -96,10 +96,10 @@ def about(viewer: ViewerState) -> dict[str, list[dict[str, Any]]]:
 
 def _filled(row: Row) -> dict[str, Any]:
     """Return the fields of a row that say something."""
-    found = {name: each for name, each in vars(row).items() if each or name in ("label", "value")}
+    fields = {name: each for name, each in vars(row).items() if each or name in ("label", "value")}
     if row.buttons:
-        found["buttons"] = [vars(each) for each in row.buttons]
-    return found
+        fields["buttons"] = [vars(each) for each in row.buttons]
+    return fields
 
 
 def row_of(viewer: ViewerState, title: str, label: str) -> Row:

@@ -80,8 +80,8 @@ def pick_again(viewer: ViewerState, old: LoadedScene) -> None:
 def follow_picks(viewer: ViewerState, old: LoadedScene, new: LoadedScene) -> None:
     """Follow the picked particles to another scene; those that are gone are forgotten."""
     if viewer.picks and old.all_particles is not new.all_particles:
-        found = {number_in(n, old, new): lines for n, lines in viewer.picks.items()}
-        viewer.picks = {n: lines for n, lines in found.items() if n is not None}
+        numbers = {number_in(n, old, new): lines for n, lines in viewer.picks.items()}
+        viewer.picks = {n: lines for n, lines in numbers.items() if n is not None}
 
 
 def number_in(number: int, old: LoadedScene, new: LoadedScene) -> int | None:

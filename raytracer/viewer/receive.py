@@ -167,7 +167,8 @@ def _receive_opened(viewer: ViewerState, message: Opened) -> None:
     viewer.loaded_scene = message.loaded_scene
     viewer.tone = message.loaded_scene.job.tone
     viewer.picked, viewer.reload_error, viewer.loading = None, "", ""
-    viewer.edits, viewer.turning, viewer.said = Edits(), False, ("", 0.0)
+    viewer.edits, viewer.turning = Edits(), False
+    viewer.notify("")
     viewer.time, viewer.history, viewer.picks = Clock(), History(), {}
     viewer.keyframes, viewer.views, viewer.movie = {}, {}, None
     leave_menu(viewer)

@@ -284,13 +284,13 @@ class Session:
     def _picks(self) -> list[dict[str, Any]]:
         """Return the picks that are shown, and what is known of them."""
         loaded = self.viewer.loaded_scene
-        found = []
+        picks = []
         for number, lines in self.viewer.picks.items():
             prim_id = loaded.id_of(number)
             if prim_id is not None:
                 position = center_of(loaded.scene, prim_id).tolist()
-                found.append({"id": number, "position": position, "lines": lines})
-        return found
+                picks.append({"id": number, "position": position, "lines": lines})
+        return picks
 
     # End
 

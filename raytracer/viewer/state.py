@@ -157,7 +157,7 @@ class ViewerState:
     exposure_steps: float | None = None
 
     def __post_init__(self) -> None:
-        self.said = "", 0.0  # the latest message, and when it ends
+        self._notice = "", 0.0  # the latest message, and when it ends
         self.begin()
 
     def begin(self) -> None:
@@ -177,11 +177,11 @@ class ViewerState:
         Raises:
             UserError: there is no such action, or its arguments are wrong.
         """
-        found = actions.named(name)
-        arguments = found.bound(values, named)
-        if found.undo:
-            self.record(found.name)
-        return found.function(self, **arguments)
+        action = actions.named(name)
+        arguments = action.bound(values, named)
+        if action.undo:
+            self.record(action.name)
+        return action.function(self, **arguments)
 
     # The scene, its camera and its light
 
@@ -288,16 +288,16 @@ class ViewerState:
     @property
     def notice(self) -> str:
         """The current message."""
-        return self.said[0] if self.notice_left else ""
+        return self._notice[0] if self.notice_left else ""
 
     @property
     def notice_left(self) -> float:
         """Seconds for which the message is still shown."""
-        return max(self.said[1] - perf_counter(), 0.0)
+        return max(self._notice[1] - perf_counter(), 0.0)
 
     def notify(self, text: str) -> None:
         """Show a message for `NOTICE_SECONDS`."""
-        self.said = text, perf_counter() + NOTICE_SECONDS
+        self._notice = text, perf_counter() + NOTICE_SECONDS
 
     def notify_of_scene(self) -> None:
         """Show the warnings of a scene that was loaded, or that it has no spheres."""

@@ -114,5 +114,5 @@ def _series_stamp(path: Path) -> Stamp | None:
 
 @lru_cache(maxsize=16)
 def _last_of(path: Path, _changed: int) -> Path | None:
-    found = series_of(path)
-    return found.files[-1] if found and found.files else None
+    series = series_of(path)
+    return series.files[-1] if series and series.files else None

@@ -191,7 +191,7 @@ class Host:
         viewer.do("reset")
         viewer.picked = viewer.prompt = None
         viewer.help, viewer.overlay, viewer.reload_error, viewer.closes_after_save = 0, 1, "", False
-        viewer.said = "", 0.0
+        viewer.notify("")
         viewer.picks, viewer.panel = {}, False
         viewer.time.playing = False
         viewer.do("leave-menu")
