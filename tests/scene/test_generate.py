@@ -255,9 +255,7 @@ def test_example_atoms_are_the_generator_s(tmp_path: Path) -> None:
         ("cluod", None, None, "did you mean 'cloud'"),
         ("weekend/paper", None, None, "matte, metal, glass"),
         ("cloud", 0, None, "count = 0"),
-        ("cloud", 2**32, None, "count"),
         ("cloud", 10, -1, "seed = -1"),
-        ("cloud", 10, 2**32, "seed"),
     ],
 )
 def test_mistakes_are_named(name: str, count: int | None, seed: int | None, says: str) -> None:

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-import raytracer
 from raytracer import Camera, RenderSettings, Scene
 from raytracer.buffers import SceneBuffers
 from raytracer.scene.packing.framing import MARGIN
@@ -99,33 +98,6 @@ def test_many_spheres_by_threads_are_the_same_as_a_few_extremes() -> None:
     few = packed(np.concatenate([corners, [[0, 0, 0]]]), 0.1, Camera(), 64, 48)
     eye, same = (b.camera["origin"][0] * b.scale + b.center for b in (many, few))
     np.testing.assert_allclose(eye, same, atol=1e-5)
-
-
-@pytest.mark.parametrize(
-    "camera",
-    [
-        None,
-        Camera(direction=(-1, 2, 0.5), up=(0, 0, 3), vertical_fov=25),
-        Camera(position=(0, 0, 9), fit=True, vertical_fov=70),
-        Camera(type="orthographic", fit=True),
-    ],
-)
-@pytest.mark.parametrize("offset", [0.0, 1e6])
-def test_a_fitted_camera_can_be_read_and_gives_the_same_picture(
-    camera: Camera | None, offset: float
-) -> None:
-    rng = np.random.default_rng(5)
-    scene = Scene.from_arrays(rng.normal(size=(50, 3)) * 3 + offset, 0.4, camera=camera)
-    read = scene.fitted_camera(64, 40)
-    assert (read.fit, read.direction) == (False, None)
-    assert read.position is not None
-    again = Scene(scene.spheres, camera=read)
-    first, second = (
-        raytracer.render(each, width=64, height=40, samples=1, filter="point", backend="cpu")
-        for each in (scene, again)
-    )
-    np.testing.assert_allclose(first.array, second.array, atol=1e-4)
-    assert again.fitted_camera() is read
 
 
 def test_a_fitted_camera_depends_on_the_proportions() -> None:

@@ -65,9 +65,8 @@ def test_scale_by_a_power_of_two_changes_no_bit(power: int) -> None:
     assert 0.25 < np.percentile(inner, 90) <= 1.0
 
 
-@pytest.mark.parametrize("offset", [(1e6, 0, 0), (-1e6, 1e6, 3e5)])
-def test_moving_changes_rounding_only(offset: tuple[float, float, float]) -> None:
-    plain, moved = pack(cloud()), pack(cloud(1.0, offset))
+def test_moving_changes_rounding_only() -> None:
+    plain, moved = pack(cloud()), pack(cloud(1.0, (-1e6, 1e6, 3e5)))
     for a, b in zip(geometry(plain), geometry(moved), strict=True):
         np.testing.assert_allclose(a, b, rtol=0, atol=5e-7)
     assert plain.scale == moved.scale
@@ -86,7 +85,7 @@ def test_a_giant_does_not_spoil_the_origin() -> None:
     assert two.scale < 4
 
 
-@pytest.mark.parametrize("count", [1, 2, 5, 8])
+@pytest.mark.parametrize("count", [1, 8])
 def test_the_origin_of_equal_spheres_is_their_lower_median(count: int) -> None:
     centers = np.random.default_rng(count).normal(size=(count, 3))
     lower = np.sort(centers, axis=0)[(count - 1) // 2]
