@@ -215,9 +215,9 @@ def _listed(spheres: SphereSet, contacts: Contacts) -> _Pairs:
     first, second = (_rows_of(spheres, table[name], path, name) for name in ids)
     shown_pairs = (first >= 0) & (second >= 0)
     columns = {
-        name: values[shown_pairs]
-        for name, values in table.items()
-        if name in names and name not in ids and values.dtype.kind in "iufb" and values.ndim == 1
+        name: table[name][shown_pairs]
+        for name in names
+        if name not in ids and table[name].dtype.kind in "iufb" and table[name].ndim == 1
     }
     by = contacts.by or _force_of(columns)
     return _Pairs(first[shown_pairs], second[shown_pairs], columns, by)
