@@ -56,9 +56,12 @@ def styled_sets(
         if style is None:
             continue
         if style.settings.color_by is not None:
-            group = next((g for g in groups if _same(g[0].settings, style.settings)), (style, []))
-            group[1].append(place)
-            groups += [group] if len(group[1]) == 1 else []
+            for first, places in groups:
+                if _same(first.settings, style.settings):
+                    places.append(place)
+                    break
+            else:
+                groups.append((style, [place]))
         elif style.settings.palette is not None:
             made[place], scale = with_palette(made[place], style)
             scales.append(scale)

@@ -99,18 +99,8 @@ def _packed(
     surfaces = scene.surfaces()
     has_ground = len(surfaces) > len(sets) + len(solid_sets)
     color, color_id, color_mode = pack_colors([*surfaces, *end_colors(solid_sets)])
-    solids = balls = spheres
-    of_solids: dict[str, Any] = {}
-    if solid_sets:
-        from raytracer.scene.packing.solids import place_solids  # late: few scenes have any
-
-        # places of all balls, to refuse what is too far
-        balls_of_sets = ([place([ball], space) for ball in s.balls] for s in solid_sets)
-        radii = [np.maximum.reduce([ball[3] for ball in balls]) for balls in balls_of_sets]
-        solids, of_solids = place_solids(
-            spheres, solid_sets, radii, space, has_ground, color_mode != UNIFORM
-        )
-        balls = balls_of(solids, of_solids["axis"], of_solids["form"], of_solids["shapes"])
+    has_colors = color_mode != UNIFORM
+    solids, balls, of_solids = _with_solids(spheres, solid_sets, space, has_ground, has_colors)
     materials, material_id = _pack_materials(scene, surfaces, space.scale)
     aspect = settings.width / settings.height
     pose, camera = posed(scene.camera or Camera(), balls, space, aspect, with_boxes(scene, around))
@@ -148,6 +138,22 @@ def _packed(
     )  # fmt: skip
     up = world_up(scene.background, scene.camera, background_up(scene.background, camera))
     return _with_view(buffers, replace(scene, camera=camera), settings, pose, up).check(), camera
+
+
+def _with_solids(
+    spheres: Spheres, sets: Sequence[SolidSet], space: Space, has_ground: bool, has_colors: bool
+) -> tuple[Spheres, Spheres, dict[str, Any]]:
+    """Return spheres and solids, the balls that a view fits, and the arrays of the solids."""
+    if not sets:
+        return spheres, spheres, {}
+    from raytracer.scene.packing.solids import place_solids  # late: few scenes have any
+
+    # places of all balls, to refuse what is too far
+    balls_of_sets = ([place([ball], space) for ball in s.balls] for s in sets)
+    radii = [np.maximum.reduce([ball[3] for ball in balls]) for balls in balls_of_sets]
+    solids, arrays = place_solids(spheres, sets, radii, space, has_ground, has_colors)
+    balls = balls_of(solids, arrays["axis"], arrays["form"], arrays["shapes"])
+    return solids, balls, arrays
 
 
 def _with_view(
