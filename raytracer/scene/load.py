@@ -238,7 +238,7 @@ def _toml(text: str, source: str) -> dict[str, Any]:
     import tomllib
 
     tokens = TOKENS.finditer(text) if DEEP_KEY.search(text) else ()
-    if deep := next((found for found in tokens if found["deep"]), None):
+    if deep := next((token for token in tokens if token["deep"]), None):
         line = text.count("\n", 0, deep.start()) + 1
         raise SceneError(
             f"{source}: line {line}: a key has more than {KEY_PARTS} parts; no key of a scene does"

@@ -40,12 +40,12 @@ class SceneOverrides:
     ) -> SceneOverrides:
         """Return the overrides of a call; settings that are None are left out. Raises UserError."""
         given = {name: value for name, value in (settings or {}).items() if value is not None}
-        said = {name: given.pop(name) for name in SETTINGS if name in given}
-        if not said:
+        style = {name: given.pop(name) for name in SETTINGS if name in given}
+        if not style:
             return cls(None, given, annotations)
         from raytracer.scene.coloring.style import StyleSettings
 
-        return cls(StyleSettings(**said), given, annotations)
+        return cls(StyleSettings(**style), given, annotations)
 
     @property
     def columns(self) -> list[str]:
@@ -131,10 +131,10 @@ def _changed(scene: Scene, settings: Mapping[str, Any]) -> Scene:
 
 def _with_glyphs(scene: Scene) -> Scene:
     """Return a scene with its arrows, trails and contacts, and the box or axes that are solid."""
-    said = (scene.arrows, scene.trails, scene.contacts, scene.shape)
+    glyphs = (scene.arrows, scene.trails, scene.contacts, scene.shape)
     is_drawn = scene.annotations is not None and scene.annotations.in_scene
     made_before = any(solids.made_for for solids in scene.solids)  # of an earlier call
-    if not (is_drawn or made_before or any(each is not None for each in said)):
+    if not (is_drawn or made_before or any(each is not None for each in glyphs)):
         return scene
     from raytracer.scene.glyphs.make import with_glyphs
 

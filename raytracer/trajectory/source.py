@@ -209,8 +209,8 @@ def chosen_frames(text: str | None, count: int, name: str) -> list[int]:
         )
     if len(numbers) == 1 and numbers[0] is not None:
         return [checked(numbers[0], count, name)]
-    found = list(range(count))[slice(*numbers)]
-    if not found:
+    frames = list(range(count))[slice(*numbers)]
+    if not frames:
         there = "1 frame" if count == 1 else f"{count:,} frames, 0 to {count - 1:,}"
         raise DataFileError(f"{name}: there is no frame in {shown(text, 40)}: it holds {there}")
-    return found
+    return frames

@@ -121,16 +121,16 @@ class Jumps:
 
     def add(self, track: Track) -> None:
         """Look at the next frame, whose particles do not jump where it has no periodic box."""
-        found, moved = np.empty(0, np.int64), np.empty((0, 3), np.int64)
+        ids, moved = np.empty(0, np.int64), np.empty((0, 3), np.int64)
         if self._last is not None:
             here, there = common(track, self._last)
             boxes = track.boxes_between(track.centers[here] - self._last.centers[there])
             if boxes is None:
                 boxes = np.zeros((len(track.ids[here]), 3), np.int64)
             jumps = boxes.any(axis=1)
-            found, moved = track.ids[here][jumps], -boxes[jumps]
+            ids, moved = track.ids[here][jumps], -boxes[jumps]
         self._last = track if self._last is None else _later(self._last, track)
-        self._ids.append(found)
+        self._ids.append(ids)
         self._boxes.append(moved)
 
     def passed(self, place: int, track: Track) -> Boxes:
@@ -273,19 +273,19 @@ class TrackedSource(FrameSource):
 
     def _read(self, frame: int, columns: Sequence[str]) -> Read:
         """Return a frame as it is in the file; the last ones are kept."""
-        found = self._kept.get(frame)
-        if found is None:
+        read = self._kept.get(frame)
+        if read is None:
             wanted = [*columns] if ID in columns else [*columns, ID]
             scene = self._source.load(frame, wanted)
             name = f"{self.name}: frame {frame}"
             tracks = [track_of(spheres, name) for spheres in scene.spheres]
-            found = Read(scene, tracks)
-            self._kept[frame] = found
+            read = Read(scene, tracks)
+            self._kept[frame] = read
             while len(self._kept) > self._before + self._after + 1:
                 self._kept.popitem(last=False)
         else:
             self._kept.move_to_end(frame)
-        return found
+        return read
 
 
 def load_moved(source: Source, frame: int | None, columns: Sequence[str] = ()) -> Scene:

@@ -43,11 +43,11 @@ def elements_of(names: NDArray[Any], residues: NDArray[Any]) -> NDArray[Any]:
     pairs = np.zeros(len(names), [("name", f"S{width}"), ("residue", residues.dtype)])
     pairs["name"], pairs["residue"] = names, residues
     known, inverse = np.unique(pairs, return_inverse=True)
-    found = [
+    elements = [
         element_of(name.decode("utf-8", "replace"), residue.decode("utf-8", "replace"))
         for name, residue in known
     ]
-    symbols: NDArray[Any] = np.array([text.encode() for text in found], f"S{max(width, 2)}")
+    symbols: NDArray[Any] = np.array([text.encode() for text in elements], f"S{max(width, 2)}")
     return symbols[inverse.reshape(-1)]
 
 

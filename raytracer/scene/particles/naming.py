@@ -61,8 +61,8 @@ def bare(name: str) -> str:
 
 def unit(name: str) -> str:
     """Return the unit that a name states, without brackets, or ""."""
-    found = re.search(_UNIT, name)
-    return found[1].strip("[]()/ ") if found else ""
+    match = re.search(_UNIT, name)
+    return match[1].strip("[]()/ ") if match else ""
 
 
 def unit_of_all(names: Iterable[str]) -> str:
@@ -145,8 +145,8 @@ def colors(names: Iterable[str]) -> list[str]:
 
 def listed(names: Sequence[str], most: int = 8) -> str:
     """Return names in quotes with commas between, the first few of many."""
-    found = ", ".join(f"'{shown(name)}'" for name in names[:most])
-    return found if len(names) <= most else f"{found} and {len(names) - most:,} more"
+    quoted = ", ".join(f"'{shown(name)}'" for name in names[:most])
+    return quoted if len(names) <= most else f"{quoted} and {len(names) - most:,} more"
 
 
 def unused(
@@ -160,15 +160,15 @@ def unused(
         sizes, colors: the names; none where sizes or colours are read.
         way: how a scene file names colours in `arrays`.
     """
-    found = []
+    warnings = []
     for part, what, names, key in (
         ("radius", "radii", sizes, f'radii = "{shown(sizes[0])}"' if sizes else ""),
         ("color", "colours", colors, way),
     ):
         if names:
             subject, verb = (plural(noun), "are") if len(names) > 1 else (noun, "is")
-            found.append((part, (
+            warnings.append((part, (
                 f"{source}: {subject} {listed(names)} {verb} not used: to take {what} from "
                 f"there, say arrays = {{{key}}} in a scene file"
             )))  # fmt: skip
-    return found
+    return warnings

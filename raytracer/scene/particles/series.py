@@ -47,8 +47,8 @@ class Series(NamedTuple):
 
     def file(self, frame: int) -> Path:
         """Return the path of a frame. Raises DataFileError: there is no such frame."""
-        found = self.files[checked(frame, len(self.files), self.name)]
-        return Path(f"{found}:{self.inner}") if self.inner else found
+        path = self.files[checked(frame, len(self.files), self.name)]
+        return Path(f"{path}:{self.inner}") if self.inner else path
 
 
 def series_of(path: str | Path, folders: bool = True) -> Series | None:
@@ -101,9 +101,9 @@ def files_beside(path: Path, count: int) -> list[Path]:
     names = [path.name[: n.start()] + "%d" + path.name[n.end() :] for n in reversed(numbers)]
     names.append(re.sub(r"\d+", "%d", path.name))
     for name in names:
-        found = _matching(path.with_name(name))
-        if len(found) == count:
-            return found
+        files = _matching(path.with_name(name))
+        if len(files) == count:
+            return files
     beside = _in_folder(path.parent)
     return beside if len(beside) == count else [path]
 

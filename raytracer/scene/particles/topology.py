@@ -73,12 +73,12 @@ class SourceWithAtoms(ParticleSource):
         return self.atoms if self.moving.bonds is None else self.moving
 
     def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
-        own = [name for name in names if name not in self._of_atoms]
+        moving = [name for name in names if name not in self._of_atoms]
         others = [name for name in names if name in self._of_atoms]
-        found = self.moving.load(own) if own else {}
+        columns = self.moving.load(moving) if moving else {}
         if others:
-            found |= self.atoms.load(others)
-        return {name: found[name] for name in names}
+            columns |= self.atoms.load(others)
+        return {name: columns[name] for name in names}
 
     def particles(self, names: Mapping[str, str]) -> Particles:
         self.moving.also = [name for name in self.also if name not in self._of_atoms]

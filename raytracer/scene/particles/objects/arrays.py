@@ -52,9 +52,9 @@ class Source(ObjectSource):
         """The arrays by name, each (N, ...)."""
         array = self._array
         if array is None:
-            found = {str(name): as_array(value, str(name), Where(self.name))
+            arrays = {str(name): as_array(value, str(name), Where(self.name))
                      for name, value in self.value.items()}  # fmt: skip
-            return {name: each for name, each in found.items() if each.ndim}
+            return {name: each for name, each in arrays.items() if each.ndim}
         if array.dtype.names and array.ndim == 1:
             return {name: array[name] for name in array.dtype.names}
         if _is_series(array):

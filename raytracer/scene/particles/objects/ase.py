@@ -118,8 +118,8 @@ def _format_of(file: OpenFile, ending: str) -> str:
         lambda each: each.match_magic(start),
     )
     for fits in rules:
-        if found := [each.name for each in known if fits(each)]:
-            return str(found[0])
+        if names := [each.name for each in known if fits(each)]:
+            return str(names[0])
     return ""
 
 

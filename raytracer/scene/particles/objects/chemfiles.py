@@ -60,9 +60,9 @@ class Source(ObjectSource):
     @property
     def time(self) -> Moment | None:
         """The time in picoseconds: the files of GROMACS in text state it in the title."""
-        said = {name: self.value[name] for name in self.value.list_properties()}
-        title = re.search(r"\bt=\s*([-+.\deE]+)", str(said.get("name", "")))
-        return moment_of(said.get("time", title and title[1]), "ps")
+        properties = {name: self.value[name] for name in self.value.list_properties()}
+        title = re.search(r"\bt=\s*([-+.\deE]+)", str(properties.get("name", "")))
+        return moment_of(properties.get("time", title and title[1]), "ps")
 
     @property
     def bonds(self) -> NDArray[np.int64] | None:
@@ -86,31 +86,31 @@ class Source(ObjectSource):
     def _atoms(self) -> dict[str, NDArray[Any]]:
         """What the frame says of its atoms, beside blanks and zeros; a call for each takes time."""
         atoms: Any = list(self.value.atoms)
-        found = self._residues(len(atoms)) | {
+        columns = self._residues(len(atoms)) | {
             "name": texts([atom.name for atom in atoms]),
             "element": texts([atom.type for atom in atoms]),
             "charge": np.array([atom.charge for atom in atoms], np.float64),
             "mass": np.array([atom.mass for atom in atoms], np.float64),
         }
         if self.names_alone:
-            found["element"] = elements_of(found["name"], found["residue"])
-            if not found["charge"].any():
-                del found["mass"]  # of the elements that chemfiles guesses
-        return {name: each for name, each in found.items()
+            columns["element"] = elements_of(columns["name"], columns["residue"])
+            if not columns["charge"].any():
+                del columns["mass"]  # of the elements that chemfiles guesses
+        return {name: each for name, each in columns.items()
                 if (each != b"" if each.dtype.kind == "S" else each != 0).any()}  # fmt: skip
 
     def _residues(self, count: int) -> dict[str, NDArray[Any]]:
         """Return names and numbers of the residues; numbers only where all have one."""
         names, numbers = np.zeros(count, "S8"), np.zeros(count, np.int64)
-        found: dict[str, NDArray[Any]] = {"residue": names, "residue_id": numbers}
+        columns: dict[str, NDArray[Any]] = {"residue": names, "residue_id": numbers}
         for residue in self.value.topology.residues:
             rows = np.array(residue.atoms, np.int64)
             names[rows] = residue.name.encode("utf-8", "replace")
             if residue.id is None:
-                found.pop("residue_id", None)
+                columns.pop("residue_id", None)
             else:
                 numbers[rows] = residue.id
-        return found
+        return columns
 
 
 class FileSource(LibraryFile, Source):
@@ -133,17 +133,17 @@ class FileSource(LibraryFile, Source):
         with chemfiles.Trajectory(self.file.name, "r", self._format.name) as trajectory:
             frames = trajectory.nsteps
             self.require_frame(frames)
-            found = trajectory.read_step(frame)
-        if "has_positions" in found.list_properties() and not found["has_positions"]:
+            read = trajectory.read_step(frame)
+        if "has_positions" in read.list_properties() and not read["has_positions"]:
             raise DataFileError(f"{self.name}: frame {frame} has no positions; name another one")
-        return found, frames
+        return read, frames
 
     @property
     def time(self) -> Moment | None:
-        found = super().time
-        if found is None or self._format.name != "DCD":
-            return found
-        return moment_of(found.value * AKMA, "ps")
+        time = super().time
+        if time is None or self._format.name != "DCD":
+            return time
+        return moment_of(time.value * AKMA, "ps")
 
     @property
     def has_coordinates(self) -> bool:

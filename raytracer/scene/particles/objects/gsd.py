@@ -38,8 +38,8 @@ class Source(ObjectSource):
 
     @property
     def bonds(self) -> NDArray[np.int64] | None:
-        found = self.value.bonds.group
-        return None if found is None else np.asarray(found, np.int64).reshape(-1, 2)
+        group = self.value.bonds.group
+        return None if group is None else np.asarray(group, np.int64).reshape(-1, 2)
 
     @property
     def bond_columns(self) -> dict[str, NDArray[Any]]:
@@ -79,13 +79,13 @@ def axes_of(shapes: Sequence[Any]) -> NDArray[np.float64] | None:
         shapes: dictionaries as `particles/type_shapes` has them: {"type": "Ellipsoid", "a": 1, ...}
     """
     axes = np.ones((len(shapes), 3))
-    found = False
+    has_ellipsoids = False
     for row, shape in enumerate(shapes):
         if not isinstance(shape, dict):
             continue
         if shape.get("type") == "Ellipsoid":
             axes[row] = [float(shape.get(name, 1.0)) for name in "abc"]
-            found = True
+            has_ellipsoids = True
         elif shape.get("type") == "Sphere":
             axes[row] = 0.5 * float(shape.get("diameter", 2.0))
-    return axes if found else None
+    return axes if has_ellipsoids else None

@@ -82,30 +82,30 @@ class Source(ObjectSource):
 
     @property
     def bonds(self) -> NDArray[np.int64] | None:
-        found = self._has("bonds")
-        if found is None or not len(found):
+        bonds = self._has("bonds")
+        if bonds is None or not len(bonds):
             return None
         places = np.full(len(self._atoms.universe.atoms), -1, np.int64)
         places[self._atoms.indices] = np.arange(len(self._atoms))
-        pairs: NDArray[np.int64] = places[found.indices]
+        pairs: NDArray[np.int64] = places[bonds.indices]
         inside = pairs[(pairs >= 0).all(axis=1)]
         return inside if len(inside) else None
 
     def entries(self) -> Mapping[str, Entry]:
         atoms = self._atoms
-        found = {"position": Entry(Column("number", (3,)), lambda: atoms.positions)}
+        entries = {"position": Entry(Column("number", (3,)), lambda: atoms.positions)}
         label = self._label_column()
-        found |= {} if label is None else {"element": label}
+        entries |= {} if label is None else {"element": label}
         numbers = {column: self._has(name) for name, column in NUMBERS.items()}
         arrays = {column: values for column, values in numbers.items() if values is not None}
         if "radius" in arrays and not (arrays["radius"] > 0.0).all():
             del arrays["radius"]  # 0 where the file has none
-        found |= entries_of(arrays, len(atoms))
+        entries |= entries_of(arrays, len(atoms))
         for name, column in TEXTS.items():
             values = self._has(name)
             if values is not None:
-                found[column] = texts_of(values)
-        return found
+                entries[column] = texts_of(values)
+        return entries
 
     def _label_column(self) -> Entry | None:
         """Return the elements: those of the file, otherwise by the names or types of atoms."""
@@ -192,10 +192,10 @@ class FileSource(LibraryFile, Source):
         return super().time if timed else None
 
     def entries(self) -> Mapping[str, Entry]:
-        found = dict(super().entries())
+        entries = dict(super().entries())
         if not self.has_coordinates:
-            del found["position"]
-        return found
+            del entries["position"]
+        return entries
 
 
 opened_source = FileSource

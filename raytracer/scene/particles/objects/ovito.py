@@ -33,10 +33,10 @@ class Source(ObjectSource):
 
     @cached_property
     def _particles(self) -> Any:
-        found = self._data.particles
-        if found is None:
+        particles = self._data.particles
+        if particles is None:
             raise DataFileError(f"{self.name}: holds no particles")
-        return found
+        return particles
 
     @property
     def count(self) -> int | None:
@@ -53,26 +53,26 @@ class Source(ObjectSource):
 
     @property
     def time(self) -> Moment | None:
-        said = getattr(self._data, "attributes", {})
-        if "Time" in said:
-            return moment_of(said["Time"])
-        return moment_of(said.get("Timestep"), "steps")
+        attributes = getattr(self._data, "attributes", {})
+        if "Time" in attributes:
+            return moment_of(attributes["Time"])
+        return moment_of(attributes.get("Timestep"), "steps")
 
     @property
     def bonds(self) -> NDArray[np.int64] | None:
-        found = self._particles.bonds
-        if found is None or found.topology is None:
+        bonds = self._particles.bonds
+        if bonds is None or bonds.topology is None:
             return None
-        return np.asarray(found.topology, np.int64).reshape(-1, 2)
+        return np.asarray(bonds.topology, np.int64).reshape(-1, 2)
 
     def entries(self) -> Mapping[str, Entry]:
         arrays = {name: np.asarray(self._particles[name]) for name in self._particles.keys()}  # noqa: SIM118
         types = arrays.pop(TYPE, None)
-        found = entries_of(arrays, int(self._particles.count))
+        entries = entries_of(arrays, int(self._particles.count))
         if types is not None:
             names = {each.id: each.name for each in self._particles[TYPE].types}
             if all(names.get(number) for number in np.unique(types)):
-                found["species"] = texts_of([names[number] for number in types])
+                entries["species"] = texts_of([names[number] for number in types])
             else:
-                found |= entries_of({"type": types}, len(types))
-        return found
+                entries |= entries_of({"type": types}, len(types))
+        return entries

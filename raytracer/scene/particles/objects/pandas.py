@@ -17,16 +17,16 @@ class Source(ObjectSource):
     """A `DataFrame`."""
 
     def entries(self) -> Mapping[str, Entry]:
-        found: dict[str, Entry] = {}
+        entries: dict[str, Entry] = {}
         for place, label in enumerate(self.value.columns):
             name = label if isinstance(label, str) else str(label)
             series = self.value.iloc[:, place]
             kind = kind_of(series.dtype)
             if kind and kind != "text":
-                found.setdefault(name, Entry(Column(kind, (), unit(name)), _numbers(series)))
+                entries.setdefault(name, Entry(Column(kind, (), unit(name)), _numbers(series)))
             elif _are_texts(series):
-                found.setdefault(name, texts_of(series))
-        return found
+                entries.setdefault(name, texts_of(series))
+        return entries
 
 
 def _numbers(series: Any) -> Callable[[], NDArray[Any]]:

@@ -23,14 +23,14 @@ class Source(ObjectSource):
         return int(self._table.height)
 
     def entries(self) -> Mapping[str, Entry]:
-        found: dict[str, Entry] = {}
+        entries: dict[str, Entry] = {}
         for name, kind in self._table.schema.items():
             column = _column_of(kind)
             if column is not None:
                 series = self._table.get_column(name)
                 read = series.to_list if column.kind == "text" else series.to_numpy
-                found[name] = Entry(column._replace(unit=unit(name)), read)
-        return found
+                entries[name] = Entry(column._replace(unit=unit(name)), read)
+        return entries
 
 
 def _column_of(kind: Any) -> Column | None:

@@ -13,13 +13,13 @@ class Source(ObjectSource):
     """A `Table` or a `RecordBatch`."""
 
     def entries(self) -> Mapping[str, Entry]:
-        found: dict[str, Entry] = {}
+        entries: dict[str, Entry] = {}
         for place, field in enumerate(self.value.schema):
             column = column_of(field.type)
             if column is not None:
                 values = self.value.column(place)
-                found.setdefault(field.name, Entry(
+                entries.setdefault(field.name, Entry(
                     column._replace(unit=unit(field.name)),
                     lambda values=values, column=column: array_of(values, column),  # type: ignore[misc]
                 ))  # fmt: skip
-        return found
+        return entries

@@ -40,7 +40,7 @@ class Source(ObjectSource):
 
     def entries(self) -> Mapping[str, Entry]:
         atoms = list(self.value.GetAtoms())
-        found = {
+        entries = {
             "position": Entry(Column("number", (3,)), self._positions),
             "element": texts_of([each.GetSymbol() for each in atoms]),
         }
@@ -51,12 +51,12 @@ class Source(ObjectSource):
         }
         infos = [each.GetPDBResidueInfo() for each in atoms]
         if infos and all(infos):  # the molecule comes from a PDB file
-            found["name"] = texts_of([each.GetName().strip() for each in infos])
-            found["residue"] = texts_of([each.GetResidueName().strip() for each in infos])
-            found["chain"] = texts_of([each.GetChainId().strip() for each in infos])
+            entries["name"] = texts_of([each.GetName().strip() for each in infos])
+            entries["residue"] = texts_of([each.GetResidueName().strip() for each in infos])
+            entries["chain"] = texts_of([each.GetChainId().strip() for each in infos])
             columns["residue_id"] = [each.GetResidueNumber() for each in infos]
             columns["b_factor"] = [each.GetTempFactor() for each in infos]
-        return found | entries_of(columns, len(atoms))
+        return entries | entries_of(columns, len(atoms))
 
     @cached_property
     def _bonds(self) -> list[Any]:
