@@ -41,38 +41,28 @@ camera: is one table: write [camera], | [[camera]]; up = [0, 1, 0]
 materials.gold | [materials]; gold = 3
 materials.mirror.miror | [materials.mirror]; miror = 1
 render.width | [render]; width = {a = 1}
-render.samples | [render]; samples = 0
 render.samples | [render]; samples = '4'
 render.filter | [render]; filter = 'gausian'
 render.shadows | [render]; shadows = 'yes'
 camera | [camera]; type = 'perspectiv'
 camera.look_at | [camera]; position = [1, 2, 3]; look_at = [1, 2, 3]
-camera.up | [camera]; position = [0, 5, 0]; look_at = [0, 0, 0]
 camera.up | [camera]; up = 5
-camera.height | [camera]; type = 'orthographic'; position = [0, 0, 5]
-camera.position | [camera]; position = [0, 5]
 camera.position[2] | [camera]; position = [0, 5, inf]
 lights[0] | [[lights]]; position = [0, 5, 0]
 lights[0].direction | [[lights]]; type = 'directional'; direction = [0, 0, 0]
 background.color | [background]; color = 'sky'
-background.bottom | [background]; top = 'red'
 elements.Aux | [elements.Aux]; color = 'red'
 has no spheres; add a set, [[spheres]] | [render]; width = 9
 spheres[0]: needs one of centers, file | [[spheres]]; radius = 1
-spheres[0]: needs one of | <ball>; file = 'a.npz'
 spheres[0].material | [materials.gold]; <ball>; material = 'glod'
 spheres[0].transform.scale | <ball>; transform = {scale = 0}
 spheres[0].radii: leave out either | <ball>; radii = [1]
-spheres[0].radius | <two>; radius = [1, 2]
-spheres[0].radii | <two>; radii = 2
 spheres[0].radii: sphere 1 has radius -1 | <two>; radii = [1, -1]
 spheres[0].radii | <two>; radii = [1]
-spheres[0].color | <two>; color = ['red', 'blue']
 spheres[0].colors | <two>; radius = 1; colors = ['red']
 spheres[0].colors | <ball>; colors = ['rd']
 spheres[0].opacities: has shape (1,) for 2 | <two>; radius = 1; opacities = [0.5]
 spheres[0].opacities: of sphere 1 is 1.5 | <two>; radius = 1; opacities = [0.5, 1.5]
-spheres[0].opacities: leave out either | <two>; radius = 1; opacities = [1, 1]; opacity = 0.5
 spheres[0].centers: sphere 0 lies at | [[spheres]]; centers = [[0, nan, 0]]; radius = 1
 spheres[0].centers | [[spheres]]; centers = [[0, 0, 0], [0, 0]]; radius = 1
 spheres[0].generate | [[spheres]]; generate = {name = 'cloud', count = 5000000000}
@@ -82,36 +72,24 @@ spheres[0].file: scene.toml | [[spheres]]; file = 'scene.toml'
 spheres[0].replicate[1] | <file>; replicate = [2, 0, 1]
 spheres[0].style | <file>; style = 'balls'
 spheres[0].bonds: there is no type 'X' | <file>; bonds = { O-X = 1.2 }
-spheres[0].bonds | <file>; bonds = 'some'
 spheres[0].color.by | <file>; color = { by = 'q' }
 spheres[0].color.by | <file>; color = { map = 'magma' }
 spheres[0].color.rang | <file>; color = { by = 'z', rang = [0, 1] }
 spheres[0].color.range | <file>; color = { by = 'z', range = [1, 0] }
-spheres[0].color.map | <file>; color = { by = 'z', map = 'vir' }
-spheres[0].color.scale | <file>; color = { by = 'z', scale = 'lin' }
 spheres[0].radius: '0 * x': sphere 0 has radius | <file>; radius = '0 * x'
-spheres[0].radius: there is no function 'sprt' | <file>; radius = 'sprt(x)'
 spheres[0].select: 'x >' is no expression | <file>; select = 'x >'
-spheres[0].select | <file>; select = 3
-spheres[0].palette | <file>; palette = 'red'
 spheres[0].palette | <file>; palette = { O = 'nocolour' }
 capsules[0].radius: is missing | <rods>
-capsules[0].radius | <rods>; radius = 0
 capsules[0].radii: capsule 1 has radius nan | <rods>; radii = [1, nan]
-capsules[0].radii | <rods>; radii = [1, 1, 1]
 capsules[0].end_colors: has 1 colours for 2 | <rods>; radius = 1; end_colors = ['red']
-capsules[0].opacity | <rods>; radius = 1; opacity = 2
 capsules[0].opacities: of capsule 1 is 3 | <rods>; radius = 1; opacities = [1, 3]
 capsules[0].file | <lines> = 'none.npz'
 capsules[0].file: part.csv: has x1 and y1, and no z1 | <lines> = 'part.csv'
 capsules[0].file: words.csv: x1 holds something other than numbers | <lines> = 'words.csv'
 cones[0].end_radius: cone 1: both radii are 0 | <cones>; radii = [1, 0]
-cones[0].end_radii: cone 1 has radius -2 | <cones>; radius = 1; end_radii = [1, -2]
 cones[0].end_radii: holds true or false | <cones>; radius = 1; end_radii = [1, true]
 cones[0].caps | <cones>; radius = 1; caps = 'flat'
-cones[0].color_change | <cones>; radius = 1; color_change = 'slow'
 ellipsoids[0].semi_axes: is missing | <eggs>
-ellipsoids[0].semi_axes | <eggs>; semi_axes = [1, 2]
 ellipsoids[0].semi_axes: ellipsoid 0 has a semi-axis 0 | <eggs>; semi_axes = [1, 0, 3]
 ellipsoids[0].orientations | <eggs>; semi_axes = [1, 1, 1]; orientations = [0, 0, 0, 0]
 """
