@@ -267,20 +267,10 @@ def test_a_column_of_alphas_is_told_of(tmp_path: Path, name: str, told: int) -> 
     assert found == []  # which has no colours
 
 
-@pytest.mark.parametrize(
-    ("array", "remedy"),
-    [
-        (np.zeros((3, 50)), "save its transpose"),
-        (np.zeros((2, 50, 4)), "save one frame of it"),
-        (np.zeros((50, 7)), "save only these columns"),
-        (np.zeros((5, 9), [("x", float), ("m", float)]), "fields 'x', 'm'; save them by their"),
-    ],
-)
-def test_an_array_of_another_shape_gets_a_remedy(
-    tmp_path: Path, array: np.ndarray, remedy: str
-) -> None:
-    np.save(tmp_path / "a.npy", array)
-    with pytest.raises(UserError, match=rf"a\.npy: has shape .*{remedy}"):
+@pytest.mark.parametrize("shape", [(3, 50), (2, 50, 4), (50, 7)])
+def test_an_array_of_another_shape_is_refused(tmp_path: Path, shape: tuple[int, ...]) -> None:
+    np.save(tmp_path / "a.npy", np.zeros(shape))
+    with pytest.raises(UserError, match=r"a\.npy: has shape .*save these columns alone"):
         load(tmp_path / "a.npy")
 
 

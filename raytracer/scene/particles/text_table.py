@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 import re
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from math import nan
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -216,104 +217,75 @@ class _Table:
 
     def line_by_line(self, file: OpenFile) -> Rows:
         """Return the rows; a mistake is reported with its line and column."""
-        numbers, texts = array("d"), list[Any]()
+        layout, numbers, texts = self.layout, array("d"), list[Any]()
         count = end = 0
-        for line in self._rows(file):
-            if count == self.most:
+        for line, (text, after) in enumerate(text_lines(file), 1):
+            if count == self.most or (layout.stop and text.startswith(layout.stop)):
                 break
-            end, count = line.end, count + 1
-            for name in self.numbers:
-                numbers.extend(line.number(name, place) for place in range(self.cells[name].repeat))
-            texts.append(tuple(line.text(name) for name in self.texts))
-        values = np.array(numbers).reshape(count, -1) if numbers else np.empty((count, 0))
-        words = np.array(texts, self.kinds()) if self.texts else np.empty(count, "u1")
-        return Rows(self.columns(values, words), count, end)
-
-    def _rows(self, file: OpenFile) -> Iterator[_Line]:
-        """Yield the lines that are rows."""
-        layout = self.layout
-        for number, (text, end) in enumerate(text_lines(file), 1):
-            if number <= layout.skip:
+            if line <= layout.skip or not text.startswith(layout.records or ""):
                 continue
-            if layout.split == FIXED:
-                if layout.stop and text.startswith(layout.stop):
-                    return
-                if not layout.records or text.startswith(layout.records):
-                    yield _Line(self, file.source, number, end, text, [])
-            elif cells := layout.cut(text) if text.strip() else []:
-                yield _Line(self, file.source, number, end, text, cells).checked()
+            cells = [] if layout.split == FIXED or not text.strip() else layout.cut(text)
+            if layout.split != FIXED and not cells:
+                continue
+            try:
+                _check_length(cells, layout)
+                words = {name: self._words(name, text, cells) for name in self.cells}
+                for name in self.numbers:
+                    numbers.extend(_number(name, self.cells[name], word, layout.split, place)
+                                   for place, word in enumerate(words[name]))  # fmt: skip
+            except _MistakeError as problem:
+                raise DataFileError(f"{file.source}: line {line}{problem}") from None
+            encoded = (tuple(word.encode() for word in words[name]) for name in self.texts)
+            texts.append(tuple(each if len(each) > 1 else each[0] for each in encoded))
+            end, count = after, count + 1
+        values = np.array(numbers).reshape(count, -1) if numbers else np.empty((count, 0))
+        rows = np.array(texts, self.kinds()) if self.texts else np.empty(count, "u1")
+        return Rows(self.columns(values, rows), count, end)
 
-
-class _Line(NamedTuple):
-    """A row.
-
-    Args:
-        table: that it belongs to.
-        source: the file.
-        line: its number, from 1.
-        end: the byte behind it.
-        whole: its text.
-        cells: where they are not fixed.
-    """
-
-    table: _Table
-    source: str
-    line: int
-    end: int
-    whole: str
-    cells: list[str]
-
-    def checked(self) -> _Line:
-        """Return the row itself. Raises DataFileError: it has too many cells."""
-        columns, split = self.table.layout.columns, self.table.layout.split
-        count = max((place for place, cell in enumerate(self.cells, 1) if cell), default=0)
-        if columns and count > columns:
-            hint = "give each column a name"
-            if split == ",":
-                hint += (
-                    "; if these are decimal commas, write points, or semicolons between the columns"
-                )
-            raise DataFileError(
-                f"{self.source}: line {self.line} has {count} values for {columns} columns; {hint}"
+    def _words(self, name: str, text: str, cells: list[str]) -> list[str]:
+        """Return the cells of a column in a row."""
+        cell = self.cells[name]
+        if self.layout.split == FIXED:
+            starts = (cell.place + place * cell.width for place in range(cell.repeat))
+            return [text[start : start + cell.width].strip() for start in starts]
+        words = cells[cell.place : cell.place + cell.repeat]
+        if len(words) < cell.repeat and self.layout.columns and '"' in text:
+            raise _MistakeError(
+                ": a cell in quotes goes over the end of its line; write it in one line"
             )
-        return self
+        if len(words) < cell.repeat:
+            raise _MistakeError(f": too few columns for {', '.join(self.cells)}")
+        return words
 
-    def _cell(self, name: str, index: int) -> str:
-        """Return a cell of a column. Raises DataFileError: the line is too short."""
-        cell = self.table.cells[name]
-        if self.table.layout.split == FIXED:
-            start = cell.place + index * cell.width
-            return self.whole[start : start + cell.width].strip()
-        try:
-            return self.cells[cell.place + index]
-        except IndexError:
-            problem = f"too few columns for {', '.join(self.table.cells)}"
-            if self.table.layout.columns and '"' in self.whole:
-                problem = "a cell in quotes goes over the end of its line; write it in one line"
-            raise DataFileError(f"{self.source}: line {self.line}: {problem}") from None
 
-    def text(self, name: str) -> Any:
-        """Return the text of a column, or several as a tuple."""
-        count = self.table.cells[name].repeat
-        words = tuple(self._cell(name, index).encode() for index in range(count))
-        return words if count > 1 else words[0]
+class _MistakeError(Exception):
+    """A mistake in a row: what follows the number of its line."""
 
-    def number(self, name: str, index: int) -> float:
-        """Return a number of a column. Raises DataFileError: it is none."""
-        text = self._cell(name, index)
-        cell, split = self.table.cells[name], self.table.layout.split
-        if cell.kind == OPTIONAL and (text in BLANK or split == FIXED):
-            text = text if isinstance(number(text), (int, float)) else "nan"
-        if split != "," and _DECIMAL_COMMA.fullmatch(text):
-            text = text.replace(",", ".")
-        value = number(text) if text.isascii() else text
-        if not isinstance(value, str):
-            return float(value)
-        column = "xyz"[index] if cell.repeat == 3 else name
-        what = "there is no value" if text in BLANK else f"'{shown(text, 40)}' is not a number"
-        if split == FIXED:
-            what += "; the columns of this format have fixed places"
-        raise DataFileError(f"{self.source}: line {self.line}, column '{shown(column)}': {what}")
+
+def _check_length(cells: list[str], layout: Layout) -> None:
+    """Refuse a row with more cells than columns."""
+    count = max((place for place, cell in enumerate(cells, 1) if cell), default=0)
+    if layout.columns and count > layout.columns:
+        hint = "give each column a name"
+        if layout.split == ",":
+            hint += "; if these are decimal commas, write points, or semicolons between the columns"
+        raise _MistakeError(f" has {count} values for {layout.columns} columns; {hint}")
+
+
+def _number(name: str, cell: Cell, text: str, split: str, place: int) -> float:
+    """Return a cell as a number: of a column, its place among those of a vector."""
+    if split != "," and _DECIMAL_COMMA.fullmatch(text):
+        text = text.replace(",", ".")
+    value = number(text) if text.isascii() else text
+    if not isinstance(value, str):
+        return float(value)
+    if cell.kind == OPTIONAL and (text in BLANK or split == FIXED):
+        return nan
+    column = "xyz"[place] if cell.repeat == 3 else name
+    what = "there is no value" if text in BLANK else f"'{shown(text, 40)}' is not a number"
+    if split == FIXED:
+        what += "; the columns of this format have fixed places"
+    raise _MistakeError(f", column '{shown(column)}': {what}")
 
 
 def cells_of(line: str, separator: str | None) -> list[str]:

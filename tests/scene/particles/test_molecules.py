@@ -127,7 +127,7 @@ def test_a_file_of_gsd(tmp_path: Path) -> None:
         np.testing.assert_allclose(source.box.edges[1], (5.5, 11, 0))
     assert frames == 2
     with pytest.warns(RaytracerWarning, match="are taken as types"):
-        scene = load(tmp_path / "a.gsd")
+        scene = load(tmp_path / "a.gsd", 0)
     assert np.ptp(scene.spheres[0].radius) == 0  # half of the mean spacing
     assert scene.describe(1).values == {"species": "grain"}
 

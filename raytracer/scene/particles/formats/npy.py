@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError
-from raytracer.files.npz import read_header, read_npy
-from raytracer.scene.particles import naming
+from raytracer.files.npz import Header, read_header, read_npy
 from raytracer.scene.particles.loaded import LoadedSource
 from raytracer.scene.particles.source import Particles, Value, more_frames
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from raytracer.files.npz import Header
-
-FEWEST, SAMPLE = 10, 1000
+MIN_SPHERES, SAMPLE = 10, 1000
 """Fewest spheres for a guess about a column, and rows that it is made from."""
 
 
@@ -93,8 +90,8 @@ class Source(LoadedSource):
         array = read_npy(self.file)
         if not self._is_records and (array.ndim != 2 or array.shape[1] not in (3, 4)):
             raise DataFileError(
-                f"{self.name}: has shape {array.shape}; it must be (N, 3), or (N, 4) with radii"
-                f"{_remedy(array)}"
+                f"{self.name}: has shape {array.shape}; it must be (N, 3), or (N, 4) with radii: "
+                "save these columns alone, a row for each sphere"
             )
         return array
 
@@ -105,24 +102,8 @@ def _is_no_radius(array: NDArray[Any]) -> bool:
     Args:
         array: (N, 3) or (N, 4), of which a few rows are looked at.
     """
-    import numpy as np
-
-    if array.shape[1] != 4 or len(array) < FEWEST or array.dtype.kind not in "iuf":
+    if array.shape[1] != 4 or len(array) < MIN_SPHERES or array.dtype.kind not in "iuf":
         return False
     rows = np.asarray(array[:: max(len(array) // SAMPLE, 1)], np.float64)
     sides = np.ptp(rows[:, :3], axis=0)
     return bool(rows[:, 3].min() > float(np.hypot.reduce(sides)) > 0.0)
-
-
-def _remedy(array: NDArray[Any]) -> str:
-    """Return what to do with an array of another shape, for the end of a sentence, or ""."""
-    if array.dtype.names:
-        fields = naming.listed(array.dtype.names)
-        return f": it has the fields {fields}; save them by their names with numpy.savez"
-    if array.ndim == 3:
-        return ": save one frame of it"
-    if array.ndim == 2 and array.shape[0] in (3, 4):
-        return ": save its transpose"
-    if array.ndim == 2 and array.shape[1] > 4:
-        return ": save only these columns"
-    return ""

@@ -22,6 +22,8 @@ class Source(ObjectSource):
     """A `Frame`."""
 
     noun = "array"
+    has_defaults = True
+    """Whether the frame has gsd's values of what a file lacks."""
 
     @property
     def count(self) -> int | None:
@@ -57,9 +59,11 @@ class Source(ObjectSource):
             raise DataFileError(f"{self.name}: has no positions of particles")
         arrays = {name: getattr(particles, name, None) for name in COLUMNS}
         arrays = {name: np.asarray(each) for name, each in arrays.items() if each is not None}
-        if np.all(arrays.get("diameter", 0.0) == 1.0):
-            del arrays["diameter"]  # gsd's value for files without
+        if self.has_defaults and np.all(arrays.get("diameter", 0.0) == 1.0):
+            del arrays["diameter"]
         ids = particles.typeid
+        if ids is None and particles.types is None and not self.has_defaults:
+            return entries_of(arrays, count)
         types = np.zeros(count, np.uint32) if ids is None else np.asarray(ids)
         names = ["A"] if particles.types is None else list(particles.types)
         last = int(types.max(initial=0))
