@@ -10,14 +10,12 @@ import hashlib
 import os
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+import numpy as np
+from numpy.typing import NDArray
 
-    from raytracer.files.access import OpenFile
-    from raytracer.scene.particles.source import ParticleSource
+from raytracer.files.access import OpenFile
+from raytracer.scene.particles.source import ParticleSource
 
 KEPT_BYTES = 1 << 24
 """Size from which the index of a file is kept: smaller files are looked through in 10 ms."""
@@ -44,8 +42,6 @@ def starts_of(source: ParticleSource, file: OpenFile) -> NDArray[np.int64]:
     Raises:
         DataFileError: the file is damaged.
     """
-    import numpy as np
-
     kept = file.size >= KEPT_BYTES and not file.is_standard_input
     path = _path_of(file, type(source).__module__) if kept else None
     if path is not None and (found := _read(path, source.file.size)) is not None:
@@ -71,8 +67,6 @@ def _read(path: Path, size: int) -> NDArray[np.int64] | None:
 
     size: of the content, unpacked.
     """
-    import numpy as np
-
     try:
         starts = np.load(path, allow_pickle=False)
         right = starts.dtype == np.int64 and starts.ndim == 1 and len(starts) > 1
@@ -84,8 +78,6 @@ def _read(path: Path, size: int) -> NDArray[np.int64] | None:
 
 def _write(path: Path, starts: NDArray[np.int64]) -> None:
     """Keep an index; whoever reads it sees all of it or nothing. Without room it is not kept."""
-    import numpy as np
-
     new = path.with_name(f"{path.stem}.{os.getpid()}.new.npy")
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)

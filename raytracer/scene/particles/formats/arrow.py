@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError
 from raytracer.files.access import reading
@@ -13,9 +16,6 @@ from raytracer.scene.particles.columns import ColumnSource
 from raytracer.scene.particles.loaded import library
 from raytracer.scene.particles.naming import unit
 from raytracer.scene.particles.source import Column
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 MEMORY = 16
 """Bytes of memory for each cell of a column while it is read."""
@@ -93,8 +93,6 @@ def array_of(values: Any, column: Column) -> NDArray[Any]:
         values: an array or a chunked array of pyarrow.
         column: what `column_of` says of its type.
     """
-    import numpy as np
-
     if column.kind == "text":
         words = [("" if text is None else str(text)).encode()[:TEXT_BYTES]
                  for text in values.to_pylist()]  # fmt: skip

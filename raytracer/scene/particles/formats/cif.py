@@ -8,7 +8,10 @@ from __future__ import annotations
 import re
 from functools import cached_property
 from math import floor
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError
 from raytracer.memory import require_room
@@ -16,9 +19,6 @@ from raytracer.scene.particles.cell import cell_of
 from raytracer.scene.particles.integers import counted_values
 from raytracer.scene.particles.loaded import LoadedSource, library, texts
 from raytracer.scene.particles.source import Box
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 MEMORY = 30
 """Bytes of memory for each byte of the file while it is parsed."""
@@ -77,8 +77,6 @@ class Source(LoadedSource):
 
     def _molecule(self) -> dict[str, NDArray[Any]]:
         """Return the atoms of the first model."""
-        import numpy as np
-
         gemmi = library("gemmi", self.name, "md")
         block = self._block
 
@@ -111,8 +109,6 @@ class Source(LoadedSource):
 
     def _crystal(self) -> dict[str, NDArray[Any]]:
         """Return the atoms of one cell, by the symmetry of the crystal; all lie within it."""
-        import numpy as np
-
         gemmi = library("gemmi", self.name, "md")
         crystal = gemmi.make_small_structure_from_block(self._block)
         if self.box is None:

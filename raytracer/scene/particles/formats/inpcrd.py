@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError
 from raytracer.memory import require_room
 from raytracer.scene.particles.cell import cell_of
 from raytracer.scene.particles.loaded import LoadedSource
 from raytracer.scene.particles.source import Box, Moment, Particles, moment_of, no_atoms
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 MEMORY = 16
 """Bytes of memory for each byte of the file while it is parsed."""
@@ -31,8 +31,6 @@ class Source(LoadedSource):
     @cached_property
     def _parts(self) -> tuple[int, Moment | None, NDArray[Any]]:
         """The number of atoms, the time, and all numbers: coordinates, velocities, the box."""
-        import numpy as np
-
         require_room(self.name, MEMORY * self.file.size)
         lines = self.file.read(self.file.size).splitlines()
         words = lines[1].split() if len(lines) > 1 else []

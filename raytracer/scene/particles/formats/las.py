@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import struct
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError
 from raytracer.memory import require_room
 from raytracer.scene.particles.loaded import LoadedSource, library
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 POINT_MEMORY = 120
 """Bytes of memory for a point while the file is read."""
@@ -63,7 +63,6 @@ class Source(LoadedSource):
 def parse(path: str) -> dict[str, NDArray[Any]]:
     """Return the points of a file as arrays."""
     import laspy
-    import numpy as np
 
     points = laspy.read(path)
     if len(points.points) != points.header.point_count:
@@ -78,8 +77,6 @@ def parse(path: str) -> dict[str, NDArray[Any]]:
 
 def _eight_bits(color: NDArray[Any]) -> NDArray[Any]:
     """Return colours as uint8; some programs write 8 bits into the 16 that the format has."""
-    import numpy as np
-
     if len(color) and color.max() > 255:
         color = color >> 8
     return color.astype(np.uint8)

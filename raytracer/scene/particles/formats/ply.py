@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError
 from raytracer.memory import require_room
 from raytracer.scene.particles.loaded import LoadedSource, library
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 MEMORY = 8
 """Bytes of memory for each byte of the file while it is parsed."""
