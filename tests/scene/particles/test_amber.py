@@ -127,9 +127,10 @@ def mdcrd(frames: int, box: bool = True, end: str = "\n") -> str:
 
 
 @needs_mdanalysis
-@pytest.mark.parametrize("box", [True, False])
-@pytest.mark.parametrize("end", ["\n", "\r\n"])
-@pytest.mark.parametrize("name", ["a.mdcrd", "a.crd", "a.trj", "a.mdcrd.gz"])
+@pytest.mark.parametrize(
+    ("name", "end", "box"),
+    [("a.mdcrd", "\n", True), ("a.crd", "\r\n", False), ("a.mdcrd.gz", "\n", False)],
+)
 def test_trajectories_of_amber_in_text(tmp_path: Path, name: str, end: str, box: bool) -> None:
     """The topology says the number of atoms; frames are chosen as those of other trajectories."""
     atoms = write(tmp_path / "a.prmtop", PRMTOP)

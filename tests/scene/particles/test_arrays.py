@@ -156,35 +156,6 @@ def test_h5md(tmp_path: Path, h5py: Any) -> None:
     assert frames_of(path) == (12, 2)
 
 
-@pytest.mark.parametrize("userblock", [0, 512])
-def test_stored_in_one_piece(tmp_path: Path, h5py: Any, userblock: int) -> None:
-    """What is read without the library is what it would read; of odd types it reads itself."""
-    rng = np.random.default_rng(3)
-    values = {
-        "Coordinates": rng.normal(size=(400_000, 3)),  # enough for several threads
-        "big": rng.normal(size=400_000).astype(">f4"),
-        "whole": np.arange(400_000, dtype=np.int16),
-        "truth": rng.random(400_000) < 0.5,
-    }
-    path = tmp_path / "a.hdf5"
-    with h5py.File(path, "w", userblock_size=userblock) as file:
-        for name, array in values.items():
-            file[f"PartType0/{name}"] = array
-        narrow = h5py.h5t.STD_I32LE.copy()
-        narrow.set_precision(12)
-        narrow.set_offset(4)
-        space = h5py.h5s.create_simple((400_000,))
-        h5py.h5d.create(file["PartType0"].id, b"narrow", narrow, space)
-        file["PartType0/narrow"][...] = values["narrow"] = np.arange(400_000, dtype="i4") % 2000
-        file.create_dataset("PartType0/never", (400_000,), "f8", fillvalue=7.0)
-        values["never"] = np.full(400_000, 7.0)
-    with source_of(path) as source:
-        found = source.load(list(values))
-    for name, array in values.items():
-        np.testing.assert_array_equal(found[name], array, name)
-        assert found[name].dtype.isnative
-
-
 def test_hdf5_that_holds_no_particles(
     tmp_path: Path, h5py: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from raytracer.errors import DataFileError
-from raytracer.scene.particles.integers import narrowed, whole
 from raytracer.scene.particles.read import source_of
 from support.particle_files import write
 
@@ -62,23 +60,3 @@ def test_ids_of_files(tmp_path: Path, name: str) -> None:
     else:
         with pytest.raises(DataFileError, match="beyond"):
             ids("-1")
-
-
-@pytest.mark.parametrize(
-    ("values", "kind", "said"),
-    [([1.5], "u1", "1.5 is not an integer"), ([np.nan], "i4", "nan is not an integer"),
-     ([np.inf], "i4", "inf is not an integer"), ([-129], "i1", "from -128 to 127"),
-     ([2.0**32], "u4", "from 0 to 4,294,967,295"), ([2.0**60], "u8", "beyond the uint64s")],
-)  # fmt: skip
-def test_what_a_type_does_not_hold(values: list[float], kind: str, said: str) -> None:
-    with pytest.raises(DataFileError, match=f"a.ply: 'id': .*{said}"):
-        narrowed(np.array([0.0, *values]), np.dtype(kind), "a.ply", "id")
-
-
-def test_what_a_type_holds() -> None:
-    exact = narrowed(np.array([-128, 127]), np.dtype(">i1"), "a", "id")
-    np.testing.assert_array_equal(exact, np.array([-128, 127], np.int8))
-    wide = np.array([2**64 - 1], np.uint64)
-    np.testing.assert_array_equal(narrowed(wide, np.dtype("u8"), "a", "id"), wide)
-    assert np.isinf(narrowed(np.array([1e300]), np.dtype("f4"), "a", "id")[0])
-    assert whole(np.zeros((0, 2)), "a", "id").shape == (0, 2)
