@@ -57,116 +57,75 @@ MAX_STEPS = 256
 class StyleSettings(Defined, error=UserError):
     """Colours of particles by their data, selection and images; None keeps the scene's.
 
+    Args:
+        color_by: Column or expression that the colours follow: speed, sqrt(vx**2 + vy**2).
+        map: Colour map: viridis, magma, coolwarm, ..., reversed with _r behind its name, or colours
+            from the low end to the high end.
+        range: Values at the ends of the map.
+        color_scale: How values become colours; symmetric is linear with zero in the middle.
+        color_steps: Number of colours of a discrete scale.
+        color_threshold: A symlog scale is linear between minus this value and this value.
+        missing_color: Colour of particles without a value.
+        color_label: What a legend calls the values.
+        color_unit: Unit in a legend.
+        palette: Colours of elements: jmol, cpk, vesta, or a table of colours by label.
+        select: Show only the particles that fulfil a condition: type == 'O' and z > 3, every 10,
+            random 0.1, connected to id == 7.
+        rest: Opacity of the particles that the condition does not choose, which are faded instead
+            of hidden.
+        wrap: Move particles into the periodic box, before anything else is done with them.
+        replicate: Number of boxes along each edge of the periodic box: [2, 2, 1] shows four.
+        style: How atoms are drawn: as balls and sticks, sticks alone, touching balls, or lines.
+        bonds: Bonds between particles: those of the file, or by distance and covalent radii; or the
+            longest distance, for all or by pairs of types.
+        bond_radius: Radius of bonds.
+        bond_color: One colour for all bonds, or colours that follow their length, order or type.
+        bond_select: Show only the bonds that fulfil a condition on their length, order, type, and
+            columns of both atoms as in type1 and type2: length < 1.5 and order == 2.
+        bond_orders: Show double and triple bonds as parallel sticks, where orders are known.
+
     Raises:
         UserError: a value is of the wrong kind or out of range.
     """
 
-    color_by: str | None = setting(
-        None, Text(), "Column or expression that the colours follow: speed, sqrt(vx**2 + vy**2)."
-    )
+    color_by: str | None = setting(None, Text())
     map: str | Sequence[Color] | Mapping[str, Color] | None = setting(
-        None,
-        Map(),
-        "Colour map: viridis, magma, coolwarm, ..., reversed with _r behind its name, or "
-        "colours from the low end to the high end.",
-        default_text="viridis; of categories the colours of elements, or tab10",
+        None, Map(), default_text="viridis; of categories the colours of elements, or tab10"
     )
-    range: tuple[Limit, Limit] | None = setting(
-        None, Range(), "Values at the ends of the map.", default_text="the ends of the data"
-    )
+    range: tuple[Limit, Limit] | None = setting(None, Range(), default_text="the ends of the data")
     color_scale: str | None = setting(
-        None,
-        Choice(SCALES, "scale"),
-        "How values become colours; symmetric is linear with zero in the middle.",
-        default_text="linear; categorical of texts and types",
+        None, Choice(SCALES, "scale"), default_text="linear; categorical of texts and types"
     )
-    color_steps: int | None = setting(
-        None, Integer(1, MAX_STEPS), "Number of colours of a discrete scale.", default_text="5"
-    )
+    color_steps: int | None = setting(None, Integer(1, MAX_STEPS), default_text="5")
     color_threshold: float | None = setting(
-        None,
-        Number(0.0, above=True),
-        "A symlog scale is linear between minus this value and this value.",
-        default_text="1/1000 of the larger end",
+        None, Number(0.0, above=True), default_text="1/1000 of the larger end"
     )
-    missing_color: Color | None = setting(
-        None, ColorValue(), "Colour of particles without a value.", default_text="#888888"
-    )
-    color_label: str | None = setting(
-        None, Text(), "What a legend calls the values.", default_text="the column"
-    )
-    color_unit: str | None = setting(
-        None, Text(), "Unit in a legend.", default_text="that of the column"
-    )
-    palette: str | Mapping[str, Color] | None = setting(
-        None,
-        Palette(),
-        "Colours of elements: jmol, cpk, vesta, or a table of colours by label.",
-        default_text="jmol",
-    )
-    select: str | None = setting(
-        None,
-        Text(),
-        "Show only the particles that fulfil a condition: type == 'O' and z > 3, every 10, "
-        "random 0.1, connected to id == 7.",
-        default_text="all",
-    )
+    missing_color: Color | None = setting(None, ColorValue(), default_text="#888888")
+    color_label: str | None = setting(None, Text(), default_text="the column")
+    color_unit: str | None = setting(None, Text(), default_text="that of the column")
+    palette: str | Mapping[str, Color] | None = setting(None, Palette(), default_text="jmol")
+    select: str | None = setting(None, Text(), default_text="all")
 
-    rest: float | None = setting(
-        None,
-        Number(0.0, 1.0),
-        "Opacity of the particles that the condition does not choose, which are faded instead "
-        "of hidden.",
-        default_text="hidden",
-    )
-    wrap: bool | None = setting(
-        None,
-        Truth(),
-        "Move particles into the periodic box, before anything else is done with them.",
-        default_text="false",
-    )
-    replicate: tuple[int, int, int] | None = setting(
-        None,
-        REPLICATE,
-        "Number of boxes along each edge of the periodic box: [2, 2, 1] shows four.",
-        default_text="one",
-    )
+    rest: float | None = setting(None, Number(0.0, 1.0), default_text="hidden")
+    wrap: bool | None = setting(None, Truth(), default_text="false")
+    replicate: tuple[int, int, int] | None = setting(None, REPLICATE, default_text="one")
 
     style: str | None = setting(
-        None,
-        Choice(tuple(STYLES), "style"),
-        "How atoms are drawn: as balls and sticks, sticks alone, touching balls, or lines.",
-        default_text="atoms as they are",
+        None, Choice(tuple(STYLES), "style"), default_text="atoms as they are"
     )
     bonds: str | float | Mapping[str, float] | None = setting(
-        None,
-        BONDS,
-        "Bonds between particles: those of the file, or by distance and covalent radii; or "
-        "the longest distance, for all or by pairs of types.",
-        default_text="those of the style",
+        None, BONDS, default_text="those of the style"
     )
     bond_radius: float | None = setting(
-        None, Number(0.0, above=True), "Radius of bonds.", default_text="that of the style"
+        None, Number(0.0, above=True), default_text="that of the style"
     )
     bond_color: Color | StyleSettings | None = setting(
         None,
         "raytracer.scene.coloring.rule:COLOR_RULE",
-        "One colour for all bonds, or colours that follow their length, order or type.",
         default_text="that of the atoms at each end",
     )
-    bond_select: str | None = setting(
-        None,
-        Text(),
-        "Show only the bonds that fulfil a condition on their length, order, type, and columns "
-        "of both atoms as in type1 and type2: length < 1.5 and order == 2.",
-        default_text="all",
-    )
-    bond_orders: bool | None = setting(
-        None,
-        Truth(),
-        "Show double and triple bonds as parallel sticks, where orders are known.",
-        default_text="true",
-    )
+    bond_select: str | None = setting(None, Text(), default_text="all")
+    bond_orders: bool | None = setting(None, Truth(), default_text="true")
 
     def __post_init__(self) -> None:
         super().__post_init__()
