@@ -78,8 +78,8 @@ class Mistakes:
 
     def must_be(self, place: str, wanted: str, value: Any) -> None:
         """Add that a value must be something else; a large value is not shown."""
-        found = "a table" if type(value) is dict else shown_value(value)
-        end = f", not {found}" if len(found) < TEXT_LETTERS else ""
+        shown_as = "a table" if type(value) is dict else shown_value(value)
+        end = f", not {shown_as}" if len(shown_as) < TEXT_LETTERS else ""
         self.add(place, f"must be {wanted}{end}")
 
     def unknown(self, place: str, problem: str, name: str, known: Collection[str]) -> None:
@@ -95,12 +95,12 @@ class Kind:
         plain: JSON Schema of its values in a scene file, by their type in Python. Other types are
             refused there: a truth value is no number, and a text is none either.
         noun: what messages call such a value; "" says it by the types.
-        said: what the reference says beside the words and the limits.
+        wording: what the reference says beside the words and the limits.
         metavar: what the help of an option has for the value; "" has the words.
     """
 
     plain: Mapping[type, Schema] = of_types({})
-    noun = said = metavar = ""
+    noun = wording = metavar = ""
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
         """Return a value in its plain type; raises `error`, which names the field."""
@@ -150,7 +150,7 @@ class Kind:
             return "true or false"
         words = ["true", "false"] if bool in self.plain else []
         words += [f'`"{word}"`' for word in self.words]
-        return ", or ".join(filter(None, [", ".join(words), self.said or self.limits()]))
+        return ", or ".join(filter(None, [", ".join(words), self.wording or self.limits()]))
 
     def limits(self) -> str:
         """Return the range in words, "" where there is none."""
@@ -262,8 +262,10 @@ class AnyOf(Kind):
         self.kinds, self.noun = kinds, noun
         self.plain = {each: schema for kind in kinds for each, schema in kind.plain.items()}
         others = [kind for kind in kinds if not kind.words and kind.plain.keys() != {bool}]
-        said = [k.said or k.limits() or ("a number" if float in k.plain else "") for k in others]
-        self.said = ", or ".join(filter(None, said))
+        wording = [
+            k.wording or k.limits() or ("a number" if float in k.plain else "") for k in others
+        ]
+        self.wording = ", or ".join(filter(None, wording))
         self.metavar = metavar or "|".join(filter(None, (kind.metavar for kind in kinds)))
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
@@ -316,7 +318,7 @@ class Numbers(Kind):
     ) -> None:  # fmt: skip
         self.item = item or Number(low, high)
         self.plain = {list: array(self.item.schema(), count)}
-        self.count, self.noun, self.said, self.metavar = count, noun, noun, metavar
+        self.count, self.noun, self.wording, self.metavar = count, noun, noun, metavar
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
         given = value
@@ -351,7 +353,7 @@ class Vector3(Numbers):
 
     def __init__(self) -> None:
         super().__init__(3, "three numbers", "X,Y,Z")
-        self.said = ""
+        self.wording = ""
 
 
 class Direction(Vector3):
@@ -359,7 +361,7 @@ class Direction(Vector3):
 
     def __init__(self) -> None:
         super().__init__()
-        self.said = self.noun
+        self.wording = self.noun
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
         numbers = super().checked(value, name, error)
@@ -373,7 +375,7 @@ class Axis(AnyOf):
 
     def __init__(self, axes: Mapping[str, tuple[float, float, float]]) -> None:
         super().__init__(Choice(axes, "axis"), Vector3(), noun="three numbers or an axis")
-        self.axes, self.said = axes, "three numbers"
+        self.axes, self.wording = axes, "three numbers"
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
         made = super().checked(value, name, error)

@@ -253,7 +253,7 @@ def _document_function(function: Any, kinds: tuple[type, ...]) -> None:
     from inspect import Parameter, signature
 
     described = signature(function)
-    *own, _ = described.parameters.values()
+    *parameters, _ = described.parameters.values()
     added = [
         Parameter(
             each.name,
@@ -264,7 +264,7 @@ def _document_function(function: Any, kinds: tuple[type, ...]) -> None:
         for kind in kinds
         for each in fields(kind)
     ]
-    function.__signature__ = described.replace(parameters=[*own, *added])
+    function.__signature__ = described.replace(parameters=[*parameters, *added])
     if function.__doc__ is not None:
         before, returns, after = function.__doc__.partition("\n    Returns:")
         function.__doc__ = "\n".join([before.rstrip(), *_lines(*kinds, indent=8), returns + after])

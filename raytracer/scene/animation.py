@@ -60,14 +60,14 @@ class Turn(NamedTuple):
 
 def parse_turn(value: Any, name: str, error: type[UserError]) -> Turn:
     """Return the turn that a text or a number says: "8s" a revolution, 360 degrees in all."""
-    found = _TURN.fullmatch(value) if isinstance(value, str) else None
-    unit = (found[2] or "") if found else ""
-    if found is None and isinstance(value, str):
+    match = _TURN.fullmatch(value) if isinstance(value, str) else None
+    unit = (match[2] or "") if match else ""
+    if match is None and isinstance(value, str):
         raise error(
             f"{name}: '{shown(str(value), 40)}' is neither seconds of a revolution, as 8s, nor "
             "degrees over the animation, as 360"
         )
-    number = real(float(found[1]) if found else value, name, -MAX_DEGREES, MAX_DEGREES, error=error)
+    number = real(float(match[1]) if match else value, name, -MAX_DEGREES, MAX_DEGREES, error=error)
     if not unit.startswith("s"):
         return Turn(None, number)
     if not 0.01 <= abs(number) <= MAX_SECONDS:
@@ -79,7 +79,7 @@ class TurnValue(Kind):
     """Seconds of a revolution ("8s"), or degrees over the whole animation."""
 
     plain = of_types({int: NUMBER, float: NUMBER, str: TEXT})
-    noun = said = 'degrees, or seconds of a revolution as "8s"'
+    noun = wording = 'degrees, or seconds of a revolution as "8s"'
     metavar = "SECONDSs|DEGREES"
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> str | float:

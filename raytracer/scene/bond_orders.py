@@ -86,7 +86,7 @@ def _across(
     atoms = np.concatenate([pairs[:, 0], pairs[:, 1]])
     order = np.argsort(atoms, kind="stable")
     steps = np.concatenate([spans, -spans])[order]
-    own = np.concatenate([np.arange(len(pairs))] * 2)[order]
+    bond_of = np.concatenate([np.arange(len(pairs))] * 2)[order]
     atoms = atoms[order]
     along = _unit(spans[several])
     best = _any_across(along)
@@ -96,7 +96,7 @@ def _across(
         place = np.searchsorted(atoms, atom)
         for neighbour in range(MAX_NEIGHBOURS):
             at = np.minimum(place + neighbour, len(atoms) - 1)
-            there = (atoms[at] == atom) & (own[at] != several)
+            there = (atoms[at] == atom) & (bond_of[at] != several)
             side = _unit(steps[at])
             part = side - (side * along).sum(axis=1)[:, None] * along
             width = np.sqrt(np.square(part).sum(axis=1))

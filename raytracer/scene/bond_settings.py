@@ -55,7 +55,7 @@ class Lengths(Kind):
     """The longest distances by pairs of types, {Si-O = 2.0}; "Si-O=2,O-H=1.2" as a text."""
 
     plain = of_types({dict: {"type": "object", "additionalProperties": LENGTH.schema()}})
-    said = "a table of distances by pairs of types"
+    wording = "a table of distances by pairs of types"
     metavar = "A-B=LENGTH,..."
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> dict[str, float]:
@@ -75,7 +75,7 @@ class Bonds(AnyOf):
         super().__init__(
             Choice(WORDS, "word"), LENGTH, Truth(), Lengths(), metavar="LENGTH|A-B=LENGTH,..."
         )
-        self.said = f"a distance, or {Lengths.said}"
+        self.wording = f"a distance, or {Lengths.wording}"
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
         made = super().checked(value, name, error)

@@ -28,8 +28,8 @@ _IN_CYCLE = re.compile(r"c(\d{1,9})", re.ASCII)
 def digits_of(name: str) -> str | None:
     """Return "#rrggbb" of a colour name, small letters or capitals, or None."""
     name = name.lower()
-    if found := _SHORT.get(name):
-        return found
+    if digits := _SHORT.get(name):
+        return digits
     if place := _IN_CYCLE.fullmatch(name):
         return list(CYCLE.values())[int(place[1]) % len(CYCLE)]
     from PIL.ImageColor import colormap  # late: a tenth of the time of a small render

@@ -110,8 +110,8 @@ def _parse_text(text: str) -> RGB:
         return _parse_numbers(text)
     from raytracer.scene.color_names import digits_of, known
 
-    if found := digits_of(text):
-        return _parse_text(found)
+    if code := digits_of(text):
+        return _parse_text(code)
     near = nearest(text, known())  # of all names the list would be long
     hint = f"did you mean '{near}'?" if near else "write '#rrggbb', or a name of CSS or matplotlib"
     raise SceneError(f"there is no colour named '{shown(text)}'; {hint}")

@@ -98,8 +98,8 @@ class Columns(Mapping[str, "NDArray[Any]"]):
 
     def unit(self, name: str) -> str:
         """Return the unit of a column as its file states it, or ""."""
-        found = self._find(text(name, "name"))
-        return found.about.unit if found else ""
+        column = self._find(text(name, "name"))
+        return column.about.unit if column else ""
 
     @property
     def about(self) -> dict[str, Column]:
@@ -109,13 +109,13 @@ class Columns(Mapping[str, "NDArray[Any]"]):
     @property
     def derived(self) -> dict[str, Column]:
         """The columns that are derived and that the file does not have by the same name."""
-        own = self._own
+        named = self._own
         names = (*AXES, "radius", "index", "id", "mass", "speed", "element", "type")
         labels = self._spheres.labels
         if labels is not None and not any(element_symbols(labels)):
             names = tuple(name for name in names if name != "element")  # types alone
-        found = {name: self._find(name) for name in names if name not in own}
-        return {name: each.about for name, each in found.items() if each is not None}
+        columns = {name: self._find(name) for name in names if name not in named}
+        return {name: each.about for name, each in columns.items() if each is not None}
 
     @property
     def box(self) -> Box | None:
@@ -125,8 +125,8 @@ class Columns(Mapping[str, "NDArray[Any]"]):
     @property
     def has_ids(self) -> bool:
         """Whether the data number their particles; `id` counts the rows where they do not."""
-        found = self._find("id")
-        return found is not None and bool(found.made_of)
+        column = self._find("id")
+        return column is not None and bool(column.made_of)
 
     def has(self, name: str) -> bool:
         """Whether there is a column of this name."""
@@ -142,16 +142,16 @@ class Columns(Mapping[str, "NDArray[Any]"]):
             SceneError: there is none of this name; the sentence names the nearest.
             UserError: it cannot be read.
         """
-        found = self._find(name)
-        if found is None:
+        column = self._find(name)
+        if column is None:
             known = [*self.about, *(RADII if self._spheres.labels is not None else ())]
             raise SceneError(f"there is no column '{shown(name)}'; {suggestion(name, known)}")
-        return found.get()
+        return column.get()
 
     def made_of(self, name: str) -> tuple[str, ...]:
         """Return the columns of the file that have to be read for a column; () of unknown ones."""
-        found = self._find(name)
-        return () if found is None else found.made_of
+        column = self._find(name)
+        return () if column is None else column.made_of
 
     def is_label(self, name: str) -> bool:
         """Whether a column holds kinds of particles, which have no order."""
@@ -168,9 +168,9 @@ class Columns(Mapping[str, "NDArray[Any]"]):
             return known
         if labels is not None and plain in ELEMENT_NAMES:
             return _Known(Column("text"), lambda: self._labels(plain != "species"))
-        own = name if name in self._own else self._called((plain,))
-        if own is not None:
-            return self._of_file(own)
+        named = name if name in self._own else self._called((plain,))
+        if named is not None:
+            return self._of_file(named)
         if labels is not None and plain in TYPE_NAMES:
             return _Known(Column("text"), lambda: self._labels(False))
         if labels is not None and plain in RADII:
@@ -187,7 +187,7 @@ class Columns(Mapping[str, "NDArray[Any]"]):
         if name.isidentifier():
             return name.lower()
         lower = name.lower()
-        is_own = any(own.lower() == lower for own in self._own)
+        is_own = any(named.lower() == lower for named in self._own)
         return naming.plain(name) if is_own else naming.bare(name)
 
     def _of_file(self, name: str) -> _Known:
@@ -278,8 +278,8 @@ class Columns(Mapping[str, "NDArray[Any]"]):
 
         None too where particles are shown several times, as periodic images.
         """
-        found = self.bond_table()
-        return None if found is None else found[0]
+        table = self.bond_table()
+        return None if table is None else table[0]
 
     def bond_table(self) -> tuple[NDArray[Any], dict[str, NDArray[Any]]] | None:
         """Return the bonds as `bonds` does, and what the file says of each: "order", "type"."""
@@ -329,8 +329,8 @@ class Columns(Mapping[str, "NDArray[Any]"]):
             )
         if problem := file.problem():
             raise SceneError(f"{self._spheres.source}: {problem}")
-        with source_of(file) as found:
-            yield found
+        with source_of(file) as source:
+            yield source
 
     def _read(self, name: str) -> NDArray[Any] | Texts:
         """Return a column of the file for the particles that are shown."""
@@ -375,5 +375,5 @@ def columns_for(names: Iterable[str], about: Mapping[str, Column]) -> list[str]:
         centers=None, radius=1.0, rows=None, labels=None, count=0, file=None
     )
     finder = Columns(nothing, Data(0, {}, about))
-    found = [name for wanted in names for name in finder.made_of(wanted)]
-    return list(dict.fromkeys(found))
+    needed = (name for wanted in names for name in finder.made_of(wanted))
+    return list(dict.fromkeys(needed))

@@ -89,10 +89,10 @@ def find(label: str, overrides: Mapping[str, Element] | None = None) -> Element:
     """
     overrides = overrides or {}
     symbol = symbol_of(label)
-    own = overrides.get(label) or overrides.get(symbol or "")
+    override = overrides.get(label) or overrides.get(symbol or "")
     if symbol is None:
-        if own is not None and own.radius is not None:
-            return Element(own.radius, own.color or DEFAULT_COLOR)
+        if override is not None and override.radius is not None:
+            return Element(override.radius, override.color or DEFAULT_COLOR)
         near = nearest(label, table())
         hint = f"; did you mean '{near}'?" if near else ""
         raise SceneError(
@@ -100,9 +100,9 @@ def find(label: str, overrides: Mapping[str, Element] | None = None) -> Element:
             f"[elements.{label}] in the scene file){hint}"
         )
     known = table()[symbol]
-    if own is None:
+    if override is None:
         return known
-    return Element(own.radius or known.radius, own.color or known.color)
+    return Element(override.radius or known.radius, override.color or known.color)
 
 
 DEFAULT_COLOR: RGB = (0.8, 0.8, 0.8)
@@ -129,7 +129,7 @@ def palette(
     Returns:
         float64 (K,) radii in angstrom, float32 (K, 3) sRGB colours.
     """
-    found = [find(label, overrides) for label in labels]
-    radii = np.array([e.radius for e in found], np.float64)
-    colors = np.array([e.color for e in found], np.float32).reshape(len(found), 3)
+    elements = [find(label, overrides) for label in labels]
+    radii = np.array([e.radius for e in elements], np.float64)
+    colors = np.array([e.color for e in elements], np.float32).reshape(len(elements), 3)
     return radii, colors

@@ -57,8 +57,8 @@ class Environment(Defined, place="environment"):
         if (self.bottom is None) != (self.top is None):
             missing = "bottom" if self.bottom is None else "top"
             raise SceneError(f"environment.{missing}: a gradient needs both a bottom and a top")
-        said = [self.image, self.color, self.top]
-        if sum(each is not None for each in said) != 1:
+        given = [self.image, self.color, self.top]
+        if sum(each is not None for each in given) != 1:
             raise SceneError(
                 "environment: give one of `image`, `color`, and the gradient of `bottom` and `top`"
             )

@@ -130,10 +130,10 @@ def _read_hdr(file: OpenFile) -> NDArray[Any]:
         raise UserError(
             f"{file.path}: reading .hdr needs imagecodecs: pip install 'raytracer[hdr]'"
         ) from None
-    found = _HDR_SIZE.search(file.file.read(_HDR_HEADER))
-    if found is None:
+    match = _HDR_SIZE.search(file.file.read(_HDR_HEADER))
+    if match is None:
         raise DataFileError(f"{file.source}: has no header of a Radiance file, with -Y and +X")
-    height, width = map(int, found.groups())
+    height, width = map(int, match.groups())
     # A row has a mark of 4 bytes, and for each channel runs of at most 127 pixels in 2 bytes.
     least = height * min(4 + 8 * -(-width // 127), 4 * width)
     _require(file, width, height, least, TEXEL * width * height + file.size)

@@ -42,7 +42,7 @@ class ColorValue(Kind):
     """A colour as people write it."""
 
     plain = of_types({str: TEXT, list: _NUMBERS})
-    noun = said = "a colour"
+    noun = wording = "a colour"
     metavar = "COLOR"
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
@@ -181,8 +181,8 @@ class Either(Kind):
         kind.find_mistakes(value, place, mistakes)
 
     def schema(self) -> Schema:
-        own = self.value.schema()
-        return {"anyOf": [*own.get("anyOf", [own]), self.table.schema()]}
+        plain = self.value.schema()
+        return {"anyOf": [*plain.get("anyOf", [plain]), self.table.schema()]}
 
     def values(self) -> str:
         return f"{self.value.values()}, or a table"
@@ -199,7 +199,7 @@ class Expression(AnyOf):
         super().__init__(
             number, Text(), metavar="NUMBER|EXPRESSION", noun="a number or an expression"
         )
-        self.said = f"a number ({number.limits()}), or an expression over columns"
+        self.wording = f"a number ({number.limits()}), or an expression over columns"
 
 
 class Share(Expression):

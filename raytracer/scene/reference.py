@@ -70,7 +70,7 @@ def _merged(tables: list[Table]) -> Mapping[str, Definition]:
     types = {table.keys["type"].kind.values(): table.keys for table in tables}
     first = tables[0].keys["type"]
     kind = Kind()
-    kind.said = ", ".join(types)
+    kind.wording = ", ".join(types)
     merged = {"type": Definition(kind, first.summary, default=first.default)}
     for name in dict.fromkeys(name for keys in types.values() for name in keys):
         if name != "type":

@@ -29,13 +29,13 @@ def segments(
         origin: (3,), a corner.
         edges: (3, 3), one edge vector a row.
     """
-    found = []
+    result = []
     for axis in range(3):
         others = [edges[other] for other in range(3) if other != axis]
         for first, second in product((0.0, 1.0), repeat=2):
             start = origin + first * others[0] + second * others[1]
-            found.append((start, start + edges[axis]))
-    return found
+            result.append((start, start + edges[axis]))
+    return result
 
 
 def box_of(scene: Scene, wanted: SimulationBox) -> Box:
@@ -45,13 +45,13 @@ def box_of(scene: Scene, wanted: SimulationBox) -> Box:
         box = Box(triple(wanted.origin or (0.0, 0.0, 0.0)), (a, b, c))
     else:
         boxes = (box_of_file(spheres) for spheres in scene.spheres)
-        found = next((box for box in boxes if box is not None), None)
-        if found is None:
+        result = next((box for box in boxes if box is not None), None)
+        if result is None:
             raise SceneError(
                 "box: the files of the scene state no simulation box: give its edges, "
                 "edges = [[x, y, z], [x, y, z], [x, y, z]], or leave the box out"
             )
-        box = found if wanted.origin is None else Box(triple(wanted.origin), found.edges)
+        box = result if wanted.origin is None else Box(triple(wanted.origin), result.edges)
     edges = np.array(box.edges, np.float64)
     if np.abs(edges).max() > LARGEST_EDGE or np.abs(box.origin).max() > LARGEST_EDGE:
         raise SceneError(f"box.edges: a number is above {LARGEST_EDGE:g}; give those of a cell")

@@ -44,14 +44,14 @@ def arrays_of(path: Path, kind: str) -> dict[str, NDArray[np.generic]]:
 
     with source_of(DataFile(path)) as source:
         there = {name.lower(): name for name in reversed(list(source.columns))}
-        found = {
+        known = {
             key: names
             for key, columns in COLUMNS[kind].items()
             if (names := _names(key, columns, there, path))
         }
-        table = source.load(list(dict.fromkeys(n for names in found.values() for n in names)))
+        table = source.load(list(dict.fromkeys(n for names in known.values() for n in names)))
     arrays: dict[str, NDArray[Any]] = {}
-    for key, names in found.items():
+    for key, names in known.items():
         values = [table[name] for name in names]
         if any(value.dtype.kind not in "fiu" for value in values):
             raise DataFileError(f"{path}: {shown(names[0])} holds something other than numbers")

@@ -67,9 +67,9 @@ class ConeSet(CapsuleSet):
             bad = "" if largest.ndim == 0 else f"cone {int(np.argmin(largest > 0.0))}: "
             raise where.wrong("end_radius", f"{bad}both radii are 0; a cone has one above 0")
         self.radii = (first, last)
-        for balls, own in zip(self.balls, self.radii, strict=True):
+        for balls, radii in zip(self.balls, self.radii, strict=True):
             balls.radius = check_radius(
-                np.maximum(own, NEARLY_POINTED * largest), self.count, where
+                np.maximum(radii, NEARLY_POINTED * largest), self.count, where
             )
 
     @property

@@ -48,9 +48,9 @@ def _type(
     noun: str, name: str, keys: Mapping[str, Definition], default: str = ""
 ) -> dict[str, Definition]:
     """Return the keys of one type of object: its own and `type`, required but of the default."""
-    own = {n: key for n, key in keys.items() if n != "type" and key.variant in ("", name)}
-    said = {"default": name} if name == default else {}
-    return {**own, "type": Definition(Choice([name]), f"Type of the {noun}.", **said)}
+    keys_of_type = {n: key for n, key in keys.items() if n != "type" and key.variant in ("", name)}
+    options = {"default": name} if name == default else {}
+    return {**keys_of_type, "type": Definition(Choice([name]), f"Type of the {noun}.", **options)}
 
 
 RENDER = Table("Render", "How the picture is sampled.", definitions(RenderSettings))

@@ -48,7 +48,7 @@ class Range(Kind):
     """The ends of a range of values: numbers, percentiles, or the ends of the data."""
 
     plain = of_types({list: array({"anyOf": [NUMBER, TEXT]}, 2), str: TEXT})
-    noun = said = RANGE
+    noun = wording = RANGE
     metavar = "LOW,HIGH"
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> tuple[Limit, Limit]:
@@ -73,7 +73,7 @@ class Map(Kind):
     plain = of_types(
         {str: TEXT, list: {"type": "array", "items": COLOR, "minItems": 1}, dict: BY_LABEL}
     )
-    noun = said = "a name, a list of colours, or a table of colours by category"
+    noun = wording = "a name, a list of colours, or a table of colours by category"
     metavar = "MAP"
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
@@ -99,7 +99,7 @@ class Palette(Kind):
     """Colours of elements: the name of a palette, or colours by label."""
 
     plain = of_types({str: one_of_words(PALETTES), dict: BY_LABEL})
-    said = "a table of colours by label"
+    wording = "a table of colours by label"
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
         own = _spelt(value) if isinstance(value, str) else value

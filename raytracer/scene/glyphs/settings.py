@@ -33,7 +33,7 @@ class Components(Kind):
     def __init__(self, width: int = 3) -> None:
         self.width = width
         self.plain = {str: TEXT, list: array(TEXT, width)}
-        self.noun = self.said = (
+        self.noun = self.wording = (
             f"a column of {width} numbers each, or {width} columns or expressions"
         )
 
@@ -47,7 +47,7 @@ class Pair(Kind):
     """The names of two columns."""
 
     plain = of_types({list: array(TEXT, 2)})
-    noun = said = "the names of two columns"
+    noun = wording = "the names of two columns"
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
         return _texts(value, 2, name, "are the names of two columns", error)
