@@ -65,11 +65,11 @@ def _compiled(
     scratch_bytes = library.scratch_bytes()
     outputs = plan.op.output_arrays(plan.axes, plan.dtype)
     sizes = {name: output.nbytes for name, output in outputs.items()}
-    own = Memory(session, {**sizes, "scratch": max(scratch_bytes, 1)})
-    places = [memory.address(name) for name in arrays] + [own.address(name) for name in outputs]
-    scratch = own.address("scratch")
+    results = Memory(session, {**sizes, "scratch": max(scratch_bytes, 1)})
+    places = [memory.address(name) for name in arrays] + [results.address(name) for name in outputs]
+    scratch = results.address("scratch")
 
-    def enqueue(_held: Memory = own) -> None:
+    def enqueue(_memory: Memory = results) -> None:  # keeps it alive
         library.launch(scratch, scratch_bytes, places, int(session.stream.handle))
 
     enqueue()

@@ -84,9 +84,9 @@ def read(op: str, path: Traversable, root: Traversable | None = None) -> Variant
         raise VariantError(f"{place}: steps {header['steps']!r}: give 1 to {MAX_STEPS}")
     if header.get("sizes", "any") != "any":
         raise VariantError(f"{place}: sizes {header['sizes']!r}: give any")
-    own: dict[str, Any] = {key: header[key] for key in LADDER_KEYS if header.get(key)}
+    ladder_fields: dict[str, Any] = {key: header[key] for key in LADDER_KEYS if header.get(key)}
     if "product" in header:
-        own["product"] = _required_product(text, place, root)
+        ladder_fields["product"] = _required_product(text, place, root)
     return Variant(
         op=op,
         number=int(match[1]),
@@ -95,7 +95,7 @@ def read(op: str, path: Traversable, root: Traversable | None = None) -> Variant
         maps=parse_maps(header.get("maps", ""), place),
         best=parse_best(header.get("best", ""), place),
         **fields(header, place),
-        **own,
+        **ladder_fields,
     )
 
 

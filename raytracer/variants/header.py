@@ -105,7 +105,7 @@ def parse_maps(text: str, place: str) -> tuple[MapRequest, ...]:
 
 def parse_best(text: str, place: str) -> tuple[Best, ...]:
     """Read a `best:` line."""
-    found = []
+    best = []
     for entry in filter(None, (part.strip() for part in text.split(","))):
         match = _BEST.fullmatch(entry)
         if match is None:
@@ -114,8 +114,8 @@ def parse_best(text: str, place: str) -> tuple[Best, ...]:
                 "sizes and, if it matters, a type, like n 4 8 float32"
             )
         _, axis, sizes, dtype = match.groups()
-        found.append(Best(axis or "", tuple(map(int, (sizes or "").split())), dtype or ""))
-    return tuple(found)
+        best.append(Best(axis or "", tuple(map(int, (sizes or "").split())), dtype or ""))
+    return tuple(best)
 
 
 def parse_needs(text: str, place: str) -> tuple[Requirement, ...]:

@@ -145,7 +145,7 @@ class LoadedKernel:
         block = launch.block or self.variant.block
         arguments, steps = (*addresses, *sizes), self._functions
 
-        def enqueue(_held: Any = scratch) -> None:  # keeps the scratch memory alive
+        def enqueue(_memory: Any = scratch) -> None:  # keeps the scratch memory alive
             for function in steps:
                 function.prepared_async_call(
                     launch.grid, block, stream, *arguments, shared_size=launch.shared

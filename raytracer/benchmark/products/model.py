@@ -100,10 +100,10 @@ def proposals(
     a tile can be launched here; called from the fastest choice on.
     """
     shapes = shapes_for(problem, clusters)
-    found = list(candidates(problem, shapes, multiprocessors, early=clusters))
+    choices = list(candidates(problem, shapes, multiprocessors, early=clusters))
     if clusters:
-        found += skinny_candidates(problem, multiprocessors)
-    distinct = dict.fromkeys(sorted(found, key=lambda choice: choice.seconds))
+        choices += skinny_candidates(problem, multiprocessors)
+    distinct = dict.fromkeys(sorted(choices, key=lambda choice: choice.seconds))
     return list(islice((each for each in distinct if usable(each.tile)), count))
 
 
@@ -172,8 +172,8 @@ def clusters_at_once(size: int, layers: int, multiprocessors: int) -> int:
     # A cluster of more than two blocks lies within one group of multiprocessors. Groups of these
     # sizes yield what an H200's cuOccupancyMaxActiveClusters says, for clusters of any size and any
     # number of blocks that share a multiprocessor. Eight of the 132 are in no group.
-    found = sum(layers * group // size for group in (18, 18, 16, 16, 16, 16, 16, 8))
-    return max(1, found * multiprocessors // 132)
+    clusters = sum(layers * group // size for group in (18, 18, 16, 16, 16, 16, 16, 8))
+    return max(1, clusters * multiprocessors // 132)
 
 
 def starts_early(tile: TensorTile | SimtTile, units: Units, multiprocessors: int) -> bool:

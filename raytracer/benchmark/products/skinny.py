@@ -106,8 +106,8 @@ class SkinnyTile:
     def macros(self) -> dict[str, str]:
         """Return the macros that the kernel is compiled with."""
         c_float = {"C_FLOAT": str(int(self.c_size == 4))} if self.value_size == 2 else {}
-        own = ("DIRECT_COLS", self.cols) if self.is_direct else ("PACK", self.pack)
-        return {"SKINNY_ROWS": str(self.rows), own[0]: str(own[1]), **c_float}
+        kind = ("DIRECT_COLS", self.cols) if self.is_direct else ("PACK", self.pack)
+        return {"SKINNY_ROWS": str(self.rows), kind[0]: str(kind[1]), **c_float}
 
     def arguments(self, problem: Problem, units: Units) -> bytes:
         """Return the struct `SkinnyArgs`."""
