@@ -106,28 +106,12 @@ def test_a_swapped_tile_computes_the_transpose_of_c() -> None:
     assert first.tile.macros()["SWAPPED"] == "0"
 
 
-def test_clusters_of_four_run_where_they_fit() -> None:
-    given = problem("matmul_bf16", "bfloat16_out", 8192, 8192, 512)
-    choice = fastest(given, Shape(64, 128, 2, across=2))
-    assert choice.blocks == 4 * choice.units.workers
-    assert choice.units.workers <= 30  # the driver's cuOccupancyMaxActiveClusters
-    assert choice.tile.macros()["ACROSS"] == choice.tile.macros()["CLUSTER"] == "2"
-
-
 def test_proposals_are_distinct_and_in_order() -> None:
     given = problem("matmul_bf16", "bfloat16_out", 1408, 1344, 12288)
     found = proposals(given, 132, count=8)
     assert len(set(found)) == len(found) == 8
     assert [each.seconds for each in found] == sorted(each.seconds for each in found)
     assert proposals(given, 132) == found[:1]
-
-
-def test_parts_are_taken_where_whole_tiles_leave_most_multiprocessors_idle() -> None:
-    choice = fastest(problem("matmul_bf16", "bfloat16_out", 256, 512, 16384), Shape(128, 256))
-    assert choice.units.split_tiles == choice.units.tiles == 4
-    assert choice.blocks > 4
-    even = problem("matmul_bf16", "bfloat16_out", 128 * 132, 256, 4096)
-    assert fastest(even, Shape(128, 256)).units.split_tiles == 0
 
 
 def test_clusters_that_run_at_once_are_those_of_the_driver() -> None:
@@ -143,30 +127,6 @@ def test_a_cluster_more_than_fits_takes_another_turn() -> None:
         given = problem("matmul", "float32", 128 * rows, 128, 8192)
         times[rows] = fastest(given, Shape(128, 128, parts=6)).seconds
     assert times[18] > 1.6 * times[17]
-
-
-def test_few_tiles_are_divided_among_as_many_workers_on_each_multiprocessor() -> None:
-    given = problem("matmul", "float32", 576, 256, 14720)  # 36 tiles
-    found = candidates(given, [Shape(64, 64)], 132)
-    workers = {choice.units.workers for choice in found if choice.units.snap > 1}
-    assert workers == {132, 264, 396, 528}  # not 792, more than 16 for a tile
-
-
-def test_a_cluster_for_each_tile_divides_k() -> None:
-    small = problem("matmul_bf16", "bfloat16_out", 256, 256, 8192)
-    choice = fastest(small, Shape(64, 64, parts=8))
-    assert choice.blocks == 16 * 8
-    assert choice.tile.macros()["PARTS"] == "8"
-    short = problem("matmul_bf16", "bfloat16_out", 256, 256, 64)  # one step
-    assert list(candidates(short, [Shape(64, 64, parts=2)], 132)) == []
-
-
-def test_parts_of_multiply_adds_take_the_place_of_the_stages() -> None:
-    small = problem("matmul", "float32", 256, 512, 448)
-    choice = fastest(small, Shape(64, 64, parts=7))
-    assert choice.blocks == 4 * 8 * 7
-    (tile,) = kernels_of(Shape(128, 256, parts=2), small)
-    assert tile.shared == 128 * 256 * 4  # all sums of the tile, more than the stages
 
 
 @pytest.mark.parametrize(
@@ -186,6 +146,35 @@ def test_launches_are_early_where_their_blocks_lie_evenly(
 ) -> None:
     (tile,) = kernels_of(shape, problem("matmul_bf16", "bfloat16_out", 4096, 4096, 4096))
     assert starts_early(tile, Units(1, workers, 8, workers), 132) == early
+
+
+# Tile, workers, tiles that are divided along k, and early start.
+CHOICES = [
+    ("float32", (1024, 1024, 1024), ("64x128 parts 2", 128, 0, False)),
+    ("float32", (2048, 2048, 2048), ("128x256", 128, 0, True)),
+    ("float32", (4096, 4096, 4096), ("128x256", 132, 116, True)),
+    ("float32", (8192, 8192, 8192), ("128x256", 132, 68, True)),
+    ("float32", (256, 512, 448), ("64x64 parts 7", 32, 0, False)),
+    ("float32", (576, 256, 14720), ("64x128", 264, 18, False)),
+    ("float32", (3, 4096, 4096), ("skinny 3", 128, 0, True)),
+    ("float32", (300, 200, 1), ("direct 1x1", 235, 0, True)),
+    ("bfloat16_out", (1024, 1024, 1024), ("64x128", 128, 0, True)),
+    ("bfloat16_out", (2048, 2048, 2048), ("128x256", 128, 0, True)),
+    ("bfloat16_out", (4096, 4096, 4096), ("128x176 cluster 2 turns", 64, 0, False)),
+    ("bfloat16_out", (8192, 8192, 8192), ("128x192 cluster 2 turns", 66, 0, True)),
+    ("bfloat16_out", (256, 256, 8192), ("64x128 parts 8", 8, 0, True)),
+    ("bfloat16_out", (523, 389, 1037), ("64x64", 63, 0, True)),
+]
+
+
+@pytest.mark.parametrize(("dtype", "size", "expected"), CHOICES)
+def test_choices_are_those_that_were_measured(
+    dtype: str, size: tuple[int, int, int], expected: tuple[str, int, int, bool]
+) -> None:
+    name = "matmul" if dtype == "float32" else "matmul_bf16"
+    (choice,) = proposals(problem(name, dtype, *size), 132)
+    units = choice.units
+    assert (choice.tile.label, units.workers, units.split_tiles, choice.early) == expected
 
 
 def test_operands_are_copied_to_aligned_rows_where_that_pays() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from raytracer.backends.cuda.sources import kernels_root
 from raytracer.benchmark import operations
-from raytracer.benchmark.products.model import Choice, proposals, skinny_candidates
+from raytracer.benchmark.products.model import Choice, skinny_candidates
 from raytracer.benchmark.products.problem import Problem
 from raytracer.benchmark.products.skinny import (
     SHARED,
@@ -78,20 +78,6 @@ def test_steps_are_loaded_together_where_they_lie_beside_each_other_and_are_alig
     assert packs("bfloat16", (3, 4096, 4099)) == {1}
     assert packs("bfloat16", (3, 4096, 4096), shift=4) == {2}
     assert packs("bfloat16", (12, 4096, 4096)) == {1, 8}  # in two blocks of six rows, or in one
-
-
-@pytest.mark.parametrize(("name", "dtype"), OPS)
-def test_each_kind_is_chosen_where_it_is_the_fastest(name: str, dtype: str) -> None:
-    """As measured on an H200."""
-
-    def kind(*size: int) -> str:
-        m, n, k = size
-        tile = proposals(problem(name, dtype, (m, n, k)), 132)[0].tile
-        return tile.label.split()[0] if isinstance(tile, SkinnyTile) else "tile"
-
-    assert kind(4096, 4096, 4096) == kind(1000, 777, 500) == "tile"
-    assert kind(1, 4096, 4096) == kind(2, 4097, 8193) == kind(473, 2, 448) == "skinny"
-    assert kind(8193, 2, 1) == kind(300, 200, 1) == "direct"
 
 
 def test_matrices_of_more_than_32_bits_of_values_have_no_form() -> None:
