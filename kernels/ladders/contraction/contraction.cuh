@@ -16,7 +16,6 @@ namespace rt {
 
 using Real = RT_T;
 constexpr int kN = RT_N;
-constexpr int kLine = kN;
 constexpr int kPlaneSize = kN * kN;
 constexpr int kSize = kN * kN * kN;
 static_assert((kN >= 2 && kN <= 16) || kN == 20, "2 to 16 or 20 points a side");
