@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 from raytracer.backends.cpu import CpuDevice
 from raytracer.benchmark import record, render_levels, timing
-from raytracer.benchmark.cuda.kernel import RefusedError
+from raytracer.benchmark.cuda.kernel import require
 from raytracer.benchmark.layouts import arrange
 from raytracer.benchmark.options import matching, names_of
 from raytracer.benchmark.record import Resources, Row
@@ -44,10 +44,7 @@ class Rung:
         from raytracer.backends.cuda.probe import devices
         from raytracer.backends.cuda.run import CudaDevice
 
-        arch = str(devices()[0]["architecture"])
-        if not self.variant.admits(arch):
-            needs = ", ".join(map(str, self.variant.needs))
-            raise RefusedError(f"needs {needs}; this GPU is {arch}")
+        require(self.variant, str(devices()[0]["architecture"]))
         return CudaDevice(kernel=self.variant)
 
 

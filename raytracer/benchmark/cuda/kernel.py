@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from raytracer.backends.cuda import compile as compiler
@@ -12,9 +12,10 @@ from raytracer.benchmark.cuda import tensor_map
 from raytracer.errors import RaytracerError
 
 if TYPE_CHECKING:
+    from raytracer.backends.cuda.cache import Cubin
     from raytracer.benchmark.cuda.session import Session
     from raytracer.benchmark.record import Resources
-    from raytracer.variants import Variant
+    from raytracer.variants import Kernel, Variant
 
 Enqueue = Callable[[], Any]
 Matrix = tuple[int, tuple[int, int], str]  # address, rows and columns, type
@@ -31,6 +32,23 @@ class SizeError(RefusedError):
     """A kernel does not support these sizes."""
 
 
+def require(variant: Kernel, arch: str) -> None:
+    """Raise RefusedError if an architecture cannot run a kernel."""
+    if not variant.admits(arch):
+        needs = ", ".join(map(str, variant.needs))
+        raise RefusedError(f"needs {needs}; this GPU is {arch}")
+
+
+def resources(functions: Sequence[Any], cubin: Cubin) -> Resources:
+    """Return registers per thread, static shared memory (maximum of functions) and spills."""
+    return {
+        "compiler": cubin.compiler,
+        "registers": max(int(each.num_regs) for each in functions),
+        "shared": max(int(each.shared_size_bytes) for each in functions),
+        "spilled": ptxas.usage(cubin.log).spilled,
+    }
+
+
 class LoadedKernel:
     """A variant, compiled with macros and loaded."""
 
@@ -41,13 +59,10 @@ class LoadedKernel:
         macros: Mapping[str, str],
     ) -> None:
         """Load a variant, compiled now if it is not cached; raise RefusedError if it cannot run."""
-        if not variant.admits(session.arch):
-            needs = ", ".join(map(str, variant.needs))
-            raise RefusedError(f"needs {needs}; this GPU is {session.arch}")
+        require(variant, session.arch)
         source, root = variant.translation_unit, variant.folder
         cubin = compiler.load(source, session.arch, root, shipped=root is None, macros=macros)
-        self.variant, self._session, self._log = variant, session, cubin.log
-        self._compiler = cubin.compiler
+        self.variant, self._session, self._cubin = variant, session, cubin
         with translated(session.driver):
             self._module = session.driver.module_from_buffer(cubin.code)
             self._functions = [self._entry(name) for name in variant.entries]
@@ -59,16 +74,8 @@ class LoadedKernel:
             raise RefusedError(f'lacks the entry: extern "C" __global__ void {name}(…)') from None
 
     def resources(self) -> Resources:
-        """Return registers per thread, static shared memory (maximum of the steps) and spills."""
-        return {
-            "compiler": self._compiler,
-            "registers": max(int(each.num_regs) for each in self._functions),
-            "shared": self._static(),
-            "spilled": ptxas.usage(self._log).spilled,
-        }
-
-    def _static(self) -> int:
-        return max(int(each.shared_size_bytes) for each in self._functions)
+        """Return the resources of its functions."""
+        return resources(self._functions, self._cubin)
 
     def fill_constants(self, inputs: Mapping[str, tuple[int, int]]) -> None:
         """Copy inputs named in the header (`constant:`) into constant memory, as often as they fit.
@@ -128,10 +135,10 @@ class LoadedKernel:
         outputs. sizes: the integers at the end of the arguments.
         """
         launch = self.variant.launch(axes, self._session.multiprocessors)
-        static = self._static()
-        if launch.shared + static > self._session.shared_limit:
+        shared = launch.shared + self.resources()["shared"]
+        if shared > self._session.shared_limit:
             limit = self._session.shared_limit
-            raise SizeError(f"needs {launch.shared + static} bytes of shared memory of {limit}")
+            raise SizeError(f"needs {shared} bytes of shared memory of {limit}")
         driver, stream = self._session.driver, self._session.stream
         with translated(driver):
             scratch = [driver.mem_alloc(launch.scratch)] if launch.scratch else []

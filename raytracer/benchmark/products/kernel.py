@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from raytracer.backends.cuda import compile as compiler
-from raytracer.backends.cuda import ptxas
 from raytracer.backends.cuda.check import translated
 from raytracer.backends.cuda.driver import bindings
 from raytracer.benchmark.cuda import tensor_map
-from raytracer.benchmark.cuda.kernel import Enqueue, RefusedError, SizeError
+from raytracer.benchmark.cuda.kernel import Enqueue, SizeError, require, resources
 from raytracer.benchmark.products.model import AnyTile, Choice, proposals
 from raytracer.benchmark.products.skinny import SkinnyTile
 from raytracer.benchmark.products.tiles import TensorTile, has_clusters
@@ -56,22 +55,15 @@ class ProductKernel:
         timed: whether the choices that the model puts first are timed, to take the fastest one. The
         last bits of a sum then depend on which one that is.
         """
-        if not variant.admits(session.arch):
-            needs = ", ".join(map(str, variant.needs))
-            raise RefusedError(f"needs {needs}; this GPU is {session.arch}")
+        require(variant, session.arch)
         self.variant, self._session, self._timed = variant, session, timed
         self._clusters = has_clusters(session.arch)
         self._loaded: dict[tuple[tuple[str, str], ...], Loaded] = {}
         self._used: Any = None  # the tile that was bound last
 
     def resources(self) -> Resources:
-        """Return registers per thread, static shared memory and spills of the tile bound last."""
-        return {
-            "compiler": self._used.cubin.compiler,
-            "registers": int(self._used.function.num_regs),
-            "shared": int(self._used.function.shared_size_bytes),
-            "spilled": ptxas.usage(self._used.cubin.log).spilled,
-        }
+        """Return the resources of the tile that was bound last."""
+        return resources([self._used.function], self._used.cubin)
 
     def choose(self, problem: Problem) -> Choice:
         """Return tile and division of the work for a problem; timing overwrites C.
