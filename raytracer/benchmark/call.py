@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from raytracer.arguments import text
+import numpy as np
+
+from raytracer.arguments import one_of, text
 from raytracer.backends.cuda.compile import NoCompilerError
 from raytracer.benchmark.cuda.kernel import SizeError
 from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.operations.base import Arrays, Op
 from raytracer.benchmark.options import select
 from raytracer.benchmark.runner import Plan, compute
-from raytracer.errors import BackendError, UserError, suggestion
+from raytracer.errors import BackendError, UserError
 from raytracer.variants import preferred
 
 if TYPE_CHECKING:
@@ -21,28 +23,10 @@ if TYPE_CHECKING:
 def call(
     op: Op, arrays: tuple[NDArray[Any], ...], variant: str | None, dtype: str | None = None
 ) -> Any:
-    """Compute an operation.
-
-    Args:
-        op: the operation.
-        arrays: its inputs, in order.
-        variant: label, name or number; by default the fastest one that the device can run, which
-            is the last one unless headers name another (`best:`).
-        dtype: a type of the operation; by default that of the arrays.
-
-    Returns:
-        The output, or a tuple of outputs.
-
-    Raises:
-        UserError: number, dtype or shape of the arrays is wrong.
-        BackendError: there is no usable GPU.
-    """
-    import numpy as np
-
+    """Compute an operation, as `raytracer.ops.Operation` describes."""
     inputs = matched(op, arrays)
-    dtype = op.dtype_of(inputs) if dtype is None else text(dtype, "dtype", UserError)
-    if dtype not in op.dtypes:
-        raise UserError(f"{op.name} has no type {dtype!r}; {suggestion(dtype, op.dtypes)}")
+    dtype = op.dtype_of(inputs) if dtype is None else dtype
+    one_of(dtype, op.name, op.dtypes, "type", UserError)
     words = [] if variant is None else [text(variant, "variant", UserError)]
     available = select(op, words)
     if not available:
@@ -86,8 +70,6 @@ def matched(op: Op, arrays: tuple[NDArray[Any], ...]) -> Arrays:
     Raises:
         UserError: number, dtype or shape of the arrays is wrong.
     """
-    import numpy as np
-
     if len(arrays) != len(op.inputs):
         raise UserError(f"{op.name} takes {len(op.inputs)} arrays: {', '.join(op.inputs)}")
     try:

@@ -43,7 +43,9 @@ class BenchOptions:
 
     def dtype_of(self, op: Op) -> str:
         """Return the data type to run; raise UserError if the operation does not support it."""
-        return one_of(self.dtype or op.dtypes[0], op.name, op.dtypes, "dtype", UserError)
+        if self.dtype is None:
+            return op.dtypes[0]
+        return one_of(self.dtype, op.name, op.dtypes, "dtype", UserError)
 
 
 def validated(
