@@ -9,13 +9,6 @@ from reference import View, camera_rays
 from reference.scene import vector
 
 
-def disc_mask(
-    view: View, width: int, height: int, center: ArrayLike, radius: float
-) -> NDArray[np.bool_]:
-    """Pixels whose centre ray meets the sphere: inside its cone, or its cylinder (orthographic)."""
-    return edge_distance(view, width, height, center, radius) < 0
-
-
 def edge_distance(
     view: View, width: int, height: int, center: ArrayLike, radius: float
 ) -> NDArray[np.float64]:

@@ -56,12 +56,6 @@ def write_balls(folder: Path, factor: float = 1.0) -> None:
     )
 
 
-def all_spheres() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Centres (5, 3) and radii (5,) in the order of the scene."""
-    centers = np.concatenate([CENTERS, [[0.0, 0.0, 0.0], [1.5, 0.9, -0.5]]])
-    return centers, np.concatenate([RADII, [0.8, 0.5]])
-
-
 def pasted(printed: str, scene: str = SCENE) -> str:
     """A scene file with the tables that a window printed in the place of its own."""
     shown = _tables(printed)

@@ -360,7 +360,21 @@ class Launch:
         self._function = function
         self._argument = ctypes.create_string_buffer(argument, len(argument))
         self._pointers = (ctypes.c_void_p * 1)(ctypes.addressof(self._argument))
-        self._configuration = configuration(sizes, early, cluster)
+        self._configuration = cu.CUlaunchConfig()
+        made, attributes = self._configuration, []
+        made.gridDimX, made.blockDimX, made.sharedMemBytes = sizes
+        made.gridDimY = made.gridDimZ = made.blockDimY = made.blockDimZ = 1
+        names = cu.CUlaunchAttributeID
+        if early:
+            attributes.append(cu.CUlaunchAttribute())
+            attributes[-1].id = names.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
+            attributes[-1].value.programmaticStreamSerializationAllowed = 1
+        if cluster:
+            attributes.append(cu.CUlaunchAttribute())
+            attributes[-1].id = names.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
+            size = attributes[-1].value.clusterDim
+            size.x, size.y, size.z = cluster, 1, 1
+        made.attrs, made.numAttrs = attributes, len(attributes)
 
     def queue(self, stream: Any) -> None:
         self._configuration.hStream = stream.handle
@@ -368,31 +382,6 @@ class Launch:
             cu.cuLaunchKernelEx, self._configuration, self._function.handle,
             ctypes.addressof(self._pointers), 0,
         )  # fmt: skip
-
-
-def configuration(sizes: tuple[int, int, int], early: bool = False, cluster: int = 0) -> Any:
-    """Return the description of a launch; arguments as for `Launch`."""
-    made = cu.CUlaunchConfig()
-    made.gridDimX, made.blockDimX, made.sharedMemBytes = sizes
-    made.gridDimY = made.gridDimZ = made.blockDimY = made.blockDimZ = 1
-    names, attributes = cu.CUlaunchAttributeID, []
-    if early:
-        attributes.append(cu.CUlaunchAttribute())
-        attributes[-1].id = names.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
-        attributes[-1].value.programmaticStreamSerializationAllowed = 1
-    if cluster:
-        attributes.append(cu.CUlaunchAttribute())
-        attributes[-1].id = names.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
-        size = attributes[-1].value.clusterDim
-        size.x, size.y, size.z = cluster, 1, 1
-    made.attrs, made.numAttrs = attributes, len(attributes)
-    return made
-
-
-def clusters_at_once(function: Function, sizes: tuple[int, int, int]) -> int:
-    """Return how many clusters run at once; arguments as for `Launch`, blocks of one cluster."""
-    made = configuration(sizes, cluster=sizes[0])
-    return int(ask(cu.cuOccupancyMaxActiveClusters, function.handle, made))
 
 
 def tensor_map(

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,7 +85,6 @@ class ToneKernels:
         height: int,
         settings: ToneSettings,
         out_address: int,
-        stream: Any = None,
         *,
         bits: int = 8,
         place: tuple[int, int] = (0, 0),
@@ -96,8 +94,6 @@ class ToneKernels:
         neighbor_weight: float = 0.0,
     ) -> None:
         """Queue the picture of a film.
-
-        Work on two streams must not overlap, because there is one histogram.
 
         film_address: of the sums, float4 (height, width), row 0 on top, aligned to 16 bytes.
         out_address: of the picture, uint8 or uint16 RGBA (height, width), aligned to a pixel.
@@ -114,8 +110,8 @@ class ToneKernels:
         with_histogram = statistics or settings.automatic
         args["histogram"] = self.histogram if with_histogram else 0
         if with_histogram:
-            self.launch("film_histogram", args, stream)
-        self.launch("tone", args, stream)
+            self.launch("film_histogram", args)
+        self.launch("tone", args)
 
     def denoise_draft(self, film_address: int, planes: int, width: int, height: int) -> None:
         """Queue the filter of a draft's ambient light, which is added to the sums."""
@@ -124,7 +120,7 @@ class ToneKernels:
         args["width"], args["height"] = width, height
         self.launch(DENOISE_DRAFT, args)
 
-    def launch(self, entry: str, args: NDArray[np.void], stream: Any = None) -> None:
+    def launch(self, entry: str, args: NDArray[np.void]) -> None:
         """Queue one pass.
 
         args: structured (1,), ToneArgs, with addresses.
@@ -136,7 +132,7 @@ class ToneKernels:
             axes = {"width": width, "height": height, "n": width * height}
             grid = self._pass(entry).kernel.launch(axes, self.multiprocessors).grid
             self._grids[key] = grid
-        self._pass(entry).launch(grid, args, stream or self.stream)
+        self._pass(entry).launch(grid, args, self.stream)
 
     def _pass(self, name: str) -> Pass:
         """Return a pass, which is loaded when it is asked for first."""
@@ -145,10 +141,8 @@ class ToneKernels:
             self._passes[name] = Pass(driver, self.arch, product(name), name, "ToneArgs")
         return self._passes[name]
 
-    def read_histogram(self, stream: Any = None) -> NDArray[np.void]:
-        """Return the histogram of the last film, structured (1,); waits for `stream`."""
-        if stream is not None:
-            stream.synchronize()
+    def read_histogram(self) -> NDArray[np.void]:
+        """Return the histogram of the last film, structured (1,)."""
         histogram = empty_histogram()
         self._copies.to_host(self.histogram, histogram)
         return histogram
