@@ -5,7 +5,6 @@ What the command needs beyond its options is imported when it runs: its help tak
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from pathlib import Path
@@ -96,7 +95,7 @@ def animate(scene: str, **options: Any) -> None:
     a scene file: [[animation.keyframes]].
     """
     from raytracer.animation.animate import animate as animation_of
-    from raytracer.commands.picture import stem_of
+    from raytracer.commands.picture import free_path, stem_of
 
     start = time.perf_counter()
     tone, settings = take_tone(options), take_animation(options)
@@ -119,7 +118,7 @@ def animate(scene: str, **options: Any) -> None:
             annotations=annotations, format=options["format"], topology=options["topology"],
             **overrides, **settings,
         )  # fmt: skip
-    target = Path(options["output"]) if options["output"] else _free(stem_of(scene))
+    target = Path(options["output"]) if options["output"] else free_path(stem_of(scene), ".mp4")
     with passed_to(tell), ProgressBar(show=False if quiet else options["progress"]) as bar:
         try:
             animation.save(
@@ -133,14 +132,6 @@ def animate(scene: str, **options: Any) -> None:
             raise
     if as_json or not quiet:
         _report(animation, target, warnings, time.perf_counter() - start, as_json)
-
-
-def _free(stem: str) -> Path:
-    """Return NAME.mp4, or NAME-2.mp4, ... where there is such a movie; unfinished ones go on."""
-    copy = 1
-    while os.path.lexists(path := Path(f"{stem}{f'-{copy}' if copy > 1 else ''}.mp4")):
-        copy += 1
-    return path
 
 
 def _tell_of_rest(target: Path) -> None:

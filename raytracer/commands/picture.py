@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from types import SimpleNamespace
@@ -50,11 +50,15 @@ def default_picture(
         options: of the command, a hash of `options_hash`.
     """
     place = stem_of(source) + ("" if frame is None else f"_{frame}")
-    copy = 1
-    while os.path.lexists(path := Path(f"{place}{f'-{copy}' if copy > 1 else ''}.png")):
-        if _is_of(path, scene, options):
-            break
+    return free_path(place, ".png", lambda path: _is_of(path, scene, options))
+
+
+def free_path(place: str, suffix: str, replaces: Callable[[Path], bool] = lambda _: False) -> Path:
+    """Return NAME.png, or NAME-2.png, ... if there is a file of that name that is not replaced."""
+    copy, path = 1, Path(f"{place}{suffix}")
+    while os.path.lexists(path) and not replaces(path):
         copy += 1
+        path = Path(f"{place}-{copy}{suffix}")
     return path
 
 
