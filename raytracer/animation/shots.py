@@ -354,9 +354,12 @@ class Renderer:
             state.update(array.tobytes())
         shown = {name: value for name, value in vars(scene.camera).items() if value is not None}
         about = job.about["scene"] | {"digest": f"{job.digest}-{state.hexdigest()}"}
+        plan = job.plan
+        if plan is not None:  # texts name the frame, and a scale bar holds where the camera looks
+            target = triple(scene.camera.look_at or (0.0, 0.0, 0.0))
+            plan = replace(plan, values=plan.values | _values(shot), target=target)
         return replace(
-            _labelled(job, shot, scene.camera), settings=settings, view=view, frames=[],
-            camera=scene.camera,
+            job, plan=plan, settings=settings, view=view, frames=[], camera=scene.camera,
             about=job.about | {"scene": about, "camera": shown}, timings=dict(job.timings),
         )  # fmt: skip
 
@@ -389,12 +392,3 @@ class Renderer:
 def _values(shot: Shot) -> dict[str, Any]:
     """Return what texts over a picture may name."""
     return {"frame": shot.frame, "seconds": Short(shot.time)}
-
-
-def _labelled(job: Job, shot: Shot, camera: Camera) -> Job:
-    """Return a job whose texts over the picture know the frame, and where its camera looks."""
-    plan = job.plan
-    if plan is None:
-        return job
-    target = triple(camera.look_at or (0.0, 0.0, 0.0))
-    return replace(job, plan=replace(plan, values=plan.values | _values(shot), target=target))

@@ -217,7 +217,9 @@ class Film:
         Raises:
             UserError: a setting is invalid.
         """
-        return statistics(self, ToneSettings(**settings), threads)
+        tone = ToneSettings(**settings)
+        _, histogram = measure_and_develop(self, tone, 8, threads)
+        return statistics_of(histogram, tone.stops(histogram))
 
     def save(self, path: str | Path, *, half: bool = False, batch: Batch | None = None) -> Path:
         """Write the film to `.npz`, or to OpenEXR (`.exr`, with the extra `exr`).
@@ -472,12 +474,6 @@ def with_bloom(film: Film, settings: ToneSettings) -> tuple[Film, ToneSettings]:
 def encode(film: Film, bits: int = 8, threads: int = 0) -> Pixels:
     """Return a film by the sRGB curve of IEC 61966-2-1 alone, rounded to the nearest integer."""
     return develop(film, ToneSettings(dither=False), bits, threads)
-
-
-def statistics(film: Film, settings: ToneSettings, threads: int = 0) -> Statistics:
-    """Return the statistics of a film, and of its picture with 8 bits per channel."""
-    histogram = measure_and_develop(film, settings, 8, threads)[1]
-    return statistics_of(histogram, settings.stops(histogram))
 
 
 def common_exposure(films: Iterable[Film], settings: ToneSettings, threads: int = 0) -> float:
