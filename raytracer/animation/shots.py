@@ -85,7 +85,6 @@ class Fixed(NamedTuple):
 class Prepared(NamedTuple):
     """A shot on the device, ready to be rendered, and the warnings about it."""
 
-    shot: Shot
     job: Job
     warnings: list[str]
 
@@ -323,7 +322,7 @@ class Renderer:
         with collected() as warnings:
             job = self._job
             if job is not None and job.kept is not None and self._frame == shot.frame:
-                return Prepared(shot, self._retaken(job, shot), warnings)
+                return Prepared(self._retaken(job, shot), warnings)
             with inferring(self._inferred):
                 scene = self._read(shot.frame)
             self._job = prepare(
@@ -337,7 +336,7 @@ class Renderer:
             )
             self._frame = shot.frame
             self._device = self._job.device
-        return Prepared(shot, self._job, warnings)
+        return Prepared(self._job, warnings)
 
     def _retaken(self, job: Job, shot: Shot) -> Job:
         """Return the job of the same spheres from another camera."""
