@@ -222,19 +222,6 @@ class Host:
             viewer.picked, viewer.help = kept
             self._window.show_text(not hides)
 
-    def draft(self, size: tuple[int, int]) -> NDArray[np.uint8]:
-        """What the window draws of a draft of that size; nothing may move meanwhile."""
-        from raytracer.viewer.progressive_film import ProgressiveFilm
-
-        viewer, film = self._window.viewer, ProgressiveFilm()
-        job, request = viewer.loaded_scene.job, viewer.worker._request
-        film.restart(request, size, draft=True)
-        film.expose(request, 1, lambda _: None)
-        picture = job.device.picture()
-        assert film.film is not None
-        film.film.develop_into(request.tone, picture)
-        return self.enlarged(picture.pixels)
-
     def enlarged(self, pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
         """What the window draws of a picture, uint8 (h, w, 4), which it then shows on."""
         self._window.picture_canvas.fill(pixels)
@@ -269,12 +256,6 @@ class Host:
             return self.enlarged(np.full((height // 2, width // 2, 4), 255, np.uint8))
         finally:
             viewer.frame = kept
-
-    def status(self) -> list[str]:
-        """The lines of numbers."""
-        from raytracer.viewer.status import status
-
-        return status(self._window.viewer, self._window.rate, self._window.presenter.label)
 
     def slow(self, seconds: float) -> None:
         """Have a pass of one sample over the whole window take that long, a smaller one less."""
