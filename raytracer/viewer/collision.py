@@ -64,7 +64,7 @@ class Colliders:
     @classmethod
     def of(cls, buffers: SceneBuffers, camera: Camera | None = None) -> Colliders:
         """Return the colliders of a scene with this camera."""
-        spheres = moves.spheres_of(buffers)
+        spheres = buffers.balls
         large = giants(buffers.radius)
         x, y, z, radius = (array[large].astype(np.float64) for array in spheres)
         centers = np.stack([x, y, z], axis=1)

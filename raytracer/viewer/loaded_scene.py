@@ -28,7 +28,7 @@ from raytracer.viewer.collision import Colliders
 from raytracer.viewer.content import Content
 from raytracer.viewer.edits import Edits
 from raytracer.viewer.vectors import triple
-from raytracer.viewer.view import View, space_of, spheres_of
+from raytracer.viewer.view import View, space_of
 from raytracer.warning import collected
 
 RAYS_PER_AXIS = 5
@@ -97,7 +97,7 @@ class LoadedScene:
         job.warnings = warnings
         assert job.kept is not None
         scene, buffers = job.kept
-        camera = scene.camera and with_up(scene.camera, spheres_of(buffers))
+        camera = scene.camera and with_up(scene.camera, buffers.balls)
         scene = replace(scene, render=job.settings, camera=camera)
         return cls(scene, buffers, job, source.path, Colliders.of(buffers, scene.camera))
 

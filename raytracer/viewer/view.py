@@ -91,7 +91,7 @@ def initial_view(
     around: what a fitted camera shows beside the spheres.
     """
     camera = camera or Camera()
-    camera = aimed(camera, spheres_of(buffers), space_of(buffers))
+    camera = aimed(camera, buffers.balls, space_of(buffers))
     up = np.asarray(camera.upward, np.float64)
     up = up / np.linalg.norm(up)
     is_fitted = camera.fit or camera.position is None
@@ -100,19 +100,14 @@ def initial_view(
         pose = unfitted(camera, space_of(buffers))
         view = View(pose, np.zeros(3), up, with_outliers=camera.fit == "all")
         return to_all(view, buffers, aspect, around=around)
-    pose = pose_of(camera, spheres_of(buffers), space_of(buffers), aspect, around)
+    pose = pose_of(camera, buffers.balls, space_of(buffers), aspect, around)
     if is_fitted:
-        pivot = space_of(buffers).point(target) if target else framing.middle(spheres_of(buffers))
+        pivot = space_of(buffers).point(target) if target else framing.middle(buffers.balls)
         return View(pose, pivot, up, with_outliers=camera.fit == "all")
     distance = float(np.linalg.norm(camera.backward())) / buffers.scale
     pivot = pose.eye + pose.axes.forward * distance
     inside = bool(np.linalg.norm(pose.eye) < bounding_radius(buffers))
     return View(pose, pivot, up, is_section=inside and pose.kind == "orthographic")
-
-
-def spheres_of(buffers: SceneBuffers) -> framing.Spheres:
-    """Return x, y, z and radius of all spheres and ends of capsules, float32 (N,) each."""
-    return buffers.balls
 
 
 def space_of(buffers: SceneBuffers) -> Space:
@@ -125,7 +120,7 @@ def bounding_radius(buffers: SceneBuffers) -> float:
     """Return a radius around the origin that holds all spheres, at most `FARTHEST`."""
     if buffers.count == 0:
         return 1.0
-    low, high = bounds(spheres_of(buffers), np.empty(0, np.intp))
+    low, high = bounds(buffers.balls, np.empty(0, np.intp))
     corner = np.maximum(-low, high)
     return min(float(np.linalg.norm(corner)), FARTHEST)
 
@@ -267,7 +262,7 @@ def to_all(
     skipped = None if whole else framing.giants(buffers.radius)
     ball = framing.bounding_ball(
         framing.Subject(
-            spheres_of(buffers), view.with_outliers, skipped, around.points(space_of(buffers))
+            buffers.balls, view.with_outliers, skipped, around.points(space_of(buffers))
         )
     )
     eye, half, _ = framing.fitted(

@@ -18,7 +18,7 @@ from raytracer.scene.packing.pack import pack, retake
 from raytracer.scene.packing.pose import pose as pose_of
 from raytracer.viewer import edits
 from raytracer.viewer.edits import SHININESS, Edits
-from raytracer.viewer.view import space_of, spheres_of
+from raytracer.viewer.view import space_of
 from support.previews import assert_same_buffers, balls, view_of
 from support.views import BUFFERS
 
@@ -36,9 +36,7 @@ def taken(scene: Scene, changes: Edits) -> Any:
     """The scene as it is packed when these changes were made."""
     buffers = pack(scene)
     aspect = scene.render.width / scene.render.height
-    pose = pose_of(
-        scene.camera or raytracer.Camera(), spheres_of(buffers), space_of(buffers), aspect
-    )
+    pose = pose_of(scene.camera or raytracer.Camera(), buffers.balls, space_of(buffers), aspect)
     edited = changes.applied_to(scene)
     found = retake(buffers, edited, edited.render, pose)
     return replace(found, materials=changes.edited(buffers.materials))
