@@ -473,8 +473,8 @@ class _Evaluator:
             raise self.wrong(f"'{self.text(node)}': arguments have no names here")
         if name in _REDUCTIONS and len(arguments) == 1:
             return self.once(node, lambda: self.reduced(_REDUCTIONS[name], arguments[0]))
-        if name not in _FUNCTIONS and name not in _OTHERS:
-            known = [*_FUNCTIONS, *_REDUCTIONS, *_OTHERS]
+        known = [*_FUNCTIONS, *_REDUCTIONS, *_OTHERS]
+        if name not in known:
             called = self.text(node.func)
             raise self.wrong(f"there is no function '{called}'; {suggestion(name, known)}")
         count, wanted = len(arguments), _COUNTS.get(name, 1)
