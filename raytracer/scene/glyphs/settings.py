@@ -61,152 +61,122 @@ def _texts(value: Any, count: int, name: str, rule: str, error: type[UserError])
     return tuple(text_of(each, name, error) for each in rows)
 
 
-def _optional(kind: Kind, summary: str, default_text: str = "all") -> Any:
+def _optional(kind: Kind | str, default_text: str = "all") -> Any:
     """Return a field without a value by default."""
-    return setting(None, kind, summary, default_text=default_text)
+    return setting(None, kind, default_text=default_text)
 
 
-_COLOR = "One colour, or colours that follow a value."
-
-
-def _particles() -> Any:
-    text = "Opacity of the particles beside them; 0 leaves the particles out."
-    return _optional(Number(0.0, 1.0), text, "as they are")
-
-
-def _material() -> Any:
-    return setting("default", Text(), "Name of their material.")
-
-
-LENGTH = Number(0.0, above=True)
+LENGTH, SHARE = Number(0.0, above=True), Number(0.0, 1.0)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Arrows(Defined, place="arrows"):
+class _Glyph(Defined):
+    """What arrows, trails and contacts share.
+
+    Args:
+        color: One colour, or colours that follow a value.
+        particles: Opacity of the particles beside them; 0 leaves the particles out.
+        material: Name of their material.
+    """
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Arrows(_Glyph, place="arrows"):
     """Arrows at particles, along a vector that their data have.
 
-    Raises:
-        SceneError: a value is out of range.
+    Args:
+        vector: Column of the vectors, or their three components.
+        scale: Length in scene units of an arrow of length 1.
+        radius: Radius of the shafts in scene units; arrows shorter than two heads are thinner.
+        anchor: Which point of an arrow is at its particle.
+        every: An arrow at every n-th particle.
+        select: A condition on the particles that have arrows.
     """
 
-    vector: str | tuple[str, str, str] = setting(
-        "velocity", Components(), "Column of the vectors, or their three components."
-    )
-    scale: float | None = _optional(
-        LENGTH,
-        "Length in scene units of an arrow of length 1.",
-        "the longest is two mean distances of neighbours long",
-    )
-    radius: float | None = _optional(
-        LENGTH,
-        "Radius of the shafts in scene units; arrows shorter than two heads are thinner.",
-        "1/28 of the longest arrow",
-    )
+    vector: str | tuple[str, str, str] = setting("velocity", Components())
+    scale: float | None = _optional(LENGTH, "the longest is two mean distances of neighbours long")
+    radius: float | None = _optional(LENGTH, "1/28 of the longest arrow")
     color: Color | StyleSettings | None = setting(
-        None, COLOR_RULE, _COLOR, default_text="that of the particle; gold where all have one"
+        None, COLOR_RULE, default_text="that of the particle; gold where all have one"
     )
-    anchor: str = setting(
-        "tail", Choice(ANCHORS, "anchor"), "Which point of an arrow is at its particle."
-    )
-    every: int = setting(1, Integer(1), "An arrow at every n-th particle.")
-    select: str | None = _optional(Text(), "A condition on the particles that have arrows.")
-    particles: float | None = _particles()
-    material: str = _material()
+    anchor: str = setting("tail", Choice(ANCHORS, "anchor"))
+    every: int = setting(1, Integer(1))
+    select: str | None = _optional(Text())
+    particles: float | None = _optional(SHARE, "as they are")
+    material: str = setting("default", Text())
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Trails(Defined, place="trails"):
+class Trails(_Glyph, place="trails"):
     """Paths of particles over the frames of their file, as tubes.
 
-    Raises:
-        SceneError: a value is out of range.
+    Args:
+        last: Frames that they go back from the frame that is shown.
+        radius: Radius of the tubes in scene units.
+        every: A trail of every n-th particle.
+        select: A condition on the particles that have trails.
+        step: Frames between two points.
     """
 
-    last: int | None = _optional(
-        Integer(1),
-        "Frames that they go back from the frame that is shown.",
-        "all frames, those after it too",
-    )
-    radius: float | None = _optional(
-        LENGTH, "Radius of the tubes in scene units.", "1/20 of the mean distance of neighbours"
-    )
+    last: int | None = _optional(Integer(1), "all frames, those after it too")
+    radius: float | None = _optional(LENGTH, "1/20 of the mean distance of neighbours")
     color: Color | StyleSettings | None = setting(
-        None, COLOR_RULE, _COLOR, default_text="that of the particle"
+        None, COLOR_RULE, default_text="that of the particle"
     )
-    every: int = setting(1, Integer(1), "A trail of every n-th particle.")
-    select: str | None = _optional(Text(), "A condition on the particles that have trails.")
-    step: int = setting(1, Integer(1), "Frames between two points.")
-    particles: float | None = _particles()
-    material: str = _material()
+    every: int = setting(1, Integer(1))
+    select: str | None = _optional(Text())
+    step: int = setting(1, Integer(1))
+    particles: float | None = _optional(SHARE, "as they are")
+    material: str = setting("default", Text())
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Contacts(Defined, place="contacts"):
+class Contacts(_Glyph, place="contacts"):
     """Contacts between particles, as thick as the force in them.
 
-    Raises:
-        SceneError: a value is out of range.
+    Args:
+        file: List of contacts: a local dump of LAMMPS, or a table with the numbers of two particles
+            in each row.
+        ids: Columns with the numbers of the two particles, as in their `id`.
+        by: Column of the list, or expression, that the thickness follows; of particles that touch
+            overlap and length.
+        radius: Radius of the thickest in scene units.
+        least: Contacts thinner than this part of the thickest are left out.
+        select: A condition on the contacts, over the columns of the list.
     """
 
-    file: str | None = _optional(
-        Text(),
-        "List of contacts: a local dump of LAMMPS, or a table with the numbers of two "
-        "particles in each row.",
-        "the particles that touch",
-    )
-    ids: tuple[str, str] | None = _optional(
-        Pair(),
-        "Columns with the numbers of the two particles, as in their `id`.",
-        "known names, else the first two columns",
-    )
-    by: str | None = _optional(
-        Text(),
-        "Column of the list, or expression, that the thickness follows; of particles that "
-        "touch overlap and length.",
-        "force, else the third column; overlap",
-    )
-    radius: float | None = _optional(
-        LENGTH,
-        "Radius of the thickest in scene units.",
-        "0.4 of the median radius of the particles",
-    )
-    least: float = setting(
-        0.02, Number(0.0, 1.0), "Contacts thinner than this part of the thickest are left out."
-    )
+    file: str | None = _optional(Text(), "the particles that touch")
+    ids: tuple[str, str] | None = _optional(Pair(), "known names, else the first two columns")
+    by: str | None = _optional(Text(), "force, else the third column; overlap")
+    radius: float | None = _optional(LENGTH, "0.4 of the median radius of the particles")
+    least: float = setting(0.02, SHARE)
     color: Color | StyleSettings | None = setting(
-        None, COLOR_RULE, _COLOR, default_text="by the thickness, from sand to dark red"
+        None, COLOR_RULE, default_text="by the thickness, from sand to dark red"
     )
-    select: str | None = _optional(
-        Text(), "A condition on the contacts, over the columns of the list."
-    )
-    particles: float | None = _particles()
-    material: str = _material()
+    select: str | None = _optional(Text())
+    particles: float | None = _optional(SHARE, "as they are")
+    material: str = setting("default", Text())
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Shape(Defined, place="shape"):
     """Particles as ellipsoids, where their data have axes.
 
-    Raises:
-        SceneError: a value is out of range.
+    Args:
+        kind: What particles are shown as.
+        axes: Columns of their three axes.
+        orientation: Columns of quaternions w, x, y, z.
+        scale: Factor that makes semi-axes of the columns.
     """
 
-    kind: str = setting(
-        "ellipsoid", Choice(("ellipsoid",), "shape"), "What particles are shown as."
-    )
+    kind: str = setting("ellipsoid", Choice(("ellipsoid",), "shape"))
     axes: str | tuple[str, str, str] | None = _optional(
-        Components(),
-        "Columns of their three axes.",
-        "shapex, shapey, shapez; c_shape[1] to c_shape[3]; shape",
+        Components(), "shapex, shapey, shapez; c_shape[1] to c_shape[3]; shape"
     )
     orientation: str | tuple[str, str, str, str] | None = _optional(
-        Components(4),
-        "Columns of quaternions w, x, y, z.",
-        "quatw, quati, quatj, quatk; c_quat[1] to c_quat[4]; orientation",
+        Components(4), "quatw, quati, quatj, quatk; c_quat[1] to c_quat[4]; orientation"
     )
-    scale: float | None = _optional(
-        LENGTH, "Factor that makes semi-axes of the columns.", "1; 1/2 of the diameters of LAMMPS"
-    )
+    scale: float | None = _optional(LENGTH, "1; 1/2 of the diameters of LAMMPS")
 
 
 GLYPHS: dict[str, type[Any]] = {
