@@ -11,13 +11,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.arguments import items, one_of, real, text, whole
+from raytracer.arguments import items, text
 from raytracer.errors import SceneError
+from raytracer.field_types import Choice, Integer, Number, Text
+from raytracer.fields import Defined, setting
 from raytracer.scene.arrays import Where, as_array, each_block
 from raytracer.scene.coloring import maps, ticks
 from raytracer.scene.coloring.kinds import Map
 from raytracer.scene.coloring.ticks import Tick
 from raytracer.scene.colors import RGB, Color, parse_color, srgb_to_linear
+from raytracer.scene.kinds import ColorValue, Rows
 
 KINDS = ("linear", "log", "symlog", "discrete", "categorical")
 """Kinds of scales."""
@@ -41,55 +44,43 @@ MAX_TICKS = 6
 """Ticks on a bar by default."""
 
 
-@dataclass(frozen=True)
-class ColorScale:
+@dataclass(frozen=True, repr=False, eq=False)
+class ColorScale(Defined):
     """Colours of values, and how a legend shows them.
 
     Args:
-        map: name of a colour map (`maps.table`), or colours from the low end to the high end; of
-            categories one for each name.
-        kind: one of `KINDS`. "symlog" is logarithmic on both sides of zero and linear about it;
-            "discrete" has `steps` colours; "categorical" has a colour for each name.
-        low, high: values at the ends; those beyond have the colour of the end.
-        label: what the values are, for the legend.
-        unit: of the values, or "".
-        missing: colour of NaN, of names that are not known, and on logarithmic scales of values
+        map: Name of a colour map, or colours from the low end to the high end; of categories one
+            for each name.
+        kind: "symlog" is logarithmic on both sides of zero and linear about it; "discrete" has
+            `steps` colours; "categorical" has a colour for each name.
+        low: Value at the low end; those below have its colour.
+        high: Value at the high end; those above have its colour.
+        label: What the values are, for the legend.
+        unit: Unit of the values, or "".
+        missing: Colour of NaN, of names that are not known, and on logarithmic scales of values
             that are not positive.
-        steps: number of colours of a discrete scale.
-        threshold: of "symlog": between minus this and this the scale is linear.
-        names: of the categories, in the order of the legend.
+        steps: Number of colours of a discrete scale.
+        threshold: A symlog scale is linear between minus this and this.
+        names: Names of the categories, in the order of the legend.
 
     Raises:
         SceneError: an argument is wrong; the message names it.
     """
 
-    map: str | Sequence[Color] = "viridis"
-    kind: str = "linear"
-    low: float = 0.0
-    high: float = 1.0
-    label: str = ""
-    unit: str = ""
-    missing: Color = MISSING
-    steps: int | None = None
-    threshold: float | None = None
-    names: tuple[str, ...] = ()
+    map: str | Sequence[Color] = setting("viridis", Map())
+    kind: str = setting("linear", Choice(KINDS, "kind"))
+    low: float = setting(0.0, Number())
+    high: float = setting(1.0, Number())
+    label: str = setting("", Text())
+    unit: str = setting("", Text())
+    missing: Color = setting(MISSING, ColorValue())
+    steps: int | None = setting(None, Integer(1, 256))
+    threshold: float | None = setting(None, Number(0.0, above=True))
+    names: tuple[str, ...] = setting((), Rows(Text()))
 
     def __post_init__(self) -> None:
-        checked: dict[str, Any] = {
-            "map": Map().checked(self.map, "map", SceneError),
-            "kind": one_of(self.kind, "kind", KINDS, "kind"),
-            "low": real(self.low, "low"),
-            "high": real(self.high, "high"),
-            "label": text(self.label, "label"),
-            "unit": text(self.unit, "unit"),
-            "names": tuple(text(name, "names") for name in items(self.names, "names")),
-        }
-        if self.steps is not None:
-            checked["steps"] = whole(self.steps, "steps", 1, 256)
-        if self.threshold is not None:
-            checked["threshold"] = real(self.threshold, "threshold", 0.0, above=True)
-        for name, value in checked.items():
-            object.__setattr__(self, name, value)
+        super().__post_init__()
+        vars(self)["names"] = tuple(text(name, "names") for name in items(self.names, "names"))
         if isinstance(self.map, dict):
             raise SceneError("map: of a scale is a name or a list of colours, one for each name")
         if self.low > self.high:
