@@ -301,7 +301,7 @@ def test_what_is_no_scene(value: Any, said: str) -> None:
      ({"arrays": {"radii": 3}}, r"arrays.radii: 3 is not the name of a column"),
      ({"arrays": {"radii": "size"}}, "there is no field named 'size'"),
      ({"labels": "names"}, "labels: 'names' is neither 'elements' nor 'types'"),
-     ({"radius": -1.0}, "radius.*is -1")],
+     ({"radius": -1.0}, "radius.*-1")],
 )  # fmt: skip
 def test_odd_options_of_objects(options: Any, said: str) -> None:
     with pytest.raises((SceneError, DataFileError), match=said):
