@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -153,17 +153,13 @@ class Jumps:
             result[known] = total[at[known]]
         return result
 
-    def without_last(self) -> Jumps:
-        """Return what was found, for other processes, which add nothing."""
-        other = Jumps()
-        other._ids, other._boxes = self._ids, self._boxes
-        return other
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what other processes need, which add no frames."""
+        return vars(self) | {"_last": None, "_passed": None}
 
 
 def _later(before: Track, track: Track) -> Track:
     """Return a frame together with the particles that only the frames before it had."""
-    if np.array_equal(before.ids, track.ids):
-        return track
     gone = ~np.isin(before.ids, track.ids)
     if not gone.any():
         return track
@@ -217,16 +213,15 @@ class TrackedSource(FrameSource):
             self._look(self._last)
         other = copy(self)
         other._source = self._source.sent()
-        other._jumps = [jumps.without_last() for jumps in self._jumps]
         other._kept = OrderedDict()
         return other
 
     def load(self, frame: int, columns: Sequence[str] = ()) -> Scene:
         scene, tracks = self._read(frame, columns)
-        ends = max(frame - self._before, self._first), min(frame + self._after, self._last)
+        start, stop = max(frame - self._before, self._first), min(frame + self._after, self._last)
         moved = []
         for place, (spheres, track) in enumerate(zip(scene.spheres, tracks, strict=True)):
-            centers = self._mean(place, track, frame, range(ends[0], ends[1] + 1), columns)
+            centers = self._mean(place, track, frame, range(start, stop + 1), columns)
             own = np.empty_like(spheres.centers)
             own[track.rows] = centers
             shown = spheres.at(own)
@@ -275,16 +270,14 @@ class TrackedSource(FrameSource):
         """Return a frame as it is in the file; the last ones are kept."""
         read = self._kept.get(frame)
         if read is None:
-            wanted = [*columns] if ID in columns else [*columns, ID]
-            scene = self._source.load(frame, wanted)
+            scene = self._source.load(frame, [*columns, ID])
             name = f"{self.name}: frame {frame}"
             tracks = [track_of(spheres, name) for spheres in scene.spheres]
             read = Read(scene, tracks)
             self._kept[frame] = read
-            while len(self._kept) > self._before + self._after + 1:
+            if len(self._kept) > self._before + self._after + 1:
                 self._kept.popitem(last=False)
-        else:
-            self._kept.move_to_end(frame)
+        self._kept.move_to_end(frame)
         return read
 
 
@@ -296,8 +289,8 @@ def load_moved(source: Source, frame: int | None, columns: Sequence[str] = ()) -
     """
     if "moved" not in source.counted:
         frames = frames_of(source)
-        ends = 0, frames.count - 1
-        moved = TrackedSource(frames, ends, source.smoothing, source.unwrap)
-        source.counted["moved"] = moved
+        source.counted["moved"] = TrackedSource(
+            frames, (0, frames.count - 1), source.smoothing, source.unwrap
+        )
     known: TrackedSource = source.counted["moved"]
     return known.load(checked(frame or 0, known.count, known.name), columns)
