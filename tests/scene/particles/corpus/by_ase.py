@@ -40,17 +40,6 @@ def written(path: Path, form: str, images: Any = None, **options: Any) -> None:
     write(str(path), atoms() if images is None else images, format=form, **options)
 
 
-def simple(
-    title: str, file: str, form: str, keeps: str, result: Callable[[], Written], **options: Any
-) -> None:
-    """List a kind that takes no more than the name of its format."""
-
-    @kind(title, file, "ase", keeps, "ase")
-    def write(path: Path) -> Written:
-        written(path, form, **options)
-        return result()
-
-
 @kind("XYZ", "a.xyz", "ase", "15 decimals")
 def xyz(path: Path) -> Written:
     written(path, "xyz", fmt="%22.15f")
@@ -216,7 +205,9 @@ for _title, _file, _form, _keeps, _step, _options in (
     ("ONETEP input", "a.onetep", "onetep-in", "float64", 1e-6, {}),
 ):  # fmt: skip
 
-    def _result(step: float = _step) -> Written:
+    @kind(_title, _file, "ase", _keeps, "ase")
+    def write(
+        path: Path, form: str = _form, step: float = _step, options: dict[str, Any] = _options
+    ) -> Written:
+        written(path, form, **options)
         return Written(POINTS, step)
-
-    simple(_title, _file, _form, _keeps, _result, **_options)

@@ -182,21 +182,8 @@ def desmond(path: Path) -> Written:
             "segid, mass, charge)"
         )
         for place, (symbol, point) in enumerate(zip(SYMBOLS, POINTS.tolist(), strict=True)):
-            values = (
-                place,
-                numbers[symbol],
-                symbol,
-                *point,
-                0.0,
-                0.0,
-                0.0,
-                "MOL",
-                1,
-                "A",
-                "A",
-                1.0,
-                0.0,
-            )
+            values = (place, numbers[symbol], symbol, *point, 0.0, 0.0, 0.0, "MOL", 1, "A", "A",
+                      1.0, 0.0)  # fmt: skip
             rows.execute(f"INSERT INTO particle VALUES ({','.join('?' * 15)})", values)
         rows.execute("CREATE TABLE bond (p0, p1)")
         rows.execute("CREATE TABLE global_cell (id, x, y, z)")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -59,81 +61,57 @@ for _mode, _options in {
         return full()
 
 
-@kind("VTK UnstructuredGrid", "e.vtu", "pyvista", "float64")
-def vtu(path: Path) -> Written:
-    cloud().cast_to_unstructured_grid().save(str(path))
-    return full()
-
-
-@kind("VTK StructuredGrid", "e.vts", "pyvista", "float32")
-def vts(path: Path) -> Written:
+def structured(path: Path) -> None:
+    """Write the points as a structured grid of float32."""
     import pyvista
 
     made = pyvista.StructuredGrid()
     made.points = single(POINTS)
     made.dimensions = (6, 1, 1)
     made.save(str(path))
-    return Written(single(POINTS), symbols=())
 
 
-@kind("VTK legacy, binary", "e.vtk", "pyvista", "float64")
-def vtk_binary(path: Path) -> Written:
-    cloud().save(str(path), binary=True)
-    return full()
-
-
-@kind("VTK legacy, text", "text.vtk", "pyvista", "6 digits, or more as the type needs")
-def vtk_text(path: Path) -> Written:
-    cloud().save(str(path), binary=False)
-    return Written(POINTS, 1e-5, symbols=())
-
-
-@kind("VTK legacy, version 4.2, unstructured", "old.vtk", "pyvista", "float32")
-def vtk_old(path: Path) -> Written:
+def old(path: Path) -> None:
+    """Write an unstructured grid in the format of version 4.2."""
     by_vtk(path, "vtkUnstructuredGridWriter", cloud(single(POINTS)).cast_to_unstructured_grid(),
            SetFileTypeToBinary=None, SetFileVersion=42)  # fmt: skip
-    return Written(single(POINTS), symbols=(), radii=RADII)
 
 
-@kind("PLY, binary", "e.ply", "pyvista", "float32", "plyfile")
-def ply(path: Path) -> Written:
-    cloud(single(POINTS)).save(str(path), binary=True)
-    return Written(single(POINTS), symbols=())
-
-
-@kind("PLY, text", "text.ply", "pyvista", "6 digits", "plyfile")
-def ply_text(path: Path) -> Written:
-    cloud(single(POINTS)).save(str(path), binary=False)
-    return Written(POINTS, 1e-5, symbols=())
-
-
-def mesh() -> Any:
-    """The points as a mesh of meshio."""
+def mesh(path: Path, **options: Any) -> None:
+    """Write the points as a mesh of meshio."""
     import meshio
 
     cells = [("vertex", np.arange(len(POINTS)).reshape(-1, 1))]
-    return meshio.Mesh(POINTS, cells, point_data={"radius": RADII, "speed": SPEEDS})
+    made = meshio.Mesh(POINTS, cells, point_data={"radius": RADII, "speed": SPEEDS})
+    made.write(str(path), **options)
 
 
-@kind("VTK UnstructuredGrid, zlib", "f.vtu", "meshio", "float64")
-def meshio_vtu(path: Path) -> Written:
-    mesh().write(str(path))
-    return full()
+SINGLE, DIGITS = Written(single(POINTS), symbols=()), Written(POINTS, 1e-5, symbols=())
 
+for _title, _file, _package, _keeps, _needs, _write, _result in (
+    ("VTK UnstructuredGrid", "e.vtu", "pyvista", "float64", (),
+     lambda path: cloud().cast_to_unstructured_grid().save(str(path)), full()),
+    ("VTK StructuredGrid", "e.vts", "pyvista", "float32", (), structured, SINGLE),
+    ("VTK legacy, binary", "e.vtk", "pyvista", "float64", (),
+     lambda path: cloud().save(str(path), binary=True), full()),
+    ("VTK legacy, text", "text.vtk", "pyvista", "6 digits, or more as the type needs", (),
+     lambda path: cloud().save(str(path), binary=False), DIGITS),
+    ("VTK legacy, version 4.2, unstructured", "old.vtk", "pyvista", "float32", (), old,
+     Written(single(POINTS), symbols=(), radii=RADII)),
+    ("PLY, binary", "e.ply", "pyvista", "float32", ("plyfile",),
+     lambda path: cloud(single(POINTS)).save(str(path), binary=True), SINGLE),
+    ("PLY, text", "text.ply", "pyvista", "6 digits", ("plyfile",),
+     lambda path: cloud(single(POINTS)).save(str(path), binary=False), DIGITS),
+    ("VTK UnstructuredGrid, zlib", "f.vtu", "meshio", "float64", (), mesh, full()),
+    ("VTK legacy, version 5.1", "f.vtk", "meshio", "float64", (),
+     partial(mesh, file_format="vtk"), full()),
+    ("PLY, binary", "f.ply", "meshio", "float64", ("plyfile",), partial(mesh, binary=True), full()),
+    ("PLY, text", "g.ply", "meshio", "float64", ("plyfile",), partial(mesh, binary=False), full()),
+):  # fmt: skip
 
-@kind("VTK legacy, version 5.1", "f.vtk", "meshio", "float64")
-def meshio_vtk(path: Path) -> Written:
-    mesh().write(str(path), file_format="vtk")
-    return full()
-
-
-@kind("PLY, binary", "f.ply", "meshio", "float64", "plyfile")
-def meshio_ply(path: Path) -> Written:
-    mesh().write(str(path), binary=True)
-    return full()
-
-
-@kind("PLY, text", "g.ply", "meshio", "float64", "plyfile")
-def meshio_ply_text(path: Path) -> Written:
-    mesh().write(str(path), binary=False)
-    return full()
+    @kind(_title, _file, _package, _keeps, *_needs)
+    def write(
+        path: Path, write: Callable[[Path], None] = _write, result: Written = _result
+    ) -> Written:
+        write(path)
+        return result
