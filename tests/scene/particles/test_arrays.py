@@ -260,7 +260,6 @@ def test_ply(tmp_path: Path, order: str, sign: str) -> None:
     ("old", "new"),
     [
         ("element vertex 2", "element vertex 3"),
-        ("property double y", "property complex y"),
         ("4 5 6", "4 five 6"),
     ],
 )

@@ -265,16 +265,13 @@ def test_a_frame_that_is_still_being_written_is_left_out(tmp_path: Path) -> None
     [
         ("a.xyz", xyz(points_of(0), 0) * 3, ["--frame", "3"],
          "there is no frame 3: it holds 3 frames, 0 to 2, or -3 to -1 from the end"),
-        ("a.xyz", xyz(points_of(0), 0), ["--frame", "-2"], "it holds 1 frame, frame 0"),
         ("a.xyz", xyz(points_of(0), 0) + "x\n\n" * 5, ["--frame", "1"],
          "frame 1, at byte 110: 'x' is not the number of atoms"),
-        ("a.csv", "x,y,z\n1,2,3\n", ["--frame", "7"], "it holds 1 frame, frame 0"),
         ("a.toml", "[[spheres]]\ncenters = [[0, 0, 0]]\n", ["--frame", "1"],
          "no file of this scene holds several frames, so there is no frame 1"),
         ("a.toml", "[[spheres]]\ncenters = [[0, 0, 0]]\nframe = 1\n", [],
          "spheres[0].frame: is the number of a frame of a data file, but the set has no file"),
         ("a.toml", '[[spheres]]\nfile = "b_*.xyz"\n', [], "b_*.xyz: no file matches this pattern"),
-        ("a.xyz", xyz(points_of(0), 0), ["--frame", "one"], "'one' is not a valid integer"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_said(
