@@ -46,7 +46,7 @@ class TableLayout(NamedTuple):
     @property
     def named(self) -> bool:
         """Whether the columns have names, not numbers."""
-        return any(self.columns) and not _is_numbers(self.columns)
+        return any(self.columns) and not is_numbers(self.columns)
 
 
 def read_layout(file: OpenFile) -> TableLayout:
@@ -70,7 +70,7 @@ def read_layout(file: OpenFile) -> TableLayout:
         if (
             comment
             and not _has_axes(cells)
-            and (_has_axes(names) or (_is_numbers(cells) and len(names) == len(cells)))
+            and (_has_axes(names) or (is_numbers(cells) and len(names) == len(cells)))
         ):
             return _layout(separator, names, lines[:-1], lines[-1])
         return _layout(separator, cells, lines, following)
@@ -104,7 +104,7 @@ def _has_axes(names: list[str]) -> bool:
     return all(usual(axis, names) for axis in "xyz")
 
 
-def _is_numbers(cells: list[str]) -> bool:
+def is_numbers(cells: list[str]) -> bool:
     """Whether all cells are numbers, with a decimal point or a decimal comma."""
     try:
         [float(cell.replace(",", ".")) for cell in cells]

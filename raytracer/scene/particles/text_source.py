@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,8 +14,8 @@ from raytracer.errors import DataFileError, shown
 from raytracer.scene.particles.columns import ColumnSource
 from raytracer.scene.particles.integers import whole
 from raytracer.scene.particles.lines import first_line_from, pick_line
-from raytracer.scene.particles.source import Particles, Value, more_frames
-from raytracer.scene.particles.text_table import Layout, number, read_rows
+from raytracer.scene.particles.source import Column, Particles, Value, more_frames
+from raytracer.scene.particles.text_table import TEXT, Layout, number, read_rows
 
 
 class TextSource(ColumnSource):
@@ -24,6 +25,7 @@ class TextSource(ColumnSource):
         layout: of the rows, with all columns.
         atoms: number of rows that the text announces; None where it does not.
         announced: start of the sentence about it, "line 1 says".
+        integers: columns that hold integers.
         next_frame: regular expression of the line that follows the last row where a frame begins;
             "" where a file has one frame.
     """
@@ -31,7 +33,16 @@ class TextSource(ColumnSource):
     layout: Layout
     atoms: int | None = None
     announced = ""
+    integers: ClassVar[frozenset[str]] = frozenset()
     next_frame: ClassVar[str] = ""
+
+    @cached_property
+    def columns(self) -> Mapping[str, Column]:
+        columns = {}
+        for name, cell in self.layout.cells.items():
+            kind = "integer" if name in self.integers else "number"
+            columns[name] = Column("text" if cell.kind == TEXT else kind)
+        return columns
 
     @property
     def count(self) -> int | None:

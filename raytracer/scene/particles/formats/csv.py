@@ -20,7 +20,7 @@ from raytracer.scene.particles import naming
 from raytracer.scene.particles.columns import LABELS
 from raytracer.scene.particles.labels import Labels
 from raytracer.scene.particles.source import Column, Notes, Value
-from raytracer.scene.particles.table_layout import TableLayout, read_layout
+from raytracer.scene.particles.table_layout import TableLayout, is_numbers, read_layout
 from raytracer.scene.particles.text_source import TextSource
 from raytracer.scene.particles.text_table import (
     BLANK,
@@ -75,7 +75,7 @@ class Source(TextSource):
             is_numeric = any(naming.usual(part, [name]) for part in NUMERIC_PARTS)
             if not name or name in cells:
                 continue
-            if not is_numeric and _is_text(first[place : place + 1]):
+            if not is_numeric and first[place:] and not is_numbers(first[place : place + 1]):
                 is_short = name in LABELS or naming.usual("color", [name])
                 cells[name] = Cell(TEXT, place, COLOR_BYTES if is_short else TEXT_BYTES)
             else:  # a text there is a mistake of its line
@@ -92,10 +92,8 @@ class Source(TextSource):
 
     @cached_property
     def columns(self) -> Mapping[str, Column]:
-        return {
-            name: Column("text" if cell.kind == TEXT else "number", (), naming.unit(name))
-            for name, cell in self.layout.cells.items()
-        }
+        return {name: each._replace(unit=naming.unit(name))
+                for name, each in super().columns.items()}  # fmt: skip
 
     def _first_values(self) -> list[str]:
         """Return the first cell of each column that has a value, by which its kind is known."""
@@ -181,12 +179,3 @@ def _unnamed(file: OpenFile, layout: TableLayout) -> TableLayout:
     first = file.lines(layout.skip)[layout.skip - 1]
     names = [*"xyz", *(f"column {place}" for place in range(4, len(layout.columns) + 1))]
     return layout._replace(columns=names, skip=layout.skip - 1, first=first)
-
-
-def _is_text(cells: Sequence[str]) -> bool:
-    """Whether the first of some cells is a text."""
-    try:
-        [float(cell.replace(",", ".")) for cell in cells]
-    except ValueError:
-        return True
-    return False

@@ -20,7 +20,7 @@ from raytracer.scene.elements import symbol_of
 from raytracer.scene.particles.integers import whole
 from raytracer.scene.particles.labels import Labels
 from raytracer.scene.particles.lines import pick_line
-from raytracer.scene.particles.source import Box, Column, Particles
+from raytracer.scene.particles.source import Box, Particles
 from raytracer.scene.particles.text_source import TextSource
 from raytracer.scene.particles.text_table import NUMBER, TEXT, Cell, Layout, number, read_rows
 
@@ -74,6 +74,7 @@ class Source(TextSource):
     """A data file."""
 
     announced = "the header says"
+    integers = INTEGERS
 
     def __init__(self, file: OpenFile, variant: str = "") -> None:
         super().__init__(file, variant)
@@ -91,36 +92,27 @@ class Source(TextSource):
         cells = {name: Cell(kinds[name], place, TEXT_BYTES) for place, name in enumerate(names)}
         self.layout = Layout(cells, skip=section.line, comment="#")
 
-    @cached_property
-    def columns(self) -> Mapping[str, Column]:
-        return {
-            name: Column("text" if cell.kind == TEXT else _kind(name))
-            for name, cell in self.layout.cells.items()
-        }
-
     @property
     def box(self) -> Box | None:
+        """The box by its bounds and tilts, or by three edges and an origin."""
         if "avec" in self._header:
-            return self._general_box()
-        low, high = [], []
-        for axis in "xyz":
-            row = self._header.get(f"{axis}lo {axis}hi", [])
-            if len(row) != 2:
+            rows = [self._numbers(name, 3) for name in ("avec", "bvec", "cvec", "abc origin")]
+            if not all(rows):
                 return None
-            low.append(float(row[0]))
-            high.append(float(row[1]))
-        tilt = self._header.get("xy xz yz", [])
-        xy, xz, yz = map(float, tilt if len(tilt) == 3 else "000")
-        x, y, z = (b - a for a, b in zip(low, high, strict=True))
-        return Box((low[0], low[1], low[2]), ((x, 0.0, 0.0), (xy, y, 0.0), (xz, yz, z)))
-
-    def _general_box(self) -> Box | None:
-        """Return the box of three edges and an origin."""
-        rows = [self._header.get(name, []) for name in ("avec", "bvec", "cvec", "abc origin")]
-        if any(len(row) != 3 for row in rows):
+            a, b, c, origin = ((x, y, z) for x, y, z in rows)
+            return Box(origin, (a, b, c))
+        bounds = [self._numbers(f"{axis}lo {axis}hi", 2) for axis in "xyz"]
+        if not all(bounds):
             return None
-        a, b, c, origin = ((float(x), float(y), float(z)) for x, y, z in rows)
-        return Box(origin, (a, b, c))
+        (xl, xh), (yl, yh), (zl, zh) = bounds
+        xy, xz, yz = self._numbers("xy xz yz", 3) or (0.0, 0.0, 0.0)
+        edges = ((xh - xl, 0.0, 0.0), (xy, yh - yl, 0.0), (xz, yz, zh - zl))
+        return Box((xl, yl, zl), edges)
+
+    def _numbers(self, name: str, count: int) -> list[float]:
+        """Return numbers of the header; [] if there are not so many."""
+        words = self._header.get(name, [])
+        return [float(word) for word in words] if len(words) == count else []
 
     @cached_property
     def bonds(self) -> NDArray[np.int64] | None:
@@ -251,11 +243,6 @@ class Source(TextSource):
                 return {}
             symbols[words[0]] = symbol
         return symbols
-
-
-def _kind(name: str) -> str:
-    """Return the kind of a column of numbers."""
-    return "integer" if name in INTEGERS else "number"
 
 
 def _style_of(cells: Sequence[str]) -> str:

@@ -71,6 +71,7 @@ class Source(TextSource):
     """A dump file in text."""
 
     has_pieces = True
+    integers = INTEGERS
     next_frame = "ITEM:"
 
     def __init__(self, file: OpenFile, variant: str = "") -> None:
@@ -96,10 +97,7 @@ class Source(TextSource):
     @cached_property
     def columns(self) -> Mapping[str, Column]:
         position = {} if self._style is None else {POSITION: Column("number", (3,))}
-        return position | {
-            name: Column("text" if cell.kind == TEXT else _kind(name))
-            for name, cell in self.layout.cells.items()
-        }
+        return {**position, **super().columns}
 
     @property
     def time(self) -> Moment | None:
@@ -247,11 +245,6 @@ class Source(TextSource):
                     total += values[:, edge] * box.edges[edge][axis]
             places[:, axis] = total
         return places
-
-
-def _kind(name: str) -> str:
-    """Return the kind of a column of numbers."""
-    return "integer" if name in INTEGERS else "number"
 
 
 def _periodic(title: Sequence[str]) -> tuple[bool, bool, bool]:

@@ -83,6 +83,7 @@ class Source(TextSource):
         super().__init__(file, variant)
         self.atoms, self.comment = read_head(file)
         self.pairs = pairs_of(self.comment, self.name)
+        self._lattice = _lattice(self.pairs, self.name)
         self.properties = properties(self.pairs, self.name)
         self.layout = Layout({name: _cell(name, p) for name, p in self.properties.items()}, skip=2)
 
@@ -102,9 +103,9 @@ class Source(TextSource):
 
     @property
     def box(self) -> Box | None:
-        if "Lattice" not in self.pairs:
+        if not self._lattice:
             return None
-        a, b, c, d, e, f, g, h, i = map(float, self.pairs["Lattice"].split())
+        a, b, c, d, e, f, g, h, i = self._lattice
         edges = ((a, b, c), (d, e, f), (g, h, i))
         return Box((0.0, 0.0, 0.0), edges, _periodic(self.pairs.get("pbc", "")))
 
@@ -187,8 +188,6 @@ def read_head(file: OpenFile) -> tuple[int, str]:
 
 def properties(pairs: Mapping[str, str], source: str) -> dict[str, Property]:
     """Return the columns of a file: those of Properties, or of a plain file."""
-    if "Lattice" in pairs:
-        _check_lattice(pairs["Lattice"], source)
     if "Properties" not in pairs:
         return {"species": Property("S", 0, 1), "pos": Property("R", 1, 3)}
     words = pairs["Properties"].split(":")
@@ -247,11 +246,13 @@ def _periodic(text: str) -> tuple[bool, bool, bool]:
     return a, b, c
 
 
-def _check_lattice(text: str, source: str) -> None:
-    """Refuse a Lattice that is not nine numbers."""
+def _lattice(pairs: Mapping[str, str], source: str) -> list[float]:
+    """Return the nine numbers of the cell; none of a file without a Lattice."""
+    text = pairs.get("Lattice")
     try:
-        size = len([float(v) for v in text.split()])
+        numbers = [float(word) for word in (text or "").split()]
     except ValueError:
-        size = 0
-    if size != 9:
+        numbers = []
+    if text is not None and len(numbers) != 9:
         raise DataFileError(f"{source}: line 2: Lattice: '{shown(text)}' is not nine numbers")
+    return numbers
