@@ -20,7 +20,7 @@ from raytracer.scene.particles.source import ParticleSource
 KEPT_BYTES = 1 << 24
 """Size from which the index of a file is kept: smaller files are looked through in 10 ms."""
 
-MOST_KEPT = 500
+MAX_KEPT = 500
 """Most indices in the folder; the oldest are removed."""
 
 
@@ -44,8 +44,8 @@ def starts_of(source: ParticleSource, file: OpenFile) -> NDArray[np.int64]:
     """
     kept = file.size >= KEPT_BYTES and not file.is_standard_input
     path = _path_of(file, type(source).__module__) if kept else None
-    if path is not None and (found := _read(path, source.file.size)) is not None:
-        return found
+    if path is not None and (starts := _read(path, source.file.size)) is not None:
+        return starts
     starts = np.asarray(source.frame_starts(), np.int64)
     if path is not None:
         _write(path, starts)
@@ -82,7 +82,7 @@ def _write(path: Path, starts: NDArray[np.int64]) -> None:
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         kept = sorted(path.parent.glob("*.npy"), key=lambda each: each.stat().st_mtime)
-        for old in kept[: max(len(kept) - MOST_KEPT + 1, 0)]:
+        for old in kept[: max(len(kept) - MAX_KEPT + 1, 0)]:
             old.unlink(missing_ok=True)
         try:
             np.save(new, starts)

@@ -162,13 +162,13 @@ class _Table:
 
     def columns(self, numbers: NDArray[np.float64], texts: NDArray[Any]) -> dict[str, NDArray[Any]]:
         """Return the columns by name."""
-        found: dict[str, NDArray[Any]] = {name: texts[name] for name in self.texts}
+        columns: dict[str, NDArray[Any]] = {name: texts[name] for name in self.texts}
         place = 0
         for name in self.numbers:
             end = place + self.cells[name].repeat
-            found[name] = numbers[:, place] if end == place + 1 else numbers[:, place:end]
+            columns[name] = numbers[:, place] if end == place + 1 else numbers[:, place:end]
             place = end
-        return {name: found[name] for name in self.cells}
+        return {name: columns[name] for name in self.cells}
 
     def compiled(self, file: OpenFile) -> Rows | None:
         """Return the rows that the compiled parser reads; None of a text that is not regular."""

@@ -25,7 +25,7 @@ TEXT_BYTES = 64
 
 
 class Source(ColumnSource):
-    """A .parquet or .feather file; the variant says which."""
+    """A .parquet or .feather file; the variant states which."""
 
     @cached_property
     def _schema(self) -> Any:
@@ -54,12 +54,12 @@ class Source(ColumnSource):
 
     @cached_property
     def columns(self) -> Mapping[str, Column]:
-        found: dict[str, Column] = {}
+        columns: dict[str, Column] = {}
         for each in self._schema:
             kind = column_of(each.type)
-            if kind is not None and each.name not in found:
-                found[each.name] = kind._replace(unit=unit(each.name))
-        return found
+            if kind is not None and each.name not in columns:
+                columns[each.name] = kind._replace(unit=unit(each.name))
+        return columns
 
     @property
     def count(self) -> int | None:
@@ -91,7 +91,7 @@ def array_of(values: Any, column: Column) -> NDArray[Any]:
 
     Args:
         values: an array or a chunked array of pyarrow.
-        column: what `column_of` says of its type.
+        column: the column that `column_of` returns for its type.
     """
     if column.kind == "text":
         words = [("" if text is None else str(text)).encode()[:TEXT_BYTES]

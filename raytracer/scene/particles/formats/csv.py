@@ -126,9 +126,9 @@ class Source(TextSource):
             what = "holds numbers" if any(table.columns) else "is empty"
             raise DataFileError(f"{self.where} {what}; {HEADER}")
         lower = {column.lower(): column for column in reversed(table.columns)}
-        told = {part: name if name in table.columns else lower.get(name.lower(), name)
+        stated = {part: name if name in table.columns else lower.get(name.lower(), name)
                 for part, name in names.items()}  # fmt: skip
-        chosen = super().choose(told)
+        chosen = super().choose(stated)
         if {"radius", "diameter"} & set(chosen) and {"r", "color"} & set(chosen):
             chosen.pop("label", None)
         left = [column for column in table.columns if column not in chosen.values()]

@@ -78,8 +78,8 @@ class Source(LoadedSource):
     @property
     def time(self) -> Moment | None:
         """The time in the title: "water t= 100.0 step= 50000"."""
-        found = re.search(rb"\bt=\s*([-+.\deE]+)", self.file.lines(1)[0].encode())
-        return None if found is None else moment_of(found[1], "ps")
+        time = re.search(rb"\bt=\s*([-+.\deE]+)", self.file.lines(1)[0].encode())
+        return None if time is None else moment_of(time[1], "ps")
 
     def read(self) -> dict[str, NDArray[Any]]:
         rows = self._rows

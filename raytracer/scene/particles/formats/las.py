@@ -37,7 +37,7 @@ class Source(LoadedSource):
             return reader.header
 
     def _require_records(self) -> None:
-        """Refuse a file that says more records than it has: laspy makes as many as it says."""
+        """Refuse a file that states more records than it has: laspy allocates all of them."""
         self.file.file.seek(0)
         head = self.file.file.read(HEAD).ljust(HEAD, b"\0")
         (few,) = struct.unpack_from("<I", head, 100)

@@ -58,8 +58,8 @@ class Source(LoadedSource):
                 result.notes.append(("", more_frames(self.name, self._header.shape[0])))
             return result
         radius = array[:, 3] if array.shape[1] == 4 else None
-        own = {"centers": "columns 0 to 2", "radius": "column 3"}
-        result = Particles(self.name, array[:, :3], radius, names=own)
+        columns = {"centers": "columns 0 to 2", "radius": "column 3"}
+        result = Particles(self.name, array[:, :3], radius, names=columns)
         if _is_no_radius(array):
             result.notes.append(("radius", (
                 f"{self.name}: column 3 is taken as the radius, but each sphere is then larger "

@@ -101,17 +101,17 @@ class Source(ColumnSource):
     def _iterations(self) -> list[str]:
         """The numbers of iterations, in their order."""
         names = names_in(found_at(self._file, "data"))
-        found = sorted((name for name in names if name.isdecimal()), key=int)
+        numbers = sorted((name for name in names if name.isdecimal()), key=int)
         if self._stated is not None:
-            if self._stated not in found:
+            if self._stated not in numbers:
                 raise DataFileError(
                     f"{self.name}: there is no iteration {shown(self._stated)}; it holds "
-                    f"{naming.listed(found)}"
+                    f"{naming.listed(numbers)}"
                 )
             return [self._stated]
-        if not found:
+        if not numbers:
             raise DataFileError(f"{self.name}: holds no iterations of openPMD")
-        return found
+        return numbers
 
     @property
     def _iteration(self) -> Any:
@@ -137,10 +137,10 @@ class Source(ColumnSource):
             raise DataFileError(
                 f"{self.name}: there is no species '{shown(wanted)}'; {suggestion(wanted, names)}"
             )
-        found = found_at(particles, wanted or names[0])
-        if not is_group(found):
+        species = found_at(particles, wanted or names[0])
+        if not is_group(species):
             raise DataFileError(f"{self.name}: {shown(wanted or names[0])} is no species")
-        return found
+        return species
 
     @cached_property
     def _records(self) -> dict[str, dict[str, Component]]:
@@ -190,8 +190,8 @@ class Source(ColumnSource):
 
     @property
     def time(self) -> Moment | None:
-        said = self._iteration.attrs
-        time, unit = moment_of(said.get("time")), moment_of(said.get("timeUnitSI", 1.0))
+        stated = self._iteration.attrs
+        time, unit = moment_of(stated.get("time")), moment_of(stated.get("timeUnitSI", 1.0))
         return None if time is None or unit is None else Moment(time.value * unit.value, "s")
 
     def particles(self, names: Mapping[str, str]) -> Particles:
@@ -236,8 +236,8 @@ def _component(stored: Any) -> Component | None:
     if unit is None:
         return None
     if not is_group(stored):
-        held = len(stored.shape or ()) == 1 and stored.dtype.kind in "iufb"
-        return Component(stored, stored.dtype, stored.shape[0], unit.value) if held else None
+        is_numeric = len(stored.shape or ()) == 1 and stored.dtype.kind in "iufb"
+        return Component(stored, stored.dtype, stored.shape[0], unit.value) if is_numeric else None
     if "value" not in stored.attrs or "shape" not in stored.attrs:
         return None
     value, shape = np.asarray(stored.attrs["value"]), np.ravel(stored.attrs["shape"])
@@ -248,8 +248,7 @@ def _component(stored: Any) -> Component | None:
 
 def _unit(record: Any) -> str:
     """Return the SI unit of a record by its powers of the base units, or ""."""
-    said = record.attrs.get("unitDimension")
-    powers = np.ravel(np.zeros(0) if said is None else said)
+    powers = np.ravel(record.attrs.get("unitDimension", np.zeros(0)))
     if powers.dtype.kind not in "iuf" or len(powers) != len(UNITS):
         return ""
     by_unit = dict(zip(UNITS, powers.tolist(), strict=True))
