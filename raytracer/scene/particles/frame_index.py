@@ -10,6 +10,7 @@ import hashlib
 import os
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,42 +43,36 @@ def starts_of(source: ParticleSource, file: OpenFile) -> NDArray[np.int64]:
     Raises:
         DataFileError: the file is damaged.
     """
-    kept = file.size >= KEPT_BYTES and not file.is_standard_input
-    path = _path_of(file, type(source).__module__) if kept else None
-    if path is not None and (starts := _read(path, source.file.size)) is not None:
-        return starts
+    path = None
+    if file.size >= KEPT_BYTES and not file.is_standard_input:
+        with suppress(OSError, RuntimeError, ValueError):  # there may be no home folder
+            path = _path_of(file, type(source).__module__)
+    if path is not None:
+        with suppress(OSError, ValueError, EOFError):
+            starts = np.load(path, allow_pickle=False)
+            if _is_index(starts, source.file.size):
+                return np.asarray(starts)
     starts = np.asarray(source.frame_starts(), np.int64)
     if path is not None:
         _write(path, starts)
     return starts
 
 
-def _path_of(file: OpenFile, format_name: str) -> Path | None:
-    """Return the path of a file's index; None where there is no home folder."""
-    try:
-        text = f"{file.path.absolute()}\0{format_name}\0{file.size}\0{file.modified}"
-        name = hashlib.blake2b(text.encode("utf-8", "surrogateescape"), digest_size=16)
-        return cache_folder() / f"{name.hexdigest()}.npy"
-    except (OSError, RuntimeError, ValueError):
-        return None
+def _path_of(file: OpenFile, format_name: str) -> Path:
+    """Return the path of a file's index."""
+    text = f"{file.path.absolute()}\0{format_name}\0{file.size}\0{file.modified}"
+    name = hashlib.blake2b(text.encode("utf-8", "surrogateescape"), digest_size=16)
+    return cache_folder() / f"{name.hexdigest()}.npy"
 
 
-def _read(path: Path, size: int) -> NDArray[np.int64] | None:
-    """Return the starts from an index; None if there is none, or it is damaged.
-
-    size: of the content, unpacked.
-    """
-    try:
-        starts = np.load(path, allow_pickle=False)
-        right = starts.dtype == np.int64 and starts.ndim == 1 and len(starts) > 1
-        right = right and starts[0] >= 0 and starts[-1] <= size and (np.diff(starts) >= 0).all()
-    except (OSError, ValueError, EOFError):
-        return None
-    return starts if right else None
+def _is_index(starts: NDArray[Any], size: int) -> bool:
+    """Whether an array may be the index of a content of so many bytes."""
+    right = starts.dtype == np.int64 and starts.ndim == 1 and len(starts) > 1
+    return right and starts[0] >= 0 and starts[-1] <= size and bool((np.diff(starts) >= 0).all())
 
 
 def _write(path: Path, starts: NDArray[np.int64]) -> None:
-    """Keep an index; whoever reads it sees all of it or nothing. Without room it is not kept."""
+    """Keep an index; whoever reads it gets all of it or nothing. Without room it is not kept."""
     new = path.with_name(f"{path.stem}.{os.getpid()}.new.npy")
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)

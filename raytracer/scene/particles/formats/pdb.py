@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError
-from raytracer.memory import require_room
 from raytracer.scene.particles.atom_names import elements_of
 from raytracer.scene.particles.cell import cell_of
 from raytracer.scene.particles.integers import counted_values
@@ -31,9 +30,6 @@ from raytracer.scene.particles.text_table import (
     Layout,
     read_rows,
 )
-
-MEMORY = 8
-"""Bytes of memory for each byte of the file while bonds are read."""
 
 ATOMS = Layout({
     "name": Cell(TEXT, 12, 4),
@@ -87,12 +83,14 @@ class Source(LoadedSource):
         """
         if next(iter(starts_with(self.file, b"CONECT")), None) is None:
             return None
-        atoms = self._serials()
+        serials = ATOMS._replace(cells={"serial": Cell(TEXT, 6, 5)})
+        atoms = read_rows(self.file, serials, ["serial"], None).columns["serial"].tolist()
         number = {serial: index for index, serial in enumerate(atoms)}
         if len(number) != len(atoms) or len(atoms) != len(self.load(["position"])["position"]):
             return None  # numbers that are no names, or alternate places
         named: Counter[tuple[int, int]] = Counter()
-        for line in self._lines:
+        self.file.file.seek(0)
+        for line in self.file.file:
             if line.startswith(b"CONECT"):
                 first, *others = (line[at : at + 5].strip() for at in range(6, 31, 5))
                 for other in others:
@@ -110,16 +108,6 @@ class Source(LoadedSource):
     def bond_columns(self) -> dict[str, NDArray[Any]]:
         several = self.bonds is not None and bool((self._orders > 1).any())
         return {"order": self._orders.clip(1.0, 3.0)} if several else {}
-
-    def _serials(self) -> list[bytes]:
-        """Return the numbers of the atoms of the first model, as the file writes them."""
-        serials = []
-        for line in self._lines:
-            if line.startswith((b"ATOM  ", b"HETATM")):
-                serials.append(line[6:11].strip())
-            elif line.startswith(b"ENDMDL"):
-                break
-        return serials
 
     def read(self) -> dict[str, NDArray[Any]]:
         rows = read_rows(self.file, ATOMS, list(ATOMS.cells), None)
@@ -150,8 +138,3 @@ class Source(LoadedSource):
         kept[alternate] = False  # but the first place of each atom
         kept[alternate[np.unique(atoms, return_index=True)[1]]] = True
         return {name: each[kept] for name, each in columns.items()}
-
-    @cached_property
-    def _lines(self) -> list[bytes]:
-        require_room(self.name, MEMORY * self.file.size)
-        return self.file.read(self.file.size).splitlines()
