@@ -111,6 +111,7 @@ class Parser {
   void look(Part& part) const {
     int64_t lines = 0, returns = 0, pairs = 0, separators = 0;
     const uint8_t separator = (uint8_t)layout_.separator;
+    const uint8_t last = layout_.split == CellSplit::kFixed ? 0xff : 0x7e;  // letter that is taken
     const uint8_t *p = part.begin, *end = part.end;
     bool strange = false;
     while (p < end) {  // in blocks whose counts fit the loop's vector lanes
@@ -121,7 +122,7 @@ class Parser {
         l += c == '\n';
         r += c == '\r';
         s += c == separator;
-        odd |= (c >= 0x7f) | ((c < ' ') & (c != '\n') & (c != '\r') & (c != '\t'));
+        odd |= (c > last) | ((c < ' ') & (c != '\n') & (c != '\r') & (c != '\t'));
       }
       if (r)
         for (const uint8_t* q = p; q < stop; ++q) two += q[0] == '\r' && q + 1 < end && q[1] == '\n';

@@ -66,17 +66,21 @@ def lacks_end(file: OpenFile) -> bool:
     return len(rows[-1].split()) >= len(rows[-2].split())
 
 
-def text_lines(file: OpenFile) -> Iterator[tuple[str, int]]:
+def text_lines(file: OpenFile, is_strict: bool = True) -> Iterator[tuple[str, int]]:
     """Yield the lines of a text in UTF-8, and the byte behind each; a byte order mark is left out.
+
+    Args:
+        file: the text.
+        is_strict: False takes any bytes, as `surrogateescape` decodes them.
 
     Raises:
         DataFileError: the text is not UTF-8.
     """
-    end = 0
-    with Path(file.name).open(encoding="utf-8", newline="") as text:
+    end, errors = 0, "strict" if is_strict else "surrogateescape"
+    with Path(file.name).open(encoding="utf-8", newline="", errors=errors) as text:
         try:
             for line in text:
-                end += len(line) if line.isascii() else len(line.encode())
+                end += len(line) if line.isascii() else len(line.encode(errors=errors))
                 yield line.removeprefix("\ufeff"), end
         except UnicodeDecodeError:
             raise file.not_text() from None

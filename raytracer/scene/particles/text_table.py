@@ -219,7 +219,7 @@ class _Table:
         """Return the rows; a mistake is reported with its line and column."""
         layout, numbers, texts = self.layout, array("d"), list[Any]()
         count = end = 0
-        for line, (text, after) in enumerate(text_lines(file), 1):
+        for line, (text, after) in enumerate(text_lines(file, layout.split != FIXED), 1):
             if count == self.most or (layout.stop and text.startswith(layout.stop)):
                 break
             if line <= layout.skip or not text.startswith(layout.records or ""):
@@ -235,7 +235,10 @@ class _Table:
                                    for place, word in enumerate(words[name]))  # fmt: skip
             except _MistakeError as problem:
                 raise DataFileError(f"{file.source}: line {line}{problem}") from None
-            encoded = (tuple(word.encode() for word in words[name]) for name in self.texts)
+            encoded = (
+                tuple(word.encode(errors="surrogateescape") for word in words[name])
+                for name in self.texts
+            )
             texts.append(tuple(each if len(each) > 1 else each[0] for each in encoded))
             end, count = after, count + 1
         values = np.array(numbers).reshape(count, -1) if numbers else np.empty((count, 0))

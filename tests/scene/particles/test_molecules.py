@@ -344,6 +344,14 @@ def test_pdb(tmp_path: Path) -> None:
     assert load(path).describe(0).values["residue"] == "GLY"
 
 
+@pytest.mark.parametrize("end", [b"\n", b"\r"])
+def test_pdb_in_any_encoding(tmp_path: Path, end: bytes) -> None:
+    """Names of authors are often in Latin-1."""
+    content = b"AUTHOR    J\xfcrgen\n" + PDB.encode().replace(b" SOL A", b" S\xd6L A")
+    data = read(write(tmp_path / "a.pdb", content.replace(b"\n", end)))
+    np.testing.assert_array_equal(data.centers, [[1, 2, 3], [4, 5, 6], [7, 8, 9]])
+
+
 def test_alternate_places_of_pdb(tmp_path: Path) -> None:
     """Of each atom the first place is taken, whatever letters other atoms have."""
     rows = [("A", 1, 0.0), ("B", 1, 0.5), ("B", 2, 4.0), ("C", 2, 4.5), (" ", 3, 8.0)]
