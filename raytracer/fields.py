@@ -72,7 +72,8 @@ class Definition:
     @property
     def text(self) -> str:
         """What it means, in one paragraph."""
-        return self._text or documented(self.owner).get(self.name, "")
+        text = self._text or documented(self.owner).get(self.name, "")
+        return text or str(getattr(self.kind, "summary", ""))  # of a table
 
     @property
     def summary(self) -> str:

@@ -39,8 +39,8 @@ MAX_FRAMES = 10**12
 """Largest number of a frame; that of a file is checked when it is read."""
 
 
-def _key(kind: Kind | str, summary: str, default_text: str = "", **options: Any) -> Definition:
-    """Return the definition of a key that may be left out, in a file only."""
+def _key(kind: Kind | str, summary: str = "", default_text: str = "", **options: Any) -> Definition:
+    """Return the definition of a key that may be left out, in a file only; "": of its table."""
     return Definition(kind, summary, default_text=default_text, **{"default": None} | options)
 
 
@@ -317,12 +317,7 @@ MATERIAL = Variants(
         name: Table(
             kind.__name__,
             f"A {name} material: how a surface reflects light.",
-            _type(
-                "material",
-                name,
-                definitions(kind),
-                DEFAULT,
-            ),
+            _type("material", name, definitions(kind), DEFAULT),
         )
         for name, kind in MATERIALS.items()
     },
@@ -368,23 +363,21 @@ SCENE = Table(
         "$schema": _key(Text(), "Address of the JSON Schema, for editors."),
         "title": _key(Text(), "Name of the picture.", default=""),
         "caption": _key(Text(), "A sentence about the picture.", default=""),
-        "render": _key(RENDER, "How the picture is sampled.", default={}),
-        "tone": _key(TONE, "Exposure and tone curve of the picture.", default={}),
+        "render": _key(RENDER, default={}),
+        "tone": _key(TONE, default={}),
         "camera": _key(CAMERA, "Where the picture is taken from.", "fitted"),
-        "background": _key(BACKGROUND, "What is seen where there is no sphere.", default={}),
-        "ground": _key(GROUND, "A plane below the spheres.", "none"),
-        "clip": _key(CLIP, "Planes that part what is shown from what is left out.", "all is shown"),
-        "environment": _key(
-            ENVIRONMENT, "Light from all around.", "the ambient light and the background"
-        ),
-        "ambient": _key(AMBIENT, "Light that reaches everything alike."),
+        "background": _key(BACKGROUND, default={}),
+        "ground": _key(GROUND, default_text="none"),
+        "clip": _key(CLIP, default_text="all is shown"),
+        "environment": _key(ENVIRONMENT, default_text="the ambient light and the background"),
+        "ambient": _key(AMBIENT),
         "lights": _key(Tables(LIGHT), "Lights, each of one of the types.", "those of the look"),
         "materials": _key(
             NamedTables(MATERIAL),
             'Materials by name; "default" is used where a set names none.',
             default={},
         ),
-        "animation": _key(ANIMATION, "What `raytracer animate` makes of the scene."),
+        "animation": _key(ANIMATION),
         "spheres": _key(Tables(SPHERES), "Sphere sets.", default=[]),
         "capsules": _key(Tables(CAPSULES), "Capsule sets.", default=[]),
         "cones": _key(Tables(CONES), "Sets of cones.", default=[]),
@@ -392,7 +385,7 @@ SCENE = Table(
         "elements": _key(
             NamedTables(ELEMENT), "Own radii and colours of elements in files of atoms.", default={}
         ),
-        **{name: _key(table, table.summary) for name, table in GLYPHS.items()},
+        **{name: _key(table) for name, table in GLYPHS.items()},
         **{
             name: _key(Tables(table) if name == "texts" else table, table.summary)
             for name, table in ANNOTATIONS.items()
