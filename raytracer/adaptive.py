@@ -21,6 +21,7 @@ from raytracer.errors import UserError, naming
 from raytracer.film.film import Crop, Film
 from raytracer.film.noise import TileNoise, most_around
 from raytracer.passes import SHOWN_EVERY
+from raytracer.warning import warn
 
 if TYPE_CHECKING:
     from raytracer.backends.base import DeviceFilm, ProgressCall
@@ -111,15 +112,6 @@ class AdaptivePasses:
         """Noise of the film after the last pass; None if it is not known."""
         return None if self._tiles is None else self._tiles.picture
 
-    @property
-    def tiles(self) -> int:
-        return self._begun.size
-
-    @property
-    def undone(self) -> int:
-        """Tiles whose noise is above the level, as far as is known."""
-        return 0 if self._tiles is None else int((self._tiles.own > self._level).sum())
-
     def run(self) -> float:
         """Render and return the seconds, without those of the pictures in between."""
         film = self._areas
@@ -129,7 +121,18 @@ class AdaptivePasses:
             if before.all():
                 tiles = TileNoise.of(film.host.sums, earlier, film.there, before, film.side)
                 self._tiles = tiles if self._tiles is None else self._tiles.renewed(tiles)
+        if self._tiles is not None and self._seconds is None:
+            self._warn_of(int((self._tiles.own > self._level).sum()), self._tiles.picture)
         return film.seconds
+
+    def _warn_of(self, noisy: int, noise: float) -> None:
+        """Warn of tiles whose noise is above the level."""
+        if noisy:
+            warn(
+                f"the noise is {noise:.2g}, and above {self._level:g} in {noisy:,} of "
+                f"{self._begun.size:,} tiles, after the {self._areas.host.samples:,} samples per "
+                "pixel of max_samples: take a higher level, or more samples"
+            )
 
     def _next(self) -> Counts:
         """Return the samples of the next pass; 0 everywhere at the end."""

@@ -202,6 +202,9 @@ def prepare(
             be added to such a film later.
         workers, farm: who renders in the block of `Job.helped`; see `render`.
     """
+    from raytracer.scene.packing.framing import NOTHING
+    from raytracer.scene.packing.pack import pack_with_camera
+
     source = Source.of(scene)
     if workers is not None or farm is not None:
         from raytracer.farm.choice import check_crew
@@ -222,7 +225,8 @@ def prepare(
         with stage("pack", f"packing {spheres}"):
             memory.require_host(need)
             memory.require_device(need, about_device.get("memory_free"))
-            buffers, camera = _packed(loaded, plan)
+            around = NOTHING if plan is None else plan.surroundings(settings.width, settings.height)
+            buffers, camera = pack_with_camera(loaded, settings, around)
         kept = (loaded, buffers) if keep else None
         del loaded
         with stage("digest", f"hashing {spheres}"):
@@ -372,12 +376,6 @@ class Job:
         spent = passes.run()
         self._describe(on_device.host)
         self.noise = passes.noise
-        if passes.undone and seconds is None:
-            warn(
-                f"the noise is {passes.noise:.2g}, and above {level:g} in {passes.undone:,} of "
-                f"{passes.tiles:,} tiles, after the {on_device.samples:,} samples per pixel of "
-                "max_samples: take a higher level, or more samples"
-            )
         return spent
 
     def _areas(self, on_device: DeviceFilm, offset: int) -> FilmAreas:
@@ -591,16 +589,6 @@ def _load(
     if scene.count == 0 and not scene.solid_count:
         warn("the scene has no spheres: the picture shows the background alone")
     return scene, plan
-
-
-def _packed(scene: Scene, plan: Plan | None) -> tuple[SceneBuffers, Camera]:
-    """Return a scene as buffers, and the camera of the picture."""
-    from raytracer.scene.packing.framing import NOTHING
-    from raytracer.scene.packing.pack import pack_with_camera
-
-    size = scene.render.width, scene.render.height
-    around = NOTHING if plan is None else plan.surroundings(*size)
-    return pack_with_camera(scene, scene.render, around)
 
 
 def load_source(source: Source, frame: int | None = None, columns: Sequence[str] = ()) -> Scene:
