@@ -44,7 +44,7 @@ autodoc_class_signature = "mixed"
 autodoc_preserve_defaults = False
 # Methods of public classes that other modules of the package call, not users.
 _INTERNAL = (
-    "automatic backward blank codes dithers edges filter_code keep linear lines "
+    "automatic backward blank codes dithers edges keep linear lines "
     "material_of override pack pixels require_whole resolved_filter_radius rotated spread stops"
 )
 autodoc_default_options = {"exclude-members": ",".join(_INTERNAL.split())}

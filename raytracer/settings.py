@@ -214,13 +214,6 @@ class RenderSettings(Defined, place="render"):
     denoise: bool = setting(False, Truth())
 
     @property
-    def filter_code(self) -> int:
-        """The filter as `Frame.filter` stores it."""
-        from raytracer.layout import code
-
-        return code("FilterKind", self.filter)
-
-    @property
     def resolved_integrator(self) -> str:
         """The integrator, or that of the look where none was stated."""
         return self.integrator or LOOKS[self.look].integrator
@@ -253,7 +246,8 @@ class RenderSettings(Defined, place="render"):
             values["ao_samples"], values["ao_distance"] = 0, 0.0
         if self.resolved_integrator != "path":
             values["clamp_indirect"] = 0.0
-        return values | {"filter": self.filter_code, "filter_radius": self.resolved_filter_radius}
+        values["filter"] = code("FilterKind", self.filter)
+        return values | {"filter_radius": self.resolved_filter_radius}
 
     @classmethod
     def of_particles(cls) -> RenderSettings:

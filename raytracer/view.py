@@ -242,19 +242,6 @@ class View:
         """
         return replace(self._but(light_count=len(lights), ambient=ambient), lights=lights)
 
-    def with_materials(self, materials: NDArray[np.void]) -> View:
-        """Return the view with other materials, structured (M,), `Material`, as many as before."""
-        return replace(self, materials=materials)
-
-    def without_background(self) -> View:
-        """Return the view with a transparent background."""
-        kind, nothing = code("BackgroundKind", "transparent"), (0.0, 0.0, 0.0)
-        return self._but(background_kind=kind, background_bottom=nothing, background_top=nothing)
-
-    def with_one_color(self) -> View:
-        """Return the view with the first colour of the table for all spheres."""
-        return self._but(color_mode=code("ColorMode", "uniform"))
-
     def _number(self, name: str) -> int:
         return int(self._values(name)[0])
 

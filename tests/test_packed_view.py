@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from raytracer import Background, Film, Scene, SphereSet, pipeline
+from raytracer import Film, Scene, SphereSet, pipeline
 from raytracer.scene.packing.pack import pack
 from raytracer.settings import RenderSettings
 from raytracer.view import View, frame_of
@@ -29,7 +29,6 @@ def test_each_method_changes_its_own_fields_alone() -> None:
         "max_depth": made.with_depth(9),
         "shadows": made.with_shadows(False),
         "light_count ambient": made.with_lights(made.lights[:0], 1.0),
-        "background_bottom background_kind background_top": made.without_background(),
     }
     for names, other in changed.items():
         assert differing(made.frame, other.frame) == set(names.split())
@@ -51,15 +50,6 @@ def test_a_view_cannot_be_written_to() -> None:
     for frame in (view().frame, view().with_samples(0, 1).frame, frame_of(width=1)):
         with pytest.raises(ValueError, match="read-only"):
             frame["film"]["width"] = 2
-
-
-def test_no_background_is_that_of_the_scene_without_one() -> None:
-    scene = Scene(spheres=(SphereSet([[0.0, 0.0, 0.0]], 1.0),), background=Background("#123456"))
-    clear = pack(Scene(spheres=scene.spheres, background=Background(transparent=True)), SETTINGS)
-    opaque = pack(scene, SETTINGS)
-    assert opaque.seen(opaque.view.without_background()).digest() == clear.digest()
-    assert clear.view.transparent
-    assert clear.view.backdrop is None
 
 
 def test_two_views_of_one_scene_do_not_disturb_each_other() -> None:

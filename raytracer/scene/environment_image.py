@@ -7,7 +7,6 @@ a library decodes the pixels.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -57,7 +56,7 @@ def read_radiance(path: Path) -> NDArray[np.float32]:
         )
     with opened(path, f"{path}: environment.image") as file:
         with reading(file.source, ending), printed():
-            pixels = _reader(ending)(file)
+            pixels = {".exr": _read_exr, ".hdr": _read_hdr}.get(ending, _read_picture)(file)
         if pixels.ndim == 2:
             pixels = pixels[..., None]
         if pixels.ndim != 3 or pixels.shape[2] not in (1, 3, 4) or not pixels.size:
@@ -69,11 +68,6 @@ def read_radiance(path: Path) -> NDArray[np.float32]:
             np.maximum(block, 0.0, out=block)
             np.nan_to_num(block, copy=False, nan=0.0, posinf=65504.0)
     return result
-
-
-def _reader(ending: str) -> Callable[[OpenFile], Any]:
-    """Return the function that reads files of an ending."""
-    return {".exr": _read_exr, ".hdr": _read_hdr}.get(ending, _read_picture)
 
 
 def _require(file: OpenFile, width: int, height: int, least: int, need: int) -> None:

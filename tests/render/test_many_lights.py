@@ -9,6 +9,7 @@ import pytest
 
 from raytracer import (
     Ambient,
+    Background,
     DirectionalLight,
     Film,
     Material,
@@ -64,13 +65,14 @@ def test_an_infinite_light_adds_nothing_where_it_does_not_arrive(
         spheres=[SphereSet(centers, 0.08, material=Material(mirror=0.4))],
         lights=[DirectionalLight((0.3, -0.9, -0.2))] * count,
         ambient=Ambient(intensity=0.0),
+        background=Background(transparent=True),
     )
     buffers = pack(scene, RenderSettings(width=90, height=60, shadows=shadows))
 
     def radiance(light: float) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
         lights = buffers.lights.copy()
         lights["color"] = light
-        view = replace(buffers.view.without_background(), lights=lights)
+        view = replace(buffers.view, lights=lights)
         device = CpuDevice(2)
         with device.scene(buffers) as made, device.film(Film.blank(90, 60)) as film:
             film.add(made, view, 2)
