@@ -24,13 +24,21 @@ static constexpr int kMostPower = 22;
 static bool is_digit(uint8_t c) { return (uint8_t)(c - '0') < 10; }
 static bool is_blank(uint8_t c) { return c == ' ' || c == '\t' || c == '\r'; }
 
-// The number of digits, point and exponent in [begin, end), which begins with a digit or a point.
+// The number of digits, point or decimal comma and exponent in [begin, end), which begins with a digit or either.
 static bool convert(const uint8_t* begin, const uint8_t* end, double& out) {
 #if defined(__cpp_lib_to_chars) && __cpp_lib_to_chars >= 201611L
-  const auto found = std::from_chars((const char*)begin, (const char*)end, out);
-  return found.ec == std::errc() && found.ptr == (const char*)end;
+  const bool is_copied = std::memchr(begin, ',', (size_t)(end - begin));
 #else
-  const std::string copy((const char*)begin, (const char*)end);  // strtod reads to a null
+  const bool is_copied = true;  // strtod reads to a null
+#endif
+  std::string copy;
+  if (is_copied) copy.assign((const char*)begin, (const char*)end);
+  std::replace(copy.begin(), copy.end(), ',', '.');
+#if defined(__cpp_lib_to_chars) && __cpp_lib_to_chars >= 201611L
+  const char* const first = is_copied ? copy.data() : (const char*)begin;
+  const auto found = std::from_chars(first, first + (end - begin), out);
+  return found.ec == std::errc() && found.ptr == first + (end - begin);
+#else
   char* last = nullptr;
   out = std::strtod(copy.c_str(), &last);
   return last == copy.c_str() + copy.size() && std::isfinite(out);
@@ -48,9 +56,9 @@ static bool parse_word(const uint8_t* p, const uint8_t* end, double& out) {
   return true;
 }
 
-// Reads the number at p, up to the first letter that is none of one; false if there is none. At `end` or
-// before it there is such a letter.
-static bool parse_number(const uint8_t*& p, const uint8_t* end, double& out) {
+// Reads the number at p, with a point or another sign before its decimals, up to the first letter that is
+// none of one; false if there is none. At `end` or before it there is such a letter.
+static bool parse_number(const uint8_t*& p, const uint8_t* end, uint8_t comma, double& out) {
   const bool negative = *p == '-';
   if (negative || *p == '+') ++p;
   const uint8_t* const begin = p;
@@ -58,7 +66,7 @@ static bool parse_number(const uint8_t*& p, const uint8_t* end, double& out) {
   while (is_digit(*p)) mantissa = mantissa * 10 + (uint64_t)(*p++ - '0');
   int64_t digits = p - begin;
   int64_t power = 0;
-  if (*p == '.') {
+  if (*p == '.' || *p == comma) {
     const uint8_t* const point = ++p;
     while (is_digit(*p)) mantissa = mantissa * 10 + (uint64_t)(*p++ - '0');
     power = point - p;
@@ -105,13 +113,17 @@ struct Part {
 class Parser {
  public:
   Parser(const TextLayout& layout, double* numbers, size_t number_count, uint8_t* texts, size_t text_bytes)
-      : layout_(layout), numbers_(numbers), count_(number_count), texts_(texts), bytes_(text_bytes) {}
+      : layout_(layout),
+        comma_(layout.split == CellSplit::kSeparator && layout.separator == ',' ? '.' : ','),
+        numbers_(numbers),
+        count_(number_count),
+        texts_(texts),
+        bytes_(text_bytes) {}
 
   // Counts the lines of a part, and looks whether it has letters that this parser leaves alone.
   void look(Part& part) const {
     int64_t lines = 0, returns = 0, pairs = 0, separators = 0;
     const uint8_t separator = (uint8_t)layout_.separator;
-    const uint8_t last = layout_.split == CellSplit::kFixed ? 0xff : 0x7e;  // letter that is taken
     const uint8_t *p = part.begin, *end = part.end;
     bool strange = false;
     while (p < end) {  // in blocks whose counts fit the loop's vector lanes
@@ -122,7 +134,7 @@ class Parser {
         l += c == '\n';
         r += c == '\r';
         s += c == separator;
-        odd |= (c > last) | ((c < ' ') & (c != '\n') & (c != '\r') & (c != '\t'));
+        odd |= (c == 0x7f) | ((c < ' ') & (c != '\n') & (c != '\r') & (c != '\t'));
       }
       if (r)
         for (const uint8_t* q = p; q < stop; ++q) two += q[0] == '\r' && q + 1 < end && q[1] == '\n';
@@ -187,7 +199,7 @@ class Parser {
         if (layout_.most && *p == '"') return false;  // it may hold spaces
         while (*p > ' ') ++p;
         keep(row, cell, start, p);
-      } else if (!parse_number(p, end, number(row, cell)) || *p > ' ') {
+      } else if (!parse_number(p, end, comma_, number(row, cell)) || *p > ' ') {
         while (*p > ' ') ++p;
         if (!parse_missing(start, p, row, cell)) return false;
       }
@@ -210,7 +222,7 @@ class Parser {
       if (cell.kind != CellKind::kText) {
         const uint8_t* q = p;
         while (*q == ' ') ++q;
-        if (q < last && parse_number(q, last, number(row, cell))) {
+        if (q < last && parse_number(q, last, comma_, number(row, cell))) {
           while (*q == ' ') ++q;
           if (q == last || *q == separator) {
             p = q + 1;
@@ -288,13 +300,13 @@ class Parser {
   }
 
   // A number that another one may follow without a space in between.
-  static bool parse_cell(const uint8_t* start, const uint8_t* stop, double& out) {
+  bool parse_cell(const uint8_t* start, const uint8_t* stop, double& out) const {
     uint8_t copy[32] = {};
     const size_t length = (size_t)(stop - start);
     if (length >= sizeof copy) return false;
     std::memcpy(copy, start, length);
     const uint8_t* p = copy;
-    return parse_number(p, copy + length, out) && p == copy + length;
+    return parse_number(p, copy + length, comma_, out) && p == copy + length;
   }
 
   double& number(int64_t row, const TextCell& cell) const { return numbers_[row * (int64_t)count_ + cell.offset]; }
@@ -307,6 +319,7 @@ class Parser {
   }
 
   const TextLayout& layout_;
+  const uint8_t comma_;  // before decimals, besides a point
   double* numbers_;
   size_t count_;
   uint8_t* texts_;

@@ -39,8 +39,9 @@ struct TextRows {
 // Reads rows of a text that ends with a line feed, at most `capacity`, into numbers (capacity, number_count)
 // and texts (capacity, text_bytes), row by row. Blank lines are no rows, but for fixed columns.
 //
-// It takes what is unmistakable: letters of ASCII (of fixed columns any), lines that end with LF or CR LF, decimal numbers, nan and
-// inf. Numbers are rounded correctly. Of anything else a slower parser shall say what is wrong with it.
+// It takes what is unmistakable: lines that end with LF or CR LF, decimal numbers, nan and inf. Decimals follow a
+// point, or a comma where none separates cells. Numbers are rounded correctly. Of anything else a slower parser
+// shall say what is wrong with it.
 TextRows parse_rows(const TextLayout& layout, const uint8_t* text, size_t size, int64_t capacity, double* numbers,
                     size_t number_count, uint8_t* texts, size_t text_bytes, int threads);
 

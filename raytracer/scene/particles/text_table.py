@@ -173,7 +173,9 @@ class _Table:
     def compiled(self, file: OpenFile) -> Rows | None:
         """Return the rows that the compiled parser reads; None of a text that is not regular."""
         layout = self.layout
-        place = _after_lines(file, layout.skip)
+        head = os.pread(file.file.fileno(), HEAD_BYTES, 0)
+        end_of_line = b"\r" if b"\n" not in head else b"\n"
+        place = _after_lines(head, layout.skip, end_of_line)
         if place < 0 or not layout.split.isascii():
             return None
         table = self._offsets()
@@ -185,6 +187,8 @@ class _Table:
         while count < self.most:
             there = os.preadv(descriptor, [buffer[kept:-1].data], place + kept)
             length = kept + there
+            if end_of_line == b"\r":
+                np.place(buffer[:length], buffer[:length] == ord("\r"), ord("\n"))
             if not there and length:  # the last line may lack its end
                 buffer[length] = ord("\n")
                 length += 1
@@ -313,14 +317,12 @@ def cells_of(line: str, separator: str | None) -> list[str]:
     return [cell.strip() for cell in rows[0]] if rows else []
 
 
-def _after_lines(file: OpenFile, count: int) -> int:
-    """Return the byte after so many lines; -1 if one of them ends without a line feed."""
-    head = os.pread(file.file.fileno(), HEAD_BYTES, 0)
-    lines = head.split(b"\n", count)
+def _after_lines(head: bytes, count: int, end_of_line: bytes) -> int:
+    """Return the byte after so many lines; -1 if one of them ends in another way."""
+    lines = head.split(end_of_line, count)
     place = len(head) - len(lines[-1])
-    if len(lines) <= count or head[:place].count(b"\r") != head[:place].count(b"\r\n"):
-        return -1
-    return place
+    is_mixed = head[:place].count(b"\r") != head[:place].count(b"\r\n")
+    return -1 if len(lines) <= count or (is_mixed and end_of_line == b"\n") else place
 
 
 def _last_break(text: NDArray[np.uint8]) -> int:

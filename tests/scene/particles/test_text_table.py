@@ -112,11 +112,17 @@ def test_ends_of_lines(tmp_path: Path, end: str, last: str, by: str) -> None:
     assert path.read_bytes()[some.end :].split()[0] == b"13"  # of the row that follows
 
 
-def test_carriage_returns_alone(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.txt", "head\r1 2\r3 4\r")
-    assert rows_of(path, skip=1) is None
-    found = rows_of(path, skip=1, by="lines")
-    np.testing.assert_array_equal(table_of(found), [[1, 2], [3, 4]])
+@pytest.mark.parametrize("by", ["compiled", "lines"])
+def test_carriage_returns_and_decimal_commas(tmp_path: Path, by: str) -> None:
+    path = write(tmp_path / "a.txt", "head\r1;2,5\r-3,25e1;é\r\r,5;-12345678,12345678901\r")
+    found = rows_of(path, (0,), ";", cells={"t": Cell(TEXT, 1, 32)}, skip=1, by=by)
+    assert found is not None
+    np.testing.assert_array_equal(found.columns["0"], [1.0, -32.5, 0.5])
+    assert found.columns["t"][1].decode() == "é"
+    second = rows_of(write(path, "1;2,5\n2;-12345678,12345678901\n"), (1,), ";", by=by)
+    np.testing.assert_array_equal(table_of(second)[:, 0], [2.5, -12345678.12345678901])
+    mixed = write(path, "1 2\r3 4\n5 6\n")
+    assert by == "lines" or rows_of(mixed) is None
 
 
 @pytest.mark.usefixtures("block")
