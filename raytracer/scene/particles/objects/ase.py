@@ -76,9 +76,9 @@ class FileSource(LibraryFile, Source):
         raise DataFileError(f"{self.name}: is of no format that ASE reads")
 
     def opened(self, frame: int) -> tuple[Any, int]:
+        form = self.form  # which imports ASE, or tells how to install it
         from ase.io import iread
 
-        form = self.form
         self.require_frame()
         path = self.file.name
         images = _rows(path, form) if form in DATABASES else iread(path, ":", format=form)
