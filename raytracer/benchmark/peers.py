@@ -1,7 +1,7 @@
 """Implementations of operations by libraries, on the stream of the bench.
 
-PyTorch receives copies of the inputs as tensors. CUB, compiled from the headers of the toolkit,
-uses the arrays of the bench.
+PyTorch receives copies of the inputs as tensors. CUB, compiled from the headers of the toolkit, and
+cuBLASLt use the arrays of the bench.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from raytracer.benchmark import cublaslt
 from raytracer.benchmark.operations.base import Arrays, Peer
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ def prepare(
     """Return a function that queues a peer's work; raise ImportError if it is not installed."""
     if peer.package == "cub":
         return _compiled(peer, session, plan, memory, arrays)
+    if peer.package == "cublaslt":
+        return cublaslt.prepare(session, plan, memory)
     return _torch(peer, session, arrays)
 
 
@@ -79,6 +82,8 @@ def _compiled(
 
 def version(package: str) -> str:
     """Return the version of a package, for records."""
+    if package == "cublaslt":
+        return cublaslt.version()
     if package == "cub":
         from raytracer.backends.cuda.compile import find_nvcc, nvcc_version
 

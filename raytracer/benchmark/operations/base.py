@@ -74,8 +74,8 @@ class Peer:
         make: takes the inputs as PyTorch tensors on the GPU, by name (16-bit patterns are int16:
             `.view(torch.bfloat16)`); returns a function without arguments that launches the work
             on the current stream.
-        package: "torch"; or "cub": raytracer/benchmark/cub/OP.cu is compiled with the headers of
-            the toolkit, and `make` is not used.
+        package: "torch"; "cub": raytracer/benchmark/cub/OP.cu is compiled with the headers of the
+            toolkit; or "cublaslt" (raytracer/benchmark/cublaslt.py). Only "torch" uses `make`.
         dtypes: supported types of the operation; all if empty.
     """
 

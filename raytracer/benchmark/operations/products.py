@@ -103,6 +103,8 @@ def torch_matmul_bf16(tensors: dict[str, Any]) -> Callable[[], Any]:
     return lambda: torch.matmul(a, b.t(), out=out)
 
 
+CUBLASLT = Peer("cuBLASLt, best of its proposals", package="cublaslt")
+
 OPS = (
     Product(
         name="matmul",
@@ -123,7 +125,7 @@ OPS = (
             (256, 512, 256),  # whole tiles
             (385, 1284, 517),
         ),
-        peers=(Peer("cuBLAS (PyTorch, TF32 off)", torch_matmul),),
+        peers=(Peer("cuBLAS (PyTorch, TF32 off)", torch_matmul), CUBLASLT),
         note="TF32 is off for the library too. 2 m n k FLOP: a multiply-add counts as two.",
     ),
     ProductBf16(
@@ -147,7 +149,7 @@ OPS = (
             (385, 1284, 1096),
         ),
         dtypes=("bfloat16", BFLOAT16_OUT),
-        peers=(Peer("cuBLAS (PyTorch)", torch_matmul_bf16),),
+        peers=(Peer("cuBLAS (PyTorch)", torch_matmul_bf16), CUBLASLT),
         note="The libraries write C in bfloat16, half the bytes of float32: --dtype bfloat16_out "
         "too.",
     ),
