@@ -80,12 +80,13 @@ def of_data(name: str, options: dict[str, Any]) -> dict[str, Any]:
     """Return what a scene or particle file holds, and what of it would be drawn."""
     from raytracer.commands.scene import contents_of
     from raytracer.scene.load import is_scene
-    from raytracer.scene.particles.data_file import DataFile, split_inner
+    from raytracer.scene.particles.data_file import split_inner
+    from raytracer.scene.particles.locate import locate
     from raytracer.scene.source import Source
 
     path, frame = scene_path(name), options["frame"]
     source = Source.of(path, **options)
-    files = _files_of(path) if is_scene(path) else [DataFile.at(path, frame).named]
+    files = _files_of(path) if is_scene(path) else [locate(path, frame).named]
     sizes = {str(each): _size(each) for each in files}
     if sum(sizes.values()) > WHOLE_BYTES:
         data = {each: _head_of(Path(each), source) for each in sizes}

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from raytracer.arguments import text, whole
 from raytracer.errors import SceneError, UserError, naming, nearest, shown
 from raytracer.files.access import STANDARD_INPUT, is_path, path_of
-from raytracer.scene.particles.data_file import DataFile, may_be_series, split_inner
+from raytracer.scene.particles.data_file import DataFile, split_inner
+from raytracer.scene.particles.locate import locate, may_be_series
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -88,7 +89,7 @@ class Source:
 
     def file(self, frame: int | None = None, name: str | None = None) -> DataFile:
         """Return the file of a frame; name: in messages. Raises DataFileError: there is none."""
-        return DataFile.at(self.scene, frame, name, self.ending, self.topology)
+        return locate(self.scene, frame, name, self.ending, self.topology)
 
     def count_frames(self, name: str | None = None) -> int:
         """Return the number of frames of the file; name: in messages."""
@@ -145,7 +146,7 @@ def _is_series(path: Path, frame: int | None) -> bool:
     """Whether a path names a series of files. Raises DataFileError: it does, and there are none."""
     if not may_be_series(path, frame):
         return False
-    return DataFile.at(path, None if frame is None else 0).series > 0
+    return locate(path, None if frame is None else 0).series > 0
 
 
 def _check_there(path: Path, frame: int | None = None) -> None:

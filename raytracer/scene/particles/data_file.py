@@ -40,36 +40,6 @@ class DataFile(NamedTuple):
     used: frozenset[str] = frozenset()
     converted: str = ""
 
-    @classmethod
-    def at(
-        cls,
-        path: Path,
-        frame: int | None = None,
-        name: str | None = None,
-        ending: str = "",
-        topology: Path | None = None,
-    ) -> DataFile:
-        """Return the file of a frame; of a series of files, that of its number.
-
-        Args:
-            path: perhaps a pattern or a folder, or with the path of the particles behind a colon.
-            frame, name, ending, topology: as above.
-
-        Raises:
-            DataFileError: no file matches, or there is no such frame.
-        """
-        series, is_chosen = 0, frame is not None
-        if may_be_series(path, frame):
-            from raytracer.scene.particles.series import series_of
-
-            if files := series_of(path, folders=is_chosen):
-                path, series = files.file(frame or 0), len(files.files)
-                frame, name = None, str(path)
-        file, inner = split_inner(path)
-        if inner and name is None:
-            name = str(path)
-        return cls(file, name, inner, frame, series, is_chosen, ending, topology)
-
     @property
     def named(self) -> Path:
         """The path, with that of the particles behind a colon."""
@@ -87,20 +57,6 @@ class DataFile(NamedTuple):
             return "is no longer there"
         same = (now.st_size, now.st_mtime_ns) == (self.size, self.modified)
         return "" if same else "has changed since it was loaded"
-
-
-_PATTERN = frozenset("*?[%")
-"""Characters one of which is in the pattern of a series of files."""
-
-
-def may_be_series(path: Path, frame: int | None) -> bool:
-    """Whether a path may be a pattern, or the folder, of a series of files with a frame each."""
-    if frame is not None or not _PATTERN.isdisjoint(str(path)):
-        return True
-    try:
-        return path.is_dir()
-    except (OSError, ValueError):  # opening it tells what is wrong with the name
-        return False
 
 
 def split_inner(path: Path) -> tuple[Path, str]:

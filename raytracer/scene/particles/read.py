@@ -18,6 +18,7 @@ from raytracer.scene.elements import Element, symbol_of
 from raytracer.scene.particles import registry
 from raytracer.scene.particles.compressed import unpacked
 from raytracer.scene.particles.data_file import DataFile
+from raytracer.scene.particles.locate import locate
 from raytracer.scene.particles.source import (
     Column,
     Particles,
@@ -108,7 +109,7 @@ def frame_count(
     """
     from raytracer.scene.particles.frames import frames_of
 
-    file = DataFile.at(path, 0, name, ending, topology)
+    file = locate(path, 0, name, ending, topology)
     if file.series:
         return file.series
     with opened(file.path, name) as stream, frame_source(file._replace(frame=None), stream) as it:
@@ -200,7 +201,7 @@ def read_row(file: DataFile, row: int, count: int) -> dict[str, Value]:
 
 
 def _located(file: Path | DataFile) -> DataFile:
-    return file if isinstance(file, DataFile) else DataFile.at(file)
+    return file if isinstance(file, DataFile) else locate(file)
 
 
 def spheres_of(source: ParticleSource, names: Mapping[str, str]) -> Particles:

@@ -11,7 +11,7 @@ import pytest
 from raytracer import Scene, load
 from raytracer.errors import DataFileError
 from raytracer.scene.load import is_scene
-from raytracer.scene.particles.data_file import DataFile
+from raytracer.scene.particles.locate import locate
 from raytracer.scene.particles.read import read
 from raytracer.scene.particles.registry import by_content
 from raytracer.warning import collected
@@ -130,7 +130,7 @@ def test_nanometres_of_h5md_are_angstrom_as_radii_are(tmp_path: Path) -> None:
         file["particles/all/position/value"] = points
         file["particles/all/position/value"].attrs["unit"] = "nm"
         file["particles/all/box/edges"] = [1.0, 2.0, 3.0]
-    found = read(DataFile.at(tmp_path / "a.h5md", 1))
+    found = read(locate(tmp_path / "a.h5md", 1))
     np.testing.assert_array_equal(found.centers, 10.0 * points[1])
     assert found.box is not None
     assert np.diag(found.box.edges).tolist() == [10.0, 20.0, 30.0]

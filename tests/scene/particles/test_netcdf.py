@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from raytracer import load
-from raytracer.scene.particles.data_file import DataFile
+from raytracer.scene.particles.locate import locate
 from raytracer.scene.particles.read import frame_count, read
 from raytracer.warning import collected
 from support.netcdf import netcdf, trajectory
@@ -21,7 +21,7 @@ POINTS = np.random.default_rng(7).uniform(0.1, 9.0, (7, 3))
 def test_a_trajectory_in_netcdf(tmp_path: Path, version: int) -> None:
     path = write(tmp_path / "a.nc", trajectory(POINTS, version))
     assert frame_count(path) == 2
-    first, last = read(path), read(DataFile.at(path, -1))
+    first, last = read(path), read(locate(path, -1))
     np.testing.assert_array_equal(first.centers, POINTS)
     np.testing.assert_array_equal(last.centers, POINTS + 1.0)
     assert first.box is not None
@@ -41,9 +41,7 @@ def test_a_restart_and_one_variable_with_records(tmp_path: Path) -> None:
     both = np.stack([POINTS, -POINTS])
     alone = netcdf(5, {"frame": 0} | sizes,
                    {"coordinates": (("frame", "atom", "spatial"), both, {})}, 2)  # fmt: skip
-    np.testing.assert_array_equal(
-        read(DataFile.at(write(tmp_path / "b.nc", alone), 1)).centers, -POINTS
-    )
+    np.testing.assert_array_equal(read(locate(write(tmp_path / "b.nc", alone), 1)).centers, -POINTS)
 
 
 def test_a_trajectory_that_is_still_written(tmp_path: Path) -> None:

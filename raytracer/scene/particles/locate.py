@@ -1,0 +1,49 @@
+"""Where the particles of a path are: a plain file, one of a series, or a part of a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from raytracer.scene.particles.data_file import DataFile, split_inner
+
+_PATTERN = frozenset("*?[%")
+"""Characters one of which is in the pattern of a series of files."""
+
+
+def may_be_series(path: Path, frame: int | None) -> bool:
+    """Whether a path may be a pattern, or the folder, of a series of files with a frame each."""
+    if frame is not None or not _PATTERN.isdisjoint(str(path)):
+        return True
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):  # opening it tells what is wrong with the name
+        return False
+
+
+def locate(
+    path: Path,
+    frame: int | None = None,
+    name: str | None = None,
+    ending: str = "",
+    topology: Path | None = None,
+) -> DataFile:
+    """Return the file of a frame; of a series of files, that of its number.
+
+    Args:
+        path: perhaps a pattern or a folder, or with the path of the particles behind a colon.
+        frame, name, ending, topology: as in `DataFile`.
+
+    Raises:
+        DataFileError: no file matches, or there is no such frame.
+    """
+    series, is_chosen = 0, frame is not None
+    if may_be_series(path, frame):
+        from raytracer.scene.particles.series import series_of  # most paths are plain files
+
+        if files := series_of(path, folders=is_chosen):
+            path, series = files.file(frame or 0), len(files.files)
+            frame, name = None, str(path)
+    file, inner = split_inner(path)
+    if inner and name is None:
+        name = str(path)
+    return DataFile(file, name, inner, frame, series, is_chosen, ending, topology)
