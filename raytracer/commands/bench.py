@@ -25,7 +25,7 @@ EXAMPLES = """Check and time kernels, and NumPy where there is no GPU.
 Examples:
   raytracer bench --list
   raytracer bench vecadd matmul
-  raytracer bench matmul --size 1024,4096 --variant 06 --save matmul.json
+  raytracer bench matmul --size 1024,4096 --variant 10 --save matmul.json
   raytracer bench matmul --with kernel.cu     your kernel under the same rules
   raytracer bench histogram --input sorted --axis n=2^30
   raytracer bench contraction --explain       ideas and resources of the variants

@@ -1,20 +1,18 @@
 """Shared libraries compiled from .cu files with host code, called through ctypes.
 
-They are compiled once for each compiler and architecture, and cached beside the cubins, each with a
-file that contains the digest of its content.
+They are compiled once for each compiler and architecture, and cached as cubins are: the loader of
+libraries ignores what follows the machine code.
 """
 
 from __future__ import annotations
 
 import ctypes
-import hashlib
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from raytracer.backends.cuda import own_files
-from raytracer.backends.cuda.cache import cache_folder, store
+from raytracer.backends.cuda import cache, own_files
 from raytracer.backends.cuda.compile import CompileError, find_nvcc, nvcc_version
 from raytracer.backends.cuda.sources import digest, headers_of, kernels_root
 from raytracer.errors import BackendError
@@ -40,45 +38,31 @@ def build(source: Path, arch: str, macros: Mapping[str, str] | None = None) -> P
     root = kernels_root()
     text = {source.name: source.read_bytes()} | headers_of(source, root)
     flags = (*FLAGS, *(f"-D{name}={value}" for name, value in sorted((macros or {}).items())))
-    key = digest(text, nvcc_version(nvcc), arch, *flags)
-    target = cache_folder().parent / "libraries" / f"{source.stem}.{arch}.{key}.so"
+    compiler = nvcc_version(nvcc)
+    name = cache.CubinName(source.stem, arch, digest(text, arch, *flags), digest({}, compiler))
     try:
-        folder = own_files.make_private(target.parent)
+        folder = own_files.make_private(cache.cache_folder().parent / "libraries")
     except OSError as error:
         raise BackendError(
             f"{source.name}: its library cannot be cached ({error}); set RAYTRACER_CACHE to a "
             "folder of your own"
         ) from error
-    if not _is_sound(target):
-        _compile(source, [str(nvcc), *flags, f"-arch={arch}", "-I", str(root)], folder, target)
-    return target
+    if cache.read(folder / name.file) is None:
+        code = _compiled(source, [str(nvcc), *flags, f"-arch={arch}", "-I", str(root)])
+        cache.write(folder, name, cache.Cubin(code, "", compiler=compiler))
+    return folder / name.file
 
 
-def _compile(source: Path, compiler: list[str], folder: Path, target: Path) -> None:
-    """Compile a library and store its digest."""
-    with tempfile.TemporaryDirectory(prefix=".build-", dir=folder) as build_folder:
-        library = Path(build_folder, "library.so")
+def _compiled(source: Path, compiler: list[str]) -> bytes:
+    """Compile a library."""
+    with tempfile.TemporaryDirectory(prefix="raytracer-bench-") as folder:
+        library = Path(folder, "library.so")
         command = [*compiler, "-o", str(library), str(source)]
         process = subprocess.run(command, capture_output=True, text=True, check=False)
         if process.returncode != 0 or not library.is_file():
             lines = f"{process.stdout}{process.stderr}".strip().splitlines()
             raise CompileError(f"nvcc cannot compile {source.name}: {(lines or ['?'])[-1]}")
-        library.chmod(0o700)
-        note = hashlib.blake2b(library.read_bytes()).hexdigest()
-        library.replace(target)
-    store(_note_of(target), note.encode())
-
-
-def _is_sound(library: Path) -> bool:
-    """Whether a library belongs to the user and matches its stored digest."""
-    content, note = own_files.read(library), own_files.read(_note_of(library))
-    if content is None or note is None:
-        return False
-    return hashlib.blake2b(content).hexdigest().encode() == note
-
-
-def _note_of(library: Path) -> Path:
-    return library.with_suffix(".blake2b")
+        return library.read_bytes()
 
 
 class Launcher:
