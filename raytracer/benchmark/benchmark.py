@@ -5,12 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Literal, cast
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
 
 from raytracer.benchmark.datasheet import card
 from raytracer.benchmark.options import BenchOptions
-from raytracer.benchmark.record import DataSheet, Device, Result
+from raytracer.benchmark.record import Device, Result
 
 if TYPE_CHECKING:
     from raytracer.benchmark.cuda.session import Session
@@ -73,5 +73,5 @@ class Machine:
                 with translated(session.driver):
                     self.device["ceilings"] = ceilings.measure(session)
                 if sheet := card(str(self.device.get("device", ""))):
-                    self.device["data_sheet"] = cast(DataSheet, asdict(sheet))
+                    self.device["data_sheet"] = sheet
             yield session

@@ -227,7 +227,7 @@ def test_csv_and_json() -> None:
 def test_cards_by_the_drivers_name() -> None:
     names = ["NVIDIA H200", "NVIDIA H200 NVL", "NVIDIA GeForce RTX 5090", "NVIDIA A100-SXM4-80GB"]
     cards = [card(name) for name in names]
-    assert [c and c.bfloat16 for c in cards] == [989.5, 835.5, 209.5, 312]
+    assert [c and c["bfloat16"] for c in cards] == [989.5, 835.5, 209.5, 312]
     assert card("GeForce 256") is None
 
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from raytracer import Camera, PreviewResult
 from raytracer.benchmark import preview_benchmark
 from support.display import missing
 
@@ -54,19 +53,3 @@ def test_every_frame_is_timed(measured: tuple[Any, list[dict[str, Any]]]) -> Non
         assert len(rest["samples"]) == preview_benchmark.IDLE_RUNS
         assert min(frames["samples"] + rest["samples"] + alone["samples"]) > 0.0
         assert result["traced"] <= [result["axes"]["width"], result["axes"]["height"]]
-
-
-def test_the_coarsest_frame_is_the_one_that_is_told(
-    measured: tuple[Any, list[dict[str, Any]]],
-) -> None:
-    for result in measured[1]:
-        width, height = result["traced"]
-        assert result["rows"][0]["title"].endswith(f", traced at {width}x{height} or more")
-
-
-def test_what_is_said_of_a_run() -> None:
-    latency = [1.0] * preview_benchmark.WARM + [0.01] * 90 + [0.05] * 10
-    traced = [(1, 1)] * preview_benchmark.WARM + [(64, 48)] * 99 + [(32, 24)]
-    run = PreviewResult(Camera(), "", (64, 48), "texture upload", latency, traced)
-    said = preview_benchmark._summary(run)
-    assert said == "100 frames/s, 19 of 20 above 20, traced at 32x24 or more"

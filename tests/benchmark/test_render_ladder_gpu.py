@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +13,6 @@ from raytracer.benchmark.record import Row
 from raytracer.benchmark.registry import find
 from raytracer.benchmark.render_ladder import Ladder, rungs
 from raytracer.buffers import build_bvh
-from raytracer.cli import main
 from raytracer.scene.packing.pack import pack
 from raytracer.scene.scene import Scene
 from support.project import to_project
@@ -75,15 +73,3 @@ def test_profiled_frame_is_one_launch(variant: str, monkeypatch: pytest.MonkeyPa
     options = BenchOptions((variant,), {"width": [641], "height": [361]}, scenes=("weekend",))
     assert len(find("render").profile(options)) == 1
     assert len(launches) == 2  # to warm up, and between the marks
-
-
-def test_command_line_profiles_and_saves(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    size = ["--axis", "width=64", "--axis", "height=48", "--scene", "three_balls"]
-    assert main(["bench", "render", "--profile", "--variant", "12", *size]) == 0
-    assert capsys.readouterr().out == "render: launched 12_wide_bvh\n"
-    saved = tmp_path / "render.json"
-    words = ["bench", "render", *size, "--min-time", "0.001", "--variant", "13_packet"]
-    assert main([*words, "--save", str(saved)]) == 0
-    assert "13_packet" in saved.read_text(encoding="utf-8")

@@ -17,7 +17,6 @@ from raytracer.benchmark.cuda.guarded_memory import Memory
 from raytracer.benchmark.cuda.kernel import LoadedKernel, SizeError
 from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.user_kernel import adopt
-from raytracer.errors import BackendError
 from raytracer.variants import MapRequest
 
 ROWS = 64
@@ -59,16 +58,10 @@ def model(offsets: NDArray[np.int64], row_bytes: int) -> NDArray[np.int64]:
 
 
 class Driver:
-    """Notes what the driver is asked for, or refuses it."""
+    """Stores the arguments of the driver."""
 
-    def __init__(self, refuses: bool = False) -> None:
-        self.refuses = refuses
-        self.asked: tuple[Any, ...] = ()
-
-    def tensor_map(self, *asked: Any) -> bytes:
-        if self.refuses:
-            raise BackendError("CUDA: no")
-        self.asked = asked
+    def tensor_map(self, *arguments: Any) -> bytes:
+        self.arguments = arguments
         return b"\7" * 128
 
 
@@ -76,7 +69,7 @@ def test_encode_passes_the_fastest_dimension_first(monkeypatch: pytest.MonkeyPat
     driver = Driver()
     monkeypatch.setattr(tensor_map, "bindings", lambda: driver)
     assert tensor_map.encode(4096, (10, 24), "bfloat16", (8, 16), 64) == b"\7" * 128
-    assert driver.asked == (9, 4096, (24, 10), 48, (16, 8), 2, 2)
+    assert driver.arguments == (9, 4096, (24, 10), 48, (16, 8), 2, 2)
 
 
 def test_rows_that_are_no_multiple_of_16_bytes_have_no_map() -> None:

@@ -190,13 +190,6 @@ def test_drawn_values() -> None:
         draw((1,), "float32", "normale", 1)
 
 
-def test_large_arrays_repeat_the_drawn_values(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("raytracer.benchmark.operations.base.PERIOD", 10)
-    values = draw((25,), "float32", "normal", 1)
-    assert (values[:10] == values[10:20]).all()
-    assert len(set(values.tolist())) == 10
-
-
 def test_relative_error() -> None:
     wanted = np.array([3.0, 4.0])
     assert relative_error(wanted, wanted) == 0

@@ -13,9 +13,7 @@ from numpy.polynomial import legendre
 from raytracer.benchmark import operations as ops
 from raytracer.benchmark.operations.elements import OPS, POINTS
 from raytracer.errors import UserError
-from raytracer.variants import discover, preferred
-
-FUSED = ["advection", "diffusion", "mass"]
+from raytracer.variants import discover
 
 
 def lobatto(n: int) -> tuple[Any, Any]:
@@ -116,24 +114,6 @@ def test_advection_is_the_velocity_times_the_slope() -> None:
     np.testing.assert_allclose(ops.find("advection").reference(inputs)["v"][0], wanted, atol=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("name", "words", "flop"), [("diffusion", 8, 111), ("mass", 3, 97), ("advection", 5, 53)]
-)
-def test_work_of_a_node(name: str, words: int, flop: int) -> None:
-    nodes = 100_000 * 8**3
-    work = ops.find(name).work({"elements": 100_000, "n": 8}, "float32")
-    assert work.flop == flop * nodes
-    assert work.bytes == 4 * (words * nodes + 8 * 8)
-
-
-@pytest.mark.parametrize("name", FUSED)
-def test_first_rung_is_the_unfused_chain(name: str) -> None:
-    first, *others = discover(name)
-    assert len(first.entries) == {"diffusion": 3, "mass": 3, "advection": 2}[name]
-    assert all(each.entries == (name,) for each in others)
-    assert first.launch({"elements": 3, "n": 4, "bytes": 8}, 132).scratch > 0
-
-
 @pytest.mark.parametrize("n", [1, 17, 21])
 def test_n_without_kernels_is_refused(n: int) -> None:
     for op in OPS:
@@ -190,23 +170,3 @@ def test_whole_lines_fit_the_shared_memory_of_the_header(
         assert launch.grid[0] == -(-1001 // group)
         assert launch.block is not None
         assert 0 <= launch.block[0] - group * n**2 < 32
-
-
-@pytest.mark.parametrize(
-    ("name", "dtype", "n", "number"),
-    [
-        ("contraction", "float32", 7, 13),
-        ("contraction", "float32", 15, 12),
-        ("contraction", "float64", 7, 12),
-        ("contraction", "float64", 11, 13),
-        ("diffusion", "float32", 2, 2),
-        ("diffusion", "float32", 8, 3),
-        ("diffusion", "float32", 12, 5),
-        ("diffusion", "float64", 16, 2),
-        ("mass", "float64", 9, 2),
-        ("advection", "float32", 12, 3),
-        ("advection", "float64", 11, 2),
-    ],
-)
-def test_the_rung_that_was_the_fastest_is_taken(name: str, dtype: str, n: int, number: int) -> None:
-    assert preferred(discover(name), {"elements": 1000, "n": n}, dtype)[0].number == number

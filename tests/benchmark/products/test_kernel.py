@@ -205,26 +205,6 @@ def test_the_fastest_of_the_timed_proposals_is_launched(bind: Bind) -> None:
     assert (grid[0], block[0], shared) == (third.blocks, third.tile.threads, third.tile.shared)
 
 
-def test_rows_of_b_are_copied_as_pairs_of_16_bits_for_multiply_adds(bind: Bind) -> None:
-    driver = bind("matmul", "float32", (4096, 4095, 4096))
-    (align, _, _, rows, _), (name, _, _, arguments, _) = driver.launches
-    assert (align, name) == ("align_operands", "matmul")
-    first, second = struct.unpack("<QQqqii", rows[:40]), struct.unpack("<QQqqii", rows[40:])
-    assert first[1] == 0  # A is copied by 4 bytes in any case
-    assert (second[0], second[2:]) == (1 << 21, (8190, 8192, 4096, 8190))
-    assert struct.unpack_from("<3Q3q", arguments)[1:] == (second[1], 1 << 22, 4096, 4096, 4095)
-
-
-def test_arguments_of_a_product_of_multiply_adds(bind: Bind) -> None:
-    driver = bind("matmul", "float32", (100, 50, 33), Shape(64, 64))
-    ((name, _, _, arguments, shared),) = driver.launches
-    assert name == "matmul"
-    assert len(arguments) == 104
-    assert struct.unpack_from("<3Q3q", arguments) == (1 << 20, 1 << 21, 1 << 22, 33, 50, 50)
-    assert struct.unpack_from("<3if", arguments, 64) == (100, 50, 33, 1.0)
-    assert shared > 0
-
-
 def test_arguments_of_a_skinny_product(bind: Bind) -> None:
     ((name, grid, block, arguments, shared),) = bind("matmul", "float32", (5000, 3, 700)).launches
     assert (name, block, len(arguments)) == ("matmul", (256, 1, 1), 88)

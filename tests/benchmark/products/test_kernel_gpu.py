@@ -259,19 +259,11 @@ def test_timed_proposals_agree_with_float64(session: Session, dtype: str) -> Non
     assert runner.wrong(session, plan, rung(op.name)) == ""
 
 
-@pytest.mark.parametrize("dtype", ["bfloat16", "bfloat16_out"])
-def test_function_takes_columns_and_rows(session: Session, dtype: str) -> None:
-    generator = np.random.default_rng(3)
-    a, b = (bfloat16_bits(generator.standard_normal(s, "f4")) for s in ((70, 90), (50, 90)))
-    wanted = from_bfloat16(a).astype("f8") @ from_bfloat16(b).T.astype("f8")
-    for place in (np.ascontiguousarray, np.asfortranarray):
-        found = ops.matmul_bf16(place(a), place(b), dtype=dtype)
-        assert relative_error(found, wanted) <= 3e-3
-
-
-def test_function_takes_columns_and_rows_of_float32(session: Session) -> None:
-    generator = np.random.default_rng(3)
-    a, b = generator.standard_normal((71, 91), "f4"), generator.standard_normal((91, 53), "f4")
-    for place in (np.ascontiguousarray, np.asfortranarray):
-        found = ops.matmul(place(a), place(b))
-        assert relative_error(found, a.astype("f8") @ b.astype("f8")) <= 1e-5
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("place", [np.ascontiguousarray, np.asfortranarray])
+@pytest.mark.usefixtures("session")
+def test_function_takes_columns_and_rows(dtype: str, place: Callable[[Any], Any]) -> None:
+    op, axes = find(DTYPES[dtype]), {"m": 71, "n": 53, "k": 91}
+    arrays = op.values(axes, dtype, "normal", 3)
+    result = getattr(ops, op.name)(*map(place, arrays.values()), dtype=dtype)
+    assert relative_error(result, op.reference(arrays)["c"]) <= op.tolerance(axes, dtype)

@@ -17,7 +17,6 @@ from raytracer.benchmark.products.model import (
     candidates,
     clusters_at_once,
     proposals,
-    starts_early,
 )
 from raytracer.benchmark.products.problem import Problem, Units
 from raytracer.benchmark.products.skinny import SkinnyTile
@@ -94,18 +93,6 @@ def test_devices_without_clusters_take_whole_tiles() -> None:
         assert not choice.early
 
 
-def test_a_swapped_tile_computes_the_transpose_of_c() -> None:
-    given = problem("matmul_bf16", "bfloat16_out", 256, 8192, 512)
-    other = given.swapped
-    assert (other.m, other.n, other.k) == (8192, 256, 512)
-    assert (other.a, other.b, other.c) == (given.b, given.a, given.c)
-    first, turned = fastest(given, Shape(128, 256)), fastest(other, Shape(128, 256, swapped=True))
-    assert (first.units.tile_rows, first.units.tile_cols) == (2, 32)
-    assert first.units == turned.units
-    assert turned.tile.macros()["SWAPPED"] == "1"
-    assert first.tile.macros()["SWAPPED"] == "0"
-
-
 def test_proposals_are_distinct_and_in_order() -> None:
     given = problem("matmul_bf16", "bfloat16_out", 1408, 1344, 12288)
     found = proposals(given, 132, count=8)
@@ -127,25 +114,6 @@ def test_a_cluster_more_than_fits_takes_another_turn() -> None:
         given = problem("matmul", "float32", 128 * rows, 128, 8192)
         times[rows] = fastest(given, Shape(128, 128, parts=6)).seconds
     assert times[18] > 1.6 * times[17]
-
-
-@pytest.mark.parametrize(
-    ("shape", "workers", "early"),
-    [
-        (Shape(128, 256), 132, True),  # all multiprocessors
-        (Shape(128, 256), 66, True),  # the next launch fits beside this one
-        (Shape(128, 256), 90, False),
-        (Shape(128, 128, cluster=2), 60, False),
-        (Shape(128, 128, cluster=2), 66, True),
-        (Shape(64, 64, parts=4), 20, False),
-        (Shape(64, 64, parts=4), 30, True),
-    ],
-)
-def test_launches_are_early_where_their_blocks_lie_evenly(
-    shape: Shape, workers: int, early: bool
-) -> None:
-    (tile,) = kernels_of(shape, problem("matmul_bf16", "bfloat16_out", 4096, 4096, 4096))
-    assert starts_early(tile, Units(1, workers, 8, workers), 132) == early
 
 
 # Tile, workers, tiles that are divided along k, and early start.
@@ -205,13 +173,6 @@ def test_wide_copies_need_aligned_rows_along_the_tile() -> None:
     by_rows = replace(rows, b=replace(rows.b, transposed=True))
     assert kernels_of(Shape(128, 96), by_rows) == []  # B by rows comes in panels of 64 columns
     assert kernels_of(Shape(128, 128), by_rows)
-
-
-def test_rows_that_are_not_aligned_are_told_from_those_that_are() -> None:
-    given = problem("matmul_bf16", "bfloat16", 5, 6, 9)
-    assert not given.a.aligned
-    assert given.a.aligned_pitch == 16
-    assert problem("matmul_bf16", "bfloat16", 5, 6, 16).b.aligned
 
 
 def test_struct_has_the_fields_of_the_kernels() -> None:
