@@ -65,7 +65,7 @@ def test_reference_and_cpu_form_fit_the_outputs(name: str, dtype: str) -> None:
 @pytest.mark.parametrize(("name", "dtype"), CASES)
 def test_inputs_are_as_declared_and_repeatable(name: str, dtype: str) -> None:
     op = ops.find(name)
-    axes = op.resolve(op.awkward[-1])
+    axes = op.resolve(op.awkward[:4][-1])
     for distribution in op.distributions:
         first, again = (op.values(axes, dtype, distribution, 1) for _ in range(2))
         for key, declared in op.input_arrays(axes, dtype).items():
@@ -80,7 +80,7 @@ def test_inputs_are_as_declared_and_repeatable(name: str, dtype: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_other_arrays_and_axes_are_refused(name: str) -> None:
     op = ops.find(name)
-    inputs = op.values(op.resolve(op.awkward[-1]), op.dtypes[0], "zeros", 0)
+    inputs = op.values(op.resolve(op.awkward[:4][-1]), op.dtypes[0], "zeros", 0)
     assert op.dtype_of(inputs) == op.dtypes[0]
     assert list(matched(op, tuple(inputs.values()))) == list(inputs)
     with pytest.raises(UserError, match="arrays: "):
