@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -109,18 +109,7 @@ def load(session: Session, plan: Plan, variant: Variant) -> LoadedKernel | Produ
         raise RefusedError(f"computes {variant.dtypes}, not {plan.dtype}")
     if variant.sizes:
         return ProductKernel(session, variant, plan.timed)
-    if takes_any_address(plan.op, variant):
-        variant = replace(variant, alignment="any")
-    macros = plan.op.macros(plan.axes, plan.dtype)
-    return LoadedKernel(session, variant, macros)
-
-
-def takes_any_address(op: Op, variant: Variant) -> bool:
-    """Whether a kernel takes arrays that begin at the address of any number.
-
-    Its header says so, or it is ours and all of the operation do.
-    """
-    return variant.alignment == "any" or (op.any_address and variant.folder is None)
+    return LoadedKernel(session, variant, plan.op.macros(plan.axes, plan.dtype))
 
 
 def launcher(

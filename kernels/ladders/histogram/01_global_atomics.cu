@@ -2,6 +2,7 @@
 // idea: one thread per byte adds one to its bin in global memory; 256 addresses receive all the traffic
 // block: 256
 // grid: max(1, ceil(n / block))
+// alignment: any
 // needs: sm_75+
 // source: CUDA C++ Programming Guide, atomic functions
 extern "C" __global__ void __launch_bounds__(256) histogram(const unsigned char* keys, unsigned* bins, long long n) {

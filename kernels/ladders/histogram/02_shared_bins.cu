@@ -2,6 +2,7 @@
 // idea: a block counts in its own 256 bins in shared memory and adds them to the result once
 // block: 256
 // grid: max(1, min(8 * sm, ceil(n / block)))
+// alignment: any
 // needs: sm_75+
 // source: Podlozhnyuk 2007, Histogram calculation in CUDA (bins in shared memory)
 #include "../../cuda/block_histogram.cuh"

@@ -3,6 +3,7 @@
 //       conflicts of the keys of a warp in the banks of shared memory
 // block: 1024
 // grid: max(1, min(2 * sm, ceil(n / 16384)))
+// alignment: any
 // needs: sm_75+
 // source: CUDA C++ Best Practices Guide, memory throughput
 #include "byte_keys.cuh"

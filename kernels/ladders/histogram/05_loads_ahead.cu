@@ -3,6 +3,7 @@
 //       memory stays busy while the block counts and while it clears its bins
 // block: 1024
 // grid: max(1, min(2 * sm, ceil(n / 16384)))
+// alignment: any
 // needs: sm_75+
 // source: software pipelining; CUDA C++ Best Practices Guide, hiding latency
 #include "byte_keys.cuh"

@@ -2,6 +2,7 @@
 // idea: every key adds one to its bin in global memory; the second-level cache does the additions
 // block: 256
 // grid: max(1, min(16 * sm, ceil(n / 1024)))
+// alignment: any
 // needs: sm_75+
 // source: CUDA C++ Programming Guide, atomic functions
 #include "bins.cuh"

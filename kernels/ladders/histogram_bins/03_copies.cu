@@ -4,6 +4,7 @@
 // block: 1024
 // grid: ceil(bins / 24576) * max(1, min(2 * sm, ceil(n / 8192)))
 // shared: 4 * min(24576, bins * max(1, min(32, 16384 // bins)))
+// alignment: any
 // needs: sm_75+
 // source: Podlozhnyuk 2007, Histogram calculation in CUDA (bins of a thread, interleaved by bank)
 #include "bins.cuh"

@@ -107,8 +107,6 @@ class Op:
         rounding: factor of the tolerance, for successive sums.
         clears: whether outputs are set to zero before each call, included in the time.
         has_offset: whether the axis `offset` shifts the arrays (`offsets`).
-        any_address: whether all of our kernels take arrays at the address of any number, without
-            `alignment: any`.
         macros: definitions with which kernels are compiled, for sizes and a type.
         macro_sizes: sizes of the axes that are macros and no arguments.
     """
@@ -129,7 +127,6 @@ class Op:
     rounding: int = 1
     clears: bool = False
     has_offset: bool = False
-    any_address: bool = False
     macros: Callable[[Axes, str], dict[str, str]] = lambda _axes, _dtype: {}
     macro_sizes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 

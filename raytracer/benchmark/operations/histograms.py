@@ -145,7 +145,6 @@ OPS = (
         is_exact=True,
         clears=True,
         has_offset=True,
-        any_address=True,
         # Around 16 bytes (a load) and 16 KiB (an iteration of a block), and several iterations.
         awkward=sizes_of(
             "n offset",
@@ -178,7 +177,6 @@ OPS = (
         is_exact=True,
         clears=True,
         has_offset=True,
-        any_address=True,
         awkward=sizes_of(
             "n bins offset",
             (1, 1),

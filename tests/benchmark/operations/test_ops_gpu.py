@@ -17,7 +17,7 @@ from raytracer.benchmark import operations as ops
 from raytracer.benchmark.cuda.kernel import RefusedError, SizeError
 from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.operations.base import Op
-from raytracer.benchmark.runner import Plan, takes_any_address, wrong
+from raytracer.benchmark.runner import Plan, wrong
 from raytracer.errors import RaytracerError, UserError
 from raytracer.resources import thread_count
 from support.alone import alone
@@ -94,7 +94,7 @@ def needs_alignment(op: Op, variant: variants.Variant) -> bool:
     Tensor maps need such rows, vectors such arrays.
     """
     shifted = any(any(op.offsets(op.resolve(each), op.dtypes[0]).values()) for each in op.awkward)
-    return bool(variant.maps) or (shifted and not takes_any_address(op, variant))
+    return bool(variant.maps) or (shifted and variant.alignment != "any")
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_arrays_at_every_place_in_16_bytes(
             for length in lengths:
                 axes = {**small, first: length, "offset": offset}
                 plan = Plan(op, op.resolve(axes), dtype, seed=offset)
-                if takes_any_address(op, variant):
+                if variant.alignment == "any":
                     assert wrong(session, plan, variant) == ""
                 else:
                     with pytest.raises(SizeError, match="begin at multiples of 16 bytes"):
