@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import raytracer
-from raytracer.backends.cpu import CpuDevice, CpuFilm, CpuScene
+from raytracer.backends.cpu import CpuDevice, CpuScene
 from raytracer.backends.cuda.choose import PACKETS
 from raytracer.backends.cuda.kernel import production
 from raytracer.benchmark import layouts, render_levels, run
@@ -139,57 +139,46 @@ def test_pictures_that_are_wrong_are_told() -> None:
 
 
 class Stand(CpuDevice):
-    """A GPU in name only: the CPU renders, spoils its picture, or fails."""
+    """A GPU in name only: the CPU renders."""
 
     name = "cuda"
 
-    def __init__(self, mode: str, tree: Bvh) -> None:
+    def __init__(self, tree: Bvh) -> None:
         super().__init__()
-        self.mode, self.tree = mode, tree
+        self.tree = tree
 
     def scene(self, buffers: SceneBuffers, tree: Bvh | None = None) -> CpuScene:
-        """The CPU's own, with the tree that a list has not."""
-        if self.mode == "fault":
-            raise BackendError("CUDA: it broke")
+        """The CPU's scene, with the tree that a list lacks."""
         assert tree is not None
         assert tree.nodes.size == 0
         return StandScene(buffers, self.tree, self.threads)
 
-    def film(self, host: Film) -> CpuFilm:
-        """The CPU's own, which may spoil what is on it."""
-        return StandFilm(self, host)
-
 
 class StandScene(CpuScene):
-    """It has a kernel."""
+    """A scene with a kernel."""
 
     def describe(self, view: Any) -> dict[str, Any]:
-        """As a GPU's does."""
+        """Return the resources of the kernel."""
         return {"registers": 32}
 
 
-class StandFilm(CpuFilm):
-    """Its frames may be wrong or slow."""
-
-    def __init__(self, stand: Stand, host: Film) -> None:
-        super().__init__(stand, host)
-        self._mode = stand.mode
-
-    def _expose(self, scene: Any, view: Any, progress: Any) -> float:
-        """Seconds; slow ones say so."""
-        seconds = super()._expose(scene, view, progress)
-        if self._mode == "wrong":
-            self.host.sums[:9] = 0.0
-        return 100.0 if self._mode == "slow" else seconds
-
-
 def raced(mode: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """The row of a stand-in for 10_antialiasing, a linear list."""
+    """The row of a stand-in for 10_antialiasing, a linear list: wrong, slow, or at fault."""
+    expose = render_levels.expose
+
+    def spoiled(film: Any, scene: Any, view: Any) -> float:
+        seconds = expose(film, scene, view)
+        if mode == "fault" and isinstance(scene, StandScene):
+            raise BackendError("CUDA: it broke")
+        if mode == "wrong" and isinstance(scene, StandScene):
+            film.host.sums[:9] = 0.0
+        return 100.0 if mode == "slow" else seconds
+
     (rung,) = rungs("cuda", ["10"])
     buffers, tree = packed(random_scene(5, 60, mirror=True))
-    monkeypatch.setattr(Rung, "device", lambda _: Stand(mode, tree))
-    ladder = Ladder(buffers, tree, SIZE, (33, 21))
-    (row,) = ladder.run([rung], 0.001, lambda _: None)
+    monkeypatch.setattr(Rung, "device", lambda _: Stand(tree))
+    monkeypatch.setattr(render_levels, "expose", spoiled)
+    (row,) = Ladder(buffers, tree, SIZE, (33, 21)).run([rung], 0.001, lambda _: None)
     return dict(row)
 
 
