@@ -269,17 +269,6 @@ def test_occupancy(threads: int, registers: int, shared: int, share: float) -> N
 # on the CPU
 
 
-def test_cpu_rows_are_checked_and_timed() -> None:
-    record = raytracer.bench("vecadd", axes={"n": [100, 200]}, min_time=0.002, backend="cpu")
-    assert [result["axes"] for result in record["results"]] == [{"n": 100}, {"n": 200}]
-    for result in record["results"]:
-        (row,) = result["rows"]
-        assert row["status"] == "ok"
-        assert row["time"]["count"] == len(row["samples"]) >= 2
-        assert row["time"]["median"] > 0
-    assert "need an NVIDIA GPU: there is no GPU in this test" in report.text(record, "table")
-
-
 def test_default_sizes_are_cut_for_the_cpu() -> None:
     op = ops.find("matrixadd")
     cut = host.reduced(op, op.resolve({}), "float32")
