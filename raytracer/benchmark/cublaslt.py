@@ -46,12 +46,7 @@ class Proposal(ctypes.Structure):
 
 
 def prepare(session: Session, plan: Plan, memory: Memory) -> Callable[[], Any]:
-    """Return a function that queues a product of the bench into separate memory.
-
-    Raises:
-        ImportError: the library is not installed.
-        BackendError: it refuses the product.
-    """
+    """Return a function that queues a product of the bench into separate memory."""
     from raytracer.benchmark.cuda.guarded_memory import Memory
 
     results = Memory(session, {"c": plan.outputs["c"].nbytes, "workspace": WORKSPACE})
@@ -68,13 +63,12 @@ def prepare(session: Session, plan: Plan, memory: Memory) -> Callable[[], Any]:
 def fastest(session: Session, problem: Problem, workspace: int) -> Enqueue:
     """Return a function that queues a product by the fastest proposal of the library.
 
-    A matrix by rows is its transpose by columns, as the library takes matrices: C transposed is B
-    transposed times A transposed. Operands are stored as in the bench: A and B of float32 by rows,
-    B of bfloat16 by columns; `Operand.transposed` is not supported.
+    The library takes matrices by columns, so it computes the transpose of C. A and B are stored as
+    in the bench, B of bfloat16 by columns; `Operand.transposed` is not supported.
 
     Args:
         session: the GPU.
-        problem: sizes and addresses.
+        problem: the matrices.
         workspace: address of WORKSPACE bytes.
 
     Raises:
@@ -88,10 +82,10 @@ def fastest(session: Session, problem: Problem, workspace: int) -> Enqueue:
     _call("cublasLtMatmulPreferenceCreate", ctypes.byref(preference))
     _set("cublasLtMatmulPreference", preference, MAX_WORKSPACE, ctypes.c_uint64(WORKSPACE))
     of_a, of_b, of_c = map(_layout, (a, b, c))
-    results, count = (Proposal * PROPOSALS)(), ctypes.c_int()
+    proposals, count = (Proposal * PROPOSALS)(), ctypes.c_int()
     _call(
         "cublasLtMatmulAlgoGetHeuristic", _handle(), product, of_b, of_a, of_c, of_c, preference,
-        PROPOSALS, results, ctypes.byref(count),
+        PROPOSALS, proposals, ctypes.byref(count),
     )  # fmt: skip
     one, zero = ctypes.c_float(1), ctypes.c_float(0)
     at_a, at_b, at_c = (ctypes.c_void_p(each.address) for each in (a, b, c))
@@ -104,7 +98,7 @@ def fastest(session: Session, problem: Problem, workspace: int) -> Enqueue:
             ctypes.c_void_p(int(session.stream.handle)),
         )  # fmt: skip
 
-    launches = [partial(run, each) for each in results[: count.value] if each.state == 0]
+    launches = [partial(run, each) for each in proposals[: count.value] if each.state == 0]
     if not launches:
         raise BackendError("cuBLASLt proposes no algorithm")
     return min(launches, key=lambda launch: min(session.cold(launch, ROUNDS, False)))

@@ -14,12 +14,13 @@ from raytracer.arguments import function, one_of
 from raytracer.backends.cpu import processor
 from raytracer.backends.cuda.compile import find_nvcc, nvcc_version, version
 from raytracer.backends.cuda.probe import why_not
+from raytracer.backends.cuda.sources import digest, include_closure, kernels_root
 from raytracer.benchmark import ncu, registry
 from raytracer.benchmark.benchmark import Benchmark, Machine, Tell
-from raytracer.benchmark.digests import kernel_digest
 from raytracer.benchmark.options import BenchOptions, texts, validated
 from raytracer.benchmark.record import FORMAT, Record, Result
 from raytracer.errors import BackendError, UserError
+from raytracer.variants import discover, operations, products
 
 BACKENDS = ("auto", "cpu", "cuda")
 
@@ -147,6 +148,16 @@ def _record(machine: Machine, results: list[Result]) -> Record:
         },
         "results": results,
     }
+
+
+def kernel_digest() -> str:
+    """Return the digest of all sources of CUDA kernels: equal digests mean equal code."""
+    root = kernels_root()
+    kernels = [*products(root), *(v for op in operations(root) for v in discover(op, root))]
+    closure: dict[str, bytes] = {}
+    for kernel in kernels:
+        closure |= include_closure(Path(str(kernel.path)), root)
+    return digest(dict(sorted(closure.items())))
 
 
 def _quiet(_: str) -> None:

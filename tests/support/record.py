@@ -15,7 +15,7 @@ def write_record(path: Path, stats: Mapping[str, Sequence[Any]], exit_status: in
     stats: pytest's outcome name -> reports.
     """
     import raytracer
-    from raytracer.benchmark.digests import kernel_digest
+    from raytracer.benchmark.run import kernel_digest
 
     record: dict[str, Any] = {
         "what": "pytest -m gpu",
