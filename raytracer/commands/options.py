@@ -99,7 +99,7 @@ SOURCE_OPTIONS = {
         help="Let particles go on where they leave a periodic box, from the first frame on.",
     ),
     "format": click.option(
-        "--format", metavar="ENDING",
+        "--format", metavar="SUFFIX",
         help="Format of the file or standard input: xyz, csv, ...; default: by name and content.",
     ),
     "topology": click.option(

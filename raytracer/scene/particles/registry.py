@@ -330,4 +330,4 @@ def _hint(suffix: str, others: tuple[str, ...], way: str) -> str:
     listed = ", ".join(known[:MAX_SUFFIXES])
     hint = f"did you mean {' or '.join(near)}? " if near else ""
     text = f"{hint}supported are {listed} and {len(known) - MAX_SUFFIXES} others"
-    return f"{text}; {way or 'if it is one of them, say --format ENDING'}"
+    return f"{text}; {way or 'if it is one of them, use --format SUFFIX'}"
