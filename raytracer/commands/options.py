@@ -262,8 +262,9 @@ class SettingsCommand(click.Command):
             super().format_help(ctx, formatter)
             return
         self.format_usage(ctx, formatter)
-        summary, examples = cleandoc(self.help or "").split("\n\n")[:2]
-        first = examples.split("\n")[: 2 + EXAMPLES]  # a backspace and the title come before them
+        summary, _, rest = cleandoc(self.help or "").partition("\n\n")  # "" of python -OO
+        examples = rest.partition("\n\n")[0].split("\n")  # after a backspace and the title
+        first = examples[: 2 + EXAMPLES]
         formatter.write_paragraph()
         with formatter.indentation():
             formatter.write_text("\n".join([summary, "", *first]))
