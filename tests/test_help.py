@@ -123,6 +123,11 @@ def test_values_commands_and_files_are_offered(capsys: Captured) -> None:
         assert offered in completed(f"raytracer {line}", capsys), line
 
 
+def test_commands_are_offered_with_their_whole_summaries(capsys: Captured) -> None:
+    lines = completed("raytracer pre", capsys)
+    assert lines == ["plain", "preview", "Open a scene in an interactive window."]
+
+
 def test_bash_completes_as_one_types(tmp_path: Path) -> None:
     """A real bash with a terminal, in which the key Tab is pressed."""
     (tmp_path / "atoms.xyz").touch()

@@ -35,8 +35,9 @@ class Group(click.Group):
 
     def get_command(self, ctx: click.Context | None, cmd_name: str) -> click.Command | None:
         if cmd_name in self._summaries and cmd_name not in self.commands:
-            module = import_module(f"raytracer.commands.{cmd_name}")
-            self.add_command(getattr(module, cmd_name))
+            command = getattr(import_module(f"raytracer.commands.{cmd_name}"), cmd_name)
+            command.short_help = self._summaries[cmd_name]  # of a completion
+            self.add_command(command)
         return self.commands.get(cmd_name)
 
     def all_commands(self) -> dict[str, click.Command]:
