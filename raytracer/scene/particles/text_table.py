@@ -245,7 +245,8 @@ class _Table:
             )
             texts.append(tuple(each if len(each) > 1 else each[0] for each in encoded))
             end, count = after, count + 1
-        values = np.array(numbers).reshape(count, -1) if numbers else np.empty((count, 0))
+        width = sum(self.cells[name].repeat for name in self.numbers)
+        values = np.array(numbers).reshape(count, width)
         rows = np.array(texts, self.kinds()) if self.texts else np.empty(count, "u1")
         return Rows(self.columns(values, rows), count, end)
 

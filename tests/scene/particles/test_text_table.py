@@ -12,6 +12,7 @@ import pytest
 
 from raytracer.errors import DataFileError
 from raytracer.files.access import opened
+from raytracer.scene.load import load
 from raytracer.scene.particles import text_table
 from raytracer.scene.particles.text_table import (
     FIXED,
@@ -123,6 +124,19 @@ def test_carriage_returns_and_decimal_commas(tmp_path: Path, by: str) -> None:
     np.testing.assert_array_equal(table_of(second)[:, 0], [2.5, -12345678.12345678901])
     mixed = write(path, "1 2\r3 4\n5 6\n")
     assert by == "lines" or rows_of(mixed) is None
+
+
+@pytest.mark.parametrize("text", ["", "head", "head\n", "head\r"])
+def test_no_rows(tmp_path: Path, text: str) -> None:
+    """Columns without rows: what follows tells that there are none."""
+    cells = {"v": Cell(NUMBER, 2, repeat=3), "t": Cell(TEXT, 5, 4)}
+    found = rows_of(write(tmp_path / "a.txt", text), cells=cells, skip=1, by="lines")
+    assert found is not None
+    assert found.columns["v"].shape == (0, 3)
+    assert [len(found.columns[name]) for name in ("0", "1", "t")] == [0, 0, 0]
+    path = write(tmp_path / "a.pdb", "CRYST1   10.000   11.000")
+    with pytest.raises(DataFileError, match="there are no atoms"):
+        load(path)
 
 
 @pytest.mark.usefixtures("block")
