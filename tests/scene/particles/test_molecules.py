@@ -378,6 +378,19 @@ def test_a_file_of_gsd_of_one_species(tmp_path: Path) -> None:
     assert load(tmp_path / "a.gsd").describe(0).values["species"] == "Ar"
 
 
+@pytest.mark.parametrize("axis", ["wide", None])
+def test_shapes_of_types_that_are_none(tmp_path: Path, axis: object) -> None:
+    hoomd = pytest.importorskip("gsd.hoomd")
+    frame = hoomd.Frame()
+    frame.particles.N = 2
+    frame.particles.position = np.eye(3)[:2]
+    frame.particles.types = ["Ar"]
+    frame.particles.type_shapes = [{"type": "Ellipsoid", "a": axis}]
+    with hoomd.open(str(tmp_path / "a.gsd"), "w") as file:
+        file.append(frame)
+    assert load(tmp_path / "a.gsd").count == 2
+
+
 def test_a_reader_of_its_own_imports_nothing_from_the_current_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

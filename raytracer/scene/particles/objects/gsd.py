@@ -84,12 +84,15 @@ def axes_of(shapes: Sequence[Any]) -> NDArray[np.float64] | None:
     """
     axes = np.ones((len(shapes), 3))
     has_ellipsoids = False
-    for row, shape in enumerate(shapes):
-        if not isinstance(shape, dict):
-            continue
-        if shape.get("type") == "Ellipsoid":
-            axes[row] = [float(shape.get(name, 1.0)) for name in "abc"]
-            has_ellipsoids = True
-        elif shape.get("type") == "Sphere":
-            axes[row] = 0.5 * float(shape.get("diameter", 2.0))
+    try:
+        for row, shape in enumerate(shapes):
+            if not isinstance(shape, dict):
+                continue
+            if shape.get("type") == "Ellipsoid":
+                axes[row] = [float(shape.get(name, 1.0)) for name in "abc"]
+                has_ellipsoids = True
+            elif shape.get("type") == "Sphere":
+                axes[row] = 0.5 * float(shape.get("diameter", 2.0))
+    except (TypeError, ValueError):
+        return None  # other programs may keep something else there
     return axes if has_ellipsoids else None
