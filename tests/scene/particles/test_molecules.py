@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -376,6 +377,20 @@ def test_a_file_of_gsd_of_one_species(tmp_path: Path) -> None:
     with gsd.hoomd.open(str(tmp_path / "a.gsd"), "w") as file:
         file.append(frame)
     assert load(tmp_path / "a.gsd").describe(0).values["species"] == "Ar"
+
+
+def test_a_file_of_gsd_without_types_needs_no_topology(tmp_path: Path) -> None:
+    """A file of particles of the type "A" alone has no types: that is what gsd takes as given."""
+    hoomd = pytest.importorskip("gsd.hoomd")
+    frame = hoomd.Frame()
+    frame.particles.N = 2
+    frame.particles.position = np.eye(3)[:2]
+    frame.particles.types = ["A"]
+    with hoomd.open(str(tmp_path / "a.gsd"), "w") as file:
+        file.append(frame)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert load(tmp_path / "a.gsd").count == 2
 
 
 @pytest.mark.parametrize("axis", ["wide", None])

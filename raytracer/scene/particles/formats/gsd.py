@@ -26,6 +26,7 @@ TYPE_BYTES = 64
 class Source(LibraryFile, gsd.Source):
     """A .gsd file, whose frames have the attributes of `gsd.hoomd.Frame` that the file states."""
 
+    has_atoms = True
     has_defaults = False
 
     @cached_property

@@ -89,9 +89,11 @@ class LibraryFile(ObjectSource):
 
     Attributes:
         memory: bytes for each byte of a frame while it is read.
+        has_atoms: whether the files hold what the particles are, and not coordinates alone.
     """
 
     memory: ClassVar[int] = 16
+    has_atoms: ClassVar[bool] = False
 
     def __init__(self, file: OpenFile, variant: str) -> None:
         super().__init__(None, file.source, variant)
@@ -123,7 +125,7 @@ class LibraryFile(ObjectSource):
                 f"--topology {shown(self.name)}"
             )
         result = super().particles(names)
-        if result.labels is None:
+        if result.labels is None and not self.has_atoms:
             result.notes.append(no_atoms(self.name))
         if self._frames > 1 and not self.is_chosen:
             result.notes.append(("", more_frames(self.name, self._frames)))
