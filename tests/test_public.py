@@ -122,7 +122,8 @@ def test_importing_the_package_and_asking_for_help_is_cheap() -> None:
         "early = {'dataclasses', 'raytracer.commands.render'} & {*sys.modules};"
         "main(['render', '--help']);"
         "print(*{'numpy', 'PIL', 'pydantic', 'rich', 'cuda', 'pycuda', 'pyglet', 'json',"
-        " 'raytracer._core', 'raytracer.files.output', 'raytracer.commands.bench'}"
+        " 'raytracer._core', 'raytracer.files.output', 'raytracer.commands.bench',"
+        " 'raytracer.progress'}"
         " & {*sys.modules}, *early)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -135,7 +136,8 @@ def test_a_small_render_imports_what_it_needs(tmp_path: Path) -> None:
         "main(['render', 'three_balls', '--width', '8', '--height', '8', '--samples', '1',"
         " '--backend', 'cpu', '--quiet', '--output', sys.argv[1]]);"
         "print(*{'zipfile', 'csv', 'difflib', 'PIL', 'pydantic', 'rich',"
-        " 'raytracer.scene.view_settings'}"
+        " 'raytracer.scene.view_settings', 'raytracer.scene.glyphs.settings',"
+        " 'raytracer.scene.coloring.style', 'raytracer.scene.clip'}"
         " & {*sys.modules})"
     )
     picture = tmp_path / "a.png"

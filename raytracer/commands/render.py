@@ -41,7 +41,6 @@ from raytracer.commands.report import file_size, print_json, print_lines, print_
 from raytracer.errors import UserError, counted, escaped
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.memory import Output
-from raytracer.progress import ProgressBar, StageLine
 from raytracer.warning import collected
 
 if TYPE_CHECKING:
@@ -230,6 +229,7 @@ def check(call: Call, path: Path, outputs: OutputSet) -> Path:
 def prepared(call: Call, source: Source, crop: Crop | None, output: Output) -> Job:
     """Load, pack and upload the scene; its warnings are printed, or kept for the JSON."""
     from raytracer.pipeline import prepare
+    from raytracer.progress import StageLine
 
     with collected() as warnings, StageLine(call.shows_progress) as line:
         job = prepare(
@@ -255,6 +255,7 @@ def run(call: Call, outputs: OutputSet) -> None:
     from raytracer.film.aovs import AOVS, channels, check_aovs
     from raytracer.film.film import Film
     from raytracer.pipeline import film_for
+    from raytracer.progress import ProgressBar
 
     start = time.perf_counter()
     source, aovs = source_of(call), check_aovs(call.aov)

@@ -361,7 +361,7 @@ class _Composer:
         key = FILES.get(name)
         if values and key in values:
             values = {**values, key: str(self.path.parent / values[key])}
-        return self.make("", class_of(PARTS[name]), values)
+        return None if values is None else self.make("", class_of(PARTS[name]), values)
 
     def lights(self) -> list[Light] | None:
         """Make the lights."""
