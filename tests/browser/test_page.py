@@ -187,6 +187,14 @@ def test_the_panel_changes_the_look_and_the_colours(page: Page, site: Site) -> N
     page.wait_for_selector(".rt-notice:has-text('nonsense')")
 
 
+def test_a_field_whose_value_is_refused_shows_what_holds(page: Page) -> None:
+    page.select_option("select[name=color-by]", "the scene's")
+    for value in ("magma", "plasma"):  # the second changes nothing else of the state
+        page.select_option("select[name=set-map]", value)
+        page.wait_for_selector(".rt-notice:has-text('follow no column')")
+        page.wait_for_function("() => !document.querySelector('select[name=set-map]').value")
+
+
 def test_the_time_line_shows_frames(page: Page, site: Site) -> None:
     assert page.inner_text(".rt-time .rt-value") == "0 of 2"
     finished(page, lambda: page.click("button[title='one frame on']"))

@@ -29,12 +29,9 @@ class Panel {
     if (!this.sections.has(key)) {
       const part = this.section(key.slice(PANEL.length));
       this.root.insertBefore(part, this.picture);
-      this.sections.set(key, { part, made: new Map(), text: "" });
+      this.sections.set(key, { part, made: new Map() });
     }
     const section = this.sections.get(key);
-    const text = JSON.stringify(rows);
-    if (section.text === text) return;
-    section.text = text;
     const names = rows.map((row, index) => row.label || index);
     for (const [name, { root }] of section.made) root.hidden = !names.includes(name);
     rows.forEach((row, index) => {

@@ -144,6 +144,7 @@ class View {
 
   // A sentence that is no part of the state, which removes its own.
   complain(text) {
+    if (this.state) this.panel.show(this.state); // fields show what holds, not what was refused
     this.tell(text);
     this.telling = setTimeout(() => this.tell(""), NOTICE_MS);
   }
