@@ -40,7 +40,10 @@ def pick(
     scene, buffers = viewer.loaded_scene, viewer.buffers
 
     def task() -> Callable[[], Message]:
-        return partial(_picked, scene, scene.hit(buffers, x, y, reach), go, add, menu)
+        shown, seen = scene, buffers
+        if scene.closed and (current := viewer.worker.current) is not None:  # it was replaced
+            shown, seen = current.loaded_scene, current.buffers
+        return partial(_picked, shown, shown.hit(seen, x, y, reach), go, add, menu)
 
     viewer.worker.run_task(task)
 

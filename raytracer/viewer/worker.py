@@ -130,6 +130,11 @@ class Worker:
         return list(self._loaded_scenes)
 
     @property
+    def current(self) -> RenderRequest | None:
+        """What is rendered; tasks may read it."""
+        return self._current
+
+    @property
     def save_job(self) -> SaveJob | None:
         """The picture that is rendered to a file."""
         return self._save_job

@@ -6,7 +6,6 @@ from base64 import b64decode
 from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
-from time import sleep
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -235,8 +234,6 @@ def menu(page: Page) -> list[str]:
 
 def test_the_right_button_opens_a_menu_that_keys_obey(page: Page, site: Site) -> None:
     site.call(lambda session: session.do("select", ""))  # of other tests
-    while site.call(lambda session: session.state()["loading"] or session.worker.messages.qsize()):
-        sleep(0.02)  # a click on the scene before would hit nothing when that is closed
     x, y = site.call(centers_on_screen)[0]
     page.mouse.click(x, y, button="right")
     rows = menu(page)

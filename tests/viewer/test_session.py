@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,10 @@ import pytest
 import raytracer
 from raytracer.errors import UserError
 from raytracer.viewer import panel
+from raytracer.viewer.messages import Message, Staged
 from raytracer.viewer.picking import keep_pick, measures
 from raytracer.viewer.session import Picture, Session
-from support.previews import PATIENCE, balls, wait_for
+from support.previews import PATIENCE, balls, hit_id, wait_for
 
 SIZE = (64, 48)
 
@@ -223,6 +225,27 @@ def test_selections_and_picks_stay_with_the_ids_of_particles(tmp_path: Path) -> 
         assert session.state()["picks"] == [
             {"id": pick, "position": [pytest.approx(2.2), 2.0, 5.0], "lines": ["atom 2"]}
         ]
+
+
+def test_a_pick_hits_the_scene_that_replaces_the_one_that_was_clicked(session: Session) -> None:
+    finished(session)
+    viewer, gate = session.viewer, Event()
+    old, buffers = viewer.loaded_scene, viewer.buffers
+    place = next((x, y) for y in range(48) for x in range(64) if hit_id(old, buffers, x, y))
+
+    def wait() -> Message:
+        gate.wait(PATIENCE)
+        return Staged("")
+
+    session.worker.run_task(wait)  # so that the pick comes after the end of the old scene
+    session.do("pick", *place, reach=0, menu=True)
+    session.do("color-by", "x")
+    wait_for(lambda: [session.picture()] and viewer.loaded_scene is not old, "the other colours")
+    gate.set()
+    wait_for(lambda: [session.picture()] and viewer.menu.items, "the menu")
+    assert old.closed
+    assert viewer.picked is not None
+    assert viewer.picked.id == hit_id(viewer.loaded_scene, viewer.buffers, *place)
 
 
 @pytest.mark.parametrize("view", ["x", "-x", "y", "-y", "z", "-z", "iso", "front"])
@@ -480,6 +503,17 @@ def test_another_file_is_opened_with_its_own_camera(tmp_path: Path) -> None:
         wait_for(lambda: "there is no such file" in until(session, "notice"), "a sentence")
         assert session.viewer.loading == ""
         assert session.state()["name"] == "run.xyz"
+
+
+def test_what_was_asked_of_a_scene_is_not_done_to_the_file_that_is_opened(tmp_path: Path) -> None:
+    with opened(balls()) as session:
+        wait_for(lambda: until(session, "frame", "count") == 1)
+        with session.viewer.loader._changed:  # the thread begins with neither
+            session.do("open", str(write_frames(tmp_path / "run.xyz", 3)))
+            session.do("color-by", "x")
+        wait_for(lambda: until(session, "name") == "run.xyz", "the file")
+        assert until(session, "frame", "count") == 3
+        assert until(session, "color", "by") is None
 
 
 def test_trails_and_contacts_are_actions(tmp_path: Path) -> None:
