@@ -230,7 +230,7 @@ class FrameLoader:
     def show(self, content: Content, like: LoadedScene) -> None:
         """Load a content instead of the one before; `Shown` or `Refused` is posted."""
         self._content = content
-        self._request("show", self._loaded, content, like)
+        self._request("show", self._loaded, content, like, self.frames)
 
     def open(self, path: Path, like: LoadedScene) -> None:
         """Load another scene instead of what was asked for; `Opened` or `Refused` is posted."""
@@ -335,9 +335,11 @@ class FrameLoader:
             loaded.close()
         return self._stopped
 
-    def _loaded(self, content: Content, like: LoadedScene) -> Message | None:
+    def _loaded(self, content: Content, like: LoadedScene, frames: Frames) -> Message | None:
+        if frames is not self.frames:  # another file was opened since
+            return None
         try:
-            loaded = self.frames.load(content, like)
+            loaded = frames.load(content, like)
         except Exception as error:
             return Refused(_sentence(error, "what was asked for"), content)
         if self._stopped or not self._is_worth(content):
