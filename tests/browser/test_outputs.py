@@ -216,6 +216,32 @@ def test_who_calls_has_all_rights_and_a_page_has_not(
             path.unlink()
 
 
+def test_movies_of_pages_are_new_and_numbered(data: Path, tmp_path: Path) -> None:
+    pytest.importorskip("av")
+    folder, outside = tmp_path / "movies", tmp_path / "outside.mp4"
+    folder.mkdir()
+    (folder / "run-movie-1.mp4").write_text("mine")
+    (folder / "run-movie-2.mp4").symlink_to(outside)
+    options: dict[str, Any] = {"backend": "cpu", "threads": 1, "samples": 1, "size": (64, 48)}
+    host = Host(lambda wake: Session.open(data / "run.xyz", wake=wake, **options), folder)
+    client = Client()
+    host.join(client)
+    try:
+        for number in (3, 4):
+            host.receive(client, Act(type="act", name="animate"))
+            end, notice = monotonic() + PATIENCE, ""
+            while f"run-movie-{number}.mp4" not in notice or "saved" not in notice:
+                notice = host.call(lambda session: session.state()["notice"]) or notice
+                assert monotonic() < end, notice
+                sleep(0.02)
+            assert b"ftyp" in (folder / f"run-movie-{number}.mp4").read_bytes()[:16]
+    finally:
+        host.close()
+    assert len(list(folder.iterdir())) == 4
+    assert (folder / "run-movie-1.mp4").read_text() == "mine"
+    assert not outside.exists()
+
+
 def test_a_movie_that_becomes_too_large_is_ended(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
