@@ -243,3 +243,21 @@ def test_a_notebook_keeps_what_was_seen_last(
         assert page.locator(".rt-view").count() == 0
         (output,) = save(page, path)
         assert output["data"].keys() == {"image/png", "text/plain"}
+
+
+def test_the_view_and_the_notebook_have_their_own_keys(
+    chromium: Browser, server: Lab, tmp_path: Path
+) -> None:
+    with opened(chromium, server.page(server.written("keys")), tmp_path) as page:
+        cells = page.locator(CELL)
+        run(page, 0)
+        page.wait_for_selector(FINISHED)
+        page.locator(".rt-stage").click()
+        for key in "ddabx":  # which delete, insert and cut cells
+            page.keyboard.press(key)
+        page.wait_for_timeout(500)
+        assert cells.count() == len(CELLS)
+        page.keyboard.press("Escape")
+        page.keyboard.press("Escape")
+        page.keyboard.press("b")
+        cells.nth(len(CELLS)).wait_for()
