@@ -292,8 +292,9 @@ class _Job:
             waiting: deque[Future[None]] = deque()
             tasks: Iterator[Callable[[], None]] = iter(())
             if missing:
-                exposure = self.frames.exposure() if self.resume else None
-                renderer = stack.enter_context(Renderer(self.plan, exposure, hashed=self.hashed))
+                renderer = stack.enter_context(Renderer(self.plan, hashed=self.hashed))
+                if self.resume and renderer.tone.automatic:
+                    renderer.exposure = self.frames.exposure()
                 self.begin(renderer.settings.width, renderer.settings.height)
                 # Closed before the renderer: it waits for the frame that is being read.
                 render = self._here if self.crew is None else self._by_crew

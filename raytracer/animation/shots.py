@@ -97,29 +97,22 @@ class Renderer:
 
     Args:
         plan: of the animation.
-        exposure: stops of an earlier run that was ended; None meters the first shot.
         fixed: what another renderer of the same plan found in the first frame; None reads it.
         hashed: whether pictures say by a digest what they are of; that of the first shot does.
 
     Attributes:
         fixed: what the first frame decided.
-        exposure: stops of all frames if the exposure is metered; None until it was.
+        exposure: stops of all frames if the exposure is metered; None meters the next shot.
         seconds: of rendering alone, of each shot so far.
     """
 
-    def __init__(
-        self,
-        plan: Plan,
-        exposure: float | None = None,
-        fixed: Fixed | None = None,
-        hashed: bool = True,
-    ) -> None:
+    def __init__(self, plan: Plan, fixed: Fixed | None = None, hashed: bool = True) -> None:
         self._overrides = SceneOverrides.of(plan.overrides, plan.annotations)
         # Threads and loops of others keep their own variables; this one's are for reading.
         self._context, self._kept = copy_context(), ExitStack()
         self._context.run(self._kept.enter_context, keeping_unpacked())
         self.plan = plan
-        self.exposure = exposure
+        self.exposure: float | None = None
         self.hashed = hashed
         self.seconds: list[float] = []
         self._device: Device | None = None

@@ -154,6 +154,25 @@ def test_a_run_that_was_ended_goes_on_to_the_same_bytes(trajectory: Path, tmp_pa
     assert not (tmp_path / "a.mp4.frames").exists()
 
 
+def test_frames_without_an_exposure_are_taken_where_none_is_metered(
+    trajectory: Path, tmp_path: Path
+) -> None:
+    def stop(done: int, total: int) -> None:
+        raise KeyboardInterrupt
+
+    path = tmp_path / "a.gif"
+    with pytest.raises(KeyboardInterrupt):
+        raytracer.animate(trajectory, **SMALL).save(path, progress=stop)
+    frames = list((tmp_path / "a.gif.frames").glob("*.npz"))
+    for frame in frames:  # as an earlier version wrote them
+        with np.load(frame) as archive:
+            pixels = archive["frame"]
+        np.savez(frame, frame=pixels)
+    animation = raytracer.animate(trajectory, **SMALL)
+    animation.save(path)
+    assert len(animation.seconds) == FRAMES - len(frames)
+
+
 def test_frames_of_other_settings_are_not_taken(trajectory: Path, tmp_path: Path) -> None:
     def stop(done: int, total: int) -> None:
         raise KeyboardInterrupt
