@@ -584,8 +584,8 @@ FOLLOWING = {"color": dict, "radius": str, "opacity": str}
 def style_of(values: Values, place: str) -> SetStyle | None:
     """Return the style of a set by columns of its particles; place: "spheres[0]"."""
     follow = {name: v for name, v in values.items() if type(v) is FOLLOWING.get(name)}
-    own = {name: values[name] for name in STYLE_KEYS if values.get(name, False) is not False}
-    if not follow and not own:
+    own = {name: values[name] for name in STYLE_KEYS if name in values}
+    if not follow and all(each is False for each in own.values()):
         return None
     from raytracer.scene.coloring.style import KEYS, SetStyle, StyleSettings
 

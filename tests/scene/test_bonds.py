@@ -218,6 +218,13 @@ def test_in_a_scene_file(tmp_path: Path) -> None:
     assert scene.capsule_count == 4
 
 
+def test_a_style_without_bonds_in_a_scene_file(tmp_path: Path) -> None:
+    """`bonds = false` beside a style that draws them leaves them out."""
+    (tmp_path / "water.xyz").write_text(WATER, encoding="utf-8")
+    text = '[[spheres]]\nfile = "water.xyz"\nstyle = "ball-and-stick"\nbonds = false\n'
+    assert loaded(tmp_path, text, "scene.toml").capsule_count == 0
+
+
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
