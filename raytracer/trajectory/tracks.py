@@ -160,6 +160,8 @@ class Jumps:
 
 def _later(before: Track, track: Track) -> Track:
     """Return a frame together with the particles that only the frames before it had."""
+    if np.array_equal(before.ids, track.ids):  # often; a search of ids takes 1000 times as long
+        return track
     gone = ~np.isin(before.ids, track.ids)
     if not gone.any():
         return track
