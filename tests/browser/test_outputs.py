@@ -227,6 +227,8 @@ def test_movies_of_pages_are_new_and_numbered(data: Path, tmp_path: Path) -> Non
     client = Client()
     host.join(client)
     try:
+        while host.call(lambda session: session.state()["frame"]["count"]) == 1:
+            sleep(0.02)  # not counted yet
         for number in (3, 4):
             host.receive(client, Act(type="act", name="animate"))
             end, notice = monotonic() + PATIENCE, ""

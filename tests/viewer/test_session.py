@@ -512,7 +512,7 @@ def test_what_was_asked_of_a_scene_is_not_done_to_the_file_that_is_opened(tmp_pa
             session.do("open", str(write_frames(tmp_path / "run.xyz", 3)))
             session.do("color-by", "x")
         wait_for(lambda: until(session, "name") == "run.xyz", "the file")
-        assert until(session, "frame", "count") == 3
+        wait_for(lambda: until(session, "frame", "count") == 3)
         assert until(session, "color", "by") is None
 
 
