@@ -21,7 +21,8 @@ MAX_WHOLE = 2**63
 
 def _own(value: Any) -> Any:
     """Return a number of another package, or an array without axes, as a number of Python."""
-    return value.item() if getattr(value, "ndim", None) == 0 else value
+    is_number = getattr(value, "ndim", None) == 0 and hasattr(value, "item")
+    return value.item() if is_number else value
 
 
 def real(

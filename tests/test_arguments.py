@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from enum import Enum
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -68,6 +69,7 @@ REFUSED: list[tuple[str, Callable[..., Any], dict[str, Any]]] = [
     ("camera.type", Camera, {"type": 3}),
     ("render.width", RenderSettings, {"width": "7"}),
     ("material.mirror", Material, {"mirror": "0.5"}),
+    ("material.mirror", Material, {"mirror": SimpleNamespace(ndim=0)}),  # a dataset of h5py
     ("title", Scene, {"spheres": [BALL], "title": 3}),
     ("spheres", Scene, {"spheres": [Camera()]}),
     ("spheres", Scene, {"spheres": 3}),
