@@ -139,19 +139,6 @@ def test_no_rows(tmp_path: Path, text: str) -> None:
         load(path)
 
 
-@pytest.mark.parametrize("text", ["", "head", "head\n", "head\r"])
-def test_no_rows(tmp_path: Path, text: str) -> None:
-    """Columns without rows: what follows tells that there are none."""
-    cells = {"v": Cell(NUMBER, 2, repeat=3), "t": Cell(TEXT, 5, 4)}
-    found = rows_of(write(tmp_path / "a.txt", text), cells=cells, skip=1, by="lines")
-    assert found is not None
-    assert found.columns["v"].shape == (0, 3)
-    assert [len(found.columns[name]) for name in ("0", "1", "t")] == [0, 0, 0]
-    path = write(tmp_path / "a.pdb", "CRYST1   10.000   11.000")
-    with pytest.raises(DataFileError, match="there are no atoms"):
-        load(path)
-
-
 @pytest.mark.usefixtures("block")
 @pytest.mark.parametrize("by", ["compiled", "lines"])
 def test_texts(tmp_path: Path, by: str) -> None:
