@@ -14,6 +14,7 @@ from PIL import Image as Pillow
 import raytracer
 from raytracer.cli import main
 from raytracer.files import output
+from support.movies import assert_same_movie, decoded
 
 SMALL: dict[str, Any] = {"width": 32, "height": 18, "samples": 1, "backend": "cpu"}
 OPTIONS = ["--width", "32", "--height", "18", "--samples", "1", "--backend", "cpu"]
@@ -46,20 +47,6 @@ def position_of(image: raytracer.Image) -> NDArray[np.float64]:
 def target_of(image: raytracer.Image) -> NDArray[np.float64]:
     assert image.camera is not None
     return np.array(image.camera.look_at, np.float64)
-
-
-def decoded(path: Path) -> list[NDArray[np.uint8]]:
-    """The frames of a movie, (h, w, 3)."""
-    if path.suffix in (".gif", ".webp"):
-        found = []
-        with Pillow.open(path) as picture:
-            for index in range(picture.n_frames):  # type: ignore[attr-defined]
-                picture.seek(index)
-                found.append(np.asarray(picture.convert("RGB")))
-        return found
-    av = pytest.importorskip("av")
-    with av.open(str(path)) as container:
-        return [frame.to_ndarray(format="rgb24") for frame in container.decode(video=0)]
 
 
 def test_frames_are_the_pictures_of_the_same_camera(trajectory: Path) -> None:
@@ -150,7 +137,7 @@ def test_a_run_that_was_ended_goes_on_to_the_same_bytes(trajectory: Path, tmp_pa
     again = raytracer.animate(trajectory, **options)
     again.save(path)
     assert len(again.seconds) == FRAMES - finished
-    assert path.read_bytes() == whole.read_bytes()
+    assert_same_movie(path, whole)
     assert not (tmp_path / "a.mp4.frames").exists()
 
 
