@@ -124,6 +124,11 @@ def test_both_ways_show_what_render_writes(
     scene: Path, options: tuple[str, ...], works: bool
 ) -> None:
     # The command develops on the GPU too; pictures of both sides may differ by one code value.
+    # A window fits another view than the command, so the scene has a camera.
+    camera = (
+        "[camera]\nposition = [3.8, 2.8, 5.5]\nlook_at = [0.0, 0.1, 0.1]\nvertical_fov = 40.0\n"
+    )
+    scene.write_text(f"{scene.read_text()}\n{camera}")
     width, height = map(str, SIZE)
     python(
         "-m", "raytracer", "render", scene.name, "--backend", "cuda", "-o", "expected.png",
