@@ -194,7 +194,10 @@ def test_only_is_exactly_that_sample(scene: str, capsys: pytest.CaptureFixture[s
         (["render", "."], ".: is a folder; name a file, for example balls.toml"),
         (["render", ""], "word 2 of the command after 'render' is empty"),
         (["render", "balls.toml", "--backend", "cpu", "--size", "900000x900000"], "TiB of memory"),
-        (["render", "balls.toml", "-o", "a.jpgg"], "and .jpgg is none; did you mean '.jpg'?"),
+        (
+            ["render", "balls.toml", "-o", "a.jpgg"],
+            "'.jpgg' is not the suffix of a picture format; did you mean '.jpg'?",
+        ),
         (["render", "balls.toml", "--quality", "80"], "PNG keeps every value and has no quality"),
         (["render", "balls.toml", "--crop", "0,0,99,1"], "not a rectangle"),
         (["render", "balls.toml", "--only", "99,0,0"], "16x12"),

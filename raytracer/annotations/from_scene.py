@@ -159,8 +159,8 @@ def labelled(scene: Scene, by: str) -> Named:
     """
     if scene.count > MAX_LABELS:
         raise SceneError(
-            f"labels: {scene.count:,} spheres are more than can have labels, {MAX_LABELS:,}: "
-            "show fewer spheres, or leave the labels out"
+            f"labels: the scene has {scene.count:,} spheres, and at most {MAX_LABELS:,} can be "
+            "labelled: show fewer spheres, or leave the labels out"
         )
     centers: list[NDArray[np.float64]] = []
     colors: list[NDArray[np.float64]] = []

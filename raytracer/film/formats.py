@@ -66,10 +66,8 @@ def format_of(path: str | Path) -> Format:
     if kind is None:
         near = nearest(suffix, SUFFIXES) if suffix.startswith((".j", ".p", ".t")) else None
         hint = f"did you mean '{near}'?" if near else f"known are {', '.join(SUFFIXES)}"
-        raise OutputError(
-            f"{path}: the ending of a picture's name says its format, and "
-            f"{suffix or 'a missing one'} is none; {hint}"
-        )
+        what = f"'{suffix}' is not the suffix of a picture format" if suffix else "it has no suffix"
+        raise OutputError(f"{path}: {what}; {hint}")
     return kind
 
 

@@ -67,7 +67,7 @@ def tone_words(tone: ToneSettings) -> str:
 
 
 def frame_rate(shown: Sequence[float], now: float) -> float:
-    """Return the frames per second of the last second; 0 for fewer than two frames."""
+    """Return the frame rate over the last second; 0 with fewer than two frames."""
     recent = [when for when in shown if now - when < 1.0]
     spread = recent[-1] - recent[0] if recent else 0.0
     return (len(recent) - 1) / spread if spread else 0.0

@@ -273,7 +273,7 @@ def test_cache_of_another_user_is_neither_read_nor_written(
     monkeypatch.setattr(compiler, "compile_source", lambda *_: Cubin(b"code", "log"))
     told: list[str] = []
     assert compiler.load(source, "sm_80", tree, told.append).path is None
-    assert "belongs to another user" in told[-1]
+    assert "only you can access" in told[-1]
     assert "set RAYTRACER_CACHE" in told[-1]
 
 

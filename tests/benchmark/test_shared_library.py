@@ -79,7 +79,7 @@ def test_a_folder_of_another_user_is_not_loaded_from(nvcc: Path, tmp_path: Path)
     source.write_text("int x;", encoding="utf-8")
     folder = shared_library.build(source, "sm_80").parent
     os.chown(folder, 12345, 12345)
-    with pytest.raises(BackendError, match=r"belongs to another user.*set RAYTRACER_CACHE"):
+    with pytest.raises(BackendError, match=r"only you can access.*set RAYTRACER_CACHE"):
         shared_library.build(source, "sm_80")
 
 

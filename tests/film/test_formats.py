@@ -132,7 +132,7 @@ def test_an_exr_is_the_linear_picture(picture: raytracer.Image, tmp_path: Path) 
         ("a.jpg", {}, "JPEG cannot be transparent, and the picture is: give it a background"),
         ("a.webp", {"bits": 16}, "WEBP has 8 bits per channel, not 16"),
         ("a.png", {"quality": 50}, "PNG keeps every value and has no quality"),
-        ("a.gif", {}, "and .gif is none; known are .png"),
+        ("a.gif", {}, "'.gif' is not the suffix of a picture format; known are .png"),
         ("a.webp", {"quality": 101}, "quality: must be at most 100, not 101"),
     ],
 )

@@ -18,7 +18,7 @@ def make_private(folder: Path) -> Path:
     """Create a folder that only the user can access. Raises OSError if that is not possible."""
     folder.mkdir(_PRIVATE, parents=True, exist_ok=True)
     if not is_private(folder):
-        raise PermissionError(f"{folder} belongs to another user")
+        raise PermissionError(f"{folder} is not a folder that only you can access")
     return folder
 
 

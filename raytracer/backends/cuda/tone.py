@@ -114,7 +114,7 @@ class ToneKernels:
         self.launch("tone", args)
 
     def denoise_draft(self, film_address: int, planes: int, width: int, height: int) -> None:
-        """Queue the filter of a draft's ambient light, which is added to the sums."""
+        """Queue the kernel that filters a draft's ambient light and adds it to the film's sums."""
         args = np.zeros(1, layout.dtype("ToneArgs"))
         args["film"], args["out"] = film_address, planes
         args["width"], args["height"] = width, height

@@ -138,7 +138,7 @@ class LoadedKernel:
         shared = launch.shared + self.resources()["shared"]
         if shared > self._session.shared_limit:
             limit = self._session.shared_limit
-            raise SizeError(f"needs {shared} bytes of shared memory of {limit}")
+            raise SizeError(f"needs {shared:,} bytes of shared memory; a block may have {limit:,}")
         driver, stream = self._session.driver, self._session.stream
         with translated(driver):
             scratch = [driver.mem_alloc(launch.scratch)] if launch.scratch else []

@@ -85,7 +85,7 @@ def write_npz(
 def write_xyz(
     name: str, generator: Generator, target: Path, count: int, seed: int, batch: output.Batch
 ) -> None:
-    """Atoms as plain xyz, angstroms; raises OutputError if the generator has no elements."""
+    """Write atoms as plain XYZ, angstroms. Raises OutputError: the generator has no elements."""
     if generator.symbols is None:
         raise OutputError(f"{target}: the generator '{name}' has no chemical elements; choose .npz")
     (part,) = generator.parts(count, seed)

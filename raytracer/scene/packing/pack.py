@@ -452,7 +452,7 @@ def ends_of(solids: Sequence[SolidSet]) -> list[SphereSet]:
 
 
 def end_colors(solids: Sequence[SolidSet]) -> list[SphereSet]:
-    """Return the balls at the ends that have a colour of their own, as sets that are not empty."""
+    """Return the spheres at the second ends of solids whose ends have colours of their own."""
     return [each.balls[1] for each in solids if each.count and each.has_end_colors]
 
 

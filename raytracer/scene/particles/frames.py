@@ -58,12 +58,12 @@ def frames_of(source: ParticleSource, file: OpenFile) -> Frames:
 def at_frame(
     form: Format, content: OpenFile, file: OpenFile, inner: str, frame: int
 ) -> Iterator[ParticleSource]:
-    """Give the source of one frame, counted from 0, or from -1 backwards.
+    """Yield the source of one frame; negative numbers count from the end.
 
     Args:
         form: the format.
-        content: the file, unpacked.
-        file: as it was opened.
+        content: the file, decompressed.
+        file: the file as opened.
         inner: path of the particles in it, or "".
         frame: its number.
 

@@ -126,7 +126,7 @@ class Source(ColumnSource):
         names = names_in(particles) if is_group(particles) else []
         if not names:
             where = f"iteration {self._iterations[self.frame]}"
-            raise DataFileError(f"{self.name}: holds no particles at {where}, only fields")
+            raise DataFileError(f"{self.name}: holds no particles at {where}")
         wanted = self._species_name
         if not wanted and len(names) > 1:
             raise DataFileError(
