@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from raytracer._version import __version__
-from raytracer.animation.frames import NUMBER, FrameFiles, MovieFrames, NumberedPictures
-from raytracer.animation.movie import (
+from raytracer.animation.encoder import (
     CONTAINERS,
     PICTURES,
     Pixels,
@@ -27,6 +26,7 @@ from raytracer.animation.movie import (
     even,
     write_picture,
 )
+from raytracer.animation.frames import NUMBER, FrameFiles, MovieFrames, NumberedPictures
 from raytracer.animation.shots import Plan, Renderer, Shot
 from raytracer.errors import OutputError, UserError, shown, suggestion
 from raytracer.farm.choice import check_crew, crew_of

@@ -21,7 +21,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.animation.movie import Pixels, no_transparency
+from raytracer.animation.encoder import Pixels, no_transparency
 from raytracer.errors import OutputError, UserError
 from raytracer.files import output
 from raytracer.film import png

@@ -9,8 +9,8 @@ import pytest
 from numpy.typing import NDArray
 
 from raytracer.animation import frames as frame_files
+from raytracer.animation.encoder import planes
 from raytracer.animation.frames import MovieFrames
-from raytracer.animation.movie import planes
 from raytracer.errors import OutputError
 
 DIGEST = "0123456789abcdef"

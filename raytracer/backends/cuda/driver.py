@@ -1,8 +1,9 @@
 """The binding of CUDA's driver that is in use: PyCUDA where it is installed, else cuda-bindings.
 
 `load` returns a module with PyCUDA's names of the calls that kernels need: `pycuda.driver` itself,
-or `bindings`, which has these names over NVIDIA's cuda-bindings. What PyCUDA lacks (graphs, launch
-attributes, tensor maps, textures of OpenGL) is in `bindings` alone, and serves with both.
+or `cuda_bindings`, which has these names over NVIDIA's cuda-bindings. What PyCUDA lacks (graphs,
+launch attributes, tensor maps, textures of OpenGL) is in `cuda_bindings` alone, and serves with
+both.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from raytracer.backends.cuda.check import translated
 from raytracer.errors import BackendError
 
 VARIABLE = "RAYTRACER_CUDA_BINDING"
-MODULES = {"pycuda": "pycuda.driver", "cuda-bindings": "raytracer.backends.cuda.bindings"}
+MODULES = {"pycuda": "pycuda.driver", "cuda-bindings": "raytracer.backends.cuda.cuda_bindings"}
 """By name of the distribution, the first choice first."""
 PACKAGES = {"pycuda": "pycuda", "cuda-bindings": "cuda.bindings"}
 GET = (
@@ -69,7 +70,7 @@ def label() -> str:
 
 
 def bindings() -> Any:
-    """Return the module `bindings`, whatever binding is in use, for what PyCUDA lacks."""
+    """Return the module `cuda_bindings`, whatever binding is in use, for what PyCUDA lacks."""
     try:
         return import_module(MODULES["cuda-bindings"])
     except ImportError as error:

@@ -63,7 +63,7 @@ class Interop:
         Raises ImportError if cuda-bindings is missing, BackendError if the driver refuses, for
         instance because another GPU draws the window.
         """
-        from raytracer.backends.cuda.bindings import Texture
+        from raytracer.backends.cuda.cuda_bindings import Texture
 
         self._context = primary_context(ordinal)
         with self._context.active() as driver:
