@@ -283,6 +283,8 @@ class Host:
 
     def _send_changes(self, client: Client, state: dict[str, Any]) -> None:
         """Send the keys of the state that have other values than a client knows."""
+        if not client.has_picture:  # the rows are as large as a first picture
+            state = {key: value for key, value in state.items() if key not in self._rows}
         changes = {
             key: value for key, value in state.items() if client.state.get(key, _UNKNOWN) != value
         }

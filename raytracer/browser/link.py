@@ -98,6 +98,11 @@ class Client:
         """Whether it takes bytes."""
         return self.size is not None and len(self._waiting) < AHEAD
 
+    @property
+    def has_picture(self) -> bool:
+        """Whether a first picture was sent."""
+        return self._latest >= 0 and not (self._rest is not None and self._rest.first)
+
     def looks(self, now: float) -> bool:
         """Whether somebody seems to look; `now` is a time of `perf_counter`."""
         return len(self._waiting) < AHEAD or now - self.heard < ABSENT
