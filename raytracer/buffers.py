@@ -181,6 +181,11 @@ class SceneBuffers:
         return self.count + self.has_ground
 
     @property
+    def record_bytes(self) -> int:
+        """Bytes of the record of a primitive."""
+        return 32 if len(self.axis) else 16
+
+    @property
     def columns(self) -> tuple[NDArray[np.float32], ...]:
         """Numbers of the primitives' records, in the order of `unpack_primitive` in the kernels.
 

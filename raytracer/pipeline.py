@@ -239,8 +239,8 @@ def prepare(
             on_device = device.scene(buffers, tree)
         sizes = {
             "buffers": buffers.nbytes,
-            "bvh": tree.nbytes,
-            "bvh_per_sphere": round(tree.nbytes / max(buffers.count, 1), 2),
+            "bvh": on_device.tree_nbytes,
+            "bvh_per_sphere": round(on_device.tree_nbytes / max(buffers.count, 1), 2),
             "resident": on_device.nbytes,
         }
         metadata = _about(source.path, digest, counts, settings, about_device)

@@ -7,6 +7,7 @@
 #include "compat.h"
 
 #define RT_FIELD_LISTS
+#include "../cuda/bvh/args.h"
 #include "../geom/clip.h"
 #include "../integrator/camera.h"
 #include "../integrator/integrators.h"
@@ -115,7 +116,8 @@
   S(Film, RT_FILM) S(Sampler, RT_SAMPLER) S(Integrator, RT_INTEGRATOR) S(Environment, RT_ENVIRONMENT)       \
   S(SceneInfo, RT_SCENEINFO) S(Clip, RT_CLIP) S(EnvironmentMap, RT_ENVIRONMENTMAP) S(EnvironmentTexel, RT_ENVIRONMENTTEXEL) S(Media, RT_MEDIA)    \
   S(Frame, RT_FRAME) S(RenderArgs, RT_RENDERARGS) S(Node, RT_NODE) S(LargeSphere, RT_LARGESPHERE)           \
-  S(Emitter, RT_EMITTER) S(FirstHit, RT_FIRSTHIT) S(ToneArgs, RT_TONEARGS) S(FilmHistogram, RT_FILMHISTOGRAM)
+  S(Emitter, RT_EMITTER) S(BuildArgs, RT_BUILDARGS) S(TreeResult, RT_TREERESULT) \
+  S(FirstHit, RT_FIRSTHIT) S(ToneArgs, RT_TONEARGS) S(FilmHistogram, RT_FILMHISTOGRAM)
 #define RT_STRUCTS(S) RT_VIEW_STRUCTS(S) RT_MATERIAL_STRUCTS(S) S(Material, RT_MATERIAL) RT_SCENE_STRUCTS(S)
 
 #define RT_FIELD(type, name, count) type name RT_FIELD_##count;
@@ -136,6 +138,8 @@ namespace rt {
 constexpr int32_t kWarpTileWidth = 8, kWarpTileHeight = 4;
 // bytes at ToneArgs::scratch; zero before the first launch
 constexpr int32_t kHistogramScratchBytes = 1 << 17;
+// bytes at BuildArgs::state (cuda/bvh/state.cuh); zero before a build, and its TreeResult comes first
+constexpr int32_t kBuildStateBytes = 10 << 10;
 // Planes of float32 that a draft keeps of the surfaces in its pixels (integrator/draft.h), and pixels around them: more
 // than the filter, or a packet of camera rays, reaches beyond the picture
 constexpr int32_t kDraftPlanes = 8, kDraftMargin = 16;
@@ -165,6 +169,7 @@ static_assert(sizeof(Integrator) % 16 == 0 && sizeof(Environment) % 16 == 0 && s
 static_assert(sizeof(Film) == 32 && sizeof(Sampler) == 32 && sizeof(SceneInfo) == 32);
 static_assert(sizeof(Clip) == 112 && sizeof(Media) == 96 && sizeof(EnvironmentMap) == 32 &&
               sizeof(EnvironmentTexel) == 32 && sizeof(RenderArgs) == 128 && sizeof(Node) == 80);
+static_assert(sizeof(BuildArgs) == 160 && sizeof(TreeResult) == 16);
 static_assert(sizeof(LargeSphere) == 32 && sizeof(Emitter) == 48 && sizeof(FirstHit) == 48 && sizeof(ToneArgs) == 128 &&
               sizeof(FilmHistogram) == 1072);
 }  // namespace rt

@@ -160,7 +160,8 @@ nb::dict enums() {
 // Numbers that Python computes with too, under the kernels' names.
 #define RT_CONSTANTS(C)                                                                           \
   C(kToneBins) C(kBinUncovered) C(kBinNonFinite) C(kBinBlack) C(kFirstBin) C(kLastBin)            \
-  C(kBinOffset) C(kWarpTileWidth) C(kWarpTileHeight) C(kHistogramScratchBytes) C(kMaxLargeSpheres)    \
+  C(kBinOffset) C(kWarpTileWidth) C(kWarpTileHeight) C(kHistogramScratchBytes) C(kBuildStateBytes)    \
+  C(kMaxLargeSpheres)                                                                                             \
   C(kDraftPlanes) C(kDraftMargin) C(kNoSphere) C(kOpaque) C(kMaxClipPlanes)
 #define RT_CONSTANT(name) numbers[#name] = rt::name;
 

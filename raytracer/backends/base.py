@@ -57,6 +57,11 @@ class DeviceScene(Closeable, ABC):
 
     @property
     @abstractmethod
+    def tree_nbytes(self) -> int:
+        """Bytes of nodes, and of the primitives in leaf order with their numbers."""
+
+    @property
+    @abstractmethod
     def nbytes(self) -> int:
         """Bytes in the memory of the device (of the host, for the CPU)."""
 
@@ -79,11 +84,16 @@ class DeviceScene(Closeable, ABC):
         """Return the first hits; the id of the ground is the number of the spheres."""
 
 
-def sphere_arrays(buffers: SceneBuffers, tree: Bvh) -> dict[str, NDArray[Any]]:
+TREE, TABLES = ("nodes", "spheres", "order"), (
+    "color", "color_id", "material_id", "emitters", "opacity", "sky",
+)  # fmt: skip
+"""Arrays that kernels read from memory, of tree and scene, by the names in RenderArgs."""
+
+
+def sphere_arrays(buffers: SceneBuffers, tree: Bvh | None) -> dict[str, NDArray[Any]]:
     """Return the arrays that kernels read from memory, by the names in RenderArgs."""
-    of_tree = {name: getattr(tree, name) for name in ("nodes", "spheres", "order")}
-    names = ("color", "color_id", "material_id", "emitters", "opacity", "sky")
-    return of_tree | {name: getattr(buffers, name) for name in names}
+    of_tree = {} if tree is None else {name: getattr(tree, name) for name in TREE}
+    return of_tree | {name: getattr(buffers, name) for name in TABLES}
 
 
 class Picture(Protocol):
@@ -204,11 +214,11 @@ class Device(Protocol):
     def compile_ahead(self) -> None:
         """Compile the kernels of all views, so that none to come waits for a compiler."""
 
-    def build(self, buffers: SceneBuffers) -> Bvh:
-        """Build the tree over the spheres of a scene."""
+    def build(self, buffers: SceneBuffers) -> Bvh | None:
+        """Build the tree over a scene on the host; None: `scene` builds it on the device."""
 
     def scene(self, buffers: SceneBuffers, tree: Bvh | None = None) -> DeviceScene:
-        """Copy a scene into the memory of the device, with its tree or one that is built now.
+        """Copy a scene into the memory of the device, with its tree or one that is built there.
 
         Raises ValueError for arrays that do not fit together, BackendError if the device cannot
         hold the scene.

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from raytracer import layout
 from raytracer._native import core
-from raytracer.backends.base import DeviceFilm, DeviceScene, ProgressCall, sphere_arrays
+from raytracer.backends.base import TREE, DeviceFilm, DeviceScene, ProgressCall, sphere_arrays
 from raytracer.buffers import Bvh, SceneBuffers, build_bvh
 from raytracer.film.film import Film, Pixels, develop, measure_and_develop
 from raytracer.film.tone_settings import ToneSettings
@@ -46,6 +46,10 @@ class CpuScene(DeviceScene):
         if self._arrays is None:
             raise ValueError("the scene is closed")
         return self._arrays
+
+    @property
+    def tree_nbytes(self) -> int:
+        return sum(self._parts[name].nbytes for name in TREE if name in self._parts)
 
     @property
     def nbytes(self) -> int:

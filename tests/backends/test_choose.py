@@ -58,7 +58,7 @@ def test_kernel_by_count_tree_and_size() -> None:
     view, large, small = camera(0, 0.5), spheres((0, 0, -10, 1)), spheres((0, 0, -10, 0.001))
 
     def kernel(count: int, nodes: int, some: Any) -> str:
-        return choose.kernel_for(count, nodes, choose.Sample(some), view, 720)
+        return choose.kernel_for(count, nodes, choose.Sample(some.T), view, 720)
 
     assert kernel(0, 0, large[:0]) == choose.LIST
     assert kernel(choose.MAX_LISTED, 1, large) == choose.LIST
@@ -76,7 +76,7 @@ def test_no_sphere_in_view_is_smaller_than_the_limit(kind: int) -> None:
     for _ in range(100):
         some = spheres(*np.column_stack([rng.normal(size=(9, 3)), rng.random(9)]))
         some[:, :3] = some[:, :3] * rng.uniform(0, 5) + (0, 0, rng.uniform(-30, 0))
-        least = choose.Sample(some).least_radius(view, 720)
+        least = choose.Sample(some.T).least_radius(view, 720)
         each = [choose.median_radius(one[None], view, 720) for one in some]
         assert least <= min(each) * (1 + 1e-6)
 
@@ -326,6 +326,6 @@ def test_example_scenes_get_the_kernel_that_was_measured_best() -> None:
             continue  # a million spheres take long to make; the other is like plummer
         _, buffers, tree, _ = render_benchmark._prepared(name, render_benchmark.SIZE)
         label = choose.kernel_for(
-            buffers.count, len(tree.nodes), choose.Sample(tree.spheres), buffers.camera, 720
+            buffers.count, len(tree.nodes), choose.Sample(tree.spheres.T), buffers.camera, 720
         )
         assert label == best.get(name, choose.PACKETS), name

@@ -1,44 +1,10 @@
 #include "quantize.h"
 
-#include <algorithm>
-#include <cmath>
 #include <cstring>
 
+#include "../../bvh/quantize.h"
+
 namespace rt {
-namespace {
-
-// centre -+ radius has one rounding: one ulp outwards
-float below(float a) { return a - std::fabs(a) * 1.1920929e-7f; }
-float above(float a) { return a + std::fabs(a) * 1.1920929e-7f; }
-
-float cell_of(int exponent) {
-  uint32_t bits = (uint32_t)exponent << 23;
-  float f;
-  std::memcpy(&f, &bits, 4);
-  return f;
-}
-
-// smallest grid of 255 cells from `lo` whose last line, as computed by readers, is not below `hi`
-int grid_exponent(float lo, float hi) {
-  int e = 1;
-  if (hi > lo) e = std::max(1, std::ilogb((hi - lo) / 255.0f) + 127);
-  while (e < 254 && lo + 255.0f * cell_of(e) < hi) ++e;
-  return e;
-}
-
-// exact product, one rounding, as computed by readers
-uint8_t quantize_down(float v, float origin, float cell) {
-  int q = (int)std::fmin(255.0f, std::fmax(0.0f, std::floor((v - origin) / cell)));
-  while (q > 0 && origin + (float)q * cell > v) --q;
-  return (uint8_t)q;
-}
-uint8_t quantize_up(float v, float origin, float cell) {
-  int q = (int)std::fmin(255.0f, std::fmax(0.0f, std::ceil((v - origin) / cell)));
-  while (q < 255 && origin + (float)q * cell < v) ++q;
-  return (uint8_t)q;
-}
-
-}  // namespace
 
 Node make_node(const NodeChild* children, int count, uint32_t child_base, uint32_t sphere_base) {
   Node n;

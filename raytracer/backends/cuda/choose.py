@@ -6,6 +6,7 @@ measured on an H200 with random and example scenes (docs/kernels/figures.md, "Th
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import combinations
 from math import dist, hypot, inf, sqrt
 from typing import Any
@@ -98,12 +99,12 @@ PERSPECTIVE = 0  # Camera.kind
 class Sample:
     """Some spheres from all parts of the scene: `spheres`, float32 (at most 512, 4), a copy.
 
-    Taken of float32 (N, 4), centre and radius in leaf order, in which neighbours are close.
+    Taken of columns x, y, z and radius, float32 (N,) each.
     """
 
-    def __init__(self, spheres: NDArray[np.float32]) -> None:
-        step = -(-len(spheres) // SAMPLED) or 1
-        self.spheres = spheres[::step].copy()
+    def __init__(self, columns: Sequence[NDArray[np.float32]]) -> None:
+        step = -(-len(columns[0]) // SAMPLED) or 1
+        self.spheres = np.stack([column[::step] for column in columns[:4]], axis=1)
         centers, radii = self.spheres[:, :3].astype(np.float64), self.spheres[:, 3]
         middle = centers.mean(0) if len(centers) else np.zeros(3)
         self._center: list[float] = middle.tolist()

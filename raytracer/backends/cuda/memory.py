@@ -36,6 +36,22 @@ class DeviceMemory:
             self._sizes[name] = size
         return self.address(name)
 
+    def free(self, *names: str) -> None:
+        """Give memory back; the context is active, and no kernel uses it."""
+        for name in names:
+            self.allocate(name, 0)
+
+    def rename(self, name: str, other: str) -> None:
+        """Give an allocation another name, in place of what had it."""
+        self.free(other)
+        self._allocations[other], self._sizes[other] = (
+            self._allocations.pop(name), self._sizes.pop(name)
+        )  # fmt: skip
+
+    def size(self, name: str) -> int:
+        """Return the bytes of an allocation; 0 of none."""
+        return self._sizes.get(name, 0)
+
     def address(self, name: str) -> int:
         """Return the address of an allocation; 0 of an empty one."""
         return int(self._allocations.get(name, 0))

@@ -14,6 +14,21 @@ from raytracer.backends.cuda.check import check_layout, check_supported
 from raytracer.variants import Kernel
 
 
+def load_module(driver: Any, arch: str, kernel: Kernel, cubin: Cubin | None = None) -> Any:
+    """Return the module of a kernel, whose structs are those of the extension.
+
+    Without machine code, the kernel is compiled if necessary.
+    """
+    check_supported(kernel, arch)
+    code = (cubin or compiler.load(kernel.translation_unit, arch)).code
+    module = driver.module_from_buffer(code)
+    address, size = module.get_global("layout_table")
+    table = np.empty(size // 4, np.int32)
+    driver.memcpy_dtoh(table, address)
+    check_layout(table.tolist(), layout.table(), kernel.place)
+    return module
+
+
 class Pass:
     """A kernel on a device; its context must be active."""
 
@@ -21,18 +36,9 @@ class Pass:
         self, driver: Any, arch: str, kernel: Kernel, entry: str, struct: str,
         cubin: Cubin | None = None,
     ) -> None:  # fmt: skip
-        """Load the function `entry`, whose argument is a struct of that name.
-
-        Without machine code, the kernel is compiled if necessary.
-        """
-        check_supported(kernel, arch)
+        """Load the function `entry`, whose argument is a struct of that name."""
         self.kernel = kernel
-        code = (cubin or compiler.load(kernel.translation_unit, arch)).code
-        self.module = driver.module_from_buffer(code)
-        address, size = self.module.get_global("layout_table")
-        table = np.empty(size // 4, np.int32)
-        driver.memcpy_dtoh(table, address)
-        check_layout(table.tolist(), layout.table(), kernel.place)
+        self.module = load_module(driver, arch, kernel, cubin)
         self.function = self.module.get_function(entry)
         self.function.prepare([f"{layout.dtype(struct).itemsize}s"])
 

@@ -13,7 +13,7 @@ from raytracer.backends.cuda.film import CudaFilm
 from raytracer.backends.cuda.kernel import compile_production
 from raytracer.backends.cuda.pictures import DevicePicture
 from raytracer.backends.cuda.probe import device_details, why_not
-from raytracer.backends.cuda.scene import CudaScene
+from raytracer.backends.cuda.scene import MAX_CONSTANT_SPHERES, CudaScene
 from raytracer.backends.cuda.tone import compiling_passes
 from raytracer.buffers import Bvh, SceneBuffers, build_bvh
 from raytracer.errors import BackendError
@@ -51,7 +51,10 @@ class CudaDevice:
         if self._kernel is None:
             compile_production(self.number)
 
-    def build(self, buffers: SceneBuffers) -> Bvh:
+    def build(self, buffers: SceneBuffers) -> Bvh | None:
+        """Build the tree of few spheres; that of more is built where they are, by `scene`."""
+        if self._kernel is None and buffers.rows > MAX_CONSTANT_SPHERES:
+            return None
         return build_bvh(buffers, self._threads)
 
     def scene(self, buffers: SceneBuffers, tree: Bvh | None = None) -> CudaScene:

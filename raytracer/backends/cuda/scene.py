@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from raytracer import layout
 from raytracer._native import core
-from raytracer.backends.base import DeviceScene, sphere_arrays
+from raytracer.backends.base import TABLES, TREE, DeviceScene, sphere_arrays
 from raytracer.backends.cuda import launch
 from raytracer.backends.cuda.choose import (
     CAPSULES,
@@ -32,12 +32,24 @@ from raytracer.backends.cuda.kernel import (
 )
 from raytracer.backends.cuda.memory import DeviceMemory
 from raytracer.backends.cuda.transfer import as_bytes, staging
-from raytracer.buffers import Bvh, SceneBuffers
+from raytracer.backends.cuda.tree import (
+    NODE_BYTES,
+    max_nodes,
+    read_result,
+    scratch_sizes,
+    tree_kernels,
+    tree_sizes,
+)
+from raytracer.buffers import Bvh, SceneBuffers, build_bvh
 from raytracer.variants import Kernel
 from raytracer.view import View
 
 # Bytes of a scene in one copy: some milliseconds, less than a frame of a window.
 PART = 64 << 20
+ROWS = PART // 32  # of records that are put together on the host at a time
+MAX_CONSTANT_SPHERES = CONSTANT_BYTES // 16
+"""Spheres up to which they may fit into constant memory; their tree is built on the host."""
+
 # Seconds between two copies: locks are not fair, and waiting threads need time to acquire them.
 PAUSE = 1e-4
 
@@ -52,40 +64,53 @@ class CudaScene(DeviceScene):
     """
 
     def __init__(
-        self, number: int, buffers: SceneBuffers, tree: Bvh, kernel: Kernel | None = None
+        self, number: int, buffers: SceneBuffers, tree: Bvh | None, kernel: Kernel | None = None
     ) -> None:
-        """Keep the arrays; `upload` allocates the memory."""
+        """Keep the arrays; `upload` allocates the memory. tree: None: built on the device."""
         super().__init__(buffers)
         self.number = number
         self.count = buffers.rows
         self.large = buffers.large
         self.has_capsules = len(buffers.axis) > 0
         self.has_forms = buffers.has_forms
-        self.few_spheres = tree.spheres if tree.spheres.nbytes <= CONSTANT_BYTES else None
+        is_small = tree is not None and tree.spheres.nbytes <= CONSTANT_BYTES
+        self.few_spheres = tree.spheres if tree is not None and is_small else None
         self.pacer = launch.Pacer(_first_samples(number))
+        self._buffers: SceneBuffers | None = buffers if tree is None else None
         self._arrays = sphere_arrays(buffers, tree)
-        self._names = tuple(self._arrays)
         self._lengths = lengths_of(buffers)
-        self._node_count = len(tree.nodes)
+        self._node_count = max_nodes(self.count) if tree is None else len(tree.nodes)
         # A kernel of the bench may lay records out otherwise, and chooses for itself.
-        self._sample = Sample(tree.spheres) if kernel is None else None
+        self._sample = Sample(buffers.columns) if kernel is None else None
         self._kernel = kernel
         self._last: tuple[NDArray[np.void], int, str] | None = None  # camera, height, kernel
         self._context = primary_context(number)
         self._memory = DeviceMemory(self._context)
 
     @property
+    def tree_nbytes(self) -> int:
+        return sum(map(self._memory.size, TREE))
+
+    @property
     def nbytes(self) -> int:
         return self._memory.nbytes
 
     def sizes(self) -> dict[str, int]:
-        """Return the bytes of each array by its name in RenderArgs; only before `upload`."""
-        return {name: int(array.nbytes) for name, array in self._arrays.items()}
+        """Return the bytes of each array by name; only before `upload`."""
+        sizes = {name: int(array.nbytes) for name, array in self._arrays.items()}
+        if self._buffers is not None:
+            record = self._buffers.record_bytes
+            sizes |= tree_sizes(self.count, record) | scratch_sizes(self.count)
+            sizes["records"] = record * self.count
+        return sizes
 
     def upload(self) -> None:
         """Copy the arrays to the device, and release those of the host."""
         arrays, self._arrays = self._arrays, {}
+        buffers, self._buffers = self._buffers, None
         try:
+            if buffers is not None:
+                arrays |= self._build(buffers)
             for name, array in arrays.items():
                 self._bring(name, array)
             with self._context.lock, self._context.active():
@@ -94,11 +119,51 @@ class CudaScene(DeviceScene):
             self.close()
             raise
 
+    def _build(self, buffers: SceneBuffers) -> dict[str, NDArray[Any]]:
+        """Build the tree on the device; returns that of the host where this one is too deep."""
+        columns, count, memory = buffers.columns, self.count, self._memory
+        record = 4 * len(columns)
+        with self._context.lock, self._context.active():
+            kernels = tree_kernels(self.number, self.has_capsules)
+            sizes = tree_sizes(count, record) | scratch_sizes(count) | {"records": record * count}
+            sizes["spheres"] += buffers.shapes.nbytes
+            for name, size in sizes.items():
+                memory.allocate(name, size)
+        for start in range(0, count, ROWS):
+            rows = np.stack([column[start : start + ROWS] for column in columns], axis=1)
+            self._copy(memory.address("records") + start * record, rows)
+        self._copy(memory.address("spheres") + count * record, buffers.shapes)
+        self._bring("apart", buffers.large_id)
+        with self._context.lock, self._context.active() as driver:
+            stream = staging(self.number).stream
+            large = len(buffers.large_id)
+            kernels.build(memory, count, large, stream, records=memory.address("records"))
+            result = read_result(self.number, memory)
+            memory.free("records", "apart", *scratch_sizes(count))
+            if result["too_deep"]:
+                memory.free(*TREE)
+                tree = build_bvh(buffers)
+                self._node_count = len(tree.nodes)
+                return {name: getattr(tree, name) for name in TREE}
+            self._node_count = int(result["node_count"])
+            # as many nodes as there are, in place of as many as there could be
+            nodes = memory.allocate("kept", self._node_count * NODE_BYTES)
+            driver.memcpy_dtod_async(
+                nodes, memory.address("nodes"), self._node_count * NODE_BYTES, stream
+            )
+            stream.synchronize()
+            memory.rename("kept", "nodes")
+        return {}
+
     def _bring(self, name: str, array: NDArray[Any]) -> None:
+        """Copy an array into memory of that name."""
+        with self._context.lock, self._context.active():
+            address = self._memory.allocate(name, array.nbytes)
+        self._copy(address, array)
+
+    def _copy(self, address: int, array: NDArray[Any]) -> None:
         """Copy an array in parts, between which other threads can use the GPU."""
         source = as_bytes(array)
-        with self._context.lock, self._context.active():
-            address = self._memory.allocate(name, source.size)
         for start in range(0, source.size, PART):
             if start:
                 sleep(PAUSE)
@@ -167,7 +232,7 @@ class CudaScene(DeviceScene):
     def arguments(self, view: View, picture: launch.Picture, film: int = 0) -> NDArray[np.void]:
         """RenderArgs (1,) without tiles and samples. film: address of the sums."""
         arguments = np.zeros(1, layout.dtype("RenderArgs"))
-        for name in self._names:
+        for name in (*TREE, *TABLES):
             arguments[name] = self.address(name)
         arguments["film"] = film
         arguments["sphere_count"] = self._shown(view)

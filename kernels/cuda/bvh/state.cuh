@@ -1,0 +1,123 @@
+// The state between the kernels of a build, and the clusters that they merge.
+#pragma once
+#include "../../bvh/node.h"
+#include "../primitive_load.cuh"
+
+namespace rt {
+
+constexpr int kDigits = 256, kSortPasses = 8;
+constexpr uint32_t kNone = ~0u, kLeafBit = 1u << 31;
+
+// Nodes [begin, end) of one level; its primitives in leaf order begin at `spheres`, its tiles at `tile`.
+struct Level {
+  uint32_t begin, end, spheres, tile;
+};
+
+struct BuildState {
+  TreeResult result;
+  uint32_t refit_ticket;  // zero before a refit, as the cost
+  float root_area;
+  uint32_t lo[3], hi[3];  // bounds of the centres, as numbers that are in the order of floats
+  uint32_t root;
+  uint32_t histogram[kSortPasses][kDigits];
+  uint32_t sort_ticket[kSortPasses];
+  uint32_t level_ticket[kMaxLevels];
+  Level level[kMaxLevels + 1];
+};
+static_assert(sizeof(BuildState) <= kBuildStateBytes);
+
+struct Box3 {
+  Vec3<float> lo, hi;
+};
+RT_DEVICE Box3 join(const Box3& a, const Box3& b) {
+  return {vec3(fminf(a.lo.x, b.lo.x), fminf(a.lo.y, b.lo.y), fminf(a.lo.z, b.lo.z)),
+          vec3(fmaxf(a.hi.x, b.hi.x), fmaxf(a.hi.y, b.hi.y), fmaxf(a.hi.z, b.hi.z))};
+}
+RT_DEVICE float half_area(const Box3& b) {
+  const Vec3<float> d = b.hi - b.lo;
+  return d.x * d.y + d.y * d.z + d.z * d.x;
+}
+
+// An inner node of the binary tree. A child is the number of a cluster, or with kLeafBit of a primitive.
+struct alignas(32) Cluster {
+  float lo[3], hi[3];
+  uint32_t left, right;
+};
+
+// four lanes x, y, z, (unused), for primitive_box
+struct Float4 {
+  float x, y, z, w;
+};
+RT_DEVICE Float4 operator+(Float4 a, Float4 b) { return {a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w}; }
+RT_DEVICE Float4 operator-(Float4 a, Float4 b) { return {a.x - b.x, a.y - b.y, a.z - b.z, a.w - b.w}; }
+RT_DEVICE Float4 splat_w(Float4 a) { return {a.w, a.w, a.w, a.w}; }
+RT_DEVICE Float4 abs4(Float4 a) { return {fabsf(a.x), fabsf(a.y), fabsf(a.z), fabsf(a.w)}; }
+
+RT_DEVICE Box3 box_of(const PrimitiveRecord& r) {
+  Float4 words[kPrimitiveWords];
+#pragma unroll
+  for (int w = 0; w < kPrimitiveWords; ++w) words[w] = {r.word[w].x, r.word[w].y, r.word[w].z, r.word[w].w};
+  const PrimitiveBox<Float4> b = primitive_box(words);
+  return {vec3(-b.neg_lo.x, -b.neg_lo.y, -b.neg_lo.z), vec3(b.hi.x, b.hi.y, b.hi.z)};
+}
+
+// What other blocks write in the same launch is read from the second-level cache, and not before a fence.
+RT_DEVICE uint32_t load_fresh(const uint32_t* p) { return *(const volatile uint32_t*)p; }
+RT_DEVICE uint64_t load_fresh(const uint64_t* p) { return *(const volatile uint64_t*)p; }
+RT_DEVICE uint32_t load_fresh(const uint8_t* p) { return *(const volatile uint8_t*)p; }
+RT_DEVICE float4 load_fresh(const float4* p) {
+  float4 v;
+  asm volatile("ld.global.cg.v4.f32 {%0, %1, %2, %3}, [%4];"
+               : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
+               : "l"(p)
+               : "memory");
+  return v;
+}
+
+// The arguments with their types.
+struct Build {
+  const PrimitiveRecord* records;
+  Node* nodes;
+  PrimitiveRecord* spheres;
+  uint32_t* order;
+  uint64_t* keys[2];
+  uint32_t* values[2];
+  uint64_t* lookback;
+  uint32_t* parents;
+  Cluster* clusters;
+  uint8_t* sizes;
+  uint32_t* queue;
+  uint64_t* status;
+  BuildState* state;
+  const uint32_t* apart;
+  uint32_t count, apart_count;
+
+  RT_DEVICE explicit Build(const BuildArgs& a)
+      : records((const PrimitiveRecord*)a.records),
+        nodes((Node*)a.nodes),
+        spheres((PrimitiveRecord*)a.spheres),
+        order((uint32_t*)a.order),
+        keys{(uint64_t*)a.keys, (uint64_t*)a.keys_b},
+        values{(uint32_t*)a.values, (uint32_t*)a.values_b},
+        lookback((uint64_t*)a.lookback),
+        parents((uint32_t*)a.parents),
+        clusters((Cluster*)a.clusters),
+        sizes((uint8_t*)a.sizes),
+        queue((uint32_t*)a.queue),
+        status((uint64_t*)a.status),
+        state((BuildState*)a.state),
+        apart((const uint32_t*)a.apart),
+        count((uint32_t)a.count),
+        apart_count((uint32_t)a.apart_count) {}
+
+  // all primitives, those beside the tree too
+  RT_DEVICE uint32_t total() const { return count + apart_count; }
+  RT_DEVICE bool is_apart(uint32_t id) const {
+    for (uint32_t k = 0; k < apart_count; ++k)
+      if (apart[k] == id) return true;
+    return false;
+  }
+  RT_DEVICE Box3 primitive_box_of(uint32_t id) const { return box_of(load_record(records + id)); }
+};
+
+}  // namespace rt

@@ -1,0 +1,148 @@
+"""Trees that a GPU builds over the primitives of a scene, in its own memory.
+
+The kernels are those of kernels/cuda/build_tree.cuh. Arrays that are no longer needed share memory
+with later ones: beside records and tree, a build takes 35 bytes a primitive.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from raytracer import layout
+from raytracer.backends.cuda import compile as compiler
+from raytracer.backends.cuda.context import primary_context
+from raytracer.backends.cuda.memory import DeviceMemory
+from raytracer.backends.cuda.passes import load_module
+from raytracer.backends.cuda.transfer import staging
+from raytracer.variants import product
+
+BUILD_TREE, BUILD_TREE_OF_SOLIDS = "build_tree", "build_tree_capsules"
+ENTRIES = {
+    "tree_bounds": 256, "tree_keys": 256, "tree_sort": 256, "tree_cluster": 256, "tree_nodes": 256,
+    "tree_end": 256,
+}  # fmt: skip
+"""Kernels of a build in the order of their launches, with the threads of a block."""
+
+NODE_BYTES, CLUSTER_BYTES = 80, 33
+SORT_TILE, SORT_PASSES, DIGITS = 3072, 8, 256
+NODE_TILE = ENTRIES["tree_nodes"] // 8
+
+LEVELS = 20
+"""Levels of nodes with a launch each; the last kernel builds those below, which have few nodes."""
+
+
+def max_nodes(count: int) -> int:
+    """Return the largest number of nodes of a tree: all have eight slots, but perhaps one."""
+    return count // 7 + 2
+
+
+def tree_sizes(count: int, record_bytes: int) -> dict[str, int]:
+    """Return the bytes of the tree by name; nodes: at most."""
+    return {
+        "nodes": max_nodes(count) * NODE_BYTES,
+        "spheres": count * record_bytes,
+        "order": 4 * count,
+    }
+
+
+def scratch_sizes(count: int) -> dict[str, int]:
+    """Return the bytes of what a build needs beside records and tree, by name."""
+    sort = 12 * count + 16 + 8 * DIGITS * _blocks(count, SORT_TILE)
+    return {
+        "clusters": max(CLUSTER_BYTES * count + 32, sort),
+        "queue": 4 * max_nodes(count),
+        "status": 8 * (_blocks(max_nodes(count), NODE_TILE) + 64),
+        "state": layout.constant("kBuildStateBytes"),
+    }
+
+
+def _blocks(count: int, size: int) -> int:
+    """Return how many blocks of a size have a count of items."""
+    return -(-count // size)
+
+
+class TreeKernels:
+    """The kernels of a build on one device; its context must be active in the methods."""
+
+    def __init__(self, ordinal: int, has_solids: bool) -> None:
+        """Load the kernels, and compile them if necessary."""
+        context = primary_context(ordinal)
+        self._driver = context.driver
+        kernel = product(BUILD_TREE_OF_SOLIDS if has_solids else BUILD_TREE)
+        arch = compiler.architecture(context.device.compute_capability())
+        names = context.driver.device_attribute
+        self._multiprocessors = int(context.device.get_attribute(names.MULTIPROCESSOR_COUNT))
+        with context.active() as driver:
+            module = load_module(driver, arch, kernel)
+            self._functions = {name: module.get_function(name) for name in ENTRIES}
+            for function in self._functions.values():
+                function.prepare([f"{layout.dtype('BuildArgs').itemsize}s"])
+
+    def build(
+        self, memory: DeviceMemory, count: int, apart: int, stream: Any, *, records: int
+    ) -> None:
+        """Queue the build of a tree.
+
+        memory: has the arrays of `tree_sizes` and `scratch_sizes`, and "apart".
+        count: primitives with those beside the tree. apart: how many these are.
+        records: address of the records, in the order of the input.
+        """
+        args = _arguments(memory, count, apart, records)
+        tiles = _blocks(count, SORT_TILE)
+        driver = self._driver
+        for name, word, size in (
+            ("state", 0, layout.constant("kBuildStateBytes")),
+            ("status", 0, 8 * (_blocks(max_nodes(count), NODE_TILE) + 64)),
+            ("lookback", 0, 8 * DIGITS * tiles),
+            ("parents", 0xFFFFFFFF, 4 * count),
+        ):
+            driver.memset_d32_async(int(args[name][0]), word, size // 4, stream)
+        grid = min(_blocks(count, ENTRIES["tree_keys"]), 8 * self._multiprocessors)
+        self._launch("tree_bounds", grid, args, stream)
+        self._launch("tree_keys", grid, args, stream)
+        for step in range(SORT_PASSES):
+            self._launch("tree_sort", tiles, args, stream, step)
+        self._launch("tree_cluster", _blocks(count - apart, ENTRIES["tree_cluster"]), args, stream)
+        grid = min(_blocks(max_nodes(count), NODE_TILE), 4 * self._multiprocessors)
+        for step in range(LEVELS):
+            self._launch("tree_nodes", grid, args, stream, step)
+        self._launch("tree_end", 1, args, stream, LEVELS)
+
+    def _launch(
+        self, entry: str, grid: int, args: NDArray[np.void], stream: Any, step: int = 0
+    ) -> None:
+        args["step"] = step
+        function = self._functions[entry]
+        function.prepared_async_call((grid, 1, 1), (ENTRIES[entry], 1, 1), stream, args.tobytes())
+
+
+def _arguments(memory: DeviceMemory, count: int, apart: int, records: int) -> NDArray[np.void]:
+    """Return the arguments of all kernels, structured (1,)."""
+    args = np.zeros(1, layout.dtype("BuildArgs"))
+    for name in ("nodes", "spheres", "order", "clusters", "queue", "status", "state", "apart"):
+        args[name] = memory.address(name)
+    leaves, clusters = memory.address("spheres"), memory.address("clusters")
+    args["records"] = records
+    # until the primitives are put into leaf order
+    args["keys"], args["values"], args["parents"] = leaves, leaves + 8 * count, leaves + 12 * count
+    # until there are clusters
+    args["keys_b"], args["values_b"] = clusters, clusters + 8 * count
+    args["lookback"] = clusters + -(-12 * count // 16) * 16
+    args["sizes"] = clusters + (CLUSTER_BYTES - 1) * count
+    args["count"], args["apart_count"] = count - apart, apart
+    return args
+
+
+def read_result(ordinal: int, memory: DeviceMemory) -> Any:
+    """Return the TreeResult of a build, and wait for it; the context is active."""
+    result = np.empty(1, layout.dtype("TreeResult"))
+    staging(ordinal).to_host(memory.address("state"), result)
+    return result[0]
+
+
+tree_kernels = cache(TreeKernels)
+"""Returns the kernels of a device, loaded once; arguments as of `TreeKernels`."""
