@@ -109,8 +109,8 @@ def render(
             frame in the middle; see `AnimationSettings`.
         unwrap: let particles go on where they leave a periodic box, from the first frame of the
             file on, which reads all frames before the shown one.
-        backend: "auto" (CUDA where it works, else the CPU), "cpu", "cuda", or "cuda:1" for the
-            GPU with number 1.
+        backend: "auto" (CUDA where it works, else the CPU), "cpu", "cuda", "cuda:1" for the GPU
+            with number 1, or "cuda:0,1" or "cuda:all" for several, which divide each picture.
         crop: x0, y0, x1, y1 in pixels, half open: render only that part.
         threads: threads on the CPU; 0 takes every core that the process may use.
         first_sample: number of the first sample; by default it follows those of `film`.
@@ -448,10 +448,9 @@ class Job:
 
         assert self.kept is not None
         threads = self.threads if farm is not None else 0  # local ones have a share each
-        order = TileOrder(
-            self.kept[1], self.view, backend, threads, bands=self.device.has_own_memory
-        )
+        bands = self.device.has_own_memory
         with crew_of(workers, farm, backend, self.threads) as crew:
+            order = TileOrder(self.kept[1], self.view, crew.backend, threads, bands)
             self.helpers = TileCrew(crew, order)
             try:
                 yield

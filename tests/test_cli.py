@@ -277,6 +277,10 @@ def test_a_gpu_by_its_number_is_a_backend(
     monkeypatch.setattr("raytracer.backends.select._why_not_cuda", lambda n=0: f"no GPU {n}")
     assert main(["render", scene, "--backend", "cuda:3"]) == 2
     assert "the cuda backend cannot run here: no GPU 3" in capsys.readouterr().err
+    assert main(["render", scene, "--backend", "cuda:4,5"]) == 2
+    assert "the cuda backend cannot run here: no GPU 4" in capsys.readouterr().err
+    assert main(["render", scene, "--backend", "cuda:0,0"]) == 2
+    assert "cuda:0,0 names a GPU twice: give each number once" in capsys.readouterr().err
     assert main(["render", scene, "--backend", "cuda:x"]) == 2
     assert "cuda:x" in capsys.readouterr().err
 

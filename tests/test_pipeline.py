@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 import raytracer
 from raytracer import memory, pipeline, resources
 from raytracer.backends.cpu import SAMPLES_A_PASS, CpuDevice
+from raytracer.backends.group import DeviceGroup
 from raytracer.backends.select import select
 from raytracer.buffers import build_bvh
 from raytracer.errors import BackendError, MemoryNeedError, UserError
@@ -142,6 +144,9 @@ def test_backends_are_selected_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
         "cpu:0",
         "auto:1",
         "cuda:99999",
+        "cuda:0,",
+        "cuda:0, 1",
+        "cuda:all,1",
     ):
         with pytest.raises(BackendError, match=f"there is no backend '{unknown}'"):
             select(unknown)
@@ -168,6 +173,34 @@ def test_a_gpu_is_selected_by_its_number(monkeypatch: pytest.MonkeyPatch) -> Non
     assert [device.threads for device in chosen] == [3] * 4
     with pytest.raises(BackendError, match="cannot run here: there is no GPU 2"):
         select("cuda:2")
+
+
+@pytest.mark.parametrize(("name", "numbers"), [("cuda:1,0", [1, 0]), ("cuda:all", [0, 1, 2])])
+def test_several_gpus_are_selected_by_their_numbers(
+    monkeypatch: pytest.MonkeyPatch, name: str, numbers: list[int]
+) -> None:
+    class Device(CpuDevice):
+        def __init__(self, number: int, _threads: int) -> None:
+            super().__init__(1)
+            self.number = number
+
+    count = 3
+    driver = SimpleNamespace(Device=SimpleNamespace(count=lambda: count))
+    monkeypatch.setattr("raytracer.backends.cuda.driver.load", lambda: driver)
+    monkeypatch.setattr("raytracer.backends.cuda.run.CudaDevice", Device)
+    monkeypatch.setattr(
+        "raytracer.backends.select._why_not_cuda", lambda n=0: f"no GPU {n}" if n > 2 else None
+    )
+    chosen = select(name)
+    assert isinstance(chosen, DeviceGroup)
+    assert [device.number for device in chosen.devices] == numbers
+    assert chosen.number == numbers[0]
+    count = 1
+    assert isinstance(select("cuda:all"), Device)
+    with pytest.raises(BackendError, match="the cuda backend cannot run here: no GPU 7"):
+        select("cuda:0,7")
+    with pytest.raises(BackendError, match="cuda:1,0,1 names a GPU twice"):
+        select("cuda:1,0,1")
 
 
 @pytest.mark.parametrize("window", [False, True])

@@ -163,7 +163,7 @@ def animate(
         scene: the path of a scene or particle file, of a series of files (`snap_*.h5`) or a folder
             of them; a `Scene`; a sequence with a `Scene`, or what `Scene.from_object` takes, for
             each frame; an array (T, N, 3).
-        backend: "auto", "cpu", "cuda", or "cuda:1"; see `render`.
+        backend: "auto", "cpu", "cuda", "cuda:1" or "cuda:0,1"; see `render`.
         threads: threads on the CPU; 0 takes every core that the process may use.
         tone: exposure and curve, as for `render`; an automatic exposure is metered in the first
             frame.

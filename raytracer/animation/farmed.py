@@ -124,8 +124,8 @@ def rendered_by(
     with output.temporary(shared_folder) as beacon:
         source = plan.source.sent()
         order = Order(
-            replace(plan, source=source), renderer.fixed, frames.in_folder(folder),
-            beacon, bits, source.signature(),
+            replace(plan, source=source, backend=crew.backend), renderer.fixed,
+            frames.in_folder(folder), beacon, bits, source.signature(),
         )  # fmt: skip
         shared = crew.share(Shared.of(order))
         rest = list(shots)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol, Self
 
@@ -18,6 +18,9 @@ from raytracer.view import View
 
 ProgressCall = Callable[[float], None]
 """Called from time to time with the fraction done, 0 to 1. What it raises stops the render."""
+
+Bands = Sequence[tuple[int, int]]
+"""Rows of a film from its upper edge, half open. Ends are multiples of 4, or the lower edge."""
 
 
 class Closeable:
@@ -130,6 +133,7 @@ class DeviceFilm(Closeable, ABC):
         progress: ProgressCall | None = None,
         *,
         first: int | None = None,
+        bands: Bands | None = None,
     ) -> float:
         """Add samples of a scene; returns the seconds (on CUDA, between device events).
 
@@ -142,30 +146,46 @@ class DeviceFilm(Closeable, ABC):
             samples: how many per pixel to add.
             progress: called with the fraction done; what it raises ends the call.
             first: number of the first sample; by default it follows those on the film.
+            bands: rows to which samples are added, without common rows; None: all.
 
         Raises:
             TypeError: the scene is of another device.
             ValueError: the view's tables do not fit its frame or the scene, or it is a draft of
-                several samples: the light of its surfaces is filtered once.
+                several samples or of bands: the light of its surfaces is filtered once.
             BackendError, UserError: the device cannot render it.
         """
         if view.draft and samples != 1:
             raise ValueError(f"a draft has one sample, not {samples}")
+        if view.draft and bands is not None:
+            raise ValueError("a draft has samples of all rows, not of bands")
         first = self.host.samples if first is None else first
         size = self.host.width, self.host.height
         exposed = view.for_film(size, self.host.crop, first, samples)
-        seconds = self._expose(scene, exposed, progress)
+        seconds = self._expose(scene, exposed, progress, bands)
         self.host.samples += samples
         self.host.backdrop, self._neighbor_weight = view.backdrop, view.neighbor_weight
         return seconds
 
     @abstractmethod
-    def _expose(self, scene: DeviceScene, view: View, progress: ProgressCall | None) -> float:
-        """Add the view's samples to the sums and return the seconds."""
+    def _expose(
+        self,
+        scene: DeviceScene,
+        view: View,
+        progress: ProgressCall | None,
+        bands: Bands | None = None,
+    ) -> float:
+        """Add the view's samples to the sums of some rows or all, and return the seconds."""
 
     @abstractmethod
-    def to_host(self) -> Film:
-        """Copy the sums to `host`, if they are newer, and return it."""
+    def to_host(self, bands: Bands | None = None) -> Film:
+        """Copy the sums to `host`, if they are newer, and return it; bands: at least these rows."""
+
+    def take(self, other: DeviceFilm, bands: Bands) -> None:
+        """Replace some rows by those of a film of the same size on another device."""
+        sums, others = self.to_host().sums, other.to_host(bands).sums
+        for begin, end in bands:
+            sums[begin:end] = others[begin:end]
+        self.restore(sums)
 
     @abstractmethod
     def develop(self, settings: ToneSettings, bits: int) -> tuple[Pixels, NDArray[np.void]]:

@@ -13,7 +13,14 @@ from numpy.typing import NDArray
 
 from raytracer import layout
 from raytracer._native import core
-from raytracer.backends.base import TREE, DeviceFilm, DeviceScene, ProgressCall, sphere_arrays
+from raytracer.backends.base import (
+    TREE,
+    Bands,
+    DeviceFilm,
+    DeviceScene,
+    ProgressCall,
+    sphere_arrays,
+)
 from raytracer.buffers import Bvh, SceneBuffers, build_bvh
 from raytracer.film.film import Film, Pixels, develop, measure_and_develop
 from raytracer.film.tone_settings import ToneSettings
@@ -98,36 +105,48 @@ class CpuFilm(DeviceFilm):
         self._device = device
         self._draft: NDArray[np.float32] | None = None
 
-    def _expose(self, scene: DeviceScene, view: View, progress: ProgressCall | None) -> float:
-        """Add the view's samples in passes; the sums do not depend on the cut."""
+    def _expose(
+        self,
+        scene: DeviceScene,
+        view: View,
+        progress: ProgressCall | None,
+        bands: Bands | None = None,
+    ) -> float:
+        """Add the view's samples in passes, band by band; the sums do not depend on the cut."""
         if not isinstance(scene, CpuScene):
             raise TypeError(f"a film of the CPU takes no {type(scene).__name__}")
         start = time.perf_counter()
         if view.draft and self._draft is None:
             self._draft = np.zeros(layout.draft_shape(*self.host.sums.shape[:2]), np.float32)
         first, total = view.first_sample, view.samples
+        bands = bands or [(0, len(self.host.sums))]
         for done in range(0, total, SAMPLES_A_PASS):
             count = min(SAMPLES_A_PASS, total - done)
-            step = view.with_samples(first + done, count)
-            self._one_pass(scene, step, progress, done / total, count / total)
+            step, share = view.with_samples(first + done, count), count / total / len(bands)
+            for number, band in enumerate(bands):
+                self._one_pass(scene, step, band, progress, done / total + share * number, share)
         if view.draft:
             core().denoise_draft(self._draft, self.host.sums, self._device.threads)
         return time.perf_counter() - start
 
     def _one_pass(
-        self, scene: CpuScene, view: View, progress: ProgressCall | None, done: float, share: float
-    ) -> None:
-        """Render all tiles of one pass; Python handles signals between calls of the kernel."""
+        self, scene: CpuScene, view: View, band: tuple[int, int], progress: ProgressCall | None,
+        done: float, share: float,
+    ) -> None:  # fmt: skip
+        """Render all tiles of a band in one pass; Python handles signals between calls of the
+        kernel."""
+        (begin, end), (x0, y0, x1, _) = band, view.crop
+        view, sums = view.with_crop((x0, y0 + begin, x1, y0 + end)), self.host.sums[begin:end]
         tables = view.camera, view.lights, view.materials, view.frame
         tiles, threads = core().tile_count(view.frame), self._device.threads
         tile, draft = 0, self._draft if view.draft else None
         while tile < tiles:
             budget = self._device.budget
-            tile = scene.arrays.render(*tables, self.host.sums, tile, budget, threads, draft)
+            tile = scene.arrays.render(*tables, sums, tile, budget, threads, draft)
             if progress is not None:
                 progress(done + share * tile / tiles)
 
-    def to_host(self) -> Film:
+    def to_host(self, bands: Bands | None = None) -> Film:
         return self.host
 
     def develop(self, settings: ToneSettings, bits: int) -> tuple[Pixels, NDArray[np.void]]:

@@ -11,31 +11,46 @@ if TYPE_CHECKING:
     from raytracer.backends.base import Device
 
 NAMES = ("auto", "cpu", "cuda")
-GPU = re.compile(r"cuda:([0-9]{1,4})")
-"""One of several GPUs, by its number."""
+GPUS = re.compile(r"cuda:(all|[0-9]{1,4}(,[0-9]{1,4})*)")
+"""GPUs by their numbers, or all of them."""
 
 
 def select(name: str = "auto", threads: int = 0) -> Device:
     """Return the device of a name."""
     from raytracer.backends.cpu import CpuDevice
 
-    numbered = GPU.fullmatch(name) if isinstance(name, str) else None
-    if not isinstance(name, str) or (name not in NAMES and numbered is None):
+    if not isinstance(name, str) or (name not in NAMES and not GPUS.fullmatch(name)):
         raise BackendError(
-            f"there is no backend {shown_value(name)}: choose one of {', '.join(NAMES)}, or a GPU "
-            "by its number, as cuda:1"
+            f"there is no backend {shown_value(name)}: choose one of {', '.join(NAMES)}, a GPU by "
+            "its number, as cuda:1, or several, as cuda:0,1 or cuda:all"
         )
     if name == "cpu":
         return CpuDevice(threads)
-    number = int(numbered[1]) if numbered else 0
-    reason = _why_not_cuda(number)
-    if reason is None:
-        from raytracer.backends.cuda.run import CudaDevice
-
-        return CudaDevice(number, threads)
-    if name != "auto":
+    numbers = gpus_of(name) or [0]
+    if len(set(numbers)) < len(numbers):
+        raise BackendError(f"the backend {name} names a GPU twice: give each number once")
+    reason = next(filter(None, map(_why_not_cuda, numbers)), None)
+    if reason is not None and name == "auto":
+        return CpuDevice(threads, {"cuda": reason})
+    if reason is not None:
         raise BackendError(f"the cuda backend cannot run here: {reason}")
-    return CpuDevice(threads, {"cuda": reason})
+    from raytracer.backends.cuda.run import CudaDevice
+
+    if name == "cuda:all":
+        from raytracer.backends.cuda.driver import load
+
+        numbers = list(range(load().Device.count()))
+    gpus = [CudaDevice(number, threads) for number in numbers]
+    if len(gpus) == 1:
+        return gpus[0]
+    from raytracer.backends.group import DeviceGroup
+
+    return DeviceGroup(gpus)
+
+
+def gpus_of(name: str) -> list[int]:
+    """Return the numbers of the GPUs in the name of a backend; it has none where it says all."""
+    return [int(number) for number in re.findall("[0-9]+", name)]
 
 
 def devices() -> list[dict[str, Any]]:

@@ -61,14 +61,16 @@ COMMON_OF_VIEWS = (
 
 
 class BackendName(click.Choice[str]):
-    """A backend by name, or a GPU by number: cuda:1."""
+    """A backend by name, or GPUs by number: cuda:1, cuda:0,1, cuda:all."""
 
     def __init__(self) -> None:
         super().__init__(["auto", "cpu", "cuda"])
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Accept numbered GPUs too; whether the GPU exists is checked when it is opened."""
-        if isinstance(value, str) and re.fullmatch(r"cuda:[0-9]{1,4}", value):
+        """Accept numbered GPUs too; whether they exist is checked when they are opened."""
+        from raytracer.backends.select import GPUS
+
+        if isinstance(value, str) and GPUS.fullmatch(value):
             return value
         return super().convert(value, param, ctx)
 
@@ -78,7 +80,7 @@ backend_option = click.option(
     type=BackendName(),
     default="auto",
     show_default=True,
-    help="Where to render; cuda:1 is the GPU with number 1.",
+    help="Where to render; cuda:1 is the GPU with number 1, cuda:0,1 are two, cuda:all are all.",
 )
 
 threads_option = click.option(

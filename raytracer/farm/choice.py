@@ -38,7 +38,7 @@ def crew_of(workers: int | None, farm: str | None, backend: str, threads: int) -
     Args:
         workers: number of processes of this machine, or None.
         farm: address of the scheduler, or None.
-        backend: by name; several GPUs of this machine are given out in turn.
+        backend: by name; local workers take several GPUs in turn, one each.
         threads: of all local workers together; 0 takes every core that the process may use.
 
     Raises:
@@ -48,7 +48,8 @@ def crew_of(workers: int | None, farm: str | None, backend: str, threads: int) -
     if farm is None:
         from raytracer.farm.local import LocalCrew, places
 
-        return LocalCrew(places(int(workers or 1), backend, threads))
+        own = "cuda" if backend == "cuda:all" or "," in backend else backend
+        return LocalCrew(places(int(workers or 1), backend, threads), own)
     from raytracer.farm.cluster import ClusterCrew
 
-    return ClusterCrew(as_text(farm))
+    return ClusterCrew(as_text(farm), backend)

@@ -27,12 +27,14 @@ class ClusterCrew(Crew):
 
     Args:
         address: of the scheduler, "tcp://host:port".
+        backend: by name; each worker takes all GPUs that it names.
 
     Raises:
         UserError: Dask is not installed, no scheduler answers, or no worker joins.
     """
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, backend: str) -> None:
+        self.backend = backend
         try:
             from distributed import Client
         except ImportError:

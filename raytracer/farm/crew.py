@@ -20,7 +20,12 @@ AHEAD = 4  # calls for each worker that are given out before their results are u
 
 
 class Crew(ABC):
-    """Workers; also a context manager, which ends what it began."""
+    """Workers; also a context manager, which ends what it began.
+
+    backend: by which name a worker opens its device.
+    """
+
+    backend: str
 
     @property
     @abstractmethod

@@ -21,7 +21,7 @@ from queue import SimpleQueue
 from threading import Lock
 from typing import Any
 
-from raytracer.backends.select import devices
+from raytracer.backends.select import devices, gpus_of
 from raytracer.errors import UserError
 from raytracer.farm.crew import Crew
 from raytracer.farm.shared import Shared
@@ -44,16 +44,18 @@ def places(count: int, backend: str, threads: int) -> list[Place]:
 
     Args:
         count: number of workers.
-        backend: by name; "cuda" and "auto" take all GPUs, "cuda:1" that one, "cpu" none.
+        backend: by name; "cuda", "cuda:all" and "auto" take all GPUs, "cuda:0,2" these in turn,
+            "cuda:1" that one, "cpu" none.
         threads: of all workers together; 0 takes every core that the process may use.
     """
     total = thread_count(threads)
     shares = [total * (k + 1) // count - total * k // count for k in range(count)]
     variables = [{THREADS_VARIABLE: str(max(each, 1))} for each in shares]
-    gpus = _gpus() if backend in ("auto", "cuda") else []
-    if len(gpus) > 1:
+    gpus = _gpus() if backend != "cpu" else []
+    numbers = gpus_of(backend) or range(len(gpus))
+    if len(numbers) > 1:
         for k, place in enumerate(variables):
-            place[VISIBLE] = gpus[k % len(gpus)]
+            place[VISIBLE] = gpus[numbers[k % len(numbers)]]
     return list(variables)
 
 
@@ -67,8 +69,8 @@ def _gpus() -> list[str]:
 class LocalCrew(Crew):
     """Processes of this machine, one for each place; `processes` has them by its number."""
 
-    def __init__(self, places: Sequence[Place]) -> None:
-        self._places = places
+    def __init__(self, places: Sequence[Place], backend: str = "auto") -> None:
+        self._places, self.backend = places, backend
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._free: SimpleQueue[int] = SimpleQueue()
         for number in range(len(places)):

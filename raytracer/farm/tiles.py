@@ -17,12 +17,13 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil, isqrt
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.backends.base import Device, DeviceFilm, DeviceScene, ProgressCall
+from raytracer.backends.group import divided
 from raytracer.backends.select import select
 from raytracer.buffers import SceneBuffers
 from raytracer.farm.crew import Crew, in_order
@@ -30,14 +31,9 @@ from raytracer.farm.shared import Shared, opened
 from raytracer.film.film import Crop, Film
 from raytracer.view import View
 
-if TYPE_CHECKING:
-    from raytracer.backends.cuda.bands import CudaBands
-
 TILES_PER_WORKER = 8  # tiles for each worker: enough that all end at about the same time
 MIN_SIDE, MAX_SIDE = 64, 1024  # sides of a tile in pixels
 ALIGNED = 16  # sides of tiles are multiples of this
-BAND_HEIGHT = 32  # heights of bands are multiples of this
-MAX_BANDS = 256  # maximum number of bands of a picture
 
 Sums = NDArray[np.float32]
 
@@ -91,47 +87,30 @@ class TileWorker:
         self.device: Device = select(order.backend, order.threads)
         tree = self.device.build(order.buffers)
         self.scene: DeviceScene = self.device.scene(order.buffers, tree)
-        self._bands: CudaBands | None = None
 
     def expose(self, part: Part) -> Exposed:
         """Add samples to a part."""
-        if self.device.has_own_memory and len(part.crops) > 1:
-            seconds, sums = self._expose_bands(part)
-        else:
-            tiles = [self._expose_tile(part, number) for number in range(len(part.crops))]
-            seconds, sums = sum(each[0] for each in tiles), [each[1] for each in tiles]
-        about = {"name": self.device.name} | self.device.describe()
-        return Exposed(sums, about, seconds, self.name)
-
-    def _expose_tile(self, part: Part, number: int) -> tuple[float, Sums]:
-        view = self.order.view
-        film = Film.blank(view.width, view.height, part.crops[number])
-        if part.sums is not None:
-            film.sums[:] = part.sums[number]
-            film.samples = part.first
+        view, crops = self.order.view, part.crops
+        x0, _, x1, _ = crops[0]
+        y0 = min(top for _, top, _, _ in crops)
+        crop = x0, y0, x1, max(bottom for _, _, _, bottom in crops)
+        bands = [(top - y0, bottom - y0) for _, top, _, bottom in crops]
+        film = Film.blank(view.width, view.height, crop)
         with self.device.film(film) as on_device:
-            seconds = on_device.add(self.scene, view, part.samples, first=part.first)
-            return seconds, on_device.to_host().sums
-
-    def _expose_bands(self, part: Part) -> tuple[float, list[Sums]]:
-        from raytracer.backends.cuda.bands import CudaBands
-        from raytracer.backends.cuda.scene import CudaScene
-
-        assert isinstance(self.scene, CudaScene)
-        if self._bands is None:
-            self._bands = CudaBands(self.device.number)
-        view = self.order.view
-        x0, _, x1, _ = part.crops[0]
-        y0 = min(top for _, top, _, _ in part.crops)
-        crop = x0, y0, x1, max(bottom for _, _, _, bottom in part.crops)
-        bands = view.for_film((view.width, view.height), crop, part.first, part.samples)
-        rows = [(top - y0, bottom - y0) for _, top, _, bottom in part.crops]
-        return self._bands.expose(self.scene, bands, rows, part.sums)
+            if part.sums is not None:
+                for (begin, end), sums in zip(bands, part.sums, strict=True):
+                    film.sums[begin:end] = sums
+                on_device.restore(film.sums)
+            seconds = on_device.add(
+                self.scene, view, part.samples, first=part.first,
+                bands=bands if len(bands) > 1 else None,
+            )  # fmt: skip
+            on_device.to_host(bands)
+        about = {"name": self.device.name} | self.device.describe()
+        return Exposed([film.sums[begin:end] for begin, end in bands], about, seconds, self.name)
 
     def close(self) -> None:
         """Release the device's memory."""
-        if self._bands is not None:
-            self._bands.close()
         self.scene.close()
 
 
@@ -155,18 +134,11 @@ def tiles(crop: Crop, workers: int) -> Iterator[Crop]:
 def spread_bands(crop: Crop, workers: int) -> list[tuple[Crop, ...]]:
     """Return a part of a rectangle for each GPU: bands of its whole width, from everywhere in it.
 
-    The bands of a part begin in the middle, where pictures show most: what is left at its end is
-    soon rendered. Where there are fewer bands than workers, fewer get a part.
+    Where there are fewer bands than workers, fewer get a part.
     """
     x0, y0, x1, y1 = crop
-    height = ceil((y1 - y0) / (MAX_BANDS * BAND_HEIGHT)) * BAND_HEIGHT
-    bands = [(x0, y, x1, min(y + height, y1)) for y in range(y0, y1, height)]
-
-    def from_middle(band: Crop) -> float:
-        return abs(band[1] + band[3] - y0 - y1)
-
-    parts = (bands[first::workers] for first in range(min(workers, len(bands))))
-    return [tuple(sorted(part, key=from_middle)) for part in parts]
+    shares = divided(y1 - y0, workers)
+    return [tuple((x0, y0 + top, x1, y0 + bottom) for top, bottom in share) for share in shares]
 
 
 class TileCrew:

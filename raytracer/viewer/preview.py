@@ -117,7 +117,7 @@ def preview(
         topology: a file with the atoms of a trajectory; see `load`.
         smoothing, unwrap: of a trajectory; see `render`.
         backend: "auto" (CUDA where it works, else the CPU), "cpu", "cuda", or
-            "cuda:1" for the GPU with number 1.
+            "cuda:1" for the GPU with number 1; "cuda:0,1" for several.
         threads: threads on the CPU; 0 takes every core that the process may use.
         tone: initial exposure and tone curve; a dictionary has some of them by name, and None takes
             those of the scene.

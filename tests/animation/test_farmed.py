@@ -122,7 +122,7 @@ def test_numbered_pictures_of_workers(
 class _HereCrew(crews.Crew):
     """One worker in this process, which makes each call twice."""
 
-    size = 1
+    size, backend = 1, "cpu"
 
     def share(self, shared: Any) -> Any:
         return shared
@@ -141,7 +141,7 @@ class _HereCrew(crews.Crew):
 
 @pytest.fixture
 def here(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("raytracer.farm.local.LocalCrew", lambda places: _HereCrew())
+    monkeypatch.setattr("raytracer.farm.local.LocalCrew", lambda *_: _HereCrew())
 
 
 @pytest.mark.usefixtures("here")

@@ -11,17 +11,18 @@ import numpy as np
 import pytest
 
 from raytracer import Camera, Ground, RenderSettings, Scene, SphereSet, layout
+from raytracer.backends import group
 from raytracer.backends.base import sphere_arrays
 from raytracer.backends.cpu import CpuDevice
 from raytracer.backends.cuda import context, kernel, run, tone, transfer
 from raytracer.backends.cuda import driver as binding
 from raytracer.backends.cuda import scene as scene_module
-from raytracer.backends.cuda.bands import CudaBands
 from raytracer.backends.cuda.cache import Cubin
 from raytracer.backends.cuda.check import flatten
 from raytracer.backends.cuda.choose import FEATURES, PRODUCTION, every_variant
 from raytracer.backends.cuda.film import CudaFilm
 from raytracer.backends.cuda.run import CudaDevice
+from raytracer.backends.group import DeviceGroup
 from raytracer.buffers import Bvh, SceneBuffers, build_bvh
 from raytracer.errors import BackendError, MemoryNeedError, UserError
 from raytracer.film.film import Film
@@ -204,18 +205,55 @@ def test_bands_are_those_rows_of_the_film(driver: FakeDriver, budget: int) -> No
     whole = expose(CudaDevice(), [5]).sums
     driver.seconds_per_launch = 1.0  # slow, so that the budget stays small
     buffers, bvh = scene()
-    bands = [(0, 4), (8, HEIGHT)]
-    view, size, crop = buffers.view, (WIDTH, HEIGHT), (0, 0, WIDTH, HEIGHT)
-    with CudaDevice().scene(buffers, bvh) as made:
-        exposed = CudaBands(0)
+    bands, seen = [(0, 4), (8, HEIGHT)], list[float]()
+    device = CudaDevice()
+    with device.scene(buffers, bvh) as made, blank(device) as film:
         made.pacer.budget = budget
-        _, first = exposed.expose(made, view.for_film(size, crop, 0, 3), bands)
-        seconds, both = exposed.expose(made, view.for_film(size, crop, 3, 2), bands, first)
-        _, others = exposed.expose(made, view.for_film(size, crop, 0, 5), [(4, 8)])
-        exposed.close()
-        exposed.close()
-    assert seconds == (1.0 if budget > 64 else 2.0)
-    np.testing.assert_array_equal(np.concatenate([both[0], others[0], both[1]]), whole)
+        film.add(made, buffers.view, 3, bands=bands)
+        seconds = film.add(made, buffers.view, 2, seen.append, bands=bands)
+        assert not film.host.sums.any()
+        assert (
+            film.to_host(bands).sums.any(axis=(1, 2)) == ([True] * 4 + [False] * 4 + [True] * 2)
+        ).all()
+        film.add(made, buffers.view, 5, first=0, bands=[(4, 8)])
+        np.testing.assert_array_equal(film.to_host().sums, whole)
+    assert seconds == len(seen) == (1.0 if budget > 64 else 2.0)
+    assert seen[-1] == 1.0
+    assert driver.live == {}
+
+
+@pytest.mark.parametrize("copied", [False, True])
+def test_several_gpus_give_the_bytes_of_one(
+    driver: FakeDriver, monkeypatch: pytest.MonkeyPatch, copied: bool
+) -> None:
+    """Their rows are copied to the host, or to the first GPU."""
+    monkeypatch.setattr(group, "BAND_HEIGHT", 4)
+    context.connect.cache_clear()
+    buffers, bvh = scene()
+    several = DeviceGroup([CudaDevice(number) for number in range(3)])
+
+    def interrupt(_: float) -> None:
+        raise KeyboardInterrupt
+
+    with several.scene(buffers, bvh) as made, several.film(Film.blank(WIDTH, HEIGHT)) as film:
+        assert made.nbytes == sum(driver.live.values())
+        film.add(made, buffers.view, 2)
+        if copied:
+            assert film.to_host().sums.tobytes() == expose(CudaDevice(), [2]).sums.tobytes()
+        else:
+            assert film._whole().to_host().sums.tobytes() == film.to_host().sums.tobytes()
+        with pytest.raises(KeyboardInterrupt):
+            film.add(made, buffers.view, 1, interrupt)
+        assert film.samples == 2
+        film.add(made, buffers.view, 1)
+        film.add(made, buffers.view, 2)
+        assert film._whole().to_host().sums.tobytes() == expose(CudaDevice(), [5]).sums.tobytes()
+        film.clear()
+        film.add(made, buffers.view, 2)
+        with pytest.raises(KeyboardInterrupt):
+            film.add(made, buffers.view, 1, interrupt)
+        assert film.samples == 0
+        assert not film.to_host().sums.any()
     assert driver.live == {}
 
 

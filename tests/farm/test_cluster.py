@@ -52,4 +52,4 @@ def test_no_scheduler_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("distributed")
     monkeypatch.setattr("raytracer.farm.cluster.TIMEOUT", 0.1)
     with pytest.raises(UserError, match="no Dask scheduler answers at tcp://127"):
-        ClusterCrew("tcp://127.0.0.1:1")
+        ClusterCrew("tcp://127.0.0.1:1", "auto")

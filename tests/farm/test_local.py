@@ -81,6 +81,12 @@ def test_what_a_worker_takes(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [p.get(VISIBLE) for p in places(2, "cuda:1", 0)] == [None, None]
     monkeypatch.setenv(VISIBLE, "4,7")
     assert [p.get(VISIBLE) for p in places(2, "cuda", 0)] == ["4", "7"]
+    for backend, seen in (("cuda:all", ["4", "7", "4"]), ("cuda:1,0", ["7", "4", "7"])):
+        assert [p.get(VISIBLE) for p in places(3, backend, 0)] == seen
+        with crew_of(3, None, backend, 0) as crew:
+            assert crew.backend == "cuda"  # a worker sees its GPU alone
+    with crew_of(2, None, "cuda:1", 0) as crew:
+        assert crew.backend == "cuda:1"
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 import raytracer
+from raytracer.backends.group import BAND_HEIGHT
 from raytracer.cli import main
 from raytracer.farm.choice import crew_of
-from raytracer.farm.tiles import BAND_HEIGHT, TileCrew, TileOrder, spread_bands, tiles
+from raytracer.farm.tiles import TileCrew, TileOrder, spread_bands, tiles
 from raytracer.film.film import Film
 from raytracer.pipeline import prepare
 

@@ -7,6 +7,7 @@ without a current context fails an assertion here.
 from __future__ import annotations
 
 from collections.abc import Callable
+from threading import local
 from types import SimpleNamespace
 from typing import Any
 
@@ -37,7 +38,7 @@ class FakeDriver:
     def __init__(self, symbols: dict[str, int], kernel: Kernel, memory: int = 1 << 20) -> None:
         self.memory = np.full(memory, 0xCD, np.uint8)  # a pattern that no test mistakes for zeros
         self.kernel = kernel
-        self.depth = 0
+        self._contexts = local()  # how many each thread has
         self.live: dict[int, int] = {}
         self.launches = 0
         self.seconds_per_launch = 1e-4
@@ -64,16 +65,28 @@ class FakeDriver:
             name=lambda: "Fake GPU",
             get_attribute=lambda attribute: 0 if attribute == 1 else 132,
             retain_primary_context=lambda: SimpleNamespace(
-                push=self._push, pop=self._pop, detach=lambda: None
+                push=self._push,
+                pop=self._pop,
+                detach=lambda: None,
+                enable_peer_access=self._enable_peer_access,
             ),
         )
 
+    @property
+    def depth(self) -> int:
+        """Contexts of this thread."""
+        return int(getattr(self._contexts, "count", 0))
+
     def _push(self) -> None:
-        self.depth += 1
+        self._contexts.count = self.depth + 1
 
     def _pop(self) -> None:
         assert self.depth > 0
-        self.depth -= 1
+        self._contexts.count = self.depth - 1
+
+    def _enable_peer_access(self, _peer: Any) -> None:
+        assert self.depth
+        raise self.LogicError("cuCtxEnablePeerAccess failed: peer access is already enabled")
 
     def get_driver_version(self) -> int:
         """CUDA 13.0."""
@@ -111,6 +124,11 @@ class FakeDriver:
         """Copy at once."""
         assert self.depth
         target[:] = self.view(address, target.size)
+
+    def memcpy_dtod_async(self, target: int, source: int, size: int, _stream: Any) -> None:
+        """Copy at once, of any device."""
+        assert self.depth
+        self.view(target, size)[:] = self.view(source, size)
 
     def memcpy_dtoh(self, target: NDArray[Any], address: int) -> None:
         """Copy at once, into an array of any type."""

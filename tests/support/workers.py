@@ -118,7 +118,7 @@ class GateFilm(CpuFilm):
         self._gate = gate
 
     def _expose(
-        self, scene: DeviceScene, view: View, progress: Callable[[float], None] | None
+        self, scene: DeviceScene, view: View, progress: Callable[[float], None] | None, *_: Any
     ) -> float:
         """Wait at the gate, then render."""
         gate = self._gate

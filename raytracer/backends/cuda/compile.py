@@ -12,10 +12,12 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from threading import Lock
 
 from raytracer.backends.cuda import cache as cubins
 from raytracer.backends.cuda import nvrtc, own_files
@@ -35,6 +37,7 @@ FLAGS = ("-std=c++17", "-O3")
 ENVIRONMENT = ("NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "NVCC_CCBIN")
 PTX = "compute_80"  # what is shipped for devices newer than any code that is shipped
 GET_COMPILER = f"{GET}; or install the CUDA toolkit, or point RAYTRACER_NVCC at its nvcc"
+_locks: defaultdict[CubinName, Lock] = defaultdict(Lock)  # held while one is found or compiled
 _RELEASE = re.compile(r"\bV(\d+\.\d+\.\d+)")  # in what `nvcc --version` prints
 
 Notify = Callable[[str], None]
@@ -161,10 +164,16 @@ def load(
     """
     root = root or kernels_root()
     name = cubin_name(source, arch, root, macros)
-    if cubin := cubins.find(name, root, shipped):
-        return cubin
-    if notify is None:
-        notify = _to_stderr
+    with _locks[name]:  # several GPUs need the same code at the same time
+        found = cubins.find(name, root, shipped)
+        return found or _compiled(name, source, root, notify or _to_stderr, shipped, macros)
+
+
+def _compiled(
+    name: CubinName, source: Path, root: Path, notify: Notify, shipped: bool, macros: Macros | None
+) -> Cubin:
+    """Return the cubin of a kernel, compiled now and kept; arguments as for `load`."""
+    arch = name.arch
     try:
         if made_by := version():
             notify(f"compiling {name.stem} for {arch} by {made_by} (once; the result is kept)")

@@ -62,6 +62,14 @@ def primary_context(ordinal: int) -> PrimaryContext:
     return PrimaryContext(ordinal)
 
 
+@cache
+def connect(ordinal: int, other: int) -> None:
+    """Let a device copy from the memory of another one without the host, if the hardware can."""
+    context, peer = primary_context(ordinal), primary_context(other)
+    with context.active() as driver, suppress(driver.Error):  # or another library has done it
+        context._context.enable_peer_access(peer._context)
+
+
 def release(context: PrimaryContext, allocations: dict[str, Any]) -> None:
     """Free device memory by name, also when the process ends; what is freed is taken out."""
     if not allocations:

@@ -119,6 +119,10 @@ class Context:
     def pop(self) -> None:
         ask(cu.cuCtxPopCurrent)
 
+    def enable_peer_access(self, peer: Context) -> None:
+        """Let the current context, which is this one, use the memory of another device."""
+        ask(cu.cuCtxEnablePeerAccess, peer._context, 0)
+
     def detach(self) -> None:
         ask(cu.cuDevicePrimaryCtxRelease, self._device)
 

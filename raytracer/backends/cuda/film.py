@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from enum import Enum, auto
+from itertools import chain
 from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.backends.base import DeviceFilm, DeviceScene, ProgressCall
+from raytracer.backends.base import Bands, DeviceFilm, DeviceScene, ProgressCall
 from raytracer.backends.cuda import launch
-from raytracer.backends.cuda.context import primary_context
+from raytracer.backends.cuda.context import connect, primary_context
 from raytracer.backends.cuda.kernel import RenderKernel
 from raytracer.backends.cuda.memory import DeviceMemory
 from raytracer.backends.cuda.pictures import DevicePicture
@@ -41,9 +43,15 @@ class CudaFilm(DeviceFilm):
         self._number = number
         self._context = primary_context(number)
         self._memory = DeviceMemory(self._context)
-        self._newest = Newest.HOST if host.sums.any() else Newest.NOWHERE
+        self._newest = Newest.HOST if host.samples else Newest.NOWHERE
 
-    def _expose(self, scene: DeviceScene, view: View, progress: ProgressCall | None) -> float:
+    def _expose(
+        self,
+        scene: DeviceScene,
+        view: View,
+        progress: ProgressCall | None,
+        bands: Bands | None = None,
+    ) -> float:
         """Add the view's samples launch by launch.
 
         After an error or an interrupt the film has the sums of the host, or none if those of the
@@ -58,7 +66,7 @@ class CudaFilm(DeviceFilm):
             sums = self._on_device()
             try:
                 draft = self._planes() if view.draft else 0
-                seconds = _launch_all(kernel, scene, view, sums, progress, draft)
+                seconds = _launch_all(kernel, scene, view, sums, progress, draft, bands)
                 if draft:
                     height, width = self.host.sums.shape[:2]
                     tone_kernels(self._number).denoise_draft(sums, draft, width, height)
@@ -67,6 +75,12 @@ class CudaFilm(DeviceFilm):
                 raise
             self._newest = Newest.DEVICE
         return seconds
+
+    def _rows(self, bands: Bands | None) -> Iterator[tuple[int, NDArray[np.float32]]]:
+        """Yield the offset in bytes and the sums on the host of some rows, or of all."""
+        row = self.host.sums[0].nbytes
+        for begin, end in bands or [(0, len(self.host.sums))]:
+            yield begin * row, self.host.sums[begin:end]
 
     def _on_device(self) -> int:
         """Return the address of the sums, up to date; the context is active."""
@@ -97,14 +111,27 @@ class CudaFilm(DeviceFilm):
         else:
             self.clear()
 
-    def to_host(self) -> Film:
+    def to_host(self, bands: Bands | None = None) -> Film:
         if self._newest is Newest.NOWHERE:
             self.host.sums.fill(0.0)
         elif self._newest is Newest.DEVICE:
             with self._context.lock, self._context.active():
-                staging(self._number).to_host(self._memory.address("sums"), self.host.sums)
-            self._newest = Newest.BOTH
+                for offset, rows in self._rows(bands):
+                    staging(self._number).to_host(self._memory.address("sums") + offset, rows)
+            self._newest = Newest.BOTH if bands is None else Newest.DEVICE
         return self.host
+
+    def take(self, other: DeviceFilm, bands: Bands) -> None:
+        """Copy rows from the memory of another GPU, directly where the hardware can."""
+        assert isinstance(other, CudaFilm)
+        source = other._memory.address("sums")
+        connect(self._number, other._number)
+        with self._context.lock, self._context.active() as driver:
+            sums, stream = self._on_device(), staging(self._number).stream
+            for offset, rows in self._rows(bands):
+                driver.memcpy_dtod_async(sums + offset, source + offset, rows.nbytes, stream)
+            stream.synchronize()
+        self._newest = Newest.DEVICE
 
     def develop(self, settings: ToneSettings, bits: int) -> tuple[Pixels, NDArray[np.void]]:
         """Develop on the device; only picture and histogram are copied to the host.
@@ -167,24 +194,30 @@ class CudaFilm(DeviceFilm):
 
 
 def _launch_all(
-    kernel: RenderKernel,
-    scene: CudaScene,
-    view: View,
-    sums: int,
-    progress: ProgressCall | None,
-    draft: int,
-) -> float:
-    """Render a picture launch by launch; Python takes signals between them."""
+    kernel: RenderKernel, scene: CudaScene, view: View, sums: int, progress: ProgressCall | None,
+    draft: int, bands: Bands | None,
+) -> float:  # fmt: skip
+    """Render a picture launch by launch, or bands of it side by side; return the seconds.
+
+    Python takes signals between launches, or between groups of them.
+    """
     picture = picture_of(view)
     arguments = scene.arguments(view, picture, sums)
     arguments["draft"] = draft
+    if bands is None:
+        total, length = picture.work, 1
+        groups: Iterable[launch.Group] = ([[each]] for each in launch.pieces(picture, scene.pacer))
+    else:
+        total, length = launch.work_of(picture, bands), launch.GROUP
+        groups = launch.side_by_side(picture, bands, scene.pacer)
     seconds, done = 0.0, 0
-    for piece in launch.pieces(picture, scene.pacer):
-        taken = kernel.launch(piece.arguments(arguments), piece)
-        work = piece.tiles * picture.tile_pixels * piece.sample_count
-        scene.pacer.record(work, taken)
+    for group in groups:
+        taken = kernel.launch(arguments, group)
+        pieces = chain.from_iterable(group)
+        work = sum(piece.tiles * piece.sample_count for piece in pieces) * picture.tile_pixels
+        scene.pacer.record(work // length, taken / length)
         seconds += taken
         done += work
         if progress is not None:
-            progress(done / picture.work)
+            progress(done / total)
     return seconds

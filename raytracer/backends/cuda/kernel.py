@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import cache
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from raytracer import layout
@@ -16,7 +16,7 @@ from raytracer.backends.cuda.cache import Cubin
 from raytracer.backends.cuda.check import check_supported
 from raytracer.backends.cuda.choose import PRODUCTION, every_variant
 from raytracer.backends.cuda.context import primary_context
-from raytracer.backends.cuda.launch import Piece, blocks
+from raytracer.backends.cuda.launch import Group, Piece, blocks
 from raytracer.backends.cuda.passes import Pass
 from raytracer.backends.cuda.tone import DENOISE_DRAFT
 from raytracer.backends.cuda.transfer import NON_BLOCKING, staging
@@ -134,43 +134,46 @@ class RenderKernel:
         if spheres.nbytes <= size:
             self._write(address, spheres)
 
-    def launch(self, arguments: bytes, piece: Piece) -> float:
-        """Run a launch with a RenderArgs for its piece; returns its seconds on the device."""
-        start, end = self._events
-        start.record(self.stream)
-        self._queue(arguments, piece, self.stream)
-        return self._finished(start, end)
-
-    def launch_together(self, bands: Sequence[Sequence[tuple[bytes, Piece]]]) -> float:
+    def launch(self, arguments: NDArray[np.void], group: Group) -> float:
         """Run the launches of bands on several streams, those of a band in order, and wait for all.
 
-        Bands have no pixels in common. Returns the seconds from the first start to the last end.
+        Bands have no pixels in common. A single one is launched on the stream of the copies.
+
+        Args:
+            arguments: RenderArgs (1,) without tiles and samples.
+            group: the launches of each band.
+
+        Returns:
+            The seconds on the device from the first start to the last end.
         """
         start, end = self._events
         start.record(self.stream)  # after constants and sums, which are written on this stream
+        if len(group) > 1:
+            self._launch_side_by_side(arguments, group, start)
+        else:
+            for piece in group[0]:
+                self._queue(arguments, piece, self.stream)
+        end.record(self.stream)
+        end.synchronize()
+        return float(end.time_since(start)) * 1e-3
+
+    def _launch_side_by_side(self, arguments: NDArray[np.void], group: Group, start: Any) -> None:
         driver = self._context.driver
         while len(self._sides) < SIDES:
             self._sides.append((driver.Stream(NON_BLOCKING), driver.Event()))
         for stream, _ in self._sides:
             stream.wait_for_event(start)
-        for slices in zip(*bands, strict=True):
-            for index, (arguments, piece) in enumerate(slices):
+        for slices in zip(*group, strict=True):
+            for index, piece in enumerate(slices):
                 self._queue(arguments, piece, self._sides[index % SIDES][0])
         for stream, done in self._sides:
             done.record(stream)
             self.stream.wait_for_event(done)
-        return self._finished(start, end)
 
-    def _queue(self, arguments: bytes, piece: Piece, stream: Any) -> None:
+    def _queue(self, arguments: NDArray[np.void], piece: Piece, stream: Any) -> None:
         x, y, z = self.kernel.block
-        grid = (blocks(piece.tiles, x * y * z), 1, 1)
-        self._pass.function.prepared_async_call(grid, (x, y, z), stream, arguments)
-
-    def _finished(self, start: Any, end: Any) -> float:
-        """Wait for the stream; return the seconds since the event `start`."""
-        end.record(self.stream)
-        end.synchronize()
-        return float(end.time_since(start)) * 1e-3
+        grid, words = (blocks(piece.tiles, x * y * z), 1, 1), piece.arguments(arguments)
+        self._pass.function.prepared_async_call(grid, (x, y, z), stream, words)
 
     def _write(self, address: int, table: NDArray[Any]) -> None:
         """Fill a table, unless it has these values already; only this object writes there."""

@@ -9,7 +9,7 @@ depend on the division: the samples of a pixel are added in order.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -33,8 +33,8 @@ GROWTH = 4
 """Largest ratio of a launch to the previous one: another part of the picture may cost more."""
 
 GROUP = 4
-"""Times TARGET_SECONDS that a group of launches takes: only workers have such groups, which no
-display waits for, and each has an end at which the GPU is not full."""
+"""Times TARGET_SECONDS that a group of launches takes: each has an end at which the GPU is not
+full."""
 
 SLICES = 4
 """Launches of a band in a group, one after another. At the end of a group most of the GPU waits for
@@ -91,6 +91,10 @@ class Piece:
         return arguments.tobytes()
 
 
+Group = list[list[Piece]]
+"""Launches that may run side by side: of each band some, which follow one another."""
+
+
 class Pacer:
     """The largest number of samples of the next launch."""
 
@@ -139,16 +143,15 @@ def _parts_of_a_sample(picture: Picture, pacer: Pacer, sample: int) -> Iterator[
 
 def side_by_side(
     picture: Picture, bands: Sequence[tuple[int, int]], pacer: Pacer
-) -> Iterator[list[list[Piece]]]:
+) -> Iterator[Group]:
     """Yield groups of launches for some rows of a picture: a few for each band in every group.
 
     Bands have other pixels, so they may run side by side: the end of a launch, when most of the GPU
     waits for a few warps, is then filled by others. The launches of a band follow one another, and
     so do groups: every pixel gets its samples in ascending order.
     """
-    rows = picture.tile[1]
-    spans = [(y0 // rows * picture.tiles_x, -(-y1 // rows) * picture.tiles_x) for y0, y1 in bands]
-    frame = max(sum(end - begin for begin, end in spans) * picture.tile_pixels, 1)
+    spans = _spans(picture, bands)
+    frame = work_of(replace(picture, sample_count=1), bands)
     sample, stop = picture.sample_begin, picture.sample_begin + picture.sample_count
     while sample < stop:
         count = min(max(GROUP * pacer.budget // frame, 1), stop - sample)
@@ -159,6 +162,18 @@ def side_by_side(
             [Piece(begin, end, first, last - first) for first, last in cuts] for begin, end in spans
         ]
         sample += count
+
+
+def work_of(picture: Picture, bands: Sequence[tuple[int, int]]) -> int:
+    """Return `Picture.work` of bands."""
+    tiles = sum(end - begin for begin, end in _spans(picture, bands))
+    return tiles * picture.tile_pixels * picture.sample_count
+
+
+def _spans(picture: Picture, bands: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the tiles of bands, half open."""
+    rows = picture.tile[1]
+    return [(y0 // rows * picture.tiles_x, -(-y1 // rows) * picture.tiles_x) for y0, y1 in bands]
 
 
 def blocks(tiles: int, threads: int) -> int:

@@ -6,7 +6,6 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from raytracer.backends.cuda import launch
-from raytracer.backends.cuda.bands import PIXEL_BYTES
 from raytracer.backends.cuda.check import check_memory
 from raytracer.backends.cuda.context import primary_context
 from raytracer.backends.cuda.film import CudaFilm
@@ -18,6 +17,7 @@ from raytracer.backends.cuda.tone import compiling_passes
 from raytracer.buffers import Bvh, SceneBuffers, build_bvh
 from raytracer.errors import BackendError
 from raytracer.film.film import Film
+from raytracer.memory import FILM
 from raytracer.variants import Kernel
 
 MAX_SPHERES = 2**31 - 1
@@ -64,7 +64,7 @@ class CudaDevice:
             scene.kernel(buffers.view)
         # The free memory is read after the kernel was loaded, because its code takes memory.
         x0, y0, x1, y1 = buffers.view.crop
-        sizes = scene.sizes() | {"film": (x1 - x0) * (y1 - y0) * PIXEL_BYTES}
+        sizes = scene.sizes() | {"film": (x1 - x0) * (y1 - y0) * FILM}
         check_memory(sizes, self._context.memory()[0], buffers.count)
         scene.upload()
         return scene

@@ -1,0 +1,281 @@
+"""Several devices as one: each has a copy of the scene and renders some rows of every film.
+
+Rows are divided statically. Bands of neighbouring rows take about the same time, so that devices
+of one kind end together; and the samples of a pixel are added by one device in their order, so
+that the film has the bytes of one device, for any number of them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from contextvars import copy_context
+from dataclasses import replace
+from functools import partial
+from math import ceil
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from raytracer.backends.base import (
+    Bands,
+    Device,
+    DeviceFilm,
+    DeviceScene,
+    Picture,
+    ProgressCall,
+)
+from raytracer.buffers import Bvh, SceneBuffers
+from raytracer.film.film import Film, Pixels
+from raytracer.film.tone_settings import ToneSettings
+from raytracer.view import View
+
+Result = TypeVar("Result")
+
+BAND_HEIGHT = 32  # heights of bands are multiples of this
+MAX_BANDS = 256  # maximum number of bands of a film
+
+
+def divided(height: int, count: int) -> list[list[tuple[int, int]]]:
+    """Return the bands of a film that each of some devices renders, from everywhere in it.
+
+    Those of a device begin in the middle, where pictures show most: what is left at its end is
+    soon rendered. Where there are fewer bands than devices, fewer devices get some.
+    """
+    step = ceil(height / (MAX_BANDS * BAND_HEIGHT)) * BAND_HEIGHT
+    bands = [(y, min(y + step, height)) for y in range(0, height, step)]
+    shares = (bands[first::count] for first in range(min(count, len(bands))))
+    return [sorted(share, key=lambda band: abs(sum(band) - height)) for share in shares]
+
+
+def together(
+    calls: Sequence[Callable[[], Result]], failures: list[BaseException] | None = None
+) -> list[Result]:
+    """Make calls at the same time, the first one in this thread, and return their results.
+
+    Args:
+        calls: functions without arguments.
+        failures: takes what calls raise, for those that shall end when another one fails.
+
+    Raises:
+        BaseException: the first of the failures, after all calls have ended.
+    """
+    failures = [] if failures is None else failures
+
+    def result_of(call: Callable[[], Result]) -> Any:
+        try:
+            return call()
+        except BaseException as error:
+            failures.append(error)
+
+    with ThreadPoolExecutor(max(len(calls) - 1, 1), "devices") as pool:
+        others = [pool.submit(copy_context().run, result_of, call) for call in calls[1:]]
+        results = [result_of(call) for call in (calls[0], *(other.result for other in others))]
+    if failures:
+        raise failures[0]
+    return results
+
+
+class GroupScene(DeviceScene):
+    """A scene in the memory of each device of a group."""
+
+    def __init__(self, buffers: SceneBuffers, scenes: Sequence[DeviceScene]) -> None:
+        super().__init__(buffers)
+        self.scenes = scenes
+
+    @property
+    def nbytes(self) -> int:
+        return sum(scene.nbytes for scene in self.scenes)
+
+    def describe(self, view: View) -> dict[str, Any]:
+        return self.scenes[0].describe(view)
+
+    def _first_hits(self, view: View) -> NDArray[np.void]:
+        return self.scenes[0]._first_hits(view)
+
+    def _replace_sky(self, sky: NDArray[np.void]) -> None:
+        for scene in self.scenes:
+            scene.take_sky(sky)
+
+    def close(self) -> None:
+        for scene in self.scenes:
+            scene.close()
+
+
+class GroupFilm(DeviceFilm):
+    """A film of each device, of whose rows it renders some.
+
+    The film of the first device takes the rows of the others when a picture is developed. All
+    share the sums of the host.
+    """
+
+    def __init__(self, devices: Sequence[Device], host: Film) -> None:
+        super().__init__(host)
+        others = [device.film(replace(host)) for device in devices[1:]]
+        self._films = [devices[0].film(host), *others]
+        self._shares: list[Bands | None] = []  # rows of each film to which samples were added last
+        self._is_divided = False  # whether the first film lacks the samples of others
+        self._is_on_host = True  # whether the host has all samples
+
+    def _expose(
+        self,
+        scene: DeviceScene,
+        view: View,
+        progress: ProgressCall | None,
+        bands: Bands | None = None,
+    ) -> float:
+        """Add the view's samples on all devices at once; `progress` is called in this thread.
+
+        After an error or an interrupt the film has the sums of the host, or none if those of the
+        host are older.
+        """
+        if not isinstance(scene, GroupScene):
+            raise TypeError(f"a film of several devices takes no {type(scene).__name__}")
+        shares = self._divide(view, bands)
+        done, failures = [0.0] * len(shares), list[BaseException]()
+
+        def report(number: int, fraction: float) -> None:
+            done[number] = fraction
+            if failures:
+                raise InterruptedError
+            if progress is not None and number == 0:
+                progress(sum(done) / len(done))
+
+        parts = enumerate(zip(self._films, scene.scenes, shares, strict=False))
+        calls = [
+            partial(film._expose, each, view, partial(report, number), share)
+            for number, (film, each, share) in parts
+        ]
+        samples, counts = self.host.samples, self.host.counts
+        try:
+            seconds = together(calls, failures)
+            if progress is not None:
+                progress(1.0)
+        except BaseException:
+            if self._is_on_host:
+                self.restore(self.host.sums)
+                self.host.samples, self.host.counts = samples, counts
+            else:
+                self.clear()
+            raise
+        self._is_divided, self._is_on_host = len(shares) > 1, False
+        return max(seconds)
+
+    def _divide(self, view: View, bands: Bands | None) -> list[Bands | None]:
+        """Return the rows of each device that gets some; a draft, which is filtered, is not cut."""
+        count = len(self._films)
+        shares: list[Bands | None]
+        if view.draft:
+            shares = [None]
+        elif not bands:
+            shares = [*divided(len(self.host.sums), count)]
+        else:
+            self.to_host()  # of the other rows
+            shares = [bands[first::count] for first in range(min(count, len(bands)))]
+        if self.host.samples and shares != self._shares:
+            self.restore(self.to_host().sums)  # other devices go on with these samples
+        self._shares = shares
+        return shares
+
+    def to_host(self, bands: Bands | None = None) -> Film:
+        """Copy the sums from all devices at once."""
+        if not self._is_on_host and self._is_divided:
+            parts = zip(self._films, self._shares, strict=False)
+            together([partial(film.to_host, share) for film, share in parts])
+        elif not self._is_on_host:
+            self._films[0].to_host()
+        self._is_on_host = True
+        return self.host
+
+    def _whole(self) -> DeviceFilm:
+        """Return the film of the first device, with the samples of all."""
+        first, *others = self._films
+        if self._is_divided:
+            for film, share in zip(others, self._shares[1:], strict=False):
+                assert share is not None
+                first.take(film, share)
+        self._is_divided = False
+        first._neighbor_weight = self._neighbor_weight
+        return first
+
+    def develop(self, settings: ToneSettings, bits: int) -> tuple[Pixels, NDArray[np.void]]:
+        return self._whole().develop(settings, bits)
+
+    def develop_into(self, settings: ToneSettings, picture: Any) -> None:
+        self._whole().develop_into(settings, picture)
+
+    def clear(self) -> None:
+        for film in self._films:
+            film.clear()
+        self._is_divided = self._is_on_host = False
+
+    def restore(self, sums: NDArray[np.float32]) -> None:
+        self.host.sums[:] = sums
+        for film in self._films:
+            film.restore(self.host.sums)
+        self._is_divided, self._is_on_host = False, True
+
+    def close(self) -> None:
+        if self._is_on_host:  # films that are closed drop samples that they alone have
+            self.restore(self.host.sums)
+        self._is_divided = False
+        for film in self._films:
+            film.close()
+
+
+class DeviceGroup:
+    """Devices of one kind; what it does not divide, the first of them does."""
+
+    can_interrupt = False
+
+    def __init__(self, devices: Sequence[Device]) -> None:
+        self.devices = devices
+        first = devices[0]
+        self.name, self.number = first.name, first.number
+        self.max_spheres, self.shares_display = first.max_spheres, first.shares_display
+        self.has_own_memory = first.has_own_memory
+        self.pass_seconds, self.budget = first.pass_seconds, first.budget
+
+    def describe(self) -> dict[str, Any]:
+        """Return the description of the device with the least free memory, and the names of all."""
+        each = [device.describe() for device in self.devices]
+        names = Counter(about["device"] for about in each)
+        fullest = min(each, key=lambda about: about.get("memory_free", 0))
+        return fullest | {"device": ", ".join(f"{n} x {name}" for name, n in names.items())}
+
+    def compile_ahead(self) -> None:
+        for device in self.devices:
+            device.compile_ahead()
+
+    def build(self, buffers: SceneBuffers) -> Bvh:
+        return self.devices[0].build(buffers)
+
+    def scene(self, buffers: SceneBuffers, tree: Bvh | None = None) -> GroupScene:
+        tree = self.build(buffers) if tree is None else tree
+        with ExitStack() as made:
+            scenes = together(
+                [partial(_made, made, device, buffers, tree) for device in self.devices]
+            )
+            made.pop_all()
+        return GroupScene(buffers, scenes)
+
+    def film(self, host: Film) -> GroupFilm:
+        return GroupFilm(self.devices, host)
+
+    def picture(self) -> Picture:
+        return self.devices[0].picture()
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        with ExitStack() as turns:
+            for device in self.devices:
+                turns.enter_context(device.turn())
+            yield
+
+
+def _made(made: ExitStack, device: Device, buffers: SceneBuffers, tree: Bvh) -> DeviceScene:
+    """Return a scene, which is closed if that of another device cannot be made."""
+    return made.enter_context(device.scene(buffers, tree))

@@ -1,0 +1,130 @@
+"""Two GPUs as one device: the bytes of one GPU, of films and of pictures developed on the first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import raytracer
+from raytracer.film.film import Film
+from raytracer.film.tone_settings import ToneSettings
+from raytracer.pipeline import prepare
+from raytracer.viewer.copier import Copier
+from support.project import to_project
+from support.scenes import random_scene
+
+pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("cuda")]
+
+SIZE = WIDTH, HEIGHT = 321, 203  # no multiple of a tile, some bands
+
+SCENES: dict[str, tuple[raytracer.Scene, dict[str, Any]]] = {
+    "list": (to_project(random_scene(1, 3)), {}),
+    "mirrors": (to_project(random_scene(2, 300, mirror=True)), {}),
+    "tiny spheres": (to_project(random_scene(3, 100_000)), {}),
+    "occlusion": (to_project(random_scene(4, 300)), {"integrator": "ao"}),
+    "paths": (to_project(random_scene(5, 300, mirror=True)), {"integrator": "path"}),
+    "bonds": (to_project(random_scene(6, 300)), {"bonds": 0.4, "style": "ball-and-stick"}),
+}
+
+
+@pytest.fixture(autouse=True)
+def two_gpus(cuda: str) -> None:
+    """Skips where there are fewer."""
+    if sum(each["backend"] == cuda for each in raytracer.devices()) < 2:
+        pytest.skip("cuda: there is one GPU")
+
+
+@pytest.mark.parametrize("backend", ["cuda:0,1", "cuda:1,0", "cuda:all"])
+@pytest.mark.parametrize("name", SCENES)
+def test_any_picture_has_the_bytes_of_one_gpu(name: str, backend: str) -> None:
+    scene, more = SCENES[name]
+    options: dict[str, Any] = {"width": WIDTH, "height": HEIGHT, "aovs": ["depth", "id"]} | more
+    images = []
+    for each in ("cuda:0", backend):
+        first = raytracer.render(scene, backend=each, samples=3, **options)
+        images.append(raytracer.render(scene, backend=each, samples=6, film=first.film, **options))
+    one, several = images
+    assert several.film.sums.tobytes() == one.film.sums.tobytes()
+    for variable, values in one.film.aovs.items():
+        assert several.film.aovs[variable].tobytes() == values.tobytes()
+
+
+def test_adaptive_samples_have_the_bytes_of_one_gpu() -> None:
+    scene, options = SCENES["paths"][0], {"width": WIDTH, "height": HEIGHT, "noise": 0.1}
+    one, several = (
+        raytracer.render(scene, backend=backend, integrator="path", **options)  # type: ignore[arg-type]
+        for backend in ("cuda:0", "cuda:0,1")
+    )
+    assert several.film.sums.tobytes() == one.film.sums.tobytes()
+    assert several.film.pixel_counts().tobytes() == one.film.pixel_counts().tobytes()
+
+
+@pytest.mark.parametrize("bits", [8, 16])
+@pytest.mark.parametrize("copied", [False, True])
+def test_pictures_are_developed_on_the_first_gpu(bits: int, copied: bool) -> None:
+    """Between samples, also of drafts, with rows that are copied from GPU to GPU."""
+    tone = ToneSettings(exposure="auto", tone="aces")
+    made: list[list[bytes]] = []
+    for backend in ("cuda:0", "cuda:0,1"):
+        size = {"width": WIDTH, "height": HEIGHT, "integrator": "ao"}
+        with (
+            prepare(SCENES["mirrors"][0], size, backend=backend) as job,
+            job.film(Film.blank(*SIZE)) as film,
+        ):
+            found, picture, copier = list[bytes](), job.device.picture(), Copier(job.device)
+            for view, samples in ((job.view.as_draft(), 1), (job.view, 2), (job.view, 5)):
+                if view.draft:
+                    film.clear()
+                film.add(job.scene, view, samples)
+                if copied:
+                    found.append(film.to_host().sums.tobytes())
+                found += [array.tobytes() for array in film.develop(tone, bits)]
+                film.develop_into(ToneSettings(), picture)
+                found.append(copier.copied(picture).tobytes())
+            found.append(film.to_host().sums.tobytes())
+            copier.close()
+            picture.close()
+        made.append(found)
+    assert made[0] == made[1]
+
+
+def test_an_interrupt_ends_both(monkeypatch: pytest.MonkeyPatch) -> None:
+    from raytracer.backends.cuda import launch
+
+    def interrupt(_: float) -> None:
+        raise KeyboardInterrupt
+
+    size = {"width": WIDTH, "height": HEIGHT}
+    sums = list[bytes]()
+    for backend in ("cuda:0", "cuda:0,1"):
+        with (
+            prepare(SCENES["mirrors"][0], size, backend=backend) as job,
+            job.film(Film.blank(*SIZE)) as film,
+        ):
+            film.add(job.scene, job.view, 2)
+            film.to_host()
+            with monkeypatch.context() as slow:
+                slow.setattr(launch, "TARGET_SECONDS", 1e-5)
+                with pytest.raises(KeyboardInterrupt):
+                    film.add(job.scene, job.view, 1000, interrupt)
+            assert film.samples == 2
+            film.add(job.scene, job.view, 2)
+            sums.append(film.to_host().sums.tobytes())
+    assert sums[0] == sums[1]
+
+
+def test_memory_of_both_is_given_back() -> None:
+    from raytracer.backends.cuda.context import primary_context
+
+    def free() -> list[int]:
+        return [primary_context(number).memory()[0] for number in range(2)]
+
+    def left_behind() -> int:
+        before = free()
+        for _ in range(5):
+            raytracer.render(SCENES["mirrors"][0], backend="cuda:0,1", width=WIDTH, height=HEIGHT)
+        return max(b - a for b, a in zip(before, free(), strict=True))
+
+    left_behind()
+    assert min(left_behind() for _ in range(5)) <= 1 << 20
