@@ -5,9 +5,12 @@ The devices are CPUs whose films keep their sums to themselves, as those of GPUs
 
 from __future__ import annotations
 
+import os
+import signal
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
+from time import sleep
 from typing import Any
 
 import numpy as np
@@ -49,6 +52,10 @@ class ApartFilm(CpuFilm):
         self._apart.rows += sum(end - begin for begin, end in bands or [(0, HEIGHT)])
         if self._apart.error is not None:
             raise self._apart.error
+        while self._apart.is_stuck:
+            assert progress is not None
+            progress(0.0)
+            sleep(0.001)
         return self._own._expose(scene, view, progress, bands)
 
     def to_host(self, bands: Bands | None = None) -> Film:
@@ -82,6 +89,7 @@ class ApartDevice(CpuDevice):
         super().__init__(1)
         self.rows = 0
         self.error: BaseException | None = None
+        self.is_stuck = False
         self.scenes: list[CpuScene] = []
 
     def film(self, host: Film) -> ApartFilm:
@@ -281,6 +289,26 @@ def test_an_end_before_the_end_leaves_the_samples_of_the_host(kept: int, by: str
         assert film.to_host().sums.any() == (kept > 0)
         film.add(job.scene, job.view, 5 - kept)
         assert film.to_host().sums.tobytes() == sums_of(5).tobytes()
+
+
+def test_ctrl_c_ends_a_device_that_others_wait_for() -> None:
+    several = group_of(2)
+    other = several.devices[1]
+    assert isinstance(other, ApartDevice)
+    timer = threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT))
+
+    def press(_: float) -> None:
+        if timer.ident is None:
+            timer.start()
+
+    with job_on(several) as job, blank(job) as film:
+        other.is_stuck = True
+        with pytest.raises(KeyboardInterrupt):
+            film.add(job.scene, job.view, 1, press)
+        other.is_stuck = False
+        assert film.samples == 0
+        film.add(job.scene, job.view, 2)
+        assert film.to_host().sums.tobytes() == sums_of(2).tobytes()
 
 
 def test_a_film_goes_on_with_sums_and_keeps_them_when_it_is_closed(several: DeviceGroup) -> None:
