@@ -133,8 +133,7 @@ class CpuFilm(DeviceFilm):
         self, scene: CpuScene, view: View, band: tuple[int, int], progress: ProgressCall | None,
         done: float, share: float,
     ) -> None:  # fmt: skip
-        """Render all tiles of a band in one pass; Python handles signals between calls of the
-        kernel."""
+        """Render all tiles of a band; Python handles signals between calls of the kernel."""
         (begin, end), (x0, y0, x1, _) = band, view.crop
         view, sums = view.with_crop((x0, y0 + begin, x1, y0 + end)), self.host.sums[begin:end]
         tables = view.camera, view.lights, view.materials, view.frame
