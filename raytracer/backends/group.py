@@ -87,6 +87,10 @@ class GroupScene(DeviceScene):
         self.scenes = scenes
 
     @property
+    def tree_nbytes(self) -> int:
+        return sum(scene.tree_nbytes for scene in self.scenes)
+
+    @property
     def nbytes(self) -> int:
         return sum(scene.nbytes for scene in self.scenes)
 
@@ -250,7 +254,7 @@ class DeviceGroup:
         for device in self.devices:
             device.compile_ahead()
 
-    def build(self, buffers: SceneBuffers) -> Bvh:
+    def build(self, buffers: SceneBuffers) -> Bvh | None:
         return self.devices[0].build(buffers)
 
     def scene(self, buffers: SceneBuffers, tree: Bvh | None = None) -> GroupScene:
@@ -276,6 +280,6 @@ class DeviceGroup:
             yield
 
 
-def _made(made: ExitStack, device: Device, buffers: SceneBuffers, tree: Bvh) -> DeviceScene:
+def _made(made: ExitStack, device: Device, buffers: SceneBuffers, tree: Bvh | None) -> DeviceScene:
     """Return a scene, which is closed if that of another device cannot be made."""
     return made.enter_context(device.scene(buffers, tree))
