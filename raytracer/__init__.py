@@ -27,6 +27,7 @@ _HOMES = {
         "film.image": "Image",
         "film.statistics": "Statistics",
         "film.tone_settings": "ToneSettings",
+        "live_scene": "LiveScene",
         "pipeline": "render",
         "scene.animation": "AnimationSettings Keyframe",
         "scene.annotations": "Annotations Axes DepthCue Labels Legend Outline ScaleBar "

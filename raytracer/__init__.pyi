@@ -15,6 +15,7 @@ from raytracer.film.film import Film as Film
 from raytracer.film.image import Image as Image
 from raytracer.film.statistics import Statistics as Statistics
 from raytracer.film.tone_settings import ToneSettings as ToneSettings
+from raytracer.live_scene import LiveScene as LiveScene
 from raytracer.pipeline import render as render
 from raytracer.scene.animation import AnimationSettings as AnimationSettings
 from raytracer.scene.animation import Keyframe as Keyframe

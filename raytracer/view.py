@@ -190,6 +190,10 @@ class View:
             sample_begin=first, sample_count=count,
         )  # fmt: skip
 
+    def with_tables(self, **fields: Any) -> View:
+        """Return the view of other tables of a scene: fields of `SceneInfo`."""
+        return self._but(**fields)
+
     def with_filter(self, kind: str, radius: float) -> View:
         """Return the view with another filter of `FILTERS`, by name; radius: in pixels."""
         return self._but(filter=code("FilterKind", kind), filter_radius=radius)

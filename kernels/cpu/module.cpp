@@ -1,12 +1,14 @@
 // Bindings only: NumPy arrays in, NumPy arrays out, the interpreter lock released in between.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <memory>
 #include <optional>
@@ -20,6 +22,7 @@
 #include "io/text_table.h"
 #include "floats.h"
 #include "launch.h"
+#include "moving_spheres.h"
 #include "neighbors.h"
 #include "scene_check.h"
 #include "signal_timer.h"
@@ -252,6 +255,20 @@ void check_draft(const Out<float, 3>& planes, const Out<float, 3>& sums) {
     throw nb::value_error("draft: not the planes of the film");
 }
 
+// float32 or float64 numbers, with any strides
+template <int N> using Given = nb::ndarray<nb::ro, nb::ndim<N>, nb::device::cpu>;
+
+template <int N> rt::Numbers numbers_of(const std::optional<Given<N>>& array, size_t columns, int64_t count) {
+  if (!array) return {};
+  const bool is_double = array->dtype() == nb::dtype<double>();
+  if (!is_double && array->dtype() != nb::dtype<float>()) throw nb::type_error("float32 or float64 is needed");
+  const bool is_one = N == 1 && array->shape(0) == 1;
+  if ((!is_one && (int64_t)array->shape(0) != count) || (N == 2 && array->shape(N - 1) != columns))
+    throw nb::value_error("not the numbers of so many spheres");
+  check_aligned(array->data(), is_double ? sizeof(double) : sizeof(float));
+  return {array->data(), is_double, is_one ? 0 : array->stride(0), array->stride(N - 1)};
+}
+
 // The spheres of a scene, their tree and their looks, checked once, when a scene is made: arrays of Python's. What
 // is used as an index can no longer change then. A view (camera, lights, materials, frame) comes with each call
 // and is checked against them.
@@ -304,8 +321,8 @@ class Scene {
   }
 
   int64_t nbytes() const {
-    return (int64_t)(nodes_.nbytes() + spheres_.nbytes() + order_.nbytes() + color_.nbytes() + color_id_.nbytes() +
-                     material_id_.nbytes() + opacity_.nbytes()) +
+    const int64_t tree = moving_ ? moving_->nbytes() : (int64_t)(nodes_.nbytes() + spheres_.nbytes() + order_.nbytes());
+    return tree + (int64_t)(color_.nbytes() + color_id_.nbytes() + material_id_.nbytes() + opacity_.nbytes()) +
            (int64_t)(large_.size() * sizeof(rt::LargeSphere) + emitters_.size() * sizeof(rt::Emitter) +
                      sky_.size() * sizeof(rt::EnvironmentTexel));
   }
@@ -346,7 +363,42 @@ class Scene {
     });
   }
 
+  void replace_sky(nb::object sky) {
+    std::vector<rt::EnvironmentTexel> texels = Structs<rt::EnvironmentTexel>(sky).all();
+    raise(rt::sky_problem(texels.data(), (int64_t)texels.size()));
+    sky_ = std::move(texels);
+    tables_.sky = sky_.data(), lengths_.texels = (int64_t)sky_.size();
+  }
+
+  // None where a sphere cannot be placed; else whether the tree was built anew.
+  std::optional<bool> move(std::optional<Given<2>> positions, std::optional<Given<1>> radii,
+                           const std::array<double, 9>& linear, const std::array<double, 3>& offset, double scale,
+                           int64_t first, int64_t count, const std::vector<int32_t>& apart, double limit, int threads) {
+    if (first < 0 || count < 0 || first + count > tables_.sphere_count)
+      throw nb::value_error("there are no such spheres");
+    rt::SphereMotion motion{first, count, numbers_of<2>(positions, 3, count), numbers_of<1>(radii, 1, count), {}, {}, scale};
+    std::copy_n(linear.data(), 9, motion.linear[0]);
+    std::copy_n(offset.data(), 3, motion.offset);
+    std::optional<bool> built = false;
+    interruptible([&](rt::Cancel* cancel) {
+      if (!moving_) start_moving(apart, threads);
+      if (moving_->place(motion, threads))
+        built = moving_->follow(limit, threads, cancel);
+      else
+        built.reset();
+    });
+    nodes_ = {}, spheres_ = {}, order_ = {};
+    tables_.nodes = moving_->nodes(), tables_.spheres = moving_->records(), tables_.order = moving_->order();
+    lengths_.nodes = moving_->node_count();
+    return built;
+  }
+
  private:
+  void start_moving(const std::vector<int32_t>& apart, int threads) {
+    const rt::BuiltTree built = {tables_.nodes,  lengths_.nodes,       tables_.spheres, lengths_.records,
+                                 tables_.order, tables_.sphere_count, apart.data(),    (int64_t)apart.size()};
+    moving_ = rt::MovingSpheres::make(tables_.has_capsules ? rt::kSolidFloats : rt::kSphereFloats, built, threads);
+  }
   rt::SceneView seen(const Structs<rt::Camera>& camera, const Structs<rt::Frame>& frame) const {
     rt::SceneView scene = tables_;
     scene.camera = &camera.one(), scene.frame = &frame.one();
@@ -367,6 +419,7 @@ class Scene {
   std::vector<rt::Emitter> emitters_;
   In<uint16_t, 1> opacity_;
   std::vector<rt::EnvironmentTexel> sky_;
+  std::unique_ptr<rt::MovingSpheres> moving_;  // instead of nodes_, spheres_ and order_, once spheres have moved
   rt::SceneView tables_{};
   rt::SceneLengths lengths_{};
 };
@@ -565,6 +618,15 @@ NB_MODULE(_core, m) {
           "Adds the frame's samples to film, float32 (h, w, 4), from first_tile on; returns the first tile not "
           "rendered. draft: planes float32 (8, h + 32, w + 32), zero at first, that keep the ambient light of surfaces "
           "for denoise_draft, with one ray a surface; None adds it.")
+      .def("replace_sky", &Scene::replace_sky, "sky"_a, "Takes other texels of the environment, EnvironmentTexel (E,).")
+      .def("move", &Scene::move, "positions"_a.none(), "radii"_a.none(), "linear"_a, "offset"_a, "scale"_a, "first"_a,
+           "count"_a, "large"_a, "limit"_a, "threads"_a,
+           "Moves spheres first to first + count - 1: positions (N, 3) and radii (N,) or (1,), float32 or float64 with "
+           "any strides, or None; linear (9,) and offset (3,) take positions to render space, scale radii. large: "
+           "numbers of spheres that are not in the tree, as for build_bvh. The tree is refitted, or built anew where "
+           "its cost would be above `limit` times that after the last build. Returns whether it was built; None, and "
+           "all stays as it was, where a sphere is too far, too large, too small or not finite. No render of the "
+           "scene may run meanwhile.")
       .def("first_hits", &Scene::first_hits, "camera"_a, "frame"_a, "out"_a.noconvert(), "threads"_a,
            "What the rays through the pixels' centres meet first: FirstHit as uint8 (h, w, 48).");
   m.def("check_view", check_view, "camera"_a, "lights"_a.none(), "materials"_a.none(), "frame"_a, "spheres"_a,

@@ -99,6 +99,12 @@ const char* view_problem(const Frame& f, const SceneLengths& n, int64_t lights, 
   return nullptr;
 }
 
+const char* sky_problem(const EnvironmentTexel* sky, int64_t count) {
+  for (int64_t i = 0; i < count; ++i)
+    if (sky[i].alias >= count) return "sky: an alias points behind the texels";
+  return nullptr;
+}
+
 const char* scene_problem(const SceneView& s, SceneLengths& n) {
   if (s.sphere_count >= (1 << 29)) return "the CPU backend renders fewer than 2^29 spheres";
   if (s.has_capsules && n.records >= (1 << 28))
@@ -117,8 +123,7 @@ const char* scene_problem(const SceneView& s, SceneLengths& n) {
     n.color_rows = indices.color_rows;
     if (!indices.rows_fit) return "spheres: a solid points behind the records";
   }
-  for (int64_t i = 0; i < n.texels; ++i)
-    if (s.sky[i].alias >= n.texels) return "sky: an alias points behind the texels";
+  if (const char* problem = sky_problem(s.sky, n.texels)) return problem;
   return nodes_problem(s, n.nodes);
 }
 

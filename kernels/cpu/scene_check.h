@@ -11,11 +11,14 @@ struct SceneLengths {
   int64_t records = 0;     // with the rows of numbers behind them
 };
 
-// Both return nullptr, or what is wrong as a sentence.
+// All return nullptr, or what is wrong as a sentence.
 
 // Every number that is used as an index, once for a scene: colour and material ids, the order of the
 // spheres, and the nodes, whose children must follow them, so that a walk ends. Sets lengths.materials.
 const char* scene_problem(const SceneView& scene, SceneLengths& lengths);
+
+// The part of it about the environment, which may be replaced.
+const char* sky_problem(const EnvironmentTexel* sky, int64_t count);
 
 // Lengths and modes against the frame, for every call of a kernel, on the host or a device; a scene that was
 // checked is safe to read under a view that passes. lights, materials: lengths of the view's tables.

@@ -14,6 +14,7 @@ from raytracer.buffers import Bvh, SceneBuffers
 from raytracer.film.film import Film, Pixels
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.layout import constant
+from raytracer.sphere_update import SphereUpdate
 from raytracer.view import View
 
 ProgressCall = Callable[[float], None]
@@ -39,6 +40,9 @@ class Closeable:
 class DeviceScene(Closeable, ABC):
     """The spheres of a scene and their tree, in the memory of a device; no view is part of it."""
 
+    can_update = False
+    """Whether spheres can move in the memory of the device (`update`)."""
+
     def __init__(self, buffers: SceneBuffers) -> None:
         self._ground = buffers.count if buffers.has_ground else None
         self._sky = buffers.sky
@@ -57,6 +61,20 @@ class DeviceScene(Closeable, ABC):
 
     @abstractmethod
     def _replace_sky(self, sky: NDArray[np.void]) -> None: ...
+
+    def update(self, spheres: SphereUpdate) -> None:
+        """Move and recolour spheres, while no film adds samples of this scene.
+
+        The tree is refitted, or built anew where it has become bad. The same updates of the same
+        scene give the same bytes. After the first call no memory is allocated for a refit. Spheres
+        of `SceneBuffers.large_id`, emitters and solids stay as they are, so that those among the
+        spheres that move are for the caller to pack anew.
+
+        Raises:
+            OutOfRangeError: a sphere is not finite, or float32 cannot hold it in render space; the
+                scene stays as it was.
+        """
+        raise NotImplementedError
 
     @property
     @abstractmethod

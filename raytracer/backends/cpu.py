@@ -25,6 +25,7 @@ from raytracer.buffers import Bvh, SceneBuffers, build_bvh
 from raytracer.film.film import Film, Pixels, develop, measure_and_develop
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.resources import thread_count
+from raytracer.sphere_update import OutOfRangeError, SphereUpdate
 from raytracer.view import View
 
 BUDGET = 0.25
@@ -37,15 +38,22 @@ MAX_SPHERES = 2**29 - 1
 """Most spheres: an int32 counts the four floats of each."""
 
 
+REBUILD_COST = 1.3
+"""Cost of a tree that was refitted, relative to that after it was built, from which it is built
+anew."""
+
+
 class CpuScene(DeviceScene):
     """The arrays of a scene in host memory; the extension checks and keeps them."""
+
+    can_update = True
 
     def __init__(self, buffers: SceneBuffers, tree: Bvh, threads: int) -> None:
         """Keep the arrays that the kernels read; writable arrays of indices are copied."""
         super().__init__(buffers)
         self._threads = threads
-        self._parts = sphere_arrays(buffers, tree) | {"large": buffers.large}
-        self._arrays: Any = core().Scene(**self._parts)
+        self._color, self._large = buffers.color, buffers.large_id.tolist()
+        self._arrays: Any = core().Scene(**sphere_arrays(buffers, tree), large=buffers.large)
 
     @property
     def arrays(self) -> Any:
@@ -72,10 +80,23 @@ class CpuScene(DeviceScene):
 
     def _replace_sky(self, sky: NDArray[np.void]) -> None:
         if self._arrays is not None:
-            self._arrays = core().Scene(**self._parts | {"sky": sky})
+            self._arrays.replace_sky(sky)
+
+    def update(self, spheres: SphereUpdate) -> None:
+        if spheres.positions is not None or spheres.radii is not None:
+            built = self.arrays.move(
+                spheres.positions, spheres.radii, spheres.linear.ravel().tolist(),
+                spheres.offset.tolist(), spheres.scale, spheres.first, spheres.count, self._large,
+                REBUILD_COST, self._threads,
+            )  # fmt: skip
+            if built is None:
+                raise OutOfRangeError
+        if spheres.colors is not None:
+            first = spheres.first_color
+            self._color[first : first + spheres.count] = spheres.colors
 
     def close(self) -> None:
-        self._arrays, self._parts = None, {}
+        self._arrays = None
 
 
 class HostPicture:

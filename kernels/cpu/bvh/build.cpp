@@ -135,7 +135,7 @@ Range Builder<kFloats>::load(const float* const (&columns)[kFloats]) {
     const int32_t* apart = std::lower_bound(options_.apart, apart_end, c * kChunk);
     for (int64_t i = c * kChunk, end = std::min(count_, i + kChunk); i < end; ++i) {
       Record record;
-      for (int k = 0; k < kFloats; ++k) record.v[k] = column[k][i];
+      for (int k = 0; k < kFloats; ++k) record.v[k] = column[k][i * options_.stride];
       main_.prim[i] = record;
       main_.id[i] = (int32_t)i;
       if (apart != apart_end && *apart == i) {

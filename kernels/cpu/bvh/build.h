@@ -24,6 +24,7 @@ struct BuildOptions {
   // indices of spheres that stay out of the tree, ascending; they are the last in leaf order
   const int32_t* apart = nullptr;
   int64_t apart_count = 0;
+  int stride = 1;  // of the columns, in floats
   Cancel* cancel = nullptr;  // the build throws Cancelled when it is requested
 };
 
@@ -34,7 +35,7 @@ struct BuildResult {
   std::vector<Node> nodes;                // nodes[0] is the root; empty without spheres
 };
 
-// columns: the numbers of the records, count floats each, finite
+// columns: the numbers of the records, count floats each, `stride` apart, finite
 template <int kFloats>
 BuildResult<kFloats> build_bvh(const float* const (&columns)[kFloats], int64_t count, const BuildOptions& options);
 extern template BuildResult<kSphereFloats> build_bvh(const float* const (&)[kSphereFloats], int64_t,

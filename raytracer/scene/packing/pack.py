@@ -87,13 +87,33 @@ def pack_with_camera(
         return _packed(scene, settings or scene.render, around)
 
 
+def repack(
+    buffers: SceneBuffers, scene: Scene, settings: RenderSettings, pose: Pose
+) -> SceneBuffers:
+    """Pack a scene whose spheres have changed; render space, ground and environment stay.
+
+    Args:
+        buffers: what `pack` made of the scene before.
+        scene, settings: as they are now.
+        pose: the camera.
+
+    Raises:
+        SceneError: a sphere that float32 cannot hold in that space.
+    """
+    with naming(scene.source), quiet():
+        return _packed(scene, settings, NOTHING, (buffers, pose))[0]
+
+
 def _packed(
-    scene: Scene, settings: RenderSettings, around: Surroundings
+    scene: Scene,
+    settings: RenderSettings,
+    around: Surroundings,
+    before: tuple[SceneBuffers, Pose] | None = None,
 ) -> tuple[SceneBuffers, Camera]:
-    """Return arrays and camera; see `pack_with_camera`."""
+    """Return arrays and camera; see `pack_with_camera`, and `repack` for what was before."""
     sets = [s for s in scene.spheres if s.count]
     solid_sets = [s for s in scene.solids if s.count]
-    space = render_space([*sets, *ends_of(solid_sets)])
+    space = render_space([*sets, *ends_of(solid_sets)]) if before is None else Space.of(before[0])
     spheres = place(sets, space)
     number = len(spheres[0])
     surfaces = scene.surfaces()
@@ -102,40 +122,48 @@ def _packed(
     has_colors = color_mode != UNIFORM
     solids, balls, of_solids = _with_solids(spheres, solid_sets, space, has_ground, has_colors)
     materials, material_id = _pack_materials(scene, surfaces, space.scale)
-    aspect = settings.width / settings.height
-    pose, camera = posed(scene.camera or Camera(), balls, space, aspect, with_boxes(scene, around))
-    _warn_of(pose.outliers, balls, space)
-    if pose.is_focus_behind:
-        warn("camera.focus: is behind the camera, so that nothing is blurred; move it to the front")
+    if before is None:
+        aspect = settings.width / settings.height
+        stated, boxes = scene.camera or Camera(), with_boxes(scene, around)
+        pose, camera = posed(stated, balls, space, aspect, boxes)
+        _warn_of_pose(pose, balls, space)
+    else:
+        pose, camera = before[1], scene.camera or Camera()
     clip = _clip(scene.clip, space)
     large_id, large = pack_large(
         solids[3], number, lambda i: _exact(sets, space, i), clip, MAX_LARGE - has_ground
     )
     if has_ground:
         large_id = np.append(large_id, np.int32(len(solids[0])))
-        large = np.concatenate([large, _pack_ground(scene, camera, balls, space)])
+        stays = before is not None and before[0].has_ground
+        ground = before[0].large[-1:] if stays else _pack_ground(scene, camera, balls, space)
+        large = np.concatenate([large, ground])
         large["prim"] = np.arange(len(large), dtype=np.uint32) + (len(solids[0]) + 1 - len(large))
-        if pose.is_below(large[-1]):
+        if not stays and pose.is_below(large[-1]):
             warn("ground.height: the camera is below the ground, which is not drawn from there")
     opacity = _pack_opacity(scene, surfaces)
     own = material_id[:number] if solid_sets else material_id
     emitters, emitter_scale = pack_emitters(spheres, color, color_id, materials, own, opacity)
     is_fading = has_ground and scene.ground is not None and scene.ground.fade > 0
-    tables = frame_of(
-        emitter_count=len(emitters),
-        emitter_scale=emitter_scale,
-        color_mode=code("ColorMode", color_mode),
-        material_count=len(materials),
-        material_mode=code("MaterialMode", "indexed" if len(material_id) else "uniform"),
-        has_alpha=int(len(opacity) > 0 or is_fading),
-    )
+    tables = {
+        "emitter_count": len(emitters),
+        "emitter_scale": emitter_scale,
+        "color_mode": code("ColorMode", color_mode),
+        "material_count": len(materials),
+        "material_mode": code("MaterialMode", "indexed" if len(material_id) else "uniform"),
+        "has_alpha": int(len(opacity) > 0 or is_fading),
+    }
+    frame = frame_of(**tables) if before is None else before[0].view.with_tables(**tables).frame
+    sky = none_of("EnvironmentTexel") if before is None else before[0].sky
     for ids in (color_id, material_id, opacity):
         ids.setflags(write=False)  # a backend checks them once, and copies those that may change
     buffers = SceneBuffers(
         *solids, color, color_id, material_id, none_of("Camera"), none_of("Light"), materials,
-        tables, center=np.asarray(space.center, np.float64), scale=space.scale,
-        large_id=large_id, large=large, emitters=emitters, opacity=opacity, **of_solids,
+        frame, center=np.asarray(space.center, np.float64), scale=space.scale,
+        large_id=large_id, large=large, emitters=emitters, opacity=opacity, sky=sky, **of_solids,
     )  # fmt: skip
+    if before is not None:
+        return retake(buffers, scene, settings, pose).check(), camera
     up = world_up(scene.background, scene.camera, background_up(scene.background, camera))
     return _with_view(buffers, replace(scene, camera=camera), settings, pose, up).check(), camera
 
@@ -331,10 +359,16 @@ def _sky(
     return texels, fields
 
 
-def _warn_of(outliers: Outliers | None, spheres: Spheres, space: Space) -> None:
+def _warn_of_pose(pose: Pose, spheres: Spheres, space: Space) -> None:
+    """Warn of the spheres that a fitted camera leaves out, and of a focus that is behind it."""
+    if pose.outliers is not None:
+        _warn_of(pose.outliers, spheres, space)
+    if pose.is_focus_behind:
+        warn("camera.focus: is behind the camera, so that nothing is blurred; move it to the front")
+
+
+def _warn_of(outliers: Outliers, spheres: Spheres, space: Space) -> None:
     """Warn of the spheres that a fitted camera leaves out, with how to include them."""
-    if outliers is None:
-        return
     verb = "is" if outliers.total == 1 else "are"
     row = outliers.farthest
     center = zip(spheres[:3], space.center, strict=True)

@@ -1,0 +1,162 @@
+#include "moving_spheres.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "bvh/refit.h"
+#include "threads.h"
+
+namespace rt {
+namespace {
+
+constexpr int64_t kChunk = 1 << 14;      // spheres that a thread places at a time
+constexpr int64_t kAlone = 1 << 13;      // fewer are not worth the start of a thread
+constexpr float kLongest = 0x1p60f;      // render_space.LARGEST: squares, and sums of several, are float32
+
+int threads_for(int64_t count, int threads) { return (int)std::clamp<int64_t>(count / kAlone, 1, threads); }
+
+// One coordinate of the spheres; false where one is too far. Coefficients of zero are skipped, as where scenes are
+// packed: a term of zero could turn -0 into 0.
+template <class T, int kFloats>
+bool place_axis(const SphereMotion& m, int axis, int64_t begin, int64_t end, Record<kFloats>* out) {
+  const int64_t row = m.positions.row, column = m.positions.column;
+  const T* p = (const T*)m.positions.data + row * begin;
+  const double offset = m.offset[axis];
+  double factor[3];
+  const T* term[3];
+  int terms = 0;
+  for (int k = 0; k < 3; ++k)
+    if (m.linear[axis][k] != 0.0) factor[terms] = m.linear[axis][k], term[terms++] = p + column * k;
+  bool finite = true;
+  auto store = [&](int64_t i, double x) {
+    const float v = (float)x;
+    out[begin + i].v[axis] = v;
+    finite &= std::fabs(v) < kLongest;
+  };
+  const int64_t count = end - begin;
+  if (terms == 1)
+    for (int64_t i = 0; i < count; ++i) store(i, (double)term[0][row * i] * factor[0] + offset);
+  else
+    for (int64_t i = 0; i < count; ++i) {
+      double x = terms ? (double)term[0][row * i] * factor[0] : 0.0;
+      for (int k = 1; k < terms; ++k) x += (double)term[k][row * i] * factor[k];
+      store(i, x + offset);
+    }
+  return finite;
+}
+
+template <class T, int kFloats>
+bool place_radii(const SphereMotion& m, int64_t begin, int64_t end, Record<kFloats>* out) {
+  const T* r = (const T*)m.radii.data;
+  bool fits = true;
+  for (int64_t i = begin; i < end; ++i) {
+    const float v = (float)((double)r[m.radii.row * i] * m.scale);
+    out[i].v[3] = v;
+    fits &= v >= 1.0f / kLongest && v < kLongest;
+  }
+  return fits;
+}
+
+template <int kFloats> class Moving final : public MovingSpheres {
+ public:
+  using Record = rt::Record<kFloats>;
+
+  Moving(const BuiltTree& b, int threads)
+      : count_(b.count), record_count_(b.record_count), apart_(b.apart, b.apart + b.apart_count),
+        nodes_(b.nodes, b.nodes + b.node_count), placed_(new Record[(size_t)b.count]),
+        records_(new Record[(size_t)b.record_count]), order_(new int32_t[(size_t)b.count]) {
+    std::memcpy(records_.get(), b.records, (size_t)b.record_count * sizeof(Record));
+    std::copy_n(b.order, b.count, order_.get());
+    put_back();
+    measure(threads);
+  }
+
+  bool place(const SphereMotion& m, int threads) override {
+    Record* out = placed_.get() + m.first;
+    const int64_t chunks = (m.count + kChunk - 1) / kChunk;
+    std::vector<uint8_t> fits((size_t)chunks, 1);
+    ThreadPool pool((int)std::min<int64_t>(threads_for(m.count, threads), chunks));
+    pool.each(chunks, [&](int64_t c, int) {
+      const int64_t begin = c * kChunk, end = std::min(m.count, begin + kChunk);
+      bool good = true;
+      if (m.positions.data)
+        for (int axis = 0; axis < 3; ++axis)
+          good &= m.positions.is_double ? place_axis<double>(m, axis, begin, end, out)
+                                        : place_axis<float>(m, axis, begin, end, out);
+      if (m.radii.data)
+        good &= m.radii.is_double ? place_radii<double>(m, begin, end, out) : place_radii<float>(m, begin, end, out);
+      fits[(size_t)c] = good;
+    });
+    const bool good = std::all_of(fits.begin(), fits.end(), [](uint8_t f) { return f; });
+    if (!good) put_back();
+    return good;
+  }
+
+  bool follow(double limit, int threads, Cancel* cancel) override {
+    const bool are_in_slots = plan_.in_slots + (int64_t)apart_.size() == count_;
+    if (are_in_slots) {
+      ThreadPool pool(threads_for(count_, threads));
+      if (refit(nodes_.data(), plan_, placed_.get(), order_.get(), records_.get(), pool) <= limit * built_cost_)
+        return false;
+    }
+    build(threads, cancel);
+    return true;
+  }
+
+  const Node* nodes() const override { return nodes_.data(); }
+  int64_t node_count() const override { return (int64_t)nodes_.size(); }
+  const float* records() const override { return records_[0].v; }
+  const int32_t* order() const override { return order_.get(); }
+  int64_t nbytes() const override {
+    return (int64_t)(nodes_.size() * (sizeof(Node) + sizeof(Box)) +
+                     (size_t)count_ * (sizeof(Record) + sizeof(int32_t)) + (size_t)record_count_ * sizeof(Record));
+  }
+
+ private:
+  // The records by number as they are in the tree.
+  void put_back() {
+    for (int64_t k = 0; k < count_; ++k) placed_[(size_t)order_[(size_t)k]] = records_[(size_t)k];
+  }
+
+  void measure(int threads) {
+    plan_ = plan_refit(nodes_.data(), (int64_t)nodes_.size());
+    ThreadPool pool(threads_for(count_, threads));
+    built_cost_ = refit(nodes_.data(), plan_, placed_.get(), order_.get(), records_.get(), pool);
+  }
+
+  void build(int threads, Cancel* cancel) {
+    BuildOptions options;
+    options.threads = threads;
+    options.stride = kFloats;
+    options.apart = apart_.data(), options.apart_count = (int64_t)apart_.size();
+    options.cancel = cancel;
+    const float* columns[kFloats];
+    for (int k = 0; k < kFloats; ++k) columns[k] = placed_[0].v + k;
+    BuildResult<kFloats> built = build_bvh<kFloats>(columns, count_, options);
+    if (record_count_ > count_)  // rows of numbers of solids follow
+      std::copy_n(built.records.get(), count_, records_.get());
+    else
+      records_ = std::move(built.records);
+    order_ = std::move(built.order), nodes_ = std::move(built.nodes);
+    measure(threads);
+  }
+
+  int64_t count_, record_count_;
+  std::vector<int32_t> apart_;
+  std::vector<Node> nodes_;
+  std::unique_ptr<Record[]> placed_;   // by number
+  std::unique_ptr<Record[]> records_;  // leaf order
+  std::unique_ptr<int32_t[]> order_;
+  RefitPlan plan_;
+  double built_cost_ = 0.0;
+};
+
+}  // namespace
+
+std::unique_ptr<MovingSpheres> MovingSpheres::make(int floats, const BuiltTree& built, int threads) {
+  if (floats == kSphereFloats) return std::make_unique<Moving<kSphereFloats>>(built, threads);
+  return std::make_unique<Moving<kSolidFloats>>(built, threads);
+}
+
+}  // namespace rt

@@ -1,0 +1,55 @@
+// Spheres of a scene that move: their records, and a tree that follows them, in memory that is allocated once.
+#pragma once
+#include <memory>
+
+#include "bvh/build.h"
+
+namespace rt {
+
+// Numbers of an array, float32 or float64, as they lie in the memory of whoever made it.
+struct Numbers {
+  const void* data = nullptr;  // null: what there is stays
+  bool is_double = false;
+  int64_t row = 0, column = 0;  // strides in numbers; a row of 0 is one for all
+};
+
+// Where spheres first .. first + count - 1 of a scene are and how large: linear p + offset in render space, in double
+// precision with terms in this order, and scale times radius.
+struct SphereMotion {
+  int64_t first, count;
+  Numbers positions, radii;
+  double linear[3][3], offset[3], scale;
+};
+
+// The arrays of a scene as they were packed and built; they are copied.
+struct BuiltTree {
+  const Node* nodes;
+  int64_t node_count;
+  const float* records;  // leaf order
+  int64_t record_count;  // with the rows of numbers of solids behind those of `count` primitives
+  const int32_t* order;
+  int64_t count;
+  const int32_t* apart;  // as for BuildOptions
+  int64_t apart_count;
+};
+
+class MovingSpheres {
+ public:
+  virtual ~MovingSpheres() = default;
+  // records of kSphereFloats or kSolidFloats
+  static std::unique_ptr<MovingSpheres> make(int floats, const BuiltTree& built, int threads);
+
+  // False, and all stays as it was, where a sphere is not finite, or longer than float32 takes in render space.
+  virtual bool place(const SphereMotion& motion, int threads) = 0;
+  // Refits the tree around the spheres as they were placed, or builds it anew where its cost would be more than
+  // `limit` times that after the last build, or where equal primitives are in no slot. Returns whether it was built.
+  virtual bool follow(double limit, int threads, Cancel* cancel) = 0;
+
+  virtual const Node* nodes() const = 0;
+  virtual int64_t node_count() const = 0;
+  virtual const float* records() const = 0;
+  virtual const int32_t* order() const = 0;
+  virtual int64_t nbytes() const = 0;
+};
+
+}  // namespace rt

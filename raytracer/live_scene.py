@@ -1,0 +1,548 @@
+"""Live scenes: a scene stays on a device while its particles move."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from copy import copy
+from dataclasses import replace
+from datetime import UTC, datetime
+from threading import RLock
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from raytracer.arguments import items, of_kind, text, whole
+from raytracer.errors import SceneError, UserError, counted, naming
+from raytracer.fields import check_names, takes
+from raytracer.film.aovs import check_aovs
+from raytracer.film.film import Film
+from raytracer.film.tone_settings import ToneSettings
+from raytracer.layout import enum
+from raytracer.pipeline import MAX_SAMPLES, VIEW_SETTINGS, Job, plan_of, prepare
+from raytracer.scene.arrays import Where, check_centers, check_radius, floats
+from raytracer.scene.camera import Camera
+from raytracer.scene.coloring import STYLE
+from raytracer.scene.colors import linear_rgb
+from raytracer.scene.packing.framing import NOTHING
+from raytracer.scene.packing.large_spheres import RATIO
+from raytracer.scene.packing.pack import (
+    PER_SPHERE,
+    UNIFORM,
+    ends_of,
+    pack_with_camera,
+    place,
+    repack,
+    retake,
+    with_boxes,
+)
+from raytracer.scene.packing.pose import Pose, posed
+from raytracer.scene.packing.render_space import Space
+from raytracer.scene.set_colors import colors_of
+from raytracer.settings import RenderSettings
+from raytracer.sphere_update import OutOfRangeError, SphereUpdate
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    from numpy.typing import NDArray
+
+    from raytracer.backends.base import Device, DeviceFilm
+    from raytracer.buffers import SceneBuffers
+    from raytracer.film.image import Image
+    from raytracer.pipeline import Settings
+    from raytracer.scene.annotations import Annotations
+    from raytracer.scene.coloring.scale import ColorScale
+    from raytracer.scene.scene import Scene, SphereSet
+
+WHERE = Where(names={"centers": "positions", "radius": "radii", "color": "colors"})
+"""What messages call the arrays of an update."""
+
+VALUES = "values"
+"""Name of the column of the values that colours follow."""
+
+SCALE_SETTINGS = (
+    "map", "range", "color_scale", "color_steps", "color_threshold", "missing_color", "color_label",
+    "color_unit",
+)  # fmt: skip
+"""Settings that say how `values` become colours, where nothing else is coloured by data."""
+
+
+class LiveScene:
+    """A scene that stays on a device while the particles of a simulation move; a context manager.
+
+    ::
+
+        with raytracer.LiveScene(scene, samples=4) as live:
+            for step in simulation:
+                live.update(positions=step.positions)
+                live.render().save(f"step_{step.number:04}.png")
+
+    `update` changes spheres where they are, and refits the tree around them or builds it anew where
+    it has become bad. All else stays as it was at first: camera, lights, ground, environment, and
+    what the settings say. A picture has the bytes of one that `render` makes of the moved
+    particles with the same camera and space.
+
+    Methods may be called by several threads.
+
+    Args:
+        scene: as for `raytracer.render`; one of its sets of spheres moves.
+        set: the number of that set among those of the scene; needed where several have spheres.
+        backend, threads, tone, annotations: as for `raytracer.render`.
+        **settings: as for `raytracer.render`. `map`, `range`, `color_scale` and the like also say
+            how the `values` of `update` become colours.
+
+    Raises:
+        UserError: the scene or an argument cannot be rendered, or what is made of particles (bonds,
+            arrows, trails) would not follow them.
+    """
+
+    @takes(RenderSettings, VIEW_SETTINGS, STYLE)
+    def __init__(
+        self,
+        scene: object,
+        *,
+        set: int | None = None,  # noqa: A002
+        backend: str | Device = "auto",
+        threads: int = 0,
+        tone: ToneSettings | Mapping[str, Any] | None = None,
+        annotations: Annotations | Mapping[str, Any] | None = None,
+        **settings: Unpack[Settings],
+    ) -> None:
+        check_names(type(self).__init__, settings)
+        given: dict[str, Any] = {k: v for k, v in settings.items() if v is not None}
+        self._style: dict[str, Any] = {}
+        if "color_by" not in given:
+            self._style = {name: given.pop(name) for name in SCALE_SETTINGS if name in given}
+            self._scale_settings()  # for its errors
+        self._lock = RLock()
+        self._film: DeviceFilm | None = None
+        self._job: Job | None = prepare(
+            scene, given, backend=backend, threads=threads, keep=True, annotations=annotations,
+            hashed=False,
+        )  # fmt: skip
+        try:
+            self._tone = ToneSettings.of(tone, self._job.tone)
+            scene, buffers = self._kept
+            self._place = _moving_set(scene, set)
+            self._settings = self._job.settings
+            self._annotated = self._job.plan is not None
+            self._pose = _pose_of(scene, self._job, buffers)
+            self._scale = scene.color_scales[0] if scene.color_scales else None
+            self._examine()
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def scene(self) -> Scene:
+        """The scene as it is now; its arrays are those that `update` was given last."""
+        return self._kept[0]
+
+    @property
+    def camera(self) -> Camera:
+        """The camera of the pictures, with the position that it was fitted to."""
+        camera = self._open().camera
+        assert camera is not None
+        return camera
+
+    @property
+    def count(self) -> int:
+        """Number of spheres of the set that moves."""
+        return self._spheres.count
+
+    @property
+    def color_scale(self) -> ColorScale | None:
+        """The scale of `values`; None until they are given first, if the scene has none."""
+        return self._scale
+
+    def update(
+        self,
+        positions: Any = None,
+        radii: Any = None,
+        colors: Any = None,
+        values: Any = None,
+        *,
+        stream: int | None = None,
+    ) -> None:
+        """Move, size and colour the spheres; what is None stays.
+
+        Another number of spheres is taken too: radii and colours of each must then be given again.
+
+        Args:
+            positions: (N, 3), in the units of the set, whose transform applies; float32 and float64
+                are used without a copy.
+            radii: one radius or (N,), in the units of the set.
+            colors: as for `SphereSet`, in the colour space of the set.
+            values: (N,), coloured by the scale of the scene. Without one, the settings `map`,
+                `range` and the like make it, with the least and the greatest of the first values
+                where no range is stated.
+            stream: the stream on which arrays of a GPU are complete, as an address; None is the
+                default stream.
+
+        Raises:
+            UserError: arrays that do not fit, numbers that are not finite, or a sphere that float32
+                cannot hold in the space of the scene; the scene stays as it was.
+        """
+        with self._lock:
+            job = self._open()
+            old = self._spheres
+            spheres = self._changed(old, positions, radii)
+            if values is not None:
+                if colors is not None:
+                    raise SceneError("values: give either values or colors, not both")
+                colors = self._colors_of(values, spheres.count)
+                spheres = _recolored(spheres, colors, "linear", None)
+            elif colors is not None:
+                found = colors_of(colors, None, spheres.color_space, spheres.count, WHERE)
+                rows = found.rows if found.ids is None else found.rows[found.ids]
+                spheres = _recolored(spheres, rows, spheres.color_space, found.opacity)
+            in_place = (
+                self._updates_in_place
+                and spheres.count == old.count
+                and spheres.opacity is old.opacity
+                and (radii is None or not self._has_giants(spheres))
+                and (spheres.color is old.color or self._has_rows)
+            )
+            if not in_place:
+                self._repack(spheres)
+                return
+            is_colored = spheres.color is not old.color
+            change = SphereUpdate(
+                self._first, spheres.count,
+                None if positions is None else spheres.centers,
+                None if radii is None else np.atleast_1d(spheres.radius),
+                linear_rgb(spheres.color, spheres.color_space) if is_colored else None,
+                "linear", self._first_color, self._linear, self._offset, self._radius_scale, stream,
+            )  # fmt: skip
+            try:
+                job.scene.update(change)
+            except OutOfRangeError:
+                _check(spheres)  # says which sphere, if it is not finite
+                raise
+            self._keep(spheres)
+
+    def render(
+        self,
+        samples: int | None = None,
+        *,
+        camera: Camera | None = None,
+        refit_camera: bool = False,
+        aovs: Sequence[str] = (),
+    ) -> Image:
+        """Return a picture of the scene as it is now.
+
+        Args:
+            samples: per pixel; None takes those of the settings.
+            camera: of this picture and those after it.
+            refit_camera: fit the camera to where the spheres are now, for this picture and those
+                after it.
+            aovs: output variables to put on the film; see `raytracer.render`.
+
+        Raises:
+            UserError: an argument is wrong.
+        """
+        names = [text(name, "aovs", UserError) for name in items(aovs, "aovs", UserError)]
+        variables = check_aovs(",".join(names))
+        with self._lock:
+            job = self._rendered(samples, camera, refit_camera)
+            film = Film.blank(self._settings.width, self._settings.height)
+            with job.film(film) as on_device:
+                return job.render(on_device, aovs=variables, tone=self._tone)
+
+    def pixels(
+        self,
+        samples: int | None = None,
+        *,
+        camera: Camera | None = None,
+        refit_camera: bool = False,
+    ) -> NDArray[np.uint8]:
+        """Return the picture alone, as `render` would show it: without a copy of the film.
+
+        Args:
+            samples, camera, refit_camera: as for `render`.
+
+        Returns:
+            uint8 (h, w, 4), sRGB with straight alpha; an array of its own for each call.
+        """
+        with self._lock:
+            job = self._rendered(samples, camera, refit_camera)
+            if self._film is None:
+                self._film = job.film(Film.blank(self._settings.width, self._settings.height))
+            self._film.clear()
+            # A device with memory of its own develops the film there; the CPU without statistics.
+            bits = 8 if job.device.has_own_memory else None
+            image = job.render(self._film, tone=self._tone, bits=bits, keep_film=bits is None)
+            return image.pixels(8).astype(np.uint8, copy=False)
+
+    def close(self) -> None:
+        """Release the memory of the device; may be called twice."""
+        with self._lock:
+            job, self._job = self._job, None
+            if job is not None:
+                if self._film is not None:
+                    self._film.close()
+                job.scene.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _open(self) -> Job:
+        """Return the job. Raises UserError if the scene is closed."""
+        if self._job is None:
+            raise UserError("the live scene is closed: make a new one")
+        return self._job
+
+    @property
+    def _kept(self) -> tuple[Scene, SceneBuffers]:
+        kept = self._open().kept
+        assert kept is not None
+        return kept
+
+    @property
+    def _spheres(self) -> SphereSet:
+        """The set that moves, as it is now."""
+        return self._kept[0].spheres[self._place]
+
+    def _changed(self, spheres: SphereSet, positions: Any, radii: Any) -> SphereSet:
+        """Return the set with other centres and radii, whose numbers are not looked at."""
+        changed = copy(spheres)
+        if positions is not None:
+            centers = floats(positions, "centers", WHERE)
+            if centers.ndim != 2 or centers.shape[1] != 3:
+                raise SceneError(
+                    f"positions: has shape {centers.shape}; positions of spheres are (N, 3)"
+                )
+            changed.centers = centers if centers.flags.aligned else centers.copy()
+        count = changed.count
+        if radii is not None:
+            sizes = floats(radii, "radius", WHERE)
+            if sizes.ndim == 1 and len(sizes) == count and count:
+                changed.radius = sizes if sizes.flags.aligned else sizes.copy()
+            else:
+                changed.radius = check_radius(sizes, count, WHERE)
+        if count != spheres.count:
+            self._check_other_count(spheres, count, radii)
+        return changed
+
+    @staticmethod
+    def _check_other_count(spheres: SphereSet, count: int, radii: Any) -> None:
+        """Refuse another number of spheres whose radii or opacities are those of the old ones."""
+        if radii is None and not isinstance(spheres.radius, float):
+            raise SceneError(
+                f"radii: {counted(spheres.count, 'sphere')} had a radius each and there are "
+                f"{count:,} now: give radii again"
+            )
+        if spheres.opacity is not None and not isinstance(spheres.opacity, float):
+            raise SceneError(
+                f"positions: has {counted(count, 'row')} for {counted(spheres.count, 'sphere')} "
+                "whose opacities differ: make a new LiveScene for another number"
+            )
+
+    def _colors_of(self, values: Any, count: int) -> NDArray[np.float32]:
+        """Return the colours of values, float32 (N, 3), linear; the first ones make the scale."""
+        array = np.asarray(values)
+        if array.shape != (count,):
+            raise SceneError(f"values: has shape {array.shape} for {counted(count, 'sphere')}")
+        if self._scale is None:
+            self._scale = self._scale_of(array)
+            scene, buffers = self._kept
+            scene = replace(scene, color_scales=(self._scale,))
+            self._open().kept = scene, buffers
+        return self._scale.rgb(array)
+
+    def _scale_settings(self) -> Any:
+        from raytracer.scene.coloring.style import StyleSettings
+
+        return StyleSettings(color_by=VALUES, **self._style)
+
+    def _scale_of(self, values: NDArray[Any]) -> ColorScale:
+        """Return the scale that the settings make of the first values."""
+        from raytracer.scene.coloring.by_scale import by_scale
+        from raytracer.scene.coloring.style import SetStyle
+        from raytracer.scene.scene import SphereSet
+
+        column = SphereSet(np.zeros((len(values), 3)), 1.0, columns={VALUES: values})
+        return by_scale([column], SetStyle(self._scale_settings()))[1]
+
+    def _examine(self) -> None:
+        """Find out how the spheres lie in the packed scene, and whether they change in place."""
+        job, (scene, buffers) = self._open(), self._kept
+        place, spheres = self._place, self._spheres
+        self._first = sum(each.count for each in scene.spheres[:place])
+        self._linear, self._offset = Space.of(buffers).placing(spheres.transform)
+        self._radius_scale = spheres.transform.scale / buffers.scale
+        rows = slice(self._first, self._first + spheres.count)
+        own, others = buffers.radius[rows], np.delete(buffers.radius, rows)
+        self._others = (float(others.min()), float(others.max())) if len(others) else (np.inf, 0.0)
+        lamps = buffers.emitters["sphere"]
+        # Tables of lamps and large spheres are made of what moves, and rays start within glass.
+        is_special = (
+            ((lamps >= rows.start) & (lamps < rows.stop)).any()
+            or buffers.view.nests
+            or (len(own) and own.max() >= RATIO * buffers.radius.min())
+        )
+        self._updates_in_place = bool(job.scene.can_update and len(own) and not is_special)
+        mode = _color_mode_of(buffers)
+        self._has_rows = (
+            mode != UNIFORM and len(spheres.color) == spheres.count and spheres.color_id is None
+        )
+        self._first_color = (
+            self._first
+            if mode == PER_SPHERE
+            else sum(len(each.color) for each in scene.spheres[:place] if each.count)
+        )
+
+    def _has_giants(self, spheres: SphereSet) -> bool:
+        """Whether radii differ so much that spheres may be packed as large ones."""
+        radii = np.atleast_1d(spheres.radius) * self._radius_scale
+        low, high = self._others
+        with np.errstate(all="ignore"):
+            return bool(max(float(radii.max()), high) >= RATIO * min(float(radii.min()), low))
+
+    def _repack(self, spheres: SphereSet) -> None:
+        """Pack the scene anew in the same space, with another tree and other memory."""
+        job, (scene, buffers) = self._open(), self._kept
+        _check(spheres)
+        scene = _with_set(scene, self._place, spheres)
+        settings = self._settings
+        if buffers.count:
+            buffers = repack(buffers, scene, settings, self._pose)
+        else:  # there was nothing to fit to
+            around = NOTHING if job.plan is None else job.plan.surroundings(*_size(settings))
+            buffers, job.camera = pack_with_camera(scene, settings, around)
+            job.about["camera"] = {k: v for k, v in vars(job.camera).items() if v is not None}
+            self._pose = _pose_of(scene, job, buffers)
+            job.space = buffers.center, buffers.scale
+        on_device = job.device.scene(buffers, job.device.build(buffers))
+        job.scene.close()
+        job.scene, job.view, job.kept = on_device, buffers.view, (scene, buffers)
+        job.about["spheres"] = scene.count
+        self._examine()
+
+    def _keep(self, spheres: SphereSet) -> None:
+        """Take note of what the set is now."""
+        scene, buffers = self._kept
+        self._open().kept = _with_set(scene, self._place, spheres), buffers
+
+    def _rendered(self, samples: int | None, camera: Camera | None, refit: bool) -> Job:
+        """Return the job of a picture."""
+        job = self._open()
+        if camera is not None or refit:
+            self._look(camera, refit)
+        settings = self._settings
+        if samples is not None:
+            count = whole(samples, "samples", 1, MAX_SAMPLES, UserError)
+            settings = settings.override(samples=count, noise=None)
+        about = job.about | {"date": datetime.now(UTC).isoformat(timespec="seconds")}
+        plan = job.plan
+        if plan is not None:
+            plan = plan_of(self._kept[0])
+        return replace(
+            job, settings=settings, about=about, plan=plan, timings={}, frames=[],
+            _last_overlay=None,
+        )  # fmt: skip
+
+    def _look(self, camera: Camera | None, refit: bool) -> None:
+        """Move the camera."""
+        job, (scene, buffers) = self._open(), self._kept
+        camera = of_kind(camera or scene.camera or Camera(), "camera", Camera, UserError)
+        if refit:
+            camera = replace(camera, fit=True, position=None, look_at=None, height=None)
+        with naming(scene.source):
+            scene = replace(scene, camera=camera)
+            balls = _balls(scene, buffers)
+            around = NOTHING if job.plan is None else job.plan.surroundings(*_size(self._settings))
+            pose, camera = posed(
+                camera, balls, Space.of(buffers), _aspect(self._settings), with_boxes(scene, around)
+            )
+        scene = replace(scene, camera=camera)
+        buffers = retake(buffers, scene, self._settings, pose)
+        job.scene.take_sky(buffers.sky)
+        self._pose, job.camera, job.view, job.kept = pose, camera, buffers.view, (scene, buffers)
+        job.about["camera"] = {k: v for k, v in vars(camera).items() if v is not None}
+
+
+def _moving_set(scene: Scene, number: int | None) -> int:
+    """Return the place of the set that moves. Raises SceneError."""
+    filled = [place for place, each in enumerate(scene.spheres) if each.count]
+    if number is not None:
+        place = whole(number, "set", 0, max(len(scene.spheres) - 1, 0))
+        if not scene.spheres:
+            raise SceneError("set: the scene has no sets of spheres")
+    elif len(filled) == 1:
+        place = filled[0]
+    elif len(scene.spheres) == 1:
+        place = 0
+    elif not scene.spheres:
+        raise SceneError("scene: has no set of spheres that could move")
+    else:
+        raise SceneError(
+            f"set: the scene has {counted(len(filled), 'set')} of spheres: give the number of the "
+            f"one that moves, 0 to {len(scene.spheres) - 1}"
+        )
+    made = [each for each in scene.solids if each.count and (each.are_bonds or each.made_for)]
+    made = [each for each in made if each.made_for not in ("box", "axes")]
+    if made:
+        what = "bonds" if made[0].are_bonds else made[0].made_for
+        raise SceneError(
+            f"scene: its {what} were made of particles and would not follow them: leave them out"
+        )
+    return place
+
+
+def _check(spheres: SphereSet) -> None:
+    """Refuse numbers that are not finite, radii that are not positive, and colours of others."""
+    colors = spheres.color if spheres.color_id is None else spheres.color_id
+    if len(colors) != spheres.count and (len(colors) > 1 or spheres.color_id is not None):
+        raise SceneError(
+            f"colors: {counted(len(colors), 'sphere')} had a colour each and there are "
+            f"{spheres.count:,} now: give colors or values again"
+        )
+    check_centers(spheres.centers, WHERE)
+    check_radius(spheres.radius, spheres.count, WHERE)
+
+
+def _with_set(scene: Scene, place: int, spheres: SphereSet) -> Scene:
+    """Return a scene with another set, unchecked."""
+    changed = copy(scene)
+    changed.spheres = [*scene.spheres[:place], spheres, *scene.spheres[place + 1 :]]
+    return changed
+
+
+def _recolored(spheres: SphereSet, rows: NDArray[Any], space: str, opacity: Any) -> SphereSet:
+    """Return a set in other colours; an opacity of None keeps that of the set."""
+    colored = copy(spheres)
+    colored.color, colored.color_id, colored.color_space = rows, None, space
+    colored.has_color = True
+    if opacity is not None:
+        colored.opacity = opacity
+    return colored
+
+
+def _color_mode_of(buffers: SceneBuffers) -> str:
+    """Return the word of the colour mode of a packed scene."""
+    number = int(buffers.frame["scene"]["color_mode"][0])
+    return next(word for word, code in enum("ColorMode").items() if code == number)
+
+
+def _size(settings: RenderSettings) -> tuple[int, int]:
+    return settings.width, settings.height
+
+
+def _aspect(settings: RenderSettings) -> float:
+    return settings.width / settings.height
+
+
+def _balls(scene: Scene, buffers: SceneBuffers) -> Any:
+    """Return what a camera fits, in render space, as it is now."""
+    sets = [each for each in scene.spheres if each.count] + ends_of(scene.solids)
+    return place(sets, Space.of(buffers))
+
+
+def _pose_of(scene: Scene, job: Job, buffers: SceneBuffers) -> Pose:
+    """Return where the camera of a packed scene stands."""
+    assert job.camera is not None
+    return posed(job.camera, buffers.balls, Space.of(buffers), _aspect(job.settings))[0]
