@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from raytracer.errors import SceneError
 
@@ -11,7 +11,11 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from raytracer.device_array import DeviceArray
+
     Doubles = NDArray[np.float64]
+    Floats = NDArray[np.float32]
+    Array: TypeAlias = NDArray[Any] | DeviceArray
 
 
 class OutOfRangeError(SceneError):
@@ -25,11 +29,32 @@ class OutOfRangeError(SceneError):
 
 
 @dataclass(frozen=True, eq=False)
+class ColorMap:
+    """How a kernel makes colours of values.
+
+    Args:
+        table: float32 (K + 1, 3), linear RGB of the colour map and, last, of missing values.
+        scale: a word of the kernels' `ValueScale`.
+        low, span, factor: the map begins at `low` and ends at `low + span`, on the scale and times
+            the factor.
+        threshold, decade: of "symlog": where it turns linear, and decades of the linear part.
+    """
+
+    table: Floats
+    scale: str
+    low: float
+    span: float
+    factor: float
+    threshold: float
+    decade: float
+
+
+@dataclass(frozen=True, eq=False)
 class SphereUpdate:
     """New positions, radii and colours of spheres `first` to `first + count - 1` of a scene.
 
-    What is None stays. Arrays are of the host (NumPy), or of the device that has the scene. Shapes
-    and dtypes are checked, numbers are not.
+    What is None stays. Arrays are of the host (NumPy), or of the device that has the scene
+    (`DeviceArray`). Shapes and dtypes are checked, numbers are not.
 
     Args:
         first: number of the first of the spheres in the scene.
@@ -44,18 +69,22 @@ class SphereUpdate:
             `linear @ position + offset`, whose terms are added in this order, zeros left out.
         offset: float64 (3,).
         scale: by which radii are multiplied, in float64.
-        stream: address of the stream on which arrays of a device are complete; None is the default
-            stream.
+        stream: handle of the stream on which arrays of a device are complete, and which waits until
+            they have been read; None is the default stream.
+        color_map: `colors` are values (N,), and their colours are those of this map.
+        levels: float32 (256,): linear light of the codes of `colors`, where these are uint8.
     """
 
     first: int
     count: int
-    positions: Any
-    radii: Any
-    colors: Any
+    positions: Array | None
+    radii: Array | None
+    colors: Array | None
     color_space: str
     first_color: int
     linear: Doubles
     offset: Doubles
     scale: float
     stream: int | None = None
+    color_map: ColorMap | None = None
+    levels: Floats | None = None

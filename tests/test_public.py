@@ -32,6 +32,8 @@ LAYERS = [
     {"settings", "layout", "resources"},
     {"memory"},
     {"files"},
+    {"dlpack"},
+    {"device_array"},
     {"buffers", "sphere_update", "view", "variants", "film", "drawing"},
     {"scene", "backends"},
     {"annotations", "trajectory"},

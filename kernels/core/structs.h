@@ -110,14 +110,41 @@
   F(float, exposure, 1)                        /* that metering asks for, in stops */             \
   F(uint32_t, clipped, 1) F(uint32_t, black, 1) F(uint32_t, pad, 3) /* covered pixels of the picture */
 
+// An array as another library laid it out. kind: NumberKind; strides in bytes; no columns: there is none
+#define RT_STRIDEDARRAY(F)                                                                       \
+  F(uint64_t, data, 1) F(int64_t, row_stride, 1) F(int64_t, column_stride, 1)                     \
+  F(int32_t, kind, 1) F(int32_t, columns, 1)
+
+// Arrays of spheres on a GPU, and where they become records (geom/pack_sphere.h) and colours (shade/pack_color.h).
+#define RT_PACKARGS(F)                                                                           \
+  F(StridedArray, positions, 1) F(StridedArray, radii, 1) /* none: as in the records */           \
+  F(StridedArray, colors, 1)                   /* three columns of colours, or one of values */   \
+  F(double, linear, 9) F(double, offset, 3)    /* by rows: positions to render space */           \
+  F(double, radius_factor, 1)                                                                     \
+  F(double, value_low, 1) F(double, value_span, 1) F(double, value_factor, 1) /* ends of a scale, after the factor */ \
+  F(double, value_threshold, 1) F(double, value_decade, 1) /* of ValueScale kScaleSymlog */       \
+  F(uint64_t, table, 1)                        /* float: 256 levels, or linear RGB (table_rows + 1, 3) */ \
+  F(uint64_t, records, 1) F(uint64_t, color, 1) F(uint64_t, info, 1) /* float4, float (N, 3), PackInfo */ \
+  F(int64_t, count, 1)                                                                            \
+  F(int32_t, color_source, 1) F(int32_t, value_scale, 1) /* ColorSource, ValueScale */            \
+  F(int32_t, table_rows, 1) F(float, radius, 1) /* of all in render space, where above 0 */       \
+  F(int32_t, pad, 2)
+
+// What was packed: each word is the least of all spheres, and all ones before the launch. Numbers are keys
+// (geom/pack_sphere.h), high and max_radius those of the opposite numbers.
+#define RT_PACKINFO(F)                                                                           \
+  F(uint32_t, low, 3) F(uint32_t, min_radius, 1) F(uint32_t, high, 3) F(uint32_t, max_radius, 1)  \
+  F(uint32_t, first_wrong, 4)                  /* rows, by PackError */
+
 // every struct with its list, for code that walks all of them
 #define RT_VIEW_STRUCTS(S) S(Camera, RT_CAMERA) S(Light, RT_LIGHT)
 #define RT_SCENE_STRUCTS(S)                                                                                 \
   S(Film, RT_FILM) S(Sampler, RT_SAMPLER) S(Integrator, RT_INTEGRATOR) S(Environment, RT_ENVIRONMENT)       \
   S(SceneInfo, RT_SCENEINFO) S(Clip, RT_CLIP) S(EnvironmentMap, RT_ENVIRONMENTMAP) S(EnvironmentTexel, RT_ENVIRONMENTTEXEL) S(Media, RT_MEDIA)    \
   S(Frame, RT_FRAME) S(RenderArgs, RT_RENDERARGS) S(Node, RT_NODE) S(LargeSphere, RT_LARGESPHERE)           \
-  S(Emitter, RT_EMITTER) S(BuildArgs, RT_BUILDARGS) S(TreeResult, RT_TREERESULT) \
-  S(FirstHit, RT_FIRSTHIT) S(ToneArgs, RT_TONEARGS) S(FilmHistogram, RT_FILMHISTOGRAM)
+  S(Emitter, RT_EMITTER) S(BuildArgs, RT_BUILDARGS) S(TreeResult, RT_TREERESULT) S(StridedArray, RT_STRIDEDARRAY) \
+  S(FirstHit, RT_FIRSTHIT) S(ToneArgs, RT_TONEARGS) S(FilmHistogram, RT_FILMHISTOGRAM)                      \
+  S(PackArgs, RT_PACKARGS) S(PackInfo, RT_PACKINFO)
 #define RT_STRUCTS(S) RT_VIEW_STRUCTS(S) RT_MATERIAL_STRUCTS(S) S(Material, RT_MATERIAL) RT_SCENE_STRUCTS(S)
 
 #define RT_FIELD(type, name, count) type name RT_FIELD_##count;
@@ -126,6 +153,7 @@
 #define RT_FIELD_3 [3]
 #define RT_FIELD_4 [4]
 #define RT_FIELD_8 [8]
+#define RT_FIELD_9 [9]
 #define RT_FIELD_16 [16]
 #define RT_FIELD_24 [24]
 #define RT_FIELD_256 [256]
@@ -172,4 +200,5 @@ static_assert(sizeof(Clip) == 112 && sizeof(Media) == 96 && sizeof(EnvironmentMa
 static_assert(sizeof(BuildArgs) == 160 && sizeof(TreeResult) == 16);
 static_assert(sizeof(LargeSphere) == 32 && sizeof(Emitter) == 48 && sizeof(FirstHit) == 48 && sizeof(ToneArgs) == 128 &&
               sizeof(FilmHistogram) == 1072);
+static_assert(sizeof(StridedArray) == 32 && sizeof(PackArgs) == 304 && sizeof(PackInfo) == 48);
 }  // namespace rt

@@ -13,12 +13,13 @@ RT_DEVICE unsigned warp_add(unsigned value) {
   return value;
 #endif
 }
-RT_DEVICE int warp_least(int value) {
+// of int or unsigned
+template <class T> RT_DEVICE T warp_least(T value) {
 #if RT_WARP_REDUCES
   return __reduce_min_sync(~0u, value);
 #else
 #pragma unroll
-  for (int distance = 16; distance > 0; distance /= 2) value = min(value, __shfl_xor_sync(~0u, value, distance));
+  for (int distance = 16; distance > 0; distance /= 2) value = min(value, (T)__shfl_xor_sync(~0u, value, distance));
   return value;
 #endif
 }

@@ -76,6 +76,11 @@ inline unsigned __byte_perm(unsigned low, unsigned high, unsigned selector) {
 }
 inline float __fdiv_rn(float a, float b) { return a / b; }
 inline unsigned atomicAdd(unsigned* to, unsigned value) { return __atomic_fetch_add(to, value, __ATOMIC_RELAXED); }
+inline unsigned atomicMin(unsigned* to, unsigned value) {
+  unsigned old = __atomic_load_n(to, __ATOMIC_RELAXED);
+  while (value < old && !__atomic_compare_exchange_n(to, &old, value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}
+  return old;
+}
 
 struct Warp {
   std::barrier<> all{32};

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import isfinite, log
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,9 @@ from raytracer.scene.coloring.kinds import Map
 from raytracer.scene.coloring.ticks import Tick
 from raytracer.scene.colors import RGB, Color, parse_color, srgb_to_linear
 from raytracer.scene.kinds import ColorValue, Rows
+
+if TYPE_CHECKING:
+    from raytracer.sphere_update import ColorMap
 
 KINDS = ("linear", "log", "symlog", "discrete", "categorical")
 """Kinds of scales."""
@@ -200,16 +203,35 @@ class ColorScale(Defined):
                 numbers = np.log(np.where(numbers > 0.0, numbers, np.nan))
             elif self.kind == "symlog":
                 numbers = _symlog(numbers, self._threshold)
-            low, high = self._ends
-            if not isfinite(high - low):  # half of it is
-                numbers, low, high = numbers / 2.0, low / 2.0, high / 2.0
-            places = np.subtract(numbers, low)
-            if high > low:
-                places /= high - low
+            low, span, factor = self._interval
+            places = np.subtract(numbers if factor == 1.0 else numbers * factor, low)
+            if span > 0.0:
+                places /= span
             else:
                 places *= 0.0
             clipped: NDArray[np.float64] = np.clip(places, 0.0, 1.0, out=places)
         return clipped
+
+    def color_map(self) -> ColorMap:
+        """Return what a kernel needs to colour values by this scale.
+
+        Raises:
+            SceneError: the scale is categorical.
+        """
+        from raytracer.sphere_update import ColorMap
+
+        if self.is_categorical:
+            raise SceneError("values: of a categorical scale are names: give an array of the host")
+        kind = "linear" if self.kind == "discrete" else self.kind
+        low, span, factor = self._interval
+        return ColorMap(self.linear_palette, kind, low, span, factor, self._threshold, DECADE)
+
+    @property
+    def _interval(self) -> tuple[float, float, float]:
+        """Return low end and length of the bar, and the factor of values that keeps them finite."""
+        low, high = self._ends
+        factor = 1.0 if isfinite(high - low) else 0.5
+        return low * factor, high * factor - low * factor, factor
 
     @property
     def _threshold(self) -> float:

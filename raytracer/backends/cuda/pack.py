@@ -1,0 +1,284 @@
+"""Spheres packed on a GPU from arrays that lie there: records, colours, bounds, what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from raytracer import layout
+from raytracer.backends.cuda import compile as compiler
+from raytracer.backends.cuda.context import primary_context
+from raytracer.backends.cuda.memory import DeviceMemory
+from raytracer.backends.cuda.passes import Pass
+from raytracer.backends.cuda.transfer import staging
+from raytracer.device_array import LEGACY_STREAM, DeviceArray, order
+from raytracer.errors import SceneError
+from raytracer.variants import product
+
+if TYPE_CHECKING:
+    from raytracer.sphere_update import Array, SphereUpdate
+
+ENTRY = "pack_spheres"
+RECORD_BYTES, COLOR_BYTES = 16, 12
+"""Of a sphere: float4 and three float32."""
+
+ALL_ONES = 0xFFFFFFFF
+"""Words of PackInfo before the first sphere."""
+
+_WRONG = {
+    "center": ("positions", "has a coordinate that is not finite; coordinates must be finite"),
+    "radius": ("radii", "has a radius that is not finite and positive"),
+    "reach": (
+        "positions",
+        "is too far, too large or too small beside the others: lengths may differ by a factor of "
+        "at most 1e18",
+    ),
+    "color": ("colors", "has a colour out of range: numbers go from 0 to 1, and bytes are uint8"),
+}
+"""Arguments and what is wrong with a sphere, by words of the kernels' `PackError`."""
+
+
+class Packer:
+    """The kernel on one device; its context must be active in the methods."""
+
+    def __init__(self, ordinal: int) -> None:
+        """Load the kernel, and compile it if necessary."""
+        self._ordinal = ordinal
+        self._context = primary_context(ordinal)
+        device = self._context.device
+        arch = compiler.architecture(device.compute_capability())
+        attribute = self._context.driver.device_attribute.MULTIPROCESSOR_COUNT
+        self._multiprocessors = int(device.get_attribute(attribute))
+        self._memory = DeviceMemory(self._context)  # of arrays that lie on the host, and tables
+        self._table = b""
+        self._grid: tuple[int, tuple[int, int, int]] = 0, (1, 1, 1)
+        with self._context.active() as driver:
+            self._pass = Pass(driver, arch, product(ENTRY), ENTRY, "PackArgs")
+
+    def pack(self, update: SphereUpdate, records: int, color: int, info: int, stream: Any) -> None:
+        """Queue the packing of spheres; nothing is allocated after the first call of a size.
+
+        What the update does not say stays, and so do the records of spheres that cannot be shown
+        and colours that are out of range: memory holds valid records before the first call.
+
+        Args:
+            update: its arrays are read when the stream comes to it, those of the host at once.
+            records: address of the records of all spheres of the scene by number, float4: centre
+                and radius in render space.
+            color: address of `SceneBuffers.color`, float32 (K, 3); not used without colours.
+            info: address of a PackInfo, for `decoded`.
+            stream: of the driver's binding.
+
+        Raises:
+            SceneError: an array has a shape, type or place that the kernel cannot read.
+        """
+        arrays = arrays_of(update)
+        handle, copies = int(stream.handle), int(staging(self._ordinal).stream.handle)
+        on_gpu = [each for each in arrays.values() if isinstance(each, DeviceArray)]
+        is_copied = any(isinstance(each, np.ndarray) for each in arrays.values())
+        caller = update.stream or LEGACY_STREAM
+        if on_gpu:
+            self._order(handle, caller)
+        for each in on_gpu:
+            if each.stream is not None:
+                self._order(handle, each.stream)
+        if is_copied:  # the copies of the last call have been read
+            self._order(copies, handle)
+        placed = {name: self._placed(name, each) for name, each in arrays.items()}
+        if is_copied:
+            self._order(handle, copies)
+        arguments = pack_arguments(update, placed)
+        arguments["records"] = records + RECORD_BYTES * update.first
+        arguments["color"] = color + COLOR_BYTES * update.first_color
+        arguments["info"], arguments["table"] = info, self._table_address(update, stream)
+        words = layout.dtype("PackInfo").itemsize // 4
+        self._context.driver.memset_d32_async(info, ALL_ONES, words, stream)
+        if update.count:
+            self._pass.launch(self._grid_of(update.count), arguments, stream)
+        if on_gpu:
+            self._order(caller, handle)
+
+    def _order(self, later: int, earlier: int) -> None:
+        order(later, earlier, self._ordinal)
+
+    def _placed(self, name: str, array: Array | None) -> DeviceArray | None:
+        """Return an array on this GPU: where it lies, or a copy of the host's."""
+        if isinstance(array, DeviceArray):
+            if array.device not in (None, self._ordinal):
+                raise SceneError(
+                    f"{name}: lies on GPU {array.device}, and the scene on GPU {self._ordinal}: "
+                    "copy it there, or render with the backend of that GPU"
+                )
+            return array
+        if array is None:
+            return None
+        source = np.ascontiguousarray(array)
+        address = self._memory.allocate(name, source.nbytes)
+        staging(self._ordinal).to_device(source, address)
+        return replace(described(source), address=address)
+
+    def _table_address(self, update: SphereUpdate, stream: Any) -> int:
+        """Return the address of the table of colours, which is copied when it changes."""
+        table = table_of(update)
+        if table is None:
+            return 0
+        content = table.tobytes()
+        address = self._memory.allocate("table", len(content))
+        if content != self._table:
+            self._context.driver.memcpy_htod_async(address, content, stream)
+            self._table = content
+        return address
+
+    def _grid_of(self, count: int) -> tuple[int, int, int]:
+        """Return the grid of a launch, cached: its arithmetic takes as long as a small launch."""
+        if self._grid[0] != count:
+            grid = self._pass.kernel.launch({"n": count}, self._multiprocessors).grid
+            self._grid = count, grid
+        return self._grid[1]
+
+
+packer = cache(Packer)
+"""Returns the kernel of a device, loaded once."""
+
+
+def arrays_of(update: SphereUpdate) -> dict[str, Array | None]:
+    """Return the arrays of an update by name; a radius of the host goes with the arguments."""
+    radius = None if _one_radius(update) is not None else update.radii
+    return {"positions": update.positions, "radii": radius, "colors": update.colors}
+
+
+def _one_radius(update: SphereUpdate) -> float | None:
+    """Return the radius of all spheres that the host states, or None."""
+    radii = update.radii
+    return float(radii[0]) if isinstance(radii, np.ndarray) and radii.size == 1 else None
+
+
+def described(array: NDArray[Any]) -> DeviceArray:
+    """Return the description of an array of the host."""
+    return DeviceArray(
+        array.ctypes.data, array.shape, array.strides, array.dtype, None, None, array
+    )
+
+
+def table_of(update: SphereUpdate) -> NDArray[np.float32] | None:
+    """Return the table that the colours of an update are looked up in, or None."""
+    if update.color_map is not None:
+        return update.color_map.table
+    is_bytes = update.colors is not None and update.colors.dtype == np.uint8
+    return update.levels if is_bytes else None
+
+
+def pack_arguments(
+    update: SphereUpdate, placed: Mapping[str, DeviceArray | None]
+) -> NDArray[np.void]:
+    """Return PackArgs, structured (1,), without the addresses of table and outputs.
+
+    placed: positions, radii and colours by name, where the kernel reads them.
+
+    Raises:
+        SceneError: an array has a shape or type that the kernel cannot read.
+    """
+    arguments = np.zeros(1, layout.dtype("PackArgs"))
+    row = arguments[0]
+    row["count"] = update.count
+    row["linear"], row["offset"] = update.linear.reshape(-1), update.offset
+    row["radius_factor"] = update.scale
+    if (radius := _one_radius(update)) is not None:
+        row["radius"] = radius * update.scale
+    columns = {"positions": 3, "radii": 1, "colors": 1 if update.color_map else 3}
+    for name, array in placed.items():
+        if array is not None:
+            _describe(row[name], array, update.count, columns[name], name)
+    if update.colors is not None:
+        row["color_source"] = layout.code("ColorSource", _source_of(update))
+    if (by := update.color_map) is not None:
+        row["value_scale"] = layout.code("ValueScale", by.scale)
+        row["value_low"], row["value_span"], row["value_factor"] = by.low, by.span, by.factor
+        row["value_threshold"], row["value_decade"] = by.threshold, by.decade
+        row["table_rows"] = len(by.table) - 1
+    return arguments
+
+
+def _source_of(update: SphereUpdate) -> str:
+    """Return the word of `ColorSource` for the colours of an update."""
+    assert update.colors is not None
+    dtype = update.colors.dtype
+    if update.color_map is not None:
+        return "values"
+    if dtype == np.uint8 and update.levels is not None:
+        return "levels"
+    if dtype.kind != "f":
+        raise SceneError(
+            f"colors: holds {dtype} numbers on a GPU; give uint8 from 0 to 255, or float32 from 0 "
+            "to 1"
+        )
+    return update.color_space
+
+
+def _describe(row: np.void, array: DeviceArray, count: int, columns: int, name: str) -> None:
+    """Fill a StridedArray; one row serves for all."""
+    kinds, shape = layout.enum("NumberKind"), array.shape
+    if columns == 1 and array.ndim == 2 and shape[1] == 1:
+        shape = shape[:1]
+    wanted = (count,) if columns == 1 else (count, columns)
+    is_one = shape == (1, *wanted[1:]) and name != "positions"
+    if shape != wanted and not is_one:
+        raise SceneError(f"{name}: has shape {array.shape}, where {wanted} is needed")
+    if array.dtype.name not in kinds or not array.dtype.isnative:
+        known = ", ".join(kinds)
+        raise SceneError(f"{name}: holds {array.dtype} numbers on a GPU; give one of {known}")
+    if any(step % array.dtype.itemsize for step in (array.address, *array.strides)):
+        raise SceneError(f"{name}: its numbers are not aligned; give a copy of the array")
+    row["data"], row["columns"] = array.address, columns
+    row["kind"] = kinds[array.dtype.name]
+    row["row_stride"] = 0 if is_one else array.strides[0]
+    row["column_stride"] = array.strides[1] if columns > 1 else 0
+
+
+class Packed(NamedTuple):
+    """What was packed.
+
+    Args:
+        low, high: of the centres along each axis, float32 (3,), render space.
+        min_radius, max_radius: in render space.
+        wrong: rows of the first spheres that cannot be shown, by words of `PackError`.
+    """
+
+    low: NDArray[np.float32]
+    high: NDArray[np.float32]
+    min_radius: float
+    max_radius: float
+    wrong: dict[str, int]
+
+    def check(self) -> None:
+        """Raise SceneError for the first sphere that cannot be shown."""
+        if self.wrong:
+            word = min(self.wrong, key=lambda each: self.wrong[each])
+            name, problem = _WRONG[word]
+            raise SceneError(f"{name}: sphere {self.wrong[word]} {problem}")
+
+
+def decoded(info: NDArray[np.void]) -> Packed:
+    """Return what a PackInfo, structured (1,), says; lengths are NaN where nothing was packed."""
+    row = info[0]
+    rows = row["first_wrong"].tolist()
+    words = layout.enum("PackError")
+    return Packed(
+        _numbers(row["low"]),
+        _numbers(~row["high"]),
+        float(_numbers(row["min_radius"])),
+        float(_numbers(~row["max_radius"])),
+        {word: rows[code] for word, code in words.items() if rows[code] != ALL_ONES},
+    )
+
+
+def _numbers(keys: Any) -> NDArray[np.float32]:
+    """Return the numbers of keys (`float_key` of the kernels), float32 of the same shape."""
+    keys = np.asarray(keys, np.uint32)
+    bits: NDArray[np.uint32] = np.where(keys & 0x80000000, keys ^ 0x80000000, ~keys)
+    return bits.view(np.float32)

@@ -1,0 +1,374 @@
+"""Arrays in the memory of a GPU, described where they are.
+
+CuPy, PyTorch, JAX, Warp, Numba and PyCUDA describe their arrays by DLPack or by Numba's CUDA array
+interface (`__cuda_array_interface__`). Both become a `DeviceArray`, which describes itself in both
+ways, so that these packages take ours too. What is asked of CUDA's driver here goes through ctypes:
+such an array also comes to the CPU backend, where no binding may be installed.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cache
+from threading import local
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from raytracer import dlpack
+from raytracer.errors import BackendError, SceneError, shown, type_name
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike, NDArray
+
+LEGACY_STREAM = 1
+"""Handle of CUDA's default stream, on which most packages work unless told otherwise."""
+
+NO_STREAM = -1
+"""Stream of a DLPack consumer that needs no synchronisation."""
+
+_STREAM_NAMES = ("cuda_stream", "ptr", "handle")
+"""Where streams of PyTorch and Warp, CuPy, and PyCUDA and Numba have their handle."""
+
+
+def stream_handle(stream: Any, name: str = "stream") -> int:
+    """Return the handle of a stream.
+
+    Args:
+        stream: the handle, an integer; a stream of PyTorch, CuPy, Warp, Numba, PyCUDA or
+            cuda-bindings, or an object with `__cuda_stream__`; None is CUDA's default stream.
+
+    Raises:
+        SceneError: it is none of these.
+    """
+    if stream is None:
+        return LEGACY_STREAM
+    handle = stream
+    if hasattr(stream, "__cuda_stream__"):
+        handle = stream.__cuda_stream__()[1]  # version, handle
+    else:
+        handle = next((getattr(stream, n) for n in _STREAM_NAMES if hasattr(stream, n)), stream)
+    handle = getattr(handle, "value", handle)  # of ctypes
+    try:
+        number = 0 if handle is None else int(handle)
+    except (TypeError, ValueError):
+        number = -1
+    if isinstance(stream, (bool, str, float)) or number < 0:
+        raise SceneError(
+            f"{name}: a {type_name(stream)} is no CUDA stream; give its handle, or a stream of "
+            "CuPy, PyTorch, Warp or Numba"
+        )
+    return number or LEGACY_STREAM
+
+
+@dataclass(frozen=True, eq=False)
+class DeviceArray:
+    """An array in the memory of a GPU.
+
+    CuPy, PyTorch, JAX, Warp and Numba take it without a copy: `torch.from_dlpack(array)`,
+    `cupy.asarray(array)`; `np.asarray(array)` copies it to the host.
+
+    Args:
+        address: of the first number, on the device.
+        shape: numbers along each axis.
+        strides: bytes from one number to the next, along each axis.
+        dtype: type of the numbers.
+        device: number of the GPU, or None where no driver tells.
+        stream: handle of the stream whose work must end before the array is read; None: none.
+        owner: object that keeps the memory.
+    """
+
+    address: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    dtype: np.dtype[Any]
+    device: int | None = 0
+    stream: int | None = None
+    owner: object = field(default=None, repr=False)
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """Number of numbers."""
+        return int(np.prod(self.shape, dtype=np.int64))
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    @property
+    def is_contiguous(self) -> bool:
+        """Whether the numbers follow one another in C order."""
+        packed = dlpack.packed_strides(self.shape, self.dtype.itemsize)
+        pairs = zip(self.shape, self.strides, packed, strict=True)
+        return self.size == 0 or all(n == 1 or own == one for n, own, one in pairs)
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        """Version 3 of Numba's CUDA array interface."""
+        return {
+            "shape": self.shape,
+            "typestr": self.dtype.str,
+            "data": (self.address, False),
+            "strides": None if self.is_contiguous else self.strides,
+            "stream": self.stream,
+            "version": 3,
+        }
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """Return kind and number of the device, as DLPack counts."""
+        return dlpack.CUDA, self.device or 0
+
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> object:
+        """Return a DLPack capsule.
+
+        Args:
+            stream: of the consumer, which waits for this array; -1 leaves that to the consumer.
+            max_version: of DLPack that the consumer reads.
+            dl_device: kind and number of the device that the consumer wants: this one, or the host.
+            copy: True asks for a copy, which there is on the host alone.
+
+        Raises:
+            BufferError: a copy on the device, or another device.
+        """
+        if dl_device is not None and int(dl_device[0]) in dlpack.HOST:
+            if copy is False:
+                raise BufferError("an array on a GPU comes to the host as a copy")
+            return self.to_host().__dlpack__(max_version=max_version)
+        if copy or (dl_device is not None and tuple(dl_device) != self.__dlpack_device__()):
+            raise BufferError("the array is given where it is; copy it yourself")
+        if stream != NO_STREAM and self.stream is not None:
+            order(stream_handle(stream), self.stream, self.device or 0)
+        described = dlpack.Description(
+            self.address, self.shape, self.strides, self.dtype, self.__dlpack_device__()
+        )
+        return dlpack.make(described, self, max_version)
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        """Return `to_host`, for NumPy. Raises ValueError: `copy` is False."""
+        if copy is False:
+            raise ValueError("an array on a GPU comes to the host as a copy")
+        return np.asarray(self.to_host(), dtype)
+
+    def to_host(self) -> NDArray[Any]:
+        """Return a copy in the memory of the host, when the array is ready.
+
+        Raises:
+            BackendError: the driver of the GPU cannot be used.
+        """
+        if not self.size:
+            return np.empty(self.shape, self.dtype)
+        steps = [(n - 1) * stride for n, stride in zip(self.shape, self.strides, strict=True)]
+        first = sum(step for step in steps if step < 0)
+        last = sum(step for step in steps if step > 0) + self.dtype.itemsize
+        memory = np.empty(last - first, np.uint8)
+        with _context(self.device or 0) as cuda:
+            if self.stream is not None:
+                _check(cuda.cuStreamSynchronize(ctypes.c_void_p(self.stream)))
+            _check(
+                cuda.cuMemcpyDtoH_v2(
+                    ctypes.c_void_p(memory.ctypes.data),
+                    ctypes.c_uint64(self.address + first),
+                    ctypes.c_size_t(memory.size),
+                )
+            )
+        return np.ndarray(self.shape, self.dtype, memory, -first, self.strides)
+
+
+def device_array(value: Any, name: str = "", stream: Any = None) -> DeviceArray | None:
+    """Return the description of an array on a GPU, or None of anything else.
+
+    Nothing is copied. An object that gives DLPack and the CUDA array interface is read by DLPack,
+    which says how streams wait.
+
+    Args:
+        value: an object with `__dlpack__` or `__cuda_array_interface__`.
+        name: of the argument, for messages.
+        stream: on which the array will be read, as for `stream_handle`; its owner makes this
+            stream wait for what it has queued.
+
+    Raises:
+        SceneError: the array cannot be read: it has a mask, a type that NumPy lacks, or lies on a
+            device that is no GPU of CUDA.
+    """
+    if isinstance(value, (DeviceArray, np.ndarray)):
+        return value if isinstance(value, DeviceArray) else None
+    place = f"{name}: " if name else ""
+    problem: Exception | None = None
+    try:
+        if (found := _by_dlpack(value, stream, place)) is not None:
+            return found
+    except SceneError:
+        raise
+    except Exception as error:  # whatever a foreign object raises
+        problem = error
+    try:
+        interface = getattr(value, "__cuda_array_interface__", None)
+        if interface is not None:
+            return _by_interface(interface, value, place)
+    except SceneError:
+        raise
+    except Exception as error:
+        problem = error
+    if problem is not None:
+        text = shown(str(problem).split("\n")[0], 200)
+        raise SceneError(f"{place}the {type_name(value)} cannot be read as an array: {text}")
+    return None
+
+
+def on_host(value: Any, name: str = "") -> Any:
+    """Return a copy of an array on a GPU in the memory of the host, and anything else as it is.
+
+    Objects that give DLPack alone become arrays of NumPy, without a copy. Arguments and errors are
+    those of `device_array`.
+    """
+    if (found := device_array(value, name)) is not None:
+        return found.to_host()
+    given = ("__array__", "__array_interface__", "__array_struct__")
+    if hasattr(value, "__dlpack__") and not any(hasattr(value, each) for each in given):
+        return np.from_dlpack(value)
+    return value
+
+
+def _by_dlpack(value: Any, stream: Any, place: str) -> DeviceArray | None:
+    """Return what an object with `__dlpack__` describes, or None where it lies on the host."""
+    if not (hasattr(value, "__dlpack__") and hasattr(value, "__dlpack_device__")):
+        return None
+    kind, _ = map(int, value.__dlpack_device__())
+    if kind in dlpack.HOST:
+        return None
+    if kind not in (dlpack.CUDA, dlpack.CUDA_MANAGED):
+        device = dlpack.DEVICES.get(kind, f"DLPack's kind {kind}")
+        raise SceneError(f"{place}lies on a device of {device}: copy it to the host first")
+    handle = stream_handle(stream)
+    try:
+        capsule = value.__dlpack__(stream=handle, max_version=dlpack.VERSION)
+    except TypeError:  # before version 1
+        capsule = value.__dlpack__(stream=handle)
+    try:
+        found, owner = dlpack.read(capsule)
+    except dlpack.CapsuleError as error:
+        raise SceneError(f"{place}{error}") from None
+    return DeviceArray(
+        found.address, found.shape, found.strides, found.dtype, found.device[1], None, owner
+    )
+
+
+def _by_interface(interface: Mapping[str, Any], value: Any, place: str) -> DeviceArray:
+    """Return what a `__cuda_array_interface__` of version 2 or 3 describes."""
+    if interface.get("mask") is not None:
+        raise SceneError(f"{place}has a mask: give an array without one")
+    dtype = np.dtype(interface["typestr"])
+    if dtype.kind == "V" or not dtype.isnative:
+        problem = "records" if dtype.kind == "V" else "numbers in foreign byte order"
+        raise SceneError(f"{place}holds {problem}: give an array of float32")
+    shape = tuple(int(n) for n in interface["shape"])
+    strides = interface.get("strides")
+    if strides is None:
+        strides = dlpack.packed_strides(shape, dtype.itemsize)
+    address, stream = int(interface["data"][0] or 0), interface.get("stream")
+    size = int(np.prod(shape, dtype=np.int64))
+    return DeviceArray(
+        address,
+        shape,
+        tuple(int(each) for each in strides),
+        dtype,
+        _device_of(address, place) if size else 0,
+        None if stream is None else int(stream) or LEGACY_STREAM,
+        value,
+    )
+
+
+# calls of CUDA's driver
+
+_DEVICE_ORDINAL = 9  # CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
+_DISABLE_TIMING = 2  # CU_EVENT_DISABLE_TIMING
+_events = local()
+
+
+@cache
+def _driver() -> ctypes.CDLL | None:
+    """Return the library of the driver, initialised; None without a GPU."""
+    try:
+        cuda = ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return None
+    return None if cuda.cuInit(0) else cuda
+
+
+def _check(status: int) -> None:
+    if status:
+        raise BackendError(f"CUDA's driver refused to use an array (error {status})")
+
+
+def _device_of(address: int, place: str) -> int | None:
+    """Return the number of the GPU in whose memory an address is; None without a driver."""
+    if (cuda := _driver()) is None:
+        return None
+    number = ctypes.c_int()
+    if cuda.cuPointerGetAttribute(ctypes.byref(number), _DEVICE_ORDINAL, ctypes.c_uint64(address)):
+        raise SceneError(f"{place}its address is not in the memory of a GPU")
+    return number.value
+
+
+@cache
+def _primary(device: int) -> ctypes.c_void_p:
+    """Return the primary context of a GPU, which is kept as long as the process runs."""
+    cuda, context, number = _driver(), ctypes.c_void_p(), ctypes.c_int()
+    assert cuda is not None
+    _check(cuda.cuDeviceGet(ctypes.byref(number), device))
+    _check(cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), number))
+    return context
+
+
+@contextmanager
+def _context(device: int) -> Iterator[ctypes.CDLL]:
+    """Make the primary context of a GPU current."""
+    cuda = _driver()
+    if cuda is None:
+        raise BackendError(
+            "an array lies on a GPU, and there is no driver: see `raytracer devices`"
+        )
+    _check(cuda.cuCtxPushCurrent_v2(_primary(device)))
+    try:
+        yield cuda
+    finally:
+        cuda.cuCtxPopCurrent_v2(ctypes.byref(ctypes.c_void_p()))
+
+
+def order(later: int, earlier: int, device: int) -> None:
+    """Let the work that is queued on a stream from now on wait for all of another stream.
+
+    Args:
+        later, earlier: handles of streams of the device.
+        device: number of the GPU.
+    """
+    if later == earlier:
+        return
+    with _context(device) as cuda:
+        event = _event(cuda, device)
+        _check(cuda.cuEventRecord(event, ctypes.c_void_p(earlier)))
+        _check(cuda.cuStreamWaitEvent(ctypes.c_void_p(later), event, 0))
+
+
+def _event(cuda: ctypes.CDLL, device: int) -> ctypes.c_void_p:
+    """Return the event of this thread on a device: another thread's would be recorded anew."""
+    events: dict[int, ctypes.c_void_p] = _events.__dict__.setdefault("by_device", {})
+    if device not in events:
+        event = ctypes.c_void_p()
+        _check(cuda.cuEventCreate(ctypes.byref(event), _DISABLE_TIMING))
+        events[device] = event
+    return events[device]

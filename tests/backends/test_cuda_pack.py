@@ -1,0 +1,330 @@
+"""Spheres packed from arrays by the kernel, compared with the host's packing.
+
+The kernel is compiled for the CPU, so that all of its arithmetic is tested without a GPU.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import shutil
+import subprocess
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from raytracer import ColorScale, SphereSet, Transform, UserError, layout
+from raytracer.backends.cuda.pack import (
+    Packed,
+    arrays_of,
+    decoded,
+    described,
+    pack_arguments,
+    table_of,
+)
+from raytracer.backends.cuda.sources import kernels_root
+from raytracer.device_array import DeviceArray
+from raytracer.scene.colors import levels_of, linear_rgb
+from raytracer.scene.packing.pack import place
+from raytracer.scene.packing.render_space import Space
+from raytracer.sphere_update import SphereUpdate
+
+SUPPORT = Path(__file__).resolve().parents[1] / "support"
+BLOCKS, THREADS = 3, 64
+COUNT = 1000
+SPACE = Space((0.25, -3.0, 1e3), 8.0)
+KINDS = ["float32", "float64", "float16", "int32", "int64", "uint8"]
+SETTING = {
+    "as it is": Transform(),
+    "scaled": Transform(scale=0.3, translate=(1.0, 2.0, 3.0)),
+    "a quarter turn": Transform(rotate=(0.0, 90.0, 0.0)),
+    "turned": Transform(rotate=(10.0, 20.0, 30.0), scale=3.0, translate=(-1.0, 0.0, 7.0)),
+}
+
+Records = tuple[NDArray[np.float32], NDArray[np.float32], Packed]
+Pack = Callable[..., Records]
+
+
+@pytest.fixture(scope="module")
+def pack(tmp_path_factory: pytest.TempPathFactory) -> Pack:
+    """The kernel compiled for the CPU: takes a SphereUpdate, returns records, colours and info."""
+    if shutil.which("g++") is None:
+        pytest.skip("g++ is missing")
+    folder = tmp_path_factory.mktemp("kernel")
+    source, library = folder / "kernel.cpp", folder / "kernel.so"
+    source.write_text(
+        "#define __grid_constant__\n#include <cuda_on_cpu.h>\n#include <cuda/pack_spheres.cu>\n"
+        "void by_address(std::uint64_t args) { pack_spheres(*(const rt::PackArgs*)args); }\n"
+        'extern "C" void go(unsigned blocks, unsigned threads, std::uint64_t args) {\n'
+        "  launch(by_address, blocks, threads, &args);\n}\n"
+    )
+    flags = ["-std=c++20", "-O1", "-w", "-shared", "-fPIC", "-pthread", "-ffp-contract=off"]
+    flags += ["-DSTATIC_SHARED", "-I", str(SUPPORT), "-I", str(kernels_root())]
+    subprocess.run(["g++", *flags, str(source), "-o", str(library)], check=True)
+    go = ctypes.CDLL(str(library)).go
+
+    def run(update: SphereUpdate, records: Any = None, color: Any = None) -> Records:
+        records = np.zeros((update.count, 4), np.float32) if records is None else records.copy()
+        color = np.zeros((update.count, 3), np.float32) if color is None else color.copy()
+        info = np.full(layout.dtype("PackInfo").itemsize, 0xFF, np.uint8)
+        arguments = pack_arguments(update, here(update))
+        if (table := table_of(update)) is not None:
+            arguments["table"] = table.ctypes.data
+        for name, array in (("records", records), ("color", color), ("info", info)):
+            arguments[name] = array.ctypes.data
+        go(BLOCKS, THREADS, ctypes.c_uint64(arguments.ctypes.data))
+        return records, color, decoded(info.view(layout.dtype("PackInfo")))
+
+    return run
+
+
+def here(update: SphereUpdate) -> dict[str, DeviceArray | None]:
+    """The arrays of an update by name, as if they lay on a GPU."""
+    arrays: dict[str, Any] = dict(arrays_of(update))
+    return {name: None if each is None else described(each) for name, each in arrays.items()}
+
+
+def numbers(kind: str, shape: tuple[int, ...], seed: int = 1) -> NDArray[Any]:
+    """Random numbers of a type, as they are in scenes."""
+    rng = np.random.default_rng(seed)
+    if np.dtype(kind).kind in "iu":
+        return rng.integers(1, 200, shape).astype(kind)
+    return (rng.normal(0.0, 30.0, shape) + 100.0).astype(kind)
+
+
+LAYOUTS: dict[str, Callable[[NDArray[Any]], NDArray[Any]]] = {
+    "packed": lambda a: np.ascontiguousarray(a),
+    "by columns": lambda a: np.asfortranarray(a),
+    "of wider rows": lambda a: np.concatenate([a, a, a[:, :1]], axis=1)[:, : a.shape[1]],
+    "every third": lambda a: np.repeat(a, 3, axis=0)[::3],
+    "backwards": lambda a: np.ascontiguousarray(a[::-1, ::-1])[::-1, ::-1],
+    "one row for all": lambda a: np.broadcast_to(a[:1], a.shape),
+}
+
+
+def hosts(positions: Any, radii: Any, transform: Transform) -> NDArray[np.float32]:
+    """Records of the host's packing."""
+    spheres = SphereSet(np.array(positions), radii, transform=transform)
+    return np.stack(place([spheres], SPACE), axis=1)
+
+
+def moved(
+    positions: Any, radii: Any = None, transform: Transform = SETTING["as it is"], **more: Any
+) -> SphereUpdate:
+    """An update of spheres with a transform, in a space in which bytes are compared."""
+    linear, offset = SPACE.placing(transform)
+    count = len(radii if positions is None else positions)
+    return SphereUpdate(
+        0, count, positions, None if radii is None else np.atleast_1d(radii), None, "srgb", 0,
+        linear, offset, transform.scale / SPACE.scale, **more,
+    )  # fmt: skip
+
+
+def colored(colors: Any, color_space: str = "srgb", **more: Any) -> SphereUpdate:
+    """An update of colours alone."""
+    return replace(
+        moved(None, np.ones(len(colors))), radii=None, colors=colors, color_space=color_space,
+        levels=levels_of(color_space), **more,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("setting", SETTING)
+@pytest.mark.parametrize("kind", KINDS)
+def test_records_have_the_bytes_of_the_host(pack: Pack, kind: str, setting: str) -> None:
+    positions, radii = numbers(kind, (COUNT, 3)), np.abs(numbers(kind, (COUNT,), 2))
+    transform = SETTING[setting]
+    records, _, info = pack(moved(positions, radii, transform))
+    expected = hosts(positions, radii, transform)
+    assert records.tobytes() == expected.tobytes()
+    assert info.wrong == {}
+    assert info.low.tolist() == expected[:, :3].min(axis=0).tolist()
+    assert info.high.tolist() == expected[:, :3].max(axis=0).tolist()
+    assert (info.min_radius, info.max_radius) == (expected[:, 3].min(), expected[:, 3].max())
+
+
+@pytest.mark.parametrize("order", LAYOUTS)
+@pytest.mark.parametrize("kind", ["float32", "float64", "float16"])
+def test_arrays_of_any_layout(pack: Pack, kind: str, order: str) -> None:
+    positions = LAYOUTS[order](numbers(kind, (COUNT, 3)))
+    radii = LAYOUTS[order](np.abs(numbers(kind, (COUNT, 1), 2)))[:, 0]
+    records, _, _ = pack(moved(positions, radii, SETTING["turned"]))
+    assert records.tobytes() == hosts(positions, radii, SETTING["turned"]).tobytes()
+
+
+def test_zeros_have_the_sign_of_the_host(pack: Pack) -> None:
+    """A coefficient of zero adds nothing: not even 0 to -0."""
+    positions = np.array([[-0.0, 5.0, -5.0], [0.0, -0.0, 0.0], [1e-320, -1e-300, 0.0]])
+    quarter = Transform(rotate=(0.0, 90.0, 0.0))
+    for transform in (Transform(), quarter):
+        linear, _ = Space((0.0, 0.0, 0.0), 1.0).placing(transform)
+        move = np.array([-0.0, 0.0, -0.0])
+        records, _, _ = pack(
+            SphereUpdate(0, 3, positions, np.ones(1), None, "srgb", 0, linear, move, 1.0)
+        )
+        from raytracer.scene.packing.render_space import affine
+
+        for axis in range(3):
+            expected = affine(positions, linear[axis], move[axis]).astype(np.float32)
+            assert records[:, axis].tobytes() == expected.tobytes()
+
+
+def test_every_half_is_read_exactly(pack: Pack) -> None:
+    halves = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
+    positions = np.stack([halves, halves, halves], axis=1)
+    is_finite = np.isfinite(halves)
+    records, _, info = pack(replace(moved(positions, 1.0), linear=np.eye(3), offset=np.zeros(3)))
+    expected = np.where(halves == 0, np.float16(0), halves).astype(np.float32)  # -0 + 0
+    assert records[is_finite, 0].tobytes() == expected[is_finite].tobytes()
+    assert (records[~is_finite] == 0).all()
+    assert info.wrong == {"center": int(np.argmin(is_finite))}
+
+
+def test_one_radius_of_all(pack: Pack) -> None:
+    positions = numbers("float32", (COUNT, 3))
+    records, _, _ = pack(moved(positions, 0.1, SETTING["turned"]))
+    assert records.tobytes() == hosts(positions, 0.1, SETTING["turned"]).tobytes()
+
+
+def test_what_is_not_given_stays(pack: Pack) -> None:
+    positions, radii = numbers("float32", (COUNT, 3)), np.abs(numbers("float32", (COUNT,), 2))
+    first, color, _ = pack(moved(positions, radii, SETTING["turned"]))
+    other, _, _ = pack(moved(positions + 1, None, SETTING["turned"]), first)
+    assert other.tobytes() == hosts(positions + 1, radii, SETTING["turned"]).tobytes()
+    grown, _, info = pack(moved(None, radii * 2, SETTING["turned"]), other)
+    assert grown.tobytes() == hosts(positions + 1, radii * 2, SETTING["turned"]).tobytes()
+    assert info.low.tolist() == grown[:, :3].min(axis=0).tolist()
+    same, color, info = pack(colored(np.ones((COUNT, 3), np.float32), "linear"), grown)
+    assert same.tobytes() == grown.tobytes()
+    assert (color == 1).all()
+    assert np.isnan(info.low).all()
+
+
+@pytest.mark.parametrize(
+    ("part", "row", "value", "word"),
+    [
+        ("positions", 700, np.nan, "center"),
+        ("positions", 3, np.inf, "center"),
+        ("radii", 999, 0.0, "radius"),
+        ("radii", 0, -1.0, "radius"),
+        ("radii", 20, np.nan, "radius"),
+        ("radii", 21, np.inf, "radius"),
+        ("positions", 31, 1e30, "reach"),
+        ("radii", 32, 1e-30, "reach"),
+        ("radii", 64, 1e30, "reach"),
+    ],
+)
+def test_the_first_wrong_sphere_is_named_and_stays(
+    pack: Pack, part: str, row: int, value: float, word: str
+) -> None:
+    positions, radii = numbers("float64", (COUNT, 3)), np.abs(numbers("float64", (COUNT,), 2))
+    good, _, _ = pack(moved(positions, radii, Transform()))
+    wrong = {"positions": positions.copy(), "radii": radii.copy()}
+    for later in (row, min(row + 10, COUNT - 1)):
+        wrong[part][later] = value
+    records, _, info = pack(moved(**wrong, transform=Transform()), good)
+    assert records.tobytes() == good.tobytes()
+    assert info.wrong == {word: row}
+    with pytest.raises(UserError, match=f"sphere {row} "):
+        info.check()
+
+
+@pytest.mark.parametrize("space", ["srgb", "linear"])
+def test_codes_have_the_colours_of_the_host(pack: Pack, space: str) -> None:
+    colors = np.random.default_rng(3).integers(0, 256, (COUNT, 3)).astype(np.uint8)
+    _, made, info = pack(colored(colors, space))
+    assert made.tobytes() == linear_rgb(colors, space).tobytes()
+    assert info.wrong == {}
+
+
+@pytest.mark.parametrize("kind", ["float32", "float64", "float16"])
+@pytest.mark.parametrize("space", ["srgb", "linear"])
+def test_numbers_have_the_colours_of_the_host(pack: Pack, kind: str, space: str) -> None:
+    """To the last bit of float32 where a power is computed, which libraries round differently."""
+    colors = np.random.default_rng(4).random((COUNT, 3)).astype(kind)
+    colors[:4] = [[0, 0.04045, 1], [0.0404, 0.0405, 1e-5], [0.5, 0.25, 0.75], [1, 1, 0]]
+    _, made, info = pack(colored(colors, space))
+    expected = linear_rgb(colors, space)
+    if space == "linear":
+        assert made.tobytes() == expected.tobytes()
+    np.testing.assert_array_max_ulp(made, expected, 1)
+    assert (made != expected).mean() < 1e-3
+    assert info.wrong == {}
+
+
+@pytest.mark.parametrize(("space", "value"), [("srgb", 1.5), ("srgb", -0.1), ("linear", -1.0),
+                                             ("linear", np.inf), ("srgb", np.nan)])  # fmt: skip
+def test_a_wrong_colour_stays_as_it_was(pack: Pack, space: str, value: float) -> None:
+    colors = np.full((COUNT, 3), 0.5)
+    colors[[77, 500], 1] = value
+    before = np.full((COUNT, 3), 0.25, np.float32)
+    _, made, info = pack(colored(colors, space), color=before)
+    assert (made[[77, 500]] == 0.25).all()
+    assert (np.delete(made, [77, 500], axis=0) != 0.25).all()
+    assert info.wrong == {"color": 77}
+    with pytest.raises(UserError, match="colors: sphere 77 has a colour out of range"):
+        info.check()
+    if space == "linear":
+        _, made, _ = pack(colored(np.full((COUNT, 3), 9.0), space))
+        assert (made == 9.0).all()  # light may be brighter
+
+
+SCALES = {
+    "linear": ColorScale("viridis", low=-1.0, high=2.0),
+    "one value": ColorScale("viridis", low=1.0, high=1.0),
+    "from end to end": ColorScale("coolwarm", low=-1.7e308, high=1.7e308),
+    "510 colours": ColorScale("twilight", low=0.0, high=1.0),
+    "discrete": ColorScale("viridis", "discrete", low=0.0, high=1.0, steps=7),
+    "log": ColorScale("magma", "log", low=0.01, high=10.0),
+    "symlog": ColorScale("coolwarm", "symlog", low=-5.0, high=10.0),
+}
+
+
+@pytest.mark.parametrize("name", SCALES)
+@pytest.mark.parametrize("kind", ["float32", "float64", "int32"])
+def test_values_have_the_colours_of_their_scale(pack: Pack, name: str, kind: str) -> None:
+    scale = SCALES[name]
+    rng = np.random.default_rng(5)
+    values: NDArray[Any] = rng.normal(0.5, 1.5, COUNT)
+    values[:6] = [np.nan, np.inf, -np.inf, scale.low, scale.high, 0.0]
+    if kind == "int32":
+        values = rng.integers(-8, 8, COUNT)
+    with np.errstate(over="ignore"):
+        values = values.astype(kind)
+    _, made, info = pack(colored(values, color_map=scale.color_map()))
+    expected = scale.rgb(values)
+    is_other = (made != expected).any(axis=1)
+    if scale.kind in ("log", "symlog"):  # a logarithm may be rounded to the next row of the map
+        assert is_other.mean() <= 0.002
+    else:
+        assert not is_other.any()
+    assert info.wrong == {}
+
+
+def test_one_colour_of_all(pack: Pack) -> None:
+    update = replace(moved(numbers("float32", (COUNT, 3))), colors=np.array([[0.5, 0.25, 1.0]]))
+    _, made, _ = pack(update)
+    assert (made == linear_rgb(np.array([[0.5, 0.25, 1.0]]))).all()
+
+
+def test_what_the_kernel_cannot_read_is_told_in_a_sentence() -> None:
+    def told(update: SphereUpdate) -> str:
+        with pytest.raises(UserError) as error:
+            pack_arguments(update, here(update))
+        return str(error.value)
+
+    good = np.zeros((4, 3))
+    wrong = replace(moved(good), positions=np.zeros((5, 3)))
+    assert told(wrong) == "positions: has shape (5, 3), where (4, 3) is needed"
+    assert "positions: holds complex128 numbers on a GPU; give one of" in told(moved(good * 1j))
+    packed = np.zeros((4, 25), np.uint8)[:, 1:].view(np.float64)
+    assert told(moved(packed)) == "positions: its numbers are not aligned; give a copy of the array"
+    integers = colored(np.zeros((4, 3), np.int32))
+    assert told(integers).startswith("colors: holds int32 numbers on a GPU; give uint8")
+    assert told(colored(np.zeros((4, 4)))) == "colors: has shape (4, 4), where (4, 3) is needed"
+    categories = ColorScale("tab10", "categorical", names=("a", "b"))
+    with pytest.raises(UserError, match="values: of a categorical scale are names"):
+        categories.color_map()
