@@ -132,7 +132,7 @@ class DeviceArray:
         max_version: tuple[int, int] | None = None,
         dl_device: tuple[int, int] | None = None,
         copy: bool | None = None,
-    ) -> object:
+    ) -> Any:
         """Return a DLPack capsule.
 
         Args:

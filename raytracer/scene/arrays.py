@@ -89,10 +89,24 @@ class Where(NamedTuple):
         return f"{self.source}: array '{name}'" if self.source else name
 
 
+def is_array(value: Any) -> bool:
+    """Whether an object of any package describes itself as an array, also one on a GPU."""
+    ways = ("__array__", "__cuda_array_interface__", "__dlpack__")
+    return any(hasattr(type(value), way) for way in ways)
+
+
 def as_array(value: Any, part: str, where: Where) -> NDArray[Any]:
-    """Return anything array-like as an array. Raises UserError if that cannot be done."""
+    """Return anything array-like as an array; an array on a GPU is copied to the host.
+
+    Raises:
+        UserError: that cannot be done.
+    """
     if value is None:
         raise where.wrong(part, "is None; give an array of numbers")
+    if not isinstance(value, np.ndarray) and is_array(value):
+        from raytracer.device_array import on_host  # late: most arrays are NumPy's
+
+        value = on_host(value, where.place(part))
     try:
         return np.asarray(value)
     except ValueError:

@@ -13,6 +13,7 @@ from typing import Any
 from raytracer.arguments import mapping
 from raytracer.errors import SceneError, shown_value, suggestion, type_name
 from raytracer.files.access import reading
+from raytracer.scene.arrays import is_array
 from raytracer.scene.particles.frames import checked
 from raytracer.scene.particles.labels import MEANINGS
 from raytracer.scene.particles.objects.source import ObjectSource
@@ -105,7 +106,7 @@ def _single(value: Any) -> ObjectSource:
         module, name = package.lower(), f"{package}.{type(value).__name__}"
     elif isinstance(value, Mapping):
         module, name = "arrays", "dictionary"
-    elif isinstance(value, (list, tuple)) or hasattr(type(value), "__array__"):
+    elif isinstance(value, (list, tuple)) or is_array(value):
         module, name = "arrays", "array"
     else:
         packages = ", ".join(f"{name} ({', '.join(classes)})" for name, classes in KINDS.items())

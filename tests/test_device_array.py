@@ -1,0 +1,393 @@
+"""Arrays on a GPU, described by other packages and for them; here they lie on the host."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import sys
+import weakref
+from contextlib import contextmanager
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from raytracer import SphereSet, UserError, device_array, dlpack
+from raytracer.device_array import DeviceArray, on_host, stream_handle
+
+GPU = dlpack.CUDA, 0
+NUMBERS = np.arange(24, dtype=np.float32).reshape(8, 3)
+
+VIEWS: dict[str, NDArray[Any]] = {
+    "packed": NUMBERS,
+    "by columns": np.asfortranarray(NUMBERS),
+    "rows of wider ones": np.arange(40.0).reshape(8, 5)[:, 1:4],
+    "backwards": NUMBERS[::-1, ::-1],
+    "one row for all": np.broadcast_to(NUMBERS[:1], (8, 3)),
+    "integers": np.arange(8, dtype=np.int64)[::2],
+    "truth values": np.array([True, False]),
+    "halves": np.arange(6, dtype=np.float16),
+    "one number": np.array(3.0),
+    "none": np.zeros((0, 3)),
+}
+
+
+@pytest.fixture(autouse=True)
+def host_memory(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    """A driver whose device memory is that of the host, without a device for an address."""
+    calls: list[tuple[Any, ...]] = []
+
+    def copy(to: Any, source: Any, size: Any) -> int:
+        ctypes.memmove(to.value, source.value, size.value)
+        return 0
+
+    def note(name: str) -> Any:
+        def call(*given: Any) -> int:
+            calls.append((name, *(getattr(each, "value", each) for each in given)))
+            return 0
+
+        return call
+
+    cuda = SimpleNamespace(
+        cuMemcpyDtoH_v2=copy, calls=calls,
+        **{name: note(name) for name in ("cuStreamSynchronize", "cuEventCreate", "cuEventRecord",
+                                         "cuStreamWaitEvent")},
+    )  # fmt: skip
+
+    @contextmanager
+    def context(device: int) -> Any:
+        yield cuda
+
+    monkeypatch.setattr(device_array, "_context", context)
+    monkeypatch.setattr(device_array, "_driver", lambda: None)
+    return cuda
+
+
+class Owner:
+    """What keeps memory, of which a test sees the end."""
+
+
+class ByInterface:
+    """An array with the CUDA array interface alone, as PyCUDA's."""
+
+    def __init__(self, array: NDArray[Any], **changes: Any) -> None:
+        self._array = array
+        self._changes = changes
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        array = self._array
+        return {
+            "shape": array.shape,
+            "typestr": array.dtype.str,
+            "data": (array.ctypes.data, False),
+            "strides": None if array.flags.c_contiguous else array.strides,
+            "version": 3,
+        } | self._changes
+
+
+class ByDlpack:
+    """An array with DLPack, as those of most packages."""
+
+    def __init__(
+        self, array: NDArray[Any], device: tuple[int, int] = GPU, *, old: bool = False
+    ) -> None:
+        self.array, self.device, self.old = array, device, old
+        self.owner = Owner()
+        self.streams: list[Any] = []
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self.device
+
+    def __dlpack__(self, *, stream: Any = None, **more: Any) -> Any:
+        if self.old and "max_version" in more:
+            raise TypeError("__dlpack__() got an unexpected keyword argument 'max_version'")
+        self.streams.append(stream)
+        array = self.array
+        described = dlpack.Description(
+            array.ctypes.data, array.shape, array.strides, array.dtype, self.device
+        )
+        return dlpack.make(described, self.owner, more.get("max_version"))
+
+
+def same(found: DeviceArray | None, array: NDArray[Any]) -> None:
+    """Assert that an array is described as it is."""
+    assert found is not None
+    assert (found.shape, found.dtype) == (array.shape, array.dtype)
+    if array.size:
+        assert found.address == array.ctypes.data
+        assert np.array_equal(found.to_host(), array)
+    assert found.size == array.size
+    assert found.ndim == array.ndim
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_every_way_describes_the_same_array(name: str) -> None:
+    array = VIEWS[name]
+    for value in (ByInterface(array), ByDlpack(array), ByDlpack(array, old=True)):
+        found = device_array.device_array(value)
+        same(found, array)
+        same(device_array.device_array(found), array)
+        assert found is not None
+        assert found.is_contiguous == (array.flags.c_contiguous or not array.size)
+        same(device_array.device_array(ByFound(found)), array)
+
+
+class ByFound:
+    """The protocols of a DeviceArray, without its class."""
+
+    def __init__(self, array: DeviceArray) -> None:
+        self.__cuda_array_interface__ = array.__cuda_array_interface__
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_numpy_reads_our_capsules_and_we_read_its_own(name: str) -> None:
+    array = np.array(VIEWS[name]) if name == "one row for all" else VIEWS[name]
+    assert np.array_equal(np.from_dlpack(ByDlpack(array, (1, 0))), array)
+    found, _ = dlpack.read(array.__dlpack__())
+    assert found.device == (1, 0)
+    assert (found.address, found.shape, found.dtype) == (
+        array.ctypes.data, array.shape, array.dtype,
+    )  # fmt: skip
+    if array.size:
+        assert found.strides == array.strides
+    found, _ = dlpack.read(array.__dlpack__(max_version=(1, 0)))
+    assert (found.address, found.shape) == (array.ctypes.data, array.shape)
+
+
+@pytest.mark.parametrize("old", [False, True])
+def test_memory_is_released_once_when_nothing_refers_to_it(old: bool) -> None:
+    value = ByDlpack(NUMBERS, old=old)
+    end = weakref.ref(value.owner)
+    found = device_array.device_array(value)
+    del value
+    gc.collect()
+    assert end() is not None, "the array was in use"
+    del found
+    gc.collect()
+    assert end() is None
+    assert not dlpack._made
+
+
+def test_a_capsule_that_nobody_takes_releases_the_memory() -> None:
+    for old in (False, True):
+        value = ByDlpack(NUMBERS)
+        end = weakref.ref(value.owner)
+        capsule = value.__dlpack__(**({} if old else {"max_version": (1, 0)}))
+        value.owner = Owner()
+        assert end() is not None
+        del capsule
+        gc.collect()
+        assert end() is None
+
+
+def test_numpys_array_is_released_by_its_deleter_once() -> None:
+    array = np.zeros(5)
+    before = sys.getrefcount(array)
+    for version in (None, (1, 0)):
+        _, owner = dlpack.read(array.__dlpack__(max_version=version))
+        assert sys.getrefcount(array) == before + 1
+        del owner
+        gc.collect()
+        assert sys.getrefcount(array) == before
+
+
+def test_a_capsule_is_taken_once() -> None:
+    capsule = NUMBERS.__dlpack__()
+    _, owner = dlpack.read(capsule)
+    with pytest.raises(dlpack.CapsuleError, match="used before"):
+        dlpack.read(capsule)
+    with pytest.raises(dlpack.CapsuleError, match="no DLPack capsule"):
+        dlpack.read(object())
+    del owner
+
+
+class Changed(ByDlpack):
+    """A capsule whose struct is changed."""
+
+    def __init__(self, change: Any, **more: Any) -> None:
+        super().__init__(NUMBERS, **more)
+        self.change = change
+
+    def __dlpack__(self, **more: Any) -> Any:
+        capsule = super().__dlpack__(**more)
+        managed = list(dlpack._made.values())[-1][0]
+        self.change(managed)
+        return capsule
+
+
+def changed(**fields: Any) -> Changed:
+    """A producer whose tensor has other fields."""
+
+    def change(managed: Any) -> None:
+        for name, value in fields.items():
+            setattr(managed if name == "major" else managed.tensor, name, value)
+
+    return Changed(change)
+
+
+@pytest.mark.parametrize(
+    ("value", "sentence"),
+    [
+        (ByInterface(NUMBERS, mask=1), "positions: has a mask: give an array without one"),
+        (ByInterface(NUMBERS, typestr="|V4"), "positions: holds records: give an array of float32"),
+        (
+            ByInterface(NUMBERS, typestr=">f4"),
+            "positions: holds numbers in foreign byte order: give an array of float32",
+        ),
+        (ByDlpack(NUMBERS, (10, 0)), "positions: lies on a device of ROCm: copy it to the host"),
+        (ByDlpack(NUMBERS, (99, 0)), "positions: lies on a device of DLPack's kind 99: copy it"),
+        (
+            changed(code=4, bits=16),
+            "positions: holds bfloat16 numbers, which NumPy lacks: give float32",
+        ),
+        (changed(code=0, bits=4), "positions: holds numbers of DLPack's type 0 (4 bits): give"),
+        (changed(lanes=2), "positions: holds numbers of DLPack's type 2 (32 bits): give float32"),
+        (changed(bits=24), "positions: holds numbers of 24 bits: give float32"),
+        (changed(major=2), "positions: has version 2.0 of DLPack"),
+        (
+            ByInterface(NUMBERS, typestr="nonsense"),
+            "positions: the ByInterface cannot be read as an array: data type 'nonsense'",
+        ),
+    ],
+)
+def test_what_cannot_be_read_is_told_in_a_sentence(value: Any, sentence: str) -> None:
+    with pytest.raises(UserError) as error:
+        device_array.device_array(value, "positions")
+    assert str(error.value).startswith(sentence)
+    assert "\n" not in str(error.value)
+    value = None
+    gc.collect()
+
+
+def test_an_error_of_the_package_is_quoted() -> None:
+    class Tensor:
+        def __dlpack_device__(self) -> tuple[int, int]:
+            return GPU
+
+        def __dlpack__(self, **_: Any) -> object:
+            raise BufferError("Can't export tensors that require gradient, use tensor.detach()\nx")
+
+    with pytest.raises(UserError) as error:
+        device_array.device_array(Tensor(), "radii")
+    text = "radii: the Tensor cannot be read as an array: Can't export tensors that require gradie"
+    assert str(error.value).startswith(text)
+    assert "\n" not in str(error.value)
+
+
+def test_the_interface_serves_where_dlpack_fails() -> None:
+    class Both(ByInterface):
+        def __dlpack_device__(self) -> tuple[int, int]:
+            return GPU
+
+        def __dlpack__(self, **_: Any) -> object:
+            raise BufferError("not contiguous")
+
+    same(device_array.device_array(Both(VIEWS["by columns"])), VIEWS["by columns"])
+
+
+@pytest.mark.parametrize("value", [NUMBERS, [1.0], 3.0, "text", None, ByDlpack(NUMBERS, (1, 0))])
+def test_what_lies_on_the_host_is_no_device_array(value: Any) -> None:
+    assert device_array.device_array(value) is None
+
+
+def test_dlpack_of_the_host_becomes_an_array_of_numpy() -> None:
+    value = ByDlpack(NUMBERS, (1, 0))
+    found = on_host(value)
+    assert isinstance(found, np.ndarray)
+    assert found.ctypes.data == NUMBERS.ctypes.data
+    assert on_host("text") == "text"
+    copied = on_host(ByDlpack(NUMBERS))
+    assert copied.ctypes.data != NUMBERS.ctypes.data
+    assert copied.tobytes() == NUMBERS.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("stream", "handle"),
+    [
+        (None, 1), (0, 1), (1, 1), (2, 2), (0x7F00, 0x7F00),
+        (SimpleNamespace(ptr=17), 17), (SimpleNamespace(cuda_stream=18), 18),
+        (SimpleNamespace(ptr=0), 1), (SimpleNamespace(handle=19), 19),
+        (SimpleNamespace(handle=ctypes.c_void_p(20)), 20),
+        (SimpleNamespace(handle=ctypes.c_void_p(None)), 1),
+        (SimpleNamespace(__cuda_stream__=lambda: (0, 21)), 21),
+    ],
+)  # fmt: skip
+def test_streams_of_any_package_have_a_handle(stream: Any, handle: int) -> None:
+    assert stream_handle(stream) == handle
+    value = ByDlpack(NUMBERS)
+    device_array.device_array(value, stream=stream)
+    assert value.streams == [handle]
+
+
+@pytest.mark.parametrize("stream", ["1", 2.0, True, object(), -1])
+def test_what_is_no_stream_is_told_in_a_sentence(stream: Any) -> None:
+    with pytest.raises(UserError, match=r"stream: a .* is no CUDA stream; give its handle"):
+        stream_handle(stream)
+
+
+@pytest.mark.parametrize(("given", "kept"), [(None, None), (1, 1), (2, 2), (0, 1), (4711, 4711)])
+def test_the_stream_of_the_interface_is_waited_for(
+    given: int | None, kept: int | None, host_memory: Any
+) -> None:
+    found = device_array.device_array(ByInterface(NUMBERS, stream=given))
+    assert found is not None
+    assert found.stream == kept
+    assert found.to_host().tobytes() == NUMBERS.tobytes()
+    waits = [call for call in host_memory.calls if call[0] == "cuStreamSynchronize"]
+    assert waits == ([] if kept is None else [("cuStreamSynchronize", kept)])
+
+
+def test_a_consumer_waits_for_our_stream(host_memory: Any) -> None:
+    address, packed = NUMBERS.ctypes.data, NUMBERS.strides
+    made = DeviceArray(address, NUMBERS.shape, packed, NUMBERS.dtype, 0, 77, NUMBERS)
+    assert made.__cuda_array_interface__["stream"] == 77
+    for stream in (-1, 77):
+        made.__dlpack__(stream=stream)
+    assert not [call for call in host_memory.calls if call[0] == "cuStreamWaitEvent"]
+    others: list[tuple[int | None, int]] = [(None, 1), (5, 5)]
+    for other, handle in others:
+        host_memory.calls.clear()
+        made.__dlpack__(stream=other)
+        names = {name: given for name, *given in host_memory.calls}
+        assert names["cuEventRecord"][1] == 77
+        assert names["cuStreamWaitEvent"][0] == handle
+
+
+def test_a_device_array_comes_to_the_host_as_a_copy() -> None:
+    made = DeviceArray(NUMBERS.ctypes.data, (8, 3), NUMBERS.strides, NUMBERS.dtype, 0)
+    for copied in (np.asarray(made), np.from_dlpack(made, device="cpu")):
+        assert copied.tobytes() == NUMBERS.tobytes()
+        assert copied.ctypes.data != NUMBERS.ctypes.data
+    assert np.asarray(made, np.float64).dtype == np.float64
+    with pytest.raises(ValueError, match="as a copy"):
+        np.array(made, copy=False)
+    with pytest.raises(BufferError, match="as a copy"):
+        made.__dlpack__(dl_device=(1, 0), copy=False)
+    with pytest.raises(BufferError, match="given where it is"):
+        made.__dlpack__(dl_device=(2, 1))
+    with pytest.raises(BufferError, match="given where it is"):
+        made.__dlpack__(copy=True)
+
+
+def test_spheres_are_made_of_arrays_on_a_gpu_by_a_copy() -> None:
+    colors = np.full((8, 3), 0.5, np.float32)
+    for kind in (ByInterface, ByDlpack):
+        spheres = SphereSet(kind(NUMBERS), kind(np.ones(8)), kind(colors))
+        assert spheres.centers.tobytes() == NUMBERS.tobytes()
+        assert spheres.color.tobytes() == colors.tobytes()
+        with pytest.raises(UserError, match=r"centers: has shape \(8,\)"):
+            SphereSet(kind(np.ones(8)))
+        with pytest.raises(UserError, match="centers: holds truth values, not real numbers"):
+            SphereSet(kind(np.ones((8, 3), bool)))
+    with pytest.raises(UserError, match="centers: has a mask"):
+        SphereSet(ByInterface(NUMBERS, mask=1))
+
+
+def test_without_a_driver_an_array_on_a_gpu_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    monkeypatch.setattr(device_array, "_driver", lambda: None)
+    with pytest.raises(UserError, match="an array lies on a GPU, and there is no driver"):
+        SphereSet(ByInterface(NUMBERS))
