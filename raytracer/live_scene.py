@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from raytracer.arguments import items, of_kind, text, whole
+from raytracer.device_array import DeviceArray, device_array, stream_handle
 from raytracer.errors import SceneError, UserError, counted, naming
 from raytracer.fields import check_names, takes
 from raytracer.film.aovs import check_aovs
@@ -19,10 +20,10 @@ from raytracer.film.film import Film
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.layout import enum
 from raytracer.pipeline import MAX_SAMPLES, VIEW_SETTINGS, Job, plan_of, prepare
-from raytracer.scene.arrays import Where, check_centers, check_radius, floats
+from raytracer.scene.arrays import Where, as_array, check_centers, check_radius, floats
 from raytracer.scene.camera import Camera
 from raytracer.scene.coloring import STYLE
-from raytracer.scene.colors import linear_rgb
+from raytracer.scene.colors import levels_of, linear_rgb
 from raytracer.scene.packing.framing import NOTHING
 from raytracer.scene.packing.large_spheres import RATIO
 from raytracer.scene.packing.pack import (
@@ -116,6 +117,8 @@ class LiveScene:
             self._scale_settings()  # for its errors
         self._lock = RLock()
         self._film: DeviceFilm | None = None
+        self._picture: Any = None  # of the device, for `device_pixels`
+        self._there: dict[str, DeviceArray] = {}  # what the spheres were given on the GPU last
         self._job: Job | None = prepare(
             scene, given, backend=backend, threads=threads, keep=True, annotations=annotations,
             hashed=False,
@@ -124,6 +127,7 @@ class LiveScene:
             self._tone = ToneSettings.of(tone, self._job.tone)
             scene, buffers = self._kept
             self._place = _moving_set(scene, set)
+            self._color_space = scene.spheres[self._place].color_space
             self._settings = self._job.settings
             self._annotated = self._job.plan is not None
             self._pose = _pose_of(scene, self._job, buffers)
@@ -135,8 +139,13 @@ class LiveScene:
 
     @property
     def scene(self) -> Scene:
-        """The scene as it is now; its arrays are those that `update` was given last."""
-        return self._kept[0]
+        """The scene as it is now; its arrays are those that `update` was given last.
+
+        Arrays of a GPU are copied to the host when the scene is asked for.
+        """
+        with self._lock:
+            self._settle()
+            return self._kept[0]
 
     @property
     def camera(self) -> Camera:
@@ -162,11 +171,14 @@ class LiveScene:
         colors: Any = None,
         values: Any = None,
         *,
-        stream: int | None = None,
+        stream: Any = None,
     ) -> None:
         """Move, size and colour the spheres; what is None stays.
 
         Another number of spheres is taken too: radii and colours of each must then be given again.
+        Arrays of the GPU that has the scene (of CuPy, PyTorch, JAX, Warp, Numba) are read where
+        they are; those of another device, and for another number of spheres, are copied to the
+        host.
 
         Args:
             positions: (N, 3), in the units of the set, whose transform applies; float32 and float64
@@ -176,50 +188,87 @@ class LiveScene:
             values: (N,), coloured by the scale of the scene. Without one, the settings `map`,
                 `range` and the like make it, with the least and the greatest of the first values
                 where no range is stated.
-            stream: the stream on which arrays of a GPU are complete, as an address; None is the
-                default stream.
+            stream: on which arrays of a GPU are complete, and which waits until they have been
+                read: the handle of a stream, or a stream of a package; None is CUDA's default one.
 
         Raises:
             UserError: arrays that do not fit, numbers that are not finite, or a sphere that float32
                 cannot hold in the space of the scene; the scene stays as it was.
         """
+        if values is not None and colors is not None:
+            raise SceneError("values: give either values or colors, not both")
+        given = {"positions": positions, "radii": radii, "colors": colors, "values": values}
+        given = {name: each for name, each in given.items() if each is not None}
+        is_recolored = "colors" in given or "values" in given
         with self._lock:
-            job = self._open()
-            old = self._spheres
-            spheres = self._changed(old, positions, radii)
-            if values is not None:
-                if colors is not None:
-                    raise SceneError("values: give either values or colors, not both")
-                colors = self._colors_of(values, spheres.count)
-                spheres = _recolored(spheres, colors, "linear", None)
-            elif colors is not None:
-                found = colors_of(colors, None, spheres.color_space, spheres.count, WHERE)
-                rows = found.rows if found.ids is None else found.rows[found.ids]
-                spheres = _recolored(spheres, rows, spheres.color_space, found.opacity)
+            job, old = self._open(), self._spheres
+            there = self._readable(given, stream) if job.device.has_own_memory else {}
+            here = {name: each for name, each in given.items() if name not in there}
+            spheres = self._changed(old, **here)
             in_place = (
                 self._updates_in_place
                 and spheres.count == old.count
                 and spheres.opacity is old.opacity
-                and (radii is None or not self._has_giants(spheres))
-                and (spheres.color is old.color or self._has_rows)
+                and ("radii" not in here or not self._has_giants(spheres))
+                and (not is_recolored or self._has_rows)
             )
             if not in_place:
-                self._repack(spheres)
+                self._settle()
+                self._repack(self._changed(self._spheres, **given))
                 return
-            is_colored = spheres.color is not old.color
             change = SphereUpdate(
                 self._first, spheres.count,
-                None if positions is None else spheres.centers,
-                None if radii is None else np.atleast_1d(spheres.radius),
-                linear_rgb(spheres.color, spheres.color_space) if is_colored else None,
-                "linear", self._first_color, self._linear, self._offset, self._radius_scale, stream,
+                there.get("positions", spheres.centers if "positions" in here else None),
+                there.get("radii", np.atleast_1d(spheres.radius) if "radii" in here else None),
+                first_color=self._first_color, linear=self._linear, offset=self._offset,
+                scale=self._radius_scale, stream=stream_handle(stream),
+                **self._coloring(spheres, old, there),
             )  # fmt: skip
             try:
                 job.scene.update(change)
             except OutOfRangeError:
-                _check(spheres)  # says which sphere, if it is not finite
+                _check(self._changed(old, **given))  # says which sphere, if it is not finite
                 raise
             self._keep(spheres)
+            gone = {*here, *(("colors", "values") if is_recolored else ())}
+            self._there = {k: v for k, v in self._there.items() if k not in gone} | there
+
+    def _readable(self, given: Mapping[str, Any], stream: Any) -> dict[str, DeviceArray]:
+        """Return the arrays of an update that the kernels read where they are, by name.
+
+        The others come to the host, which has the sentences for what is wrong with them.
+        """
+        job, count = self._open(), self._spheres.count
+        found = {name: device_array(each, name, stream) for name, each in given.items()}
+        there = {
+            name: each
+            for name, each in found.items()
+            if each is not None and _is_packed_there(name, each, count, job.device.number)
+        }
+        if "values" in there and self._scale_for(there["values"].to_host).is_categorical:
+            del there["values"]
+        return there
+
+    def _coloring(
+        self, spheres: SphereSet, old: SphereSet, there: Mapping[str, DeviceArray]
+    ) -> dict[str, Any]:
+        """Return what an update says of colours."""
+        if "values" in there:
+            assert self._scale is not None
+            color_map = self._scale.color_map()
+            return {"colors": there["values"], "color_space": "linear", "color_map": color_map}
+        if "colors" in there:
+            space = self._color_space
+            return {"colors": there["colors"], "color_space": space, "levels": levels_of(space)}
+        is_colored = spheres.color is not old.color
+        colors = linear_rgb(spheres.color, spheres.color_space) if is_colored else None
+        return {"colors": colors, "color_space": "linear"}
+
+    def _settle(self) -> None:
+        """Copy to the host what the spheres were given on the GPU."""
+        arrays, self._there = self._there, {}
+        if arrays:
+            self._keep(self._changed(self._spheres, **arrays))
 
     def render(
         self,
@@ -266,18 +315,65 @@ class LiveScene:
         """
         with self._lock:
             job = self._rendered(samples, camera, refit_camera)
-            if self._film is None:
-                self._film = job.film(Film.blank(self._settings.width, self._settings.height))
-            self._film.clear()
+            film = self._blank_film(job)
             # A device with memory of its own develops the film there; the CPU without statistics.
             bits = 8 if job.device.has_own_memory else None
-            image = job.render(self._film, tone=self._tone, bits=bits, keep_film=bits is None)
+            image = job.render(film, tone=self._tone, bits=bits, keep_film=bits is None)
             return image.pixels(8).astype(np.uint8, copy=False)
+
+    def _blank_film(self, job: Job) -> DeviceFilm:
+        """Return the film that is used for all pictures whose sums nobody keeps."""
+        if self._film is None:
+            self._film = job.film(Film.blank(self._settings.width, self._settings.height))
+        self._film.clear()
+        return self._film
+
+    def device_pixels(
+        self,
+        samples: int | None = None,
+        *,
+        camera: Camera | None = None,
+        refit_camera: bool = False,
+        stream: Any = None,
+    ) -> DeviceArray:
+        """Return the picture of `pixels` where it was made: in the memory of the GPU.
+
+        `torch.from_dlpack`, `cupy.asarray` and the like take it without a copy. The next picture is
+        made in the same memory.
+
+        Args:
+            samples, camera, refit_camera: as for `render`.
+            stream: on which the picture will be read, as for `update`; the next picture waits for
+                it.
+
+        Returns:
+            uint8 (h, w, 4), sRGB with straight alpha, complete.
+
+        Raises:
+            UserError: the scene is on the CPU, or an argument is wrong.
+        """
+        with self._lock:
+            job = self._rendered(samples, camera, refit_camera)
+            if not job.device.has_own_memory:
+                raise UserError(
+                    'the scene is on the CPU: give LiveScene backend="cuda", or take `pixels`'
+                )
+            film = self._blank_film(job)
+            if job.plan is not None or job.settings.denoise or job.settings.noise is not None:
+                # what the host has a part in
+                return job.render(film, tone=self._tone, bits=8).device_array()
+            job.expose(film, job.settings.samples)
+            if self._picture is None:
+                self._picture = job.device.picture()
+            film.develop_into(self._tone, self._picture)
+            array: DeviceArray = self._picture.array(stream_handle(stream))
+            return array
 
     def close(self) -> None:
         """Release the memory of the device; may be called twice."""
         with self._lock:
             job, self._job = self._job, None
+            self._there, self._picture = {}, None
             if job is not None:
                 if self._film is not None:
                     self._film.close()
@@ -306,8 +402,15 @@ class LiveScene:
         """The set that moves, as it is now."""
         return self._kept[0].spheres[self._place]
 
-    def _changed(self, spheres: SphereSet, positions: Any, radii: Any) -> SphereSet:
-        """Return the set with other centres and radii, whose numbers are not looked at."""
+    def _changed(
+        self,
+        spheres: SphereSet,
+        positions: Any = None,
+        radii: Any = None,
+        colors: Any = None,
+        values: Any = None,
+    ) -> SphereSet:
+        """Return the set with what an update says; centres and radii are not looked at."""
         changed = copy(spheres)
         if positions is not None:
             centers = floats(positions, "centers", WHERE)
@@ -325,6 +428,12 @@ class LiveScene:
                 changed.radius = check_radius(sizes, count, WHERE)
         if count != spheres.count:
             self._check_other_count(spheres, count, radii)
+        if values is not None:
+            return _recolored(changed, self._colors_of(values, count), "linear", None)
+        if colors is not None:
+            found = colors_of(colors, None, self._color_space, count, WHERE)
+            rows = found.rows if found.ids is None else found.rows[found.ids]
+            return _recolored(changed, rows, self._color_space, found.opacity)
         return changed
 
     @staticmethod
@@ -343,15 +452,19 @@ class LiveScene:
 
     def _colors_of(self, values: Any, count: int) -> NDArray[np.float32]:
         """Return the colours of values, float32 (N, 3), linear; the first ones make the scale."""
-        array = np.asarray(values)
+        array = as_array(values, VALUES, WHERE)
         if array.shape != (count,):
             raise SceneError(f"values: has shape {array.shape} for {counted(count, 'sphere')}")
+        return self._scale_for(lambda: array).rgb(array)
+
+    def _scale_for(self, first: Callable[[], NDArray[Any]]) -> ColorScale:
+        """Return the scale of values; `first` gives those that make it."""
         if self._scale is None:
-            self._scale = self._scale_of(array)
+            self._scale = self._scale_of(first())
             scene, buffers = self._kept
             scene = replace(scene, color_scales=(self._scale,))
             self._open().kept = scene, buffers
-        return self._scale.rgb(array)
+        return self._scale
 
     def _scale_settings(self) -> Any:
         from raytracer.scene.coloring.style import StyleSettings
@@ -447,6 +560,7 @@ class LiveScene:
 
     def _look(self, camera: Camera | None, refit: bool) -> None:
         """Move the camera."""
+        self._settle()
         job, (scene, buffers) = self._open(), self._kept
         camera = of_kind(camera or scene.camera or Camera(), "camera", Camera, UserError)
         if refit:
@@ -491,6 +605,18 @@ def _moving_set(scene: Scene, number: int | None) -> int:
             f"scene: its {what} were made of particles and would not follow them: leave them out"
         )
     return place
+
+
+def _is_packed_there(name: str, array: DeviceArray, count: int, number: int) -> bool:
+    """Whether the kernel of GPU `number` reads an array of an update where it is."""
+    shapes = {"positions": (count, 3), "colors": (count, 3)}
+    kinds = {"colors": ("uint8", "float16", "float32", "float64")}.get(name, enum("NumberKind"))
+    return (
+        array.device in (None, number)
+        and array.shape == shapes.get(name, (count,))
+        and array.dtype.name in kinds
+        and not any(step % array.dtype.itemsize for step in (array.address, *array.strides))
+    )
 
 
 def _check(spheres: SphereSet) -> None:

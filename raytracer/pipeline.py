@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from raytracer import memory
 from raytracer._version import __version__
 from raytracer.arguments import function, items, of_kind, real, text, whole
-from raytracer.backends.select import select
+from raytracer.backends.select import select, upload
 from raytracer.errors import UserError, counted, naming
 from raytracer.fields import check_names, takes
 from raytracer.film.aovs import GUIDE_RAYS, GUIDES, channels, check_aovs, from_hits, means
@@ -494,6 +495,7 @@ class Job:
         image = Image(
             film, self.transparent, self.timings, about, self.threads, settings, self.camera,
             denoise, self._overlay(film.crop),
+            upload=partial(upload, self.device.name, self.device.number),
         )  # fmt: skip
         if denoise:
             self.find_aovs(on_device.to_host(), [name for name in GUIDES if name not in film.aovs])

@@ -6,7 +6,6 @@ import ctypes
 import gc
 import sys
 import weakref
-from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,8 +15,8 @@ from numpy.typing import NDArray
 
 from raytracer import SphereSet, UserError, device_array, dlpack
 from raytracer.device_array import DeviceArray, on_host, stream_handle
+from support.device_arrays import GPU, ByDlpack, ByInterface, Owner, with_host_memory
 
-GPU = dlpack.CUDA, 0
 NUMBERS = np.arange(24, dtype=np.float32).reshape(8, 3)
 
 VIEWS: dict[str, NDArray[Any]] = {
@@ -35,81 +34,9 @@ VIEWS: dict[str, NDArray[Any]] = {
 
 
 @pytest.fixture(autouse=True)
-def host_memory(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
-    """A driver whose device memory is that of the host, without a device for an address."""
-    calls: list[tuple[Any, ...]] = []
-
-    def copy(to: Any, source: Any, size: Any) -> int:
-        ctypes.memmove(to.value, source.value, size.value)
-        return 0
-
-    def note(name: str) -> Any:
-        def call(*given: Any) -> int:
-            calls.append((name, *(getattr(each, "value", each) for each in given)))
-            return 0
-
-        return call
-
-    cuda = SimpleNamespace(
-        cuMemcpyDtoH_v2=copy, calls=calls,
-        **{name: note(name) for name in ("cuStreamSynchronize", "cuEventCreate", "cuEventRecord",
-                                         "cuStreamWaitEvent")},
-    )  # fmt: skip
-
-    @contextmanager
-    def context(device: int) -> Any:
-        yield cuda
-
-    monkeypatch.setattr(device_array, "_context", context)
-    monkeypatch.setattr(device_array, "_driver", lambda: None)
-    return cuda
-
-
-class Owner:
-    """What keeps memory, of which a test sees the end."""
-
-
-class ByInterface:
-    """An array with the CUDA array interface alone, as PyCUDA's."""
-
-    def __init__(self, array: NDArray[Any], **changes: Any) -> None:
-        self._array = array
-        self._changes = changes
-
-    @property
-    def __cuda_array_interface__(self) -> dict[str, Any]:
-        array = self._array
-        return {
-            "shape": array.shape,
-            "typestr": array.dtype.str,
-            "data": (array.ctypes.data, False),
-            "strides": None if array.flags.c_contiguous else array.strides,
-            "version": 3,
-        } | self._changes
-
-
-class ByDlpack:
-    """An array with DLPack, as those of most packages."""
-
-    def __init__(
-        self, array: NDArray[Any], device: tuple[int, int] = GPU, *, old: bool = False
-    ) -> None:
-        self.array, self.device, self.old = array, device, old
-        self.owner = Owner()
-        self.streams: list[Any] = []
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        return self.device
-
-    def __dlpack__(self, *, stream: Any = None, **more: Any) -> Any:
-        if self.old and "max_version" in more:
-            raise TypeError("__dlpack__() got an unexpected keyword argument 'max_version'")
-        self.streams.append(stream)
-        array = self.array
-        described = dlpack.Description(
-            array.ctypes.data, array.shape, array.strides, array.dtype, self.device
-        )
-        return dlpack.make(described, self.owner, more.get("max_version"))
+def host_memory(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A driver whose device memory is that of the host."""
+    return with_host_memory(monkeypatch)
 
 
 def same(found: DeviceArray | None, array: NDArray[Any]) -> None:

@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING, Any
 from raytracer.errors import BackendError, shown_value
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from raytracer.backends.base import Device
+    from raytracer.device_array import DeviceArray
 
 NAMES = ("auto", "cpu", "cuda")
 GPUS = re.compile(r"cuda:(all|[0-9]{1,4}(,[0-9]{1,4})*)")
@@ -67,6 +71,22 @@ def devices() -> list[dict[str, Any]]:
     from raytracer.backends.cuda import probe
 
     return [cpu, *(_entry("cuda", details) for details in probe.devices())]
+
+
+def upload(backend: str, number: int, pixels: NDArray[np.uint8]) -> DeviceArray:
+    """Return a copy of a picture, uint8 (h, w, 4), in the memory of the GPU with that number.
+
+    Raises:
+        BackendError: the backend is that of the CPU.
+    """
+    if backend == "cpu":
+        raise BackendError(
+            'the picture was rendered on the CPU: render it with backend="cuda", or take it from '
+            "the host with `to_uint8`"
+        )
+    from raytracer.backends.cuda import pictures
+
+    return pictures.upload(number, pixels)
 
 
 def _entry(backend: str, details: dict[str, Any], reason: str | None = None) -> dict[str, Any]:

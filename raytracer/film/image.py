@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from raytracer._version import __version__
-from raytracer.errors import OutputError, UserError
+from raytracer.errors import BackendError, OutputError, UserError
 from raytracer.files import output
 from raytracer.film import png
 from raytracer.film.film import Pixels, check_bits, develop, measure_and_develop, outline
@@ -23,6 +23,9 @@ from raytracer.film.statistics import Statistics, statistics_of
 from raytracer.film.tone_settings import ToneSettings
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from raytracer.device_array import DeviceArray
     from raytracer.drawing.overlay import Overlay
     from raytracer.film.film import Film
     from raytracer.film.formats import Format
@@ -57,6 +60,7 @@ class Image:
             the same to the last bit.
         denoise: whether the picture is that of the film without noise; the film keeps it.
         overlay: what is drawn over the picture, whatever its exposure, or None.
+        upload: copies a picture to the device that rendered it.
     """
 
     film: Film
@@ -68,6 +72,9 @@ class Image:
     camera: Camera | None = None
     denoise: bool = False
     overlay: Overlay | None = field(default=None, repr=False, compare=False)
+    upload: Callable[[NDArray[np.uint8]], DeviceArray] | None = field(
+        default=None, repr=False, compare=False
+    )
     # by bits and samples: the pictures that the device developed
     _developed_on_device: dict[tuple[int, int], Developed] = field(
         default_factory=dict, repr=False, compare=False
@@ -164,6 +171,25 @@ class Image:
             return kept[0]
         # Without statistics, which take as long.
         return develop(self.shown, self.settings, bits, self.threads)
+
+    def device_array(self) -> DeviceArray:
+        """Return the picture in the memory of the GPU that rendered it, for other packages there.
+
+        `torch.from_dlpack(image.device_array())` and `cupy.asarray(image.device_array())` take it
+        without a further copy.
+
+        Returns:
+            uint8 (h, w, 4), sRGB with straight alpha, as `pixels`; memory of its own, which is
+            released when nothing refers to the array.
+
+        Raises:
+            BackendError: the picture was not rendered on a GPU.
+        """
+        if self.upload is None:
+            raise BackendError(
+                "the picture comes from a file: take it from the host with `to_uint8`, or render it"
+            )
+        return self.upload(np.ascontiguousarray(self.pixels(8), np.uint8))
 
     def codes(self, bits: int = 8) -> Pixels:
         """Return `pixels`, the new name of this method."""

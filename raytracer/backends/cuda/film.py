@@ -168,6 +168,7 @@ class CudaFilm(DeviceFilm):
             sums = self._on_device()
             kernels = tone_kernels(self._number)
             address = picture.resize(width, height)
+            picture.wait(kernels.stream)
             kernels.develop(
                 sums, host.samples, width, height, settings, address, place=(host.x0, host.y0),
                 backdrop=host.backdrop, picture_height=host.height,

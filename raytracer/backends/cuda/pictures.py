@@ -14,8 +14,9 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.backends.cuda.context import PrimaryContext, primary_context, release
-from raytracer.backends.cuda.transfer import NON_BLOCKING
+from raytracer.backends.cuda.context import primary_context, release
+from raytracer.backends.cuda.transfer import NON_BLOCKING, staging
+from raytracer.device_array import DeviceArray, order
 from raytracer.errors import RaytracerError
 
 CHANNELS = 4  # bytes a pixel
@@ -24,9 +25,12 @@ CHANNELS = 4  # bytes a pixel
 class DevicePicture:
     """An RGBA picture, uint8, row 0 on top, in memory that grows as needed."""
 
-    def __init__(self, context: PrimaryContext) -> None:
+    def __init__(self, number: int) -> None:
+        """Allocate nothing yet. number: of the GPU."""
         self.size = 0, 0
-        self._context = context
+        self._number = number
+        self._context = context = primary_context(number)
+        self._reader: int | None = None
         self._memory: dict[str, Any] = {}  # at most one allocation
         self._room = 0
         self._free = weakref.finalize(self, release, context, self._memory)
@@ -50,8 +54,36 @@ class DevicePicture:
             self._room = self.nbytes
         return self.address
 
+    def array(self, reader: int | None = None) -> DeviceArray:
+        """Return the picture as an array, uint8 (h, w, 4), which is that of the next picture later.
+
+        reader: handle of the stream that reads it; the next picture waits for what it has queued.
+        """
+        self._reader = reader
+        width, height = self.size
+        strides = width * CHANNELS, CHANNELS, 1
+        dtype = np.dtype(np.uint8)
+        return DeviceArray(
+            self.address, (height, width, CHANNELS), strides, dtype, self._number, None, self
+        )
+
+    def wait(self, stream: Any) -> None:
+        """Let a stream that writes the picture wait for the one that reads it."""
+        if self._reader is not None:
+            order(int(stream.handle), self._reader, self._number)
+
     def close(self) -> None:
         self._free()
+
+
+def upload(number: int, pixels: NDArray[np.uint8]) -> DeviceArray:
+    """Return a copy of a picture, uint8 (h, w, 4), in the memory of a GPU."""
+    picture, context = DevicePicture(number), primary_context(number)
+    with context.lock, context.active():
+        address = picture.resize(pixels.shape[1], pixels.shape[0])
+        staging(number).to_device(pixels, address)
+        staging(number).stream.synchronize()
+    return picture.array()
 
 
 class Interop:

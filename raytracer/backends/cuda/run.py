@@ -73,7 +73,7 @@ class CudaDevice:
         return CudaFilm(self.number, host)
 
     def picture(self) -> DevicePicture:
-        return DevicePicture(self._context)
+        return DevicePicture(self.number)
 
     def turn(self) -> AbstractContextManager[Any]:
         """Return the lock that is held from the launch of a kernel until it ends.

@@ -1,0 +1,168 @@
+"""Live scenes whose particles are arrays on a GPU, with pictures of the same arrays on the host.
+
+The GPU is one that packs where arrays are and renders on the CPU.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import raytracer
+from raytracer.device_array import DeviceArray
+from raytracer.scene.colors import linear_rgb
+from raytracer.sphere_update import SphereUpdate
+from support.device_arrays import ByDlpack, ByInterface, with_host_memory
+
+COUNT = 50
+SIZE: dict[str, Any] = {"width": 40, "height": 30, "samples": 2, "backend": "cpu"}
+RNG = np.random.default_rng(3)
+X = RNG.uniform(-1.0, 1.0, (COUNT, 3))
+COLORS = RNG.integers(0, 256, (COUNT, 3)).astype(np.uint8)
+VALUES = RNG.normal(0.0, 1.0, COUNT)
+
+
+def live(**settings: Any) -> raytracer.LiveScene:
+    return raytracer.LiveScene(raytracer.Scene.from_arrays(X, 0.1, COLORS), **SIZE, **settings)
+
+
+@pytest.fixture
+def on_gpu(monkeypatch: pytest.MonkeyPatch) -> list[SphereUpdate]:
+    """A GPU; the updates that it got."""
+    from raytracer.backends.cpu import CpuDevice, CpuScene
+
+    updates: list[SphereUpdate] = []
+    original = CpuScene.update
+
+    def there(array: Any) -> Any:
+        return array.to_host() if isinstance(array, DeviceArray) else array
+
+    def update(scene: CpuScene, change: SphereUpdate) -> None:
+        updates.append(change)
+        colors = there(change.colors)
+        if change.color_map is not None:
+            colors = scale.rgb(colors)
+        elif colors is not None:
+            colors = linear_rgb(colors, change.color_space)
+        positions, radii = there(change.positions), there(change.radii)
+        original(scene, replace(change, positions=positions, radii=radii, colors=colors))
+
+    scale = raytracer.ColorScale("viridis", low=-1.0, high=1.0)
+    with_host_memory(monkeypatch)
+    monkeypatch.setattr(CpuDevice, "has_own_memory", True)
+    monkeypatch.setattr(CpuScene, "update", update)
+    return updates
+
+
+def picture(changes: list[dict[str, Any]], kind: Any = lambda array: array) -> NDArray[np.uint8]:
+    """The picture after updates with arrays of a kind; numbers stay as they are."""
+    with live(map="viridis", range=(-1.0, 1.0)) as scene:
+        for change in changes:
+            given = {k: kind(v) if isinstance(v, np.ndarray) else v for k, v in change.items()}
+            scene.update(**given)
+        return scene.render().to_uint8()
+
+
+CHANGES: dict[str, list[dict[str, Any]]] = {
+    "positions": [{"positions": X + 0.1}],
+    "single precision, strided": [{"positions": np.asfortranarray(X + 0.1, np.float32)}],
+    "radii": [{"radii": np.linspace(0.05, 0.2, COUNT)}],
+    "one radius": [{"positions": X * 0.9, "radii": 0.2}],
+    "colours": [{"colors": COLORS[::-1]}],
+    "colours from 0 to 1": [{"colors": COLORS[::-1] / 255.0}],
+    "values": [{"values": VALUES}],
+    "values, then colours": [{"values": VALUES}, {"colors": COLORS[::-1]}],
+    "all": [{"positions": X * 0.5, "radii": np.full(COUNT, 0.2), "values": VALUES}] * 2,
+    "fewer": [{"positions": X + 0.1}, {"positions": X[:20], "colors": COLORS[:20]}],
+    "opacity": [{"colors": np.full((COUNT, 4), 128, np.uint8)}, {"positions": X + 0.1}],
+    "small integers": [{"radii": np.ones(COUNT, np.int16)}],
+}
+IN_PLACE = {name: name not in ("fewer", "opacity") for name in CHANGES}
+
+
+@pytest.mark.parametrize("kind", [ByInterface, ByDlpack])
+@pytest.mark.parametrize("name", CHANGES)
+def test_pictures_are_those_of_the_same_arrays_on_the_host(
+    name: str, kind: Any, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    with_host_memory(monkeypatch)
+    expected = picture(CHANGES[name])
+    assert np.array_equal(picture(CHANGES[name], kind), expected), "the CPU gets copies"
+    updates: list[SphereUpdate] = request.getfixturevalue("on_gpu")
+    assert np.array_equal(picture(CHANGES[name], kind), expected)
+    if IN_PLACE[name] and name != "small integers":
+        arrays = [(u.positions, u.radii, u.colors) for u in updates]
+        given = [each for row in arrays for each in row if each is not None]
+        assert any(isinstance(each, DeviceArray) for each in given)
+
+
+def test_arrays_are_read_where_they_are(on_gpu: list[SphereUpdate]) -> None:
+    positions, radii = X + 0.1, np.full(COUNT, 0.2)
+    with live() as scene:
+        scene.update(ByInterface(positions), ByInterface(radii), stream=77)
+        (change,) = on_gpu
+        assert isinstance(change.positions, DeviceArray)
+        assert change.positions.address == positions.ctypes.data
+        assert isinstance(change.radii, DeviceArray)
+        assert change.radii.address == radii.ctypes.data
+        assert change.stream == 77
+        assert change.colors is None
+
+
+def test_the_scene_is_what_was_given_last(on_gpu: list[SphereUpdate]) -> None:
+    with live() as scene:
+        scene.update(ByInterface(X + 0.1), colors=ByInterface(COLORS[::-1].copy()))
+        (spheres,) = scene.scene.spheres
+        assert np.array_equal(spheres.centers, X + 0.1)
+        assert np.array_equal(spheres.color, COLORS[::-1])
+        assert spheres.radius == 0.1
+        scene.update(X + 0.2, ByInterface(np.full(COUNT, 0.3)))
+        scene.update(X + 0.3)
+        (spheres,) = scene.scene.spheres
+        assert np.array_equal(spheres.centers, X + 0.3)
+        assert np.array_equal(spheres.radius, np.full(COUNT, 0.3))
+        assert np.array_equal(spheres.color, COLORS[::-1])
+    assert len(on_gpu) == 3
+
+
+def test_the_camera_follows_arrays_on_a_gpu(on_gpu: list[SphereUpdate]) -> None:
+    pictures: list[NDArray[np.uint8]] = []
+    for kind in (lambda array: array, ByInterface):
+        with live() as scene:
+            scene.update(kind(X * 3.0))
+            pictures.append(scene.render(refit_camera=True).to_uint8())
+    assert np.array_equal(pictures[0], pictures[1])
+    assert len(on_gpu) == 2
+
+
+@pytest.mark.usefixtures("on_gpu")
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"positions": np.zeros((COUNT, 2))}, r"positions: has shape \(50, 2\)"),
+        ({"radii": np.ones((COUNT, 2))}, r"radii: has shape \(50, 2\)"),
+        ({"radii": np.ones(7)}, "radii: has 7 radii for 50 spheres"),
+        ({"colors": np.ones((7, 3))}, "colors: has 7 colours for 50 spheres"),
+        ({"values": np.ones(7)}, r"values: has shape \(7,\) for 50 spheres"),
+        ({"positions": np.zeros((COUNT, 3), bool)}, "positions: holds truth values"),
+        ({"positions": np.full((COUNT, 3), np.nan)}, "positions: sphere 0 lies at"),
+    ],
+)
+def test_what_is_wrong_is_told_as_of_the_host(given: Any, sentence: str) -> None:
+    with live() as scene:
+        with pytest.raises(raytracer.UserError, match=sentence):
+            scene.update(**{name: ByInterface(array) for name, array in given.items()})
+        with pytest.raises(raytracer.UserError, match="stream: a str is no CUDA stream"):
+            scene.update(ByInterface(X), stream="mine")
+
+
+def test_pictures_of_the_cpu_are_not_on_a_gpu() -> None:
+    with live() as scene:
+        with pytest.raises(raytracer.UserError, match="the scene is on the CPU: give LiveScene"):
+            scene.device_pixels()
+        with pytest.raises(raytracer.UserError, match="the picture was rendered on the CPU"):
+            scene.render().device_array()
