@@ -8,7 +8,7 @@ from __future__ import annotations
 import ctypes
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,11 @@ import pytest
 from numpy.typing import NDArray
 
 from raytracer import ColorScale, SphereSet, Transform, UserError, layout
+from raytracer.backends.cuda import context, transfer
+from raytracer.backends.cuda import driver as binding
+from raytracer.backends.cuda import pack as packing
+from raytracer.backends.cuda.cache import Cubin
+from raytracer.backends.cuda.check import flatten
 from raytracer.backends.cuda.pack import (
     Packed,
     arrays_of,
@@ -32,6 +37,7 @@ from raytracer.scene.colors import levels_of, linear_rgb
 from raytracer.scene.packing.pack import place
 from raytracer.scene.packing.render_space import Space
 from raytracer.sphere_update import SphereUpdate
+from support.fake_cuda import FakeDriver
 
 SUPPORT = Path(__file__).resolve().parents[1] / "support"
 BLOCKS, THREADS = 3, 64
@@ -47,11 +53,12 @@ SETTING = {
 
 Records = tuple[NDArray[np.float32], NDArray[np.float32], Packed]
 Pack = Callable[..., Records]
+Launch = Callable[[int, int, NDArray[np.void]], None]
 
 
 @pytest.fixture(scope="module")
-def pack(tmp_path_factory: pytest.TempPathFactory) -> Pack:
-    """The kernel compiled for the CPU: takes a SphereUpdate, returns records, colours and info."""
+def launch(tmp_path_factory: pytest.TempPathFactory) -> Launch:
+    """The kernel compiled for the CPU: takes blocks, threads of a block and PackArgs (1,)."""
     if shutil.which("g++") is None:
         pytest.skip("g++ is missing")
     folder = tmp_path_factory.mktemp("kernel")
@@ -66,6 +73,12 @@ def pack(tmp_path_factory: pytest.TempPathFactory) -> Pack:
     flags += ["-DSTATIC_SHARED", "-I", str(SUPPORT), "-I", str(kernels_root())]
     subprocess.run(["g++", *flags, str(source), "-o", str(library)], check=True)
     go = ctypes.CDLL(str(library)).go
+    return lambda blocks, threads, args: go(blocks, threads, ctypes.c_uint64(args.ctypes.data))
+
+
+@pytest.fixture(scope="module")
+def pack(launch: Launch) -> Pack:
+    """Takes a SphereUpdate, and records and colours before; returns both after, and info."""
 
     def run(update: SphereUpdate, records: Any = None, color: Any = None) -> Records:
         records = np.zeros((update.count, 4), np.float32) if records is None else records.copy()
@@ -76,7 +89,7 @@ def pack(tmp_path_factory: pytest.TempPathFactory) -> Pack:
             arguments["table"] = table.ctypes.data
         for name, array in (("records", records), ("color", color), ("info", info)):
             arguments[name] = array.ctypes.data
-        go(BLOCKS, THREADS, ctypes.c_uint64(arguments.ctypes.data))
+        launch(BLOCKS, THREADS, arguments)
         return records, color, decoded(info.view(layout.dtype("PackInfo")))
 
     return run
@@ -328,3 +341,138 @@ def test_what_the_kernel_cannot_read_is_told_in_a_sentence() -> None:
     categories = ColorScale("tab10", "categorical", names=("a", "b"))
     with pytest.raises(UserError, match="values: of a categorical scale are names"):
         categories.color_map()
+
+
+class Gpu:
+    """A GPU without one: memory of the fake driver, in which the kernel works on the CPU."""
+
+    def __init__(self, launch: Launch, monkeypatch: pytest.MonkeyPatch) -> None:
+        table = np.array(flatten(layout.table()), np.int32)
+        self.driver = FakeDriver({"layout_table": table.nbytes}, self._run, memory=1 << 22)
+        self.driver.view(*self.driver.symbols["layout_table"])[:] = table.view(np.uint8)
+        self.orders: list[tuple[int, int]] = []
+        self._launch = launch
+        monkeypatch.setattr(binding, "load", lambda: self.driver)
+        monkeypatch.setattr(packing.compiler, "load", lambda *_: Cubin(b"", ""))  # type: ignore[attr-defined]
+        monkeypatch.setattr(packing, "order", lambda *given: self.orders.append(given[:2]))
+        monkeypatch.setattr(transfer, "CHUNK", 4096)
+        self.context = context.primary_context(0)
+        with self.context.active() as driver:
+            self.packer, self.stream = packing.Packer(0), driver.Stream(1)
+        self.copies = transfer.staging(0).stream
+        self.places = [self.put(np.zeros(16 * COUNT + 64, np.uint8)) for _ in range(3)]
+
+    def _run(self, driver: FakeDriver, grid: Any, block: Any, arguments: bytes) -> None:
+        args = np.frombuffer(arguments, layout.dtype("PackArgs")).copy()
+        base = driver.memory.ctypes.data
+        for name in ("positions", "radii", "colors"):
+            args[name]["data"] += base
+        for name in ("records", "color", "info", "table"):
+            args[name] += base
+        self._launch(grid[0], block[0], args)
+
+    def put(self, array: NDArray[Any]) -> int:
+        """The address of a copy."""
+        with self.context.active() as driver:
+            address = int(driver.mem_alloc(array.nbytes))
+        self.driver.view(address, array.nbytes)[:] = (
+            np.ascontiguousarray(array).view(np.uint8).ravel()
+        )
+        return address
+
+    def there(self, array: NDArray[Any], **more: Any) -> DeviceArray:
+        """A copy of an array there."""
+        packed = np.ascontiguousarray(array)
+        return replace(described(packed), address=self.put(packed), device=0, **more)
+
+    def __call__(self, update: SphereUpdate) -> Records:
+        self.orders.clear()
+        with self.context.active():
+            self.packer.pack(update, *self.places, self.stream)  # type: ignore[call-arg]
+        records, color, info = (self.driver.view(place_of, 16 * COUNT) for place_of in self.places)
+        return (
+            records.view(np.float32).reshape(COUNT, 4).copy(),
+            color[: 12 * COUNT].view(np.float32).reshape(COUNT, 3).copy(),
+            decoded(info[: layout.dtype("PackInfo").itemsize].view(layout.dtype("PackInfo"))),
+        )
+
+
+@pytest.fixture
+def gpu(launch: Launch, monkeypatch: pytest.MonkeyPatch) -> Iterator[Gpu]:
+    cached = context.primary_context, transfer.staging
+    for each in cached:
+        each.cache_clear()
+    yield Gpu(launch, monkeypatch)
+    for each in cached:
+        each.cache_clear()
+
+
+POSITIONS, RADII = numbers("float32", (COUNT, 3)), np.abs(numbers("float64", (COUNT,), 2))
+COLORS = np.random.default_rng(9).integers(0, 256, (COUNT, 3)).astype(np.uint8)
+
+
+def everything(positions: Any, radii: Any, colors: Any, **more: Any) -> SphereUpdate:
+    update = replace(moved(POSITIONS, RADII, SETTING["turned"]), positions=positions, radii=radii)
+    return replace(update, colors=colors, levels=levels_of("srgb"), **more)
+
+
+def test_the_packer_reads_arrays_of_the_gpu_and_of_the_host(gpu: Gpu) -> None:
+    expected = hosts(POSITIONS, RADII, SETTING["turned"])
+    there = everything(gpu.there(POSITIONS), gpu.there(RADII), gpu.there(COLORS))
+    mixed = everything(gpu.there(POSITIONS), RADII, linear_rgb(COLORS), color_space="linear")
+    here = everything(POSITIONS[::-1].copy()[::-1], RADII, linear_rgb(COLORS), color_space="linear")
+    for update in (there, mixed, here, there):
+        records, color, info = gpu(update)
+        assert records.tobytes() == expected.tobytes()
+        assert color.tobytes() == linear_rgb(COLORS).tobytes()
+        assert info.wrong == {}
+
+
+def test_spheres_of_one_set_are_packed_into_their_place(gpu: Gpu) -> None:
+    gpu(everything(POSITIONS, RADII, None))
+    part = replace(moved(POSITIONS[:10] + 1, RADII[:10], SETTING["turned"]), first=20)
+    part = replace(part, colors=linear_rgb(COLORS[:10]), color_space="linear", first_color=7)
+    records, color, info = gpu(part)
+    expected = hosts(POSITIONS, RADII, SETTING["turned"])
+    expected[20:30] = hosts(POSITIONS[:10] + 1, RADII[:10], SETTING["turned"])
+    assert records.tobytes() == expected.tobytes()
+    assert color[7:17].tobytes() == linear_rgb(COLORS[:10]).tobytes()
+    assert not color[:7].any()
+    assert not color[17:].any()
+    assert info.low.tolist() == expected[20:30, :3].min(axis=0).tolist()
+
+
+def test_streams_wait_for_each_other(gpu: Gpu) -> None:
+    own, copies = gpu.stream.handle, gpu.copies.handle
+    gpu(everything(gpu.there(POSITIONS), np.array([0.5]), None))
+    assert gpu.orders == [(own, 1), (1, own)], "the default stream is waited for, and waits"
+    gpu(everything(gpu.there(POSITIONS, stream=7), gpu.there(RADII, stream=8), None, stream=9))
+    assert gpu.orders == [(own, 9), (own, 7), (own, 8), (9, own)]
+    gpu(everything(POSITIONS, RADII, None))
+    assert gpu.orders == [(copies, own), (own, copies)]
+
+
+def test_nothing_is_allocated_after_the_first_call(gpu: Gpu) -> None:
+    scale = SCALES["log"]
+    updates = [
+        everything(gpu.there(POSITIONS), RADII, gpu.there(COLORS)),
+        everything(POSITIONS, RADII, np.abs(POSITIONS[:, 0]), color_map=scale.color_map()),
+    ]
+    for update in updates:
+        gpu(update)
+    before = dict(gpu.driver.live)
+    gpu(updates[1])
+    assert gpu.driver.live == before
+
+
+def test_an_array_of_another_gpu_is_refused(gpu: Gpu) -> None:
+    elsewhere = replace(gpu.there(POSITIONS), device=3)
+    with pytest.raises(UserError, match="positions: lies on GPU 3, and the scene on GPU 0: copy"):
+        gpu(everything(elsewhere, RADII, None))
+
+
+def test_no_spheres_are_packed_without_a_launch(gpu: Gpu) -> None:
+    before = gpu.driver.launches
+    _, _, info = gpu(moved(np.zeros((0, 3)), np.zeros(0)))
+    assert gpu.driver.launches == before
+    assert info.wrong == {}

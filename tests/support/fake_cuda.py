@@ -41,6 +41,7 @@ class FakeDriver:
         self._contexts = local()  # how many each thread has
         self.live: dict[int, int] = {}
         self.launches = 0
+        self.streams = 100
         self.seconds_per_launch = 1e-4
         self.fail_launch = ""
         self._top = ALIGNMENT
@@ -143,7 +144,10 @@ class FakeDriver:
 
     def Stream(self, _flags: int) -> Any:  # noqa: N802
         """A stream without delay."""
-        return SimpleNamespace(synchronize=lambda: None, wait_for_event=lambda _event: None)
+        self.streams += 1
+        return SimpleNamespace(
+            synchronize=lambda: None, wait_for_event=lambda _event: None, handle=self.streams
+        )
 
     def Event(self) -> Any:  # noqa: N802
         """An event; any two are a launch apart."""

@@ -1,0 +1,397 @@
+"""Arrays on a real GPU: packed where they are, on the caller's stream, and pictures given there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import raytracer
+from raytracer import Transform, UserError, layout
+from raytracer.device_array import DeviceArray, device_array
+from raytracer.scene.colors import levels_of, linear_rgb
+from raytracer.scene.packing.pack import place
+from raytracer.scene.packing.render_space import Space
+from raytracer.sphere_update import SphereUpdate
+
+pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("cuda")]
+
+COUNT = 100_000
+SPACE = Space((0.25, -3.0, 1e3), 8.0)
+TURNED = Transform(rotate=(10.0, 20.0, 30.0), scale=3.0, translate=(-1.0, 0.0, 7.0))
+KINDS = ["float32", "float64", "float16", "int32", "int64", "uint8"]
+
+
+class OnGpu:
+    """A copy of an array in memory of the driver, with the CUDA array interface."""
+
+    def __init__(self, array: NDArray[Any]) -> None:
+        from raytracer.backends.cuda.context import primary_context
+
+        base: Any = array
+        while isinstance(base.base, np.ndarray):
+            base = base.base
+        self._context = primary_context(0)
+        with self._context.active() as driver:
+            self.memory = driver.mem_alloc(max(base.nbytes, 16))
+            driver.memcpy_htod(int(self.memory), (base.T if base.flags.fnc else base).tobytes())
+        address = int(self.memory) + array.ctypes.data - base.ctypes.data
+        self.__cuda_array_interface__ = {
+            "shape": array.shape, "strides": array.strides, "typestr": array.dtype.str,
+            "data": (address, False), "version": 2,
+        }  # fmt: skip
+
+
+def package(name: str) -> Callable[[NDArray[Any]], Any]:
+    """How a package copies an array of NumPy to the GPU; skips where it is missing."""
+    if name == "driver":
+        return OnGpu
+    module: Any = pytest.importorskip(name, exc_type=ImportError)
+    if name == "torch":
+        if not module.cuda.is_available():
+            pytest.skip("this PyTorch has no CUDA")
+        return lambda array: module.from_numpy(np.ascontiguousarray(array)).cuda()
+    if name == "cupy":
+        return lambda array: module.asarray(np.ascontiguousarray(array))
+    if name == "jax":
+        return lambda array: module.device_put(array, module.devices("gpu")[0])
+    if name == "warp":
+        return lambda array: module.array(np.ascontiguousarray(array), device="cuda:0")
+    if name == "numba.cuda":
+        return lambda array: module.to_device(np.ascontiguousarray(array))
+    from raytracer.backends.cuda.context import primary_context
+
+    def to_gpu(array: NDArray[Any]) -> Any:
+        with primary_context(0).active():
+            return module.to_gpu(np.ascontiguousarray(array))
+
+    return to_gpu
+
+
+PACKAGES = ["driver", "torch", "cupy", "jax", "warp", "numba.cuda", "pycuda.gpuarray"]
+
+
+class Packing:
+    """Packs updates into memory of its own on the first GPU."""
+
+    def __init__(self) -> None:
+        from raytracer.backends.cuda.context import primary_context
+        from raytracer.backends.cuda.memory import DeviceMemory
+        from raytracer.backends.cuda.pack import packer
+        from raytracer.backends.cuda.transfer import NON_BLOCKING
+
+        self.context = primary_context(0)
+        self._memory = DeviceMemory(self.context)
+        with self.context.active() as driver:
+            self.packer, self.stream = packer(0), driver.Stream(NON_BLOCKING)
+            sizes = {"records": 16 * COUNT, "color": 12 * COUNT, "info": 48}
+            self.places = {name: self._memory.allocate(name, n) for name, n in sizes.items()}
+            for name, size in sizes.items():
+                driver.memset_d32_async(self.places[name], 0, size // 4, self.stream)
+
+    def queue(self, update: SphereUpdate) -> None:
+        with self.context.lock, self.context.active():
+            records, color, info = self.places.values()
+            self.packer.pack(update, records, color, info, self.stream)
+
+    def results(self, count: int = COUNT) -> tuple[NDArray[np.float32], NDArray[np.float32], Any]:
+        from raytracer.backends.cuda.pack import decoded
+
+        records, color = np.empty((count, 4), np.float32), np.empty((count, 3), np.float32)
+        info = np.empty(1, layout.dtype("PackInfo"))
+        with self.context.active() as driver:
+            self.stream.synchronize()
+            for array, place_of in zip((records, color, info), self.places.values(), strict=True):
+                driver.memcpy_dtoh(array.reshape(-1).view(np.uint8), place_of)
+        return records, color, decoded(info)
+
+    def __call__(self, update: SphereUpdate) -> tuple[Any, Any, Any]:
+        self.queue(update)
+        return self.results(update.count)
+
+
+@pytest.fixture
+def packing() -> Iterator[Packing]:
+    packing = Packing()
+    yield packing
+    packing._memory.close()
+
+
+def numbers(kind: str, shape: tuple[int, ...], seed: int = 1) -> NDArray[Any]:
+    rng = np.random.default_rng(seed)
+    if np.dtype(kind).kind in "iu":
+        return rng.integers(1, 200, shape).astype(kind)
+    return (rng.normal(0.0, 10.0, shape) + 100.0).astype(kind)
+
+
+def update(positions: Any = None, radii: Any = None, colors: Any = None, **more: Any) -> Any:
+    """An update by arrays of any package; those of NumPy stay on the host."""
+    linear, offset = SPACE.placing(TURNED)
+    given: list[Any] = [
+        each if each is None or isinstance(each, np.ndarray) else device_array(each)
+        for each in (positions, radii, colors)
+    ]
+    count = next(len(each) for each in given if each is not None)
+    scale, levels = TURNED.scale / SPACE.scale, levels_of("srgb")
+    arrays = dict(zip(("positions", "radii", "colors"), given, strict=True))
+    change = SphereUpdate(
+        0, count, **arrays, color_space="srgb", first_color=0, linear=linear, offset=offset,
+        scale=scale, levels=levels,
+    )  # fmt: skip
+    return replace(change, **more)
+
+
+def hosts(positions: NDArray[Any], radii: Any) -> NDArray[np.float32]:
+    """The records of the host's packing."""
+    spheres = raytracer.SphereSet(positions, radii, transform=TURNED)
+    return np.stack(place([spheres], SPACE), axis=1)
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_records_have_the_bytes_of_the_host(packing: Packing, name: str, kind: str) -> None:
+    if name == "jax" and kind in ("float64", "int64"):
+        pytest.skip("JAX has 64 bits on request alone")
+    there = package(name)
+    positions, radii = numbers(kind, (COUNT, 3)), np.abs(numbers(kind, (COUNT,), 2))
+    records, _, info = packing(update(there(positions), there(radii)))
+    expected = hosts(positions, radii)
+    assert records.tobytes() == expected.tobytes()
+    assert info.wrong == {}
+    assert info.low.tolist() == expected[:, :3].min(axis=0).tolist()
+    assert info.high.tolist() == expected[:, :3].max(axis=0).tolist()
+    assert (info.min_radius, info.max_radius) == (expected[:, 3].min(), expected[:, 3].max())
+
+
+STRIDES: dict[str, Callable[[NDArray[Any]], NDArray[Any]]] = {
+    "by columns": lambda a: np.asfortranarray(a),
+    "of wider rows": lambda a: np.concatenate([a, a, a[:, :1]], axis=1)[:, : a.shape[1]],
+    "every third": lambda a: np.repeat(a, 3, axis=0)[::3],
+    "backwards": lambda a: np.ascontiguousarray(a[::-1, ::-1])[::-1, ::-1],
+}
+
+
+@pytest.mark.parametrize("strides", STRIDES)
+@pytest.mark.parametrize("kind", ["float32", "float64", "float16"])
+def test_arrays_of_any_strides(packing: Packing, kind: str, strides: str) -> None:
+    positions = STRIDES[strides](numbers(kind, (COUNT, 3)))
+    radii = STRIDES[strides](np.abs(numbers(kind, (COUNT, 1), 2)))[:, 0]
+    records, _, _ = packing(update(OnGpu(positions), OnGpu(radii)))
+    assert records.tobytes() == hosts(positions, radii).tobytes()
+
+
+@pytest.mark.parametrize("kind", ["float32", "float64"])
+def test_arrays_of_the_host_are_copied(packing: Packing, kind: str) -> None:
+    for seed in (1, 2):  # the copies of the first call are used again
+        positions, radii = numbers(kind, (COUNT, 3), seed), np.abs(numbers(kind, (COUNT,), seed))
+        records, _, _ = packing(update(positions, radii))
+        assert records.tobytes() == hosts(positions, radii).tobytes()
+        records, _, _ = packing(update(OnGpu(positions), np.array([0.5])))
+        assert records.tobytes() == hosts(positions, 0.5).tobytes()
+
+
+@pytest.mark.parametrize("space", ["srgb", "linear"])
+@pytest.mark.parametrize("kind", ["uint8", "float16", "float32", "float64"])
+def test_colours_are_those_of_the_host(packing: Packing, kind: str, space: str) -> None:
+    rng = np.random.default_rng(4)
+    colors = rng.integers(0, 256, (COUNT, 3)).astype(np.uint8) if kind == "uint8" else None
+    colors = rng.random((COUNT, 3)).astype(kind) if colors is None else colors
+    change = update(colors=OnGpu(colors), color_space=space)
+    _, made, info = packing(replace(change, levels=levels_of(space)))
+    expected = linear_rgb(colors, space)
+    if kind == "uint8" or space == "linear":
+        assert made.tobytes() == expected.tobytes()
+    np.testing.assert_array_max_ulp(made, expected, 1)
+    assert (made != expected).mean() < 1e-5
+    assert info.wrong == {}
+
+
+@pytest.mark.parametrize("kind", ["linear", "discrete", "log", "symlog"])
+def test_values_are_coloured_by_their_scale(packing: Packing, kind: str) -> None:
+    low = 0.01 if kind == "log" else -1.0
+    scale = raytracer.ColorScale("viridis", kind, low=low, high=2.0)
+    values = np.random.default_rng(5).normal(0.5, 1.5, COUNT)
+    values[:3] = np.nan, np.inf, -np.inf
+    _, made, _ = packing(update(colors=OnGpu(values), color_map=scale.color_map()))
+    is_other = (made != scale.rgb(values)).any(axis=1)
+    assert is_other.mean() <= (1e-4 if "log" in kind else 0.0)
+
+
+@pytest.mark.parametrize(
+    ("part", "value", "word"),
+    [("positions", np.nan, "center"), ("radii", -1.0, "radius"), ("positions", 1e30, "reach")],
+)
+def test_the_first_wrong_sphere_is_named_and_stays(
+    packing: Packing, part: str, value: float, word: str
+) -> None:
+    given = {"positions": numbers("float64", (COUNT, 3)), "radii": np.full(COUNT, 0.5)}
+    good, _, _ = packing(update(**{name: OnGpu(array) for name, array in given.items()}))
+    given[part][[70_000, 90_000]] = value
+    records, _, info = packing(update(**{name: OnGpu(array) for name, array in given.items()}))
+    assert records.tobytes() == good.tobytes()
+    assert info.wrong == {word: 70_000}
+    with pytest.raises(UserError, match="sphere 70000 "):
+        info.check()
+
+
+def test_arrays_are_read_and_written_again_in_the_order_of_the_callers_stream(
+    packing: Packing,
+) -> None:
+    """Each of many copies to one array is packed before the next one."""
+    many = 20
+    versions = [numbers("float32", (COUNT, 3), seed) for seed in range(many)]
+    array = OnGpu(versions[0])
+    kept = []
+    with packing.context.active() as driver:
+        stream = driver.Stream(1)
+        locked = driver.pagelocked_empty(many * versions[0].size, np.float32)
+        locked[:] = np.concatenate([each.reshape(-1) for each in versions])
+        for each in locked.reshape(many, -1):
+            driver.memcpy_htod_async(int(array.memory), each, stream)
+            packing.queue(update(array, np.array([0.5]), stream=int(stream.handle)))
+            result = driver.mem_alloc(16 * COUNT)
+            driver.memcpy_dtod_async(
+                int(result), packing.places["records"], 16 * COUNT, packing.stream
+            )
+            kept.append(result)
+        packing.stream.synchronize()
+        for version, result in zip(versions, kept, strict=True):
+            records = np.empty((COUNT, 4), np.float32)
+            driver.memcpy_dtoh(records, int(result))
+            assert records.tobytes() == hosts(version, 0.5).tobytes()
+            result.free()
+
+
+def test_pytorchs_stream_is_waited_for(packing: Packing) -> None:
+    torch: Any = pytest.importorskip("torch")
+    if not torch.cuda.is_available():
+        pytest.skip("this PyTorch has no CUDA")
+    source = torch.from_numpy(numbers("float32", (COUNT, 3))).cuda()
+    stream = torch.cuda.Stream()
+    for factor in (1.0, 2.0):
+        with torch.cuda.stream(stream):
+            torch.cuda._sleep(50_000_000)
+            moved = source * factor
+            found = device_array(moved, "positions", stream)
+            packing.queue(update(found, np.array([0.5]), stream=stream.cuda_stream))
+            moved.zero_()  # after it was read
+        records, _, _ = packing.results()
+        expected = hosts(numbers("float32", (COUNT, 3)) * np.float32(factor), 0.5)
+        assert records.tobytes() == expected.tobytes()
+
+
+def test_nothing_is_allocated_after_the_first_call(packing: Packing) -> None:
+    positions, host = OnGpu(numbers("float32", (COUNT, 3))), numbers("float32", (COUNT, 3))
+    for each in (positions, host):
+        packing(update(each, np.array([0.5])))
+    before = packing.packer._memory.nbytes
+    free, _ = packing.context.memory()
+    for each in (positions, host) * 10:
+        packing(update(each, np.array([0.5])))
+    assert packing.packer._memory.nbytes == before
+    assert free - packing.context.memory()[0] <= 1 << 21  # other processes use the GPU too
+
+
+def test_a_graph_packs_what_the_array_holds_then(packing: Packing) -> None:
+    from raytracer.backends.cuda.driver import bindings
+
+    first, second = (numbers("float32", (COUNT, 3), seed) for seed in (1, 2))
+    array = OnGpu(first)
+    with packing.context.lock, packing.context.active() as driver:
+        change = update(array, np.array([0.5]), stream=int(packing.stream.handle))
+        graph = bindings().Graph(packing.stream, lambda: packing.queue(change))
+        for version in (first, second):
+            driver.memcpy_htod(int(array.memory), version.tobytes())
+            graph.launch()
+            records, _, info = packing.results()
+            assert records.tobytes() == hosts(version, 0.5).tobytes()
+            assert info.wrong == {}
+
+
+def test_addresses_that_are_not_on_a_gpu_are_refused() -> None:
+    class Wrong:
+        def __init__(self) -> None:
+            array = np.zeros((4, 3))
+            self.kept = array
+            self.__cuda_array_interface__ = {
+                "shape": (4, 3), "typestr": "<f8", "data": (array.ctypes.data, False), "version": 3,
+            }  # fmt: skip
+
+    with pytest.raises(UserError, match="positions: its address is not in the memory of a GPU"):
+        device_array(Wrong(), "positions")
+
+
+def test_another_gpus_array_is_refused(packing: Packing) -> None:
+    elsewhere = replace(device_array(OnGpu(np.zeros((4, 3)))) or pytest.fail("none"), device=7)
+    with pytest.raises(UserError, match="positions: lies on GPU 7, and the scene on GPU 0: copy"):
+        packing.queue(update(elsewhere))
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_arrays_come_to_the_host_wherever_arrays_do(name: str) -> None:
+    positions = numbers("float32", (1000, 3))
+    spheres = raytracer.SphereSet(package(name)(positions), 0.5)
+    assert spheres.centers.tobytes() == positions.tobytes()
+    image = raytracer.render(
+        {"centers": package(name)(positions)}, width=16, height=16, backend="cpu"
+    )
+    assert image.to_uint8().any()
+
+
+@pytest.mark.parametrize("strides", STRIDES)
+def test_strided_arrays_come_to_the_host(strides: str) -> None:
+    array = STRIDES[strides](numbers("float64", (100, 3)))
+    found = device_array(OnGpu(array))
+    assert found is not None
+    assert found.to_host().tobytes() == array.tobytes()
+
+
+SIZE: dict[str, Any] = {"width": 64, "height": 48, "samples": 2, "backend": "cuda"}
+
+
+def picture_there(kind: str) -> tuple[DeviceArray, NDArray[np.uint8]]:
+    """A picture on the GPU, and the same on the host."""
+    scene = raytracer.Scene.from_arrays(numbers("float32", (1000, 3)), 1.0)
+    if kind == "image":
+        image = raytracer.render(scene, **SIZE)
+        return image.device_array(), np.asarray(image.pixels(8), np.uint8)
+    with raytracer.LiveScene(scene, **SIZE) as live:
+        return live.device_pixels(), live.pixels()
+
+
+@pytest.mark.parametrize("kind", ["image", "live"])
+def test_a_picture_on_the_gpu_is_that_of_the_host(kind: str) -> None:
+    there, here = picture_there(kind)
+    assert there.shape == here.shape
+    assert np.array_equal(np.asarray(there), here)
+    torch: Any = pytest.importorskip("torch")
+    if torch.cuda.is_available():
+        assert np.array_equal(torch.from_dlpack(there).cpu().numpy(), here)
+
+
+@pytest.mark.parametrize("kind", ["image", "live"])
+def test_a_picture_on_the_gpu_goes_to_cupy_without_a_copy(kind: str) -> None:
+    cupy: Any = pytest.importorskip("cupy")
+    there, here = picture_there(kind)
+    for taken in (cupy.asarray(there), cupy.from_dlpack(there)):
+        assert taken.data.ptr == there.address
+        assert np.array_equal(taken.get(), here)
+
+
+def test_live_pictures_of_arrays_on_the_gpu_are_those_of_the_host() -> None:
+    positions, colors = numbers("float32", (1000, 3)), np.random.default_rng(6).random((1000, 3))
+    scene = raytracer.Scene.from_arrays(positions, 1.0, colors)
+    pictures = []
+    kinds: list[Callable[[NDArray[Any]], Any]] = [lambda array: array, OnGpu]
+    for kind in kinds:
+        with raytracer.LiveScene(scene, **SIZE) as live:
+            if not live._job.scene.can_update:  # type: ignore[union-attr]
+                pytest.skip("scenes on a GPU are not updated in place")
+            live.update(kind(positions + 1), kind(np.full(1000, 0.5)))
+            live.update(colors=kind(colors[::-1].astype(np.float32)))
+            pictures.append(live.pixels())
+    assert np.array_equal(pictures[0], pictures[1])
