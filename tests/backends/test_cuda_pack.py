@@ -448,8 +448,12 @@ def test_streams_wait_for_each_other(gpu: Gpu) -> None:
     assert gpu.orders == [(own, 1), (1, own)], "the default stream is waited for, and waits"
     gpu(everything(gpu.there(POSITIONS, stream=7), gpu.there(RADII, stream=8), None, stream=9))
     assert gpu.orders == [(own, 9), (own, 7), (own, 8), (9, own)]
+    assert not gpu.driver.waits
     gpu(everything(POSITIONS, RADII, None))
-    assert gpu.orders == [(copies, own), (own, copies)]
+    assert gpu.driver.waits == [(copies, None), (own, copies)]
+    gpu(everything(POSITIONS, RADII, None))
+    assert gpu.driver.waits[2:] == [(copies, own), (own, copies)]
+    assert not gpu.orders
 
 
 def test_nothing_is_allocated_after_the_first_call(gpu: Gpu) -> None:

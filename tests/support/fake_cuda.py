@@ -42,6 +42,7 @@ class FakeDriver:
         self.live: dict[int, int] = {}
         self.launches = 0
         self.streams = 100
+        self.waits: list[tuple[int, int | None]] = []  # a stream, and the one that it waits for
         self.seconds_per_launch = 1e-4
         self.fail_launch = ""
         self._top = ALIGNMENT
@@ -145,17 +146,22 @@ class FakeDriver:
     def Stream(self, _flags: int) -> Any:  # noqa: N802
         """A stream without delay."""
         self.streams += 1
+        handle = self.streams
         return SimpleNamespace(
-            synchronize=lambda: None, wait_for_event=lambda _event: None, handle=self.streams
+            synchronize=lambda: None,
+            wait_for_event=lambda event: self.waits.append((handle, event.stream)),
+            handle=handle,
         )
 
     def Event(self) -> Any:  # noqa: N802
         """An event; any two are a launch apart."""
-        return SimpleNamespace(
-            record=lambda _stream: None,
+        event = SimpleNamespace(
             synchronize=lambda: None,
             time_since=lambda _start: self.seconds_per_launch * 1e3,
+            stream=None,
         )
+        event.record = lambda stream: setattr(event, "stream", stream.handle)
+        return event
 
     def module_from_buffer(self, _code: bytes) -> Any:
         """The module with the given symbols, and one kernel."""

@@ -59,6 +59,7 @@ class Packer:
         self._grid: tuple[int, tuple[int, int, int]] = 0, (1, 1, 1)
         with self._context.active() as driver:
             self._pass = Pass(driver, arch, product(ENTRY), ENTRY, "PackArgs")
+            self._copied, self._packed = driver.Event(), driver.Event()
 
     def pack(self, update: SphereUpdate, records: int, color: int, info: int, stream: Any) -> None:
         """Queue the packing of spheres; nothing is allocated after the first call of a size.
@@ -78,20 +79,20 @@ class Packer:
             SceneError: an array has a shape, type or place that the kernel cannot read.
         """
         arrays = arrays_of(update)
-        handle, copies = int(stream.handle), int(staging(self._ordinal).stream.handle)
         on_gpu = [each for each in arrays.values() if isinstance(each, DeviceArray)]
         is_copied = any(isinstance(each, np.ndarray) for each in arrays.values())
+        copies, handle = staging(self._ordinal).stream, int(stream.handle)
         caller = update.stream or LEGACY_STREAM
         if on_gpu:
-            self._order(handle, caller)
-        for each in on_gpu:
-            if each.stream is not None:
-                self._order(handle, each.stream)
-        if is_copied:  # the copies of the last call have been read
-            self._order(copies, handle)
+            for each in (caller, *(each.stream for each in on_gpu)):
+                if each is not None:
+                    order(handle, each, self._ordinal)
+        if is_copied:  # not before the copies of the last call have been read
+            copies.wait_for_event(self._packed)
         placed = {name: self._placed(name, each) for name, each in arrays.items()}
         if is_copied:
-            self._order(handle, copies)
+            self._copied.record(copies)
+            stream.wait_for_event(self._copied)
         arguments = pack_arguments(update, placed)
         arguments["records"] = records + RECORD_BYTES * update.first
         arguments["color"] = color + COLOR_BYTES * update.first_color
@@ -100,11 +101,10 @@ class Packer:
         self._context.driver.memset_d32_async(info, ALL_ONES, words, stream)
         if update.count:
             self._pass.launch(self._grid_of(update.count), arguments, stream)
+        if is_copied:
+            self._packed.record(stream)
         if on_gpu:
-            self._order(caller, handle)
-
-    def _order(self, later: int, earlier: int) -> None:
-        order(later, earlier, self._ordinal)
+            order(caller, handle, self._ordinal)
 
     def _placed(self, name: str, array: Array | None) -> DeviceArray | None:
         """Return an array on this GPU: where it lies, or a copy of the host's."""
