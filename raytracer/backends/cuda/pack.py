@@ -220,22 +220,28 @@ def _source_of(update: SphereUpdate) -> str:
     return update.color_space
 
 
+@cache
+def number_kinds() -> dict[np.dtype[Any], int]:
+    """Return the types of numbers that the kernel reads, and their `NumberKind`."""
+    return {np.dtype(name): code for name, code in layout.enum("NumberKind").items()}
+
+
 def _describe(row: np.void, array: DeviceArray, count: int, columns: int, name: str) -> None:
     """Fill a StridedArray; one row serves for all."""
-    kinds, shape = layout.enum("NumberKind"), array.shape
+    kind, shape = number_kinds().get(array.dtype), array.shape
     if columns == 1 and array.ndim == 2 and shape[1] == 1:
         shape = shape[:1]
     wanted = (count,) if columns == 1 else (count, columns)
     is_one = shape == (1, *wanted[1:]) and name != "positions"
     if shape != wanted and not is_one:
         raise SceneError(f"{name}: has shape {array.shape}, where {wanted} is needed")
-    if array.dtype.name not in kinds or not array.dtype.isnative:
-        known = ", ".join(kinds)
+    if kind is None:
+        known = ", ".join(map(str, number_kinds()))
         raise SceneError(f"{name}: holds {array.dtype} numbers on a GPU; give one of {known}")
     if any(step % array.dtype.itemsize for step in (array.address, *array.strides)):
         raise SceneError(f"{name}: its numbers are not aligned; give a copy of the array")
     row["data"], row["columns"] = array.address, columns
-    row["kind"] = kinds[array.dtype.name]
+    row["kind"] = kind
     row["row_stride"] = 0 if is_one else array.strides[0]
     row["column_stride"] = array.strides[1] if columns > 1 else 0
 
