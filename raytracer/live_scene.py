@@ -19,12 +19,20 @@ from raytracer.film.aovs import check_aovs
 from raytracer.film.film import Film
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.layout import enum
+from raytracer.memory import require_count
 from raytracer.pipeline import MAX_SAMPLES, VIEW_SETTINGS, Job, plan_of, prepare
-from raytracer.scene.arrays import Where, as_array, check_centers, check_radius, floats
+from raytracer.scene.arrays import (
+    Where,
+    as_array,
+    check_centers,
+    check_radius,
+    check_shape,
+    floats,
+)
 from raytracer.scene.camera import Camera
 from raytracer.scene.coloring import STYLE
 from raytracer.scene.colors import levels_of, linear_rgb
-from raytracer.scene.packing.framing import NOTHING
+from raytracer.scene.packing.framing import NOTHING, Surroundings
 from raytracer.scene.packing.large_spheres import RATIO
 from raytracer.scene.packing.pack import (
     PER_SPHERE,
@@ -38,7 +46,7 @@ from raytracer.scene.packing.pack import (
 )
 from raytracer.scene.packing.pose import Pose, posed
 from raytracer.scene.packing.render_space import Space
-from raytracer.scene.set_colors import colors_of
+from raytracer.scene.set_colors import SetColors, colors_of
 from raytracer.settings import RenderSettings
 from raytracer.sphere_update import OutOfRangeError, SphereUpdate
 
@@ -53,6 +61,7 @@ if TYPE_CHECKING:
     from raytracer.pipeline import Settings
     from raytracer.scene.annotations import Annotations
     from raytracer.scene.coloring.scale import ColorScale
+    from raytracer.scene.coloring.style import StyleSettings
     from raytracer.scene.scene import Scene, SphereSet
 
 WHERE = Where(names={"centers": "positions", "radius": "radii", "color": "colors"})
@@ -129,9 +138,11 @@ class LiveScene:
             self._place = _moving_set(scene, set)
             self._color_space = scene.spheres[self._place].color_space
             self._settings = self._job.settings
-            self._annotated = self._job.plan is not None
-            self._pose = _pose_of(scene, self._job, buffers)
-            self._scale = scene.color_scales[0] if scene.color_scales else None
+            self._pose = _pose_of(self.camera, self._settings, buffers)
+            self._fit = (scene.camera and scene.camera.fit) or True
+            has_scale = bool(scene.color_scales) and not self._style
+            self._scale = scene.color_scales[0] if has_scale else None
+            self._is_plan_old = False
             self._examine()
         except BaseException:
             self.close()
@@ -199,39 +210,50 @@ class LiveScene:
             raise SceneError("values: give either values or colors, not both")
         given = {"positions": positions, "radii": radii, "colors": colors, "values": values}
         given = {name: each for name, each in given.items() if each is not None}
-        is_recolored = "colors" in given or "values" in given
         with self._lock:
-            job, old = self._open(), self._spheres
-            there = self._readable(given, stream) if job.device.has_own_memory else {}
-            here = {name: each for name, each in given.items() if name not in there}
-            spheres = self._changed(old, **here)
-            in_place = (
-                self._updates_in_place
-                and spheres.count == old.count
-                and spheres.opacity is old.opacity
-                and ("radii" not in here or not self._has_giants(spheres))
-                and (not is_recolored or self._has_rows)
-            )
-            if not in_place:
-                self._settle()
-                self._repack(self._changed(self._spheres, **given))
-                return
-            change = SphereUpdate(
-                self._first, spheres.count,
-                there.get("positions", spheres.centers if "positions" in here else None),
-                there.get("radii", np.atleast_1d(spheres.radius) if "radii" in here else None),
-                first_color=self._first_color, linear=self._linear, offset=self._offset,
-                scale=self._radius_scale, stream=stream_handle(stream),
-                **self._coloring(spheres, old, there),
-            )  # fmt: skip
+            scale = self._scale
             try:
-                job.scene.update(change)
-            except OutOfRangeError:
-                _check(self._changed(old, **given))  # says which sphere, if it is not finite
+                self._update(given, stream)
+            except BaseException:
+                self._scale = scale  # the first values do not make it
                 raise
-            self._keep(spheres)
-            gone = {*here, *(("colors", "values") if is_recolored else ())}
-            self._there = {k: v for k, v in self._there.items() if k not in gone} | there
+            self._is_plan_old = True
+
+    def _update(self, given: dict[str, Any], stream: Any) -> None:
+        """Change the spheres in place where the device can, and pack the scene anew elsewhere."""
+        is_recolored = "colors" in given or "values" in given
+        job, old = self._open(), self._spheres
+        there = self._readable(given, stream) if job.device.has_own_memory else {}
+        here = {name: each for name, each in given.items() if name not in there}
+        spheres = self._changed(old, **here)
+        in_place = (
+            self._can_move
+            and spheres.count == old.count
+            and spheres.opacity is old.opacity
+            and ("radii" not in here or not self._has_giants(spheres))
+            and (not is_recolored or self._has_rows)
+        )
+        if not in_place:
+            self._settle()
+            self._repack(self._changed(self._spheres, **given))
+            self._keep(self._spheres)
+            return
+        change = SphereUpdate(
+            self._first, spheres.count,
+            there.get("positions", spheres.centers if "positions" in here else None),
+            there.get("radii", np.atleast_1d(spheres.radius) if "radii" in here else None),
+            first_color=self._first_color, linear=self._linear, offset=self._offset,
+            scale=self._radius_scale, stream=stream_handle(stream),
+            **self._coloring(spheres, old, there),
+        )  # fmt: skip
+        try:
+            job.scene.update(change)
+        except OutOfRangeError:
+            _check(self._changed(old, **given))  # says which sphere, if it is not finite
+            raise
+        self._keep(spheres)
+        gone = {*here, *(("colors", "values") if is_recolored else ())}
+        self._there = {k: v for k, v in self._there.items() if k not in gone} | there
 
     def _readable(self, given: Mapping[str, Any], stream: Any) -> dict[str, DeviceArray]:
         """Return the arrays of an update that the kernels read where they are, by name.
@@ -413,42 +435,20 @@ class LiveScene:
         """Return the set with what an update says; centres and radii are not looked at."""
         changed = copy(spheres)
         if positions is not None:
-            centers = floats(positions, "centers", WHERE)
-            if centers.ndim != 2 or centers.shape[1] != 3:
-                raise SceneError(
-                    f"positions: has shape {centers.shape}; positions of spheres are (N, 3)"
-                )
-            changed.centers = centers if centers.flags.aligned else centers.copy()
+            changed.centers = _aligned(check_shape(positions, WHERE))
         count = changed.count
         if radii is not None:
             sizes = floats(radii, "radius", WHERE)
-            if sizes.ndim == 1 and len(sizes) == count and count:
-                changed.radius = sizes if sizes.flags.aligned else sizes.copy()
-            else:
-                changed.radius = check_radius(sizes, count, WHERE)
+            is_row = sizes.ndim == 1 and len(sizes) == count
+            changed.radius = _aligned(sizes) if is_row else check_radius(sizes, count, WHERE)
         if count != spheres.count:
-            self._check_other_count(spheres, count, radii)
+            _check_other_count(spheres, count, radii)
         if values is not None:
-            return _recolored(changed, self._colors_of(values, count), "linear", None)
+            return _recolored(changed, SetColors(self._colors_of(values, count)), "linear")
         if colors is not None:
             found = colors_of(colors, None, self._color_space, count, WHERE)
-            rows = found.rows if found.ids is None else found.rows[found.ids]
-            return _recolored(changed, rows, self._color_space, found.opacity)
+            return _recolored(changed, found, self._color_space)
         return changed
-
-    @staticmethod
-    def _check_other_count(spheres: SphereSet, count: int, radii: Any) -> None:
-        """Refuse another number of spheres whose radii or opacities are those of the old ones."""
-        if radii is None and not isinstance(spheres.radius, float):
-            raise SceneError(
-                f"radii: {counted(spheres.count, 'sphere')} had a radius each and there are "
-                f"{count:,} now: give radii again"
-            )
-        if spheres.opacity is not None and not isinstance(spheres.opacity, float):
-            raise SceneError(
-                f"positions: has {counted(count, 'row')} for {counted(spheres.count, 'sphere')} "
-                "whose opacities differ: make a new LiveScene for another number"
-            )
 
     def _colors_of(self, values: Any, count: int) -> NDArray[np.float32]:
         """Return the colours of values, float32 (N, 3), linear; the first ones make the scale."""
@@ -461,12 +461,10 @@ class LiveScene:
         """Return the scale of values; `first` gives those that make it."""
         if self._scale is None:
             self._scale = self._scale_of(first())
-            scene, buffers = self._kept
-            scene = replace(scene, color_scales=(self._scale,))
-            self._open().kept = scene, buffers
         return self._scale
 
-    def _scale_settings(self) -> Any:
+    def _scale_settings(self) -> StyleSettings:
+        """Return the settings of the scale of `values`."""
         from raytracer.scene.coloring.style import StyleSettings
 
         return StyleSettings(color_by=VALUES, **self._style)
@@ -490,14 +488,14 @@ class LiveScene:
         rows = slice(self._first, self._first + spheres.count)
         own, others = buffers.radius[rows], np.delete(buffers.radius, rows)
         self._others = (float(others.min()), float(others.max())) if len(others) else (np.inf, 0.0)
-        lamps = buffers.emitters["sphere"]
-        # Tables of lamps and large spheres are made of what moves, and rays start within glass.
-        is_special = (
-            ((lamps >= rows.start) & (lamps < rows.stop)).any()
-            or buffers.view.nests
-            or (len(own) and own.max() >= RATIO * buffers.radius.min())
+        material = scene.material_of(spheres)
+        # Tables of lamps, of large spheres and of the glass in which rays start are packed.
+        is_packed = (
+            getattr(material, "emission", 0.0) > 0.0
+            or (buffers.view.nests and getattr(material, "transmission", 0.0) > 0.0)
+            or (len(own) > 0 and own.max() >= RATIO * buffers.radius.min())
         )
-        self._updates_in_place = bool(job.scene.can_update and len(own) and not is_special)
+        self._can_move = job.scene.can_update and len(own) > 0 and not is_packed
         mode = _color_mode_of(buffers)
         self._has_rows = (
             mode != UNIFORM and len(spheres.color) == spheres.count and spheres.color_id is None
@@ -516,67 +514,79 @@ class LiveScene:
             return bool(max(float(radii.max()), high) >= RATIO * min(float(radii.min()), low))
 
     def _repack(self, spheres: SphereSet) -> None:
-        """Pack the scene anew in the same space, with another tree and other memory."""
-        job, (scene, buffers) = self._open(), self._kept
+        """Pack the scene anew in the same space, with another tree in other memory."""
         _check(spheres)
-        scene = _with_set(scene, self._place, spheres)
-        settings = self._settings
+        job, (scene, buffers) = self._open(), self._kept
+        scene, settings, pose = _with_set(scene, self._place, spheres), self._settings, self._pose
+        require_count(scene.count + scene.solid_count, job.device.max_spheres, job.device.name)
+        camera = self.camera
         if buffers.count:
-            buffers = repack(buffers, scene, settings, self._pose)
-        else:  # there was nothing to fit to
-            around = NOTHING if job.plan is None else job.plan.surroundings(*_size(settings))
-            buffers, job.camera = pack_with_camera(scene, settings, around)
-            job.about["camera"] = {k: v for k, v in vars(job.camera).items() if v is not None}
-            self._pose = _pose_of(scene, job, buffers)
-            job.space = buffers.center, buffers.scale
+            buffers = repack(buffers, scene, settings, pose)
+        else:  # there was nothing that space and camera could be fitted to
+            buffers, camera = pack_with_camera(scene, settings, self._surroundings)
+            pose = _pose_of(camera, settings, buffers)
         on_device = job.device.scene(buffers, job.device.build(buffers))
         job.scene.close()
         job.scene, job.view, job.kept = on_device, buffers.view, (scene, buffers)
+        job.space = buffers.center, buffers.scale
         job.about["spheres"] = scene.count
+        self._take_camera(camera, pose)
         self._examine()
 
     def _keep(self, spheres: SphereSet) -> None:
-        """Take note of what the set is now."""
+        """Take note of what the set and its scale are now."""
         scene, buffers = self._kept
-        self._open().kept = _with_set(scene, self._place, spheres), buffers
+        scene = _with_set(scene, self._place, spheres)
+        if self._scale is not None and self._scale not in scene.color_scales:
+            scene.color_scales = (self._scale,)
+        self._open().kept = scene, buffers
+
+    @property
+    def _surroundings(self) -> Surroundings:
+        """What a fitted camera shows beside the spheres."""
+        plan = self._open().plan
+        settings = self._settings
+        return NOTHING if plan is None else plan.surroundings(settings.width, settings.height)
+
+    def _take_camera(self, camera: Camera, pose: Pose) -> None:
+        job = self._open()
+        self._pose, job.camera = pose, camera
+        job.about["camera"] = {k: v for k, v in vars(camera).items() if v is not None}
 
     def _rendered(self, samples: int | None, camera: Camera | None, refit: bool) -> Job:
-        """Return the job of a picture."""
-        job = self._open()
-        if camera is not None or refit:
-            self._look(camera, refit)
-        settings = self._settings
+        """Return the job of a picture, from another camera if one is given."""
+        job, settings = self._open(), self._settings
         if samples is not None:
             count = whole(samples, "samples", 1, MAX_SAMPLES, UserError)
-            settings = settings.override(samples=count, noise=None)
+            settings = replace(settings, samples=count, noise=None)
+        if camera is not None:
+            camera = of_kind(camera, "camera", Camera, UserError)
+        if refit:
+            camera = replace(camera or self.camera, fit=self._fit, height=None)
+        if camera is not None:
+            self._look(camera)
+        if self._is_plan_old and job.plan is not None:
+            self._settle()
+            job.plan, self._is_plan_old = plan_of(self._kept[0]), False
         about = job.about | {"date": datetime.now(UTC).isoformat(timespec="seconds")}
-        plan = job.plan
-        if plan is not None:
-            plan = plan_of(self._kept[0])
         return replace(
-            job, settings=settings, about=about, plan=plan, timings={}, frames=[],
-            _last_overlay=None,
-        )  # fmt: skip
+            job, settings=settings, about=about, timings={}, frames=[], _last_overlay=None
+        )
 
-    def _look(self, camera: Camera | None, refit: bool) -> None:
-        """Move the camera."""
+    def _look(self, camera: Camera) -> None:
+        """See the scene as it is now from another camera."""
         self._settle()
         job, (scene, buffers) = self._open(), self._kept
-        camera = of_kind(camera or scene.camera or Camera(), "camera", Camera, UserError)
-        if refit:
-            camera = replace(camera, fit=True, position=None, look_at=None, height=None)
+        scene = _with_camera(scene, camera)
         with naming(scene.source):
-            scene = replace(scene, camera=camera)
-            balls = _balls(scene, buffers)
-            around = NOTHING if job.plan is None else job.plan.surroundings(*_size(self._settings))
-            pose, camera = posed(
-                camera, balls, Space.of(buffers), _aspect(self._settings), with_boxes(scene, around)
-            )
-        scene = replace(scene, camera=camera)
+            sets = [each for each in scene.spheres if each.count] + ends_of(scene.solids)
+            space, around = Space.of(buffers), with_boxes(scene, self._surroundings)
+            pose, camera = posed(camera, place(sets, space), space, _aspect(self._settings), around)
+        scene = _with_camera(scene, camera)
         buffers = retake(buffers, scene, self._settings, pose)
         job.scene.take_sky(buffers.sky)
-        self._pose, job.camera, job.view, job.kept = pose, camera, buffers.view, (scene, buffers)
-        job.about["camera"] = {k: v for k, v in vars(camera).items() if v is not None}
+        job.view, job.kept = buffers.view, (scene, buffers)
+        self._take_camera(camera, pose)
 
 
 def _moving_set(scene: Scene, number: int | None) -> int:
@@ -619,16 +629,26 @@ def _is_packed_there(name: str, array: DeviceArray, count: int, number: int) -> 
     )
 
 
+def _check_other_count(spheres: SphereSet, count: int, radii: Any) -> None:
+    """Refuse another number of spheres whose radii or opacities are those of the old ones."""
+    other = f"positions: are of {counted(count, 'sphere')} where there were {spheres.count:,}"
+    if radii is None and isinstance(spheres.radius, np.ndarray):
+        raise SceneError(f"{other} with a radius each: give radii too")
+    if isinstance(spheres.opacity, np.ndarray):
+        raise SceneError(f"{other} with an opacity each: make a new LiveScene")
+
+
 def _check(spheres: SphereSet) -> None:
     """Refuse numbers that are not finite, radii that are not positive, and colours of others."""
-    colors = spheres.color if spheres.color_id is None else spheres.color_id
-    if len(colors) != spheres.count and (len(colors) > 1 or spheres.color_id is not None):
-        raise SceneError(
-            f"colors: {counted(len(colors), 'sphere')} had a colour each and there are "
-            f"{spheres.count:,} now: give colors or values again"
-        )
     check_centers(spheres.centers, WHERE)
     check_radius(spheres.radius, spheres.count, WHERE)
+    ids = spheres.color_id
+    colors = len(spheres.color) if ids is None else len(ids)
+    if colors != spheres.count and (colors > 1 or ids is not None):
+        raise SceneError(
+            f"positions: are of {counted(spheres.count, 'sphere')} where there were {colors:,} "
+            "with a colour each: give colors or values too"
+        )
 
 
 def _with_set(scene: Scene, place: int, spheres: SphereSet) -> Scene:
@@ -638,14 +658,31 @@ def _with_set(scene: Scene, place: int, spheres: SphereSet) -> Scene:
     return changed
 
 
-def _recolored(spheres: SphereSet, rows: NDArray[Any], space: str, opacity: Any) -> SphereSet:
-    """Return a set in other colours; an opacity of None keeps that of the set."""
+def _with_camera(scene: Scene, camera: Camera) -> Scene:
+    """Return a scene with another camera, unchecked."""
+    changed = copy(scene)
+    changed.camera = camera
+    return changed
+
+
+def _recolored(spheres: SphereSet, colors: SetColors, space: str) -> SphereSet:
+    """Return a set in other colours; without an alpha its opacity stays."""
     colored = copy(spheres)
-    colored.color, colored.color_id, colored.color_space = rows, None, space
-    colored.has_color = True
+    rows, ids, opacity = colors
+    colored.color, colored.color_id = rows if ids is None else rows[ids], None
+    colored.color_space, colored.has_color = space, True
     if opacity is not None:
         colored.opacity = opacity
     return colored
+
+
+def _aligned(array: NDArray[Any]) -> NDArray[Any]:
+    """Return numbers whose addresses are multiples of their size: those of records may not be."""
+    return array if array.flags.aligned else array.copy()
+
+
+def _aspect(settings: RenderSettings) -> float:
+    return settings.width / settings.height
 
 
 def _color_mode_of(buffers: SceneBuffers) -> str:
@@ -654,21 +691,6 @@ def _color_mode_of(buffers: SceneBuffers) -> str:
     return next(word for word, code in enum("ColorMode").items() if code == number)
 
 
-def _size(settings: RenderSettings) -> tuple[int, int]:
-    return settings.width, settings.height
-
-
-def _aspect(settings: RenderSettings) -> float:
-    return settings.width / settings.height
-
-
-def _balls(scene: Scene, buffers: SceneBuffers) -> Any:
-    """Return what a camera fits, in render space, as it is now."""
-    sets = [each for each in scene.spheres if each.count] + ends_of(scene.solids)
-    return place(sets, Space.of(buffers))
-
-
-def _pose_of(scene: Scene, job: Job, buffers: SceneBuffers) -> Pose:
+def _pose_of(camera: Camera, settings: RenderSettings, buffers: SceneBuffers) -> Pose:
     """Return where the camera of a packed scene stands."""
-    assert job.camera is not None
-    return posed(job.camera, buffers.balls, Space.of(buffers), _aspect(job.settings))[0]
+    return posed(camera, buffers.balls, Space.of(buffers), _aspect(settings))[0]

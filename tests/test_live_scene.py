@@ -2,42 +2,72 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import raytracer
+from raytracer.backends import cpu
 from raytracer.film.film import Film
 from raytracer.scene.packing.pack import repack
 from raytracer.scene.packing.pose import posed
 from raytracer.scene.packing.render_space import Space
 
-SIZE = {"width": 48, "height": 36}
+SIZE: dict[str, Any] = {"width": 48, "height": 36}
 
 
-def fresh(live: raytracer.LiveScene, scene: raytracer.Scene) -> np.ndarray:
+def live_scene(scene: Any, **options: Any) -> raytracer.LiveScene:
+    return raytracer.LiveScene(scene, **{"backend": "cpu", "samples": 2, **SIZE, **options})
+
+
+def fresh(live: raytracer.LiveScene, scene: raytracer.Scene) -> NDArray[np.float32]:
     """Return the sums of a scene that is packed in the space of a live one and gets a new tree."""
-    job = live._job
-    before = job.kept[1]
-    settings = job.settings
-    stated = replace(scene, render=settings, camera=live.camera)
+    job = live._open()
+    _, before = live._kept
+    stated = replace(
+        scene, render=job.settings, camera=live.camera, background=live.scene.background
+    )
     pose = posed(live.camera, before.balls, Space.of(before), SIZE["width"] / SIZE["height"])[0]
-    buffers = repack(before, stated, settings, pose)
+    buffers = repack(before, stated, job.settings, pose)
     with job.device.scene(buffers) as on_device:
         film = job.device.film(Film.blank(**SIZE))
-        film.add(on_device, buffers.view, settings.samples)
+        film.add(on_device, buffers.view, job.settings.samples)
         return film.to_host().sums
 
 
-@pytest.mark.parametrize("count", [1, 2, 7, 63, 512, 5000])
-def test_a_moved_scene_has_the_picture_of_a_new_one(count):
-    rng = np.random.default_rng(count)
+def check(live: raytracer.LiveScene, scene: raytracer.Scene) -> NDArray[np.float32]:
+    sums = live.render().film.sums
+    assert np.array_equal(sums, fresh(live, scene))
+    return sums
+
+
+def cloud(count: int, seed: int = 0) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Centres, radii and colours."""
+    rng = np.random.default_rng(seed)
     x = rng.uniform(-1.0, 1.0, (count, 3))
-    r = rng.uniform(0.3, 0.6, count) * count ** (-1 / 3)
-    colors = rng.uniform(0.0, 1.0, (count, 3))
-    scene = raytracer.Scene.from_arrays(x, r, colors)
-    with raytracer.LiveScene(scene, backend="cpu", samples=2, **SIZE) as live:
+    return (
+        x,
+        rng.uniform(0.3, 0.6, count) * max(count, 1) ** (-1 / 3),
+        rng.uniform(0.0, 1.0, (count, 3)),
+    )
+
+
+@pytest.mark.parametrize("excess", [-1.0, 1.0, 1e300])
+@pytest.mark.parametrize("count", [1, 2, 7, 63, 512, 5000])
+def test_a_moved_scene_has_the_picture_of_a_new_one(
+    count: int, excess: float, backend: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With trees that are built anew, at times and never."""
+    monkeypatch.setattr(cpu, "MAX_EXCESS", excess)
+    rng = np.random.default_rng(count)
+    x, r, colors = cloud(count)
+    with live_scene(raytracer.Scene.from_arrays(x, r, colors), backend=backend) as live:
+        pictures = [check(live, raytracer.Scene.from_arrays(x, r, colors))]
         for step in range(4):
             x = x + rng.normal(0.0, 0.1, (count, 3))
             if step % 2:
@@ -46,5 +76,413 @@ def test_a_moved_scene_has_the_picture_of_a_new_one(count):
                 live.update(positions=x, radii=r, colors=colors)
             else:
                 live.update(positions=x)
-            sums = live.render().film.sums
-            assert np.array_equal(sums, fresh(live, raytracer.Scene.from_arrays(x, r, colors)))
+            pictures.append(check(live, raytracer.Scene.from_arrays(x, r, colors)))
+            assert not np.array_equal(pictures[-2], pictures[-1])
+
+
+def test_the_first_picture_is_that_of_render() -> None:
+    scene = raytracer.Scene.from_arrays(*cloud(100))
+    with live_scene(scene) as live:
+        image, other = live.render(), raytracer.render(scene, backend="cpu", samples=2, **SIZE)
+        assert np.array_equal(image.film.sums, other.film.sums)
+        assert image.camera is not None
+        assert image.camera.position == other.camera.position  # type: ignore[union-attr]
+        assert np.array_equal(live.pixels(), image.pixels())
+        assert np.array_equal(live.pixels(1), live.render(1).pixels())
+        live.update()
+        assert np.array_equal(live.render().film.sums, other.film.sums)
+
+
+def test_unchanged_input_gives_unchanged_bytes() -> None:
+    x, r, colors = cloud(300)
+    with live_scene(raytracer.Scene.from_arrays(x, r, colors)) as live:
+        before = live.render().film.sums
+        live.update(positions=x[::-1])
+        assert not np.array_equal(live.render().film.sums, before)
+        live.update(positions=x)
+        assert np.array_equal(live.render().film.sums, before)
+
+
+def test_an_array_that_is_changed_in_place_counts_at_the_update() -> None:
+    x, r, colors = cloud(50)
+    with live_scene(raytracer.Scene.from_arrays(x, r, colors)) as live:
+        live.update(positions=x, radii=r)
+        before = live.render().film.sums
+        x += 0.2
+        r *= 1.5
+        assert np.array_equal(live.render().film.sums, before)
+        live.update(positions=x, radii=r)
+        check(live, raytracer.Scene.from_arrays(x, r, colors))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16, np.int64, ">f8"])
+def test_arrays_of_any_kind_and_layout(dtype: Any) -> None:
+    x, r, colors = cloud(40)
+    table = np.zeros((40, 8), dtype)
+    table[:, 1:7:2] = 4.0 * x
+    packed = np.zeros(40, np.dtype([("flag", "u1"), ("x", "<f8", 3)]))  # not aligned
+    packed["x"] = x
+    with live_scene(raytracer.Scene.from_arrays(x, r, colors)) as live:
+        for positions in (table[:, 1:7:2], np.asfortranarray(table[:, 1:7:2]), packed["x"],
+                          x.tolist(), table[::-1, 5::-2]):  # fmt: skip
+            live.update(positions=positions)
+            check(live, raytracer.Scene.from_arrays(positions, r, colors))
+
+
+def test_one_radius_and_one_colour_for_all() -> None:
+    x, r, colors = cloud(60)
+    with live_scene(raytracer.Scene.from_arrays(x, r, colors)) as live:
+        live.update(radii=0.2)
+        check(live, raytracer.Scene.from_arrays(x, 0.2, colors))
+        live.update(colors="crimson", radii=r[:, None])
+        check(live, raytracer.Scene.from_arrays(x, r, "crimson"))
+        live.update(colors=["red", "#00ff00", "b"] * 20)
+        check(live, raytracer.Scene.from_arrays(x, r, ["red", "#00ff00", "b"] * 20))
+
+
+@pytest.mark.parametrize("color", [None, "gold", ["red", "blue"] * 30])
+def test_colours_where_there_was_one_or_a_palette(color: Any) -> None:
+    x, r, colors = cloud(60)
+    with live_scene(raytracer.Scene.from_arrays(x, r, color)) as live:
+        for _ in range(2):
+            live.update(colors=colors, positions=x)
+            check(live, raytracer.Scene.from_arrays(x, r, colors))
+            colors = (255 * colors[::-1]).astype(np.uint8)
+
+
+def test_colours_are_in_the_space_of_the_set_also_after_values() -> None:
+    x, r, colors = cloud(60)
+    scene = raytracer.Scene.from_arrays(x, r, colors, color_space="linear")
+    with live_scene(scene) as live:
+        live.update(values=r)
+        live.update(colors=colors[::-1])
+        check(live, raytracer.Scene.from_arrays(x, r, colors[::-1], color_space="linear"))
+
+
+def test_an_alpha_is_an_opacity_and_opacities_stay() -> None:
+    x, r, colors = cloud(60)
+    opacity = np.linspace(0.2, 1.0, 60)
+    sets = (raytracer.SphereSet(x, r, colors, opacity=opacity),)
+    with live_scene(raytracer.Scene(spheres=sets)) as live:
+        x = 0.9 * x[::-1]
+        live.update(positions=x, colors=colors[::-1])
+        moved = raytracer.SphereSet(x, r, colors[::-1], opacity=opacity)
+        check(live, raytracer.Scene(spheres=(moved,)))
+        rgba = np.concatenate([colors, opacity[::-1, None]], axis=1)
+        live.update(colors=rgba)
+        check(live, raytracer.Scene(spheres=(raytracer.SphereSet(x, r, rgba),)))
+        with pytest.raises(raytracer.UserError, match="with an opacity each: make a new LiveScene"):
+            live.update(positions=x[:5], radii=0.1, colors="red")
+
+
+def test_values_have_the_colours_of_the_scale_of_the_scene() -> None:
+    x, r, _ = cloud(200)
+    speed = np.linspace(0.0, 2.0, 200)
+    scene = raytracer.Scene.from_arrays(x, r, columns={"speed": speed})
+    with live_scene(scene, color_by="speed", map="magma", range=(0.0, 4.0)) as live:
+        assert live.color_scale is not None
+        assert (live.color_scale.low, live.color_scale.high) == (0.0, 4.0)
+        live.update(values=2.0 * speed)
+        colors = live.color_scale.rgb(2.0 * speed)
+        check(live, raytracer.Scene.from_arrays(x, r, colors, color_space="linear"))
+
+
+@pytest.mark.parametrize(("given", "ends"), [({}, (1.0, 3.0)), ({"range": (0, 9)}, (0.0, 9.0))])
+def test_the_first_values_make_the_scale(given: dict[str, Any], ends: tuple[float, float]) -> None:
+    x, r, _ = cloud(200)
+    with live_scene(raytracer.Scene.from_arrays(x, r), map="plasma", **given) as live:
+        scale = live.color_scale
+        assert scale is None
+        for low in (1.0, 5.0):  # the limits are those of the first
+            values = np.linspace(low, 3.0, 200)
+            live.update(values=values)
+            scale = live.color_scale
+            assert scale is not None
+            assert (scale.low, scale.high, scale.map) == (*ends, "plasma")
+        assert scale is not None
+        assert list(live.scene.color_scales) == [scale]
+        colors = scale.rgb(values)
+        check(live, raytracer.Scene.from_arrays(x, r, colors, color_space="linear"))
+
+
+def test_a_setting_of_a_scale_is_checked_at_once() -> None:
+    with pytest.raises(raytracer.UserError, match="color_steps: must be at least 1"):
+        live_scene(raytracer.Scene.from_arrays(*cloud(5)), color_steps=0)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'sampels'"):
+        live_scene(raytracer.Scene.from_arrays(*cloud(5)), sampels=2)
+
+
+def test_another_number_of_spheres() -> None:
+    with live_scene(raytracer.Scene.from_arrays(*cloud(50))) as live:
+        for count in (80, 1, 3, 0, 20):
+            x, r, colors = cloud(count, count)
+            live.update(positions=x, radii=r if count else 1.0, colors=colors)
+            assert live.count == count
+            if count:
+                check(live, raytracer.Scene.from_arrays(x, r, colors))
+            live.update(positions=0.9 * x)
+            live.pixels()
+
+
+@pytest.mark.filterwarnings("ignore:the scene has no spheres")
+def test_a_scene_that_starts_empty_is_framed_when_there_are_spheres() -> None:
+    x, r, colors = cloud(30)
+    x = 1000.0 + 50.0 * x
+    empty = raytracer.Scene.from_arrays(np.zeros((0, 3)), 1.0)
+    with live_scene(empty) as live:
+        live.render()
+        live.update(positions=x, radii=50.0 * r, colors=colors)
+        scene = raytracer.Scene.from_arrays(x, 50.0 * r, colors)
+        expected = raytracer.render(scene, backend="cpu", samples=2, **SIZE)
+        assert np.array_equal(live.render().film.sums, expected.film.sums)
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ({"positions": cloud(60)[0]}, "of 60 spheres where there were 50 with a radius each"),
+        ({"positions": cloud(60)[0], "radii": 0.1}, "were 50 with a colour each: give colors"),
+        ({"positions": np.zeros((3, 50))}, r"shape \(3, 50\); sphere centres are \(N, 3\): give"),
+        ({"positions": np.zeros((2, 50, 3))}, "give one frame"),
+        ({"positions": "abc"}, "positions: holds text, not real numbers"),
+        ({"positions": np.full((50, 3), 1j)}, "positions: holds complex numbers"),
+        ({"radii": np.ones(49)}, "radii: has 49 radii for 50 spheres"),
+        ({"radii": -1.0}, "radii: is -1; it must be finite and positive"),
+        ({"radii": np.zeros(50)}, "radii: sphere 0 has radius 0"),
+        ({"radii": np.arange(50.0) - 49.0}, "radii: sphere 0 has radius -49"),
+        ({"colors": np.ones((49, 3))}, "colors: has 49 colours for 50 spheres"),
+        ({"colors": "no colour"}, "colors: there is no colour named 'no colour'"),
+        ({"values": np.ones(49)}, r"values: has shape \(49,\) for 50 spheres"),
+        ({"values": np.array(["a"] * 50, object)}, "values: "),
+        ({"values": np.ones(50), "colors": "red"}, "give either values or colors, not both"),
+        ({"positions": np.full((50, 3), np.nan)}, "positions: sphere 0 lies at .nan, nan, nan."),
+        ({"positions": np.full((50, 3), np.inf)}, "coordinates must be finite"),
+        ({"positions": np.full((50, 3), 1e200)}, "positions, radii: a sphere is too far"),
+        ({"radii": np.full(50, 1e-30)}, "positions, radii: a sphere is too far, too large or too"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_shown_is_refused_and_changes_nothing(
+    given: dict[str, Any], problem: str
+) -> None:
+    with live_scene(raytracer.Scene.from_arrays(*cloud(50))) as live:
+        before, scene = live.render().film.sums, live.scene
+        with pytest.raises(raytracer.UserError, match=problem) as caught:
+            live.update(**given)
+        assert len(caught.value.sentences) == 1
+        assert live.scene is scene
+        assert live.color_scale is None
+        assert np.array_equal(live.render().film.sums, before)
+        live.update(positions=cloud(50)[0])
+        assert np.array_equal(live.render().film.sums, before)
+
+
+def test_a_set_among_others_moves_with_its_transform() -> None:
+    x, r, colors = cloud(200)
+    walls = raytracer.SphereSet(*cloud(30, 1), material="glass")
+    floor = raytracer.SphereSet([[0.0, -50.0, 0.0]], 48.5, "grey")
+    transform = raytracer.Transform(scale=2.0, rotate=(10.0, 20.0, 30.0), translate=(1.0, 2.0, 3.0))
+
+    def scene(x: Any, r: Any, colors: Any) -> raytracer.Scene:
+        own = raytracer.SphereSet(x, r, colors, transform=transform)
+        return raytracer.Scene(spheres=(walls, own, floor))
+
+    with pytest.raises(raytracer.UserError, match="set: the scene has 3 sets of spheres: give"):
+        live_scene(scene(x, r, colors))
+    with pytest.raises(raytracer.UserError, match="set: must be at most 2, not 3"):
+        live_scene(scene(x, r, colors), set=3)
+    with live_scene(scene(x, r, colors), set=1) as live:
+        assert live.count == 200
+        for _ in range(3):
+            x, r, colors = 0.9 * x, 1.1 * r, colors[::-1]
+            live.update(positions=x, radii=r, colors=colors)
+            check(live, scene(x, r, colors))
+
+
+@pytest.mark.parametrize("others", [1, 200])
+def test_colours_of_a_set_beside_many_others(others: int) -> None:
+    """Beside many spheres of one colour they are a part of a palette."""
+    x, r, colors = cloud(40)
+    plain = raytracer.SphereSet(cloud(others, 1)[0], 0.05, "red")
+
+    def scene(colors: Any) -> raytracer.Scene:
+        return raytracer.Scene(spheres=(plain, raytracer.SphereSet(x, r, colors)))
+
+    with live_scene(scene(colors), set=1) as live:
+        live.update(colors=colors[::-1])
+        check(live, scene(colors[::-1]))
+
+
+def test_other_solids_stay_where_they_are() -> None:
+    x, r, colors = cloud(100)
+    rods = raytracer.CapsuleSet([[-1, -1, -1]], [[1, -1, 1]], 0.1, "blue")
+    tips = raytracer.ConeSet([[0, 1, 0]], [[0, 1.5, 0]], 0.3, 0.0)
+    solids: dict[str, Any] = {"capsules": (rods,), "cones": (tips,)}
+    with live_scene(raytracer.Scene.from_arrays(x, r, colors, **solids)) as live:
+        for _ in range(3):
+            x, r = 0.9 * x, r[::-1]
+            live.update(positions=x, radii=r)
+            check(live, raytracer.Scene.from_arrays(x, r, colors, **solids))
+
+
+def test_what_is_made_of_particles_is_refused() -> None:
+    x = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [2.0, 0.0, 0.0]])
+    scene = raytracer.Scene.from_arrays(x, 0.3, columns={"v": x + 1.0})
+    with pytest.raises(raytracer.UserError, match="scene: its bonds were made of particles"):
+        live_scene(scene, bonds=1.2)
+    with pytest.raises(raytracer.UserError, match="scene: its arrows were made of particles"):
+        live_scene(replace(scene, arrows=raytracer.Arrows("v")))
+
+
+def test_a_ground_stays_and_large_spheres_follow() -> None:
+    x, r, colors = cloud(100)
+    ground: dict[str, Any] = {"ground": raytracer.Ground(color="white")}
+    with live_scene(raytracer.Scene.from_arrays(x, r, colors, **ground)) as live:
+        low = live._kept[1].large.tobytes()
+        x = 0.8 * x
+        live.update(positions=x)
+        check(live, raytracer.Scene.from_arrays(x, r, colors, **ground))
+        assert live._kept[1].large.tobytes() == low
+        r[7], x[7] = 4e6, (0.0, -4e6 - 1.2, 0.0)  # is drawn by its surface from now on
+        live.update(positions=x, radii=r)
+        assert len(live._kept[1].large) == 2
+        check(live, raytracer.Scene.from_arrays(x, r, colors, **ground))
+        x[7, 1] -= 0.1
+        live.update(positions=x)
+        check(live, raytracer.Scene.from_arrays(x, r, colors, **ground))
+
+
+@pytest.mark.parametrize(
+    "material",
+    [
+        raytracer.Principled(emission=5.0),
+        raytracer.Principled(transmission=1.0, roughness=0.0),
+        "chrome",
+    ],
+    ids=["lamps", "glass", "mirrors"],
+)
+def test_lamps_and_glass_follow(material: Any) -> None:
+    x, r, colors = cloud(30)
+    camera = raytracer.Camera(position=(0.2, 0.1, 0.0), look_at=(1.0, 0.0, 0.0))  # among them
+
+    def scene(x: Any) -> raytracer.Scene:
+        return raytracer.Scene.from_arrays(x, 2.0 * r, colors, material=material, camera=camera)
+
+    with live_scene(scene(x), integrator="path") as live:
+        for step in range(3):
+            x = x + 0.1 * np.sin(step + x[:, ::-1])
+            live.update(positions=x)
+            check(live, scene(x))
+
+
+def test_an_environment_and_a_clip_stay() -> None:
+    x, r, colors = cloud(50)
+    parts: dict[str, Any] = {
+        "environment": raytracer.Environment(color="skyblue"),
+        "clip": raytracer.Clip(keep="x < 0.2"),
+    }
+    with live_scene(raytracer.Scene.from_arrays(x, r, colors, **parts)) as live:
+        live.update(positions=0.9 * x, radii=0.9 * r)
+        check(live, raytracer.Scene.from_arrays(0.9 * x, 0.9 * r, colors, **parts))
+
+
+def test_the_camera_may_change_and_be_fitted_again() -> None:
+    x, r, colors = cloud(100)
+    scene = raytracer.Scene.from_arrays(x, r, colors)
+    with live_scene(scene) as live:
+        first = live.camera
+        x = 10.0 + 3.0 * x
+        live.update(positions=x)
+        assert live.camera.position == first.position
+        image = live.render(refit_camera=True)
+        assert image.camera is live.camera
+        fitted = raytracer.Scene.from_arrays(x, r, colors).fitted_camera(**SIZE)
+        np.testing.assert_allclose(live.camera.position, fitted.position, rtol=1e-5)  # type: ignore[arg-type]
+        assert np.array_equal(live.render().film.sums, image.film.sums)
+        check(live, raytracer.Scene.from_arrays(x, r, colors))
+        own = raytracer.Camera(position=(20.0, 15.0, 30.0), look_at=(10.0, 10.0, 10.0))
+        before = live.pixels()
+        assert not np.array_equal(live.pixels(camera=own), before)
+        assert live.camera.position == own.position
+        check(live, raytracer.Scene.from_arrays(x, r, colors))
+        with pytest.raises(raytracer.UserError, match="camera: got a str where a Camera belongs"):
+            live.render(camera="top")  # type: ignore[arg-type]
+        with pytest.raises(raytracer.UserError, match="samples: must be at least 1"):
+            live.render(0)
+
+
+def test_output_variables_are_those_of_the_moved_spheres() -> None:
+    x, _, colors = cloud(100)
+    with live_scene(raytracer.Scene.from_arrays(x, 0.1, colors)) as live:
+        live.update(positions=x[::-1])
+        ids = live.render(aovs=["id", "depth"]).film.aovs["id"]
+        live.update(positions=x)
+        other = live.render(aovs=["id"]).film.aovs["id"]
+        hit = ids < 2**31
+        assert hit.any()
+        assert np.array_equal(99 - ids[hit], other[hit])
+        with pytest.raises(raytracer.UserError, match="no output variable 'no such'"):
+            live.render(aovs=["no such"])
+
+
+def test_labels_follow_the_particles() -> None:
+    x = np.array([[-1.0, 0.0, 0.0], [1.0, 0.0, 0.0]])
+    scene = raytracer.Scene.from_arrays(x, 0.3, columns={"name": np.array([1, 2])})
+    with live_scene(scene, width=160, height=120, annotations={"labels": {"by": "name"}}) as live:
+        first = live.render().pixels()
+        live.update(positions=x + np.array([0.0, 0.5, 0.0]))
+        assert not np.array_equal(live.render().developed(), live.render().pixels())
+        live.update(positions=x)
+        assert np.array_equal(live.render().pixels(), first)
+
+
+def test_a_closed_scene_says_so() -> None:
+    live = live_scene(raytracer.Scene.from_arrays(*cloud(5)))
+    live.close()
+    live.close()
+    for call in (live.update, live.render, live.pixels, lambda: live.scene, lambda: live.camera):
+        with pytest.raises(raytracer.UserError, match="the live scene is closed: make a new one"):
+            call()
+
+
+def test_several_threads_take_turns() -> None:
+    x, r, colors = cloud(2000)
+    with live_scene(raytracer.Scene.from_arrays(x, r, colors)) as live:
+        expected = {}
+        for step in range(3):
+            live.update(positions=x * (1.0 - 0.1 * step))
+            expected[step] = live.pixels().tobytes()
+        seen: set[bytes] = set()
+        stop = threading.Event()
+
+        def look() -> None:
+            while not stop.is_set():
+                seen.add(live.pixels().tobytes())
+
+        watcher = threading.Thread(target=look)
+        watcher.start()
+        for step in range(60):
+            live.update(positions=x * (1.0 - 0.1 * (step % 3)))
+        stop.set()
+        watcher.join()
+        assert seen
+        assert seen <= set(expected.values())
+
+
+def resident() -> int:
+    """Bytes of memory of this process."""
+    pages = Path("/proc/self/statm").read_text().split()[1]
+    return 4096 * int(pages)
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory is read from /proc")
+def test_memory_does_not_grow() -> None:
+    x, r, colors = cloud(20_000)
+    rng = np.random.default_rng(0)
+    with live_scene(raytracer.Scene.from_arrays(x, r, colors)) as live:
+        for step in range(220):
+            if step == 20:
+                before = resident()
+            x = x + rng.normal(0.0, 0.01, x.shape)
+            live.update(positions=x, colors=colors)
+            live.pixels(1)
+        assert resident() - before < 4 << 20  # an array of each update would be 96 MB

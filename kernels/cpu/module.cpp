@@ -102,6 +102,13 @@ template <class T, size_t N> nb::object own(std::unique_ptr<T[]> data, const siz
   return nb::cast(nb::ndarray<nb::numpy, const T>(p, N, shape, owner));
 }
 
+template <class T, class... Sides> nb::object copy_of(const T* data, Sides... sides) {
+  const size_t shape[] = {(size_t)sides...}, total = (... * (size_t)sides);
+  std::unique_ptr<T[]> copy(new T[std::max(total, (size_t)1)]);
+  std::copy_n(data, total, copy.get());
+  return own<T, sizeof...(sides)>(std::move(copy), shape);
+}
+
 // the builder's vector itself, behind an array of bytes
 nb::object own_nodes(std::vector<rt::Node> nodes) {
   auto keep = std::make_unique<std::vector<rt::Node>>(std::move(nodes));
@@ -370,6 +377,14 @@ class Scene {
     tables_.sky = sky_.data(), lengths_.texels = (int64_t)sky_.size();
   }
 
+  nb::tuple tree() const {
+    const int64_t rows = lengths_.records, floats = tables_.has_capsules ? rt::kSolidFloats : rt::kSphereFloats;
+    return nb::make_tuple(copy_of((const uint8_t*)tables_.nodes, lengths_.nodes, (int64_t)sizeof(rt::Node)),
+                          copy_of(tables_.order, tables_.sphere_count), copy_of(tables_.spheres, rows, floats));
+  }
+
+  double growth() const { return moving_ ? moving_->growth() : 1.0; }
+
   // None where a sphere cannot be placed; else whether the tree was built anew.
   std::optional<bool> move(std::optional<Given<2>> positions, std::optional<Given<1>> radii,
                            const std::array<double, 9>& linear, const std::array<double, 3>& offset, double scale,
@@ -379,17 +394,16 @@ class Scene {
     rt::SphereMotion motion{first, count, numbers_of<2>(positions, 3, count), numbers_of<1>(radii, 1, count), {}, {}, scale};
     std::copy_n(linear.data(), 9, motion.linear[0]);
     std::copy_n(offset.data(), 3, motion.offset);
-    std::optional<bool> built = false;
+    std::optional<bool> built;
     interruptible([&](rt::Cancel* cancel) {
       if (!moving_) start_moving(apart, threads);
-      if (moving_->place(motion, threads))
-        built = moving_->follow(limit, threads, cancel);
-      else
-        built.reset();
+      struct Taken {  // also where a build was cancelled
+        Scene* scene;
+        ~Taken() { scene->take_tree(); }
+      } taken{this};
+      if (moving_->place(motion, threads)) built = moving_->follow(limit, threads, cancel);
     });
     nodes_ = {}, spheres_ = {}, order_ = {};
-    tables_.nodes = moving_->nodes(), tables_.spheres = moving_->records(), tables_.order = moving_->order();
-    lengths_.nodes = moving_->node_count();
     return built;
   }
 
@@ -398,6 +412,10 @@ class Scene {
     const rt::BuiltTree built = {tables_.nodes,  lengths_.nodes,       tables_.spheres, lengths_.records,
                                  tables_.order, tables_.sphere_count, apart.data(),    (int64_t)apart.size()};
     moving_ = rt::MovingSpheres::make(tables_.has_capsules ? rt::kSolidFloats : rt::kSphereFloats, built, threads);
+  }
+  void take_tree() {
+    tables_.nodes = moving_->nodes(), tables_.spheres = moving_->records(), tables_.order = moving_->order();
+    lengths_.nodes = moving_->node_count();
   }
   rt::SceneView seen(const Structs<rt::Camera>& camera, const Structs<rt::Frame>& frame) const {
     rt::SceneView scene = tables_;
@@ -624,9 +642,12 @@ NB_MODULE(_core, m) {
            "Moves spheres first to first + count - 1: positions (N, 3) and radii (N,) or (1,), float32 or float64 with "
            "any strides, or None; linear (9,) and offset (3,) take positions to render space, scale radii. large: "
            "numbers of spheres that are not in the tree, as for build_bvh. The tree is refitted, or built anew where "
-           "its cost would be above `limit` times that after the last build. Returns whether it was built; None, and "
+           "what it grew at each call, added since the last build, is above `limit`. Returns whether it was built; None, and "
            "all stays as it was, where a sphere is too far, too large, too small or not finite. No render of the "
            "scene may run meanwhile.")
+      .def("tree", &Scene::tree, "Copies of nodes, order and spheres as they are now; see build_bvh.")
+      .def_prop_ro("growth", &Scene::growth,
+                   "Surfaces of the boxes of the tree at its last refit, by those after it was built.")
       .def("first_hits", &Scene::first_hits, "camera"_a, "frame"_a, "out"_a.noconvert(), "threads"_a,
            "What the rays through the pixels' centres meet first: FirstHit as uint8 (h, w, 48).");
   m.def("check_view", check_view, "camera"_a, "lights"_a.none(), "materials"_a.none(), "frame"_a, "spheres"_a,

@@ -12,38 +12,50 @@ namespace {
 
 constexpr int64_t kChunk = 1 << 14;      // spheres that a thread places at a time
 constexpr int64_t kAlone = 1 << 13;      // fewer are not worth the start of a thread
+constexpr double kAging = 1.0 / 128.0;   // growth of any tree per call: one that shrinks may get worse unseen
 constexpr float kLongest = 0x1p60f;      // render_space.LARGEST: squares, and sums of several, are float32
 
 int threads_for(int64_t count, int threads) { return (int)std::clamp<int64_t>(count / kAlone, 1, threads); }
 
-// One coordinate of the spheres; false where one is too far. Coefficients of zero are skipped, as where scenes are
-// packed: a term of zero could turn -0 into 0.
-template <class T, int kFloats>
-bool place_axis(const SphereMotion& m, int axis, int64_t begin, int64_t end, Record<kFloats>* out) {
-  const int64_t row = m.positions.row, column = m.positions.column;
-  const T* p = (const T*)m.positions.data + row * begin;
-  const double offset = m.offset[axis];
-  double factor[3];
-  const T* term[3];
+// One coordinate of a sphere. Coefficients of zero are skipped, as where scenes are packed: a term of zero could turn -0
+// into 0.
+struct Row {
+  double factor[3], offset;
+  int64_t column[3];
   int terms = 0;
-  for (int k = 0; k < 3; ++k)
-    if (m.linear[axis][k] != 0.0) factor[terms] = m.linear[axis][k], term[terms++] = p + column * k;
-  bool finite = true;
-  auto store = [&](int64_t i, double x) {
-    const float v = (float)x;
-    out[begin + i].v[axis] = v;
-    finite &= std::fabs(v) < kLongest;
+
+  Row(const SphereMotion& m, int axis) : offset(m.offset[axis]) {
+    for (int k = 0; k < 3; ++k)
+      if (m.linear[axis][k] != 0.0) factor[terms] = m.linear[axis][k], column[terms++] = m.positions.column * k;
+  }
+  template <class T> float operator()(const T* p) const {
+    double x = terms ? (double)p[column[0]] * factor[0] : 0.0;
+    for (int k = 1; k < terms; ++k) x += (double)p[column[k]] * factor[k];
+    return (float)(x + offset);
+  }
+};
+
+// False where a sphere is too far.
+template <class T, int kFloats>
+bool place_centers(const SphereMotion& m, int64_t begin, int64_t end, Record<kFloats>* out) {
+  const Row rows[3] = {{m, 0}, {m, 1}, {m, 2}};
+  const bool is_diagonal = std::all_of(rows, rows + 3, [](const Row& row) { return row.terms == 1; });
+  bool fits = true;
+  auto store = [&](int64_t i, const float (&v)[3]) {
+    std::copy_n(v, 3, out[i].v);
+    fits &= (std::fabs(v[0]) < kLongest) & (std::fabs(v[1]) < kLongest) & (std::fabs(v[2]) < kLongest);
   };
-  const int64_t count = end - begin;
-  if (terms == 1)
-    for (int64_t i = 0; i < count; ++i) store(i, (double)term[0][row * i] * factor[0] + offset);
-  else
-    for (int64_t i = 0; i < count; ++i) {
-      double x = terms ? (double)term[0][row * i] * factor[0] : 0.0;
-      for (int k = 1; k < terms; ++k) x += (double)term[k][row * i] * factor[k];
-      store(i, x + offset);
-    }
-  return finite;
+  const T* p = (const T*)m.positions.data + m.positions.row * begin;
+  if (is_diagonal) {
+    const int64_t x = rows[0].column[0], y = rows[1].column[0], z = rows[2].column[0];
+    const double a = rows[0].factor[0], b = rows[1].factor[0], c = rows[2].factor[0];
+    const double ox = m.offset[0], oy = m.offset[1], oz = m.offset[2];
+    for (int64_t i = begin; i < end; ++i, p += m.positions.row)
+      store(i, {(float)((double)p[x] * a + ox), (float)((double)p[y] * b + oy), (float)((double)p[z] * c + oz)});
+  } else {
+    for (int64_t i = begin; i < end; ++i, p += m.positions.row) store(i, {rows[0](p), rows[1](p), rows[2](p)});
+  }
+  return fits;
 }
 
 template <class T, int kFloats>
@@ -69,7 +81,7 @@ template <int kFloats> class Moving final : public MovingSpheres {
     std::memcpy(records_.get(), b.records, (size_t)b.record_count * sizeof(Record));
     std::copy_n(b.order, b.count, order_.get());
     put_back();
-    measure(threads);
+    start_following(threads);
   }
 
   bool place(const SphereMotion& m, int threads) override {
@@ -81,9 +93,8 @@ template <int kFloats> class Moving final : public MovingSpheres {
       const int64_t begin = c * kChunk, end = std::min(m.count, begin + kChunk);
       bool good = true;
       if (m.positions.data)
-        for (int axis = 0; axis < 3; ++axis)
-          good &= m.positions.is_double ? place_axis<double>(m, axis, begin, end, out)
-                                        : place_axis<float>(m, axis, begin, end, out);
+        good &= m.positions.is_double ? place_centers<double>(m, begin, end, out)
+                                      : place_centers<float>(m, begin, end, out);
       if (m.radii.data)
         good &= m.radii.is_double ? place_radii<double>(m, begin, end, out) : place_radii<float>(m, begin, end, out);
       fits[(size_t)c] = good;
@@ -94,16 +105,16 @@ template <int kFloats> class Moving final : public MovingSpheres {
   }
 
   bool follow(double limit, int threads, Cancel* cancel) override {
-    const bool are_in_slots = plan_.in_slots + (int64_t)apart_.size() == count_;
-    if (are_in_slots) {
-      ThreadPool pool(threads_for(count_, threads));
-      if (refit(nodes_.data(), plan_, placed_.get(), order_.get(), records_.get(), pool) <= limit * built_cost_)
-        return false;
+    if (plan_.in_slots + (int64_t)apart_.size() == count_) {
+      refit_tree(threads);
+      excess_ += std::max(growth_ - 1.0, 0.0) + kAging;
+      if (excess_ <= limit) return false;
     }
     build(threads, cancel);
     return true;
   }
 
+  double growth() const override { return growth_; }
   const Node* nodes() const override { return nodes_.data(); }
   int64_t node_count() const override { return (int64_t)nodes_.size(); }
   const float* records() const override { return records_[0].v; }
@@ -119,10 +130,16 @@ template <int kFloats> class Moving final : public MovingSpheres {
     for (int64_t k = 0; k < count_; ++k) placed_[(size_t)order_[(size_t)k]] = records_[(size_t)k];
   }
 
-  void measure(int threads) {
-    plan_ = plan_refit(nodes_.data(), (int64_t)nodes_.size());
+  void refit_tree(int threads) {
     ThreadPool pool(threads_for(count_, threads));
-    built_cost_ = refit(nodes_.data(), plan_, placed_.get(), order_.get(), records_.get(), pool);
+    growth_ = refit(nodes_, plan_, placed_.get(), order_.get(), records_.get(), pool);
+  }
+
+  // The first refit measures the tree.
+  void start_following(int threads) {
+    plan_ = plan_refit(nodes_);
+    refit_tree(threads);
+    excess_ = 0.0;
   }
 
   void build(int threads, Cancel* cancel) {
@@ -139,7 +156,7 @@ template <int kFloats> class Moving final : public MovingSpheres {
     else
       records_ = std::move(built.records);
     order_ = std::move(built.order), nodes_ = std::move(built.nodes);
-    measure(threads);
+    start_following(threads);
   }
 
   int64_t count_, record_count_;
@@ -149,7 +166,7 @@ template <int kFloats> class Moving final : public MovingSpheres {
   std::unique_ptr<Record[]> records_;  // leaf order
   std::unique_ptr<int32_t[]> order_;
   RefitPlan plan_;
-  double built_cost_ = 0.0;
+  double growth_ = 1.0, excess_ = 0.0;
 };
 
 }  // namespace

@@ -41,10 +41,13 @@ class MovingSpheres {
 
   // False, and all stays as it was, where a sphere is not finite, or longer than float32 takes in render space.
   virtual bool place(const SphereMotion& motion, int threads) = 0;
-  // Refits the tree around the spheres as they were placed, or builds it anew where its cost would be more than
-  // `limit` times that after the last build, or where equal primitives are in no slot. Returns whether it was built.
+  // Refits the tree around the spheres as they were placed. Where what it has grown (bvh/refit.h), added over all calls
+  // since it was built, is above `limit`, or where equal primitives are in no slot, it is built anew. Returns whether
+  // it was built.
   virtual bool follow(double limit, int threads, Cancel* cancel) = 0;
 
+  // of the tree at its last refit
+  virtual double growth() const = 0;
   virtual const Node* nodes() const = 0;
   virtual int64_t node_count() const = 0;
   virtual const float* records() const = 0;

@@ -38,9 +38,10 @@ MAX_SPHERES = 2**29 - 1
 """Most spheres: an int32 counts the four floats of each."""
 
 
-REBUILD_COST = 1.3
-"""Cost of a tree that was refitted, relative to that after it was built, from which it is built
-anew."""
+MAX_EXCESS = 1.0
+"""A tree is built anew when what it has grown, as a part and summed over the updates since it was
+built, is above this: it has then cost about as much as a new one
+(docs/kernels/algorithms.md, "Moving spheres")."""
 
 
 class CpuScene(DeviceScene):
@@ -87,7 +88,7 @@ class CpuScene(DeviceScene):
             built = self.arrays.move(
                 spheres.positions, spheres.radii, spheres.linear.ravel().tolist(),
                 spheres.offset.tolist(), spheres.scale, spheres.first, spheres.count, self._large,
-                REBUILD_COST, self._threads,
+                MAX_EXCESS, self._threads,
             )  # fmt: skip
             if built is None:
                 raise OutOfRangeError

@@ -142,8 +142,8 @@ _KINDS = {
 """What messages call values that are no real numbers, by the kind of their type."""
 
 
-def check_centers(value: Any, where: Where) -> NDArray[np.floating[Any]]:
-    """Return sphere centres as float32 or float64 (N, 3), all finite."""
+def check_shape(value: Any, where: Where) -> NDArray[np.floating[Any]]:
+    """Return sphere centres as float32 or float64 (N, 3), finite or not."""
     centers = floats(value, "centers", where)
     if centers.size == 0 and centers.ndim <= 2:
         centers = centers.reshape(0, 3)
@@ -152,6 +152,12 @@ def check_centers(value: Any, where: Where) -> NDArray[np.floating[Any]]:
         hint = ": give its transpose" if turned else ": give one frame" if centers.ndim == 3 else ""
         what = "sphere centres" if where.noun == "sphere" else "points"
         raise where.wrong("centers", f"has shape {centers.shape}; {what} are (N, 3){hint}")
+    return centers
+
+
+def check_centers(value: Any, where: Where) -> NDArray[np.floating[Any]]:
+    """Return sphere centres as float32 or float64 (N, 3), all finite."""
+    centers = check_shape(value, where)
     bad = first_not_finite(centers)
     if bad is not None:
         row = ", ".join(f"{v:g}" for v in centers[bad])

@@ -8,103 +8,121 @@
 namespace rt {
 namespace {
 
-constexpr int64_t kSubtree = 1 << 12;  // primitives of a subtree that one thread refits
-constexpr double kTestCost = 0.25;     // testing a primitive, relative to visiting a node
+constexpr int32_t kSubtree = 1 << 12;  // primitives of a subtree that one thread refits
+constexpr float kTestCost = 0.25f;     // testing a primitive, relative to visiting a node
+constexpr uint32_t kAhead = 16;        // primitives for which memory is asked before they are needed
+constexpr double kMaxGrowth = 8.0;     // of a node that counts: a primitive that leaves the others ruins few nodes
+
+int inner_slots(const Node& n) { return __builtin_popcount(n.inner); }
 
 template <int kFloats> struct Refit {
   using Record = rt::Record<kFloats>;
-  Node* nodes;
+  std::vector<Node>& nodes;
   RefitPlan& plan;
   const Record* placed;
   const int32_t* order;
   Record* records;
 
-  // Of one node, whose children are refitted; returns its part of the cost, times the area of the root.
+  // Of one node, whose children are refitted; returns its growth times its primitives.
   double node(uint32_t index) {
     const Node n = nodes[index];
     NodeChild slots[8];
-    double cost = 0.0;
+    Box all;
+    float area = 0.0f;
     uint32_t child = n.child_base;
     int count = 0;
-    for (int i = 0; i < 8; ++i) {
-      NodeChild& slot = slots[i];
-      slot.inner = n.inner >> i & 1;
+    for (; count < 8; ++count) {
+      NodeChild& slot = slots[count];
+      slot.inner = n.inner >> count & 1;
       if (slot.inner) {
         slot.box = plan.boxes[child++];
       } else {
-        const uint32_t begin = leaf_begin(n, i), end = leaf_end(n, i);
+        const uint32_t begin = leaf_begin(n, count), end = leaf_end(n, count);
         if (begin == end) break;
         slot.spheres = (int)(end - begin);
         for (uint32_t k = begin; k < end; ++k) {
-          const Record r = placed[order[k]];
-          records[k] = r;
-          const PrimitiveBox<V4> box = box_of(r);
-          slot.box.grow(box.neg_lo, box.hi);
+          const PrimitiveBox<V4> p = box_of(records[k]);
+          slot.box.grow(p.neg_lo, p.hi);
         }
       }
-      cost += (double)slot.box.half_area() * (slot.inner ? 1.0 : kTestCost * slot.spheres);
-      ++count;
+      area += slot.box.half_area() * (slot.inner ? 1.0f : kTestCost * (float)slot.spheres);
+      all.grow(slot.box);
     }
-    Box all;
-    for (int i = 0; i < count; ++i) all.grow(slots[i].box);
     plan.boxes[index] = all;
     nodes[index] = make_node(slots, count, n.child_base, n.sphere_base);
-    return cost;
+    float& first = plan.first_areas[index];
+    if (first == 0.0f) first = area;
+    return std::min((double)area / (double)first, kMaxGrowth) * plan.primitives[index];
+  }
+
+  // Primitives that are neighbours in a tree are anywhere in memory.
+  void take(uint32_t begin, uint32_t end) {
+    for (uint32_t k = begin; k < end; ++k) {
+      if (k + kAhead < end) __builtin_prefetch(placed + order[k + kAhead]);
+      records[k] = placed[order[k]];
+    }
   }
 
   double subtree(uint32_t index) {
-    double cost = 0.0;
+    double growth = 0.0;
     const Node& n = nodes[index];
-    const uint32_t first = n.child_base;
-    for (uint32_t c = first, end = first + (uint32_t)__builtin_popcount(n.inner); c < end; ++c) cost += subtree(c);
-    return cost + node(index);
+    for (uint32_t c = n.child_base, end = c + (uint32_t)inner_slots(n); c < end; ++c) growth += subtree(c);
+    return growth + node(index);
   }
 };
 
 }  // namespace
 
-RefitPlan plan_refit(const Node* nodes, int64_t count) {
+RefitPlan plan_refit(const std::vector<Node>& nodes) {
   RefitPlan plan;
-  if (!count) return plan;
-  plan.boxes.resize((size_t)count);
-  std::vector<int64_t> primitives((size_t)count);  // below each node; children follow their parents
-  for (int64_t i = count; i-- > 0;) {
-    int64_t all = nodes[i].leaf_end[7];
-    for (int c = 0; c < __builtin_popcount(nodes[i].inner); ++c) all += primitives[nodes[i].child_base + (size_t)c];
-    primitives[(size_t)i] = all;
+  if (nodes.empty()) return plan;
+  plan.boxes.resize(nodes.size());
+  plan.primitives.resize(nodes.size());
+  plan.first_areas.resize(nodes.size());
+  for (size_t i = nodes.size(); i-- > 0;) {  // children follow their parents
+    const Node& n = nodes[i];
+    int32_t all = n.leaf_end[7];
+    for (int c = 0; c < inner_slots(n); ++c) all += plan.primitives[n.child_base + (size_t)c];
+    plan.primitives[i] = all;
+    plan.weight += all;
   }
-  plan.in_slots = primitives[0];
+  plan.in_slots = plan.primitives[0];
   std::vector<uint32_t> level{0}, next;
   for (; !level.empty(); level.swap(next), next.clear())
     for (uint32_t i : level) {
-      if (primitives[i] <= kSubtree) {
-        plan.subtrees.push_back(i);
-        continue;
-      }
-      plan.top.push_back(i);
-      for (int c = 0; c < __builtin_popcount(nodes[i].inner); ++c) next.push_back(nodes[i].child_base + (uint32_t)c);
+      const bool is_large = plan.primitives[i] > kSubtree;
+      (is_large ? plan.top : plan.subtrees).push_back(i);
+      if (!is_large) continue;
+      for (int c = 0; c < inner_slots(nodes[i]); ++c) next.push_back(nodes[i].child_base + (uint32_t)c);
     }
   std::reverse(plan.top.begin(), plan.top.end());
   return plan;
 }
 
 template <int kFloats>
-double refit(Node* nodes, RefitPlan& plan, const Record<kFloats>* placed, const int32_t* order,
+double refit(std::vector<Node>& nodes, RefitPlan& plan, const Record<kFloats>* placed, const int32_t* order,
              Record<kFloats>* records, ThreadPool& pool) {
-  if (plan.boxes.empty()) return 0.0;
+  if (nodes.empty()) return 1.0;
   Refit<kFloats> work{nodes, plan, placed, order, records};
-  std::vector<double> costs(plan.subtrees.size());
-  pool.each((int64_t)costs.size(), [&](int64_t i, int) { costs[(size_t)i] = work.subtree(plan.subtrees[(size_t)i]); });
-  double cost = 0.0;
-  for (double each : costs) cost += each;
-  for (uint32_t index : plan.top) cost += work.node(index);
-  const double area = plan.boxes[0].half_area();
-  return area > 0.0 ? 1.0 + cost / area : 1.0;
+  std::vector<double> growths(plan.subtrees.size());
+  pool.each((int64_t)growths.size(), [&](int64_t i, int) {
+    const uint32_t root = plan.subtrees[(size_t)i], begin = nodes[root].sphere_base;
+    work.take(begin, begin + (uint32_t)plan.primitives[root]);  // they are contiguous
+    growths[(size_t)i] = work.subtree(root);
+  });
+  double growth = 0.0;
+  for (double each : growths) growth += each;
+  for (uint32_t index : plan.top) {
+    const uint32_t begin = nodes[index].sphere_base;
+    work.take(begin, begin + nodes[index].leaf_end[7]);
+    growth += work.node(index);
+  }
+  return growth / (double)plan.weight;
 }
 
-template double refit(Node*, RefitPlan&, const Record<kSphereFloats>*, const int32_t*, Record<kSphereFloats>*,
-                      ThreadPool&);
-template double refit(Node*, RefitPlan&, const Record<kSolidFloats>*, const int32_t*, Record<kSolidFloats>*,
-                      ThreadPool&);
+template double refit(std::vector<Node>&, RefitPlan&, const Record<kSphereFloats>*, const int32_t*,
+                      Record<kSphereFloats>*, ThreadPool&);
+template double refit(std::vector<Node>&, RefitPlan&, const Record<kSolidFloats>*, const int32_t*,
+                      Record<kSolidFloats>*, ThreadPool&);
 
 }  // namespace rt

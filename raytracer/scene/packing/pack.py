@@ -135,11 +135,13 @@ def _packed(
     )
     if has_ground:
         large_id = np.append(large_id, np.int32(len(solids[0])))
-        stays = before is not None and before[0].has_ground
-        ground = before[0].large[-1:] if stays else _pack_ground(scene, camera, balls, space)
+        if before is not None and before[0].has_ground:
+            ground = before[0].large[-1:]
+        else:
+            ground = _pack_ground(scene, camera, balls, space)
         large = np.concatenate([large, ground])
         large["prim"] = np.arange(len(large), dtype=np.uint32) + (len(solids[0]) + 1 - len(large))
-        if not stays and pose.is_below(large[-1]):
+        if before is None and pose.is_below(large[-1]):
             warn("ground.height: the camera is below the ground, which is not drawn from there")
     opacity = _pack_opacity(scene, surfaces)
     own = material_id[:number] if solid_sets else material_id
