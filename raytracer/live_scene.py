@@ -31,7 +31,7 @@ from raytracer.scene.arrays import (
 )
 from raytracer.scene.camera import Camera
 from raytracer.scene.coloring import STYLE
-from raytracer.scene.colors import levels_of, linear_rgb
+from raytracer.scene.colors import linear_rgb
 from raytracer.scene.packing.framing import NOTHING, Surroundings
 from raytracer.scene.packing.large_spheres import RATIO
 from raytracer.scene.packing.pack import (
@@ -280,8 +280,7 @@ class LiveScene:
             color_map = self._scale.color_map()
             return {"colors": there["values"], "color_space": "linear", "color_map": color_map}
         if "colors" in there:
-            space = self._color_space
-            return {"colors": there["colors"], "color_space": space, "levels": levels_of(space)}
+            return {"colors": there["colors"], "color_space": self._color_space}
         is_colored = spheres.color is not old.color
         colors = linear_rgb(spheres.color, spheres.color_space) if is_colored else None
         return {"colors": colors, "color_space": "linear"}

@@ -72,7 +72,6 @@ class SphereUpdate:
         stream: handle of the stream on which arrays of a device are complete, and which waits until
             they have been read; None is the default stream.
         color_map: `colors` are values (N,), and their colours are those of this map.
-        levels: float32 (256,): linear light of the codes of `colors`, where these are uint8.
     """
 
     first: int
@@ -87,4 +86,3 @@ class SphereUpdate:
     scale: float
     stream: int | None = None
     color_map: ColorMap | None = None
-    levels: Floats | None = None

@@ -19,10 +19,9 @@
 #define RT_NUMBER_KIND(E) \
   E(kNumberFloat32, "float32") E(kNumberFloat64, "float64") E(kNumberFloat16, "float16") \
   E(kNumberUint8, "uint8") E(kNumberInt32, "int32") E(kNumberInt64, "int64")
-// where colours come from: codes of a table of levels, numbers, or values by a colour map
+// where colours come from: numbers from 0 to 1, or bytes, or values by a colour map
 #define RT_COLOR_SOURCE(E) \
-  E(kSourceNone, "none") E(kSourceLevels, "levels") E(kSourceLinear, "linear") E(kSourceSrgb, "srgb") \
-  E(kSourceValues, "values")
+  E(kSourceNone, "none") E(kSourceLinear, "linear") E(kSourceSrgb, "srgb") E(kSourceValues, "values")
 #define RT_VALUE_SCALE(E) E(kScaleLinear, "linear") E(kScaleLog, "log") E(kScaleSymlog, "symlog")
 #define RT_PACK_ERROR(E) \
   E(kErrorCenter, "center") E(kErrorRadius, "radius") E(kErrorReach, "reach") E(kErrorColor, "color")

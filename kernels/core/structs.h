@@ -123,7 +123,7 @@
   F(double, radius_factor, 1)                                                                     \
   F(double, value_low, 1) F(double, value_span, 1) F(double, value_factor, 1) /* ends of a scale, after the factor */ \
   F(double, value_threshold, 1) F(double, value_decade, 1) /* of ValueScale kScaleSymlog */       \
-  F(uint64_t, table, 1)                        /* float: 256 levels, or linear RGB (table_rows + 1, 3) */ \
+  F(uint64_t, table, 1)                        /* linear RGB of a colour map, float (table_rows + 1, 3) */ \
   F(uint64_t, records, 1) F(uint64_t, color, 1) F(uint64_t, info, 1) /* float4, float (N, 3), PackInfo */ \
   F(int64_t, count, 1)                                                                            \
   F(int32_t, color_source, 1) F(int32_t, value_scale, 1) /* ColorSource, ValueScale */            \

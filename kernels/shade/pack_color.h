@@ -7,8 +7,8 @@
 namespace RT_NS {
 
 // IEC 61966-2-1; v in [0, 1]. The power 2.4 of t is that of s = t^2 with 1.2: s^2 r^4, where r = s^(-1/5). Two steps of
-// Newton's method take r from float32 (error e) to float64 (3 e^2 a step), in a tenth of the instructions of pow(). Of
-// float32 every number has the bytes of NumPy's power; the error is below 1.4e-15.
+// Newton's method take r from float32 (error e) to float64 (3 e^2 a step), in a tenth of the instructions of pow(). Every
+// byte and float32 has the bytes of NumPy's power; the error is below 1.4e-15.
 RT_HD double srgb_decode(double v) {
   if (v <= 0.04045) return v / 12.92;
   const double t = (v + 0.055) / 1.055, s = t * t;
@@ -38,24 +38,20 @@ RT_HD int32_t map_row(const rt::PackArgs& args, double value) {
   return place < args.table_rows - 1 ? (int32_t)place : args.table_rows - 1;
 }
 
-// Returns whether the sphere has a colour; otherwise nothing is written.
+// Returns whether the sphere has a colour; otherwise rgb stays.
 RT_HD bool pack_color(const rt::PackArgs& args, int64_t row, Vec3<float>& rgb) {
-  const float* table = (const float*)args.table;
-  float made[3];
   if (args.color_source == kSourceValues) {
-    const float* found = table + 3 * (int64_t)map_row(args, load_number(args.colors, row, 0));
-    for (int k = 0; k < 3; ++k) made[k] = load_global(found + k);
-  } else {
-    for (int k = 0; k < 3; ++k) {
-      const double v = load_number(args.colors, row, k);
-      if (args.color_source == kSourceLevels) {
-        made[k] = load_global(table + (int32_t)v);
-      } else {
-        const bool is_linear = args.color_source == kSourceLinear;
-        if (!(v >= 0.0 && (is_linear ? v - v == 0.0 : v <= 1.0))) return false;
-        made[k] = (float)(is_linear ? v : srgb_decode(v));
-      }
-    }
+    const float* found = (const float*)args.table + 3 * (int64_t)map_row(args, load_number(args.colors, row, 0));
+    rgb = {load_global(found), load_global(found + 1), load_global(found + 2)};
+    return true;
+  }
+  const bool is_linear = args.color_source == kSourceLinear;
+  float made[3];
+  for (int k = 0; k < 3; ++k) {
+    double v = load_number(args.colors, row, k);
+    if (args.colors.kind == kNumberUint8) v /= 255.0;
+    if (!(v >= 0.0 && (is_linear ? v - v == 0.0 : v <= 1.0))) return false;
+    made[k] = (float)(is_linear ? v : srgb_decode(v));
   }
   rgb = {made[0], made[1], made[2]};
   return true;

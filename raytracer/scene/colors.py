@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from raytracer.arguments import items, real
@@ -212,13 +212,3 @@ def linear_rgb(
 
     each_block(len(values), convert)
     return result
-
-
-@cache
-def levels_of(color_space: str) -> NDArray[np.float32]:
-    """Return the linear light of the codes 0 to 255, float32 (256,), read-only."""
-    import numpy as np
-
-    levels = linear_rgb(np.arange(256, dtype=np.uint8), color_space)
-    levels.flags.writeable = False
-    return levels

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 import raytracer
 from raytracer import Transform, UserError, layout
 from raytracer.device_array import DeviceArray, device_array
-from raytracer.scene.colors import levels_of, linear_rgb
+from raytracer.scene.colors import linear_rgb
 from raytracer.scene.packing.pack import place
 from raytracer.scene.packing.render_space import Space
 from raytracer.sphere_update import SphereUpdate
@@ -136,11 +136,11 @@ def update(positions: Any = None, radii: Any = None, colors: Any = None, **more:
         for each in (positions, radii, colors)
     ]
     count = next(len(each) for each in given if each is not None)
-    scale, levels = TURNED.scale / SPACE.scale, levels_of("srgb")
+    scale = TURNED.scale / SPACE.scale
     arrays = dict(zip(("positions", "radii", "colors"), given, strict=True))
     change = SphereUpdate(
         0, count, **arrays, color_space="srgb", first_color=0, linear=linear, offset=offset,
-        scale=scale, levels=levels,
+        scale=scale,
     )  # fmt: skip
     return replace(change, **more)
 
@@ -200,8 +200,7 @@ def test_colours_are_those_of_the_host(packing: Packing, kind: str, space: str) 
     rng = np.random.default_rng(4)
     colors = rng.integers(0, 256, (COUNT, 3)).astype(np.uint8) if kind == "uint8" else None
     colors = rng.random((COUNT, 3)).astype(kind) if colors is None else colors
-    change = update(colors=OnGpu(colors), color_space=space)
-    _, made, info = packing(replace(change, levels=levels_of(space)))
+    _, made, info = packing(update(colors=OnGpu(colors), color_space=space))
     assert made.tobytes() == linear_rgb(colors, space).tobytes()
     assert info.wrong == {}
 

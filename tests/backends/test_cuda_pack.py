@@ -29,11 +29,10 @@ from raytracer.backends.cuda.pack import (
     decoded,
     described,
     pack_arguments,
-    table_of,
 )
 from raytracer.backends.cuda.sources import kernels_root
 from raytracer.device_array import DeviceArray
-from raytracer.scene.colors import levels_of, linear_rgb
+from raytracer.scene.colors import linear_rgb
 from raytracer.scene.packing.pack import place
 from raytracer.scene.packing.render_space import Space
 from raytracer.sphere_update import SphereUpdate
@@ -85,8 +84,8 @@ def pack(launch: Launch) -> Pack:
         color = np.zeros((update.count, 3), np.float32) if color is None else color.copy()
         info = np.full(layout.dtype("PackInfo").itemsize, 0xFF, np.uint8)
         arguments = pack_arguments(update, here(update))
-        if (table := table_of(update)) is not None:
-            arguments["table"] = table.ctypes.data
+        if update.color_map is not None:
+            arguments["table"] = update.color_map.table.ctypes.data
         for name, array in (("records", records), ("color", color), ("info", info)):
             arguments[name] = array.ctypes.data
         launch(BLOCKS, THREADS, arguments)
@@ -141,7 +140,7 @@ def colored(colors: Any, color_space: str = "srgb", **more: Any) -> SphereUpdate
     """An update of colours alone."""
     return replace(
         moved(None, np.ones(len(colors))), radii=None, colors=colors, color_space=color_space,
-        levels=levels_of(color_space), **more,
+        **more,
     )  # fmt: skip
 
 
@@ -247,7 +246,8 @@ def test_the_first_wrong_sphere_is_named_and_stays(
 
 @pytest.mark.parametrize("space", ["srgb", "linear"])
 def test_codes_have_the_colours_of_the_host(pack: Pack, space: str) -> None:
-    colors = np.random.default_rng(3).integers(0, 256, (COUNT, 3)).astype(np.uint8)
+    codes = np.arange(256, dtype=np.uint8)
+    colors = np.stack([codes, codes[::-1], codes], axis=1)
     _, made, info = pack(colored(colors, space))
     assert made.tobytes() == linear_rgb(colors, space).tobytes()
     assert info.wrong == {}
@@ -415,7 +415,7 @@ COLORS = np.random.default_rng(9).integers(0, 256, (COUNT, 3)).astype(np.uint8)
 
 def everything(positions: Any, radii: Any, colors: Any, **more: Any) -> SphereUpdate:
     update = replace(moved(POSITIONS, RADII, SETTING["turned"]), positions=positions, radii=radii)
-    return replace(update, colors=colors, levels=levels_of("srgb"), **more)
+    return replace(update, colors=colors, **more)
 
 
 def test_the_packer_reads_arrays_of_the_gpu_and_of_the_host(gpu: Gpu) -> None:

@@ -123,11 +123,10 @@ class Packer:
         return replace(described(source), address=address)
 
     def _table_address(self, update: SphereUpdate, stream: Any) -> int:
-        """Return the address of the table of colours, which is copied when it changes."""
-        table = table_of(update)
-        if table is None:
+        """Return the address of the colour map's table, which is copied when it changes."""
+        if update.color_map is None:
             return 0
-        content = table.tobytes()
+        content = update.color_map.table.tobytes()
         address = self._memory.allocate("table", len(content))
         if content != self._table:
             self._context.driver.memcpy_htod_async(address, content, stream)
@@ -163,14 +162,6 @@ def described(array: NDArray[Any]) -> DeviceArray:
     return DeviceArray(
         array.ctypes.data, array.shape, array.strides, array.dtype, None, None, array
     )
-
-
-def table_of(update: SphereUpdate) -> NDArray[np.float32] | None:
-    """Return the table that the colours of an update are looked up in, or None."""
-    if update.color_map is not None:
-        return update.color_map.table
-    is_bytes = update.colors is not None and update.colors.dtype == np.uint8
-    return update.levels if is_bytes else None
 
 
 def pack_arguments(
@@ -210,9 +201,7 @@ def _source_of(update: SphereUpdate) -> str:
     dtype = update.colors.dtype
     if update.color_map is not None:
         return "values"
-    if dtype == np.uint8 and update.levels is not None:
-        return "levels"
-    if dtype.kind != "f":
+    if dtype.kind != "f" and dtype != np.uint8:
         raise SceneError(
             f"colors: holds {dtype} numbers on a GPU; give uint8 from 0 to 255, or float32 from 0 "
             "to 1"
