@@ -22,6 +22,7 @@ _HOMES = {
         "benchmark.run": "bench",
         "browser.notebook": "show",
         "browser.serve": "serve",
+        "device_array": "DeviceArray",
         "errors": "RaytracerError UserError",
         "film.film": "Film",
         "film.image": "Image",
