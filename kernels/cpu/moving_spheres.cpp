@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "../geom/pack_sphere.h"
 #include "bvh/refit.h"
 #include "threads.h"
 
@@ -13,47 +14,25 @@ namespace {
 constexpr int64_t kChunk = 1 << 14;      // spheres that a thread places at a time
 constexpr int64_t kAlone = 1 << 13;      // fewer are not worth the start of a thread
 constexpr double kAging = 1.0 / 128.0;   // growth of any tree per call: one that shrinks may get worse unseen
-constexpr float kLongest = 0x1p60f;      // render_space.LARGEST: squares, and sums of several, are float32
 
 int threads_for(int64_t count, int threads) { return (int)std::clamp<int64_t>(count / kAlone, 1, threads); }
-
-// One coordinate of a sphere. Coefficients of zero are skipped, as where scenes are packed: a term of zero could turn -0
-// into 0.
-struct Row {
-  double factor[3], offset;
-  int64_t column[3];
-  int terms = 0;
-
-  Row(const SphereMotion& m, int axis) : offset(m.offset[axis]) {
-    for (int k = 0; k < 3; ++k)
-      if (m.linear[axis][k] != 0.0) factor[terms] = m.linear[axis][k], column[terms++] = m.positions.column * k;
-  }
-  template <class T> float operator()(const T* p) const {
-    double x = terms ? (double)p[column[0]] * factor[0] : 0.0;
-    for (int k = 1; k < terms; ++k) x += (double)p[column[k]] * factor[k];
-    return (float)(x + offset);
-  }
-};
 
 // False where a sphere is too far.
 template <class T, int kFloats>
 bool place_centers(const SphereMotion& m, int64_t begin, int64_t end, Record<kFloats>* out) {
-  const Row rows[3] = {{m, 0}, {m, 1}, {m, 2}};
-  const bool is_diagonal = std::all_of(rows, rows + 3, [](const Row& row) { return row.terms == 1; });
+  const double(&l)[3][3] = m.linear, (&offset)[3] = m.offset;
+  const bool is_diagonal = l[0][0] != 0.0 && l[1][1] != 0.0 && l[2][2] != 0.0 && l[0][1] == 0.0 && l[0][2] == 0.0 &&
+                           l[1][0] == 0.0 && l[1][2] == 0.0 && l[2][0] == 0.0 && l[2][1] == 0.0;
+  const int64_t column = m.positions.column;
+  const T* from = (const T*)m.positions.data + m.positions.row * begin;
   bool fits = true;
-  auto store = [&](int64_t i, const float (&v)[3]) {
-    std::copy_n(v, 3, out[i].v);
-    fits &= (std::fabs(v[0]) < kLongest) & (std::fabs(v[1]) < kLongest) & (std::fabs(v[2]) < kLongest);
-  };
-  const T* p = (const T*)m.positions.data + m.positions.row * begin;
-  if (is_diagonal) {
-    const int64_t x = rows[0].column[0], y = rows[1].column[0], z = rows[2].column[0];
-    const double a = rows[0].factor[0], b = rows[1].factor[0], c = rows[2].factor[0];
-    const double ox = m.offset[0], oy = m.offset[1], oz = m.offset[2];
-    for (int64_t i = begin; i < end; ++i, p += m.positions.row)
-      store(i, {(float)((double)p[x] * a + ox), (float)((double)p[y] * b + oy), (float)((double)p[z] * c + oz)});
-  } else {
-    for (int64_t i = begin; i < end; ++i, p += m.positions.row) store(i, {rows[0](p), rows[1](p), rows[2](p)});
+  for (int64_t i = begin; i < end; ++i, from += m.positions.row) {
+    const double p[3] = {(double)from[0], (double)from[column], (double)from[2 * column]};
+    for (int k = 0; k < 3; ++k) {
+      const float x = (float)(is_diagonal ? p[k] * l[k][k] + offset[k] : affine(l[k], p, offset[k]));
+      out[i].v[k] = x;
+      fits &= std::fabs(x) < kLargestLength;
+    }
   }
   return fits;
 }
@@ -65,7 +44,7 @@ bool place_radii(const SphereMotion& m, int64_t begin, int64_t end, Record<kFloa
   for (int64_t i = begin; i < end; ++i) {
     const float v = (float)((double)r[m.radii.row * i] * m.scale);
     out[i].v[3] = v;
-    fits &= v >= 1.0f / kLongest && v < kLongest;
+    fits &= v >= 1.0f / kLargestLength && v < kLargestLength;
   }
   return fits;
 }
