@@ -138,6 +138,13 @@ def test_python_shown_runs(name: str, tmp_path: Path, monkeypatch: pytest.Monkey
         asked.append(options["samples"])
         return made(*arguments, **options, backend="cpu")
 
+    moving = raytracer.LiveScene
+
+    def live(scene: Any, **options: Any) -> raytracer.LiveScene:
+        asked.append(options["samples"])
+        return moving(scene, **options | {"width": 48, "height": 27, "backend": "cpu"})
+
+    monkeypatch.setattr(raytracer, "LiveScene", live)
     monkeypatch.setattr(raytracer, "render", smaller)
     monkeypatch.setattr(raytracer, "animate", animation)
     monkeypatch.chdir(tmp_path)
