@@ -249,7 +249,9 @@ class LiveScene:
         try:
             job.scene.update(change)
         except OutOfRangeError:
-            _check(self._changed(old, **given))  # says which sphere, if it is not finite
+            bad = self._changed(old, **given)
+            _check(bad)
+            place([bad], Space.of(self._kept[1]))  # one of both says which sphere it is
             raise
         self._keep(spheres)
         gone = {*here, *(("colors", "values") if is_recolored else ())}

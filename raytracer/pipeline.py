@@ -463,6 +463,11 @@ class Job:
         digest = film.metadata.get("digest", self.digest)
         if film.samples == 0 or digest == self.digest:
             return
+        if not digest:
+            raise UserError(
+                "the film is that of a live scene, whose spheres move, and cannot be resumed: "
+                "render it anew"
+            )
         if str(digest).partition("-")[0] != self.digest.partition("-")[0]:
             raise UserError(
                 "the film was rendered by another version of raytracer, and cannot be resumed by "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -257,8 +258,8 @@ def test_a_scene_that_starts_empty_is_framed_when_there_are_spheres() -> None:
         ({"values": np.ones(50), "colors": "red"}, "give either values or colors, not both"),
         ({"positions": np.full((50, 3), np.nan)}, "positions: sphere 0 lies at .nan, nan, nan."),
         ({"positions": np.full((50, 3), np.inf)}, "coordinates must be finite"),
-        ({"positions": np.full((50, 3), 1e200)}, "positions, radii: a sphere is too far"),
-        ({"radii": np.full(50, 1e-30)}, "positions, radii: a sphere is too far, too large or too"),
+        ({"positions": np.full((50, 3), 1e200)}, "sphere 0 is too far, too large or too small"),
+        ({"radii": np.full(50, 1e-30)}, "sphere 0 is too far, too large or too small beside"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_shown_is_refused_and_changes_nothing(
@@ -466,6 +467,43 @@ def test_several_threads_take_turns() -> None:
         watcher.join()
         assert seen
         assert seen <= set(expected.values())
+
+
+def test_an_interrupted_update_leaves_a_scene_that_can_be_updated() -> None:
+    """Handlers of signals run while a tree is built; what they raise ends the build."""
+    count = 300_000
+    x = np.random.default_rng(0).uniform(-1.0, 1.0, (count, 3))
+    scene = raytracer.Scene.from_arrays(x, 0.01)
+
+    def stop(*_: object) -> None:
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, stop)
+    try:
+        with live_scene(scene, samples=1) as live:
+            ends = 0
+            for step in range(12):
+                signal.setitimer(signal.ITIMER_REAL, 0.002 * 2 ** (step % 6))
+                try:
+                    live.update(positions=x[::-1] if step % 2 else 0.5 * x[::-1, ::-1])
+                except TimeoutError:
+                    ends += 1
+                signal.setitimer(signal.ITIMER_REAL, 0)
+                live.pixels()
+            assert ends > 0
+            live.update(positions=x)
+            check(live, scene)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_a_film_of_a_live_scene_is_not_resumed() -> None:
+    scene = raytracer.Scene.from_arrays(*cloud(5))
+    with live_scene(scene) as live:
+        film = live.render().film
+    with pytest.raises(raytracer.UserError, match="the film is that of a live scene"):
+        raytracer.render(scene, film=film, backend="cpu", **SIZE)
 
 
 def resident() -> int:
