@@ -276,20 +276,18 @@ def _by_interface(interface: Mapping[str, Any], value: Any, place: str) -> Devic
         problem = "records" if dtype.kind == "V" else "numbers in foreign byte order"
         raise SceneError(f"{place}holds {problem}: give an array of float32")
     shape = tuple(int(n) for n in interface["shape"])
-    strides = interface.get("strides")
-    if strides is None:
-        strides = dlpack.packed_strides(shape, dtype.itemsize)
-    address, stream = int(interface["data"][0] or 0), interface.get("stream")
-    size = int(np.prod(shape, dtype=np.int64))
-    return DeviceArray(
-        address,
-        shape,
-        tuple(int(each) for each in strides),
-        dtype,
-        _device_of(address, place) if size else 0,
-        None if stream is None else int(stream) or LEGACY_STREAM,
-        value,
+    given = interface.get("strides")
+    strides = (
+        dlpack.packed_strides(shape, dtype.itemsize)
+        if given is None
+        else tuple(int(each) for each in given)
     )
+    if len(strides) != len(shape) or min(shape, default=0) < 0:
+        raise SceneError(f"{place}states shape {shape} and strides {strides}, which make no array")
+    address, stream = int(interface["data"][0] or 0), interface.get("stream")
+    device = _device_of(address, place) if 0 not in shape else 0
+    handle = None if stream is None else int(stream) or LEGACY_STREAM
+    return DeviceArray(address, shape, strides, dtype, device, handle, value)
 
 
 # calls of CUDA's driver
@@ -311,7 +309,13 @@ def _driver() -> ctypes.CDLL | None:
 
 def _check(status: int) -> None:
     if status:
-        raise BackendError(f"CUDA's driver refused to use an array (error {status})")
+        text = ctypes.c_char_p()
+        cuda = _driver()
+        if cuda is not None:
+            cuda.cuGetErrorString(status, ctypes.byref(text))
+        raise BackendError(
+            f"CUDA's driver refused the use of an array on a GPU: {(text.value or b'?').decode()}"
+        )
 
 
 def _device_of(address: int, place: str) -> int | None:

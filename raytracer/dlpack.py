@@ -172,19 +172,28 @@ def packed_strides(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
 _made: dict[int, tuple[Any, ...]] = {}
 
 
-def _delete(address: int) -> None:
-    _made.pop(address, None)
+def _delete(address: int, made: dict[int, tuple[Any, ...]] = _made) -> None:
+    made.pop(address, None)
 
 
-def _end(capsule: int) -> None:
+def _end(
+    capsule: int,
+    names: tuple[bytes, ...] = tuple(_NAMES.values()),
+    is_valid: Callable[..., Any] = _dying_is_valid,
+    pointer: Callable[..., Any] = _dying_pointer,
+    delete: Callable[[int], None] = _delete,
+) -> None:
     """Release the memory of a capsule that nobody took over."""
-    for name in _NAMES.values():
-        if _dying_is_valid(capsule, name):
-            _delete(_dying_pointer(capsule, name))
+    for name in names:
+        if is_valid(capsule, name):
+            delete(pointer(capsule, name))
 
 
+# Other packages call them to the very end of the process, when this module has lost its names.
 _delete_callback = _Deleter(_delete)
 _end_callback = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(_end)
+for _callback in (_delete_callback, _end_callback):
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(_callback))
 
 
 def make(described: Description, owner: object, max_version: tuple[int, int] | None) -> object:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import subprocess
 import sys
 import weakref
 from types import SimpleNamespace
@@ -121,6 +122,31 @@ def test_numpys_array_is_released_by_its_deleter_once() -> None:
         assert sys.getrefcount(array) == before
 
 
+AT_THE_END = """
+import sys
+import numpy as np
+from raytracer import dlpack
+
+class Host:
+    def __dlpack_device__(self):
+        return 1, 0
+
+    def __dlpack__(self, *, max_version=None, **more):
+        described = dlpack.Description(memory.ctypes.data, (3,), (8,), memory.dtype, (1, 0))
+        return dlpack.make(described, memory, max_version)
+
+memory = np.arange(3.0)
+kept = [np.from_dlpack(Host()), Host().__dlpack__(), Host().__dlpack__(max_version=(1, 0))]
+kept.append(dlpack.read(memory.__dlpack__()))
+sys.kept = kept, Host()
+"""
+
+
+def test_what_is_in_use_when_the_process_ends_does_no_harm() -> None:
+    done = subprocess.run([sys.executable, "-c", AT_THE_END], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
 def test_a_capsule_is_taken_once() -> None:
     capsule = NUMBERS.__dlpack__()
     _, owner = dlpack.read(capsule)
@@ -164,6 +190,13 @@ def changed(**fields: Any) -> Changed:
             ByInterface(NUMBERS, typestr=">f4"),
             "positions: holds numbers in foreign byte order: give an array of float32",
         ),
+        (
+            ByInterface(NUMBERS, strides=(12,)),
+            "positions: states shape (8, 3) and strides (12,), which make no array",
+        ),
+        (ByInterface(NUMBERS, shape=(-1, 3)), "positions: states shape (-1, 3) and strides"),
+        (ByInterface(NUMBERS, data=None), "positions: the ByInterface cannot be read as an array"),
+        (ByInterface(NUMBERS, shape=None), "positions: the ByInterface cannot be read as an array"),
         (ByDlpack(NUMBERS, (10, 0)), "positions: lies on a device of ROCm: copy it to the host"),
         (ByDlpack(NUMBERS, (99, 0)), "positions: lies on a device of DLPack's kind 99: copy it"),
         (
