@@ -82,13 +82,13 @@ class Packing:
     def __init__(self) -> None:
         from raytracer.backends.cuda.context import primary_context
         from raytracer.backends.cuda.memory import DeviceMemory
-        from raytracer.backends.cuda.pack import packer
+        from raytracer.backends.cuda.pack import Packer
         from raytracer.backends.cuda.transfer import NON_BLOCKING
 
         self.context = primary_context(0)
         self._memory = DeviceMemory(self.context)
         with self.context.active() as driver:
-            self.packer, self.stream = packer(0), driver.Stream(NON_BLOCKING)
+            self.packer, self.stream = Packer(0), driver.Stream(NON_BLOCKING)
             sizes = {"records": 16 * COUNT, "color": 12 * COUNT, "info": 48}
             self.places = {name: self._memory.allocate(name, n) for name, n in sizes.items()}
             for name, size in sizes.items():
@@ -119,6 +119,7 @@ class Packing:
 def packing() -> Iterator[Packing]:
     packing = Packing()
     yield packing
+    packing.packer.close()
     packing._memory.close()
 
 
@@ -284,11 +285,11 @@ def test_nothing_is_allocated_after_the_first_call(packing: Packing) -> None:
     positions, host = OnGpu(numbers("float32", (COUNT, 3))), numbers("float32", (COUNT, 3))
     for each in (positions, host):
         packing(update(each, np.array([0.5])))
-    before = packing.packer._memory.nbytes
+    before = packing.packer.nbytes
     free, _ = packing.context.memory()
     for each in (positions, host) * 10:
         packing(update(each, np.array([0.5])))
-    assert packing.packer._memory.nbytes == before
+    assert packing.packer.nbytes == before
     assert free - packing.context.memory()[0] <= 1 << 21  # other processes use the GPU too
 
 

@@ -401,7 +401,7 @@ class Gpu:
 
 @pytest.fixture
 def gpu(launch: Launch, monkeypatch: pytest.MonkeyPatch) -> Iterator[Gpu]:
-    cached = context.primary_context, transfer.staging
+    cached = context.primary_context, transfer.staging, packing._kernel
     for each in cached:
         each.cache_clear()
     yield Gpu(launch, monkeypatch)
@@ -469,6 +469,11 @@ def test_nothing_is_allocated_after_the_first_call(gpu: Gpu) -> None:
     before = dict(gpu.driver.live)
     gpu(updates[1])
     assert gpu.driver.live == before
+    kept = gpu.packer.nbytes
+    assert kept == RADII.nbytes + POSITIONS.nbytes + 4 * COUNT + 12 * 257
+    gpu.packer.close()
+    assert sum(before.values()) - sum(gpu.driver.live.values()) == kept
+    assert gpu.packer.nbytes == 0
 
 
 def test_an_array_of_another_gpu_is_refused(gpu: Gpu) -> None:

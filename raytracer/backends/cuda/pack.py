@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer import layout
+from raytracer.backends.base import Closeable
 from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda.context import primary_context
 from raytracer.backends.cuda.memory import DeviceMemory
@@ -43,23 +44,39 @@ _WRONG = {
 """Arguments and what is wrong with a sphere, by words of the kernels' `PackError`."""
 
 
-class Packer:
-    """The kernel on one device; its context must be active in the methods."""
+@cache
+def _kernel(ordinal: int) -> tuple[Pass, int]:
+    """Return the kernel of a device, and its number of multiprocessors; it is loaded once."""
+    context = primary_context(ordinal)
+    arch = compiler.architecture(context.device.compute_capability())
+    attribute = context.driver.device_attribute.MULTIPROCESSOR_COUNT
+    with context.active() as driver:
+        kernel = Pass(driver, arch, product(ENTRY), ENTRY, "PackArgs")
+    return kernel, int(context.device.get_attribute(attribute))
+
+
+class Packer(Closeable):
+    """Packs the spheres of one scene; the device's context must be active in `pack`."""
 
     def __init__(self, ordinal: int) -> None:
         """Load the kernel, and compile it if necessary."""
         self._ordinal = ordinal
+        self._kernel, self._multiprocessors = _kernel(ordinal)
         self._context = primary_context(ordinal)
-        device = self._context.device
-        arch = compiler.architecture(device.compute_capability())
-        attribute = self._context.driver.device_attribute.MULTIPROCESSOR_COUNT
-        self._multiprocessors = int(device.get_attribute(attribute))
         self._memory = DeviceMemory(self._context)  # of arrays that lie on the host, and tables
         self._table = b""
         self._grid: tuple[int, tuple[int, int, int]] = 0, (1, 1, 1)
         with self._context.active() as driver:
-            self._pass = Pass(driver, arch, product(ENTRY), ENTRY, "PackArgs")
             self._copied, self._packed = driver.Event(), driver.Event()
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes on the device."""
+        return self._memory.nbytes
+
+    def close(self) -> None:
+        self._memory.close()
+        self._table = b""
 
     def pack(self, update: SphereUpdate, records: int, color: int, info: int, stream: Any) -> None:
         """Queue the packing of spheres; nothing is allocated after the first call of a size.
@@ -100,7 +117,7 @@ class Packer:
         words = layout.dtype("PackInfo").itemsize // 4
         self._context.driver.memset_d32_async(info, ALL_ONES, words, stream)
         if update.count:
-            self._pass.launch(self._grid_of(update.count), arguments, stream)
+            self._kernel.launch(self._grid_of(update.count), arguments, stream)
         if is_copied:
             self._packed.record(stream)
         if on_gpu:
@@ -136,13 +153,9 @@ class Packer:
     def _grid_of(self, count: int) -> tuple[int, int, int]:
         """Return the grid of a launch, cached: its arithmetic takes as long as a small launch."""
         if self._grid[0] != count:
-            grid = self._pass.kernel.launch({"n": count}, self._multiprocessors).grid
+            grid = self._kernel.kernel.launch({"n": count}, self._multiprocessors).grid
             self._grid = count, grid
         return self._grid[1]
-
-
-packer = cache(Packer)
-"""Returns the kernel of a device, loaded once."""
 
 
 def arrays_of(update: SphereUpdate) -> dict[str, Array | None]:
