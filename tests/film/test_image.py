@@ -16,7 +16,8 @@ import pytest
 from numpy.typing import NDArray
 from PIL import Image as Pillow
 
-from raytracer.errors import DataFileError
+from raytracer.device_array import DeviceArray
+from raytracer.errors import BackendError, DataFileError
 from raytracer.film import png
 from raytracer.film.film import Film
 from raytracer.film.image import Image
@@ -58,6 +59,22 @@ def test_numpy_takes_a_picture_as_its_array(transparent: bool) -> None:
     assert np.asarray(image, np.float32).dtype == np.float32
     array[...] = 0  # a copy of its own
     assert np.array(image, copy=True).any()
+
+
+def test_a_picture_goes_to_the_device_that_rendered_it() -> None:
+    def upload(pixels: NDArray[np.uint8]) -> DeviceArray:
+        assert pixels.flags.c_contiguous
+        address = pixels.ctypes.data
+        return DeviceArray(address, pixels.shape, pixels.strides, pixels.dtype, 3, owner=pixels)
+
+    with pytest.raises(BackendError, match="comes from a file: take it from the host"):
+        picture().device_array()
+    image = picture(transparent=True)
+    image.upload = upload
+    for each in (image, image.tonemap(exposure=1.0)):
+        made = each.device_array()
+        assert made.__dlpack_device__() == (2, 3)
+        np.testing.assert_array_equal(made.owner, each.pixels(8))
     with pytest.raises(ValueError, match="always a copy"):
         np.array(image, copy=False)
 
