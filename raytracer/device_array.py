@@ -9,8 +9,8 @@ such an array also comes to the CPU backend, where no binding may be installed.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache
 from threading import local
@@ -201,28 +201,20 @@ def device_array(value: Any, name: str = "", stream: Any = None) -> DeviceArray 
             stream wait for what it has queued.
 
     Raises:
-        SceneError: the array cannot be read: it has a mask, a type that NumPy lacks, or lies on a
-            device that is no GPU of CUDA.
+        SceneError: the array cannot be read: it has a mask, or a type that NumPy lacks.
     """
     if isinstance(value, (DeviceArray, np.ndarray)):
         return value if isinstance(value, DeviceArray) else None
     place = f"{name}: " if name else ""
     problem: Exception | None = None
-    try:
-        if (found := _by_dlpack(value, stream, place)) is not None:
-            return found
-    except SceneError:
-        raise
-    except Exception as error:  # whatever a foreign object raises
-        problem = error
-    try:
-        interface = getattr(value, "__cuda_array_interface__", None)
-        if interface is not None:
-            return _by_interface(interface, value, place)
-    except SceneError:
-        raise
-    except Exception as error:
-        problem = error
+    for read in (_by_dlpack, _by_interface):
+        try:
+            if (found := read(value, stream, place)) is not None:
+                return found
+        except SceneError:
+            raise
+        except Exception as error:  # whatever a foreign object raises
+            problem = error
     if problem is not None:
         text = shown(str(problem).split("\n")[0], 200)
         raise SceneError(f"{place}the {type_name(value)} cannot be read as an array: {text}")
@@ -232,27 +224,41 @@ def device_array(value: Any, name: str = "", stream: Any = None) -> DeviceArray 
 def on_host(value: Any, name: str = "") -> Any:
     """Return a copy of an array on a GPU in the memory of the host, and anything else as it is.
 
-    Objects that give DLPack alone become arrays of NumPy, without a copy. Arguments and errors are
-    those of `device_array`.
+    Objects of the host with DLPack become arrays of NumPy, without a copy.
+
+    Raises:
+        SceneError: as for `device_array`, or the array lies on another device, from which its
+            package does not copy it.
     """
     if (found := device_array(value, name)) is not None:
         return found.to_host()
-    given = ("__array__", "__array_interface__", "__array_struct__")
-    if hasattr(value, "__dlpack__") and not any(hasattr(value, each) for each in given):
-        return np.from_dlpack(value)
-    return value
+    kind = _device_kind(value)
+    if kind is None:
+        return value
+    ways: list[Callable[[Any], Any]] = [np.asarray] if hasattr(value, "__array__") else []
+    ways += [np.from_dlpack] if kind in dlpack.HOST else []
+    for way in ways:
+        with suppress(Exception):  # whatever a foreign object raises
+            return way(value)
+    if kind in dlpack.HOST:
+        return value
+    device = dlpack.DEVICES.get(kind, f"DLPack's kind {kind}")
+    place = f"{name}: " if name else ""
+    raise SceneError(f"{place}lies on a device of {device}: copy it to the host first")
+
+
+def _device_kind(value: Any) -> int | None:
+    """Return the kind of device of an object with `__dlpack__`, or None where it tells none."""
+    try:
+        return int(value.__dlpack_device__()[0]) if hasattr(value, "__dlpack__") else None
+    except Exception:  # of several devices, or of none
+        return None
 
 
 def _by_dlpack(value: Any, stream: Any, place: str) -> DeviceArray | None:
-    """Return what an object with `__dlpack__` describes, or None where it lies on the host."""
-    if not (hasattr(value, "__dlpack__") and hasattr(value, "__dlpack_device__")):
+    """Return what an object with `__dlpack__` describes, or None where it lies on no GPU."""
+    if _device_kind(value) not in (dlpack.CUDA, dlpack.CUDA_MANAGED):
         return None
-    kind, _ = map(int, value.__dlpack_device__())
-    if kind in dlpack.HOST:
-        return None
-    if kind not in (dlpack.CUDA, dlpack.CUDA_MANAGED):
-        device = dlpack.DEVICES.get(kind, f"DLPack's kind {kind}")
-        raise SceneError(f"{place}lies on a device of {device}: copy it to the host first")
     handle = stream_handle(stream)
     try:
         capsule = value.__dlpack__(stream=handle, max_version=dlpack.VERSION)
@@ -267,8 +273,11 @@ def _by_dlpack(value: Any, stream: Any, place: str) -> DeviceArray | None:
     )
 
 
-def _by_interface(interface: Mapping[str, Any], value: Any, place: str) -> DeviceArray:
-    """Return what a `__cuda_array_interface__` of version 2 or 3 describes."""
+def _by_interface(value: Any, stream: Any, place: str) -> DeviceArray | None:
+    """Return what a `__cuda_array_interface__` of version 2 or 3 describes, or None without."""
+    interface = getattr(value, "__cuda_array_interface__", None)
+    if interface is None:
+        return None
     if interface.get("mask") is not None:
         raise SceneError(f"{place}has a mask: give an array without one")
     dtype = np.dtype(interface["typestr"])
@@ -284,9 +293,9 @@ def _by_interface(interface: Mapping[str, Any], value: Any, place: str) -> Devic
     )
     if len(strides) != len(shape) or min(shape, default=0) < 0:
         raise SceneError(f"{place}states shape {shape} and strides {strides}, which make no array")
-    address, stream = int(interface["data"][0] or 0), interface.get("stream")
+    address, own = int(interface["data"][0] or 0), interface.get("stream")
     device = _device_of(address, place) if 0 not in shape else 0
-    handle = None if stream is None else int(stream) or LEGACY_STREAM
+    handle = None if own is None else int(own) or LEGACY_STREAM
     return DeviceArray(address, shape, strides, dtype, device, handle, value)
 
 

@@ -197,8 +197,6 @@ def changed(**fields: Any) -> Changed:
         (ByInterface(NUMBERS, shape=(-1, 3)), "positions: states shape (-1, 3) and strides"),
         (ByInterface(NUMBERS, data=None), "positions: the ByInterface cannot be read as an array"),
         (ByInterface(NUMBERS, shape=None), "positions: the ByInterface cannot be read as an array"),
-        (ByDlpack(NUMBERS, (10, 0)), "positions: lies on a device of ROCm: copy it to the host"),
-        (ByDlpack(NUMBERS, (99, 0)), "positions: lies on a device of DLPack's kind 99: copy it"),
         (
             changed(code=4, bits=16),
             "positions: holds bfloat16 numbers, which NumPy lacks: give float32",
@@ -262,6 +260,46 @@ def test_dlpack_of_the_host_becomes_an_array_of_numpy() -> None:
     copied = on_host(ByDlpack(NUMBERS))
     assert copied.ctypes.data != NUMBERS.ctypes.data
     assert copied.tobytes() == NUMBERS.tobytes()
+
+
+@pytest.mark.parametrize(("kind", "device"), [(10, "ROCm"), (99, "DLPack's kind 99")])
+def test_other_devices_are_left_to_their_package(kind: int, device: str) -> None:
+    value = ByDlpack(NUMBERS, (kind, 0))
+    assert device_array.device_array(value) is None
+    with pytest.raises(UserError, match=f"lies on a device of {device}: copy it to the host first"):
+        SphereSet(value)
+
+    class Copied(ByDlpack):
+        def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]:
+            return self.array
+
+    assert on_host(Copied(NUMBERS, (kind, 0))) is NUMBERS
+
+
+def test_an_array_of_the_host_that_cannot_be_read_is_refused_as_before() -> None:
+    class Tensor(ByDlpack):
+        def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]:
+            raise RuntimeError("Can't call numpy() on Tensor that requires grad.")
+
+        def __dlpack__(self, **_: Any) -> Any:
+            raise BufferError("Can't export tensors that require gradient.")
+
+    with pytest.raises(UserError, match=r"centers: .* is no array"):
+        SphereSet(Tensor(NUMBERS, (1, 0)))
+
+
+def test_an_array_of_several_devices_is_left_to_numpy() -> None:
+    class Sharded:
+        def __dlpack_device__(self) -> tuple[int, int]:
+            raise BufferError("__dlpack__ only supported for unsharded arrays.")
+
+        def __dlpack__(self, **_: Any) -> Any:
+            raise BufferError
+
+        def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]:
+            return NUMBERS
+
+    assert SphereSet(Sharded()).centers.tobytes() == NUMBERS.tobytes()
 
 
 @pytest.mark.parametrize(
