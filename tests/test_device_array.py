@@ -382,6 +382,9 @@ def test_spheres_are_made_of_arrays_on_a_gpu_by_a_copy() -> None:
             SphereSet(kind(np.ones((8, 3), bool)))
     with pytest.raises(UserError, match="centers: has a mask"):
         SphereSet(ByInterface(NUMBERS, mask=1))
+    found = device_array.device_array(ByInterface(NUMBERS))
+    assert found is not None
+    assert SphereSet(ByFound(found)).centers.tobytes() == NUMBERS.tobytes()
 
 
 def test_without_a_driver_an_array_on_a_gpu_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

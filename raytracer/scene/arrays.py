@@ -92,7 +92,8 @@ class Where(NamedTuple):
 def is_array(value: Any) -> bool:
     """Whether an object of any package describes itself as an array, also one on a GPU."""
     ways = ("__array__", "__cuda_array_interface__", "__dlpack__")
-    return any(hasattr(type(value), way) for way in ways)
+    own = getattr(value, "__dict__", ())  # a property may raise an error of its package
+    return any(hasattr(type(value), way) or way in own for way in ways)
 
 
 def as_array(value: Any, part: str, where: Where) -> NDArray[Any]:
