@@ -375,7 +375,7 @@ def test_scene_describe_says_what_is_known_of_a_sphere(
 @pytest.mark.parametrize(
     ("number", "sentence"),
     [
-        ("2", "there is no sphere 2; they go from 0 to 1"),
+        ("2", "there is no sphere 2; numbers go from 0 to 1"),
         ("x", "'x' is not a valid integer"),
         ("-1", "no such option '-1'"),
     ],

@@ -1,4 +1,4 @@
-"""Scenes: what can be said, read from files, and packed for a backend."""
+"""Scenes: their model, scene files, particle files, and packing for a backend."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _MOVED = (
 
 
 def __getattr__(name: str) -> Any:
-    """Return a public name that stood here before; it is one of `raytracer`."""
+    """Return a public name that has moved to `raytracer`, with a warning."""
     if name not in _MOVED:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     import raytracer

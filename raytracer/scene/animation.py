@@ -1,4 +1,4 @@
-"""What a scene file and the command say of an animation: frames, time, motion of the camera."""
+"""Settings of an animation: frames, time, camera motion, movie."""
 
 from __future__ import annotations
 
@@ -31,55 +31,48 @@ if TYPE_CHECKING:
     from raytracer.scene.transform import Triple
 
 EASINGS = ("linear", "smooth", "in", "out")
-"""How motion begins and ends: evenly, slowly at both ends, slowly at the beginning or the end."""
+"""Speed profiles of motion; "in" starts slowly, "out" ends slowly, "smooth" does both."""
 
 CODECS = ("h264", "h265", "av1", "vp9")
-"""Codecs of movies."""
-
 MAX_SMOOTHED = 1001
-"""Most frames of which positions are averaged."""
-
 CENTER = "center"
-"""What `follow` calls the mean of the centres."""
+"""Value of `follow` for the mean of all centres."""
 
 _TURN = re.compile(r"\s*(-?\d+(?:\.\d*)?|-?\.\d+)\s*(s|sec|seconds?|deg|degrees?|°)?\s*")
 
 MAX_SECONDS = 1e6
-"""Longest animation."""
-
 MAX_DEGREES = 1e6
-"""Most degrees of a turn."""
 
 
 class Turn(NamedTuple):
-    """A turn of the camera: seconds of one revolution, or degrees over the whole animation."""
+    """Rotation of the camera: seconds per revolution, or total degrees of the animation."""
 
     seconds: float | None
     degrees: float
 
 
 def parse_turn(value: Any, name: str, error: type[UserError]) -> Turn:
-    """Return the turn that a text or a number says: "8s" a revolution, 360 degrees in all."""
+    """Parse "8s" (seconds per revolution) or 360 (degrees in total)."""
     match = _TURN.fullmatch(value) if isinstance(value, str) else None
     unit = (match[2] or "") if match else ""
     if match is None and isinstance(value, str):
         raise error(
-            f"{name}: '{shown(str(value), 40)}' is neither seconds of a revolution, as 8s, nor "
-            "degrees over the animation, as 360"
+            f"{name}: '{shown(str(value), 40)}' is no turn: give seconds per revolution, such as "
+            "8s, or degrees over the animation, such as 360"
         )
     number = real(float(match[1]) if match else value, name, -MAX_DEGREES, MAX_DEGREES, error=error)
     if not unit.startswith("s"):
         return Turn(None, number)
     if not 0.01 <= abs(number) <= MAX_SECONDS:
-        raise error(f"{name}: a revolution takes 0.01 s or more; a negative one turns backwards")
+        raise error(
+            f"{name}: give 0.01 s or more per revolution; a minus sign reverses the direction"
+        )
     return Turn(abs(number), 360.0 if number > 0.0 else -360.0)
 
 
 class TurnValue(Kind):
-    """Seconds of a revolution ("8s"), or degrees over the whole animation."""
-
     plain = of_types({int: NUMBER, float: NUMBER, str: TEXT})
-    noun = wording = 'degrees, or seconds of a revolution as "8s"'
+    noun = wording = 'degrees, or seconds per revolution such as "8s"'
     metavar = "SECONDSs|DEGREES"
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> str | float:
@@ -89,16 +82,16 @@ class TurnValue(Kind):
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Keyframe(Defined, place="keyframe"):
-    """The camera at one time of an animation. What it does not say is as before.
+    """The camera at one time of an animation. Omitted values stay as in the keyframe before.
 
     Args:
         time: Seconds from the start of the animation.
         position: Eye point in scene units.
-        look_at: The point in the middle of the picture.
-        up: Which way is up.
-        vertical_fov: Full angle of the picture's height in degrees.
+        look_at: Point at the centre of the picture.
+        up: Up direction.
+        vertical_fov: Vertical field of view in degrees.
         height: Height of the picture of an orthographic camera, in scene units.
-        ease: How the motion from the keyframe before begins and ends.
+        ease: Speed profile of the motion from the keyframe before.
     """
 
     time: float = field(metadata=define(Number(0.0, MAX_SECONDS)))
@@ -111,7 +104,7 @@ class Keyframe(Defined, place="keyframe"):
 
 
 class KeyframesValue(Tables):
-    """Keyframes, [[animation.keyframes]]."""
+    """The list `[[animation.keyframes]]`."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -130,7 +123,7 @@ class KeyframesValue(Tables):
                     text = str(mistake).removeprefix("keyframe.")
                     raise error(f"{name}[{index}].{text}") from None
             else:
-                raise error(f"{name}[{index}]: {shown_value(each)} is no keyframe")
+                raise error(f"{name}[{index}]: {shown_value(each)} is not a keyframe")
         times = [each.time for each in made]
         if any(later <= one for one, later in pairwise(times)):
             raise error(f"{name}: the times of keyframes must increase")
@@ -139,29 +132,31 @@ class KeyframesValue(Tables):
 
 @dataclass(frozen=True, repr=False, eq=False)
 class AnimationSettings(Defined, place="animation"):
-    """Frames, time and motion of the camera; the names are those of `[animation]` in a scene file.
+    """Frames, time and camera motion of an animation; the names are the keys of `[animation]`.
 
     Args:
         frames: Frames of a trajectory, as START:END:STEP; END is excluded. Negative numbers count
             from the end, parts may be left out: `::10` is every tenth.
-        smoothing: Number of frames of which positions are the mean, the shown frame in the middle.
-            Particles are known by their ids, or by their rows where all frames have as many;
-            periodic boxes are respected.
-        unwrap: Let particles go on where they leave a periodic box, from the first frame on.
-        fps: Frames in a second of the movie.
-        duration: Seconds of the movie; frames of a trajectory are then shown longer or left out.
-        turntable: The camera goes around: seconds of a revolution, or degrees over the animation.
-        orbit: The camera goes around and up by these angles until the end.
+        smoothing: Number of frames over which positions are averaged, centred on the shown frame.
+            Particles are matched by their ids, or by row if all frames have the same number of
+            particles; periodic boxes are respected.
+        unwrap: Remove periodic jumps: particles that cross a boundary continue outside the box.
+        fps: Frames per second of the movie.
+        duration: Length of the movie in seconds; frames of a trajectory are repeated or skipped to
+            fit.
+        turntable: The camera goes around: seconds per revolution, or degrees over the animation.
+        orbit: Angles by which the camera has moved around and up at the end.
         dolly: Factor of the camera's distance at the end: 0.5 comes nearer.
         zoom_to: Magnification at the end: 2 shows half the width.
-        ease: How orbit, dolly, zoom and a turntable in degrees begin and end.
-        follow: What the camera moves along with and looks at: the mean of all centres, or a
-            particle by its id in the file, or its number where there is none.
-        fit_to: What a fitted camera frames: up to 12 frames, evenly spread, or the first one.
-        grain: Whether the noise of the samples is the same in all frames, or another in each.
+        ease: Speed profile of orbit, dolly, zoom and a turntable in degrees.
+        follow: What the camera follows and looks at: the mean of all centres, or one particle by
+            its id in the file, or by its number if the file has no ids.
+        fit_to: Frames that a fitted camera shows in full: up to 12, evenly spread, or the first
+            one.
+        grain: Whether all frames have the same noise, or each frame its own.
         quality: Quality of the movie's compression.
         codec: Codec of the movie.
-        keyframes: The camera at some times, in their order.
+        keyframes: The camera at given times, in ascending order.
     """
 
     frames: str | None = setting(None, Text(), default_text="all")
@@ -199,13 +194,12 @@ class AnimationSettings(Defined, place="animation"):
 
     @property
     def turn(self) -> Turn | None:
-        """The turntable, or None."""
         if self.turntable is None:
             return None
         return parse_turn(self.turntable, "animation.turntable", SceneError)
 
     @property
     def moves(self) -> bool:
-        """Whether the camera moves by itself."""
+        """Whether the settings move the camera."""
         motions = (self.turntable, self.orbit, self.dolly, self.zoom_to)
         return any(each is not None for each in motions) or len(self.keyframes) > 0

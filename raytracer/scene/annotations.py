@@ -1,8 +1,8 @@
-"""What can be drawn over a picture, as scene files, options and Python say it.
+"""Annotations: what is drawn over a picture.
 
-Sizes of text and lines are in points (1/72 inch). How many pixels a point has follows from `dpi`
-of the render settings; without it the shorter side of the picture counts as 6 inches long, so that
-a picture looks the same at any resolution.
+Sizes of text and lines are in points (1/72 inch). The `dpi` of the render settings gives the pixels
+per point; without it the shorter side of the picture counts as 6 inches, so that a picture looks
+the same at any resolution.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 PLACES = (
     "top-left", "top", "top-right", "left", "right", "bottom-left", "bottom", "bottom-right",
 )  # fmt: skip
-"""Where something stands in the picture; what stands at the same place is put side by side."""
+"""Positions in the picture; annotations at the same position are placed side by side."""
 
 IN_SCENE = ("origin", "box")
 """Places of axes that are arrows in the scene."""
@@ -35,7 +35,7 @@ AXIS_COLORS = ((0.84, 0.15, 0.16), (0.13, 0.59, 0.19), (0.16, 0.33, 0.85))
 CONTRAST = "black or white, in contrast to the background"
 
 BESIDE = "beside"
-"""The place of a legend that is no part of the picture."""
+"""Place of a legend outside the picture."""
 
 
 def _size(points: float) -> Any:
@@ -43,22 +43,21 @@ def _size(points: float) -> Any:
 
 
 def _place(word: str) -> Any:
-    return setting(word, Choice(PLACES, "place"), "Where it stands in the picture.")
+    return setting(word, Choice(PLACES, "place"), "Position in the picture.")
 
 
 EDGES = Numbers(3, "three vectors", "", item=Vector3())
-"""The kind of the edges of a cell."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Legend(Defined, place="legend"):
-    """The colour scale of spheres that are coloured by a column: a bar with ticks, or categories.
+    """The colour scale of spheres coloured by a column: a bar with ticks, or categories.
 
     Args:
-        place: Where it stands in the picture; beside leaves it out of the picture, to be saved
-            alone (`--legend-file`, `Image.save_legend`).
+        place: Position in the picture; "beside" omits it from the picture, to be saved alone
+            (`--legend-file`, `Image.save_legend`).
         label: Text beside the bar.
-        length: Length of a colour bar, as a part of the side along which it is.
+        length: Length of the colour bar as a fraction of the side it runs along.
         color: Colour of text and lines.
     """
 
@@ -71,15 +70,15 @@ class Legend(Defined, place="legend"):
 
 @dataclass(frozen=True, repr=False, eq=False)
 class ScaleBar(Defined, place="scale_bar"):
-    """A bar of a known length.
+    """A bar of known length.
 
-    With a perspective camera its length holds at the distance of what the camera looks at.
+    With a perspective camera its length is exact at the distance of the point looked at.
 
     Args:
         length: Length in scene units.
         unit: Unit behind the number.
-        factor: Units in a scene unit: 0.1 for a scene in angstrom and the unit nm; with it `length`
-            is in that unit.
+        factor: Size of a scene unit in `unit`: 0.1 for a scene in angstrom and the unit nm.
+            `length` is then in `unit`.
         color: Colour of text and lines.
     """
 
@@ -97,15 +96,15 @@ class ScaleBar(Defined, place="scale_bar"):
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Axes(Defined, place="axes"):
-    """A tripod of the axes x (red), y (green) and z (blue) as the camera sees their directions.
+    """The axes x (red), y (green) and z (blue) in the directions that the camera sees.
 
-    At `origin`, the scene's, or at the `box`, its corner, the axes are arrows in the scene, which
-    particles hide.
+    With `origin` or `box` the axes are arrows in the scene, at its origin or at a corner of the
+    box, and particles can hide them.
 
     Args:
-        place: Where it stands in the picture; origin and box put it into the scene.
+        place: Position in the picture; origin and box put the axes into the scene.
         length: Length of an axis in points.
-        labels: Names of the three axes, with spaces between them.
+        labels: Names of the three axes, separated by spaces.
         extent: Length in scene units of an axis in the scene.
     """
 
@@ -124,7 +123,7 @@ class Axes(Defined, place="axes"):
         if len(self.labels.split()) not in (0, 3):
             raise SceneError(
                 f"axes.labels: {shown_value(self.labels)} is not three names with spaces between "
-                'them, "x y z" for example'
+                'them, such as "x y z"'
             )
 
 
@@ -132,13 +131,13 @@ class Axes(Defined, place="axes"):
 class TextLabel(Defined, place="texts"):
     r"""Lines of text over the picture.
 
-    {title}, {file}, {spheres} and {frame} stand for title, name of the file, number of spheres and
-    number of the frame; {spheres:,} separates thousands. {time} and {time_unit} are the time that
-    the file states for the frame; in a movie {seconds} are those from its start. A brace itself is
-    {{ or }}.
+    {title}, {file}, {spheres} and {frame} are replaced by the title, the file name, the number of
+    spheres and the frame number; {spheres:,} separates thousands. {time} and {time_unit} are the
+    time of the frame in the file; in a movie {seconds} is the time since its start. Write {{ or }}
+    for a brace.
 
     Args:
-        text: What is written. `\n` begins a new line.
+        text: The text. `\n` begins a new line.
         color: Colour of text and lines.
     """
 
@@ -150,11 +149,11 @@ class TextLabel(Defined, place="texts"):
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Labels(Defined, place="labels"):
-    """A text at each sphere whose middle is in front: no other sphere covers it.
+    """A text at each sphere whose centre is visible: no other sphere covers it.
 
     Args:
-        by: What the label says: a column of the particles, or index, their number in the file or,
-            without a file, in the scene.
+        by: Source of the text: a column of the particles, or "index", the number of the particle in
+            its file (in the scene, without a file).
         color: Colour of the text.
     """
 
@@ -172,8 +171,8 @@ BOX_STYLES = ("rods", "lines")
 class SimulationBox(Defined, place="box"):
     """The edges of the simulation box: rods in the scene, or lines drawn over the picture.
 
-    Rods have light, shadows and reflections, as all that is in the scene. Lines are hidden where
-    spheres are in front of them.
+    Rods are lit, cast shadows and are reflected, like the rest of the scene. Spheres in front of
+    them hide lines.
 
     Args:
         edges: The three edge vectors in scene units.
@@ -184,7 +183,7 @@ class SimulationBox(Defined, place="box"):
         radius: Radius of rods in scene units.
 
     Raises:
-        SceneError: a value is out of range, or edges have no volume.
+        SceneError: a value is out of range, or the edges span no volume.
     """
 
     edges: tuple[Triple, Triple, Triple] | None = setting(
@@ -215,9 +214,8 @@ class Outline(Defined, place="outline"):
     Args:
         width: Width of the line in pixels.
         color: Colour of the line.
-        at: Where it is: around each sphere, or only where spheres meet the background.
-        step: Smallest depth in scene units by which a sphere must be in front of another one to be
-            outlined against it.
+        at: Around each sphere, or only where spheres meet the background.
+        step: Depth difference in scene units from which a sphere is outlined against another.
     """
 
     width: float = setting(1.5, Number(0.0, 32.0, above=True))
@@ -228,7 +226,7 @@ class Outline(Defined, place="outline"):
 
 @dataclass(frozen=True, repr=False, eq=False)
 class DepthCue(Defined, place="depth_cue"):
-    """Fading into a colour with the distance.
+    """Fading into a colour with distance (depth cueing).
 
     Depths are distances from the camera along its view, in scene units.
 
@@ -236,7 +234,7 @@ class DepthCue(Defined, place="depth_cue"):
         color: Colour into which it fades.
         near: Depth at which it begins.
         far: Depth at which it is complete.
-        strength: Part of the colour that is mixed in from `far` on.
+        strength: Fraction of the colour that is mixed in from `far` on.
     """
 
     color: Color | None = setting(None, ColorValue(), default_text="that of the background")
@@ -267,20 +265,20 @@ KINDS: dict[str, type[Any]] = {
 
 @dataclass(frozen=True)
 class Annotations:
-    """What is drawn over a picture; None leaves it out.
+    """The annotations of a picture; None leaves one out.
 
     Args:
-        legend: the colour scale.
-        scale_bar: a bar of a known length.
-        axes: a tripod.
-        texts: title, time and others.
+        legend: colour scale.
+        scale_bar: bar of known length.
+        axes: directions of the axes.
+        texts: title, time and other texts.
         labels: texts at spheres.
         box: edges of the simulation box.
         outline: lines around spheres.
-        depth_cue: fading with the distance.
+        depth_cue: fading with distance.
 
     Raises:
-        SceneError: a part is of the wrong kind.
+        SceneError: a part is of the wrong type.
     """
 
     legend: Legend | None = None
@@ -303,36 +301,36 @@ class Annotations:
         object.__setattr__(self, "texts", tuple(texts))
 
     def __bool__(self) -> bool:
-        """Whether anything is drawn."""
         return any(getattr(self, each.name) for each in fields(self))
 
     @property
     def in_scene(self) -> bool:
-        """Whether a part of them is solid and in the scene."""
+        """Whether box or axes are solid objects in the scene."""
         if self.box is not None and self.box.style == "rods":
             return True
         return self.axes is not None and self.axes.place in IN_SCENE
 
     def changed(self, changes: Mapping[str, Any]) -> Annotations:
-        """Return these annotations with changes.
+        """Return a copy with changes.
 
         Args:
             changes: by name: an annotation; None or False to leave it out; True for one with
-                defaults, where there is none yet; or fields by name, which change it. A text
-                as "texts" is added to those that are there.
+                defaults if there is none yet; or a mapping of fields to change. Texts given as
+                "texts" are added to the existing ones.
 
         Raises:
-            SceneError: there is no such annotation or field, or a value is out of range.
+            SceneError: the annotation or field does not exist, or a value is out of range.
         """
         known = [each.name for each in fields(self)]
         for name in mapping(changes, "annotations"):
             if name not in known:
-                raise SceneError(f"annotations: '{shown(name)}' is none; {suggestion(name, known)}")
+                raise SceneError(
+                    f"annotations: there is no '{shown(name)}'; {suggestion(name, known)}"
+                )
         made = {name: self._changed(name, value) for name, value in changes.items()}
         return replace(self, **made)
 
     def _changed(self, name: str, value: Any) -> Any:
-        """Return an annotation with a change; see `changed`."""
         if name == "texts":
             return (*self.texts, *value)
         now, kind = getattr(self, name), KINDS[name]

@@ -1,4 +1,4 @@
-"""Checks of sphere arrays at the door, in blocks of rows so that millions stay cheap."""
+"""Checks of arrays given by users, in blocks of rows for speed."""
 
 from __future__ import annotations
 
@@ -16,33 +16,32 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 BLOCK_ROWS = 1 << 15
-"""Rows handled at a time: a float64 column of it (256 KiB) stays in a core's cache."""
+"""Rows per block: a float64 column of it (256 KiB) stays in a core's cache."""
 
 PARALLEL_ROWS = 1 << 18
-"""Fewest rows for which starting threads pays."""
+"""Number of rows from which threads pay."""
 
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Compute infinity and NaN without warnings of NumPy, in this thread. Decorates functions too.
+    """Silence NumPy's warnings of infinity and NaN in this thread; also a decorator.
 
-    Data may hold any numbers. Who takes the results refuses infinity and NaN, or leaves them out.
+    Data may hold any numbers; later checks refuse infinity and NaN, or leave them out.
     """
     with np.errstate(all="ignore"):
         yield
 
 
 def blocks(count: int) -> Iterator[slice]:
-    """Yield slices that cover `count` rows, block by block."""
     for start in range(0, count, BLOCK_ROWS):
         yield slice(start, min(start + BLOCK_ROWS, count))
 
 
 def each_block(count: int, work: Callable[[slice], None]) -> None:
-    """Call `work` once for each block of rows, `quiet`; with many rows on several threads.
+    """Call `work` once for each block of rows, `quiet`, on several threads if there are many rows.
 
-    NumPy lets go of the interpreter inside its loops, so blocks overlap. Every block writes rows
-    of its own, so that the result does not depend on the number of threads.
+    NumPy releases the interpreter in its loops, so blocks run in parallel. Each block must write
+    only its rows, so that the result does not depend on the number of threads.
     """
     work = quiet()(work)
     if count < PARALLEL_ROWS:
@@ -59,19 +58,19 @@ def each_block(count: int, work: Callable[[slice], None]) -> None:
 
 
 FEW_TEXTS = 1 << 14
-"""Different texts in a column whose memory is not worth a look."""
+"""Number of distinct texts below which their memory is not checked."""
 
 TEXT_MEMORY = 500
-"""Bytes of memory that a different text in a column takes: the text, its index and its colour."""
+"""Bytes per distinct text of a column: the text, its index and its colour."""
 
 
 class Where(NamedTuple):
-    """Where an array came from, for messages: a file and array, or an argument.
+    """Origin of an array for messages: a file and array, or an argument.
 
     Args:
         source: file name, or "" for arrays from Python.
-        names: the file's own names of "centers", "radius" and "color", where they differ.
-        noun: what the rows of the arrays are.
+        names: names in the file for "centers", "radius" and "color", if different.
+        noun: what a row describes.
     """
 
     source: str = ""
@@ -84,7 +83,6 @@ class Where(NamedTuple):
         return kind(f"{self.place(part)}: {problem}")
 
     def place(self, part: str) -> str:
-        """Return file and array, or the name of the argument."""
         name = self.names.get(part, part)
         return f"{self.source}: array '{name}'" if self.source else name
 
@@ -113,11 +111,11 @@ def as_array(value: Any, part: str, where: Where) -> NDArray[Any]:
     except ValueError:
         raise where.wrong(part, "the rows differ in length") from None
     except Exception:  # whatever a foreign object raises
-        raise where.wrong(part, f"{shown_value(value)} is no array") from None
+        raise where.wrong(part, f"{shown_value(value)} is not an array") from None
 
 
 def floats(value: Any, part: str, where: Where) -> NDArray[np.floating[Any]]:
-    """Return an array of float32 or float64; these stay as they are, without a copy."""
+    """Return a float32 or float64 array; arrays of these types are not copied."""
     array = as_array(value, part, where)
     if array.size == 0 and array.dtype == np.float64:
         return array
@@ -140,7 +138,7 @@ _KINDS = {
     "U": "text",
     "V": "records",
 }
-"""What messages call values that are no real numbers, by the kind of their type."""
+"""Names for messages of types that are not real numbers, by kind of dtype."""
 
 
 def check_shape(value: Any, where: Where) -> NDArray[np.floating[Any]]:
@@ -192,7 +190,7 @@ def check_radius(
 
 
 def check_rows(value: Any, part: str, width: int, count: int, where: Where) -> NDArray[np.float64]:
-    """Return rows of numbers, float64 (1, width) of one for all, or (count, width)."""
+    """Return float64 rows (count, width), or (1, width) for one that applies to all."""
     rows = np.asarray(floats(value, part, where), np.float64)
     if rows.shape == (width,):
         rows = rows[None]
@@ -219,9 +217,9 @@ def first_not_finite(array: NDArray[np.floating[Any]]) -> int | None:
 
 
 def _extremes(block: NDArray[np.floating[Any]]) -> tuple[Any, Any]:
-    """Return the least and the greatest value, both NaN if one is; zeros if there are none.
+    """Return minimum and maximum, both NaN if a value is; zeros for an empty block.
 
-    They take a third of the time of a truth value for each number.
+    This takes a third of the time of `isfinite`.
     """
     if not block.size:
         return 0.0, 0.0
@@ -229,7 +227,7 @@ def _extremes(block: NDArray[np.floating[Any]]) -> tuple[Any, Any]:
 
 
 def distinct(column: NDArray[np.bytes_], source: str) -> tuple[list[str], NDArray[np.int32]]:
-    """Return the different texts of a column in the order of their first use, and each row's index.
+    """Return the distinct texts of a column in order of first use, and the index of each row.
 
     Args:
         column: (N,), texts of a multiple of 8 bytes.
@@ -247,7 +245,7 @@ def distinct(column: NDArray[np.bytes_], source: str) -> tuple[list[str], NDArra
         for place in np.argsort(index):
             here[place] = known.setdefault(bytes(block[index[place]]), len(known))
         ids[rows] = np.array(here, np.int32)[inverse]
-        if len(known) > room:  # until there are twice as many
+        if len(known) > room:  # check again at twice as many
             require_room(source, TEXT_MEMORY * len(known))
             room = 2 * len(known)
     return [text.decode("utf-8", "replace") for text in known], ids

@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Background(Defined, place="background"):
-    """What is seen where there is no sphere: one colour, a vertical gradient, or nothing.
+    """What is visible where there is no sphere: one colour, a vertical gradient, or nothing.
 
     Args:
         color: Colour of the whole background.
         bottom: Lower edge of a vertical gradient, instead of `color`; needs `top`.
         top: Upper edge of a vertical gradient, instead of `color`; needs `bottom`.
         transparent: Whether the picture has an alpha channel instead.
-        up: Up axis of the background as mirrors reflect it; any length. Behind the spheres the
-            gradient is vertical in the picture, whatever this says.
+        up: Up axis of the background in reflections; any length. Directly seen, the gradient is
+            always vertical in the picture.
 
     Raises:
-        SceneError: a colour is none, they contradict each other, or `up` has no length.
+        SceneError: a colour is unknown, settings contradict each other, or `up` has no length.
     """
 
     color: Color | None = setting(None, ColorValue(), default_text="white")
@@ -42,28 +42,28 @@ class Background(Defined, place="background"):
         super().__post_init__()
         if (self.bottom is None) != (self.top is None):
             missing = "bottom" if self.bottom is None else "top"
-            raise SceneError(f"background.{missing}: a gradient needs both a bottom and a top")
+            raise SceneError(f"background.{missing}: missing; a gradient needs bottom and top")
         if self.color is not None and self.top is not None:
-            raise SceneError("background.color: leave out either the colour or the gradient")
+            raise SceneError("background.color: give either a colour or a gradient, not both")
         if self.up is not None and hypot(*self.up) == 0.0:
-            raise SceneError("background.up: has no length; say which way is up")
+            raise SceneError("background.up: has no length; give a direction")
 
     @classmethod
     def of_particles(cls) -> Background:
-        """Return the background of particles that come without a scene.
+        """Return the default background of particle files.
 
-        White atoms and the light end of a colour map are seen on it, and so are carbon and the dark
-        end; a picture for paper says `white`.
+        White atoms, carbon and both ends of colour maps stand out against it; use `white` for
+        print.
         """
         return cls(bottom="#30363f", top="#5a6472")
 
     @property
     def is_dark(self) -> bool:
-        """Whether grey lines have to be light on it."""
+        """Whether grey lines need a light shade to be visible."""
         return not self.transparent and sum(map(sum, self.edges())) < 3.0
 
     def edges(self) -> tuple[RGB, RGB]:
-        """Return the sRGB colours of the lower and of the upper edge."""
+        """Return the sRGB colours of the lower and upper edge."""
         if self.transparent:
             return (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
         if self.bottom is not None and self.top is not None:

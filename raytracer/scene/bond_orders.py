@@ -1,4 +1,4 @@
-"""Double and triple bonds as parallel sticks in the plane of the neighbours of their atoms."""
+"""Double and triple bonds as parallel sticks in the plane of neighbouring atoms."""
 
 from __future__ import annotations
 
@@ -12,37 +12,37 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MAX_NEIGHBOURS = 4
-"""Neighbours of an atom that are looked at for the plane of a bond."""
+"""Neighbours of an atom that are tried for the plane of a bond."""
 
 STRAIGHT = 1e-3
-"""Sine of the angle to a bond below which a neighbour gives no plane."""
+"""Sine of the angle to the bond below which a neighbour defines no plane."""
 
 
 class Split(NamedTuple):
-    """How a bond is drawn: distances of its sticks from its axis and their radius, in its own."""
+    """Sticks of a bond: distances from its axis and radius, in units of the bond radius."""
 
     offsets: tuple[float, ...]
     radius: float
 
 
 BESIDE = {2: Split((-1.0, 1.0), 0.6), 3: Split((-1.45, 0.0, 1.45), 0.52)}
-"""Sticks between balls that are larger than they are."""
+"""Sticks between balls thicker than the sticks."""
 
 WITHIN = {2: Split((-0.57, 0.57), 0.42), 3: Split((-0.72, 0.0, 0.72), 0.27)}
-"""Sticks that stay within the radius of a single one, as the atoms have that radius."""
+"""Sticks within the radius of a single bond, for atoms of that radius."""
 
 
 LINES = {2: Split((-1.7, 1.7), 0.8), 3: Split((-2.6, 0.0, 2.6), 0.8)}
-"""Thin sticks, which a distance of their radius would not part in a picture."""
+"""Thin sticks, spaced by more than their diameter so that they remain distinct in a picture."""
 
 
 class Sticks(NamedTuple):
     """The sticks of bonds.
 
     Args:
-        bond: the bond of each stick, int64 (S,).
-        shift: from the axis of the bond, float64 (S, 3).
-        thick: radius, in radii of a single bond, float64 (S,).
+        bond: index of the bond of each stick, int64 (S,).
+        shift: offset from the axis of the bond, float64 (S, 3).
+        thick: radius in units of the bond radius, float64 (S,).
     """
 
     bond: NDArray[np.int64]
@@ -57,12 +57,12 @@ def sticks_of(
     radius: float,
     splits: Mapping[int, Split],
 ) -> Sticks:
-    """Return the sticks of bonds with orders; 1.5, of aromatic bonds, counts as 2.
+    """Return the sticks of bonds with orders; aromatic bonds (1.5) count as double.
 
     Args:
-        pairs: numbers of two atoms, (M, 2).
-        spans: from the first atom to the second, (M, 3).
-        orders: of the bonds, (M,).
+        pairs: indices of two atoms, (M, 2).
+        spans: vectors from the first atom to the second, (M, 3).
+        orders: bond orders, (M,).
     """
     whole = np.clip(np.ceil(np.nan_to_num(orders, nan=1.0) - 0.25), 1, 3).astype(np.int64)
     several = np.flatnonzero(whole > 1)
@@ -82,7 +82,7 @@ def sticks_of(
 def _across(
     pairs: NDArray[np.integer], spans: NDArray[np.float64], several: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """Return unit vectors across bonds, in the planes of their neighbours, (S, 3)."""
+    """Return unit vectors perpendicular to bonds, in the planes of their neighbours, (S, 3)."""
     atoms = np.concatenate([pairs[:, 0], pairs[:, 1]])
     order = np.argsort(atoms, kind="stable")
     steps = np.concatenate([spans, -spans])[order]
@@ -100,7 +100,7 @@ def _across(
             side = _unit(steps[at])
             part = side - (side * along).sum(axis=1)[:, None] * along
             width = np.sqrt(np.square(part).sum(axis=1))
-            # Those of the first atom go first: the two sticks of a ring lie in its plane anyway.
+            # The first atom's neighbours take precedence: in a ring all define the same plane.
             wider = there & (width > 1.01 * widest)
             best[wider] = _unit(part[wider])
             widest[wider] = width[wider]
@@ -108,12 +108,12 @@ def _across(
 
 
 def _unit(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return vectors of length 1; 0 stays 0."""
+    """Normalize vectors; zeros stay zero."""
     length = np.sqrt(np.square(vectors).sum(axis=1, keepdims=True))
     return np.asarray(vectors / np.where(length > 0.0, length, 1.0), np.float64)
 
 
 def _any_across(along: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return some unit vectors across others, (S, 3)."""
+    """Return arbitrary perpendicular unit vectors, (S, 3)."""
     axis = np.eye(3)[np.argmin(np.abs(along), axis=1)] if len(along) else along
     return _unit(np.cross(along, axis))

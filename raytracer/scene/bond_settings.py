@@ -1,4 +1,4 @@
-"""What is said about bonds, and styles of molecules; `bonds` makes them."""
+"""Settings of bonds and molecule styles; `bonds` makes the bonds."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ if TYPE_CHECKING:
     from raytracer.scene.colors import Color
 
 WORDS = {
-    "auto": "those of the file, else by distance",
-    "file": "those of the file",
+    "auto": "bonds of the file, else by distance",
+    "file": "bonds of the file",
     "distance": "by distance and covalent radii",
     "none": "no bonds",
 }
 
 
 class Look(NamedTuple):
-    """A style of molecules; lengths in angstrom where atoms have elements.
+    """A style of molecules; lengths in angstrom if atoms have elements.
 
     Args:
-        vdw: radius of an atom by its van der Waals radius; 0 is `atom`.
-        atom: radius of an atom.
-        bond: radius of a bond; 0 is no bonds.
+        vdw: atom radius in van der Waals radii; 0: use `atom`.
+        atom: atom radius.
+        bond: bond radius; 0: no bonds.
     """
 
     vdw: float
@@ -42,17 +42,15 @@ STYLES = {
     "space-filling": Look(1.0, 0.0, 0.0),
     "wire": Look(0.0, 0.04, 0.04),
 }
-"""The styles by name."""
-
 PLAIN_BOND = 0.12
-"""Radius of a bond without a style, in angstrom where atoms have elements."""
+"""Radius of a bond without a style, in angstrom if atoms have elements."""
 
 
 LENGTH = Number(0.0, above=True)
 
 
 class Lengths(Kind):
-    """The longest distances by pairs of types, {Si-O = 2.0}; "Si-O=2,O-H=1.2" as a text."""
+    """Longest bonds by pair of types: {Si-O = 2.0}, or "Si-O=2,O-H=1.2" as a text."""
 
     plain = of_types({dict: {"type": "object", "additionalProperties": LENGTH.schema()}})
     wording = "a table of distances by pairs of types"
@@ -69,7 +67,7 @@ class Lengths(Kind):
 
 
 class Bonds(AnyOf):
-    """Which bonds there are: a word, the longest distance, or distances by pairs of types."""
+    """Selection of bonds: a word, the longest distance, or distances by pair of types."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -83,22 +81,21 @@ class Bonds(AnyOf):
 
 
 BONDS = Bonds()
-"""The kind of the key `bonds`."""
 
 
 @dataclass(frozen=True)
 class Bonding:
-    """What is said about the bonds of a set; see `StyleSettings`.
+    """Bond settings of a sphere set; see `StyleSettings`.
 
     Args:
         style: name of a style, or None.
-        bonds: a word, a distance, or distances by pairs; None is that of the style.
-        radius: of the bonds; None is that of the style.
-        color: of the bonds, or a rule by their values; None is that of their atoms.
-        place: what messages call the set, with a dot, or "".
-        own_radii: whether the radii of the atoms were asked for by themselves.
-        select: a condition on bonds; None is all.
-        orders: whether double and triple bonds are parallel sticks; None is yes.
+        bonds: a word, a distance, or distances by pair; None: as the style says.
+        radius: bond radius; None: as the style says.
+        color: colour of bonds, or a rule by values; None: colours of the atoms.
+        place: prefix of messages, with a dot, or "".
+        own_radii: whether atom radii are given and the style must not replace them.
+        select: a condition on bonds; None: all.
+        orders: whether double and triple bonds are parallel sticks; None: yes.
     """
 
     style: str | None
@@ -112,5 +109,4 @@ class Bonding:
 
     @property
     def look(self) -> Look:
-        """The style, or bonds between atoms as they are."""
         return STYLES[self.style] if self.style else Look(0.0, 0.0, PLAIN_BOND)

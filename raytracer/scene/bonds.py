@@ -1,4 +1,4 @@
-"""Bonds between particles as capsules, those of the file or by distance; styles of molecules."""
+"""Bonds between particles as capsules, from the file or by distance; molecule styles."""
 
 from __future__ import annotations
 
@@ -28,33 +28,31 @@ if TYPE_CHECKING:
     from raytracer.scene.scene import CapsuleSet, SphereSet
 
 TOLERANCE = 1.2
-"""Longest bond, in sums of the covalent radii of its atoms: of all known single bonds of molecules
-none is longer by more than that, and atoms that are no neighbours are farther apart."""
+"""Longest bond, in sums of covalent radii: no known single bond is longer, and atoms without a bond
+are farther apart."""
 
 ROW = 240
-"""Bytes of a bond while it is made, at most."""
+"""Most bytes per bond during construction."""
 
 KINDS = 200
-"""Steps of radii by a factor of e, where there are no elements: half a percent."""
+"""Radius classes per factor e (0.5% wide) for particles without elements."""
 
 CARBON = 0.75
-"""Covalent radius of carbon in angstrom: the median radius of particles without elements counts as
-this."""
+"""Covalent radius of carbon in angstrom; the median radius of particles without elements stands for
+it."""
 
 
 COVER = 1.002
-"""By how much atoms that are as thick as their bonds are larger, so that they cover the ends."""
+"""Factor on the radius of atoms as thick as their bonds, to cover the bond ends."""
 
 
 class Bonded(NamedTuple):
-    """Atoms and bonds."""
-
     atoms: SphereSet
     bonds: CapsuleSet | None
 
 
 def bonded(spheres: SphereSet, bonding: Bonding) -> Bonded:
-    """Return particles in a style, and the bonds between them."""
+    """Apply a molecule style to particles and make their bonds."""
     look, angstrom = bonding.look, _angstrom(spheres)
     wanted = bonding.bonds
     if wanted is None:
@@ -71,16 +69,16 @@ def bonded(spheres: SphereSet, bonding: Bonding) -> Bonded:
     else:
         same = bonding.radius is not None and bonding.style != "ball-and-stick"
         radius = float(bonding.radius) if same and bonding.radius else look.atom * angstrom
-        # As thick as the bonds, atoms would lie on the ends of these, and edges show both.
+        # Atoms exactly as thick as bonds would coincide with the bond ends; edges show both.
         atoms.radius = radius * (COVER if look.atom == look.bond else 1.0)
     return Bonded(atoms, made)
 
 
 def bonded_pairs(spheres: SphereSet) -> NDArray[np.int32]:
-    """Return the numbers of the particles that bonds connect, (M, 2).
+    """Return the indices of bonded particles, int32 (M, 2).
 
-    They are those of the settings of the set; without, or where it shows none, those of its file,
-    else by distance.
+    They follow the bond settings of the set. Without settings, or if these show no bonds, they are
+    the bonds of the file, else by distance.
     """
     bonding = spheres.bonding or Bonding(None, None, None, None)
     wanted = "auto" if bonding.bonds in (None, "none") else bonding.bonds
@@ -90,19 +88,18 @@ def bonded_pairs(spheres: SphereSet) -> NDArray[np.int32]:
 
 
 def _angstrom(spheres: SphereSet) -> float:
-    """Return the length of an angstrom in the units of a set, as its radii tell it."""
+    """Return the length of an angstrom in units of a set, estimated from radii."""
     if not spheres.count or _has_elements(spheres):
         return 1.0
     return float(np.median(_element_radii(spheres, "covalent"))) / CARBON
 
 
 def _has_elements(spheres: SphereSet) -> bool:
-    """Whether every particle has an element."""
     return spheres.labels is not None and None not in element_symbols(spheres.labels)
 
 
 def _element_radii(spheres: SphereSet, kind: str) -> NDArray[np.float64]:
-    """Return the radii of the elements of all particles, (N,), else the radii that they have."""
+    """Return the radii of the elements of all particles, (N,), else the set's radii."""
     if _has_elements(spheres):
         return np.asarray(spheres.columns.value(kind), np.float64)
     # Types have no element: the set's own radii touch in a packing, as covalent radii do.
@@ -113,19 +110,18 @@ class _Pairs(NamedTuple):
     """Bonds.
 
     Args:
-        rows: int32 (M, 5): two numbers of spheres, and the shift of the second in boxes.
-        columns: what the file says of each, (M,) each.
+        rows: int32 (M, 5): two sphere indices, and the periodic image of the second.
+        columns: values of the file per bond, (M,) each.
     """
 
     rows: NDArray[np.int32]
     columns: dict[str, NDArray[Any]]
 
     def taken(self, chosen: NDArray[Any]) -> _Pairs:
-        """Return some of the bonds, by their numbers or by a mask."""
         return _Pairs(self.rows[chosen], {n: each[chosen] for n, each in self.columns.items()})
 
     def spans(self, spheres: SphereSet) -> NDArray[np.float64]:
-        """Return from the first atom to the second, own units, float64 (M, 3)."""
+        """Return vectors from the first atom to the second, float64 (M, 3), in units of the set."""
         ends = np.asarray(spheres.centers, np.float64)
         spans: NDArray[np.float64] = ends[self.rows[:, 1]] - ends[self.rows[:, 0]]
         crossing = self.rows[:, 2:].any(axis=1)
@@ -139,7 +135,6 @@ class _Pairs(NamedTuple):
 def _pairs(
     spheres: SphereSet, wanted: str | float | Mapping[str, float], bonding: Bonding
 ) -> _Pairs:
-    """Return the bonds."""
     if wanted in ("auto", "file"):
         table = spheres.columns.bond_table()
         if table is not None:
@@ -153,7 +148,7 @@ def _pairs(
 
 
 def _nearest_images(spheres: SphereSet, pairs: NDArray[np.int64]) -> NDArray[np.int32]:
-    """Return bonds with the image of the second atom that is nearest to the first."""
+    """Choose the periodic image of the second atom nearest to the first."""
     rows = np.zeros((len(pairs), 5), np.int32)
     rows[:, :2] = pairs
     box = spheres.box
@@ -169,7 +164,7 @@ def _nearest_images(spheres: SphereSet, pairs: NDArray[np.int64]) -> NDArray[np.
 def _close(
     spheres: SphereSet, wanted: str | float | Mapping[str, float], bonding: Bonding
 ) -> NDArray[np.int32]:
-    """Return the pairs that are close enough to be bonded, of all periodic images."""
+    """Return the pairs within bonding distance, including periodic images."""
     kinds, reaches = _reaches(spheres, wanted, bonding)
     box = spheres.box
     edges, periodic = (np.eye(3), (False,) * 3) if box is None else _of_box(box)
@@ -187,15 +182,15 @@ def _close(
         )
     except ValueError:
         raise SceneError(
-            f"{bonding.place}bonds: there are more than 64 neighbours to a particle within the "
-            f"longest bond, {float(reaches.max()):g}: give a shorter distance"
+            f"{bonding.place}bonds: a particle has more than 64 neighbours within "
+            f"{float(reaches.max()):g}, the longest bond: give a shorter distance"
         ) from None
     require_room(f"{bonding.place}bonds", len(pairs) * ROW, f"for {len(pairs):,} bonds")
     return pairs
 
 
 def _of_box(box: Box) -> tuple[NDArray[np.float64], tuple[bool, ...]]:
-    """Return the edges of a box, (3, 3), and which of them are periodic; a flat box is none."""
+    """Return the box edges, (3, 3), and which are periodic; a flat box counts as none."""
     edges = np.array(box.edges, np.float64)
     lengths = np.linalg.norm(edges, axis=1)
     if not abs(np.linalg.det(edges)) > 1e-9 * lengths.prod() or not lengths.all():
@@ -206,7 +201,8 @@ def _of_box(box: Box) -> tuple[NDArray[np.float64], tuple[bool, ...]]:
 def _reaches(
     spheres: SphereSet, wanted: str | float | Mapping[str, float], bonding: Bonding
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    """Return the kind of each particle, int32 (N,), and the longest bonds of kinds, (K, K)."""
+    """Return the kind of each particle, int32 (N,), and the longest bond per pair of kinds, (K,
+    K)."""
     if isinstance(wanted, Mapping):
         return _by_pairs(spheres, wanted, bonding)
     if not isinstance(wanted, str):
@@ -223,7 +219,6 @@ def _reaches(
 def _by_pairs(
     spheres: SphereSet, wanted: Mapping[str, float], bonding: Bonding
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    """Return kinds and longest bonds by pairs of labels, or of elements."""
     labels = spheres.labels
     if labels is None:
         raise SceneError(
@@ -237,7 +232,7 @@ def _by_pairs(
         names = [name.strip() for name in pair.split("-")]
         if len(names) != 2:
             raise SceneError(
-                f"{bonding.place}bonds: '{shown(pair)}' is no pair of types, as in Si-O"
+                f"{bonding.place}bonds: '{shown(pair)}' is not a pair of types such as Si-O"
             )
         for name in names:
             if name not in known:
@@ -259,13 +254,12 @@ def _capsules(
 ) -> CapsuleSet | None:
     """Return bonds as capsules, or None if there are none.
 
-    A bond through the side of the periodic box is two halves, one at each atom.
+    A bond across a periodic boundary becomes two halves, one at each atom.
     """
     if bonding.select is not None and len(pairs.rows):
         pairs = pairs.taken(_chosen(spheres, pairs, bonding))
     if not len(pairs.rows):
-        warn(f"{bonding.place}bonds: there are none between the particles of "
-             f"{spheres.source or 'the set'}")  # fmt: skip
+        warn(f"{bonding.place}bonds: no particles of {spheres.source or 'the set'} are bonded")
         return None
     radius = bonding.radius or radius
     scales: list[ColorScale] = []
@@ -312,7 +306,7 @@ def _capsules(
 
 
 def _table(spheres: SphereSet, pairs: _Pairs, names: Sequence[str]) -> SphereSet:
-    """Return bonds as a set at their middles, whose columns are what is known of them."""
+    """Return bonds as a set at their midpoints, with the columns that `names` may use."""
     spans = pairs.spans(spheres)
     length = np.sqrt(np.square(spans).sum(axis=1)) * spheres.transform.scale
     columns: dict[str, Any] = {"length": length, **pairs.columns}
@@ -320,7 +314,7 @@ def _table(spheres: SphereSet, pairs: _Pairs, names: Sequence[str]) -> SphereSet
     for name in names:
         if name not in columns and name[-1:] in ("1", "2") and atoms.has(name[:-1]):
             columns[name] = atoms[name[:-1]][pairs.rows[:, int(name[-1]) - 1]]
-    kind = type(spheres)  # whose module imports this one
+    kind = type(spheres)  # not imported: its module imports this one
     return kind(spheres.centers[pairs.rows[:, 0]] + 0.5 * spans, 1.0, columns=columns)
 
 
@@ -331,14 +325,14 @@ def _chosen(spheres: SphereSet, pairs: _Pairs, bonding: Bonding) -> NDArray[np.b
     chosen = evaluate(bonding.select, table.columns, f"{bonding.place}bond_select")
     if chosen.dtype != bool:
         raise SceneError(
-            f"{bonding.place}bond_select: '{shown(bonding.select)}' is no condition; compare it, "
-            f"for example '{shown(bonding.select)} > 0'"
+            f"{bonding.place}bond_select: '{shown(bonding.select)}' is not a condition; compare "
+            f"it, for example '{shown(bonding.select)} > 0'"
         )
     return chosen
 
 
 def _by_values(spheres: SphereSet, pairs: _Pairs, bonding: Bonding) -> tuple[SphereSet, ColorScale]:
-    """Return bonds, as a set at their middles, with the colours of a rule, and its scale."""
+    """Colour bonds by a rule: a set at their midpoints, and its scale."""
     assert isinstance(bonding.color, StyleSettings)
     table = _table(spheres, pairs, bonding.color.columns)
     place = bonding.place.removesuffix(".")
@@ -347,13 +341,13 @@ def _by_values(spheres: SphereSet, pairs: _Pairs, bonding: Bonding) -> tuple[Sph
 
 
 def _rule(colored: SphereSet, rows: NDArray[np.int64]) -> dict[str, Any]:
-    """Return the colours of bonds that follow a rule, as arguments of `joined`."""
+    """Return the colours of a rule as arguments of `joined`."""
     assert colored.color_id is not None
     return {"color": colored.color, "color_id": colored.color_id[rows], "color_space": "srgb"}
 
 
 def _opacity(spheres: SphereSet, first: NDArray[np.int32], second: NDArray[np.int32]) -> Any:
-    """Return the opacity of bonds: the lesser of those of the atoms at both ends."""
+    """Return the opacity of bonds: the lesser of the two atoms."""
     if spheres.opacity is None or isinstance(spheres.opacity, float):
         return spheres.opacity
     return np.minimum(spheres.opacity[first], spheres.opacity[second])
@@ -362,7 +356,7 @@ def _opacity(spheres: SphereSet, first: NDArray[np.int32], second: NDArray[np.in
 def _colors(
     spheres: SphereSet, first: NDArray[np.int32], second: NDArray[np.int32], bonding: Bonding
 ) -> dict[str, Any]:
-    """Return the colours of bonds: one, or those of the atoms at both ends."""
+    """Return one colour for all bonds, or the colours of the atoms at both ends."""
     if bonding.color is not None:
         return {"color": bonding.color}
     space = {"color_space": spheres.color_space}

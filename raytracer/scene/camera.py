@@ -18,41 +18,41 @@ if TYPE_CHECKING:
     from raytracer.scene.transform import Triple
 
 CAMERA_TYPES = ("perspective", "orthographic", "panorama")
-"""Kinds of camera: the words of the kernels' `CameraKind`."""
+"""Camera types: the words of the kernels' `CameraKind`."""
 
 PARALLEL = 1e-6
-"""Sine of the angle to the view under which `up` no longer says which way is up."""
+"""Sine of the angle between view and `up` below which they count as parallel."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Camera(Defined, place="camera"):
-    """Where the picture is taken from.
+    """The camera: position, direction and lens.
 
     Args:
         position: Eye point in scene units.
-        look_at: The point in the middle of the picture, in scene units. The middle of the spheres
-            is that of the box around them, without giants and those that are far out. A fitted
-            camera without a position moves across to it.
-        up: Which way is up: three numbers of any length, or an axis. Where nothing says it, y is
-            up, and z in a `view`; but away from a ball on which the others stand, and z in a
-            particle file with a box or a cell.
-        vertical_fov: Full angle of the picture's height in degrees, of a fitted camera too.
+        look_at: Point at the centre of the picture, in scene units. The default is the centre of
+            the box around the spheres, without giants and outliers. A fitted camera without a
+            position moves across to it.
+        up: Up direction: three numbers of any length, or an axis. The default is y, and z with a
+            `view`; but away from a ball on which the others stand, and z in a particle file with a
+            box or a cell.
+        vertical_fov: Vertical field of view in degrees, also of a fitted camera.
         height: Height of the picture in scene units; not with `fit`.
-        type: Kind of camera.
-        fit: Whether the camera is put where the spheres fill the frame. At most 1% of the spheres,
-            or one of ten or more, are left out, with a warning, where they are more than ten times
-            as far out as the others; `"all"` frames these too, and `"box"` the simulation box of
-            the files, which is framed anyway where it is drawn. Of `position` and `look_at` only
-            the direction counts.
-        direction: From the spheres towards a fitted camera, instead of a position; any length.
+        type: Camera type.
+        fit: Whether to place the camera so that the spheres fill the frame. At most 1% of the
+            spheres, or one of ten or more, are left out, with a warning, if they are more than ten
+            times as far out as the others; `"all"` includes them, and `"box"` the simulation box of
+            the files, which is always included if it is drawn. Only the direction from `look_at` to
+            `position` counts.
+        direction: Direction from the spheres to a fitted camera, instead of a position; any length.
         view: A standard view instead of a direction: x looks from +x, front from -y with z up. The
-            guide of the camera says what is to the right and up in each.
-        zoom: Factor of the size of what is shown, from the same place: 2 shows half of it.
-        aperture: Diameter of the lens, by the distance that is in focus; 0: all is in focus.
-        focus: A point that is in focus, in scene units; all at its depth is.
+            guide of the camera lists what is to the right and up in each.
+        zoom: Magnification from the same place: 2 shows half the width.
+        aperture: Diameter of the lens as a fraction of the focus distance; 0: all is sharp.
+        focus: A point in focus, in scene units; the focal plane passes through it.
 
     Raises:
-        SceneError: a value is out of range, or they contradict each other.
+        SceneError: a value is out of range, or settings contradict each other.
     """
 
     position: Triple | None = setting(None, Vector3(), default_text="fitted")
@@ -81,40 +81,39 @@ class Camera(Defined, place="camera"):
         self._check_consistency()
 
     def _check_consistency(self) -> None:
-        """Refuse what contradicts itself."""
         if self.fit and self.height is not None:
-            raise SceneError("camera.height: a fitted camera finds its own height; leave it out")
+            raise SceneError("camera.height: a fitted camera computes its height; leave it out")
         if self.type == "orthographic" and not self.fit and self.height is None:
             raise SceneError("camera.height: an orthographic camera needs a height, or fit = true")
         if self.type == "panorama" and self.fit:
-            raise SceneError("camera.position: a panorama is taken from a position; give one")
+            raise SceneError("camera.position: missing; a panorama needs a position")
         if self.type != "perspective" and (self.aperture or self.focus is not None):
             name = "aperture" if self.aperture else "focus"
             raise SceneError(f"camera.{name}: only a perspective camera has a lens; leave it out")
         if self.direction is not None and not self.fit:
-            raise SceneError("camera.direction: only a fitted camera has one; use look_at")
+            raise SceneError("camera.direction: is for a fitted camera; use look_at")
         if self.view is not None and not self.fit:
-            raise SceneError("camera.view: only a fitted camera has one; leave out the position")
+            raise SceneError("camera.view: is for a fitted camera; leave out the position")
         if self.position is None and not self.fit:
             raise SceneError("camera.position: missing; give a position, or fit = true")
         if self.direction is not None and self.position is not None:
-            raise SceneError("camera.direction: leave out either the direction or the position")
+            raise SceneError("camera.direction: give either a direction or a position, not both")
         if self.view is not None and (self.direction or self.position) is not None:
             given = "position" if self.direction is None else "direction"
-            raise SceneError(f"camera.view: leave out either the view or the {given}")
+            raise SceneError(f"camera.view: give either a view or a {given}, not both")
         if self.up is not None and hypot(*self.upward) == 0.0:
-            raise SceneError("camera.up: has no length, so nothing says which way is up")
+            raise SceneError("camera.up: has no length; give a direction")
         if self.position is None or self.look_at is not None:
-            self.settled().check_axes()  # else at what it looks is known when the spheres are
+            self.settled().check_axes()  # otherwise `look_at` depends on the spheres
 
     def check_axes(self) -> None:
-        """Refuse a camera that looks nowhere, or along its `up`; it must be settled."""
+        """Refuse a settled camera without a view direction, or with one parallel to `up`."""
         backward = self.backward()
         length = hypot(*backward)
         if length == 0.0:
             name = "camera.direction" if self.direction is not None else "camera.look_at"
             problem = "has no length" if self.direction is not None else "is the camera's position"
-            raise SceneError(f"{name}: {problem}, so the camera looks nowhere")
+            raise SceneError(f"{name}: {problem}, so there is no view direction; change it")
         up = self.upward
         # Each is scaled by its own length first, so that the product cannot overflow.
         height = hypot(*up)
@@ -124,10 +123,11 @@ class Camera(Defined, place="camera"):
             b[1] * u[2] - b[2] * u[1], b[2] * u[0] - b[0] * u[2], b[0] * u[1] - b[1] * u[0]
         )
         if side < PARALLEL:
-            raise SceneError("camera.up: is parallel to the view, so nothing says which way is up")
+            raise SceneError("camera.up: is parallel to the view; give another direction")
 
     def settled(self) -> Camera:
-        """Return the camera with `up`, and without a position with its `direction`; no view."""
+        """Return the camera with defaults filled in: `up`, and `direction` if it has no
+        position."""
         up, direction = self.upward, self.direction
         if self.view is not None:
             direction, up = looking(self.view, up)
@@ -137,19 +137,19 @@ class Camera(Defined, place="camera"):
             return self
         settled = copy(self)
         for name, value in (("up", up), ("direction", direction), ("view", None)):
-            object.__setattr__(settled, name, value)  # checked when it was given
+            object.__setattr__(settled, name, value)  # already checked
         return settled
 
     @property
     def upward(self) -> Vector:
-        """Which way is up, any length; that of `up`, or the default."""
-        if isinstance(self.up, str) or self.up is None:  # a checked camera has no name of an axis
+        """The up direction, any length: `up`, or the default."""
+        if isinstance(self.up, str) or self.up is None:  # checking replaces axis names
             return PLAIN_UP if self.view is None else VIEW_UP
         x, y, z = self.up
         return (x, y, z)
 
     def backward(self) -> Vector:
-        """Return the vector from what the camera looks at to the camera, any length."""
+        """Return the vector from the point looked at to the camera, any length."""
         if self.position is None:
             a, b, c = self.settled().direction or (0.0, 0.0, 0.0)
             return (a, b, c)
@@ -158,7 +158,7 @@ class Camera(Defined, place="camera"):
         return (a, b, c)
 
     def to_toml(self) -> str:
-        """Return the table `[camera]` of a scene file, with all digits of its numbers."""
+        """Return the table `[camera]` of a scene file, with all digits."""
         import json  # whose words, numbers and lists are those of TOML
 
         names = (

@@ -1,4 +1,4 @@
-"""Clipping: planes that part what is shown from what is left out."""
+"""Clipping planes."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ if TYPE_CHECKING:
     from raytracer.scene.transform import Vector
 
 MAX_PLANES = 6
-"""Most planes, the kernels' `kMaxClipPlanes`."""
+"""The kernels' `kMaxClipPlanes`."""
 
 HELP = 'write conditions on x, y and z such as "z < 2", "0 < x < 5 and y > 1" or "x + y < 3"'
 
 Plane = tuple["Vector", float]
-"""Normal and offset: the half-space of the points p with normal . p <= offset, scene units."""
+"""Normal and offset of the half-space of points p with normal . p <= offset, scene units."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Clip(Defined, place="clip"):
-    """Which part of space is shown: cuts through spheres show a flat face in the sphere's colour.
+    """Clipping by planes; cut spheres show a flat face in their colour.
 
-    A condition compares linear expressions in x, y and z, in scene units, and several are joined by
-    `and`: they bound a convex region by at most six planes. One of `keep` and `remove` says it.
+    A condition compares linear expressions in x, y and z, in scene units; `and` joins several,
+    which bound a convex region by at most six planes. Give either `keep` or `remove`.
 
     Args:
         keep: Condition on what is shown: "0 < z < 5", "x + y < 3".
         remove: Condition on what is cut away: "x > 0 and y > 0 and z > 0".
 
     Raises:
-        SceneError: no condition, both, or one that is not understood.
+        SceneError: no condition, both, or one with a mistake.
     """
 
     keep: str | None = setting(None, Text())
@@ -49,10 +49,10 @@ class Clip(Defined, place="clip"):
         self.planes()
 
     def planes(self) -> list[Plane]:
-        """Return the half-spaces whose intersection is kept, or removed; normals are unit.
+        """Return the half-spaces, with unit normals, whose intersection is kept or removed.
 
         Raises:
-            SceneError: a condition that is not understood.
+            SceneError: a condition has a mistake.
         """
         name = "keep" if self.remove is None else "remove"
         condition = self.keep if self.remove is None else self.remove
@@ -63,14 +63,14 @@ class Clip(Defined, place="clip"):
             raise SceneError(f"clip.{name}: '{shown(condition)}': {error}; {HELP}") from None
         if len(planes) > MAX_PLANES:
             raise SceneError(
-                f"clip.{name}: {len(planes)} planes, where at most {MAX_PLANES} are possible; "
-                "leave some out"
+                f"clip.{name}: {len(planes)} planes; leave some out, at most {MAX_PLANES} "
+                "are possible"
             )
         return planes
 
 
 def half_spaces(condition: str) -> list[Plane]:
-    """Return the half-spaces (unit normals) that a condition joins. Raises ValueError."""
+    """Return the half-spaces, with unit normals, of a condition. Raises ValueError."""
     if len(condition) > 1000:
         raise ValueError("is too long")
     try:
@@ -84,14 +84,12 @@ def half_spaces(condition: str) -> list[Plane]:
 
 
 def _joined(tree: ast.expr) -> list[ast.expr]:
-    """Return the conditions that `and` joins."""
     if isinstance(tree, ast.BoolOp) and isinstance(tree.op, ast.And):
         return [part for value in tree.values for part in _joined(value)]
     return [tree]
 
 
 def _compared(tree: ast.expr) -> list[Plane]:
-    """Return the half-spaces of a comparison or a chain of them."""
     if not isinstance(tree, ast.Compare):
         raise ValueError("has no comparison with < or >")
     sides = [_linear(side) for side in (tree.left, *tree.comparators)]
@@ -100,13 +98,13 @@ def _compared(tree: ast.expr) -> list[Plane]:
         if isinstance(operator, (ast.Gt, ast.GtE)):
             left, right = right, left
         elif not isinstance(operator, (ast.Lt, ast.LtE)):
-            raise ValueError("compares otherwise than by < or >")
+            raise ValueError("has an operator other than < and >")
         *normal, offset = (a - b for a, b in zip(left, right, strict=True))
         length = hypot(*normal)
         if not isfinite(length) or not isfinite(offset):
             raise ValueError("holds a number that is too large")
         if length == 0.0:
-            raise ValueError("compares numbers alone")
+            raise ValueError("compares only numbers")
         x, y, z = (part / length for part in normal)
         planes.append(((x, y, z), -offset / length))
     return planes
@@ -119,7 +117,7 @@ def _linear(tree: ast.expr) -> tuple[float, float, float, float]:
             x, y, z = (float(name == axis) for axis in "xyz")
             return x, y, z, 0.0
         case ast.Constant(value=bool()):
-            raise ValueError("holds true or false where a number belongs")
+            raise ValueError("has true or false instead of a number")
         case ast.Constant(value=int() | float() as number):
             try:
                 return 0.0, 0.0, 0.0, float(number)
@@ -141,7 +139,7 @@ def _linear(tree: ast.expr) -> tuple[float, float, float, float]:
         case ast.BinOp(left=left, op=ast.Div(), right=right):
             a, b = _linear(left), _linear(right)
             if any(b[:3]) or b[3] == 0.0:
-                raise ValueError("divides by something other than a number above or below 0")
+                raise ValueError("divides by something other than a nonzero number")
             return _scaled(1.0 / b[3], a)
     raise ValueError("holds something other than numbers, x, y and z")
 

@@ -1,7 +1,7 @@
-"""Colour names: those of CSS, and the short ones of matplotlib.
+"""Colour names of CSS, and the short ones of matplotlib.
 
-Where both have a name they mean the same colour, except for single letters, which only matplotlib
-has: its `g` is the CSS `green`, its `c`, `m` and `y` are darker than cyan, magenta and yellow.
+Names that both have mean the same colour, except for single letters, which are matplotlib's: `g` is
+CSS `green`; `c`, `m` and `y` are darker than cyan, magenta and yellow.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _IN_CYCLE = re.compile(r"c(\d{1,9})", re.ASCII)
 
 
 def digits_of(name: str) -> str | None:
-    """Return "#rrggbb" of a colour name, small letters or capitals, or None."""
+    """Return "#rrggbb" of a colour name in any case, or None."""
     name = name.lower()
     if digits := _SHORT.get(name):
         return digits
@@ -35,13 +35,13 @@ def digits_of(name: str) -> str | None:
     from PIL.ImageColor import colormap  # late: a tenth of the time of a small render
 
     css = colormap.get(name)
-    if isinstance(css, tuple):  # Pillow replaces the text of a name that it has looked up
+    if isinstance(css, tuple):  # Pillow caches looked-up names as tuples
         return "#{:02x}{:02x}{:02x}".format(*css)
     return css
 
 
 def known() -> list[str]:
-    """Return every name that can be listed; the cycle "C0", "C1", ... has no end."""
+    """Return all names except the endless cycle "C0", "C1", ..."""
     from PIL.ImageColor import colormap
 
     return [*colormap, *(name for name in _SHORT if ":" in name)]

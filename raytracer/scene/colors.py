@@ -1,4 +1,4 @@
-"""Colours as people write them, and the one conversion to linear light."""
+"""Parsing of colours, and conversion to linear light."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ RGB = tuple[float, float, float]
 Color = str | Sequence[float]
 
 DEFAULT_COLOR = (0.8, 0.8, 0.8)
-"""sRGB of spheres that were given no colour."""
+"""Default sRGB of spheres."""
 
 COLOR_SPACES = ("srgb", "linear")
 
 OPACITY = "give `opacity` instead"
-"""End of the warning that an alpha below 1 is ignored."""
+"""Remedy in the warning that an alpha below 1 is ignored."""
 
 _HEXADECIMAL = len("#rrggbb")
 
@@ -35,10 +35,10 @@ def parse_color(value: Any) -> RGB:
     """Return a colour as three floats in 0..1, in the colour space in which it was written.
 
     Args:
-        value: "#rgb", "#rrggbb", a name of CSS or matplotlib ("crimson", "tab:blue", "C0", "k"),
-            a grey from "0" (black) to "1" (white), "rgb(255, 128, 0)", "1, 0.5, 0", three numbers
-            in 0..1, or an array of uint8. A fourth number or pair of digits is the alpha; below 1
-            it is ignored, with a warning.
+        value: "#rgb", "#rrggbb", a name of CSS or matplotlib ("crimson", "tab:blue", "C0", "k"), a
+            grey from "0" (black) to "1" (white), "rgb(255, 128, 0)", "1, 0.5, 0", three numbers in
+            0..1, or an array of uint8. A fourth number or pair of digits is the alpha; below 1 it
+            is ignored, with a warning.
     """
     if isinstance(value, str):
         value = value.strip()
@@ -61,15 +61,16 @@ def parse_color(value: Any) -> RGB:
 
 
 def out_of_range(parts: Sequence[float]) -> str:
-    """Return what to say of numbers of a colour that do not go from 0 to 1, and the way out."""
+    """Return the message about numbers beyond 0 to 1, with a remedy."""
     wholes = [round(part) for part in parts[:3] if part % 1 == 0 and 0 <= part <= 255]
-    way = f"; bytes are written 'rgb({', '.join(map(str, wholes))})'" if len(wholes) == 3 else ""
-    return f"its numbers go from 0 to 1{way}"
+    way = f"; write bytes as 'rgb({', '.join(map(str, wholes))})'" if len(wholes) == 3 else ""
+    return f"its numbers must be from 0 to 1{way}"
 
 
 @lru_cache(1024)
 def _parse_known(text: str) -> RGB:
-    """Parse a text as long as #rrggbb, which has no alpha to warn of; many lights may have it."""
+    """Parse a text as long as #rrggbb, cached: it has no alpha to warn of, and many lights may use
+    it."""
     return _parse_text(text)
 
 
@@ -84,13 +85,14 @@ def _parse_numbers(text: str) -> RGB:
             f"'{shown(text)}' is not a colour; write three numbers, '1,0.5,0' or 'rgb(255,128,0)'"
         ) from None
     if not all(0.0 <= part <= 1.0 for part in (red, green, blue)):
-        hint = "" if in_bytes else ", and in rgb() from 0 to 255"
-        raise SceneError(f"'{shown(text)}' is not a colour; its numbers go from 0 to {top:g}{hint}")
+        hint = "" if in_bytes else ", or in rgb() from 0 to 255"
+        raise SceneError(
+            f"'{shown(text)}' is not a colour; its numbers must be from 0 to {top:g}{hint}"
+        )
     return (red, green, blue)
 
 
 def _parse_text(text: str) -> RGB:
-    """Parse a hexadecimal colour, a grey or a name."""
     digits = text[1:]
     if text.startswith("#"):
         if len(digits) in (3, 4, 6, 8) and all(c in "0123456789abcdefABCDEF" for c in digits):
@@ -112,7 +114,7 @@ def _parse_text(text: str) -> RGB:
 
     if code := digits_of(text):
         return _parse_text(code)
-    near = nearest(text, known())  # of all names the list would be long
+    near = nearest(text, known())  # the list of all names would be long
     hint = f"did you mean '{near}'?" if near else "write '#rrggbb', or a name of CSS or matplotlib"
     raise SceneError(f"there is no colour named '{shown(text)}'; {hint}")
 
@@ -120,10 +122,10 @@ def _parse_text(text: str) -> RGB:
 def color_numbers(
     values: NDArray[Any], wrong: Callable[[str], UserError]
 ) -> NDArray[np.uint8] | NDArray[np.floating[Any]]:
-    """Return what the numbers of an array or of a file's columns mean, as uint8 or in 0..1.
+    """Return the colours of an array or of a file's columns as uint8 or in 0..1.
 
-    uint8 are bytes. Other numbers go from 0 to 1, so that the integer 1 is full; if one of them is
-    above 1, all are bytes, and whole. Numbers of lists, which people write, are never bytes.
+    uint8 are bytes. Other numbers go from 0 to 1, so that the integer 1 is full; if any number is
+    above 1, all are bytes, and whole. Numbers in lists written by people are never bytes.
 
     Args:
         values: (K, 3 or 4).
@@ -137,7 +139,7 @@ def color_numbers(
     of_integers = values.dtype.kind in "iu"
     most = np.nanmax(values)
     if (of_integers or most > 1) and (np.nanmin(values) < 0 or most > 255):
-        raise wrong("colours go from 0 to 1, or in whole numbers from 0 to 255")
+        raise wrong("give colours from 0 to 1, or as whole numbers from 0 to 255")
     if of_integers:
         codes = values.astype(np.uint8)
         return codes * np.uint8(255) if most <= 1 else codes
@@ -149,8 +151,8 @@ def color_numbers(
             row = rows.start + int(np.argmax(fractions))
             shown_row = ", ".join(f"{part:g}" for part in values[row])
             raise wrong(
-                f"colour {row} is ({shown_row}), and another number is above 1: colours go from 0 "
-                "to 1, or in whole numbers from 0 to 255"
+                f"colour {row} is ({shown_row}), and another number is above 1: give colours "
+                "from 0 to 1, or as whole numbers from 0 to 255"
             )
     return values / 255.0
 
@@ -182,12 +184,12 @@ def linear_to_srgb(values: Any) -> NDArray[np.float64]:
 def linear_rgb(
     color: Any, color_space: str = "srgb", out: NDArray[np.float32] | None = None
 ) -> NDArray[np.float32]:
-    """Convert colours to linear float32; the only place where that happens.
+    """Convert colours to linear float32; all conversions happen here.
 
     Args:
         color: (K, 3), uint8 in 0..255 or floating point in 0..1.
-        color_space: "srgb" or "linear": what the numbers are.
-        out: where to put the result, float32 (K, 3); None makes it.
+        color_space: colour space of `color`, "srgb" or "linear".
+        out: array for the result, float32 (K, 3), or None.
 
     Returns:
         float32 (K, 3), linear RGB.

@@ -1,4 +1,4 @@
-"""Columns of a sphere set: what its file says of each particle, read when it is asked for."""
+"""Columns of a sphere set: the values of its file per particle, read on demand."""
 
 from __future__ import annotations
 
@@ -39,17 +39,17 @@ EXPECTED: dict[str, tuple[str, ...]] = {
     "vy": ("vy", "v_y", "velocity_y", "velocities_y", "vel_y", "vely", "velocity_1"),
     "vz": ("vz", "v_z", "velocity_z", "velocities_z", "vel_z", "velz", "velocity_2"),
 }  # fmt: skip
-"""Columns that everybody expects, and what files call them, the likeliest first."""
+"""Usual columns and the names that files have for them, the likeliest first."""
 
 ELEMENT_NAMES = ("element", "elements", "symbol", "symbols", "species")
-"""Names of the labels of atoms; all but the last are their elements."""
+"""Column names for atom labels; all but the last mean elements."""
 
 TYPE_NAMES = ("type", "types", "label", "labels")
-"""Names of the labels of atoms where the file has no such column."""
+"""Names for atom labels in files without such a column."""
 
 
 class _Known(NamedTuple):
-    """A column: what it is, its values of the shown particles, and columns of the file for it."""
+    """A column: its type, its values for the shown particles, and the file columns it needs."""
 
     about: Column
     get: Callable[[], NDArray[Any] | Texts]
@@ -59,14 +59,14 @@ class _Known(NamedTuple):
 class Columns(Mapping[str, "NDArray[Any]"]):
     """Columns of a sphere set by name, each an array (N,) or (N, K) in the order of the spheres.
 
-    The columns of the set's file are read when they are asked for, and kept; those of arrays are
-    the arrays. `x`, `y` and `z` are the coordinates and `radius` the radius in the set's own
-    units, before its transform; `index` counts the particles of the file from 0. Where a file has
-    what they are made of, there are `speed`, `id`, `mass`, `element` and `type` too.
+    Columns of the set's file are read on demand, and kept; columns of arrays are the arrays. `x`,
+    `y` and `z` are the coordinates and `radius` the radius in the set's units, before its
+    transform; `index` counts the particles of the file from 0. `speed`, `id`, `mass`, `element` and
+    `type` exist if the file has the data for them.
 
     Args:
         spheres: the set.
-        data: what it keeps of its file.
+        data: the set's record of its file.
     """
 
     def __init__(self, spheres: SphereSet, data: Data) -> None:
@@ -93,22 +93,21 @@ class Columns(Mapping[str, "NDArray[Any]"]):
 
     @property
     def count(self) -> int:
-        """Number of particles."""
         return self._spheres.count
 
     def unit(self, name: str) -> str:
-        """Return the unit of a column as its file states it, or ""."""
+        """Return the unit of a column that the file states, or ""."""
         column = self._find(text(name, "name"))
         return column.about.unit if column else ""
 
     @property
     def about(self) -> dict[str, Column]:
-        """Kind, shape and unit of each column: those of the file, then those that are derived."""
+        """Type, shape and unit of each column: those of the file, then derived ones."""
         return {**self._own, **self.derived}
 
     @property
     def derived(self) -> dict[str, Column]:
-        """The columns that are derived and that the file does not have by the same name."""
+        """The derived columns, without those of which the file has one of the same name."""
         named = self._own
         names = (*AXES, "radius", "index", "id", "mass", "speed", "element", "type")
         labels = self._spheres.labels
@@ -119,27 +118,26 @@ class Columns(Mapping[str, "NDArray[Any]"]):
 
     @property
     def box(self) -> Box | None:
-        """The simulation box of the file in the set's own units, or None."""
+        """The simulation box of the file in the set's units, or None."""
         return self._data.box
 
     @property
     def has_ids(self) -> bool:
-        """Whether the data number their particles; `id` counts the rows where they do not."""
+        """Whether particles have ids in the file; otherwise `id` counts rows."""
         column = self._find("id")
         return column is not None and bool(column.made_of)
 
     def has(self, name: str) -> bool:
-        """Whether there is a column of this name."""
         return self._find(name) is not None
 
     def value(self, name: str) -> NDArray[Any] | Texts:
-        """Return a column; texts as the different ones and their indices.
+        """Return a column; texts as distinct values and indices.
 
         Args:
-            name: as the file has it, in any case of letters and without its unit, or derived.
+            name: name in the file, in any case and with or without its unit, or a derived column.
 
         Raises:
-            SceneError: there is none of this name; the sentence names the nearest.
+            SceneError: there is no such column; the message suggests the nearest.
             UserError: it cannot be read.
         """
         column = self._find(name)
@@ -149,21 +147,21 @@ class Columns(Mapping[str, "NDArray[Any]"]):
         return column.get()
 
     def made_of(self, name: str) -> tuple[str, ...]:
-        """Return the columns of the file that have to be read for a column; () of unknown ones."""
+        """Return the file columns that a column needs; () for unknown ones."""
         column = self._find(name)
         return () if column is None else column.made_of
 
     def is_label(self, name: str) -> bool:
-        """Whether a column holds kinds of particles, which have no order."""
+        """Whether a column holds particle types, which have no order."""
         return self._plain(name) in (*ELEMENT_NAMES, *TYPE_NAMES, "typeid", "particle_type")
 
     def _find(self, name: str) -> _Known | None:
-        """Return the column that a name means, or None."""
+        """Return the column of a name, or None."""
         plain = self._plain(name)
         labels, file = self._spheres.labels, self._spheres.file
         is_own = plain in AXES and name != plain and name in self._own
         if is_own and file is not None and file.converted:
-            return self._of_file(name)  # in the unit that it states, unlike the centres
+            return self._of_file(name)  # in the file's unit, unlike the centres
         if known := self._in_memory(plain):
             return known
         if labels is not None and plain in ELEMENT_NAMES:
@@ -183,7 +181,7 @@ class Columns(Mapping[str, "NDArray[Any]"]):
         return self._component(plain) or (self._in_memory("index") if plain == "id" else None)
 
     def _plain(self, name: str) -> str:
-        """Return a name as it is compared, without its unit if it is a name of the file."""
+        """Return a name in the form for comparison, without its unit if the file has the name."""
         if name.isidentifier():
             return name.lower()
         lower = name.lower()
@@ -191,11 +189,10 @@ class Columns(Mapping[str, "NDArray[Any]"]):
         return naming.plain(name) if is_own else naming.bare(name)
 
     def _of_file(self, name: str) -> _Known:
-        """Return a column of the file."""
         return _Known(self._own[name], lambda: self._read(name), (name,))
 
     def _in_memory(self, name: str) -> _Known | None:
-        """Return a column that is part of the spheres, whatever their file calls it."""
+        """Return a column that belongs to the spheres, whatever the file calls it."""
         spheres = self._spheres
         if len(name) == 1 and name in AXES:
             axis = AXES.index(name)
@@ -211,7 +208,7 @@ class Columns(Mapping[str, "NDArray[Any]"]):
         return None
 
     def _called(self, names: Iterable[str]) -> str | None:
-        """Return the file's own name of the first of these that it has, or None."""
+        """Return the file's name for the first of these that it has, or None."""
         by_plain = {naming.plain(each): each for each in reversed(list(self._own))}
         return next((by_plain[name] for name in names if name in by_plain), None)
 
@@ -235,7 +232,6 @@ class Columns(Mapping[str, "NDArray[Any]"]):
         return _Known(parts[0].about, lambda: _length([part.get() for part in parts]), made_of)
 
     def _labels(self, symbols: bool) -> Texts:
-        """Return the labels of atoms."""
         labels = self._spheres.labels
         assert labels is not None
         names = labels.names
@@ -245,22 +241,21 @@ class Columns(Mapping[str, "NDArray[Any]"]):
         return Texts(names, labels.ids)
 
     def _radii(self, kind: str) -> NDArray[Any]:
-        """Return the radii of elements, (N,)."""
         labels = self._spheres.labels
         assert labels is not None
         table, radii = radii_of_elements(kind), []
         for name, symbol in zip(labels.names, element_symbols(labels), strict=True):
             if symbol is None:
                 raise SceneError(
-                    f"'{kind}' is for elements, and '{shown(name)}' is none: name its element in "
-                    f'the scene file, [elements.{shown(name)}] element = "C"'
+                    f"'{kind}' is for elements, and '{shown(name)}' is not one: state its "
+                    f'element in the scene file, [elements.{shown(name)}] element = "C"'
                 )
             radii.append(table[symbol])
         return np.array(radii)[labels.ids]
 
     @property
     def _own(self) -> Mapping[str, Column]:
-        """The columns of the file, and those in memory."""
+        """Columns of the file, and in memory."""
         if self._data.about is not None:
             return self._data.about
         about = {
@@ -274,15 +269,15 @@ class Columns(Mapping[str, "NDArray[Any]"]):
         return about
 
     def bonds(self) -> NDArray[Any] | None:
-        """Return the bonds of the file between spheres that are shown, int64 (M, 2), or None.
+        """Return the bonds of the file between shown spheres, int64 (M, 2), or None.
 
-        None too where particles are shown several times, as periodic images.
+        Also None if particles are shown several times, as periodic images.
         """
         table = self.bond_table()
         return None if table is None else table[0]
 
     def bond_table(self) -> tuple[NDArray[Any], dict[str, NDArray[Any]]] | None:
-        """Return the bonds as `bonds` does, and what the file says of each: "order", "type"."""
+        """Return `bonds`, and the values of the file for each: "order", "type"."""
         if self._data.origin is None and self._spheres.file is None:
             return None
         with self._open() as source:
@@ -302,9 +297,10 @@ class Columns(Mapping[str, "NDArray[Any]"]):
         return pairs, columns
 
     def pairs(self) -> NDArray[Any]:
-        """Return the bonds between the spheres that are shown, int32 (M, 2).
+        """Return the bonds between shown spheres, int32 (M, 2).
 
-        They are those that are said of the set; otherwise those of the file, else by distance.
+        They follow the bond settings of the set; without any they are the bonds of the file, else
+        by distance.
 
         Raises:
             SceneError: there are too many.
@@ -315,7 +311,6 @@ class Columns(Mapping[str, "NDArray[Any]"]):
 
     @contextmanager
     def _open(self) -> Iterator[ParticleSource]:
-        """Open the file of the set again."""
         from raytracer.scene.particles.read import source_of
 
         if self._data.origin is not None:
@@ -324,8 +319,8 @@ class Columns(Mapping[str, "NDArray[Any]"]):
         file = self._spheres.file
         if file is None:
             raise SceneError(
-                f"{self._spheres.source}: was standard input, of which only the columns that were "
-                "asked for at once can be had: write it to a file"
+                f"{self._spheres.source}: standard input cannot be read again for another column: "
+                "write it to a file first"
             )
         if problem := file.problem():
             raise SceneError(f"{self._spheres.source}: {problem}")
@@ -333,7 +328,7 @@ class Columns(Mapping[str, "NDArray[Any]"]):
             yield source
 
     def _read(self, name: str) -> NDArray[Any] | Texts:
-        """Return a column of the file for the particles that are shown."""
+        """Return a column of the file for the shown particles."""
         arrays = self._data.arrays
         if name not in arrays:
             with self._open() as source:
@@ -370,7 +365,7 @@ def _length(parts: list[Any]) -> NDArray[Any]:
 
 
 def columns_for(names: Iterable[str], about: Mapping[str, Column]) -> list[str]:
-    """Return the columns of a file that those of some names are made of."""
+    """Return the file columns that the named columns need."""
     nothing: Any = SimpleNamespace(
         centers=None, radius=1.0, rows=None, labels=None, count=0, file=None
     )

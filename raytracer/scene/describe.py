@@ -1,4 +1,4 @@
-"""Description of one sphere: its place, material and row of the data file."""
+"""Description of one sphere: its position, material and row of the data file."""
 
 from __future__ import annotations
 
@@ -17,31 +17,32 @@ if TYPE_CHECKING:
     from raytracer.scene.scene import Scene, SphereSet
 
 MAX_VALUES = 12
-"""Most values of the data file among the lines for people."""
+"""Most values of the data file in `lines`."""
 
 MAX_NUMBERS = 9
-"""Most numbers of one value that are shown: a tensor of 3 x 3."""
+"""Most numbers of one value in `lines`: a 3 x 3 tensor."""
 
 MAX_LETTERS = 60
-"""Longest text that is shown whole."""
+"""Longest text that is not shortened."""
 
 
 @dataclass(frozen=True)
 class SphereInfo:
-    """What is known of one sphere.
+    """Description of one sphere.
 
     Args:
-        id: its number in the order of the sets, from 0.
-        set_index: of the sphere set in `Scene.spheres`.
-        row: in that set, from 0; of a data file that of the particle, also where others are hidden.
+        id: index in the order of the sets, from 0.
+        set_index: index of the sphere set in `Scene.spheres`.
+        row: index in that set, from 0; for a data file the row of the particle, hidden ones
+            counted.
         position: centre, scene units.
         radius: scene units.
         color: sRGB, 0..1.
-        material_name: "default", its name in the scene, or "own" where it has none.
-        material: the material itself.
+        material_name: "default", the name in the scene, or "own" if it has none.
+        material: the material.
         source: the data file, as messages name it, or "".
-        values: what else the data file says of the particle, by array, property or column.
-        note: why there are no values, where they should be, or "".
+        values: other values of the data file for the particle, by column.
+        note: why values are missing, or "".
     """
 
     id: int
@@ -57,7 +58,7 @@ class SphereInfo:
     note: str = ""
 
     def lines(self) -> list[str]:
-        """Return short lines for people; numbers have six significant digits."""
+        """Return short lines for display; numbers have six significant digits."""
         values = [f"{_text(name)} {_text(value)}" for name, value in self.values.items()]
         more = [f"… {len(values) - MAX_VALUES} more"] if len(values) > MAX_VALUES else []
         return [
@@ -74,19 +75,20 @@ class SphereInfo:
         return "sphere"
 
     def _place(self) -> dict[str, Value]:
-        """Return where it is and how large, by what a line begins with."""
+        """Return position and size by the words that begin their lines."""
         return {"position": self.position, "radius": self.radius}
 
 
 @dataclass(frozen=True)
 class CapsuleInfo(SphereInfo):
-    """What is known of one capsule or cone: `position` is its middle.
+    """Description of one capsule or cone; `position` is its midpoint.
 
-    `set_index` is that in `Scene.capsules`, or in `Scene.cones`.
+    `set_index` is the index in `Scene.capsules`, or in `Scene.cones`.
 
     Args:
-        start, end: of its segment, scene units.
-        end_radius: of a cone, whose `radius` is that at its start, scene units; None of a capsule.
+        start, end: ends of its axis, scene units.
+        end_radius: radius of a cone at its end (`radius` is at its start), scene units; None for a
+            capsule.
     """
 
     start: Vector = (0.0, 0.0, 0.0)
@@ -106,13 +108,13 @@ class CapsuleInfo(SphereInfo):
 
 @dataclass(frozen=True)
 class EllipsoidInfo(SphereInfo):
-    """What is known of one ellipsoid: `radius` is its largest semi-axis.
+    """Description of one ellipsoid; `radius` is its largest semi-axis.
 
-    `set_index` is that in `Scene.ellipsoids`.
+    `set_index` is the index in `Scene.ellipsoids`.
 
     Args:
         semi_axes: scene units.
-        orientation: quaternion w, x, y, z, in the own units of the set.
+        orientation: quaternion w, x, y, z, before the transform of the set.
     """
 
     semi_axes: Vector = (0.0, 0.0, 0.0)
@@ -129,7 +131,7 @@ class EllipsoidInfo(SphereInfo):
 
 
 def describe(scene: Scene, prim_id: int) -> SphereInfo:
-    """Return all that is known of one sphere or solid; its row of the data file is read now."""
+    """Describe one sphere or solid; its row of the data file is read now."""
     row = prim_id = whole(prim_id, "prim_id")
     groups: tuple[Any, ...] = (scene.spheres, scene.capsules, scene.cones, scene.ellipsoids)
     for sets in groups:
@@ -138,12 +140,11 @@ def describe(scene: Scene, prim_id: int) -> SphereInfo:
                 return _described(scene, each, index, prim_id, row)
             row -= each.count
     last = scene.count + scene.solid_count - 1
-    there = f"they go from 0 to {last:,}" if last >= 0 else "the scene has no spheres"
+    there = f"numbers go from 0 to {last:,}" if last >= 0 else "the scene has no spheres"
     raise SceneError(f"there is no sphere {prim_id:,}; {there}")
 
 
 def _described(scene: Scene, each: Any, set_index: int, prim_id: int, row: int) -> SphereInfo:
-    """Return all that is known of a row of a set."""
     balls: SphereSet = each.start if hasattr(each, "start") else each
     scale, position = balls.transform.scale, _position(balls, row)
     shared: dict[str, Any] = {
@@ -174,7 +175,6 @@ def _described(scene: Scene, each: Any, set_index: int, prim_id: int, row: int) 
 
 
 def _at(numbers: Any, row: int) -> Any:
-    """Return one number, or that of a row."""
     return numbers if isinstance(numbers, float) else numbers[row]
 
 
@@ -190,7 +190,6 @@ def _position(spheres: SphereSet, row: int) -> Vector:
 
 
 def _color(spheres: SphereSet, row: int) -> RGB:
-    """Return a colour in sRGB."""
     if spheres.color_id is not None:
         row = int(spheres.color_id[row])
     color = spheres.color[row if len(spheres.color) > 1 else 0]
@@ -201,7 +200,6 @@ def _color(spheres: SphereSet, row: int) -> RGB:
 
 
 def _material_name(scene: Scene, spheres: SphereSet) -> str:
-    """Return the name of a set's material."""
     if isinstance(spheres.material, str):
         return spheres.material
     known = (name for name, one in scene.materials.items() if one is spheres.material)
@@ -209,21 +207,20 @@ def _material_name(scene: Scene, spheres: SphereSet) -> str:
 
 
 def _look_up(spheres: SphereSet, row: int) -> tuple[dict[str, Value], str]:
-    """Return what else the data file says of a particle, or a sentence why that is not known."""
+    """Return the values of the data file for a particle, or a sentence why they are missing."""
     if spheres.file is None:
         return {}, ""
     problem = spheres.file.problem()
     if not problem:
         try:
             return read_row(spheres.file, row, spheres.total), ""
-        except Exception as error:  # whatever a damaged file brings: the rest is known all the same
+        except Exception as error:  # a damaged file; the rest is still known
             reason = shown(str(error) or type(error).__name__, 200)
             problem = f"can no longer be read ({reason})"
     return {}, f"{spheres.source} {problem}"
 
 
 def _text(value: Value) -> str:
-    """Return a value for people."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, tuple):
@@ -237,7 +234,7 @@ def _text(value: Value) -> str:
 
 
 def _flat(value: Value) -> list[Value]:
-    """Return the parts of tuples in tuples, one after another."""
+    """Flatten nested tuples."""
     if not isinstance(value, tuple):
         return [value]
     return [part for item in value for part in _flat(item)]

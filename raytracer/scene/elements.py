@@ -1,12 +1,12 @@
-"""The elements: a radius and a colour for each, for coordinate files that name only elements.
+"""Radius and colour of each element, for coordinate files that name only elements.
 
-Radii are the single-bond covalent radii of P. Pyykko and M. Atsumi, Chemistry - A European
-Journal 15 (2009) 186-197, doi:10.1002/chem.200800987, in angstrom: one set that covers all 118
-elements. Covalent rather than van der Waals radii, because bonded atoms then just touch: a
-molecule shows its bonds and a metal its packing, where van der Waals spheres would merge.
+Radii are the single-bond covalent radii of P. Pyykko and M. Atsumi, Chemistry - A European Journal
+15 (2009) 186-197, doi:10.1002/chem.200800987, in angstrom, which cover all 118 elements. With
+covalent radii bonded atoms just touch: a molecule shows its bonds and a metal its packing, where
+van der Waals spheres would merge.
 
-Colours follow the convention of the Jmol viewer (itself an extension of the
-Corey-Pauling-Koltun model colours), which ends at meitnerium; the last nine are our own.
+Colours are Jmol's (an extension of the Corey-Pauling-Koltun model colours), which end at
+meitnerium; the last nine are our choice.
 """
 
 from __future__ import annotations
@@ -54,12 +54,12 @@ _ISOTOPES = {"D": "H", "T": "H"}
 
 
 class Element(NamedTuple):
-    """What a picture needs to know of an element.
+    """Radius and colour of an element.
 
     Args:
-        radius: angstrom, or the length unit of the file it is used for; None takes the table's.
-        color: sRGB, 0..1; None takes the table's.
-        symbol: of the element that a label of the user's own stands for, or "".
+        radius: angstrom, or the length unit of the file; None: from the table.
+        color: sRGB, 0..1; None: from the table.
+        symbol: element that a user's label stands for, or "".
     """
 
     radius: float | None = None
@@ -69,7 +69,7 @@ class Element(NamedTuple):
 
 @cache
 def table() -> dict[str, Element]:
-    """Return every element by its symbol, in the order of atomic numbers from 1 on."""
+    """Return every element by symbol, in the order of atomic numbers from 1."""
     elements: dict[str, Element] = {}
     for entry in _TABLE.replace("\n", " ").split(","):
         symbol, radius, code = entry.split()
@@ -82,10 +82,10 @@ def find(label: str, overrides: Mapping[str, Element] | None = None) -> Element:
     """Return radius and colour for a label of a coordinate file.
 
     A label is a symbol in any case ("Fe", "FE"), a symbol and a site number ("C12"), an atomic
-    number ("26"), or a name of its own among the overrides.
+    number ("26"), or a label among the overrides.
 
     Args:
-        overrides: own values by label or symbol; what is None there comes from the table.
+        overrides: values by label or symbol; what is None comes from the table.
     """
     overrides = overrides or {}
     symbol = symbol_of(label)
@@ -96,7 +96,7 @@ def find(label: str, overrides: Mapping[str, Element] | None = None) -> Element:
         near = nearest(label, table())
         hint = f"; did you mean '{near}'?" if near else ""
         raise SceneError(
-            f"'{label}' is not an element (a label of your own needs a radius under "
+            f"'{label}' is not an element (for another label give a radius under "
             f"[elements.{label}] in the scene file){hint}"
         )
     known = table()[symbol]
@@ -106,11 +106,11 @@ def find(label: str, overrides: Mapping[str, Element] | None = None) -> Element:
 
 
 DEFAULT_COLOR: RGB = (0.8, 0.8, 0.8)
-"""sRGB of a label of the user's own that got a radius but no colour."""
+"""sRGB of a user's label with a radius but no colour."""
 
 
 def symbol_of(label: str) -> str | None:
-    """Return the symbol that a label stands for, or None."""
+    """Return the element symbol that a label means, or None."""
     elements = table()
     text = label.strip()
     if text.isdecimal():
@@ -124,11 +124,7 @@ def symbol_of(label: str) -> str | None:
 def palette(
     labels: Sequence[str], overrides: Mapping[str, Element] | None = None
 ) -> tuple[NDArray[np.float64], NDArray[np.float32]]:
-    """Return the radii and colours of a few labels.
-
-    Returns:
-        float64 (K,) radii in angstrom, float32 (K, 3) sRGB colours.
-    """
+    """Return the radii (float64 (K,), angstrom) and colours (float32 (K, 3), sRGB) of labels."""
     elements = [find(label, overrides) for label in labels]
     radii = np.array([e.radius for e in elements], np.float64)
     colors = np.array([e.color for e in elements], np.float32).reshape(len(elements), 3)

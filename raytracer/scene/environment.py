@@ -1,4 +1,4 @@
-"""The environment: light from all around, of one colour, a gradient or an image."""
+"""The environment: light from all directions, of one colour, a gradient or an image."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Environment(Defined, place="environment"):
-    """Light from all around, in place of the ambient light and of the background's light.
+    """Light from all directions, instead of the ambient light and the background's light.
 
-    With the integrator `path` it lights the spheres; with the others mirrors show it, and the
-    ambient light stays as it is. The background behind the spheres is still that of the scene,
-    unless `visible` is set.
+    With the integrator `path` it lights the spheres; the other integrators only reflect it in
+    mirrors, and the ambient light stays. The camera sees the background of the scene, unless
+    `visible` is set.
 
     Args:
-        image: File of an equirectangular picture: .exr, .hdr, .png, .jpg or .tiff, twice as wide as
+        image: File of an equirectangular image: .exr, .hdr, .png, .jpg or .tiff, twice as wide as
             high; relative to the scene file.
-        color: One colour all around, instead of an image.
+        color: One colour in all directions, instead of an image.
         bottom: Colour of the nadir of a gradient; needs `top`.
         top: Colour of the zenith of a gradient; needs `bottom`.
         intensity: Factor of the radiance.
-        rotation: Degrees by which it is turned about the up axis of the background. With 0 the
-            middle of an image lies towards +x, or +z where x is up.
-        shadow: Whether spheres cast shadows in its light, where paths are traced. Without, each
-            surface gets the light of its whole side of the sky.
-        visible: Whether it is seen behind the spheres; else the background is.
+        rotation: Rotation in degrees about the up axis of the background. With 0 the middle of an
+            image lies towards +x, or +z if x is up.
+        shadow: Whether spheres cast shadows in its light (path tracing). Without, each surface gets
+            the light of the hemisphere above it.
+        visible: Whether the camera sees it behind the spheres, instead of the background.
 
     Raises:
-        SceneError: a value is out of range, or they contradict each other.
+        SceneError: a value is out of range, or settings contradict each other.
     """
 
     image: str | None = setting(None, Text())
@@ -56,7 +56,7 @@ class Environment(Defined, place="environment"):
         super().__post_init__()
         if (self.bottom is None) != (self.top is None):
             missing = "bottom" if self.bottom is None else "top"
-            raise SceneError(f"environment.{missing}: a gradient needs both a bottom and a top")
+            raise SceneError(f"environment.{missing}: missing; a gradient needs bottom and top")
         given = [self.image, self.color, self.top]
         if sum(each is not None for each in given) != 1:
             raise SceneError(
@@ -83,7 +83,9 @@ class Environment(Defined, place="environment"):
         else:
             edges = (self.top, self.bottom)
             top, bottom = (np.array(srgb_to_linear(parse_color(edge or ""))) for edge in edges)
-            middle = (np.arange(256) + 0.5) * np.pi / 256  # of a row, from the zenith
+            middle = (
+                (np.arange(256) + 0.5) * np.pi / 256
+            )  # angle from the zenith of each row's middle
             height = 0.5 + 0.5 * np.cos(middle)
             rows = (bottom + height[:, None] * (top - bottom))[:, None, :]
         return np.asarray(rows * self.intensity, np.float32)

@@ -1,7 +1,7 @@
-"""Images of environments: files to linear radiance.
+"""Image files of environments, as linear radiance.
 
-The header says the size. It is compared with the bytes of the file and with the free memory before
-a library decodes the pixels.
+The size in the header is compared with the size of the file and the free memory before a library
+decodes the pixels.
 """
 
 from __future__ import annotations
@@ -22,36 +22,34 @@ if TYPE_CHECKING:
 ENDINGS = (".exr", ".hdr", ".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp")
 
 FORMATS = ("PNG", "JPEG", "TIFF", "WEBP")
-"""What Pillow reads here; of others it knows, one calls a program."""
+"""Pillow's readers that are allowed here; one of its others runs an external program."""
 
 MAX_PIXELS = 2 * 89_478_485
-"""Most pixels of an image: those above which Pillow takes it for a decompression bomb."""
+"""Most pixels of an image: from here on Pillow reports a decompression bomb."""
 
 RATIO = 1100
-"""Largest ratio of sizes that deflate reaches, which is 1,032, and what small files have."""
+"""Largest compression ratio of deflate (1,032), with room for small files."""
 
 BITS = {"RGB": 24, "RGBA": 32, "LA": 16, "I;16": 16, "I;16B": 16, "I": 16}
-"""Bits of a pixel of a PNG by its mode in Pillow; those of others may have one."""
+"""Bits per pixel of a PNG by its mode in Pillow; other modes may have one bit."""
 
 TEXEL = 12
-"""Bytes of a pixel as linear RGB, float32."""
+"""Bytes per pixel of linear RGB, float32."""
 
 CODES = 3
-"""Bytes of a pixel in sRGB."""
+"""Bytes per pixel in sRGB."""
 
 BLOCK_ROWS = 64
-"""Rows that are checked at a time."""
-
 _HDR_HEADER = 1 << 16
 _HDR_SIZE = re.compile(rb"\n\n-Y (\d{1,9}) \+X (\d{1,9})\n")
 
 
 def read_radiance(path: Path) -> NDArray[np.float32]:
-    """Return an image as linear RGB, float32 (h, w, 3), row 0 on top; (h, w, 1) of a grey one."""
+    """Return an image as linear RGB, float32 (h, w, 3), row 0 on top; (h, w, 1) if it is grey."""
     ending = path.suffix.lower()
     if ending not in ENDINGS:
         raise UserError(
-            f"{path}: environment.image: '{ending}' is no kind of image that is read here; give "
+            f"{path}: environment.image: '{ending}' files cannot be read; give "
             f"one of {', '.join(ENDINGS)}"
         )
     with opened(path, f"{path}: environment.image") as file:
@@ -60,7 +58,7 @@ def read_radiance(path: Path) -> NDArray[np.float32]:
         if pixels.ndim == 2:
             pixels = pixels[..., None]
         if pixels.ndim != 3 or pixels.shape[2] not in (1, 3, 4) or not pixels.size:
-            raise DataFileError(f"{file.source}: has no three channels of colour")
+            raise DataFileError(f"{file.source}: does not have three colour channels")
     result: NDArray[np.float32] = np.ascontiguousarray(pixels[..., :3], np.float32)
     for top in range(0, len(result), BLOCK_ROWS):
         block = result[top : top + BLOCK_ROWS]
@@ -71,30 +69,28 @@ def read_radiance(path: Path) -> NDArray[np.float32]:
 
 
 def _require(file: OpenFile, width: int, height: int, least: int, need: int) -> None:
-    """Refuse an image by its header.
+    """Check size and memory of an image by its header.
 
     Args:
-        least: bytes that a file with so many pixels has.
+        least: smallest file size in bytes for so many pixels.
     """
     if width * height > MAX_PIXELS:
         raise _too_large(file, f"{width}x{height} pixels")
     if least > file.size:
         raise DataFileError(
-            f"{file.source}: is damaged: {file.size:,} bytes are too few for the {width}x{height} "
-            "pixels that it says"
+            f"{file.source}: is damaged: {file.size:,} bytes are too few for {width}x{height} "
+            "pixels"
         )
     require_room(file.source, need, remedy="make it smaller")
 
 
 def _too_large(file: OpenFile, pixels: str) -> DataFileError:
     return DataFileError(
-        f"{file.source}: has {pixels}, and an environment has at most {MAX_PIXELS:,}: make it "
-        "smaller"
+        f"{file.source}: has {pixels}, but at most {MAX_PIXELS:,} are possible: make it smaller"
     )
 
 
 def _read_exr(file: OpenFile) -> Any:
-    """Read the colour of an OpenEXR file."""
     from raytracer.film import exr_header
 
     try:
@@ -117,7 +113,6 @@ def _read_exr(file: OpenFile) -> Any:
 
 
 def _read_hdr(file: OpenFile) -> NDArray[Any]:
-    """Read a Radiance file."""
     try:
         from imagecodecs import rgbe_decode
     except ImportError:
@@ -126,7 +121,7 @@ def _read_hdr(file: OpenFile) -> NDArray[Any]:
         ) from None
     match = _HDR_SIZE.search(file.file.read(_HDR_HEADER))
     if match is None:
-        raise DataFileError(f"{file.source}: has no header of a Radiance file, with -Y and +X")
+        raise DataFileError(f"{file.source}: has no Radiance header with -Y and +X")
     height, width = map(int, match.groups())
     # A row has a mark of 4 bytes, and for each channel runs of at most 127 pixels in 2 bytes.
     least = height * min(4 + 8 * -(-width // 127), 4 * width)
@@ -136,7 +131,7 @@ def _read_hdr(file: OpenFile) -> NDArray[Any]:
 
 
 def _read_picture(file: OpenFile) -> NDArray[np.float32]:
-    """Read a picture of 8 bits, or a grey one of 16, in sRGB; floats are linear."""
+    """Read an 8-bit image, or a grey one with 16 bits, in sRGB; floats are linear."""
     from raytracer.scene.colors import linear_rgb, srgb_to_linear
 
     codes: NDArray[Any] = _codes(file)
@@ -151,14 +146,16 @@ def _read_picture(file: OpenFile) -> NDArray[np.float32]:
 
 
 def _codes(file: OpenFile) -> Any:
-    """Return what a picture stores: uint8 (h, w, 3), uint16 (h, w), or linear float32 (h, w)."""
+    """Return stored values: uint8 (h, w, 3), uint16 (h, w), or linear float32 (h, w)."""
     from PIL import Image, UnidentifiedImageError
 
     file.file.seek(0)
     try:
         opened_image = Image.open(file.file, formats=FORMATS)
     except UnidentifiedImageError:
-        raise DataFileError(f"{file.source}: is damaged, or no PNG, JPEG, TIFF or WebP") from None
+        raise DataFileError(
+            f"{file.source}: is damaged, or not a PNG, JPEG, TIFF or WebP image"
+        ) from None
     except Image.DecompressionBombError:
         raise _too_large(file, "more pixels") from None
     with opened_image as image:

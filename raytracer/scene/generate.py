@@ -1,4 +1,4 @@
-"""Named generators of scenes: from a name, a count and a seed to spheres, the same everywhere."""
+"""Scene generators: from a name, a count and a seed to spheres, the same on all machines."""
 
 from __future__ import annotations
 
@@ -20,30 +20,30 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).parent / "generators"
 # The hash takes the sphere's index and the seed as 32-bit words.
-LARGEST = 2**32 - 1
+MAX_WORD = 2**32 - 1
 
 
 @cache
 def names() -> list[str]:
-    """The names of all generators, sorted."""
     modules = (module.name for module in pkgutil.iter_modules([str(FOLDER)]))
     return sorted(name for name in modules if not name.startswith("_"))
 
 
 def describe(name: str) -> str:
-    """One line about a generator: what it makes, its own count and seed."""
+    """Return one line about a generator: what it makes, default count and seed."""
     maker = generator(name)
-    return f"{maker.summary}; {maker.count:,} spheres unless told otherwise, seed {maker.seed}"
+    return f"{maker.summary}; {maker.count:,} spheres by default, seed {maker.seed}"
 
 
 def build(name: str, count: int | None = None, seed: int | None = None) -> list[Part]:
-    """The spheres of a generator, a list of parts with different materials.
+    """Return the spheres of a generator, as parts with different materials.
 
     name: one of names()
-    count: how many spheres; some generators round it to whole levels or blocks
+    count: number of spheres; some generators round it to whole levels or blocks
     seed: 0 to 2^32 - 1
-    returns: parts with `name`, `centers` (N, 3) float32, `radii` (N,) float32 and `colors`
-        (N, 3) uint8 sRGB, in scene units
+
+    returns: parts with `name`, `centers` (N, 3) float32, `radii` (N,) float32 and `colors` (N, 3)
+    uint8 sRGB, in scene units
     raises: UserError for a name, count or seed that does not exist
     """
     maker = generator(name)
@@ -53,7 +53,7 @@ def build(name: str, count: int | None = None, seed: int | None = None) -> list[
 def arrays(
     name: str, count: int | None = None, seed: int | None = None
 ) -> dict[str, NDArray[np.generic]]:
-    """The spheres of a generator, or of one part of it ("weekend/metal"), as named arrays.
+    """Return the spheres of a generator, or of one part ("weekend/metal"), as named arrays.
 
     returns: centers (N, 3) float32, radii (N,) float32, colors (N, 3) uint8 sRGB
     raises: UserError for a name, part, count or seed that does not exist
@@ -85,8 +85,9 @@ def write(
     """Write a generated scene: NAME.toml with its data beside it, or the data alone.
 
     path: ends in .toml (scene and data), .npz (the arrays alone) or, for atoms, .xyz
-    force: replace files that exist; without it they are refused
-    returns: the files written, the one asked for first
+    force: replace existing files; without it they are refused
+
+    returns: the files written, `path` first
     raises: UserError for a name, count or seed that does not exist, OutputError for a bad path
     """
     from raytracer.scene.generators import _write
@@ -105,7 +106,7 @@ def write(
 
 
 def generator(name: str) -> Generator:
-    """The generator of that name; raises UserError, with the nearest name, if there is none."""
+    """Return the generator of a name; raises UserError with the nearest name if there is none."""
     if name not in names():
         raise UserError(f"there is no generator '{name}'; {suggestion(name, names())}")
     made: Generator = import_module(f"raytracer.scene.generators.{name}").GENERATOR
@@ -113,11 +114,11 @@ def generator(name: str) -> Generator:
 
 
 def settle(maker: Generator, count: int | None, seed: int | None) -> tuple[int, int]:
-    """Count and seed with the generator's own filled in; raises UserError if out of range."""
+    """Return count and seed with defaults filled in; raises UserError if out of range."""
     spheres = maker.count if count is None else count
     word = maker.seed if seed is None else seed
-    if not 1 <= spheres <= LARGEST:
-        raise UserError(f"count = {spheres}: must be from 1 to {LARGEST:,}")
-    if not 0 <= word <= LARGEST:
-        raise UserError(f"seed = {word}: must be from 0 to {LARGEST:,}")
+    if not 1 <= spheres <= MAX_WORD:
+        raise UserError(f"count = {spheres}: must be from 1 to {MAX_WORD:,}")
+    if not 0 <= word <= MAX_WORD:
+        raise UserError(f"seed = {word}: must be from 0 to {MAX_WORD:,}")
     return spheres, word

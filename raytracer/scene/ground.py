@@ -1,4 +1,4 @@
-"""The ground: a plane without end that spheres stand on."""
+"""The ground: an infinite plane below the spheres."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from raytracer.scene.colors import Color
 from raytracer.scene.kinds import ColorValue
 
 BELOW = "below"
-"""The word for a height: that of the lowest point of the spheres."""
+"""Word for the height of the lowest point of the spheres."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Ground(Defined, place="ground"):
-    """A plane at right angles to the up axis of the background.
+    """A plane perpendicular to the up axis of the background.
 
-    Spheres cast shadows on it, and light from below does not reach them. It is the surface of a
-    solid: no light reaches its underside. A camera below it sees the scene without it. The up axis
-    is that of `Background.up`: the camera's, unless the background has its own.
+    Spheres cast shadows on it, and it blocks light from below: it is the surface of a solid. A
+    camera below it does not see it. The up axis is `Background.up`: the camera's, unless the
+    background has its own.
 
     Args:
         height: Height along the up axis, in scene units. With `below` it touches the lowest sphere.
         color: Colour of the plane.
         material: Name of a material; one with `mirror` reflects the spheres.
-        shadow_catcher: Whether the camera sees the shadows alone, with what is behind, or an alpha
-            channel where the background is transparent.
-        fade: Distance from the middle of the spheres at which the plane has faded into the
-            background, in radii of the scene. 0: it goes on without end.
+        shadow_catcher: Whether only the shadows are visible, over the background, or as alpha if
+            the background is transparent.
+        fade: Distance from the centre of the spheres at which the plane has faded into the
+            background, in radii of the scene. 0: infinite plane.
     """
 
     height: float | str = setting(BELOW, AnyOf(Choice([BELOW]), Number()))

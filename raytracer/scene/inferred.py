@@ -1,10 +1,10 @@
-"""Defaults that are inferred from the first frame of an animation, and hold for all of them.
+"""Defaults inferred from the first frame of an animation and used for all frames.
 
 The radius of particles without one follows from their spacing, the colour of a type from its place
-among the types, and the ends of a colour scale from the values. All would change from frame to
-frame. Within `inferring`, the first scene that is loaded decides, and the scenes after it take over
-what it decided, by the name of each default: the order in which they are asked for does not matter.
-Ranges and categories of colour scales are those of all scenes until `freeze`.
+among the types, and the ends of a colour scale from the values; all would change from frame to
+frame. Within `inferring`, the first loaded scene sets each default, by name, and later scenes use
+it; the order of requests does not matter. Ranges and categories of colour scales cover all scenes
+until `freeze`.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from contextvars import ContextVar
 from math import isfinite
 
 FIRST_PLACE = 16
-"""Place of the first type that no frame before had: behind those that are told apart best."""
+"""Place of the first type that appears after the first frame: behind the most distinct colours."""
 
-PLACES = 1 << 12
-"""Places of such types, which follow from their names alone: frames may come in any order."""
+LATER_PLACES = 1 << 12
+"""Number of places of such types, chosen by hash of the name: frames may come in any order."""
 
 
 class InferredDefaults:
-    """What the first scene of an animation decided, by name.
+    """Defaults of an animation, by name.
 
     Attributes:
         is_complete: whether the first scene was loaded.
-        is_frozen: whether scenes change nothing any more.
+        is_frozen: whether later scenes change nothing.
     """
 
     def __init__(self) -> None:
@@ -40,15 +40,16 @@ class InferredDefaults:
 
     @property
     def is_open(self) -> bool:
-        """Whether something is undecided, as the radius of a set that has no particles yet."""
+        """Whether a default is undecided, such as the radius of a set without particles so far."""
         return bool(self._open)
 
     def radius(self, key: str, compute: Callable[[], float], decides: bool) -> float:
-        """Return the radius of particles without one; of a set without particles it stays open."""
+        """Return the radius of particles without one; a set without particles leaves it
+        undecided."""
         if key in self._radii:
             return self._radii[key]
         radius = compute()
-        # Frames may come in any order and on any machine: after `freeze` none of them decides.
+        # Frames may come in any order and on any machine: after `freeze` none may decide.
         if decides and not self.is_frozen:
             self._radii[key] = radius
             self._open.discard(key)
@@ -57,7 +58,7 @@ class InferredDefaults:
         return radius
 
     def range(self, key: str, compute: Callable[[], tuple[float, float]]) -> tuple[float, float]:
-        """Return the ends of a scale: those of all scenes so far together."""
+        """Return the ends of a scale over all scenes so far."""
         known = self._ranges.get(key)
         if known is not None and self.is_frozen:
             return known
@@ -69,7 +70,7 @@ class InferredDefaults:
         return low, high
 
     def names(self, key: str, compute: Callable[[], list[str]]) -> list[str]:
-        """Return the categories of a scale: those of all scenes so far, and then new ones."""
+        """Return the categories of a scale: known ones first, then new ones."""
         names = list(dict.fromkeys([*self._names.get(key, []), *compute()]))
         if not self.is_frozen:
             self._names[key] = names
@@ -80,12 +81,12 @@ class InferredDefaults:
         for name in names:
             if name in self._places:
                 continue
-            number = zlib.crc32(name.encode()) % PLACES
+            number = zlib.crc32(name.encode()) % LATER_PLACES
             self._places[name] = FIRST_PLACE + number if self.is_complete else len(self._places)
         return self._places
 
     def freeze(self) -> None:
-        """Hold the ranges and categories that were found."""
+        """Keep the ranges and categories found so far."""
         self.is_frozen = True
 
 
@@ -106,7 +107,7 @@ def inferring(defaults: InferredDefaults) -> Iterator[None]:
 
 @contextmanager
 def making_set(name: str) -> Iterator[None]:
-    """Make one set of the scene in the block; name: among the sets of the scene, "spheres[0]"."""
+    """Make one set of the scene in the block; `name` is its path in the scene, "spheres[0]"."""
     token = _set.set(name)
     try:
         yield
@@ -115,7 +116,8 @@ def making_set(name: str) -> Iterator[None]:
 
 
 def inferred_radius(compute: Callable[[], float], decides: bool) -> float:
-    """Return a radius, or that of the same set of the first scene; decides: for other scenes."""
+    """Return a radius, or that of the same set of the first scene; `decides`: for later scenes
+    too."""
     defaults, name = _defaults.get(), _set.get()
     if defaults is None or name is None:
         return compute()
@@ -123,19 +125,19 @@ def inferred_radius(compute: Callable[[], float], decides: bool) -> float:
 
 
 def inferred_range(key: str, compute: Callable[[], tuple[float, float]]) -> tuple[float, float]:
-    """Return the ends of a scale, or those of the frames of an animation together."""
+    """Return the ends of a scale, in an animation over its frames."""
     defaults = _defaults.get()
     return compute() if defaults is None else defaults.range(f"{_set.get() or ''} {key}", compute)
 
 
 def inferred_names(key: str, compute: Callable[[], list[str]]) -> list[str]:
-    """Return the categories of a scale, or those of the frames of an animation together."""
+    """Return the categories of a scale, in an animation over its frames."""
     defaults = _defaults.get()
     return compute() if defaults is None else defaults.names(f"{_set.get() or ''} {key}", compute)
 
 
 def inferred_places(names: Iterable[str]) -> dict[str, int]:
-    """Return the place of each type, by name; those of an animation are the same in all frames."""
+    """Return the place of each type, by name; in an animation the same for all frames."""
     defaults = _defaults.get()
     if defaults is None:
         return {name: place for place, name in enumerate(names)}

@@ -1,4 +1,4 @@
-"""The kinds of value that only scenes hold: colours, lists and tables."""
+"""Field types of scenes: colours, lists and tables."""
 
 from __future__ import annotations
 
@@ -28,10 +28,9 @@ _NUMBERS: Schema = {
 }
 
 COLOR: Schema = {"anyOf": [TEXT, _NUMBERS]}
-"""JSON Schema of a colour."""
 
 
-# Of a camera, in a scene, in a call and in keyframes.
+# Camera fields of scenes, calls and keyframes.
 FIELD_OF_VIEW = Number(0.001, 179.0)
 PICTURE_HEIGHT = Number(0.0, above=True)
 ZOOM = Number(0.01, 1000.0)
@@ -39,7 +38,7 @@ APERTURE = Number(0.0, 1.0)
 
 
 class ColorValue(Kind):
-    """A colour as people write it."""
+    """A colour in any notation."""
 
     plain = of_types({str: TEXT, list: _NUMBERS})
     noun = wording = "a colour"
@@ -53,7 +52,7 @@ class ColorValue(Kind):
 
 
 class Rows(Kind):
-    """A list with an item for each sphere; the items are checked when they become spheres."""
+    """A list with an item per sphere; items are checked when the spheres are made."""
 
     def __init__(self, item: Kind) -> None:
         self.plain = {list: {"type": "array", "items": item.schema()}}
@@ -63,12 +62,12 @@ class Rows(Kind):
 
 
 class Table(Kind):
-    """A table of the file; a key that it does not know is a mistake.
+    """A table of the file; unknown keys are mistakes.
 
     Args:
-        title: in the JSON Schema.
+        title: title in the JSON Schema.
         summary: what it describes.
-        keys: the definition of each key, or "module:Class" of the dataclass whose fields they are.
+        keys: definitions by key, or "module:Class" of the dataclass whose fields are the keys.
     """
 
     def __init__(self, title: str, summary: str, keys: Mapping[str, Definition] | str) -> None:
@@ -76,7 +75,6 @@ class Table(Kind):
 
     @property
     def keys(self) -> Mapping[str, Definition]:
-        """The definition of each key."""
         return definitions(loaded(self._keys)) if isinstance(self._keys, str) else self._keys
 
     def find_mistakes(self, value: Any, place: str, mistakes: Mistakes) -> None:
@@ -94,7 +92,7 @@ class Table(Kind):
                 mistakes.unknown(joined(place, shown(name)), "unknown key", name, self.keys)
 
     def _find_in(self, key: Definition, value: Any, place: str, mistakes: Mistakes) -> None:
-        """Check the value of a key, and say where a value for each sphere, or for all, goes."""
+        """Check the value of a key; hint at the key for values per sphere or for all."""
         count = len(mistakes.sentences)
         key.kind.find_mistakes(value, place, mistakes)
         if len(mistakes.sentences) == count:
@@ -102,7 +100,7 @@ class Table(Kind):
         hint = ""
         if key.each and type(value) is list:
             numbers = any(isinstance(item, (int, float)) for item in value)
-            if not (numbers and isinstance(key.kind, (ColorValue, Either))):  # perhaps one colour
+            if not (numbers and isinstance(key.kind, (ColorValue, Either))):  # it may be one colour
                 hint = f"; a value per sphere goes into {key.each}"
         elif key.every and isinstance(value, (int, float, str)):
             hint = f"; one value for all spheres goes into {key.every}"
@@ -151,7 +149,7 @@ class Tables(Kind):
 
 
 class NamedTables(Tables):
-    """Tables by names that the user chooses, [materials.NAME]."""
+    """Tables with names chosen by the user, [materials.NAME]."""
 
     def find_mistakes(self, value: Any, place: str, mistakes: Mistakes) -> None:
         if type(value) is not dict:
@@ -165,14 +163,13 @@ class NamedTables(Tables):
 
 
 class Either(Kind):
-    """A value of one kind, or a table; the table may be "module:NAME"."""
+    """A value, or a table; the table may be given as "module:NAME"."""
 
     def __init__(self, value: Kind, table: Kind | str) -> None:
         self.value, self._table = value, table
 
     @property
     def table(self) -> Kind:
-        """The kind of a table."""
         kind: Kind = loaded(self._table) if isinstance(self._table, str) else self._table
         return kind
 
@@ -210,11 +207,11 @@ class Share(Expression):
 
 
 class Variants(Kind):
-    """Tables of several types, which the key `type` tells apart.
+    """Tables of several types, distinguished by the key `type`.
 
     Args:
         tables: by type; each has the key `type`.
-        default: the type of a table that does not say it; "" if it must.
+        default: type of a table without the key; "" if it is required.
     """
 
     def __init__(self, tables: Mapping[str, Table], default: str = "") -> None:
@@ -241,23 +238,21 @@ class Variants(Kind):
 
 
 def joined(place: str, name: str) -> str:
-    """Return the path of a key in a table."""
     return f"{place}.{name}" if place else name
 
 
 def wrong_table(value: Any, place: str, mistakes: Mistakes, name: str = "") -> None:
-    """Add that a value must be a table, or how a table is written where it is a list."""
+    """Report that a value must be a table, or how to write a table instead of a list."""
     if type(value) is not list:
         mistakes.must_be(place, "a table", value)
         return
     path = joined(place, name) if name else place
     form = f"[{path}], with one bracket" if mistakes.toml else f'"{place}": {{...}}'
-    what = "a table of names" if name else "one table"
+    what = "a table of named tables" if name else "one table"
     mistakes.add(place, f"is {what}: write {form}")
 
 
 def key_schema(key: Definition) -> Schema:
-    """Return the JSON Schema of a key."""
     schema = key.kind.schema()
     if key.default is None:
         schema = {"anyOf": [schema, {"type": "null"}]}
@@ -269,6 +264,5 @@ def key_schema(key: Definition) -> Schema:
 
 
 def all_tables(table: Table) -> list[Table]:
-    """Return a table and those in it."""
     inside = [each for key in table.keys.values() for each in key.kind.tables()]
     return [table, *(each for one in inside for each in all_tables(one))]

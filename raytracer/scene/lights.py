@@ -1,4 +1,4 @@
-"""Lights: a class for each kind, with its name in scene files and what the kernels read."""
+"""Lights: a class for each type, with its name in scene files and its packing for the kernels."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FALLOFFS = ("none", "inverse-square")
 
 
 def _intensity(summary: str, details: str) -> Any:
-    return setting(1.0, Number(0.0), f"Linear factor of the {summary}, without unit.", details)
+    return setting(1.0, Number(0.0), f"Linear factor of the {summary}, dimensionless.", details)
 
 
 def _shadow() -> Any:
@@ -35,7 +35,7 @@ def _shadow() -> Any:
 
 
 class _Light(Defined, place="light"):
-    """What lights share; `color` and `intensity` are their radiance, in linear RGB."""
+    """Common part of lights; `color` and `intensity` give the radiance, in linear RGB."""
 
     type: ClassVar[str]
     color: Color
@@ -45,7 +45,7 @@ class _Light(Defined, place="light"):
     def __post_init__(self) -> None:
         super().__post_init__()
         if hypot(*getattr(self, "direction", (1.0,))) == 0.0:
-            raise SceneError("light.direction: has no length; say where the light travels")
+            raise SceneError("light.direction: has no length; give the direction of travel")
 
     def pack(self, entry: NDArray[np.void], space: Space) -> None:
         """Write the light into a struct of the kernels.
@@ -63,11 +63,11 @@ class _Light(Defined, place="light"):
             if not np.abs(place).max() < LARGEST:
                 raise SceneError(
                     "light.position: is too far from the spheres for 32-bit numbers; "
-                    'a light that is far away has type = "directional"'
+                    'use type = "directional" for a distant light'
                 )
 
     def rotated(self, rotation: NDArray[np.float64], pivot: NDArray[np.float64]) -> Self:
-        """Return the light turned about a point, its direction as a unit vector.
+        """Return the light rotated about a point, its direction as a unit vector.
 
         Args:
             rotation: float64 (3, 3).
@@ -83,11 +83,15 @@ class _Light(Defined, place="light"):
         return replace(self, **turned)  # type: ignore[type-var]
 
     def _radiance(self, space: Space, power: int = 0) -> NDArray[np.float64]:
-        """Return colour times intensity by a power of a unit of render space, float64 (3,)."""
+        """Return colour times intensity in units of render space, float64 (3,).
+
+        Args:
+            power: power of length in the unit of the intensity.
+        """
         color = linear(self.color) * self.intensity / space.scale**power
         if not color.max() <= np.finfo(np.float32).max:
             raise SceneError(
-                f"light.intensity: {self.intensity:g} is too bright for 32-bit numbers "
+                f"light.intensity: {self.intensity:g} is too large for 32-bit numbers "
                 "in the scene's unit of length; give less, or set the exposure"
             )
         return color
@@ -104,15 +108,15 @@ class _Light(Defined, place="light"):
 class PointLight(_Light):
     """Light from a point.
 
-    What arrives at a distance d is L = color * intensity, or color * intensity / d**2 with
-    "inverse-square" (color in linear RGB, d in scene units); `Material` says what becomes of it.
+    At a distance d the surface receives L = color * intensity, or color * intensity / d**2 with
+    "inverse-square" (color in linear RGB, d in scene units); `Material` defines the reflected part.
 
     Args:
-        position: Where the light is, in scene units.
+        position: Position of the light, in scene units.
         color: Colour of the light.
-        falloff: How the light fades with distance; inverse-square has its intensity at one unit.
-        radius: Radius of the lamp in scene units; larger ones cast softer shadows. What arrives
-            does not depend on it.
+        falloff: Decrease of the light with distance; inverse-square has its intensity at one unit.
+        radius: Radius of the light in scene units; larger ones cast softer shadows. It does not
+            change the received light.
     """
 
     type: ClassVar[str] = "point"
@@ -128,7 +132,6 @@ class PointLight(_Light):
     shadow: bool = _shadow()
 
     def pack(self, entry: NDArray[np.void], space: Space) -> None:
-        """Write the light into a struct of the kernels, as `RectangleLight.pack` does."""
         super().pack(entry, space)
         entry["extent"] = self._length("radius", space)
         entry["falloff"] = code("Falloff", self.falloff)
@@ -143,8 +146,8 @@ class DirectionalLight(_Light):
     Args:
         direction: Direction in which the light travels; any length.
         color: Colour of the light.
-        angle: Angle that the light covers in the sky, in degrees; larger ones cast softer shadows.
-            The sun covers 0.53. What arrives does not depend on it.
+        angle: Angular diameter in degrees; larger ones cast softer shadows. The sun has 0.53. It
+            does not change the received light.
 
     Raises:
         SceneError: a value is out of range, or the direction has no length.
@@ -160,7 +163,6 @@ class DirectionalLight(_Light):
     shadow: bool = _shadow()
 
     def pack(self, entry: NDArray[np.void], space: Space) -> None:
-        """Write the light into a struct of the kernels, as `RectangleLight.pack` does."""
         super().pack(entry, space)
         entry["vector"] = -np.asarray(self.direction) / hypot(*self.direction)
         entry["extent"] = sin(radians(self.angle) / 2.0) ** 2
@@ -181,12 +183,11 @@ class _FlatLight(_Light):
     color: Color = setting("#ffffff", ColorValue())
     intensity: float = _intensity(
         "radiance",
-        "With 1, a white, fully diffuse surface that sees nothing but the light is white.",
+        "With 1, a white, fully diffuse surface that sees only the light is white.",
     )
     shadow: bool = _shadow()
 
     def pack(self, entry: NDArray[np.void], space: Space) -> None:
-        """Write the light into a struct of the kernels, as `RectangleLight.pack` does."""
         super().pack(entry, space)
         width, height, entry["extent"] = self._extent(space)
         normal = np.asarray(self.direction, np.float64) / hypot(*self.direction)
@@ -200,15 +201,15 @@ class _FlatLight(_Light):
 
 @dataclass(frozen=True, repr=False, eq=False)
 class RectangleLight(_FlatLight):
-    """Light from one side of a rectangle, a window or a softbox.
+    """Light from one side of a rectangle: a window or a softbox.
 
-    Its radiance is color * intensity (linear RGB). The camera does not see it, and it is no
-    obstacle; mirrors, glass and metal show it.
+    Its radiance is color * intensity (linear RGB). It is invisible to the camera and blocks no
+    light; mirrors, glass and metal reflect it.
 
     Args:
         width: Width in scene units.
         height: Height in scene units.
-        up: Direction of the height, as far as it lies in the rectangle.
+        up: Direction of the height, projected into the rectangle.
 
     Raises:
         SceneError: a value is out of range, or the direction has no length.
@@ -228,8 +229,8 @@ class RectangleLight(_FlatLight):
 class DiskLight(_FlatLight):
     """Light from one side of a disk.
 
-    Its radiance is color * intensity (linear RGB). The camera does not see it, and it is no
-    obstacle; mirrors, glass and metal show it.
+    Its radiance is color * intensity (linear RGB). It is invisible to the camera and blocks no
+    light; mirrors, glass and metal reflect it.
 
     Args:
         radius: Radius in scene units.
@@ -247,7 +248,7 @@ class DiskLight(_FlatLight):
 
 
 def axes_about(normal: NDArray[np.float64], up: Triple) -> NDArray[np.float64]:
-    """Return a unit vector and two axes across it, the second next to `up`, float64 (3, 3).
+    """Return a unit vector and two perpendicular axes, the second closest to `up`, float64 (3, 3).
 
     Args:
         normal: unit, float64 (3,).
@@ -266,12 +267,12 @@ Light = PointLight | DirectionalLight | RectangleLight | DiskLight
 LIGHTS: dict[str, type[Light]] = {
     light.type: light for light in (PointLight, DirectionalLight, RectangleLight, DiskLight)
 }
-"""Kinds of light by their names in scene files, the words of the kernels' `LightKind`."""
+"""Light types by their names in scene files, the words of the kernels' `LightKind`."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Ambient(Defined, place="ambient"):
-    """Light that reaches everything alike.
+    """Light that reaches every surface equally.
 
     Args:
         color: Colour of the light.
@@ -284,7 +285,7 @@ class Ambient(Defined, place="ambient"):
 
 @lru_cache(1024)
 def linear(color: RGB) -> NDArray[np.float64]:
-    """Return an sRGB colour as linear light, float64 (3,), not writeable."""
+    """Return an sRGB colour as linear light, float64 (3,), read-only."""
     values = srgb_to_linear(parse_color(color))
-    values.flags.writeable = False  # many lights share it
+    values.flags.writeable = False  # cached and shared
     return values

@@ -231,7 +231,7 @@ def test_a_style_without_bonds_in_a_scene_file(tmp_path: Path) -> None:
         ({"bonds": "Si-O"}, "bonds: must be 'auto', 'file', 'distance', 'none'"),
         ({"bonds": "Si-O=x"}, "bonds.Si-O: 'x' is not a number"),
         ({"bonds": -1.0}, "bonds"),
-        ({"bonds": {"Si": 2.0}}, "bonds: 'Si' is no pair"),
+        ({"bonds": {"Si": 2.0}}, "bonds: 'Si' is not a pair"),
         ({"bonds": "file"}, "holds no bonds"),
         ({"bonds": 1e9}, "more than 64 neighbours"),
         ({"style": "balls"}, "style"),
@@ -347,7 +347,7 @@ def test_bonds_are_chosen_and_coloured_by_their_values(tmp_path: Path) -> None:
     assert len(scene.styled(bonds="none").color_scales) == 0
     short = plain.styled(bonds="auto", bond_select="length < 1.2")
     assert lengths(short) == pytest.approx([1.0817] * 6, abs=1e-3)
-    with pytest.raises(SceneError, match="bond_select: 'length' is no condition"):
+    with pytest.raises(SceneError, match="bond_select: 'length' is not a condition"):
         plain.styled(bonds="auto", bond_select="length")
     with pytest.raises(SceneError, match=r"bond_color\.by: there is no column 'ordr'"):
         plain.styled(bonds="auto", bond_color={"by": "ordr"})

@@ -170,7 +170,7 @@ DATA: list[tuple[str, bytes | str, str]] = [
     ("a.csv", "# a table\nx,x,y,z\n1,2,3,4\n", "line 2: the columns 'x', 'x' have the same name"),
     ("a.csv", "X [nm],X [m],y,z\n1,2,3,4\n", "the columns 'X [nm]', 'X [m]'"),
     ("a.csv", "x,y,z,r,g\n1,2,3,0,0\n", "no column 'b'"),
-    ("a.csv", "x,y,z,r,g,b\n1,2,3,0,0,300\n", "r, g, b: colours go"),
+    ("a.csv", "x,y,z,r,g,b\n1,2,3,0,0,300\n", "r, g, b: give colours"),
     ("a.csv", "x,y,z,radius\n", "holds no particles"),
     ("a.xyz", XYZ.replace("2", "4000000000", 1), "line 1 says 4000000000 atoms, but there are 2"),
     ("a.xyz", "1\nProperties=species:S:1:pos:R:3:pos:R:3\nH 0 0 0 1 1 1\n", "name 'pos' twice"),
@@ -300,7 +300,7 @@ UNPACKABLE = {
     ),
     "light too bright": (
         TWO + "[[lights]]\ntype = 'directional'\ndirection = [0, 1, 0]\nintensity = 1e39\n",
-        "lights[0].intensity: 1e+39 is too bright",
+        "lights[0].intensity: 1e+39 is too large",
     ),
     "ambient light too bright": (TWO + "[ambient]\nintensity = 1e39\n", "ambient.intensity: 1e+39"),
     "camera too far": (

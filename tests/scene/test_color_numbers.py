@@ -95,13 +95,13 @@ def test_integers_in_archives(dtype: str, value: float, bright: bool, tmp_path: 
 @pytest.mark.parametrize(
     ("name", "text", "says"),
     [
-        ("a.toml", toml("[255, 128, 0]"), "are written 'rgb(255, 128, 0)'"),
-        ("a.toml", toml("[[255, 128, 0]]"), "are written 'rgb(255, 128, 0)'"),
-        ("a.json", scene_json("[255, 128, 0]"), "are written 'rgb(255, 128, 0)'"),
-        ("a.toml", toml("[1, 0.5, 1.5]"), "go from 0 to 1"),
+        ("a.toml", toml("[255, 128, 0]"), "write bytes as 'rgb(255, 128, 0)'"),
+        ("a.toml", toml("[[255, 128, 0]]"), "write bytes as 'rgb(255, 128, 0)'"),
+        ("a.json", scene_json("[255, 128, 0]"), "write bytes as 'rgb(255, 128, 0)'"),
+        ("a.toml", toml("[1, 0.5, 1.5]"), "must be from 0 to 1"),
         ("a.toml", f"ambient.color = [255, 128, 0]\n{toml('[1, 1, 1]')}", "'rgb(255, 128, 0)'"),
-        ("a.csv", "x,y,z,r,g,b\n0,0,0,0.2,0.5,1.02\n", "in whole numbers from 0 to 255"),
-        ("a.csv", "x,y,z,r,g,b\n0,0,0,0,0,256\n", "in whole numbers from 0 to 255"),
+        ("a.csv", "x,y,z,r,g,b\n0,0,0,0.2,0.5,1.02\n", "as whole numbers from 0 to 255"),
+        ("a.csv", "x,y,z,r,g,b\n0,0,0,0,0,256\n", "as whole numbers from 0 to 255"),
         ("a.xyz", "1\nProperties=pos:R:3:color:I:3\n0 0 0 -1 0 0\n", "from 0 to 255"),
     ],
 )

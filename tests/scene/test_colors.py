@@ -60,11 +60,11 @@ def test_parse(written: Any, rgb: tuple[float, float, float]) -> None:
         ([0, 0.5, "1"], "not a colour"),
         (7, "not a colour"),
         (None, "not a colour"),
-        ("255,0,0", "go from 0 to 1, and in rgb"),
-        ("rgb(256,0,0)", "go from 0 to 255"),
+        ("255,0,0", "must be from 0 to 1, or in rgb"),
+        ("rgb(256,0,0)", "must be from 0 to 255"),
         ("1,0", "write three numbers, '1,0.5,0'"),
         ("red,blue", "is not a colour"),
-        ("nan,0,0", "go from 0 to 1"),
+        ("nan,0,0", "must be from 0 to 1"),
     ],
 )
 def test_refuse(written: Any, hint: str) -> None:

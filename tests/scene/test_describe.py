@@ -113,7 +113,7 @@ def test_names_of_materials() -> None:
 
 @pytest.mark.parametrize("prim_id", [-1, 20, 2**32 - 1])
 def test_refuses_what_is_no_sphere(prim_id: int) -> None:
-    with pytest.raises(SceneError, match=f"no sphere {prim_id:,}; they go from 0 to 19"):
+    with pytest.raises(SceneError, match=f"no sphere {prim_id:,}; numbers go from 0 to 19"):
         describe(mixed(), prim_id)
     with pytest.raises(SceneError, match="the scene has no spheres"):
         describe(Scene(), prim_id)

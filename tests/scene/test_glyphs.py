@@ -127,7 +127,7 @@ def test_arrows_of_no_length_are_left_out() -> None:
 @pytest.mark.parametrize(("far", "scale"), [(0.0, 1e-20), (1e15, 0.3)])
 def test_arrows_that_vanish_beside_their_coordinates_are_left_out(far: float, scale: float) -> None:
     moved = Scene.from_arrays(GRID + far, radius=0.1, columns={"velocity": TURNING})
-    with pytest.warns(UserWarning, match="too short beside their coordinates") as warned:
+    with pytest.warns(UserWarning, match="too short for the precision") as warned:
         shown = made(moved, arrows={"vector": "velocity", "scale": scale, "particles": 0})
     assert len(warned) == 1
     assert all(np.isfinite(each.radius).all() for each in shown.capsules)
@@ -361,7 +361,7 @@ def test_particles_with_axes_are_ellipsoids(tmp_path: Path) -> None:
     image = raytracer.render(plain, shape="ellipsoid", width=32, height=24, samples=1)
     assert (image.metadata["spheres"], image.metadata["ellipsoids"]) == (0, 2)
     assert not made(plain, shape=False).ellipsoids
-    with pytest.raises(UserError, match="no particles have the axes of ellipsoids"):
+    with pytest.raises(UserError, match="no particles have the columns of ellipsoids"):
         made(scene(), shape="ellipsoid")
 
 
@@ -415,10 +415,10 @@ def test_axes_and_orientations_may_be_any_columns() -> None:
     ("changes", "problem"),
     [
         ({"arrows": "velocitty"}, "there is no column 'velocitty'; did you mean 'velocity'"),
-        ({"arrows": "mass"}, "'mass' holds one number for each particle and no vector"),
-        ({"arrows": "velocity,sclae=2"}, "'sclae' is no field; did you mean 'scale'"),
+        ({"arrows": "mass"}, "'mass' has one number per particle"),
+        ({"arrows": "velocity,sclae=2"}, "there is no field 'sclae'; did you mean 'scale'"),
         ({"arrows": "vx,vy"}, "neither a column nor three components"),
-        ({"arrows": {"color": {"map": "magma"}}}, "color.by: is missing"),
+        ({"arrows": {"color": {"map": "magma"}}}, "color.by: missing"),
         ({"trails": True}, "no file of the scene holds several frames"),
     ],
 )

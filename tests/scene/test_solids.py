@@ -47,7 +47,7 @@ def test_a_scene_file(tmp_path: Path) -> None:
     ]  # fmt: skip
     assert scene.describe(2).lines()[1:4] == ["from 0, 2, 5", "to 4, 2, 5", "radii 0 and 0.6"]
     assert scene.describe(4).lines()[2:4] == ["semi-axes 1, 2, 3", "quaternion 0, 0, 0, 1"]
-    with pytest.raises(SceneError, match="they go from 0 to 4"):
+    with pytest.raises(SceneError, match="numbers go from 0 to 4"):
         scene.describe(5)
     buffers = pack(scene)
     assert (buffers.form == [2, 5, 5, 6, 6]).all()

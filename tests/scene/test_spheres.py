@@ -100,7 +100,7 @@ def test_forms_of_color(color: Any, shape: tuple[int, int], ids: list[int] | Non
         ({"color": [[0, 0, 0], [0, 0, 0], [0, 0, 1.5]]}, r"color: colour 2 is \(0, 0, 1.5\)"),
         (
             {"color": np.full((3, 3), 300)},
-            "color: colours go from 0 to 1, or in whole numbers from 0 to 255",
+            "color: give colours from 0 to 1, or as whole numbers from 0 to 255",
         ),
         ({"color": np.full((3, 3), np.nan)}, "color: colour 0 is not finite"),
         ({"color": np.zeros((3, 5))}, r"color: has shape \(3, 5\)"),

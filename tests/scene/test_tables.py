@@ -180,7 +180,7 @@ def test_json_is_told_in_the_words_of_json() -> None:
     assert caught.value.sentences == (
         'a.json: camera: is one table: write "camera": {...}',
         'a.json: lights: is a list of tables: write "lights": [{...}]',
-        'a.json: materials: is a table of names: write "materials": {...}',
+        'a.json: materials: is a table of named tables: write "materials": {...}',
     )
 
 

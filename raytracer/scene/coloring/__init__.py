@@ -1,4 +1,4 @@
-"""Colours, sizes and selections that follow the columns of particles."""
+"""Colours, sizes and selections by columns of particles."""
 
 from __future__ import annotations
 
@@ -7,10 +7,7 @@ SETTINGS = (
     "color_label", "color_unit", "palette", "select", "rest", "wrap", "replicate", "style", "bonds",
     "bond_radius", "bond_color", "bond_select", "bond_orders",
 )  # fmt: skip
-"""Names of the settings, which `style.StyleSettings` defines.
-
-They are listed here so that a command without them does not import their definitions.
-"""
+"""Names of the fields of `style.StyleSettings`, listed here so that a command can do without
+importing it."""
 
 STYLE = "raytracer.scene.coloring.style:StyleSettings"
-"""Where the settings are defined."""

@@ -1,4 +1,4 @@
-"""Styles applied to sphere sets: which particles are shown, how large, in which colours."""
+"""Apply styles to sphere sets: selection, radii, opacities and colours."""
 
 from __future__ import annotations
 
@@ -28,25 +28,24 @@ if TYPE_CHECKING:
     from raytracer.scene.scene import CapsuleSet, Scene, SphereSet
 
 MAX_SHOWN = 4
-"""Columns whose ranges a message about an empty selection states."""
+"""Most columns whose ranges a message about an empty selection states."""
 
 
 @quiet()
 def styled_sets(
     sets: Sequence[SphereSet], styles: Sequence[SetStyle | None]
 ) -> tuple[list[SphereSet], list[ColorScale]]:
-    """Return sphere sets with their styles, and the scales of their colours.
+    """Apply styles to sphere sets; return the sets and their colour scales.
 
-    Sets with the same colour settings share one scale, so that the same colour means the same value
-    in all of them.
+    Sets with equal colour settings share one scale, so that a colour means the same value in all.
 
     Args:
-        sets: with the particles of the whole file.
-        styles: of each set; None leaves it as it is.
+        sets: sphere sets with the particles of the whole file.
+        styles: one per set; None leaves the set unchanged.
 
     Raises:
-        SceneError: a column is missing, an expression is wrong, nothing is selected, or a scale
-            has no values; the sentence names the setting.
+        SceneError: a column is missing, an expression is wrong, nothing is selected, or a scale has
+            no values; the message names the setting.
     """
     pairs = zip(sets, styles, strict=True)
     made = [spheres if style is None else _selected(spheres, style) for spheres, style in pairs]
@@ -83,10 +82,10 @@ def styled(
     radius: float | str | None = None,
     opacity: float | str | None = None,
 ) -> Scene:
-    """Return a scene whose particles have other colours, or of which some are shown.
+    """Return a scene with other colours or a selection of particles.
 
     Args:
-        scene: its sets that come from files or objects are changed; without such, all are.
+        scene: sets from files or objects are changed, or all if there are none.
         settings: what to change.
         radius: a number or an expression over columns; None keeps the radii.
         opacity: a number or an expression over columns; None keeps the opacities.
@@ -101,10 +100,10 @@ def styled(
     has_box = any(each.box for each in scene.spheres)
     styles = []
     for spheres, is_meant in zip(scene.spheres, meant, strict=True):
-        own = settings
-        if has_box and spheres.box is None:  # beside others with one, it stays where it is
-            own = replace(settings, wrap=None, replicate=None)
-        styles.append(SetStyle(own, size, opacity=shade) if is_meant else None)
+        changes = settings
+        if has_box and spheres.box is None:  # only sets with a box are periodic
+            changes = replace(settings, wrap=None, replicate=None)
+        styles.append(SetStyle(changes, size, opacity=shade) if is_meant else None)
     sets, scales = styled_sets(scene.spheres, styles)
     kept = () if scales else scene.color_scales
     colored = replace(scene, spheres=sets, color_scales=(*kept, *scales))
@@ -112,7 +111,6 @@ def styled(
 
 
 def _same(one: StyleSettings, other: StyleSettings) -> bool:
-    """Whether two sets are coloured by the same settings."""
     return all(getattr(one, name) == getattr(other, name) for name in KEYS.values())
 
 
@@ -127,7 +125,6 @@ def with_bonds(scene: Scene) -> Scene:
 
 
 def _with_bond_sets(scene: Scene, sets: Sequence[SphereSet], bonds: Sequence[CapsuleSet]) -> Scene:
-    """Return a scene with other sets, and with bonds instead of its own."""
     others = [each for each in scene.capsules if not each.are_bonds]
     old = {id(scale) for each in scene.capsules if each.are_bonds for scale in each.scales}
     scales = [scale for scale in scene.color_scales if id(scale) not in old]
@@ -139,12 +136,12 @@ def _with_bond_sets(scene: Scene, sets: Sequence[SphereSet], bonds: Sequence[Cap
 def bonded_sets(
     sets: Sequence[SphereSet], styles: Sequence[SetStyle | None]
 ) -> tuple[list[SphereSet], list[CapsuleSet]]:
-    """Return sphere sets in the styles of molecules, and the bonds between their particles.
+    """Return sphere sets in molecule styles, and their bonds.
 
-    A style without settings of bonds, or None, keeps the earlier ones of its set.
+    A style without bond settings, or None, keeps the earlier settings of its set.
 
     Raises:
-        SceneError: a pair names a type that there is not, or there are too many bonds.
+        SceneError: a pair names an unknown type, or there are too many bonds.
     """
     made = list(sets)
     bonds: list[CapsuleSet] = []
@@ -169,7 +166,6 @@ def bonded_sets(
 
 
 def _bonding(spheres: SphereSet, style: SetStyle) -> Bonding | None:
-    """Return the settings of the bonds of a set; those that are not given are the earlier ones."""
     names = {"style": "style", "bonds": "bonds", "radius": "bond_radius", "color": "bond_color",
              "select": "bond_select", "orders": "bond_orders"}  # fmt: skip
     given = {key: getattr(style.settings, name) for key, name in names.items()}
@@ -185,7 +181,7 @@ def _bonding(spheres: SphereSet, style: SetStyle) -> Bonding | None:
 
 
 def _selected(spheres: SphereSet, style: SetStyle) -> SphereSet:
-    """Return the particles of a set that are selected, with their places, opacities and radii."""
+    """Return the selected particles of a set, with positions, opacities and radii in place."""
     settings = style.settings
     if settings.wrap:
         spheres = wrapped(spheres, style.named("wrap"))
@@ -203,15 +199,15 @@ def _selected(spheres: SphereSet, style: SetStyle) -> SphereSet:
 
 
 def rows_of(condition: str, columns: Columns, place: str) -> NDArray[np.intp]:
-    """Return the rows that fulfil a condition.
+    """Return the indices of rows that fulfil a condition.
 
     Raises:
-        SceneError: it is no condition.
+        SceneError: the expression is not a condition.
     """
     chosen = evaluate(condition, columns, place)
     if chosen.dtype != bool:
         text = shown(condition)
-        raise SceneError(f"{place}: '{text}' is no condition; compare it, for example '{text} > 0'")
+        raise SceneError(f"{place}: '{text}' is not a condition; compare it, as in '{text} > 0'")
     return np.flatnonzero(chosen)
 
 
@@ -227,16 +223,16 @@ def _with_condition(spheres: SphereSet, condition: str, style: SetStyle) -> Sphe
         return spheres
     if not rest:
         return spheres.taken(rows)
-    own = np.float32(1.0) if spheres.opacity is None else spheres.opacity
-    opacity = np.full(spheres.count, np.float32(rest) * own, np.float32)
-    opacity[rows] = np.broadcast_to(own, spheres.count)[rows]
+    before = np.float32(1.0) if spheres.opacity is None else spheres.opacity
+    opacity = np.full(spheres.count, np.float32(rest) * before, np.float32)
+    opacity[rows] = np.broadcast_to(before, spheres.count)[rows]
     faded = copy(spheres)
     faded.opacity = opacity
     return faded
 
 
 def _ranges(condition: str, columns: Columns) -> str:
-    """Return the ranges of the columns of a condition, for a message."""
+    """Return the ranges of the columns in a condition, for a message."""
     ranges: list[str] = []
     for name in names_in(condition):
         if not columns.has(name) or len(ranges) == MAX_SHOWN:
@@ -255,7 +251,8 @@ def with_radius(spheres: SphereSet, text: str, place: str) -> SphereSet:
     """Return a set with the radii of an expression; its arrays are shared.
 
     Raises:
-        SceneError: the expression is wrong, or its values are no radii; it begins with `place`.
+        SceneError: the expression is wrong, or a value is not a radius; the message begins with
+            `place`.
     """
     sized = copy(spheres)
     try:
@@ -274,15 +271,16 @@ def with_opacity(spheres: SphereSet, text: str, place: str) -> SphereSet:
     """Return a set with the opacities of an expression; its arrays are shared.
 
     Raises:
-        SceneError: the expression is wrong, or a value is not from 0 to 1; it begins with `place`.
+        SceneError: the expression is wrong, or a value is not from 0 to 1; the message begins with
+            `place`.
     """
     values = np.asarray(evaluate(text, spheres.columns, place), np.float32)
     good = (values >= 0.0) & (values <= 1.0)
     if not good.all():
         row = int(np.argmin(good))
         raise SceneError(
-            f"{place}: '{shown(text)}' is {values[row]:g} for particle {row}; an opacity goes from "
-            f"0 to 1, as in clip({shown(text)}, 0, 1)"
+            f"{place}: '{shown(text)}' is {values[row]:g} for particle {row}; limit it to 0 to 1: "
+            f"clip({shown(text)}, 0, 1)"
         )
     clear = copy(spheres)
     clear.opacity = values

@@ -1,4 +1,4 @@
-"""Colours of particles by a scale: numbers by a map, texts and types as categories."""
+"""Colours by a scale: numbers by a colour map, texts and types as categories."""
 
 from __future__ import annotations
 
@@ -26,14 +26,13 @@ if TYPE_CHECKING:
     from raytracer.scene.scene import SphereSet
 
 MAX_CATEGORIES = 1000
-"""Categories of a scale."""
 
 
 def by_scale(sets: Sequence[SphereSet], style: SetStyle) -> tuple[list[SphereSet], ColorScale]:
-    """Return sets with the colours of one scale of `color_by`.
+    """Colour sets by one scale of `color_by`.
 
     Raises:
-        SceneError: the values and the settings do not go together.
+        SceneError: the values and the settings contradict each other.
     """
     by = style.settings.color_by or ""
     values: list[Any] = []
@@ -49,7 +48,7 @@ def by_scale(sets: Sequence[SphereSet], style: SetStyle) -> tuple[list[SphereSet
 
 
 def _are_categories(sets: Sequence[SphereSet], style: SetStyle, values: list[Any]) -> bool:
-    """Whether values are categories: texts, truth values, and types of particles."""
+    """Whether values are categories: texts, truth values, or particle types."""
     settings = style.settings
     by, kind = settings.color_by or "", settings.color_scale
     has_texts = any(isinstance(each, Texts) or each.dtype == bool for each in values)
@@ -61,7 +60,7 @@ def _are_categories(sets: Sequence[SphereSet], style: SetStyle, values: list[Any
     if has_texts and kind not in (None, "categorical"):
         raise style.wrong(
             "color_scale",
-            f"'{shown(by)}' holds no numbers, so its scale is categorical and not {kind}",
+            f"'{shown(by)}' holds no numbers, so its scale is categorical, not {kind}",
         )
     if settings.range is not None:
         problem = f"the values of '{shown(by)}' are categories, which have no range: leave it out"
@@ -70,7 +69,6 @@ def _are_categories(sets: Sequence[SphereSet], style: SetStyle, values: list[Any
 
 
 def _categorical(sets: Sequence[SphereSet], style: SetStyle, values: list[Any]) -> ColorScale:
-    """Return the scale of categories."""
     settings, place = style.settings, style.named("color_by")
     names = inferred_names(place, lambda: _category_names(values, style))
     colors = settings.palette if settings.map is None else settings.map
@@ -85,7 +83,7 @@ def _categorical(sets: Sequence[SphereSet], style: SetStyle, values: list[Any]) 
 
 
 def _category_names(values: list[Any], style: SetStyle) -> list[str]:
-    """Return the categories of all sets: numbers by value, words in the order of their use."""
+    """Return the categories of all sets: numbers by value, words in order of first use."""
     by = shown(style.settings.color_by or "")
     names: dict[str, None] = {}
     for column in values:
@@ -95,14 +93,14 @@ def _category_names(values: list[Any], style: SetStyle) -> list[str]:
             continue
         known = distinct(column)
         if len(known) > MAX_CATEGORIES:
-            problem = f"'{by}' has {len(known):,} different values, and {MAX_CATEGORIES:,} "
+            problem = f"'{by}' has {len(known):,} different values, but at most {MAX_CATEGORIES:,} "
             raise style.wrong(
-                "color_by", f"{problem}categories at most have colours: leave the scale out"
+                "color_by", f"{problem}categories are possible: leave out color_scale"
             )
         names |= dict.fromkeys(map(name_of, known.tolist()))
     if len(names) > MAX_CATEGORIES:
-        problem = f"'{by}' has {len(names):,} different texts, and {MAX_CATEGORIES:,} "
-        raise style.wrong("color_by", f"{problem}categories at most have colours")
+        problem = f"'{by}' has {len(names):,} different texts, but at most {MAX_CATEGORIES:,} "
+        raise style.wrong("color_by", f"{problem}categories are possible: choose another column")
     if not names:
         raise style.wrong("color_by", f"'{by}' has no values")
     if all(name.lstrip("-").isdecimal() for name in names):
@@ -111,7 +109,6 @@ def _category_names(values: list[Any], style: SetStyle) -> list[str]:
 
 
 def _symbol(sets: Sequence[SphereSet], name: str) -> str | None:
-    """Return the element that a label stands for, or None."""
     for spheres in sets:
         if spheres.labels is not None and name in spheres.labels.names:
             return element_symbols(spheres.labels)[spheres.labels.names.index(name)]
@@ -119,7 +116,7 @@ def _symbol(sets: Sequence[SphereSet], name: str) -> str | None:
 
 
 def _usual_colors(sets: Sequence[SphereSet], by: str, names: list[str]) -> dict[str, Any] | None:
-    """Return the colours that the labels of atoms have anyway, or None of other categories."""
+    """Return the usual colours of atom labels, or None for other categories."""
     if not all(s.columns.is_label(by) and s.labels is not None for s in sets):
         return None
     colors: dict[str, Any] = {}
@@ -129,7 +126,8 @@ def _usual_colors(sets: Sequence[SphereSet], by: str, names: list[str]) -> dict[
 
 
 def _label_colors(spheres: SphereSet, colors: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the colour of each label: of the label, of its element unless it is stated, usual."""
+    """Return the colour of each label: from `colors` by label, by element unless the file states
+    one, else the usual."""
     labels = spheres.labels
     assert labels is not None
     usual = looks(labels, spheres.source).colors.tolist()
@@ -148,10 +146,10 @@ def _label_colors(spheres: SphereSet, colors: Mapping[str, Any]) -> dict[str, An
 
 
 def with_palette(spheres: SphereSet, style: SetStyle) -> tuple[SphereSet, ColorScale]:
-    """Return a set in which each label has the colour of a palette, and the scale.
+    """Colour each label by a palette; return the set and the scale.
 
     Raises:
-        SceneError: the set has no labels, or not those of the palette.
+        SceneError: the set has no labels, or the palette names an unknown label.
     """
     palette, labels = style.settings.palette, spheres.labels
     assert palette is not None
@@ -159,14 +157,14 @@ def with_palette(spheres: SphereSet, style: SetStyle) -> tuple[SphereSet, ColorS
         where = f"{spheres.source} has" if spheres.source else "the particles have"
         raise style.wrong("palette", f"{where} no elements or types")
     elements = colors_of_elements(palette if isinstance(palette, str) else "jmol")
-    own = {} if isinstance(palette, str) else dict(palette)
-    for name in own:
+    given = {} if isinstance(palette, str) else dict(palette)
+    for name in given:
         if name not in elements and name not in (*labels.names, *element_symbols(labels)):
             names = ", ".join(map(shown, labels.names[:8]))
             problem = "is neither an element nor a label of the particles, which are"
             raise style.wrong("palette", f"'{shown(name)}' {problem} {names}")
     used = {labels.names[place] for place in np.unique(labels.ids)}
-    by_label = {n: c for n, c in _label_colors(spheres, elements | own).items() if n in used}
+    by_label = {n: c for n, c in _label_colors(spheres, elements | given).items() if n in used}
     label = "element" if all(element_symbols(labels)) else "type"
     colors = list(by_label.values())
     scale = ColorScale(colors, "categorical", label=label, names=tuple(by_label))
@@ -176,17 +174,16 @@ def with_palette(spheres: SphereSet, style: SetStyle) -> tuple[SphereSet, ColorS
 def _continuous(
     sets: Sequence[SphereSet], style: SetStyle, values: list[NDArray[Any]]
 ) -> ColorScale:
-    """Return the scale of numbers."""
     settings, place = style.settings, style.named("color_by")
     by, kind = settings.color_by or "", settings.color_scale or "linear"
     if isinstance(settings.map, Mapping):
-        problem = "colours by category do not go with numbers: name a colour map, or use the scale"
+        problem = "numbers cannot have colours by category: name a colour map, or use color_scale"
         raise style.wrong("map", f"{problem} categorical")
     is_symmetric = kind == "symmetric"
     if kind in ("linear", "symmetric"):
         kind = "linear" if settings.color_steps is None else "discrete"
     if settings.color_steps is not None and kind != "discrete":
-        problem = f"go with the scales linear, symmetric and discrete, not with {kind}"
+        problem = f"are for the scales linear, symmetric and discrete, not {kind}"
         raise style.wrong("color_steps", problem)
     wanted = settings.range or (None, None)
     low, high = inferred_range(place, lambda: limits_of(wanted, values))
@@ -200,7 +197,7 @@ def _continuous(
         low = -high
     if low > high:
         least, most = limits_of((None, None), values)
-        problem = f"it begins at {low:g}, above its end at {high:g}: '{shown(by)}' goes from"
+        problem = f"its start {low:g} is above its end {high:g}: '{shown(by)}' goes from"
         raise style.wrong("range", f"{problem} {least:g} to {most:g}")
     unit = next((u for s in sets if (u := s.columns.unit(by))), "")
     steps = (settings.color_steps or STEPS) if kind == "discrete" else None
@@ -211,15 +208,15 @@ def _continuous(
 
 
 def _log_start(low: float, is_free: bool, values: list[NDArray[Any]], style: SetStyle) -> float:
-    """Return where a logarithmic scale begins."""
+    """Return the start of a logarithmic scale."""
     if low > 0.0:
         return low
     if not is_free:
-        problem = f"{low:g} has no logarithm; let it begin above 0, or use the scale symlog"
+        problem = f"{low:g} has no logarithm; give a start above 0, or use the scale symlog"
         raise style.wrong("range", problem)
     by, least = shown(style.settings.color_by or ""), least_positive(values)
     if least == inf:
-        problem = f"'{by}' has no values above 0, which a logarithm needs; use the scale symlog"
+        problem = f"'{by}' has no values above 0; use the scale symlog"
         raise style.wrong("color_scale", problem)
     count = sum(int(np.count_nonzero(each <= 0.0)) for each in values)
     if count:
@@ -232,7 +229,6 @@ def _log_start(low: float, is_free: bool, values: list[NDArray[Any]], style: Set
 
 
 def _scale(style: SetStyle, colors: Any, unit: str, **values: Any) -> ColorScale:
-    """Return a scale with the legend of the settings."""
     settings = style.settings
     label = settings.color_label if settings.color_label is not None else settings.color_by
     try:
@@ -250,7 +246,6 @@ def _scale(style: SetStyle, colors: Any, unit: str, **values: Any) -> ColorScale
 
 
 def _recolored(spheres: SphereSet, values: Any, scale: ColorScale) -> SphereSet:
-    """Return a set in which values have the colours of a scale."""
     recolored = copy(spheres)
     recolored.color, recolored.color_space = scale.palette, "srgb"
     if isinstance(values, Texts):

@@ -1,4 +1,4 @@
-"""Particles that bonds connect: `connected to (...)` and `bonded to (...)` in conditions."""
+"""Conditions on bonds: `connected to (...)` and `bonded to (...)`."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _TOKEN = re.compile(
 
 
 def with_calls(text: str) -> str:
-    """Return an expression in which `connected to ...` and `bonded to ...` are calls.
+    """Rewrite `connected to ...` and `bonded to ...` as calls.
 
-    The operand goes up to `and`, `or`, a comma or the end of a parenthesis:
-    `connected to type == 'O' and z > 3` is `connected(type == 'O') and z > 3`.
+    The operand ends at `and`, `or`, a comma or a closing parenthesis: `connected to type == 'O' and
+    z > 3` becomes `connected(type == 'O') and z > 3`.
     """
     parts: list[str] = []
     depth, open_calls = 0, []
@@ -37,7 +37,7 @@ def with_calls(text: str) -> str:
 
 
 def neighbours(chosen: NDArray[np.bool_], pairs: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return which particles have a bond (M, 2) to a chosen one, bool (N,)."""
+    """Return which particles are bonded to a chosen one, bool (N,); bonds are (M, 2)."""
     reached = np.zeros_like(chosen)
     for one, other in (pairs.T, pairs.T[::-1]):
         reached[other[chosen[one]]] = True
@@ -47,7 +47,7 @@ def neighbours(chosen: NDArray[np.bool_], pairs: NDArray[Any]) -> NDArray[np.boo
 def connected(
     chosen: NDArray[np.bool_], pairs: NDArray[Any], most: int | None = None
 ) -> NDArray[np.bool_]:
-    """Return the chosen particles and those that at most `most` bonds (M, 2) connect to them."""
+    """Return the chosen particles and all within `most` bonds (M, 2) of them."""
     if most is None:
         part = parts_of(len(chosen), pairs)
         has = np.zeros(len(chosen), np.bool_)
@@ -63,10 +63,10 @@ def connected(
 
 
 def parts_of(count: int, pairs: NDArray[Any]) -> NDArray[np.int64]:
-    """Return the least number of the particles that bonds connect to each, int64 (N,).
+    """Label connected components: the lowest index in each particle's component, int64 (N,).
 
-    Trees of numbers are joined at their roots and made flat in turns, which ends after about
-    log(N) turns, also for long chains.
+    Pointer jumping (union by minimum, then path compression) takes about log(N) rounds, even for
+    long chains.
     """
     part = np.arange(count)
     first, second = pairs[:, 0], pairs[:, 1]

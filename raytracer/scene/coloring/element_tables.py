@@ -1,12 +1,11 @@
-"""Further tables of the elements: radii beside the covalent ones, colours beside those of Jmol.
+"""More tables of the elements: van der Waals and metallic radii, CPK and VESTA colours.
 
-Van der Waals radii are those of S. Alvarez, Dalton Transactions 42 (2013) 8617-8636,
-doi:10.1039/c3dt50599e; metallic radii those of 12 neighbours (N. N. Greenwood and A. Earnshaw,
-Chemistry of the Elements, 1997). An element without one has its covalent radius.
+Van der Waals radii: S. Alvarez, Dalton Transactions 42 (2013) 8617-8636, doi:10.1039/c3dt50599e.
+Metallic radii, for 12 neighbours: N. N. Greenwood and A. Earnshaw, Chemistry of the Elements, 1997.
+Elements missing from a table have their covalent radius.
 
-The CPK colours are those of RasMol (R. Sayle), in which all other elements are pink. The colours of
-VESTA (K. Momma and F. Izumi, J. Appl. Cryst. 44 (2011) 1272-1276) are those of Jmol but for the
-elements that are listed.
+CPK colours are RasMol's (R. Sayle), where all other elements are pink. VESTA's colours (K. Momma
+and F. Izumi, J. Appl. Cryst. 44 (2011) 1272-1276) equal Jmol's except for the elements listed.
 """
 
 from __future__ import annotations
@@ -17,8 +16,6 @@ from raytracer.scene.colors import RGB
 from raytracer.scene.elements import table
 
 RADII = ("covalent", "vdw", "metallic")
-"""Kinds of radii of elements."""
-
 _VDW = """
 H 120, He 143, Li 212, Be 198, B 191, C 177, N 166, O 150, F 146, Ne 158, Na 250, Mg 251, Al 225,
 Si 219, P 190, S 189, Cl 182, Ar 194, K 273, Ca 262, Sc 258, Ti 246, V 242, Cr 245, Mn 245,
@@ -58,15 +55,11 @@ _PINK = "FF1493"
 
 @cache
 def radii_of_elements(kind: str) -> dict[str, float]:
-    """Return the radius of each element by symbol, in angstrom.
-
-    Args:
-        kind: one of `RADII`.
-    """
+    """Return the radius of each element by symbol, in angstrom; `kind` is one of `RADII`."""
     radii = {symbol: element.radius or 0.0 for symbol, element in table().items()}
     if kind != "covalent":
-        own = _entries(_VDW if kind == "vdw" else _METALLIC)
-        radii |= {symbol: int(radius) / 100.0 for symbol, radius in own.items()}
+        entries = _entries(_VDW if kind == "vdw" else _METALLIC)
+        radii |= {symbol: int(radius) / 100.0 for symbol, radius in entries.items()}
     return radii
 
 

@@ -1,10 +1,9 @@
 """Expressions over columns: `sqrt(vx**2 + vy**2)`, `type == 'O' and z > 3`.
 
-An expression is parsed by Python's own parser, and only the nodes that are listed here are
-evaluated, by NumPy, block by block on all threads. Nothing is compiled or called that is not in
-the tables of this module, so that text from a file or a command line cannot run code. (numexpr
-evaluates expressions by `eval` after a search for suspicious text, and compares no texts of
-different length.)
+Python's parser builds the tree; NumPy evaluates the node types listed here, block by block on all
+threads. Nothing else is compiled or called, so that text from a file or a command line cannot run
+code. (numexpr uses `eval` after a search for suspicious text, and cannot compare texts of different
+length.)
 """
 
 from __future__ import annotations
@@ -25,27 +24,25 @@ if TYPE_CHECKING:
     from raytracer.scene.columns import Columns
 
 MAX_LETTERS = 2000
-"""Length of an expression."""
-
 MAX_DEPTH = 40
-"""Operations within each other."""
+"""Most nested operations."""
 
 MAX_ITEMS = 10_000
-"""Items of a list."""
+"""Most items of a list."""
 
 MAX_LINKS = 1000
-"""Bonds between particles that a number of bonds connects."""
+"""Most bonds in `connected(condition, bonds)`."""
 
 SEED = 0
-"""Seed of `random` where none is given."""
+"""Default seed of `random`."""
 
 
 class Texts(NamedTuple):
-    """A column of texts with few different ones.
+    """A column of texts with few distinct values.
 
     Args:
-        names: the different ones.
-        ids: int32 (N,), which of them a particle has.
+        names: distinct texts.
+        ids: int32 (N,), index into `names`.
     """
 
     names: list[str]
@@ -53,19 +50,19 @@ class Texts(NamedTuple):
 
 
 def evaluate(text: str, source: Columns, place: str) -> NDArray[Any]:
-    """Return the values of an expression.
+    """Evaluate an expression.
 
     Args:
-        text: the expression; the name of a column stands for itself, whatever it is made of.
+        text: the expression; a column name is valid as it stands, whatever characters it has.
         source: the columns.
-        place: what messages call the expression: "select".
+        place: prefix of messages: "select".
 
     Returns:
-        (N,): numbers, or truth values of a condition. A column that stands alone has its own type
-        and is not copied.
+        (N,): numbers, or truth values of a condition. A single column keeps its type and is not
+        copied.
 
     Raises:
-        SceneError: it is no expression, or a column is not there; the sentence says which part.
+        SceneError: the expression is invalid, or a column is missing; the message says which part.
     """
     evaluator = _Evaluator(text, source, place)
     with np.errstate(all="ignore"):
@@ -92,14 +89,14 @@ def evaluate(text: str, source: Columns, place: str) -> NDArray[Any]:
 
 
 def texts_of(text: str, source: Columns) -> Texts | None:
-    """Return the column of texts that an expression is, or None."""
+    """Return the text column that an expression names, or None."""
     name = _without_quotes(text)
     column = source.value(name) if source.has(name) else None
     return column if isinstance(column, Texts) else None
 
 
 def names_in(text: str) -> list[str]:
-    """Return the names of the columns that an expression may use; of one with mistakes none."""
+    """Return the column names in an expression; none if it is invalid."""
     names = [_without_quotes(text)]
     try:
         tree, quoted = _parsed(text)
@@ -114,13 +111,12 @@ def names_in(text: str) -> list[str]:
 
 
 _MISTAKES = (SyntaxError, ValueError, RecursionError, MemoryError)
-"""What Python's parser raises."""
 
 
 def _parsed(text: str) -> tuple[ast.expr, dict[str, str]]:
-    """Return the tree of an expression, and the names in backticks by the names in the tree.
+    """Return the tree of an expression, and the quoted column names by their names in the tree.
 
-    "every 10", "random 0.1" and "connected to ..." are calls.
+    "every 10", "random 0.1" and "connected to ..." become calls.
     """
     quoted: dict[str, str] = {}
 
@@ -136,19 +132,19 @@ def _parsed(text: str) -> tuple[ast.expr, dict[str, str]]:
 
 
 def _without_quotes(text: str) -> str:
-    """Return an expression without the backticks around it."""
+    """Remove the backticks around an expression."""
     text = text.strip()
     bare = text[1:-1]
     return bare if len(text) > 2 and text[0] == text[-1] == "`" and "`" not in bare else text
 
 
 def _problem(text: str, error: BaseException) -> str:
-    """Return where a text is no expression, or what to do."""
+    """Return where a text fails to parse, or what to do."""
     if re.search(r"(?<![=<>!:])=(?!=)", text):
         return ": to compare, write =="
     if isinstance(error, SyntaxError) and error.msg:
         return f": {error.msg.split('(')[0].strip()}"
-    return ": it is too deep" if isinstance(error, (RecursionError, MemoryError)) else ""
+    return ": it is nested too deeply" if isinstance(error, (RecursionError, MemoryError)) else ""
 
 
 def _kind(value: Any) -> str:
@@ -198,19 +194,19 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "atan2": np.arctan2, "pow": np.power,
     "round": np.rint, "min": np.minimum, "max": np.maximum,
 }  # fmt: skip
-"""Functions of each particle's numbers."""
+"""Functions per particle."""
 
 _COUNTS = {"atan2": 2, "hypot": 2, "pow": 2, "min": 2, "max": 2, "clip": 3, "where": 3}
-"""How many arguments a function takes that does not take one."""
+"""Number of arguments of functions that do not take exactly one."""
 
 _REDUCTIONS: dict[str, Callable[..., Any]] = {
     "mean": np.mean, "median": np.median, "std": np.std, "sum": np.sum, "min": np.min,
     "max": np.max,
 }  # fmt: skip
-"""Functions of the numbers of all particles."""
+"""Functions over all particles."""
 
 _OTHERS = ("where", "norm", "every", "random", "connected", "bonded")
-"""Functions that are methods below."""
+"""Functions implemented as methods below."""
 
 _SYNONYMS = {
     "absolute": "abs", "fabs": "abs", "ln": "log", "minimum": "min", "maximum": "max",
@@ -228,7 +224,7 @@ class _Evaluator:
     Args:
         text: the expression.
         source: the columns.
-        place: what messages call the expression.
+        place: prefix of messages.
     """
 
     def __init__(self, text: str, source: Columns, place: str) -> None:
@@ -239,7 +235,7 @@ class _Evaluator:
         if len(text) > MAX_LETTERS:
             raise self.wrong(f"is longer than {MAX_LETTERS:,} letters")
         if source.has(name := _without_quotes(text)):
-            self.quoted, self.tree = {"_": name}, ast.Name("_")  # whatever the name is made of
+            self.quoted, self.tree = {"_": name}, ast.Name("_")  # a name may have any characters
             return
         try:
             self.tree, self.quoted = _parsed(text)
@@ -250,27 +246,26 @@ class _Evaluator:
         for _ in range(MAX_DEPTH + 1):
             level = [child for node in level for child in ast.iter_child_nodes(node)]
         if any(isinstance(node, ast.expr) for node in level):
-            raise self.wrong(f"has more than {MAX_DEPTH} operations within each other")
+            raise self.wrong(f"has more than {MAX_DEPTH} nested operations")
 
     def wrong(self, problem: str) -> SceneError:
-        """Return an error about the expression."""
         return SceneError(f"{self.place}: {problem}")
 
     def text(self, node: ast.expr) -> str:
-        """Return a node as it was written, for a message."""
+        """Return a node as the user wrote it, for a message."""
         text = ast.unparse(node)
         for name, column in self.quoted.items():
             text = text.replace(name, f"`{column}`")
         return shown(text)
 
     def once(self, key: Hashable, make: Callable[[], Any]) -> Any:
-        """Return a value that is the same for all blocks."""
+        """Return a value shared by all blocks; compute it at first use."""
         if key not in self.kept:
             self.kept[key] = make()
         return self.kept[key]
 
     def lone_column(self) -> NDArray[Any] | None:
-        """Return the column, or component of one, that the whole expression is; else None."""
+        """Return the column or component that is the whole expression, else None."""
         node = self.tree
         if isinstance(node, ast.Name) and not self.is_constant(self.quoted.get(node.id, node.id)):
             column = self.column(self.quoted.get(node.id, node.id))
@@ -281,29 +276,26 @@ class _Evaluator:
         return None if isinstance(column, Texts) else column
 
     def value(self, node: ast.expr, rows: slice) -> Any:
-        """Return the value of a node for a block of rows."""
         evaluate_node = _NODES.get(type(node))
         if evaluate_node is None:
             raise self.wrong(
-                f"'{self.text(node)}' cannot stand in an expression; there are numbers, "
+                f"'{self.text(node)}' is not allowed in an expression; use numbers, "
                 "texts, columns, + - * / // % **, == != < <= > >=, in, and, or, not, and functions"
             )
         return evaluate_node(self, node, rows)
 
     def numbers(self, node: ast.expr, rows: slice) -> NDArray[np.float64]:
-        """Return the value of a node of numbers, in float64."""
         return self.as_numbers(node, self.value(node, rows))
 
     def as_numbers(self, node: ast.expr, value: Any) -> NDArray[np.float64]:
         if (kind := _kind(value)) not in ("number", "truth"):
-            problem = "is text; only == != and in compare texts"
+            problem = "is text; only ==, != and in compare texts"
             if kind == "vector":
                 problem = "has several numbers for each particle: use norm() or [0]"
             raise self.wrong(f"'{self.text(node)}' {problem}")
         return np.asarray(value, np.float64)
 
     def truth(self, node: ast.expr, rows: slice) -> Any:
-        """Return the value of a condition."""
         value = self.value(node, rows)
         if _kind(value) != "truth":
             text = self.text(node)
@@ -311,14 +303,12 @@ class _Evaluator:
         return value
 
     def column(self, name: str) -> Any:
-        """Return a whole column."""
         try:
             return self.once(name, lambda: self.source.value(name))
         except SceneError as error:
             raise self.wrong(str(error)) from None
 
     def is_constant(self, name: str) -> bool:
-        """Whether a name is a constant and no column."""
         return name in _CONSTANTS and not self.source.has(name)
 
     def name(self, node: ast.Name, rows: slice) -> Any:
@@ -326,7 +316,6 @@ class _Evaluator:
         return _CONSTANTS[name] if self.is_constant(name) else self.rows_of(name, rows)
 
     def rows_of(self, name: str, rows: slice) -> Any:
-        """Return a block of a column."""
         column = self.column(name)
         if isinstance(column, Texts):
             return Texts(column.names, column.ids[rows])
@@ -362,12 +351,11 @@ class _Evaluator:
         return value
 
     def items(self, node: ast.List | ast.Tuple | ast.Set, rows: slice) -> Any:
-        """Return a list of numbers or of texts."""
         if len(node.elts) > MAX_ITEMS:
             raise self.wrong(f"a list has more than {MAX_ITEMS:,} items")
         values = [self.value(each, rows) for each in node.elts]
         if not all(isinstance(value, (int, float, str)) for value in values):
-            raise self.wrong(f"'{self.text(node)}': a list holds numbers or texts alone")
+            raise self.wrong(f"'{self.text(node)}': a list holds only numbers or only texts")
         if len({isinstance(value, str) for value in values}) > 1:
             raise self.wrong(f"'{self.text(node)}' mixes numbers and texts")
         return values
@@ -397,12 +385,11 @@ class _Evaluator:
         return _chain(_LOGIC[type(node.op)], [self.truth(each, rows) for each in node.values])
 
     def comparison(self, node: ast.Compare, rows: slice) -> Any:
-        """Return one comparison, or several in a row: 1 < z < 3."""
+        """Evaluate a comparison or a chain of them: 1 < z < 3."""
         sides = zip([node.left, *node.comparators], node.ops, node.comparators, strict=False)
         return _chain(np.logical_and, [self.compared(*each, rows) for each in sides])
 
     def compared(self, left: ast.expr, operator: ast.cmpop, right: ast.expr, rows: slice) -> Any:
-        """Return the comparison of two nodes."""
         try:
             one, other = self.value(left, rows), self.value(right, rows)
         except SceneError:
@@ -415,14 +402,14 @@ class _Evaluator:
             return self.among(left, one, right, other, isinstance(operator, ast.In))
         compare = _COMPARISONS.get(type(operator))
         if compare is None:
-            raise self.wrong("'is' cannot stand in an expression; write ==")
+            raise self.wrong("'is' is not allowed in an expression; write ==")
         equals = compare in (np.equal, np.not_equal)
         kinds = _kind(one), _kind(other)
         if (kinds[1] == "texts" != kinds[0]) or (kinds == ("text", "number") and equals):
             (one, left), (other, right), kinds = (other, right), (one, left), kinds[::-1]
         if kinds[0] == "texts" and kinds[1] in ("text", "number", "list"):
             if not equals or kinds[1] == "list":
-                problem = "is text, which == != and in compare with texts"
+                problem = "is text; compare it with texts by ==, != or in"
                 raise self.wrong(f"'{self.text(left)}' {problem}")
             return self.among(left, one, right, [other], compare is np.equal)
         if kinds == ("number", "text") and equals:
@@ -436,17 +423,17 @@ class _Evaluator:
         return compare(one, other)
 
     def check_quotes(self, column: ast.expr, word: ast.expr) -> None:
-        """Refuse a text without quotes that is compared with a column of texts."""
+        """Refuse an unquoted text compared with a text column."""
         if not (isinstance(column, ast.Name) and isinstance(word, ast.Name)):
             return
         is_column = self.source.has(column.id) and not self.source.has(word.id)
         if is_column and isinstance(self.source.value(column.id), Texts):
-            raise self.wrong(f"texts stand in quotes: {column.id} == '{shown(word.id)}'")
+            raise self.wrong(f"put the text in quotes: {column.id} == '{shown(word.id)}'")
 
     def among(
         self, left: ast.expr, value: Any, right: ast.expr, wanted: list[Any], inside: bool
     ) -> Any:
-        """Return whether values are among those of a list, or are not."""
+        """Return whether values are in a list, or with `inside` false, are not."""
         if isinstance(value, Texts):
             texts = {f"{each:.15g}" if isinstance(each, float) else str(each) for each in wanted}
             chosen = self.once((left, right), lambda: np.array(
@@ -465,12 +452,11 @@ class _Evaluator:
         return self.call_where([node.test, node.body, node.orelse], rows)
 
     def call(self, node: ast.Call, rows: slice) -> Any:
-        """Return the value of a function."""
         arguments, name = node.args, node.func.id if isinstance(node.func, ast.Name) else ""
         name = f"a{name[3:]}" if name.startswith("arc") else name
         name = _SYNONYMS.get(name, name)
         if node.keywords or any(isinstance(each, ast.Starred) for each in arguments):
-            raise self.wrong(f"'{self.text(node)}': arguments have no names here")
+            raise self.wrong(f"'{self.text(node)}': give arguments without names")
         if name in _REDUCTIONS and len(arguments) == 1:
             return self.once(node, lambda: self.reduced(_REDUCTIONS[name], arguments[0]))
         known = [*_FUNCTIONS, *_REDUCTIONS, *_OTHERS]
@@ -490,7 +476,7 @@ class _Evaluator:
         return _chain(function, values) if name in ("min", "max") else function(*values)
 
     def reduced(self, function: Callable[..., Any], argument: ast.expr) -> float:
-        """Return a function of the finite numbers of all particles."""
+        """Reduce the finite numbers of all particles to one."""
         numbers = self.numbers(argument, slice(0, self.source.count))
         every = np.broadcast_to(numbers, self.source.count)
         every = every[np.isfinite(every)]
@@ -514,27 +500,29 @@ class _Evaluator:
         return np.sqrt(np.einsum("ij,ij->i", block, block))
 
     def call_every(self, arguments: list[ast.expr], rows: slice) -> Any:
-        """Return whether a particle is one in n, by its number."""
+        """Return whether the index of a particle is a multiple of n."""
         step = self.value(arguments[0], rows)
         if type(step) is not int or step < 1:
             raise self.wrong("every() takes a whole number from 1: every 10")
         return self.column("index")[rows] % step == 0
 
     def call_random(self, arguments: list[ast.expr], rows: slice) -> Any:
-        """Return whether a particle is in a share that a hash of its number and a seed picks."""
+        """Return whether a particle is in a random fraction, chosen by a hash of index and seed."""
         if len(arguments) not in (1, 2):
-            raise self.wrong("random() takes the share to keep and a seed: random(0.1, 7)")
+            raise self.wrong("random() takes the fraction to keep and a seed: random(0.1, 7)")
         share, seed = [*(self.value(each, rows) for each in arguments), SEED][:2]
         if not isinstance(share, (int, float)) or not 0.0 <= share <= 1.0:
-            raise self.wrong("random() takes the share to keep, 0 to 1: random 0.1")
+            raise self.wrong("random() takes the fraction to keep, 0 to 1: random 0.1")
         if type(seed) is not int or not 0 <= seed < 2**32:
-            raise self.wrong("random(): the seed is a whole number of 0 to 4294967295")
+            raise self.wrong("random(): the seed is a whole number from 0 to 4294967295")
         return _uniform(self.column("index")[rows], seed) < share
 
     def call_connected(self, arguments: list[ast.expr]) -> NDArray[np.bool_]:
-        """Return whether bonds connect a particle to one that fulfils a condition, or it does."""
+        """Return whether a particle fulfils a condition, or bonds connect it to one that does."""
         if len(arguments) not in (1, 2):
-            raise self.wrong("connected() takes a condition, and how many bonds may lie between")
+            raise self.wrong(
+                "connected() takes a condition and the largest number of bonds between"
+            )
         most = self.value(arguments[1], slice(0, 0)) if len(arguments) == 2 else None
         if len(arguments) == 2 and (type(most) is not int or not 1 <= most <= MAX_LINKS):
             raise self.wrong(f"connected(): the number of bonds is 1 to {MAX_LINKS:,}")
@@ -545,12 +533,10 @@ class _Evaluator:
         return neighbours(self.truth_of_all(arguments[0]), self.pairs())
 
     def truth_of_all(self, node: ast.expr) -> NDArray[np.bool_]:
-        """Return a condition of all particles, bool (N,)."""
         count = self.source.count
         return np.array(np.broadcast_to(self.truth(node, slice(0, count)), (count,)), np.bool_)
 
     def pairs(self) -> NDArray[Any]:
-        """Return the bonds of all particles."""
         try:
             return self.source.pairs()
         except SceneError as error:
@@ -575,7 +561,7 @@ _NODES: dict[type[ast.expr], Callable[[_Evaluator, Any, slice], Any]] = {
 
 
 def _chain(function: Callable[..., Any], values: list[Any]) -> Any:
-    """Return a function of two values applied from left to right."""
+    """Fold values with a binary function, from left to right."""
     result = values[0]
     for value in values[1:]:
         result = function(result, value)
@@ -583,7 +569,7 @@ def _chain(function: Callable[..., Any], values: list[Any]) -> Any:
 
 
 def _uniform(index: NDArray[np.int64], seed: int) -> NDArray[np.float64]:
-    """Return a number in [0, 1) for each index: a hash (splitmix64), the same everywhere."""
+    """Return a number in [0, 1) for each index: a hash (splitmix64), the same on all machines."""
     word = (index.astype(np.uint64) + np.uint64(1 + (seed << 31))) * np.uint64(0x9E3779B97F4A7C15)
     word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

@@ -1,4 +1,4 @@
-"""The kinds of value that colours by data take: maps, ranges, numbers or expressions."""
+"""Value types of colours by data: maps, ranges, palettes."""
 
 from __future__ import annotations
 
@@ -14,11 +14,9 @@ from raytracer.scene.colors import parse_color
 from raytracer.scene.kinds import COLOR
 
 Limit = float | str | None
-"""A number; "p1" for the first percentile; None for the end of the data."""
+"""A number, "p1" for the first percentile, or None for the end of the data."""
 
 PALETTES = ("jmol", "cpk", "vesta")
-"""Palettes of elements."""
-
 BY_LABEL: Schema = {"type": "object", "additionalProperties": COLOR}
 
 RANGE = 'two of a number, "p1" (a percentile), "min" and "max"'
@@ -28,10 +26,10 @@ _PERCENTILE = re.compile(r"p(\d{1,3}(?:\.\d{1,9})?)%?", re.ASCII)
 
 
 def limit_of(value: Any) -> Limit:
-    """Return an end of a range; "min", "max", "" and None stand for the end of the data.
+    """Parse an end of a range; "min", "max", "" and None mean the end of the data.
 
     Raises:
-        ValueError: it is no finite number, text of one, or "p" and a percentile.
+        ValueError: the value is neither a finite number, nor text of one, nor "p" and a percentile.
     """
     if value is None or (isinstance(value, str) and value in ("", "min", "max")):
         return None
@@ -45,7 +43,7 @@ def limit_of(value: Any) -> Limit:
 
 
 class Range(Kind):
-    """The ends of a range of values: numbers, percentiles, or the ends of the data."""
+    """Ends of a range of values: numbers, percentiles, or the ends of the data."""
 
     plain = of_types({list: array({"anyOf": [NUMBER, TEXT]}, 2), str: TEXT})
     noun = wording = RANGE
@@ -57,18 +55,18 @@ class Range(Kind):
             low, high = map(limit_of, ends)
         except Exception:  # whatever a foreign object raises
             raise error(
-                f"{name}: {shown_value(value)} is no range; give {RANGE}, as in 0,5 or p1,p99"
+                f"{name}: {shown_value(value)} is not a range; give {RANGE}, as in 0,5 or p1,p99"
             ) from None
         if isinstance(low, float) and isinstance(high, float) and not low <= high:
             raise error(
-                f"{name}: {low:g} is above {high:g}; write the lower end first (a map with _r "
-                "behind its name is reversed)"
+                f"{name}: {low:g} is above {high:g}; write the lower end first (to reverse a "
+                "map, append _r to its name)"
             )
         return low, high
 
 
 class Map(Kind):
-    """A colour map: its name, colours, or colours by the names of categories."""
+    """A colour map: its name, colours, or colours by category."""
 
     plain = of_types(
         {str: TEXT, list: {"type": "array", "items": COLOR, "minItems": 1}, dict: BY_LABEL}
@@ -96,22 +94,25 @@ class Map(Kind):
 
 
 class Palette(Kind):
-    """Colours of elements: the name of a palette, or colours by label."""
+    """Colours of elements: name of a palette, or colours by label."""
 
     plain = of_types({str: one_of_words(PALETTES), dict: BY_LABEL})
     wording = "a table of colours by label"
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
-        own = _spelt(value) if isinstance(value, str) else value
-        if isinstance(own, str):
-            return one_of(own, name, PALETTES, "palette", error)
-        if not isinstance(own, Mapping):
-            raise error(f"{name}: {shown_value(value)} is neither a palette nor O=red,H=white")
-        return Map().checked(own, name, error)
+        parsed = _spelt(value) if isinstance(value, str) else value
+        if isinstance(parsed, str):
+            return one_of(parsed, name, PALETTES, "palette", error)
+        if not isinstance(parsed, Mapping):
+            raise error(
+                f"{name}: {shown_value(value)} is neither the name of a palette nor colours by "
+                "label such as O=red,H=white"
+            )
+        return Map().checked(parsed, name, error)
 
 
 def _spelt(text: str) -> Any:
-    """Return what a text of the command line means: a name, a list "a,b", a table "a=b,c=d"."""
+    """Parse a text of the command line: a name, a list "a,b", a table "a=b,c=d"."""
     words = [word.strip() for word in text.split(",")]
     if all("=" in word for word in words):
         return dict(word.split("=", 1) for word in words)

@@ -1,4 +1,4 @@
-"""Ranges of colour scales: limits that are numbers, ends of the data, or percentiles."""
+"""Ranges of colour scales: from numbers, ends of the data, or percentiles."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Result = TypeVar("Result")
 
 
 def limits_of(limits: tuple[Limit, Limit], parts: Sequence[NDArray[Any]]) -> tuple[float, float]:
-    """Return the ends of a range over parts (N,); inf and -inf where there is no finite value."""
+    """Return the ends of a range over arrays (N,); inf and -inf without a finite value."""
     ends = [extremes(part) for part in parts] if None in limits else []
     percents = [float(each[1:]) for each in limits if isinstance(each, str)]
     values = iter(percentiles(parts, percents) if percents else ())
@@ -28,14 +28,14 @@ def limits_of(limits: tuple[Limit, Limit], parts: Sequence[NDArray[Any]]) -> tup
 
 
 def _of_blocks(values: NDArray[Any], work: Callable[[NDArray[Any]], Result]) -> list[Result]:
-    """Return a function of each block of values, in any order."""
+    """Apply a function to each block of values; results are in any order."""
     results: list[Result] = []
     each_block(len(values), lambda rows: results.append(work(values[rows])))
     return results
 
 
 def extremes(values: NDArray[Any]) -> tuple[float, float]:
-    """Return the least and the greatest finite value; inf and -inf where there is none."""
+    """Return the least and greatest finite value; inf and -inf without one."""
     if values.dtype.kind != "f":
         return (float(values.min()), float(values.max())) if len(values) else (inf, -inf)
 
@@ -51,7 +51,7 @@ def extremes(values: NDArray[Any]) -> tuple[float, float]:
 
 
 def least_positive(parts: Sequence[NDArray[Any]]) -> float:
-    """Return the least value above zero; inf where there is none."""
+    """Return the least value above zero, or inf."""
 
     def least(block: NDArray[Any]) -> float:
         return float(np.min(block, initial=inf, where=block > 0))
@@ -60,7 +60,7 @@ def least_positive(parts: Sequence[NDArray[Any]]) -> float:
 
 
 def percentiles(parts: Sequence[NDArray[Any]], percents: list[float]) -> list[float]:
-    """Return percentiles, 0 to 100, of the finite values of parts (N,); NaN if there are none."""
+    """Return percentiles (0 to 100) of the finite values of arrays (N,); NaN without any."""
     finite = np.concatenate([part[np.isfinite(part)] for part in parts])
     if not finite.size:
         return [float("nan")] * len(percents)

@@ -1,9 +1,9 @@
-"""Colour maps by name: ten that need no other package, and those of matplotlib and its kin.
+"""Colour maps by name: ten included ones, and those of matplotlib, cmcrameri and colorcet.
 
-`maps.npy` holds eight maps of matplotlib, in sRGB rounded to 8 bits. viridis,
-magma, inferno and plasma (N. Smith, S. van der Walt, E. Firing), cividis (J. Nuñez, C. Anderton,
-R. Renslow) and twilight (B. Bechtold) are in the public domain (CC0); turbo is by A. Mikhailov,
-Copyright 2019 Google LLC (Apache-2.0); coolwarm is made of the published table of K. Moreland.
+`maps.npy` holds eight maps of matplotlib, in sRGB rounded to 8 bits. viridis, magma, inferno and
+plasma (N. Smith, S. van der Walt, E. Firing), cividis (J. Nuñez, C. Anderton, R. Renslow) and
+twilight (B. Bechtold) are in the public domain (CC0); turbo is by A. Mikhailov, Copyright 2019
+Google LLC (Apache-2.0); coolwarm comes from the published table of K. Moreland.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ STORED = {
     **dict.fromkeys(("viridis", "magma", "inferno", "plasma", "cividis", "turbo", "coolwarm"), 256),
     "twilight": 510,
 }
-"""Maps of `maps.npy` in its order, and how many colours each has."""
+"""Maps in `maps.npy`, in order, and their numbers of colours."""
 
 NAMES = (*STORED, "gray", "tab10")
 """Maps that need no other package; "_r" behind a name reverses the map."""
 
 CATEGORICAL = "tab10"
-"""The map of categories that have no colours of their own."""
+"""Default map of categories."""
 
 REVERSED = "_r"
 
@@ -39,11 +39,11 @@ def table(name: str) -> NDArray[np.uint8]:
     """Return the colours of a map from its low end to its high end.
 
     Args:
-        name: one of `NAMES`, or a map of matplotlib ("RdBu"), cmcrameri ("batlow", "cmc.batlow")
-            or colorcet ("fire", "cet_fire") where these are installed; with "_r" it is reversed.
+        name: one of `NAMES`, or a map of matplotlib ("RdBu"), cmcrameri ("batlow", "cmc.batlow") or
+            colorcet ("fire", "cet_fire") if installed; "_r" behind it reverses the map.
 
     Returns:
-        uint8 (K, 3), sRGB, read-only; K is 256 of most maps, and less of those of categories.
+        uint8 (K, 3), sRGB, read-only; K is 256 for most maps, less for categories.
 
     Raises:
         SceneError: there is no such map.
@@ -60,7 +60,6 @@ def table(name: str) -> NDArray[np.uint8]:
 
 
 def _included(name: str) -> NDArray[np.uint8] | None:
-    """Return the colours of one of `NAMES`, or None."""
     if name in STORED:
         stored = np.load(Path(__file__).with_name("maps.npy"), allow_pickle=False)
         ends = dict(zip(STORED, np.cumsum([*STORED.values()]).tolist(), strict=True))
@@ -72,7 +71,6 @@ def _included(name: str) -> NDArray[np.uint8] | None:
 
 
 def _of_digits(colors: Any) -> NDArray[np.uint8]:
-    """Return colours "#rrggbb" as uint8 (K, 3)."""
     return np.array([list(bytes.fromhex(color[1:])) for color in colors], np.uint8)
 
 
@@ -81,11 +79,11 @@ _PACKAGES = {
     "cmcrameri": ("cmcrameri.cm", "cmaps", "cmc."),
     "colorcet": ("colorcet", "palette", "cet_"),
 }
-"""Packages of colour maps: module, attribute of the maps by name, prefix of a name here."""
+"""Packages of colour maps: module, attribute of the maps by name, prefix of their names here."""
 
 
 def _maps_of(package: str) -> Any:
-    """Return the maps of a package by name, or None where it is not installed."""
+    """Return the maps of a package by name, or None if it is not installed."""
     module, attribute, _ = _PACKAGES[package]
     try:
         return getattr(import_module(module), attribute)
@@ -107,7 +105,6 @@ def _foreign(name: str) -> NDArray[np.uint8] | None:
 
 
 def _unknown(name: str) -> str:
-    """Return what is wrong with a name, and which are near."""
     installed = {package: _maps_of(package) for package in _PACKAGES}
     known = [*NAMES, *(each for maps in installed.values() for each in maps or ())]
     missing = [package for package, maps in installed.items() if maps is None]
@@ -116,5 +113,5 @@ def _unknown(name: str) -> str:
     else:
         hint = f"known are {', '.join(NAMES)}"
         if missing:
-            hint += f", and with pip install 'raytracer[maps]' those of {', '.join(missing)}"
+            hint += f"; pip install 'raytracer[maps]' adds those of {', '.join(missing)}"
     return f"there is no colour map named '{shown(name)}'; {hint}"

@@ -1,4 +1,4 @@
-"""A colour that may follow a value, of bonds, arrows and other solids."""
+"""Colours of bonds, arrows and other solids, constant or by value."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from raytracer.scene.option_text import parts_of, value_of
 
 
 class ColorRule(Either):
-    """One colour, or a table of colours that follow a value: {by = "length", map = "magma"}."""
+    """One colour, or a table of colours by value: {by = "length", map = "magma"}."""
 
     def __init__(self) -> None:
         super().__init__(ColorValue(), COLOR_BY)
@@ -30,7 +30,7 @@ class ColorRule(Either):
             if key not in KEYS:
                 raise error(f"{name}: unknown key '{shown(str(key))}'; {suggestion(key, KEYS)}")
         if "by" not in own:
-            raise error(f"{name}.by: is missing: name the value that the colours follow")
+            raise error(f"{name}.by: missing; name the value that the colours show")
         try:
             return StyleSettings(**{KEYS[key]: each for key, each in own.items()})
         except UserError as mistake:
@@ -38,16 +38,16 @@ class ColorRule(Either):
 
 
 def _parsed(words: str, name: str, error: type[UserError]) -> dict[str, Any]:
-    """Return the keys that an option states: "by=length,map=magma"."""
+    """Parse the keys of an option: "by=length,map=magma"."""
     fields = {}
     for part in parts_of(words):
         key, equals, rest = part.partition("=")
         if not equals or key not in COLOR_BY.keys:
             hint = suggestion(key, COLOR_BY.keys)
-            raise error(f"{name}: '{shown(key)}' is no key of a colour; {hint}")
+            raise error(f"{name}: '{shown(key)}' is not a key of a colour table; {hint}")
         fields[key] = value_of(COLOR_BY.keys[key].kind, rest.strip(), f"{name}.{key}")
     return fields
 
 
 COLOR_RULE = ColorRule()
-"""The kind of the key `bond_color`, and of the key `color` of arrows, trails and contacts."""
+"""The type of `bond_color`, and of `color` of arrows, trails and contacts."""

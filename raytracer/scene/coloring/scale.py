@@ -1,4 +1,4 @@
-"""Colour scales: values to colours, and what a legend of them shows."""
+"""Colour scales: values to colours, and the content of their legends."""
 
 from __future__ import annotations
 
@@ -26,44 +26,41 @@ if TYPE_CHECKING:
     from raytracer.sphere_update import ColorMap
 
 KINDS = ("linear", "log", "symlog", "discrete", "categorical")
-"""Kinds of scales."""
-
 STEPS = 5
-"""Steps of a discrete scale that does not state them."""
+"""Default number of colours of a discrete scale."""
 
 MISSING = "#888888"
-"""Colour of values that are missing."""
+"""Colour of missing values."""
 
 THRESHOLD = 1e-3
-"""Where a symmetric logarithmic scale turns linear, as part of its larger end."""
+"""Default end of the linear part of a symlog scale, relative to the larger end of the scale."""
 
 DECADE = 1.0 / (1.0 - 1.0 / 10.0)
 """Decades that the linear part on each side of zero takes, as in matplotlib (linscale = 1)."""
 
 FEW = 1 << 16
-"""Integers that lie within so many of each other are looked up in a table."""
+"""Integers within a range of this size are looked up in a table."""
 
 MAX_TICKS = 6
-"""Ticks on a bar by default."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class ColorScale(Defined):
-    """Colours of values, and how a legend shows them.
+    """Colours of values, and their legend.
 
     Args:
-        map: Name of a colour map, or colours from the low end to the high end; of categories one
-            for each name.
-        kind: "symlog" is logarithmic on both sides of zero and linear about it; "discrete" has
-            `steps` colours; "categorical" has a colour for each name.
-        low: Value at the low end; those below have its colour.
-        high: Value at the high end; those above have its colour.
+        map: Name of a colour map, or colours from the low end to the high end; for categories one
+            per name.
+        kind: "symlog" is logarithmic on both sides of zero and linear near it; "discrete" has
+            `steps` colours; "categorical" has a colour per name.
+        low: Value at the low end; lower values have its colour.
+        high: Value at the high end; higher values have its colour.
         label: What the values are, for the legend.
         unit: Unit of the values, or "".
-        missing: Colour of NaN, of names that are not known, and on logarithmic scales of values
-            that are not positive.
+        missing: Colour of NaN, of unknown names, and on logarithmic scales of values that are not
+            positive.
         steps: Number of colours of a discrete scale.
-        threshold: A symlog scale is linear between minus this and this.
+        threshold: A symlog scale is linear between -threshold and threshold.
         names: Names of the categories, in the order of the legend.
 
     Raises:
@@ -85,32 +82,30 @@ class ColorScale(Defined):
         super().__post_init__()
         vars(self)["names"] = tuple(text(name, "names") for name in items(self.names, "names"))
         if isinstance(self.map, dict):
-            raise SceneError("map: of a scale is a name or a list of colours, one for each name")
+            raise SceneError("map: give a name, or a list of colours, one per category")
         if self.low > self.high:
             raise SceneError(
-                f"range: {self.low:g} is above {self.high:g}; write the lower end first (a map "
-                "with _r behind its name is reversed)"
+                f"range: {self.low:g} is above {self.high:g}; write the lower end first (to "
+                "reverse a map, append _r to its name)"
             )
         if self.kind == "log" and self.low <= 0.0:
             raise SceneError(
-                f"range: {self.low:g} has no logarithm; let it begin above 0, or use the scale "
+                f"range: {self.low:g} has no logarithm; give a start above 0, or use the scale "
                 "'symlog'"
             )
         _ = self.palette
 
     @property
     def is_categorical(self) -> bool:
-        """Whether a legend lists names instead of a bar."""
         return self.kind == "categorical"
 
     @property
     def title(self) -> str:
-        """Label and unit of the legend: "speed (m/s)"."""
         return f"{self.label} ({self.unit})" if self.label and self.unit else self.label
 
     @cached_property
     def palette(self) -> NDArray[np.uint8]:
-        """Colours by the ids of `ids`, sRGB, uint8 (K + 1, 3); the last is that of missing ones."""
+        """Colours by the ids of `ids`, sRGB, uint8 (K + 1, 3); the last is for missing values."""
         colors = self._colors()
         result = np.concatenate([colors, _parsed([self.missing])])
         result.flags.writeable = False
@@ -118,11 +113,10 @@ class ColorScale(Defined):
 
     @cached_property
     def linear_palette(self) -> NDArray[np.float32]:
-        """The same in linear RGB, float32 (K + 1, 3)."""
+        """The palette in linear RGB, float32 (K + 1, 3)."""
         return srgb_to_linear(self.palette / 255.0).astype(np.float32)
 
     def _colors(self) -> NDArray[np.uint8]:
-        """Return the colours of the scale without that of missing values."""
         is_named = isinstance(self.map, str)
         colors = maps.table(self.map) if isinstance(self.map, str) else _parsed(self.map)
         count = len(colors)
@@ -140,7 +134,7 @@ class ColorScale(Defined):
         return self.steps or STEPS
 
     def ids(self, values: Any) -> NDArray[np.int32]:
-        """Return the rows of `palette` that are the colours of values.
+        """Return the row of `palette` for each value.
 
         Args:
             values: numbers (N,); names (N,) of a categorical scale.
@@ -192,7 +186,8 @@ class ColorScale(Defined):
         return _looked_up(self.linear_palette, self.ids(values))
 
     def positions(self, values: Any) -> NDArray[np.float64]:
-        """Return places on the bar, 0 at the low end and 1 at the high end; NaN for missing ones.
+        """Return positions on the bar, 0 at the low end and 1 at the high end; NaN for missing
+        values.
 
         Args:
             values: numbers, any shape.
@@ -239,7 +234,7 @@ class ColorScale(Defined):
 
     @property
     def _ends(self) -> tuple[float, float]:
-        """The ends as the scale spaces them."""
+        """Ends of the scale after its transform (log or symlog)."""
         if self.kind == "log":
             return log(self.low), log(self.high)
         if self.kind == "symlog":
@@ -256,14 +251,14 @@ class ColorScale(Defined):
         Returns:
             uint8 (count, 3), sRGB.
         """
-        own = len(self.palette) - 1
-        return self.palette[(np.arange(count) + 0.5).astype(np.int64) * own // max(count, 1)]
+        colors = len(self.palette) - 1
+        return self.palette[(np.arange(count) + 0.5).astype(np.int64) * colors // max(count, 1)]
 
     def ticks(self, most: int = MAX_TICKS) -> list[Tick]:
-        """Return round values with places on the bar and texts; none of a categorical scale.
+        """Return ticks at round values; none for a categorical scale.
 
         Args:
-            most: number of ticks that have room.
+            most: largest number of ticks.
         """
         if self.is_categorical:
             return []
@@ -281,13 +276,13 @@ class ColorScale(Defined):
         return ticks.ticks(values, lambda value: float(self.positions([value])[0]))
 
     def categories(self) -> list[tuple[str, RGB]]:
-        """Return names and colours (sRGB, 0..1) of a categorical scale, in their order."""
+        """Return names and colours (sRGB, 0..1) of a categorical scale, in order."""
         rows = (self.palette[: len(self.names)] / 255.0).tolist()
         return [(name, (r, g, b)) for name, (r, g, b) in zip(self.names, rows, strict=True)]
 
 
 def _looked_up(table: NDArray[Any], rows: NDArray[Any], first: int = 0) -> NDArray[Any]:
-    """Return the rows of a table whose numbers begin with `first`, (N, ...)."""
+    """Take rows of a table, (N, ...); `first` is the number of its first row."""
     result = np.empty((len(rows), *table.shape[1:]), table.dtype)
 
     def convert(part: slice) -> None:
@@ -298,7 +293,7 @@ def _looked_up(table: NDArray[Any], rows: NDArray[Any], first: int = 0) -> NDArr
 
 
 def few_integers(values: NDArray[Any]) -> tuple[int, int] | None:
-    """Return the least and the greatest of integers that are close together, otherwise None."""
+    """Return the least and greatest of integers within a small range, otherwise None."""
     if values.dtype.kind not in "iu" or not values.size:
         return None
     low, high = int(values.min()), int(values.max())
@@ -306,7 +301,7 @@ def few_integers(values: NDArray[Any]) -> tuple[int, int] | None:
 
 
 def distinct(values: NDArray[Any]) -> NDArray[Any]:
-    """Return the different values of numbers or truth values in their order, NaN left out."""
+    """Return the distinct values in ascending order, without NaN."""
     if (ends := few_integers(values)) is not None:
         there = np.zeros(ends[1] - ends[0] + 1, bool)
 
@@ -326,7 +321,7 @@ def name_of(value: Any) -> str:
 
 
 def _symlog(values: NDArray[Any], threshold: float) -> NDArray[np.float64]:
-    """Return values, logarithmic beyond a threshold on both sides and linear between."""
+    """Transform values: logarithmic beyond the threshold on both sides, linear between."""
     size = np.abs(values) / threshold
     with np.errstate(divide="ignore", invalid="ignore"):
         beyond = np.copysign(DECADE + np.log10(size), values)
@@ -334,15 +329,14 @@ def _symlog(values: NDArray[Any], threshold: float) -> NDArray[np.float64]:
 
 
 def _parsed(colors: Sequence[Color]) -> NDArray[np.uint8]:
-    """Return colours as uint8 (K, 3)."""
     if not colors:
         raise SceneError("map: holds no colours")
     return np.round(255.0 * np.array([parse_color(color) for color in colors])).astype(np.uint8)
 
 
 def _mixed(colors: NDArray[np.uint8], count: int) -> NDArray[np.uint8]:
-    """Return colours at equal distances on the way through others, (count, 3)."""
+    """Resample colours at equal distances, (count, 3)."""
     places = np.linspace(0.0, len(colors) - 1.0, count)
-    own = np.arange(len(colors))
-    mixed = [np.interp(places, own, colors[:, channel]) for channel in range(3)]
+    rows = np.arange(len(colors))
+    mixed = [np.interp(places, rows, colors[:, channel]) for channel in range(3)]
     return np.round(np.stack(mixed, axis=1)).astype(np.uint8)

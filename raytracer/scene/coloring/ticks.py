@@ -11,11 +11,11 @@ ROUND = (1.0, 2.0, 2.5, 5.0, 10.0)
 """Steps between ticks, times a power of ten."""
 
 PLAIN = (-4, 5)
-"""Powers of ten of the largest tick that is written without an exponent."""
+"""Powers of ten of the largest tick without an exponent."""
 
 
 class Tick(NamedTuple):
-    """A labelled value of a colour scale, with its place on the bar, 0 to 1, and an ASCII text."""
+    """A labelled value of a colour scale: its position on the bar, 0 to 1, and an ASCII text."""
 
     value: float
     position: float
@@ -23,7 +23,7 @@ class Tick(NamedTuple):
 
 
 def linear(low: float, high: float, most: int) -> list[float]:
-    """Return round values in low..high, both included, at most `most` of them."""
+    """Return at most `most` round values in low..high."""
     if not low < high or not isfinite(high - low):
         return [low] if low == high else [low, high]
     step = _step((high - low) / max(most - 1, 1))
@@ -51,7 +51,7 @@ def decades(low: float, high: float, most: int) -> list[float]:
 
 
 def both_sides(low: float, high: float, threshold: float, most: int) -> list[float]:
-    """Return zero and powers of ten on both sides of it, for a symmetric logarithmic scale."""
+    """Return zero and powers of ten on both sides of it, for a symlog scale."""
     values = [0.0]
     for sign, end in ((1.0, high), (-1.0, -low)):
         if end > threshold:
@@ -61,7 +61,7 @@ def both_sides(low: float, high: float, threshold: float, most: int) -> list[flo
 
 
 def ticks(values: list[float], position: Callable[[float], float]) -> list[Tick]:
-    """Return ticks of values at their positions on the bar; all texts have the same decimals."""
+    """Return ticks at values; all texts have the same number of decimals."""
     return [
         Tick(value, position(value), text)
         for value, text in zip(values, texts(values), strict=True)
@@ -69,7 +69,7 @@ def ticks(values: list[float], position: Callable[[float], float]) -> list[Tick]
 
 
 def texts(values: list[float]) -> list[str]:
-    """Return numbers as short texts, with an exponent where they are very large or small."""
+    """Format numbers briefly, with an exponent if they are very large or small."""
     powers = [floor(log10(abs(value))) for value in values if value]
     gaps = [abs(b - a) for a, b in pairwise(values) if a != b]
     gap = min(gaps, default=abs(values[0]) or 1.0)
@@ -89,6 +89,6 @@ def _exponential(value: float) -> str:
 
 
 def _step(least: float) -> float:
-    """Return the least round number that is not smaller."""
+    """Return the least round number that is at least `least`."""
     power = 10.0 ** floor(log10(least))
     return next(each * power for each in ROUND if each * power >= least * (1.0 - 1e-9))

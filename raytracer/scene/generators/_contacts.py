@@ -1,4 +1,4 @@
-"""Pairs of neighbouring spheres of different sizes, by sorted cells."""
+"""Pairs of neighbouring spheres of different sizes, found by sorted cells."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ Reals = NDArray[np.float64]
 Index = NDArray[np.int64]
 Pairs = tuple[Index, Index]
 
-# Spheres are sorted into classes, each SPREAD times as large as the last: the cells of a class fit
-# its own spheres, or one giant would make all cells giant.
+# Spheres are sorted into size classes, each SPREAD times the last, with cells of that size: one
+# giant would otherwise make all cells giant.
 SPREAD = 1.5
-# Candidates looked at in one go: it bounds the memory.
+# Candidates tested at a time, which bounds the memory.
 CHUNK = 1 << 21
 
 
 def near_pairs(centers: Reals, radii: Reals, skin: float) -> Pairs:
-    """All pairs whose gap is below `skin`, each once.
+    """Return all pairs whose gap is below `skin`, each once.
 
     centers: (3, N); radii: (N,); skin: a length
     returns: two int64 arrays of sphere indices
@@ -31,7 +31,7 @@ def near_pairs(centers: Reals, radii: Reals, skin: float) -> Pairs:
         reach *= SPREAD
         members = np.flatnonzero((radii <= reach) & ~below)
         below |= radii <= reach
-        # A class meets itself and all smaller ones: each pair is found from its larger sphere.
+        # Each class is tested against itself and all smaller ones, so each pair is found once.
         cell = 2.0 * reach + skin
         near = _candidates(centers, members, np.flatnonzero(below), cell)
         pairs += [_close(centers, radii, *candidates, skin) for candidates in near]
@@ -40,11 +40,11 @@ def near_pairs(centers: Reals, radii: Reals, skin: float) -> Pairs:
 
 
 def _candidates(centers: Reals, members: Index, others: Index, cell: float) -> Iterator[Pairs]:
-    """Pairs of a member and another sphere in the 27 cells around it, CHUNK at a time."""
+    """Yield pairs of a member and another sphere in the 27 cells around it, CHUNK at a time."""
     low = centers.min(axis=1) - cell
     shape = ((centers.max(axis=1) - low) // cell).astype(np.int64) + 2
     place = ((centers - low[:, None]) // cell).astype(np.int64)
-    # x runs fastest, so that three cells in a row along x are one range of the sorted spheres.
+    # x varies fastest, so that three cells along x are one range of the sorted spheres.
     key = place[0] + shape[0] * (place[1] + shape[1] * place[2])
     others = others[np.argsort(key[others], kind="stable")]
     for row in (dy + shape[1] * dz for dz in (-1, 0, 1) for dy in (-1, 0, 1)):
@@ -63,11 +63,11 @@ def _candidates(centers: Reals, members: Index, others: Index, cell: float) -> I
 
 
 def _close(centers: Reals, radii: Reals, first: Index, second: Index, skin: float) -> Pairs:
-    """The candidates whose gap is below `skin`."""
+    """Return the candidates whose gap is below `skin`."""
     x, y, z = (c[second] - c[first] for c in centers)
     one, other = radii[first], radii[second]
     limit = one + other + skin
     close = x * x + y * y + z * z < limit * limit
-    # Two members of one class see each other twice: keep the view from the smaller index.
+    # A pair within a class is found twice: keep the one that starts at the smaller index.
     close &= (one > other) | ((one == other) & (first < second))
     return first[close], second[close]

@@ -1,9 +1,9 @@
-"""The named integer hash behind every random number of the generators: pcg3d.
+"""The integer hash behind all random numbers of the generators: pcg3d.
 
-Three 32-bit words in, three out, by multiplication, addition and shifts modulo 2^32: M. Jarzynski
-and M. Olano, "Hash Functions for GPU Rendering", J. Computer Graphics Techniques 9(3), 2020.
-The words are (index of the sphere, stream, seed): a number is a function of its place, never of
-the order of calls, so any block of a scene can be made by itself.
+It maps three 32-bit words to three by multiplication, addition and shifts modulo 2^32: M. Jarzynski
+and M. Olano, "Hash Functions for GPU Rendering", J. Computer Graphics Techniques 9(3), 2020. The
+words are (index of the sphere, stream, seed): numbers do not depend on the order of calls, so any
+block of a scene can be made alone.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from numpy.typing import ArrayLike, NDArray
 Words = NDArray[np.uint32]
 Reals = NDArray[np.float64]
 
-# The linear congruential step of Numerical Recipes (Knuth), which pcg3d begins with.
+# Linear congruential step of Numerical Recipes (Knuth), the start of pcg3d.
 MULTIPLIER = 1664525
 INCREMENT = 1013904223
-# Half a step keeps the uniform numbers off 0 and 1, where logarithms and inverse laws diverge.
+# Half a step keeps uniform numbers off 0 and 1, where logarithms diverge.
 STEP = 2.0**-32
 
 
@@ -32,7 +32,7 @@ def pcg3d(x: ArrayLike, y: ArrayLike, z: ArrayLike) -> tuple[Words, Words, Words
     a, b, c = (v * multiplier + increment for v in (a, b, c))
     shift = np.uint32(16)
     for last in (False, True):
-        # One after another: each line uses what the line before it made.
+        # In sequence: each line uses the result of the line before.
         a += b * c
         b += c * a
         c += a * b
@@ -44,9 +44,9 @@ def pcg3d(x: ArrayLike, y: ArrayLike, z: ArrayLike) -> tuple[Words, Words, Words
 
 
 def uniforms(index: ArrayLike, stream: int, seed: int) -> tuple[Reals, Reals, Reals]:
-    """Three independent numbers for each index, strictly between 0 and 1.
+    """Return three independent numbers per index, strictly between 0 and 1.
 
-    index: uint32 (N,); stream: names the use; seed: below 2^32
+    index: uint32 (N,); stream: distinguishes uses; seed: below 2^32
     returns: three float64 arrays (N,)
     """
     a, b, c = ((w.astype(np.float64) + 0.5) * STEP for w in pcg3d(index, stream, seed))
@@ -54,7 +54,7 @@ def uniforms(index: ArrayLike, stream: int, seed: int) -> tuple[Reals, Reals, Re
 
 
 def normals(index: ArrayLike, stream: int, seed: int) -> tuple[Reals, Reals]:
-    """Two independent standard normal numbers for each index, by Box and Muller; float64 (N,)."""
+    """Return two independent standard normal numbers per index (Box-Muller), float64 (N,)."""
     u, v, _ = uniforms(index, stream, seed)
     length = np.sqrt(-2.0 * np.log(u))
     angle = 2.0 * np.pi * v
@@ -62,7 +62,7 @@ def normals(index: ArrayLike, stream: int, seed: int) -> tuple[Reals, Reals]:
 
 
 def directions(u: Reals, v: Reals) -> Reals:
-    """Uniform unit vectors, float64 (N, 3), from two uniform numbers (N,)."""
+    """Return uniform unit vectors, float64 (N, 3), from two uniform numbers (N,)."""
     up = 2.0 * u - 1.0
     level = np.sqrt(1.0 - up * up)
     angle = 2.0 * np.pi * v
@@ -70,5 +70,4 @@ def directions(u: Reals, v: Reals) -> Reals:
 
 
 def indices(begin: int, end: int) -> Words:
-    """begin, begin + 1, ... as uint32."""
     return np.arange(begin, end, dtype=np.uint32)

@@ -1,4 +1,4 @@
-"""Generated scenes as files: .npz in bounded memory, .xyz, and the scene file that uses them."""
+"""Write generated scenes: .npz in bounded memory, .xyz, and the scene file that uses them."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ FIELDS: dict[str, tuple[str, tuple[int, ...]]] = {
     "radii": ("<f4", ()),
     "colors": ("|u1", (3,)),
 }
-# Atoms that are written at a time.
+# Atoms written at a time.
 ROWS = 1 << 14
-# The line of an example scene that stands for its data.
+# The line of an example scene that generates its data.
 GENERATE = re.compile(r'^generate = \{ *name = "([a-z_]+)(?:/([a-z_]+))?".*\}$', re.MULTILINE)
 CAPTION = re.compile(r'^caption = ".*"$', re.MULTILINE)
 ROTATE = re.compile(r"^transform = \{ rotate", re.MULTILINE)
@@ -32,7 +32,7 @@ DATA_FILE = re.compile(r'^file = "[^"]+\.xyz"$', re.MULTILINE)
 
 
 def files(name: str, target: Path) -> list[Path]:
-    """The files that `write` makes, the one asked for first."""
+    """Return the files that `write` makes, `target` first."""
     if target.suffix != ".toml":
         return [target]
     text = _example(name)
@@ -42,12 +42,12 @@ def files(name: str, target: Path) -> list[Path]:
 
 
 def write(name: str, generator: Generator, target: Path, count: int, seed: int) -> list[Path]:
-    """Write `target` and, for a scene, the data beside it; returns the files.
+    """Write `target` and, for a scene, its data; return the files.
 
-    Raises OutputError; all old files are then untouched.
+    Raises OutputError; all old files are then unchanged.
     """
     targets = files(name, target)
-    # Before the data: a name that cannot be written in TOML is refused.
+    # Before the data, because it refuses names that TOML cannot hold.
     text = _scene(name, generator, targets[-1], count, seed) if target.suffix == ".toml" else ""
     with output.Batch() as batch:
         for data in targets:
@@ -63,9 +63,9 @@ def write(name: str, generator: Generator, target: Path, count: int, seed: int) 
 def write_npz(
     generator: Generator, target: Path, count: int, seed: int, batch: output.Batch | None = None
 ) -> None:
-    """The arrays, uncompressed; those of a pointwise generator are never all in memory.
+    """Write the arrays, uncompressed, block by block for a pointwise generator.
 
-    Raises MemoryNeedError if there is no room to make them.
+    Raises MemoryNeedError if they do not fit into memory.
     """
     if generator.block is not None:
         generator.require_room(count, whole=False)
@@ -85,7 +85,7 @@ def write_npz(
 def write_xyz(
     name: str, generator: Generator, target: Path, count: int, seed: int, batch: output.Batch
 ) -> None:
-    """Write atoms as plain XYZ, angstroms. Raises OutputError: the generator has no elements."""
+    """Write atoms as plain XYZ in angstrom. Raises OutputError if the generator has no elements."""
     if generator.symbols is None:
         raise OutputError(f"{target}: the generator '{name}' has no chemical elements; choose .npz")
     (part,) = generator.parts(count, seed)
@@ -105,9 +105,9 @@ def _example(name: str) -> str:
 
 
 def _scene(name: str, generator: Generator, data: Path, count: int, seed: int) -> str:
-    """The example scene, with its data from a file beside it instead of a generator."""
+    """Return the example scene with its data from a file instead of a generator."""
     text = _example(name)
-    # The example's camera and ground suit the generator's own count.
+    # The example's camera and ground suit the default count.
     extent = generator.extent
     scale = extent(generator.count) / extent(count) if extent else 1.0
     resize = f"\ntransform = {{ scale = {scale!r} }}" if scale != 1.0 else ""
@@ -116,21 +116,21 @@ def _scene(name: str, generator: Generator, data: Path, count: int, seed: int) -
         text = ROTATE.sub(f"transform = {{ scale = {scale!r}, rotate", text)
     elif GENERATE.search(text):
         text = GENERATE.sub(lambda match: _file_line(data, match[2]) + resize, text)
-    caption = f"{generator.summary}; asked for {count:,} spheres, seed {seed}."
+    caption = f"{generator.summary}; {count:,} spheres requested, seed {seed}."
     return CAPTION.sub(lambda _: f"caption = {toml_text.quoted(caption)}", text)
 
 
 def _file_line(data: Path, part: str | None) -> str:
-    """The lines of a scene that name a data file, and the arrays of a part in it."""
+    """Return the lines of a scene that name a data file, and the arrays of a part in it."""
     line = f"file = {toml_text.quoted(data.name)}"
-    own = ", ".join(f'{field} = "{part}_{field}"' for field in FIELDS)
-    return f"{line}\narrays = {{{own}}}" if part else line
+    arrays = ", ".join(f'{field} = "{part}_{field}"' for field in FIELDS)
+    return f"{line}\narrays = {{{arrays}}}" if part else line
 
 
 def _add_arrays(
     archive: zipfile.ZipFile, prefix: str, count: int, blocks: Callable[[], Iterable[Part]]
 ) -> None:
-    """Add the three arrays, each in one pass over the blocks: numpy.savez would need them whole."""
+    """Add the three arrays, one pass over the blocks each: numpy.savez would need them whole."""
     for field, (dtype, tail) in FIELDS.items():
         header = {"descr": dtype, "fortran_order": False, "shape": (count, *tail)}
         # A fixed date keeps the file the same from one run to the next.

@@ -1,4 +1,4 @@
-"""A cloud: equal spheres uniform in a cube, any number of them, in bounded memory."""
+"""A cloud: equal spheres, uniform in a cube, any number of them in bounded memory."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from raytracer.scene.generators._base import Generator, Part, part
 from raytracer.scene.generators._color import ramp
 from raytracer.scene.generators._hash import indices, uniforms
 
-# The share of the cube that the spheres would fill if none overlapped.
+# Fraction of the cube that the spheres would fill without overlaps.
 FILL = 0.08
 RAMP = (
     (0.0, "#3f5f96"), (0.25, "#4f98ad"), (0.47, "#b9d6c4"), (0.6, "#f1e4bd"), (0.78, "#eca45e"),
@@ -17,16 +17,16 @@ RAMP = (
 
 
 def radius_for(count: int) -> float:
-    """The common radius at which `count` spheres fill the FILL of a unit cube."""
+    """Return the radius at which `count` spheres fill FILL of a unit cube."""
     return float((FILL / (count * 4.0 / 3.0 * np.pi)) ** (1.0 / 3.0))
 
 
 def block(begin: int, end: int, count: int, seed: int) -> Part:
-    """Spheres begin to end: centres uniform in the unit cube about the origin."""
+    """Return spheres begin to end: centres uniform in the unit cube about the origin."""
     index = indices(begin, end)
     x, y, z = uniforms(index, 0, seed)
     centers = np.stack([x, y, z], axis=1) - 0.5
-    # A slow swirl, from waves that are no longer than the cube, so that neighbours look alike.
+    # A smooth pattern of waves about as long as the cube, so that neighbours look alike.
     wave = np.sin(6.0 * x + 2.0 * np.sin(4.5 * y)) + np.cos(6.5 * z - 4.0 * y)
     grain = uniforms(index, 1, seed)[0] - 0.5
     return part("default", centers, radius_for(count), ramp(0.5 + 0.25 * wave + 0.1 * grain, RAMP))

@@ -1,7 +1,7 @@
 """A gold crystal, face-centred cubic, with a spherical void and one octant cut away.
 
-Units are angstroms. Colours tell an atom's coordination in the uncut block: 12 in the bulk, fewer
-on the faces and around the void, so that the cut itself shows the colour of the bulk.
+Lengths are in angstrom. Colours show an atom's coordination in the uncut block: 12 in the bulk,
+fewer on the faces and around the void, so that the cut shows the colour of the bulk.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from raytracer.scene.generators._base import Generator, Part, part
 from raytracer.scene.generators._color import rgb
 
-# Gold's lattice constant at room temperature, in angstroms.
+# Lattice constant of gold at room temperature, angstrom.
 LATTICE = 4.0782
-# The void's radius as a share of the block's half edge.
+# Radius of the void relative to half the block's edge.
 VOID = 0.62
-# The share of a cube that is left without the void and an octant, for the size of the block.
+# Fraction of the cube that remains without the void and an octant.
 SHARE_LEFT = float(7.0 / 8.0 * (1.0 - np.pi / 6.0 * VOID**3))
 NEIGHBOURS = [s for s in product((-1, 0, 1), repeat=3) if sum(map(abs, s)) == 2]
 BULK = 12
@@ -27,13 +27,13 @@ FEWER = "#5b5590"
 
 
 def build(count: int, seed: int) -> list[Part]:
-    """The whole block nearest to `count` atoms; the seed changes nothing."""
+    """Return the whole block nearest to `count` atoms; the seed has no effect."""
     half = half_edge(count)
     atoms = lattice(half)
     solid = np.zeros((2 * half + 3,) * 3, bool)
     solid[tuple((atoms + half + 1).T)] = True
     neighbours = coordination(atoms + half + 1, solid)
-    # The octant that faces the viewer is taken away.
+    # The octant that faces the viewer is removed.
     kept = ~(atoms > 0).all(axis=1)
     colors = np.empty((len(atoms), 3), np.uint8)
     for n in range(BULK + 1):
@@ -43,19 +43,19 @@ def build(count: int, seed: int) -> list[Part]:
 
 
 def half_edge(count: int) -> int:
-    """Half of the block's edge in half lattice constants, for about `count` atoms."""
-    # A cube of edge 2 h holds (2 h + 1)^3 places, every other one of them taken.
+    """Return half of the block's edge in half lattice constants, for about `count` atoms."""
+    # A cube of edge 2 h has (2 h + 1)^3 sites, every other one occupied.
     places = float(2.0 * count / SHARE_LEFT) ** (1.0 / 3.0)
     return max(1, int((places - 1.0) / 2.0 + 0.5))
 
 
 def made(count: int) -> int:
-    """The atoms that are left of the block, but for its surface."""
+    """Return the number of remaining atoms, up to surface effects."""
     return int(SHARE_LEFT / 2.0 * (2 * half_edge(count) + 1) ** 3)
 
 
 def lattice(half: int) -> NDArray[np.int64]:
-    """Atoms (N, 3) of the uncut block with its void, in half lattice constants: i + j + k even."""
+    """Return the atoms (N, 3) of the uncut block with its void, in half lattice constants."""
     side = np.arange(-half, half + 1)
     i, j, k = np.meshgrid(side, side, side, indexing="ij", sparse=True)
     taken = ((i + j + k) % 2 == 0) & (i * i + j * j + k * k > (VOID * half) ** 2)
@@ -63,7 +63,7 @@ def lattice(half: int) -> NDArray[np.int64]:
 
 
 def coordination(places: NDArray[np.int64], solid: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """How many of the twelve nearest places are taken: (N,) for places (N, 3) in the grid."""
+    """Return how many of the twelve nearest sites are occupied, (N,), for sites (N, 3)."""
     total = np.zeros(len(places), np.int64)
     for step in NEIGHBOURS:
         total += solid[tuple((places + step).T)]

@@ -9,11 +9,11 @@ from raytracer.scene.generators._base import Generator, Part, part
 from raytracer.scene.generators._color import ramp
 from raytracer.scene.generators._hash import indices, normals, uniforms
 
-# Shares of the spheres; the rest are arms.
+# Fractions of the spheres; the rest are arms.
 BULGE, DISC = 0.15, 0.36
-# The disc's scale length and height and the bulge's size; the disc is cut at radius 1.
+# Scale length and height of the disc, size of the bulge; the disc ends at radius 1.
 LENGTH, HEIGHT, BULGE_SIZE = 0.34, 0.012, 0.07
-# Arms are logarithmic spirals: turns of the arm for a factor e in radius, and their width.
+# Arms are logarithmic spirals: number, turns per factor e of radius, width, inner radius.
 ARMS, WINDING, ARM_WIDTH, INNER = 2, 3.1, 0.05, 0.14
 BALL = 0.24
 OLD = ((0.0, "#ffe9c9"), (0.6, "#f5c48a"), (1.0, "#d98a52"))
@@ -21,7 +21,7 @@ YOUNG = ((0.0, "#f0f4ff"), (0.5, "#a9c6f7"), (0.9, "#6c92e0"), (0.95, "#e688a4")
 
 
 def block(begin: int, end: int, count: int, seed: int) -> Part:
-    """Stars begin to end, in the plane y = 0 about the origin."""
+    """Return stars begin to end, in the plane y = 0 about the origin."""
     index = indices(begin, end)
     kind, shade, size = uniforms(index, 0, seed)
     bulge, arm = kind < BULGE, kind >= BULGE + DISC
@@ -37,7 +37,7 @@ def block(begin: int, end: int, count: int, seed: int) -> Part:
 
 
 def _disc(index: NDArray[np.uint32], seed: int) -> NDArray[np.float64]:
-    """An exponential disc, thin against its width."""
+    """Return a thin exponential disc."""
     u, v, _ = uniforms(index, 1, seed)
     radius, angle = _radius(u), 2.0 * np.pi * v
     y = HEIGHT * normals(index, 2, seed)[0]
@@ -45,26 +45,26 @@ def _disc(index: NDArray[np.uint32], seed: int) -> NDArray[np.float64]:
 
 
 def _radius(u: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Radii in (0, 1) that fall off by LENGTH: exponential in radius, cut at 1."""
+    """Return radii in (0, 1), exponential with scale LENGTH, cut at 1."""
     left: NDArray[np.float64] = -LENGTH * np.log1p(-u * (1.0 - np.exp(-1.0 / LENGTH)))
     return left
 
 
 def _bulge(index: NDArray[np.uint32], seed: int) -> NDArray[np.float64]:
-    """A flattened normal cloud, longer along x: the bar."""
+    """Return a flattened normal cloud, longer along x: the bar."""
     a, b = normals(index, 3, seed)
     c, _ = normals(index, 4, seed)
     return BULGE_SIZE * np.stack([1.7 * a, 0.55 * b, 0.8 * c], axis=1)
 
 
 def _arms(index: NDArray[np.uint32], seed: int) -> NDArray[np.float64]:
-    """Stars scattered about logarithmic spirals that begin at the ends of the bar."""
+    """Return stars scattered about logarithmic spirals that begin at the ends of the bar."""
     u, which, wide = uniforms(index, 3, seed)
     a, b = normals(index, 4, seed)
     radius = INNER + (1.0 - INNER) * _radius(u) ** 0.8
     start = 2.0 * np.pi / ARMS * np.floor(which * ARMS)
     angle = start + WINDING * np.log(radius / INNER)
-    # Most stars keep close to the arm's spine, some stray far.
+    # Most stars are close to the arm's centre line, some far.
     width = ARM_WIDTH * (0.3 + radius) * (0.4 + 2.4 * wide**3)
     x = radius * np.cos(angle) + width * a
     z = radius * np.sin(angle) + width * b

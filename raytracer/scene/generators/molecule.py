@@ -1,9 +1,9 @@
-"""A piece of B-DNA: the Dickerson dodecamer's sequence, over and over, in the ideal helix.
+"""A piece of ideal B-DNA that repeats the sequence of the Dickerson dodecamer.
 
-Angstroms, no hydrogen. The sugar and phosphate stand in the cylindrical coordinates of the fibre
+Angstrom, without hydrogen. Sugar and phosphate are in the cylindrical coordinates of the fibre
 model (S. Arnott and D. W. L. Hukins, Biochem. Biophys. Res. Commun. 47, 1972), O3' and OP2 fitted
-to standard bond lengths; the flat bases in the standard reference frame (W. K. Olson et al., J.
-Mol. Biol. 313, 2001), tilted and moved until they meet the sugars.
+to standard bond lengths; the flat bases are in the standard reference frame (W. K. Olson et al., J.
+Mol. Biol. 313, 2001), tilted and moved to meet the sugars.
 """
 
 from __future__ import annotations
@@ -16,29 +16,29 @@ from raytracer.scene.generators._color import rgb
 
 SEQUENCE = "CGCGAATTCGCG"
 PARTNER = {"A": "T", "C": "G", "G": "C", "T": "A"}
-# Per base pair along the helix, angstroms and degrees.
+# Per base pair along the helix, angstrom and degrees.
 RISE, TWIST = 3.38, 36.0
-# The base pair's plane against the helix, degrees, and its shift along its short axis, angstroms.
+# Tilt of the base pair's plane, degrees, and its shift along its short axis, angstrom.
 TILT, SHIFT = -5.0, 0.23
 ATOMS_PER_PAIR = 41
-# The generator's own length.
+# Default length.
 PAIRS = 24
 
 
 def _atoms(text: str) -> dict[str, tuple[float, ...]]:
-    """Return the numbers of atoms by name: of "P 8.91 84.8 -2.08, OP1 ..."."""
+    """Parse "P 8.91 84.8 -2.08, OP1 ...": the numbers of atoms by name."""
     rows = [atom.split() for atom in text.split(",")]
     return {name: tuple(map(float, numbers)) for name, *numbers in rows}
 
 
-# Radius (angstroms), azimuth (degrees), height (angstroms); the phosphate first.
+# Radius (angstrom), azimuth (degrees), height (angstrom); phosphate first.
 BACKBONE = _atoms("""
     P 8.91 84.8 -2.08, OP1 10.2 88.9 -1.86, OP2 8.76 76.5 -1.33, O5' 7.73 92.0 -1.83,
     C5' 7.7 100.2 -2.77, C4' 7.59 110.1 -2.04, O4' 6.22 114.0 -1.83, C3' 8.2 110.1 -0.64,
     O3' 8.76 118.7 -0.26, C2' 7.04 106.8 0.24, C1' 5.86 112.6 -0.47
 """)
 PHOSPHATE = ("P", "OP1", "OP2")
-# In the plane of the pair, angstroms: x to the major groove, y to this strand.
+# In the plane of the pair, angstrom: x to the major groove, y to this strand.
 BASES = {
     "A": _atoms("""
         N9 -1.291 4.498, C8 0.024 4.897, N7 0.877 3.902, C5 0.071 2.771, C6 0.369 1.398,
@@ -58,7 +58,7 @@ BASES = {
         O4 1.944 2.119, C5 1.106 4.338, C7 2.466 4.961, C6 -0.024 5.057
     """),
 }  # fmt: skip
-# Van der Waals radii (A. Bondi, J. Phys. Chem. 68, 1964), angstroms, and colours of elements.
+# Van der Waals radii (A. Bondi, J. Phys. Chem. 68, 1964), angstrom, and colours of elements.
 ELEMENTS = {
     "C": (1.70, "#4b5257"),
     "N": (1.55, "#3f6cb5"),
@@ -68,7 +68,8 @@ ELEMENTS = {
 
 
 def build(count: int, seed: int) -> list[Part]:
-    """Whole base pairs, nearest to `count` atoms, about the z axis; the seed changes nothing."""
+    """Return whole base pairs, nearest to `count` atoms, about the z axis; the seed has no
+    effect."""
     centers = np.concatenate([xyz for _, xyz in _residues(count)])
     letters = symbols(count, seed)
     radii = [ELEMENTS[s][0] for s in letters]
@@ -76,17 +77,18 @@ def build(count: int, seed: int) -> list[Part]:
 
 
 def symbols(count: int, seed: int) -> list[str]:
-    """The chemical element of every atom, in the order of build()."""
+    """Return the chemical element of every atom, in the order of build()."""
     return [name[0] for names, _ in _residues(count) for name in names]
 
 
 def base_pairs(count: int) -> int:
-    """The number of base pairs nearest to `count` atoms."""
+    """Return the number of base pairs nearest to `count` atoms."""
     return max(1, round(count / ATOMS_PER_PAIR))
 
 
 def nucleotide(base: str, phosphate: bool = True) -> tuple[list[str], NDArray[np.float64]]:
-    """Atom names and positions (n, 3) of the first strand's nucleotide in the pair at z = 0."""
+    """Return atom names and positions (n, 3) of the first strand's nucleotide in the pair at z =
+    0."""
     backbone = {k: v for k, v in BACKBONE.items() if phosphate or k not in PHOSPHATE}
     radius, azimuth, height = np.array(list(backbone.values())).T
     angle = np.deg2rad(azimuth)
@@ -99,7 +101,7 @@ def nucleotide(base: str, phosphate: bool = True) -> tuple[list[str], NDArray[np
 
 
 def _residues(count: int) -> list[tuple[list[str], NDArray[np.float64]]]:
-    """Both strands, each from its 5' end, whose first sugar carries no phosphate."""
+    """Return both strands, each from its 5' end, whose first sugar has no phosphate."""
     pairs = base_pairs(count)
     first = [SEQUENCE[i % len(SEQUENCE)] for i in range(pairs)]
     residues = []
@@ -108,13 +110,13 @@ def _residues(count: int) -> list[tuple[list[str], NDArray[np.float64]]]:
         residues.append((names, _raise(xyz, i - (pairs - 1) / 2)))
     for i in reversed(range(pairs)):
         names, xyz = nucleotide(PARTNER[first[i]], phosphate=i < pairs - 1)
-        # The other strand runs the other way: half a turn about the pair's short axis.
+        # The other strand is antiparallel: half a turn about the pair's short axis.
         residues.append((names, _raise(xyz * (1.0, -1.0, -1.0), i - (pairs - 1) / 2)))
     return residues
 
 
 def _raise(xyz: NDArray[np.float64], step: float) -> NDArray[np.float64]:
-    """Move a pair `step` pairs up the right-handed helix."""
+    """Move a pair up the right-handed helix by `step` pairs."""
     angle = np.deg2rad(TWIST * step)
     c, s = np.cos(angle), np.sin(angle)
     x, y, z = xyz.T
@@ -126,7 +128,7 @@ GENERATOR = Generator(
     count=PAIRS * ATOMS_PER_PAIR,
     build=build,
     symbols=symbols,
-    # A short piece needs no more room than the example: it is not blown up.
+    # A short piece is not scaled up to the size of the example.
     extent=lambda count: max(base_pairs(count), PAIRS),
     memory=160,
 )

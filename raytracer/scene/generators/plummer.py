@@ -1,4 +1,4 @@
-"""A star cluster: Plummer's model, masses from Salpeter's law, temperature colours."""
+"""A star cluster: Plummer's density, Salpeter's masses, colours by temperature."""
 
 from __future__ import annotations
 
@@ -9,34 +9,34 @@ from raytracer.scene.generators._base import Generator, Part, part
 from raytracer.scene.generators._color import star_color
 from raytracer.scene.generators._hash import directions, indices, uniforms
 
-# Plummer (1911): the mass inside radius r is r^3 / (r^2 + a^2)^(3/2), with a = 1 here. The
-# law has no edge: the outermost part of the mass is left out.
+# Plummer (1911): the mass inside radius r is r^3 / (r^2 + a^2)^(3/2), with a = 1 here. The law
+# has no edge, so the outermost mass is left out.
 MASS_KEPT = 0.985
-# Salpeter (1955): dN/dm ~ m^-2.35, in solar masses, between these two.
-SLOPE, LIGHTEST, HEAVIEST = 2.35, 0.12, 40.0
-# Of the main sequence: T ~ m^0.55, at one solar mass 5800 K.
+# Salpeter (1955): dN/dm ~ m^-2.35 between two masses, in solar masses.
+SLOPE, MIN_MASS, MAX_MASS = 2.35, 0.12, 40.0
+# Main sequence: T ~ m^0.55, 5800 K at one solar mass.
 SUN_KELVIN, KELVIN_POWER = 5800.0, 0.55
-# Radii in the picture: the mean distance between stars sets the scale, brightness the spread.
-BALL, BALL_POWER, BALL_LARGEST = 0.15, 0.5, 7.0
+# Radii in the picture: the scale follows the mean distance between stars, the spread brightness.
+BALL, BALL_POWER, MAX_BALL = 0.15, 0.5, 7.0
 
 
 def masses(u: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Salpeter masses (N,) in solar masses from uniform numbers (N,)."""
+    """Return Salpeter masses (N,) in solar masses from uniform numbers (N,)."""
     k = 1.0 - SLOPE
-    low, high = LIGHTEST**k, HEAVIEST**k
+    low, high = MIN_MASS**k, MAX_MASS**k
     mass: NDArray[np.float64] = (low + u * (high - low)) ** (1.0 / k)
     return mass
 
 
 def block(begin: int, end: int, count: int, seed: int) -> Part:
-    """Stars begin to end; scale radius 1 about the origin."""
+    """Return stars begin to end; scale radius 1 about the origin."""
     index = indices(begin, end)
     share, u, v = uniforms(index, 0, seed)
     mass_draw = uniforms(index, 1, seed)[0]
     radius = 1.0 / np.sqrt((share * MASS_KEPT) ** (-2.0 / 3.0) - 1.0)
     mass = masses(mass_draw)
     kelvin = SUN_KELVIN * mass**KELVIN_POWER
-    ball = BALL * count ** (-1.0 / 3.0) * np.minimum(mass**BALL_POWER * 2.0, BALL_LARGEST)
+    ball = BALL * count ** (-1.0 / 3.0) * np.minimum(mass**BALL_POWER * 2.0, MAX_BALL)
     return part("default", radius[:, None] * directions(u, v), ball, star_color(kelvin))
 
 

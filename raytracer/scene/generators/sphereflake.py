@@ -1,7 +1,7 @@
-"""A sphereflake: every ball carries nine balls of a third of its radius.
+"""A sphereflake: each ball carries nine balls of a third of its radius.
 
 After Eric Haines' Standard Procedural Databases ("A Proposal for Standard Graphics Environments",
-IEEE Computer Graphics and Applications 7(11), 1987). The nine directions are nine of the twelve
+IEEE Computer Graphics and Applications 7(11), 1987). The directions are nine of the twelve
 neighbours in a close packing: six around the waist, three above, each 60 degrees from the next.
 """
 
@@ -15,13 +15,13 @@ from raytracer.scene.generators._color import rgb
 
 CHILDREN = 9
 SHRINK = 1.0 / 3.0
-BLOCK = 1024  # matrices multiplied at a time: their products stay in the cache
-# From the root outwards; the last colour serves all deeper levels.
+BLOCK = 1024  # matrices multiplied at a time; products stay in cache
+# From the root outwards; the last colour is for all deeper levels.
 COLORS = ("#33455e", "#4a7f90", "#d8c79c", "#e3a45c", "#d9714a", "#b8433c")
 
 
 def depth_for(count: int) -> int:
-    """The deepest flake of whole levels with at most `count` spheres (depth 0 is one ball)."""
+    """Return the depth of the largest flake with at most `count` spheres (depth 0 is one ball)."""
     depth, total = 0, 1
     while total + CHILDREN ** (depth + 1) <= count:
         depth += 1
@@ -30,12 +30,13 @@ def depth_for(count: int) -> int:
 
 
 def made(count: int) -> int:
-    """The spheres of the deepest flake with at most `count`."""
+    """Return the number of spheres of the largest flake with at most `count`."""
     return sum(CHILDREN**level for level in range(depth_for(count) + 1))
 
 
 def child_frames() -> NDArray[np.float64]:
-    """Nine rotations (9, 3, 3), columns right, axis, forward: the axis is the way to the child."""
+    """Return nine rotations (9, 3, 3) with columns right, axis, forward; axis points to the
+    child."""
     waist = np.deg2rad(60.0 * np.arange(6))
     above = np.deg2rad(30.0 + 120.0 * np.arange(3))
     azimuth = np.concatenate([waist, above])
@@ -49,9 +50,10 @@ def child_frames() -> NDArray[np.float64]:
 
 
 def products(left: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Each matrix of `left` (n, 3, 3) times each of `right` (m, 3, 3): float64 (n * m, 3, 3).
+    """Return each matrix of `left` (n, 3, 3) times each of `right` (m, 3, 3): float64 (n * m, 3,
+    3).
 
-    Not by `@`: linear algebra ends the process where it finds no room for its buffers.
+    Not by `@`: linear algebra ends the process if it cannot allocate its buffers.
     """
     result = np.empty((len(left), len(right), 3, 3))
     for start in range(0, len(left), BLOCK):
@@ -64,7 +66,7 @@ def products(left: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[n
 
 
 def build(count: int, seed: int) -> list[Part]:
-    """Whole levels of a flake around a root ball of radius 1 at the origin."""
+    """Return whole levels of a flake around a root ball of radius 1 at the origin."""
     frames_of_children = child_frames()
     centers, frames, radius = np.zeros((1, 3)), np.eye(3)[None], 1.0
     levels = []
@@ -73,7 +75,7 @@ def build(count: int, seed: int) -> list[Part]:
         levels.append(part("default", centers, radius, rgb(COLORS[min(level, len(COLORS) - 1)])))
         if level < depth:
             frames = products(frames, frames_of_children)
-            # A child touches its parent: their centres are r + r / 3 apart.
+            # A child touches its parent: the distance of centres is r + r / 3.
             centers = np.repeat(centers, CHILDREN, axis=0)
             centers = centers + radius * (1.0 + SHRINK) * frames[:, :, 1]
             radius *= SHRINK

@@ -12,7 +12,7 @@ COLORS = ("#c8452e", "#e9e4d8", "#2f6f8f")
 
 
 def build(count: int, seed: int) -> list[Part]:
-    """The three balls; fewer when fewer are asked for. The seed changes nothing."""
+    """Return the first `count` of the three balls; the seed has no effect."""
     n = min(count, len(CENTERS))
     centers = np.array(CENTERS[:n], np.float64)
     return [part("default", centers, 1.0, [rgb(c) for c in COLORS[:n]])]

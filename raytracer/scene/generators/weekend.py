@@ -1,8 +1,7 @@
-"""The cover of "Ray Tracing in One Weekend" (P. Shirley, 2016) in spirit: own numbers.
+"""A scene like the cover of "Ray Tracing in One Weekend" (P. Shirley, 2016), with other numbers.
 
-A grid of small balls about three big ones, on a ground ball of radius 1000 whose top is the
-origin (the ground stands in the scene file). Parts: matte, metal, glass; glass is a mirror until
-there is glass.
+A grid of small balls about three big ones, on a ground ball of radius 1000 whose top is the origin
+(the scene file has the ground). Parts: matte, metal, glass.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from raytracer.scene.generators._hash import uniforms
 
 GROUND_RADIUS = 1000.0
 SMALL, BIG = 0.2, 1.0
-# A cell is one unit wide; half of SMALL's free room either way, so that no two balls overlap.
+# A cell is one unit wide; the jitter leaves balls of neighbouring cells apart.
 JITTER = 0.6
 BIG_BALLS = (("glass", 0.0, "#f4f6f8"), ("matte", -4.0, "#8a4b2f"), ("metal", 4.0, "#b7a183"))
 MATTE_SHARE, METAL_SHARE = 0.8, 0.15
@@ -27,9 +26,9 @@ HUES = (
 
 
 def build(count: int, seed: int) -> list[Part]:
-    """About `count` balls: the big three, and a square of small ones."""
+    """Return about `count` balls: the big three, and a square of small ones."""
     centers = _small_centers(count, seed)
-    # The cell's own number, so that a larger square keeps the balls of a smaller one.
+    # Numbered by cell, so that a larger square keeps the balls of a smaller one.
     kind, hue, shade = uniforms(_cell_index(centers), 1, seed)
     colors = ramp(hue, HUES)
     grey = ramp(shade, ((0.0, "#8e8b86"), (0.5, "#c9c0b0"), (1.0, "#dfe3e8")))
@@ -44,13 +43,13 @@ def build(count: int, seed: int) -> list[Part]:
 
 
 def on_ground(x: NDArray[np.float64], z: NDArray[np.float64], radius: float) -> NDArray[np.float64]:
-    """Centres (N, 3) of balls that touch the ground ball from outside, above (x, z)."""
+    """Return centres (N, 3) of balls on top of the ground ball at (x, z)."""
     reach = GROUND_RADIUS + radius
     return np.stack([x, np.sqrt(reach * reach - x * x - z * z) - GROUND_RADIUS, z], axis=1)
 
 
 def _small_centers(count: int, seed: int) -> NDArray[np.float64]:
-    """The small balls that are clear of the big three."""
+    """Return the small balls that do not touch the big three."""
     side = max(1, round((max(count, 4) - len(BIG_BALLS)) ** 0.5))
     cell = np.arange(side) - side // 2
     i, k = (g.ravel() for g in np.meshgrid(cell, cell, indexing="ij"))
@@ -58,24 +57,24 @@ def _small_centers(count: int, seed: int) -> NDArray[np.float64]:
     x, z = i + 0.5 + JITTER * (u - 0.5), k + 0.5 + JITTER * (v - 0.5)
     clear = np.ones(len(x), bool)
     for _, big_x, _ in BIG_BALLS:
-        # Balls on the ground touch when their centres are 2 sqrt(r R) apart in plan.
+        # Balls on a plane touch if the horizontal distance of their centres is 2 sqrt(r R).
         clear &= (x - big_x) ** 2 + z**2 > 4.0 * SMALL * BIG * 1.1
     return on_ground(x[clear], z[clear], SMALL)
 
 
 def _pair(i: NDArray[np.int64], k: NDArray[np.int64]) -> NDArray[np.uint32]:
-    """One word for a cell (16 bits each)."""
+    """Pack the indices of a cell into one word (16 bits each)."""
     return ((i & 0xFFFF) << 16 | (k & 0xFFFF)).astype(np.uint32)
 
 
 def _cell_index(centers: NDArray[np.float64]) -> NDArray[np.uint32]:
-    """The cells' words again, from the centres that stand in them."""
+    """Return the packed cell indices of centres."""
     i = np.floor(centers[:, 0]).astype(np.int64)
     return _pair(i, np.floor(centers[:, 2]).astype(np.int64))
 
 
 def _with_big(name: str, centers: NDArray[np.float64], colors: NDArray[np.uint8]) -> Part:
-    """Small balls of one material and the big ball made of it."""
+    """Return small balls of one material together with the big ball of it."""
     big = [(x, rgb(color)) for kind, x, color in BIG_BALLS if kind == name]
     at = np.array([x for x, _ in big])
     return part(

@@ -1,1 +1,1 @@
-"""Glyphs: solids made of what data say: arrows, trails, contacts, the simulation box and axes."""
+"""Glyphs: solids that show data: arrows, trails, contacts, the simulation box and axes."""

@@ -1,4 +1,4 @@
-"""Arrows along a vector that particles have: velocities, forces, dipoles, displacements."""
+"""Arrows along vectors of particles: velocities, forces, dipoles, displacements."""
 
 from __future__ import annotations
 
@@ -34,37 +34,42 @@ if TYPE_CHECKING:
     from raytracer.scene.scene import Scene
 
 NEIGHBOURS = 2.0
-"""Length of the longest arrow, in mean distances of the particles that have arrows."""
+"""Length of the longest arrow, in mean distances of the particles with arrows."""
 
 MAX_EXTENT = 0.2
-"""Its greatest length, as a part of the diagonal of the box around these particles."""
+"""Limit of that length, relative to the diagonal of the box around these particles."""
 
-OUT_OF_SPHERE = 3.0
-"""Its smallest length, in median radii of the particles: less would be hidden in them."""
+MIN_RADII = 3.0
+"""Lower limit of that length, in median radii of the particles, which would hide shorter arrows."""
 
 SLENDER = 28.0
 """Length of the longest arrow in radii of its shaft."""
 
 HEAD_RADIUS, HEAD_LENGTH = 2.4, 6.5
-"""Of the head, in radii of the shaft."""
+"""Radius and length of the head, in radii of the shaft."""
 
 HEAD_SHARE = 0.55
-"""Part of an arrow that its head takes at most: shorter arrows are thinner."""
+"""Largest fraction of an arrow that its head takes: shorter arrows are thinner."""
 
 MIN_DIGITS = 64.0
-"""Length of the shortest arrow, in units of the last binary digit of its coordinates: with less,
-its head has no length."""
+"""Length of the shortest arrow, in units of the last binary digit of its coordinates: the head of a
+shorter arrow would have no length."""
 
-SHORTEST = 1e-3
-"""Arrows shorter than this part of the longest one are left out."""
+MIN_SHARE = 1e-3
+"""Arrows shorter than this fraction of the longest one are left out."""
 
 COLOR = "#e0a020"
-"""Colour of arrows at particles of one colour."""
+"""Colour of arrows if all particles have one colour."""
 
 
 class _Field(NamedTuple):
-    """The vectors of a set: the spheres that have arrows, vectors (N, 3) in the set's own units,
-    and their lengths (N,), which are the column `length` of the spheres."""
+    """Vectors of a set.
+
+    Args:
+        spheres: the particles that have arrows; their column `length` holds `lengths`.
+        vectors: (N, 3), in units of the set.
+        lengths: (N,).
+    """
 
     spheres: SphereSet
     vectors: Doubles
@@ -72,7 +77,7 @@ class _Field(NamedTuple):
 
 
 def arrows_of(scene: Scene, arrows: Arrows) -> Glyphs:
-    """Return the arrows of the sets of a scene that have the vectors.
+    """Return the arrows of a scene's sets that have the vectors.
 
     Raises:
         SceneError: no set has the vectors, or an expression is wrong.
@@ -91,7 +96,7 @@ def arrows_of(scene: Scene, arrows: Arrows) -> Glyphs:
     looks, scales = looks_of(sets, arrows.color, "arrows", usual)
     solids = []
     for field, look in zip(fields, looks, strict=True):
-        rows = np.flatnonzero(field.lengths > SHORTEST * longest)
+        rows = np.flatnonzero(field.lengths > MIN_SHARE * longest)
         require_capsules(2 * len(rows), "arrows")
         rows, tails, tips = _placed_arrows(field, rows, scale, arrows)
         if len(rows):
@@ -100,7 +105,6 @@ def arrows_of(scene: Scene, arrows: Arrows) -> Glyphs:
 
 
 def _fields(scene: Scene, arrows: Arrows) -> list[_Field]:
-    """Return the vectors of all sets that have them."""
     fields, known = [], []
     for spheres in scene.spheres:
         if not spheres.count:
@@ -125,20 +129,20 @@ def _fields(scene: Scene, arrows: Arrows) -> list[_Field]:
 
 
 def _longest(fields: list[_Field]) -> float:
-    """Return how long the longest arrow is, scene units."""
+    """Return the length of the longest arrow, scene units."""
     points = np.concatenate([placed(f.spheres) for f in fields])
     radii = np.concatenate([radii_of(f.spheres) for f in fields])
     if not len(points):
         return 1.0
     diagonal = float(np.sqrt(np.square(np.ptp(points, axis=0)).sum()))
     spaced = NEIGHBOURS * mean_spacing(points) if diagonal > 0.0 else 0.0
-    return max(min(spaced, MAX_EXTENT * diagonal), OUT_OF_SPHERE * float(np.median(radii)))
+    return max(min(spaced, MAX_EXTENT * diagonal), MIN_RADII * float(np.median(radii)))
 
 
 def _placed_arrows(
     field: _Field, rows: Rows, scale: float, arrows: Arrows
 ) -> tuple[Rows, Doubles, Doubles]:
-    """Return the rows of arrows that coordinates can show, with tails and tips, (M, 3) each."""
+    """Return the rows of arrows that coordinates can resolve, with tails and tips, (M, 3) each."""
     steps = field.vectors[rows] * scale
     back = {"tail": 0.0, "center": 0.5, "tip": 1.0}[arrows.anchor]
     tails = placed(field.spheres)[rows] - back * steps
@@ -146,18 +150,18 @@ def _placed_arrows(
     shows = scale * field.lengths[rows] >= least_length(tails)
     if not shows.all():
         lost = counted(int((~shows).sum()), "arrow")
-        warn(f"arrows: {lost} left out, too short beside their coordinates")
+        warn(f"arrows: {lost} left out: too short for the precision of their coordinates")
     return rows[shows], tails[shows], tips[shows]
 
 
 def least_length(tails: Doubles) -> Doubles:
-    """Return the lengths of arrows, (N,), below which digits of their tails do not show them."""
+    """Return the shortest lengths, (N,), that the precision of tails resolves."""
     least: Doubles = MIN_DIGITS * np.spacing(np.abs(tails).max(axis=1, initial=0.0))
     return least
 
 
 def arrow_shapes(tails: Doubles, tips: Doubles, radius: float, **looks: Any) -> list[CapsuleSet]:
-    """Return arrows (N, 3) in scene units: shafts and heads; short ones are thinner."""
+    """Make arrows (N, 3) in scene units: shafts and heads; short ones are thinner."""
     steps = tips - tails
     lengths = lengths_of(steps)
     thin = np.minimum(radius, lengths * (HEAD_SHARE / HEAD_LENGTH))
@@ -167,6 +171,6 @@ def arrow_shapes(tails: Doubles, tips: Doubles, radius: float, **looks: Any) -> 
 
 
 def _usual_colors(spheres: SphereSet, rows: Rows) -> dict[str, Any]:
-    """Return the colours of the particles, or one that differs from theirs if all have one."""
+    """Return the colours of the particles, or COLOR if all particles have the same."""
     is_plain = spheres.color_id is None and len(spheres.color) == 1
     return {"color": COLOR} if is_plain else colors_of(spheres, rows)

@@ -18,20 +18,21 @@ if TYPE_CHECKING:
     from raytracer.scene.scene import Scene
 
 EDGE = 1.0 / 600.0
-"""Radius of an edge of the box, as a part of the box's diagonal."""
+"""Radius of an edge of the box, relative to its diagonal."""
 
 COLOR, LIGHT_COLOR = "#505050", "#b8b8b8"
-"""Colour of edges, and that on a dark background."""
+"""Colour of edges, and on a dark background."""
 
 AXIS = 0.25
-"""Length of an axis, as a part of the shortest edge of the box, or of the scene's extent."""
+"""Length of an axis, relative to the shortest edge of the box, or to the scene's extent."""
 
 AXIS_SLENDER = 26.0
 """Length of an axis in radii of its shaft."""
 
 
 def box_shapes(scene: Scene, wanted: SimulationBox) -> Glyphs:
-    """Return the edges of the simulation box, of the files unless `wanted` has edges, as capsules.
+    """Return the edges of the simulation box as capsules; `wanted.edges` replace those of the
+    files.
 
     Raises:
         SceneError: there is no box, or it has no volume.
@@ -47,7 +48,7 @@ def box_shapes(scene: Scene, wanted: SimulationBox) -> Glyphs:
 
 
 class PlacedAxes(NamedTuple):
-    """Axes in the scene: where they begin, (3,), where each ends, (3, 3), and their length."""
+    """Axes in the scene: their common origin, (3,), their tips, (3, 3), and their length."""
 
     base: Doubles
     tips: Doubles
@@ -55,7 +56,7 @@ class PlacedAxes(NamedTuple):
 
 
 def axes_shapes(scene: Scene, wanted: Axes, box: SimulationBox | None = None) -> Glyphs:
-    """Return the three axes as arrows; arguments and errors are those of `axes_at`."""
+    """Return the three axes as arrows; arguments and errors as for `axes_at`."""
     base, tips, length = axes_at(scene, wanted, box)
     arrows = []
     for tip, color in zip(tips, AXIS_COLORS, strict=True):
@@ -66,10 +67,10 @@ def axes_shapes(scene: Scene, wanted: Axes, box: SimulationBox | None = None) ->
 def axes_at(scene: Scene, wanted: Axes, box: SimulationBox | None = None) -> PlacedAxes:
     """Return the three axes, from the corner of the box or from the origin.
 
-    box: that of the picture, before those of the files.
+    box: box of the picture, which precedes those of the files.
 
     Raises:
-        SceneError: they go to the corner of a box, and there is none, or they are too short.
+        SceneError: there is no box for axes at its corner, or the axes are too short.
     """
     if wanted.place == "origin":
         base = np.zeros(3)
@@ -82,7 +83,7 @@ def axes_at(scene: Scene, wanted: Axes, box: SimulationBox | None = None) -> Pla
     length = wanted.extent or AXIS * size
     if length < least_length(base[None])[0]:
         raise SceneError(
-            f"axes.extent: {length:g} is lost beside coordinates of {np.abs(base).max():g}: give a "
-            "larger one, or move the scene to its origin"
+            f"axes.extent: {length:g} is below the precision of coordinates of "
+            f"{np.abs(base).max():g}: give a larger one, or move the scene to its origin"
         )
     return PlacedAxes(base, base + length * np.eye(3), length)

@@ -1,4 +1,4 @@
-"""Contacts between particles as capsules, as thick as the force in them: force chains."""
+"""Force chains: contacts between particles as capsules whose thickness shows the force."""
 
 from __future__ import annotations
 
@@ -39,32 +39,36 @@ if TYPE_CHECKING:
     from raytracer.scene.particles.source import ParticleSource
     from raytracer.scene.scene import Scene
 
-THICKEST = 0.4
+MAX_RADIUS = 0.4
 """Radius of the thickest contact, in median radii of the particles."""
 
 THIN_SHARE = 0.995
-"""Part of the contacts that are thinner than the thickest: a few of extreme force count less."""
+"""Fraction of contacts thinner than the thickest: a few extreme forces are clipped."""
 
 MAP = ("#e8d3a8", "#e58a3c", "#b8201f", "#4a0d18")
 """Colours from no force to the largest."""
 
 CLASSES = 200
-"""Steps of radii by a factor of e in the search of neighbours: half a percent."""
+"""Radius classes per factor e (0.5% wide) in the search of neighbours."""
 
 IDS = (
     ("id1", "id2"), ("id_1", "id_2"), ("i", "j"), ("atom1", "atom2"), ("batom1", "batom2"),
     ("patom1", "patom2"), ("particle1", "particle2"), ("p1", "p2"), ("a", "b"),
     ("source", "target"), ("from", "to"),
 )  # fmt: skip
-"""Columns of the numbers of two particles, in lower case."""
+"""Columns with the ids of two particles, in lower case."""
 
 FORCES = ("force", "f", "fn", "normal_force", "fnorm", "f_n", "overlap")
-"""Columns that the thickness follows by default, in lower case."""
+"""Columns that set the thickness by default, in lower case."""
 
 
 class _Pairs(NamedTuple):
-    """Contacts of a set: rows of the particles, (M,), further columns, (M,), and the name of that
-    which the thickness follows by default.
+    """Contacts of a set.
+
+    Args:
+        first, second: rows of the particles, (M,).
+        columns: further columns, (M,) each.
+        default: column that sets the thickness by default.
     """
 
     first: Rows
@@ -77,7 +81,7 @@ def contacts_of(scene: Scene, contacts: Contacts) -> Glyphs:
     """Return the contacts of a scene.
 
     Raises:
-        SceneError: there are none, or a column is missing.
+        SceneError: there are no contacts, or a column is missing.
         DataFileError: the file cannot be read.
     """
     if contacts.file is None:
@@ -89,7 +93,7 @@ def contacts_of(scene: Scene, contacts: Contacts) -> Glyphs:
     lines = [_Lines(spheres, each, contacts) for spheres, each in zip(sets, pairs, strict=True)]
     lines = [each for each in lines if len(each.values)]
     if not lines:
-        warn("contacts: there are none between the particles that are shown")
+        warn("contacts: there are no contacts between the particles shown")
         return Glyphs([])
     largest = float(np.quantile(np.concatenate([each.values for each in lines]), THIN_SHARE))
     _, largest = inferred_range("contacts.by", lambda: (0.0, largest))
@@ -109,7 +113,7 @@ def contacts_of(scene: Scene, contacts: Contacts) -> Glyphs:
 
 
 class _Lines:
-    """The contacts of a set, and the value that their thickness follows."""
+    """Contacts of a set, and the values that set their thickness."""
 
     def __init__(self, spheres: SphereSet, pairs: _Pairs, contacts: Contacts) -> None:
         centers = np.asarray(spheres.centers, np.float64)
@@ -129,17 +133,16 @@ class _Lines:
             self.keep(np.isin(np.arange(len(spans)), rows) & np.isfinite(self.values))
 
     def keep(self, mask: NDArray[np.bool_]) -> None:
-        """Leave the other contacts out."""
         self.starts, self.stops = self.starts[mask], self.stops[mask]
         self.spans, self.values = self.spans[mask], self.values[mask]
         self.points = self.points.taken(np.flatnonzero(mask))
 
     def capsules(self, largest: float, contacts: Contacts, looks: Looks) -> CapsuleSet:
-        """Return the capsules; a contact through the side of the periodic box is two halves."""
+        """Make the capsules; a contact across a periodic boundary becomes two halves."""
         far = np.abs(self.stops - self.starts - self.spans).max(axis=1)
         crossing = np.flatnonzero(far > 1e-6 * np.abs(self.spans).max())
         rows = np.concatenate([np.arange(len(self.values)), crossing])
-        thickest = contacts.radius or THICKEST * float(np.median(radii_of(self.spheres)))
+        thickest = contacts.radius or MAX_RADIUS * float(np.median(radii_of(self.spheres)))
         radii = thickest * np.minimum(self.values / largest, 1.0)[rows]
         require_capsules(len(radii), "contacts")
         ends = self.starts + self.spans
@@ -151,19 +154,19 @@ class _Lines:
 
 
 def _listed_set(scene: Scene) -> SphereSet:
-    """Return the set of the particles in a list of contacts."""
+    """Return the set that a list of contacts describes."""
     sets = [spheres for spheres in scene.spheres if spheres.count]
     sets = [spheres for spheres in sets if spheres.source] or sets
     if len(sets) != 1:
         raise SceneError(
-            f"contacts.file: the scene has {len(sets)} sets of particles, and a list of contacts "
-            "is about one: leave the others out"
+            f"contacts.file: a list of contacts needs one set of particles, but the scene has "
+            f"{len(sets)}: leave the others out"
         )
     return sets[0]
 
 
 def _touching(spheres: SphereSet) -> _Pairs:
-    """Return the particles of a set that touch or overlap, periodic images included."""
+    """Return the particles of a set that touch or overlap, including periodic images."""
     radii = np.broadcast_to(np.asarray(spheres.radius, np.float64), (spheres.count,))
     steps, classes = np.unique(np.ceil(np.log(radii) * CLASSES), return_inverse=True)
     largest = np.exp(steps / CLASSES)
@@ -184,8 +187,8 @@ def _touching(spheres: SphereSet) -> _Pairs:
         )
     except ValueError:
         raise SceneError(
-            "contacts: there are more than 64 neighbours to a particle: the radii are too large "
-            "for contacts; give them with radius"
+            "contacts: a particle has more than 64 neighbours: the radii are too large; set "
+            "them with radius"
         ) from None
     first, second = pairs[:, 0].astype(np.int64), pairs[:, 1].astype(np.int64)
     spans = points[second] + affine_rows(pairs[:, 2:], edges.T) - points[first]
@@ -224,7 +227,7 @@ def _listed(spheres: SphereSet, contacts: Contacts) -> _Pairs:
 
 
 def _id_columns(source: ParticleSource, contacts: Contacts) -> tuple[str, str]:
-    """Return the columns with the numbers of the two particles."""
+    """Return the columns with the ids of the two particles."""
     names = list(source.columns)
     if contacts.ids is not None:
         for name in contacts.ids:
@@ -243,20 +246,20 @@ def _id_columns(source: ParticleSource, contacts: Contacts) -> tuple[str, str]:
 
 
 def _rows_of(spheres: SphereSet, ids: NDArray[Any], path: Path, name: str) -> Rows:
-    """Return the rows of particles by their numbers, -1 of those that are not shown."""
+    """Return the rows of particles by id; -1 for particles not shown."""
     if ids.dtype.kind not in "iuf" or ids.ndim != 1 or not (ids == np.floor(ids)).all():
         raise DataFileError(
-            f"{path}: column '{shown(name)}' holds no whole numbers: name the columns of the "
-            "particles, contacts.ids"
+            f"{path}: column '{shown(name)}' does not hold whole numbers: name the columns with "
+            "the ids in contacts.ids"
         )
-    own = spheres.columns.value("id")
-    if isinstance(own, Texts):
-        raise SceneError("contacts: the numbers of the particles, id, are texts")
-    return rows_by_id(own, ids)
+    known = spheres.columns.value("id")
+    if isinstance(known, Texts):
+        raise SceneError("contacts: the column id of the particles holds texts, not numbers")
+    return rows_by_id(known, ids)
 
 
 def _force_of(columns: dict[str, NDArray[Any]]) -> str:
-    """Return the column that the thickness follows by default, as expressions name it."""
+    """Return the column that sets the thickness by default, as expressions name it."""
     by_word = {re.sub(r"\W", "_", name.lower()).strip("_"): name for name in reversed(columns)}
     words = [word for word in FORCES if word in by_word]
     name = by_word[words[0]] if words else next(iter(columns), "length")

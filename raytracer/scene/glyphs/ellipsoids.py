@@ -1,4 +1,4 @@
-"""Particles as ellipsoids, by columns of their axes and orientations."""
+"""Particles as ellipsoids, by columns of axes and orientations."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def has_axes(columns: Columns, shape: Shape) -> bool:
 
 
 def shape_of(spheres: SphereSet) -> Shape | None:
-    """Return what shows particles as ellipsoids that have axes and orientations; None where some
-    have neither, as points and spheres beside ellipsoids in files of LAMMPS."""
+    """Return the default shape of particles with axes and orientations; None if some have neither,
+    such as points and spheres beside ellipsoids in LAMMPS files."""
     shape = Shape()
     axes, turns = _axes(spheres.columns, shape), _turns(spheres.columns, shape)
     if turns is None or not (np.isfinite(axes) & (axes > 0.0)).all():
@@ -45,7 +45,7 @@ def ellipsoids_of(scene: Scene, shape: Shape) -> Glyphs:
     """Return the particles of the sets that have axes, as ellipsoids.
 
     Raises:
-        SceneError: no set has them, or a column does not hold them.
+        SceneError: no set has axes, or a column does not hold them.
     """
     solids: list[Any] = []
     for spheres in scene.spheres:
@@ -53,15 +53,15 @@ def ellipsoids_of(scene: Scene, shape: Shape) -> Glyphs:
         if not spheres.count or not has_axes(columns, shape):
             continue
         require_capsules(spheres.count, "shape")
-        own: dict[str, Any] = {"opacity": spheres.opacity, "material": spheres.material}
+        shared: dict[str, Any] = {"opacity": spheres.opacity, "material": spheres.material}
         axes, turns = _axes(columns, shape), _turns(columns, shape)
-        own |= {"transform": spheres.transform, **colors_of(spheres)}
-        solids.append(EllipsoidSet(spheres.centers, axes, turns, **own))
+        shared |= {"transform": spheres.transform, **colors_of(spheres)}
+        solids.append(EllipsoidSet(spheres.centers, axes, turns, **shared))
     if not solids:
         wanted = f"'{shown(str(shape.axes))}'" if shape.axes else "shapex, c_shape[1], shape"
         raise SceneError(
-            f"shape.axes: no particles have the axes of ellipsoids ({wanted}): name their columns, "
-            'axes = ["a", "b", "c"]'
+            f"shape.axes: no particles have the columns of ellipsoids ({wanted}): name them, "
+            'such as axes = ["a", "b", "c"]'
         )
     return Glyphs(solids)
 
@@ -76,7 +76,7 @@ def _axes(columns: Columns, shape: Shape) -> Doubles:
 
 
 def _turns(columns: Columns, shape: Shape) -> Doubles | None:
-    """Return quaternions w, x, y, z, (N, 4), or None if there are none."""
+    """Return quaternions w, x, y, z, (N, 4), or None."""
     place = "shape.orientation"
     if shape.orientation is not None:
         return components(columns, _names(shape.orientation), 4, place)

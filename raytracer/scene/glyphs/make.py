@@ -1,4 +1,4 @@
-"""A scene with its glyphs made: box, axes, arrows, trails, contacts, ellipsoids."""
+"""Add glyphs to a scene: box, axes, arrows, trails, contacts, ellipsoids."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ SOLIDS = {"capsule": "capsules", "cone": "cones", "ellipsoid": "ellipsoids"}
 
 @quiet()
 def with_glyphs(scene: Scene) -> Scene:
-    """Return a scene with the glyphs of its settings, box and axes; those that it has stay.
+    """Return a scene with the glyphs of its settings added.
 
     Raises:
-        SceneError: the data do not have what a glyph is made of.
+        SceneError: the data of a glyph are missing.
     """
     wanted = _wanted(scene)
     scene = without_glyphs(scene, kept=wanted)
@@ -53,7 +53,7 @@ def with_glyphs(scene: Scene) -> Scene:
 
 
 def without_glyphs(scene: Scene, kept: Container[str] = ()) -> Scene:
-    """Return a scene without glyphs that were made of its data and their scales, but the `kept`."""
+    """Return a scene without generated glyphs and their scales, except the `kept`."""
     gone = [each for each in scene.solids if each.made_for and each.made_for not in kept]
     if not gone:
         return scene
@@ -64,10 +64,8 @@ def without_glyphs(scene: Scene, kept: Container[str] = ()) -> Scene:
 
 
 def with_faded_particles(scene: Scene) -> Scene:
-    """Return a scene whose particles have the opacity that arrows, trails or contacts state.
-
-    Those that are shown as ellipsoids are no spheres.
-    """
+    """Apply the particle opacity of arrows, trails or contacts; hide particles shown as
+    ellipsoids."""
     stated = [each.particles for each in (scene.arrows, scene.trails, scene.contacts) if each]
     opacity = min((each for each in stated if each is not None), default=None)
     shape = scene.shape
@@ -84,15 +82,15 @@ def with_faded_particles(scene: Scene) -> Scene:
 
 
 def _faded(spheres: SphereSet, opacity: float) -> SphereSet:
-    """Return a set with an opacity times its own."""
+    """Multiply the opacity of a set."""
     faded = copy(spheres)
-    own: Any = 1.0 if spheres.opacity is None else spheres.opacity
-    faded.opacity = own * opacity
+    before: Any = 1.0 if spheres.opacity is None else spheres.opacity
+    faded.opacity = before * opacity
     return faded
 
 
 def _wanted(scene: Scene) -> dict[str, tuple[Any, ...]]:
-    """Return the functions that make the glyphs of a scene, by name, and their settings."""
+    """Return the functions that make the glyphs of a scene, by name, with their settings."""
     annotations = scene.annotations
     box, axes = (annotations.box, annotations.axes) if annotations is not None else (None, None)
     wanted = {

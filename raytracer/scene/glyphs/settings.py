@@ -1,4 +1,4 @@
-"""Settings of arrows, trails, contacts and ellipsoids, in scene files, options and Python."""
+"""Settings of arrows, trails, contacts and ellipsoids."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from raytracer.arguments import items
 from raytracer.arguments import text as text_of
-from raytracer.errors import SceneError, UserError, shown, suggestion
+from raytracer.errors import SceneError, UserError, shown, shown_value, suggestion
 from raytracer.field_types import TEXT, Choice, Integer, Kind, Number, Text, array, of_types
 from raytracer.fields import Defined, definitions, setting
 from raytracer.scene.coloring.rule import COLOR_RULE
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from raytracer.scene.colors import Color
 
 ANCHORS = ("tail", "center", "tip")
-"""Which point of an arrow is at its particle."""
+"""Points of an arrow that can be at its particle."""
 
 
 class Components(Kind):
@@ -34,7 +34,7 @@ class Components(Kind):
         self.width = width
         self.plain = {str: TEXT, list: array(TEXT, width)}
         self.noun = self.wording = (
-            f"a column of {width} numbers each, or {width} columns or expressions"
+            f"a column of {width} numbers per particle, or {width} columns or expressions"
         )
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
@@ -50,11 +50,11 @@ class Pair(Kind):
     noun = wording = "the names of two columns"
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
-        return _texts(value, 2, name, "are the names of two columns", error)
+        return _texts(value, 2, name, "takes the names of two columns", error)
 
 
 def _texts(value: Any, count: int, name: str, rule: str, error: type[UserError]) -> Any:
-    """Return a tuple of texts of which there must be `count`."""
+    """Return a tuple of `count` texts."""
     rows = items(value, name, error)
     if len(rows) != count:
         raise error(f"{name}: {rule}, not {len(rows)}")
@@ -62,7 +62,6 @@ def _texts(value: Any, count: int, name: str, rule: str, error: type[UserError])
 
 
 def _optional(kind: Kind | str, default_text: str = "all") -> Any:
-    """Return a field without a value by default."""
     return setting(None, kind, default_text=default_text)
 
 
@@ -71,33 +70,33 @@ LENGTH, SHARE = Number(0.0, above=True), Number(0.0, 1.0)
 
 @dataclass(frozen=True, repr=False, eq=False)
 class _Glyph(Defined):
-    """What arrows, trails and contacts share.
+    """Common fields of arrows, trails and contacts.
 
     Args:
-        color: One colour, or colours that follow a value.
-        particles: Opacity of the particles beside them; 0 leaves the particles out.
+        color: One colour, or colours by a value.
+        particles: Opacity of the particles; 0 leaves them out.
         material: Name of their material.
     """
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Arrows(_Glyph, place="arrows"):
-    """Arrows at particles, along a vector that their data have.
+    """Arrows at particles, along a vector of their data.
 
     Args:
         vector: Column of the vectors, or their three components.
         scale: Length in scene units of an arrow of length 1.
         radius: Radius of the shafts in scene units; arrows shorter than two heads are thinner.
-        anchor: Which point of an arrow is at its particle.
-        every: An arrow at every n-th particle.
+        anchor: Point of an arrow that is at its particle.
+        every: Draw an arrow at every n-th particle.
         select: A condition on the particles that have arrows.
     """
 
     vector: str | tuple[str, str, str] = setting("velocity", Components())
-    scale: float | None = _optional(LENGTH, "the longest is two mean distances of neighbours long")
+    scale: float | None = _optional(LENGTH, "the longest is two mean distances of neighbours")
     radius: float | None = _optional(LENGTH, "1/28 of the longest arrow")
     color: Color | StyleSettings | None = setting(
-        None, COLOR_RULE, default_text="that of the particle; gold where all have one"
+        None, COLOR_RULE, default_text="the particle's; gold if all are the same"
     )
     anchor: str = setting("tail", Choice(ANCHORS, "anchor"))
     every: int = setting(1, Integer(1))
@@ -111,18 +110,16 @@ class Trails(_Glyph, place="trails"):
     """Paths of particles over the frames of their file, as tubes.
 
     Args:
-        last: Frames that they go back from the frame that is shown.
+        last: Number of frames before the shown one.
         radius: Radius of the tubes in scene units.
-        every: A trail of every n-th particle.
+        every: Draw a trail of every n-th particle.
         select: A condition on the particles that have trails.
         step: Frames between two points.
     """
 
-    last: int | None = _optional(Integer(1), "all frames, those after it too")
+    last: int | None = _optional(Integer(1), "all frames, also later ones")
     radius: float | None = _optional(LENGTH, "1/20 of the mean distance of neighbours")
-    color: Color | StyleSettings | None = setting(
-        None, COLOR_RULE, default_text="that of the particle"
-    )
+    color: Color | StyleSettings | None = setting(None, COLOR_RULE, default_text="the particle's")
     every: int = setting(1, Integer(1))
     select: str | None = _optional(Text())
     step: int = setting(1, Integer(1))
@@ -132,21 +129,21 @@ class Trails(_Glyph, place="trails"):
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Contacts(_Glyph, place="contacts"):
-    """Contacts between particles, as thick as the force in them.
+    """Contacts between particles; the thickness shows the force.
 
     Args:
-        file: List of contacts: a local dump of LAMMPS, or a table with the numbers of two particles
-            in each row.
-        ids: Columns with the numbers of the two particles, as in their `id`.
-        by: Column of the list, or expression, that the thickness follows; of particles that touch
-            overlap and length.
+        file: List of contacts: a local dump of LAMMPS, or a table with the ids of two particles in
+            each row.
+        ids: Columns with the ids of the two particles, as in their `id`.
+        by: Column of the list, or expression, that sets the thickness; for touching particles
+            overlap or length.
         radius: Radius of the thickest in scene units.
-        least: Contacts thinner than this part of the thickest are left out.
+        least: Contacts thinner than this fraction of the thickest are left out.
         select: A condition on the contacts, over the columns of the list.
     """
 
     file: str | None = _optional(Text(), "the particles that touch")
-    ids: tuple[str, str] | None = _optional(Pair(), "known names, else the first two columns")
+    ids: tuple[str, str] | None = _optional(Pair(), "columns with usual names, else the first two")
     by: str | None = _optional(Text(), "force, else the third column; overlap")
     radius: float | None = _optional(LENGTH, "0.4 of the median radius of the particles")
     least: float = setting(0.02, SHARE)
@@ -160,13 +157,13 @@ class Contacts(_Glyph, place="contacts"):
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Shape(Defined, place="shape"):
-    """Particles as ellipsoids, where their data have axes.
+    """Particles as ellipsoids, if their data have axes.
 
     Args:
-        kind: What particles are shown as.
+        kind: Shape of the particles.
         axes: Columns of their three axes.
         orientation: Columns of quaternions w, x, y, z.
-        scale: Factor that makes semi-axes of the columns.
+        scale: Semi-axis per unit of the columns.
     """
 
     kind: str = setting("ellipsoid", Choice(("ellipsoid",), "shape"))
@@ -176,7 +173,7 @@ class Shape(Defined, place="shape"):
     orientation: str | tuple[str, str, str, str] | None = _optional(
         Components(4), "quatw, quati, quatj, quatk; c_quat[1] to c_quat[4]; orientation"
     )
-    scale: float | None = _optional(LENGTH, "1; 1/2 of the diameters of LAMMPS")
+    scale: float | None = _optional(LENGTH, "1; 1/2 for the diameters of LAMMPS")
 
 
 GLYPHS: dict[str, type[Any]] = {
@@ -185,14 +182,14 @@ GLYPHS: dict[str, type[Any]] = {
     "contacts": Contacts,
     "shape": Shape,
 }
-"""What is made of data, by its name in scene files, options and Python."""
+"""Glyphs of data, by their names in scene files, options and Python."""
 
 OF_COLOR = tuple(key for key in KEYS if key not in ("by", "scale"))
 """Keys of the table `color` that an option may state beside the others."""
 
 
 def columns_of(glyphs: Iterable[Any]) -> list[str]:
-    """Return the names of the columns of particles that glyphs need."""
+    """Return the names of the particle columns that glyphs need."""
     names: list[str] = []
     for each in glyphs:
         if isinstance(each, Arrows):
@@ -212,7 +209,7 @@ def columns_of(glyphs: Iterable[Any]) -> list[str]:
 
 
 def columns_said(glyphs: Mapping[str, Any]) -> list[str]:
-    """Return the names of the columns that settings of a call need.
+    """Return the names of the columns that the settings of a call need.
 
     Args:
         glyphs: by name, as `ViewSettings` takes them.
@@ -227,15 +224,15 @@ def columns_said(glyphs: Mapping[str, Any]) -> list[str]:
 
 
 ALL = ("", "on", "all", "touch")
-"""Words of an option that say no more than the option itself."""
+"""Words of an option that mean its defaults."""
 
 
 class GlyphValue(Kind):
-    """Fields of one of the `GLYPHS`: as a text, a table, or in Python an object.
+    """Fields of one of the `GLYPHS`: a text, a table, or in Python an object.
 
     Args:
-        name: of the table.
-        first: the field that a value alone is for.
+        name: name of the table.
+        first: field that a value without a name sets.
     """
 
     def __init__(self, name: str, first: str) -> None:
@@ -253,7 +250,7 @@ class GlyphValue(Kind):
             own = self._parsed(own)
         elif not isinstance(own, Mapping):
             if self.first not in definitions(kind):
-                raise error(f"{name}: is no table of fields")
+                raise error(f"{name}: {shown_value(value)} is not a table of fields")
             own = {self.first: own}
         for key in own:
             if key not in definitions(kind):
@@ -263,7 +260,7 @@ class GlyphValue(Kind):
         return dict(own)
 
     def _parsed(self, words: str) -> dict[str, Any]:
-        """Return the fields that a text states: "velocity,scale=2,color=length,map=magma"."""
+        """Parse an option: "velocity,scale=2,color=length,map=magma"."""
         known, option = definitions(GLYPHS[self.name]), f"--{self.name}"
         alone, fields, colors = [], {}, {}
         for part in parts_of(words):
@@ -280,14 +277,15 @@ class GlyphValue(Kind):
                 colors[key] = value_of(COLOR_BY.keys[key].kind, rest, place)
             else:
                 names = [*known, *OF_COLOR]
-                raise SceneError(f"{option}: '{shown(key)}' is no field; {suggestion(key, names)}")
+                raise SceneError(
+                    f"{option}: there is no field '{shown(key)}'; {suggestion(key, names)}"
+                )
         if alone:
             fields[self.first] = _alone(alone, known[self.first].kind, option)
         if colors:
             if not isinstance(fields.get("color"), Mapping):
                 raise SceneError(
-                    f"{option}: {next(iter(colors))} goes with a colour that follows a value, as "
-                    "in color=length"
+                    f"{option}: {next(iter(colors))} needs colours by a value, such as color=length"
                 )
             fields["color"] = {**fields["color"], **colors}
         return fields
@@ -302,12 +300,12 @@ def _alone(words: list[str], kind: Kind, option: str) -> Any:
             )
         return words[0] if len(words) == 1 else words
     if len(words) > 1:
-        raise SceneError(f"{option}: '{shown(words[1])}' has no '=', as in NAME=VALUE")
+        raise SceneError(f"{option}: write '{shown(words[1])}' as NAME=VALUE")
     return value_of(kind, words[0], option)
 
 
 def _color_of(words: str) -> Any:
-    """Return a colour, or the value that colours follow."""
+    """Return a colour, or the value to colour by."""
     if words[:1] in "[{" and words:
         import tomllib
 

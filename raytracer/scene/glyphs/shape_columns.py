@@ -1,4 +1,4 @@
-"""Columns of the axes and orientations of particles that are no spheres, as programs name them."""
+"""Column names for axes and orientations of non-spherical particles in various programs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ AXES = (
     (("c_shape[1]", "c_shape[2]", "c_shape[3]"), 0.5),
     (("c_diameter[1]", "c_diameter[2]", "c_diameter[3]"), 0.5),
 )  # fmt: skip
-"""Columns of the axes, and what makes semi-axes of them; those of LAMMPS are diameters."""
+"""Columns of the axes, and factors to semi-axes; LAMMPS has diameters."""
 
 TURNS = (
     (("quatw", "quati", "quatj", "quatk"), (0, 1, 2, 3)),
@@ -27,18 +27,19 @@ TURNS = (
     (("quaternions",), (0, 1, 2, 3)),
     (("orientation",), (0, 1, 2, 3)),
 )  # fmt: skip
-"""Columns of quaternions, and where w, x, y and z are in them: `c_orient` has w last, as OVITO."""
+"""Columns of quaternions, and the positions of w, x, y and z: `c_orient` has w last, as in
+OVITO."""
 
 
 OF_OVITO = "aspherical_shape"
-"""Column of axes beside which OVITO writes an `orientation` with w last; HOOMD-blue has w first."""
+"""Column of axes written by OVITO, whose `orientation` has w last; HOOMD-blue's has w first."""
 
 W_LAST = (3, 0, 1, 2)
-"""Where w, x, y and z are in such a quaternion."""
+"""Positions of w, x, y and z in such a quaternion."""
 
 
 def are_ellipsoids(columns: Mapping[str, Column]) -> bool:
-    """Whether columns by their usual names hold axes and orientations, numbers both."""
+    """Whether columns with usual names hold numeric axes and orientations."""
     return all(
         any(_are_numbers(columns, names, width) for names, _ in known)
         for known, width in ((AXES, 3), (TURNS, 4))
@@ -46,14 +47,14 @@ def are_ellipsoids(columns: Mapping[str, Column]) -> bool:
 
 
 def _are_numbers(columns: Mapping[str, Column], names: tuple[str, ...], width: int) -> bool:
-    """Whether there are columns of these names, one of rows or several side by side."""
+    """Whether numeric columns of these names exist, one of rows or several side by side."""
     shape = (width,) if len(names) == 1 else ()
-    own = [columns.get(name) for name in names]
-    return all(each is not None and each[:2] in (("number", shape), ("", shape)) for each in own)
+    found = [columns.get(name) for name in names]
+    return all(each is not None and each[:2] in (("number", shape), ("", shape)) for each in found)
 
 
 def columns_needed(axes: Any, orientation: Any) -> list[str]:
-    """Return the columns that ellipsoids may be made of: one name, several, or None: the usual."""
+    """Return the columns that ellipsoids may need, for stated names or (None) the usual ones."""
     names: list[str] = []
     for stated, known in ((axes, AXES), (orientation, TURNS)):
         usual = [name for columns, _ in known for name in columns]

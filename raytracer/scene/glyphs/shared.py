@@ -1,4 +1,4 @@
-"""What arrows, trails, contacts and ellipsoids share: places, conditions, columns, colours."""
+"""Common functions of glyphs: positions, conditions, columns, colours."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ Looks = Callable[[Any], dict[str, Any]]
 """Returns the colours of some rows, as arguments of `CapsuleSet`."""
 
 ROW = 320
-"""Bytes of a capsule while it is made, at most."""
+"""Most bytes per capsule during construction."""
 
 
 class Glyphs(NamedTuple):
-    """Glyphs of one kind in scene units, and what their colours mean."""
+    """Glyphs of one type in scene units, and their colour scales."""
 
     solids: list[CapsuleSet]
     scales: Sequence[ColorScale] = ()
@@ -47,7 +47,6 @@ def placed(spheres: SphereSet, centers: NDArray[Any] | None = None) -> Doubles:
 
 
 def lengths_of(vectors: Doubles) -> Doubles:
-    """Return the lengths of vectors (N, 3), (N,)."""
     lengths: Doubles = np.sqrt(np.square(vectors).sum(axis=1))
     return lengths
 
@@ -67,7 +66,7 @@ def cell_of(box: Box | None) -> tuple[Doubles, NDArray[np.bool_]] | None:
 
 
 def jumps(steps: Doubles, box: Box | None) -> Doubles:
-    """Return the whole edges of a periodic box that are nearest to steps, (M, 3); 0 for NaN."""
+    """Return the lattice vectors of a periodic box nearest to steps, (M, 3); 0 for NaN."""
     cell = cell_of(box)
     if cell is None or not cell[1].any():
         return np.zeros_like(steps)
@@ -79,10 +78,11 @@ def jumps(steps: Doubles, box: Box | None) -> Doubles:
 
 
 def chosen(columns: Columns, select: str | None, every: int, count: int, place: str) -> Rows:
-    """Return the rows that a condition chooses, of these every n-th, (M,).
+    """Return the selected rows, and of these every n-th, (M,).
 
     Raises:
-        SceneError: it is no condition, or chooses nothing; place: the table, "arrows".
+        SceneError: the text is not a condition, or selects nothing; the message begins with
+            `place`.
     """
     if select is None:
         return np.arange(count)[::every]
@@ -93,7 +93,7 @@ def chosen(columns: Columns, select: str | None, every: int, count: int, place: 
 
 
 def rows_by_id(known: NDArray[Any], ids: NDArray[Any]) -> Rows:
-    """Return the row of each id among known ones, (M,); -1 where it is not there."""
+    """Return the row of each id, (M,); -1 for unknown ids."""
     if not len(known):
         return np.full(len(ids), -1)
     order = np.argsort(known, kind="stable")
@@ -105,12 +105,14 @@ def components(columns: Columns, names: Sequence[str], width: int, place: str) -
     """Return a column of rows, or columns or expressions side by side, (N, width).
 
     Raises:
-        SceneError: they do not hold so many numbers.
+        SceneError: the number of values per particle is wrong.
     """
     if len(names) == 1:
         values = columns.value(names[0])
         if isinstance(values, Texts) or values.ndim != 2 or values.shape[1] != width:
-            raise SceneError(f"{place}: '{shown(names[0])}' holds no {width} numbers each")
+            raise SceneError(
+                f"{place}: '{shown(names[0])}' does not have {width} numbers per particle"
+            )
         return np.asarray(values, np.float64)
     if len(names) != width:
         raise SceneError(f"{place}: needs {width} columns of numbers")
@@ -119,14 +121,13 @@ def components(columns: Columns, names: Sequence[str], width: int, place: str) -
 
 
 def require_capsules(count: int, place: str) -> None:
-    """Refuse more capsules than fit into memory."""
     require_room(place, count * ROW, f"for {count:,} capsules")
 
 
 def looks_of(
     sets: Sequence[SphereSet], color: Any, place: str, usual: Sequence[Looks] = ()
 ) -> tuple[Sequence[Looks], list[ColorScale]]:
-    """Return the colours of glyphs at the spheres of sets, and what they mean.
+    """Return the colours of glyphs at the spheres of sets, and their scales.
 
     color: one colour, a rule over the columns of the sets, or None for the usual ones.
     """
@@ -147,7 +148,7 @@ def colors_of(spheres: SphereSet, rows: Any = slice(None)) -> dict[str, Any]:
 
 
 def with_column(spheres: SphereSet, name: str, values: NDArray[Any]) -> SphereSet:
-    """Return a set with a further column, (N,), which hides one of the file of this name."""
+    """Return a set with one more column, (N,), which hides a file column of the same name."""
     data, every = spheres._data, values
     if spheres.rows is not None:
         every = np.zeros(data.total, values.dtype)

@@ -1,4 +1,4 @@
-"""Trails: the paths of particles over the frames of their file, as tubes."""
+"""Trails: paths of particles over the frames of their file, as tubes."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ if TYPE_CHECKING:
     from raytracer.scene.particles.source import Box
     from raytracer.scene.scene import Scene
 
-THIN = 0.05
-"""Radius of the tubes, in mean distances of the particles of the set."""
+RADIUS = 0.05
+"""Radius of the tubes, in mean distances of the particles."""
 
 MAX_KEPT = 256 << 20
-"""Bytes of the positions of frames that are kept for the next picture."""
+"""Most bytes of positions that are cached between pictures."""
 
 
 class _Frame(NamedTuple):
-    """The particles of a frame: centres (N, 3) and box in own units, ids (N,) or None: the rows."""
+    """Particles of a frame: centres (N, 3) and box in file units, ids (N,) or None for rows."""
 
     centers: NDArray[Any]
     ids: NDArray[Any] | None
@@ -52,12 +52,12 @@ class _Frame(NamedTuple):
 
 
 _kept: OrderedDict[tuple[Any, ...], _Frame] = OrderedDict()
-"""Frames that were read, the latest last: a movie shows each of them many times."""
+"""Recently read frames, the latest last: each frame of a movie needs most of them."""
 
 
 class _Path(NamedTuple):
-    """The steps of particles in rows (S,) of a set: starts and stops in scene units, (S, 3), and
-    their middles with columns."""
+    """Path steps of the particles in `rows` (S,): starts and stops in scene units, (S, 3), and
+    their midpoints, a set with columns."""
 
     spheres: SphereSet
     rows: Rows
@@ -67,7 +67,7 @@ class _Path(NamedTuple):
 
 
 def trails_of(scene: Scene, trails: Trails) -> Glyphs:
-    """Return the trails of the sets of a scene that come from files with several frames.
+    """Return the trails of the sets that come from files with several frames.
 
     Raises:
         SceneError: no set comes from a file with several frames, or an expression is wrong.
@@ -84,13 +84,13 @@ def trails_of(scene: Scene, trails: Trails) -> Glyphs:
         )
     paths = [each for each in paths if len(each.rows)]
     if not paths:
-        warn("trails: the particles do not move before the frame that is shown")
+        warn("trails: the particles do not move before the shown frame")
         return Glyphs([])
     usual = [lambda _, p=each: colors_of(p.spheres, p.rows) for each in paths]
     looks, scales = looks_of([each.points for each in paths], trails.color, "trails", usual)
     tubes = []
     for path, look in zip(paths, looks, strict=True):
-        radius = trails.radius or THIN * mean_spacing(placed(path.spheres))
+        radius = trails.radius or RADIUS * mean_spacing(placed(path.spheres))
         colors = look(slice(None))  # the round ends of the steps join
         tubes.append(
             CapsuleSet(path.starts, path.stops, radius, material=trails.material, **colors)
@@ -99,7 +99,7 @@ def trails_of(scene: Scene, trails: Trails) -> Glyphs:
 
 
 def _path(spheres: SphereSet, files: _Files, trails: Trails) -> _Path:
-    """Return the steps of a set between frames, those through a side of the box left out."""
+    """Return the steps of a set between frames, without those across a periodic boundary."""
     now = files.shown
     first = 0 if trails.last is None else max(now - trails.last, 0)
     last = files.count - 1 if trails.last is None else now
@@ -125,14 +125,15 @@ def _path(spheres: SphereSet, files: _Files, trails: Trails) -> _Path:
 def _places(
     spheres: SphereSet, files: _Files, rows: Rows, frames: list[int], now: int
 ) -> tuple[Doubles, NDArray[np.bool_]]:
-    """Return the places of particles in F frames, moved so that each path meets its particle.
+    """Return the positions of particles in F frames, shifted so that each path ends at its
+    particle.
 
-    Particles need not be shown where the file has them: they may be unwrapped, wrapped, smoothed,
-    or periodic images. Paths of unwrapped particles are joined where they go through a side.
+    Particles may be shown elsewhere than in the file: unwrapped, wrapped, smoothed, or as periodic
+    images. Paths of unwrapped particles are joined across boundaries.
 
     Returns:
-        Own units, (F, M, 3), NaN where a particle is missing; and whether the step that ends there
-        goes through no side of the box, (F, M).
+        Positions in units of the set, (F, M, 3), NaN for missing particles; and whether the step
+        that ends there stays inside the box, (F, M).
     """
     ids = spheres.columns.value("id") if spheres.columns.has_ids else None
     ids = None if ids is None or isinstance(ids, Texts) else ids[rows]
@@ -140,7 +141,7 @@ def _places(
     places = np.full((len(frames), len(rows), 3), np.nan)
     whole = np.ones(places.shape[:2], np.bool_)
     ends = min(now, frames[0]), max(now, frames[-1])
-    # Between far frames the nearest image need not be the right one: unwrapping looks at all.
+    # Between distant frames the nearest image may be wrong, so unwrapping uses all frames.
     walked = range(ends[0], ends[1] + 1) if spheres.is_unwrapped else sorted({*frames, now})
     index = {frame: place for place, frame in enumerate(frames)}
     shown = np.asarray(spheres.centers, np.float64)[rows]
@@ -162,7 +163,7 @@ def _places(
 
 
 class _Files:
-    """The frames of a file, or of the files of a series; box: of frames that state none."""
+    """Frames of a file or of a file series; `box` is for frames that state none."""
 
     def __init__(self, file: DataFile, box: Box | None) -> None:
         from raytracer.scene.particles.read import frame_count
@@ -178,14 +179,13 @@ class _Files:
 
     @property
     def shown(self) -> int:
-        """Number of the frame that is shown."""
         if self._series:
             return list(self._series).index(self._file.path)
         return (self._file.frame or 0) % self.count
 
     def places(self, frame: int, ids: NDArray[Any] | None, rows: Rows) -> Doubles:
-        """Return where particles, by ids or else rows of the file, are in a frame, (M, 3); NaN:
-        nowhere."""
+        """Return the positions of particles, by ids or else rows, in a frame, (M, 3); NaN if
+        missing."""
         data = self._read(frame)
         if ids is not None and data.ids is not None:
             rows = rows_by_id(data.ids, ids)
@@ -195,11 +195,10 @@ class _Files:
         return places
 
     def box(self, frame: int) -> Box | None:
-        """Return the simulation box of a frame, own units."""
         return self._read(frame).box or self._box
 
     def _read(self, frame: int) -> _Frame:
-        """Return the particles of a frame, which are kept."""
+        """Return the particles of a frame, cached."""
         from raytracer.scene.particles.read import read
 
         file = self._file
@@ -222,7 +221,7 @@ class _Files:
 
 
 def _ids_wanted(about: Any) -> list[str]:
-    """Return the column of the particles' numbers, if there is one."""
+    """Return the file columns of the particles' ids, if any."""
     from raytracer.scene.columns import columns_for
 
     return columns_for(["id"], about)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from raytracer.scene.columns import Columns
 
 PLACES = ("position", "positions", "pos", "coordinates", "centers", "points")
-"""Columns of three numbers that are no vectors to draw."""
+"""Columns of three numbers that are positions."""
 
 PARTS = {
     "force": ("fx", "fy", "fz"),
@@ -29,11 +29,11 @@ PARTS = {
     "momentum": ("px", "py", "pz"),
     "velocity": ("vx", "vy", "vz"),
 }
-"""Columns of the components of a vector where they are not its name with x, y and z."""
+"""Names of the components of a vector if they are not its name with x, y and z."""
 
 
 def _ways(name: str) -> list[tuple[str, ...]]:
-    """Return the names that the columns of a vector's components may have."""
+    """Return the possible names of the columns of a vector's components."""
     stems = [(f"{name}{axis}", f"{name}_{axis}") for axis in "xyz"]
     numbered = [(f"{name}[{k}]", f"{name}{k}") for k in (1, 2, 3)]
     first, second = zip(*stems, strict=True)
@@ -47,7 +47,7 @@ def vectors_of(columns: Columns, vector: str | tuple[str, str, str]) -> NDArray[
     vector: a column of three numbers, the common part of the names of three, or three expressions.
 
     Raises:
-        SceneError: it is no vector.
+        SceneError: the column is not a vector.
     """
     if not isinstance(vector, str):
         return components(columns, vector, 3, "arrows.vector")
@@ -55,7 +55,9 @@ def vectors_of(columns: Columns, vector: str | tuple[str, str, str]) -> NDArray[
     values = columns.value(name) if columns.has(name) else None
     if values is not None and (isinstance(values, Texts) or values.ndim > 1):
         if isinstance(values, Texts) or values.ndim > 2 or values.shape[1] not in (2, 3):
-            raise SceneError(f"arrows.vector: '{shown(name)}' holds no vectors of three numbers")
+            raise SceneError(
+                f"arrows.vector: '{shown(name)}' does not have three numbers per particle"
+            )
         flat = np.zeros((len(values), 3))
         flat[:, : values.shape[1]] = values
         return flat
@@ -64,7 +66,8 @@ def vectors_of(columns: Columns, vector: str | tuple[str, str, str]) -> NDArray[
             return components(columns, parts, 3, "arrows.vector")
     if values is not None:
         raise SceneError(
-            f"arrows.vector: '{shown(name)}' holds one number for each particle and no vector"
+            f"arrows.vector: '{shown(name)}' has one number per particle; name a vector, or three "
+            "columns"
         )
     return None
 
@@ -72,18 +75,18 @@ def vectors_of(columns: Columns, vector: str | tuple[str, str, str]) -> NDArray[
 def names_of(columns: Columns) -> list[str]:
     """Return the names of the vectors that particles have."""
     about = columns.about
-    own = [
+    stated = [
         name
         for name, each in about.items()
         if each.shape == (3,) and each.kind != "text" and name not in PLACES
     ]
     names = ["velocity", *PARTS]
     derived = [n for n in dict.fromkeys(names) if all(columns.has(p) for p in PARTS[n])]
-    return [*own, *(n for n in derived if not any(n in each or each in n for each in own))]
+    return [*stated, *(n for n in derived if not any(n in each or each in n for each in stated))]
 
 
 def columns_needed(vector: str | tuple[str, str, str]) -> list[str]:
-    """Return the names of columns that vectors may be made of."""
+    """Return the names of columns that a vector may need."""
     if not isinstance(vector, str):
         return columns_in(*vector)
     name = str(vector)

@@ -63,9 +63,9 @@ def test_file_argument_and_option_say_the_same(table: Path, tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        ({"opacity": "x"}, "opacity: 'x' is 2 for particle 2; an opacity goes from 0 to 1, as in"),
+        ({"opacity": "x"}, "opacity: 'x' is 2 for particle 2; limit it to 0 to 1"),
         ({"opacity": 1.5}, "opacity: "),
-        ({"rest": 0.5}, "rest: goes with select"),
+        ({"rest": 0.5}, "rest: needs select"),
         ({"opacity": "log(x - 1)"}, "opacity: 'log(x - 1)' is nan for particle 0"),
     ],
 )

@@ -92,7 +92,7 @@ def test_ticks(arguments: dict[str, Any], texts: list[str]) -> None:
         ({"low": 5.0, "high": 1.0}, "range: 5 is above 1; write the lower end first"),
         ({"map": "virids"}, "there is no colour map named 'virids'; did you mean 'viridis'"),
         ({"low": float("nan")}, "low: must be a finite number"),
-        ({"map": {"a": "red"}}, "map: of a scale"),
+        ({"map": {"a": "red"}}, "map: give a name"),
         ({"missing": "nocolour"}, "there is no colour named 'nocolour'"),
     ],
 )
@@ -114,7 +114,9 @@ def test_maps_of_other_packages() -> None:
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("matplotlib", "cmcrameri", "cmcrameri.cm", "colorcet"):
         monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(SceneError, match=r"pip install 'raytracer\[maps\]' those of matplotlib"):
+    with pytest.raises(
+        SceneError, match=r"pip install 'raytracer\[maps\]' adds those of matplotlib"
+    ):
         maps.table("some_map")
     assert len(maps.table("magma")) == 256
 

@@ -293,5 +293,5 @@ def test_lights_too_far_for_float32_are_refused(far: float, falloff: str) -> Non
 def test_lights_too_bright_for_float32_are_refused() -> None:
     """An infinite light would make every pixel that it reaches white or not a number."""
     lights = [PointLight((0, 9, 0)), DirectionalLight((1, 0, 0), intensity=1e39)]
-    with pytest.raises(SceneError, match=r"lights\[1\].intensity: 1e\+39 is too bright"):
+    with pytest.raises(SceneError, match=r"lights\[1\].intensity: 1e\+39 is too large"):
         pack(Scene.from_arrays(np.eye(3), 0.1, lights=lights))
