@@ -41,7 +41,7 @@ DATA = {
 }
 """Classes of `raytracer` that hold the scene, and the stage of the path that they belong to."""
 
-CHECKS = ("scene.kinds",)
+CHECKS = ("scene.field_types",)
 """Modules that take data to check them alone."""
 
 STAGES = ("file", "scene", "buffers", "view", "film", "image")

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from raytracer.scene import extent
 from raytracer.scene.camera import Camera
 from raytracer.scene.packing import framing
 from raytracer.scene.packing.framing import FULL, NOTHING, Room, Surroundings
@@ -74,7 +75,7 @@ def fit(
             if point is None and start.look_at is not None and start.position is None:
                 pivot = np.array(start.look_at, np.float64)
         center = np.asarray(space.center, np.float64)
-        middle = framing.middle(spheres) * space.scale + center if sets else center
+        middle = extent.middle(spheres) * space.scale + center if sets else center
         around = surroundings(scene)
         if len(ways) > 1 or pivot is not None:  # the middle is the middle of the picture
             around = replace(around, room=_even(around.room))

@@ -25,7 +25,7 @@ from raytracer.field_types import (
     of_types,
 )
 from raytracer.fields import Defined, define, definitions, setting
-from raytracer.scene.kinds import FIELD_OF_VIEW, PICTURE_HEIGHT, Table, Tables
+from raytracer.scene.field_types import FIELD_OF_VIEW, PICTURE_HEIGHT, Table, Tables
 
 if TYPE_CHECKING:
     from raytracer.scene.transform import Triple

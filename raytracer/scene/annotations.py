@@ -16,7 +16,7 @@ from raytracer.errors import SceneError, shown, shown_value, suggestion
 from raytracer.field_types import Choice, Number, Numbers, Text, Vector3
 from raytracer.fields import Defined, define, definitions, setting
 from raytracer.scene.colors import Color
-from raytracer.scene.kinds import ColorValue
+from raytracer.scene.field_types import ColorValue
 
 if TYPE_CHECKING:
     from raytracer.scene.transform import Triple

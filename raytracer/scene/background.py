@@ -10,7 +10,7 @@ from raytracer.errors import SceneError
 from raytracer.field_types import Truth, Vector3
 from raytracer.fields import Defined, setting
 from raytracer.scene.colors import RGB, Color, parse_color
-from raytracer.scene.kinds import ColorValue
+from raytracer.scene.field_types import ColorValue
 
 if TYPE_CHECKING:
     from raytracer.scene.transform import Triple

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from raytracer.errors import SceneError
 from raytracer.field_types import AnyOf, Axis, Choice, Truth, Vector3
 from raytracer.fields import Defined, definitions, setting
-from raytracer.scene.kinds import APERTURE, FIELD_OF_VIEW, PICTURE_HEIGHT, ZOOM
+from raytracer.scene.field_types import APERTURE, FIELD_OF_VIEW, PICTURE_HEIGHT, ZOOM
 from raytracer.scene.transform import Vector
 from raytracer.scene.views import AXES, PLAIN_UP, VIEW_UP, VIEWS, looking, standard_direction
 

@@ -14,8 +14,8 @@ from raytracer.field_types import Choice, Number, Truth, Vector3
 from raytracer.fields import Defined, define, definitions, setting
 from raytracer.layout import code
 from raytracer.scene.colors import RGB, Color, parse_color, srgb_to_linear
-from raytracer.scene.kinds import ColorValue
-from raytracer.scene.packing.render_space import LARGEST, Space
+from raytracer.scene.field_types import ColorValue
+from raytracer.scene.packing.render_space import MAX_COORDINATE, Space
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -60,7 +60,7 @@ class _Light(Defined, place="light"):
         position = getattr(self, "position", None)
         if position is not None:
             entry["vector"] = place = space.point(position)
-            if not np.abs(place).max() < LARGEST:
+            if not np.abs(place).max() < MAX_COORDINATE:
                 raise SceneError(
                     "light.position: is too far from the spheres for 32-bit numbers; "
                     'use type = "directional" for a distant light'
@@ -99,7 +99,7 @@ class _Light(Defined, place="light"):
     def _length(self, name: str, space: Space) -> float:
         """Return a length in render space."""
         length: float = getattr(self, name)
-        if not length / space.scale < LARGEST:
+        if not length / space.scale < MAX_COORDINATE:
             raise SceneError(f"light.{name}: {length:g} is too large for 32-bit numbers; give less")
         return length / space.scale
 

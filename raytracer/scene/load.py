@@ -1,7 +1,7 @@
-"""Files to scenes: scene files (.toml, .json), and particle files rendered as they are.
+"""Load scenes from scene files (.toml, .json) and particle files.
 
-A scene file is read into plain values; names and kinds of values are checked; then the objects of a
-scene are made of them, with defaults, names and data files resolved.
+A scene file is parsed into plain values; names and types are checked; then the objects of the scene
+are made, with defaults filled in and data files read.
 """
 
 from __future__ import annotations
@@ -52,13 +52,13 @@ if TYPE_CHECKING:
 Values = dict[str, Any]
 
 TOML_MEMORY = 36
-"""Bytes of memory that a byte of TOML takes at most, the tables of its keys left out."""
+"""Most bytes of memory per byte of TOML, without the tables of its keys."""
 
 JSON_MEMORY = 32
-"""Bytes of memory that a byte of JSON takes at most."""
+"""Most bytes of memory per byte of JSON."""
 
 SMALL = 1 << 20
-"""Bytes of a scene file that are read on any machine."""
+"""Size of a scene file that is read on any machine."""
 
 KEY_PARTS = 16
 """Most parts of a dotted key; the longest of a scene has four."""
@@ -66,18 +66,18 @@ KEY_PARTS = 16
 _PART = r"""(?:[\w-]++|"(?:\\.|[^"\\\n])*+"|'[^'\n]*+')[ \t]*+"""
 _DEEP = rf"""(?:{_PART}\.[ \t]*+){{{KEY_PARTS}}}"""
 DEEP_KEY = re.compile(rf"""(?<![\\\w"'-]){_DEEP}""")
-"""What only such a key has, or a text or a comment: time and memory that TOML takes grow with the
-square of a key's parts."""
+"""A quick test for keys with too many parts, which also matches texts and comments: the time and
+memory of TOML grow with the square of a key's parts."""
 
 _TEXT = r"""\"""(?:\\.|[^\\])*?\"""|'''.*?'''|"(?:\\.|[^"\\\n])*+"|'[^'\n]*+'|#[^\n]*+"""
 TOKENS = re.compile(rf"(?P<deep>{_DEEP})|[\w-]++|{_TEXT}", re.DOTALL)
-"""Long keys, and all in which there is none: words, texts, comments."""
+"""Keys with too many parts, and all tokens that cannot contain one: words, texts, comments."""
 
 MAX_HINTS = 10
-"""Most problems for which the nearest name is searched: each search reads all names."""
+"""Most problems for which the nearest name is searched."""
 
 MAX_PATH = 200
-"""Longest path of a data file that a notice shows whole."""
+"""Longest path of a data file that a warning shows whole."""
 
 
 def load(
@@ -93,25 +93,23 @@ def load(
     Args:
         path: a scene file (.toml, .json), or a particle file (.npz, .csv, .xyz, .lammpstrj, ...;
             the guide lists all), which is shown by a fitted camera, with the look soft, on grey,
-            atoms with the colours of elements. A pattern as in `snap_*.h5` or `frame_%04d.xyz`, or
-            a folder of such files, names a series of files with a frame each.
-        frame: of a trajectory, from 0, or from -1 backwards; in a scene file, of each data file
-            that holds several frames, before what the scene file says. None is the first one.
-        columns: names of columns that will be needed: they are read at once with the spheres,
-            where `Scene.columns` would read a file of text a second time. Those that a file does
-            not have are left out.
+            atoms in the colours of elements. A pattern such as `snap_*.h5` or `frame_%04d.xyz`, or
+            a folder of such files, names a series with one frame per file.
+        frame: frame of a trajectory, from 0, or from -1 backwards; in a scene file, of each data
+            file with several frames, before what the scene file says. None is the first one.
+        columns: names of columns that will be needed. They are read together with the spheres;
+            otherwise `Scene.columns` reads a text file a second time. Unknown columns are ignored.
         format: the ending of files of its format ("xyz"), for a file, or for standard input ("-"),
-            whose content does not tell; None decides by the name and the content.
-        topology: a file with the atoms of a trajectory that holds coordinates alone (.xtc, .dcd,
-            .trr): .psf, .prmtop, .pdb, .gro, ... Their labels, bonds and columns are those of the
-            particles.
+            whose content does not tell; None decides by name and content.
+        topology: a file with the atoms of a trajectory that has only coordinates (.xtc, .dcd,
+            .trr): .psf, .prmtop, .pdb, .gro, ... It gives the particles labels, bonds and columns.
 
     Returns:
         The scene, with the arrays of all its data files.
 
     Raises:
-        UserError: the file, or a data file that it names, is missing or wrong; the message says
-            file and field, with one line for each problem.
+        UserError: the file, or one of its data files, is missing or wrong; the message names file
+            and field, with one line per problem.
     """
     source = Source.of(path_of(path), frame=frame, format=format, topology=topology)
     return load_file(source, source.frame, columns)
@@ -121,12 +119,12 @@ def load_file(source: Source, frame: int | None = None, columns: Sequence[str] =
     """Read the scene of a file.
 
     Args:
-        source: a path, with the format and the atoms of the file.
-        frame: of a trajectory.
-        columns: to read with the spheres, of those that the file has.
+        source: a path, with the format and the topology of the file.
+        frame: frame of a trajectory.
+        columns: columns to read with the spheres, if the file has them.
 
     Raises:
-        UserError: the file, or a data file that it names, is missing or wrong.
+        UserError: the file, or one of its data files, is missing or wrong.
     """
     file = source.file(frame)
     with (
@@ -137,8 +135,7 @@ def load_file(source: Source, frame: int | None = None, columns: Sequence[str] =
         if suffix:
             if file.topology is not None:
                 raise UserError(
-                    "topology: goes with the path of a trajectory; in a scene file, set topology "
-                    "in [[spheres]]"
+                    "topology: is for a trajectory; in a scene file, set topology in [[spheres]]"
                 )
             values = read_table(stream, suffix)
             check(values, stream.source)
@@ -167,13 +164,13 @@ def load_file(source: Source, frame: int | None = None, columns: Sequence[str] =
 
 
 def scene_suffix(file: OpenFile, ending: str = "") -> str:
-    """Return the language of a scene file, of standard input by its first bytes; "" of particles.
+    """Return ".toml" or ".json" for a scene file, "" for particles.
 
-    What is on standard input and is neither particles nor JSON is TOML.
+    Standard input that is neither particles nor JSON is TOML.
 
     Args:
         file: the open file.
-        ending: that the user states; "" leaves it to name and content.
+        ending: stated by the user; "" decides by name and content.
     """
     if ending or not file.is_standard_input:
         suffix = ending or file.path.suffix.lower()
@@ -187,26 +184,26 @@ def scene_suffix(file: OpenFile, ending: str = "") -> str:
 
 
 def is_scene(path: Path) -> bool:
-    """Whether a file is a scene by its name; of a .json file its content says whether it is one."""
+    """Whether a file is a scene by its name; for .json by its content."""
     suffix = path.suffix.lower()
     if suffix != ".json":
         return suffix in SCENE_SUFFIXES
     try:
         with opened(path) as file:
             return bool(scene_suffix(file))
-    except UserError:  # who reads it says what is wrong
+    except UserError:  # its reader reports the error
         return True
 
 
 def read_table(file: OpenFile, suffix: str) -> dict[str, Any]:
-    """Read TOML or JSON into plain values.
+    """Parse TOML or JSON into plain values.
 
     Args:
         file: the open file.
         suffix: ".toml" or ".json".
 
     Raises:
-        SceneError: not the language its ending says, with line and column; too large or too deep.
+        SceneError: a syntax error, with line and column; or the file is too large or too deep.
     """
     is_json = suffix == ".json"
     require_room(file.source, (JSON_MEMORY if is_json else TOML_MEMORY) * file.size)
@@ -220,7 +217,6 @@ def read_table(file: OpenFile, suffix: str) -> dict[str, Any]:
 
 
 def _json(text: str, source: str) -> dict[str, Any]:
-    """Parse JSON."""
     import json
 
     try:
@@ -229,19 +225,18 @@ def _json(text: str, source: str) -> dict[str, Any]:
         place = f"line {error.lineno}, column {error.colno}"
         raise SceneError(f"{source}: is not JSON: {error.msg} ({place})") from None
     if not isinstance(table, dict):
-        raise SceneError(f"{source}: holds no object with a scene; it must begin with '{{'")
+        raise SceneError(f"{source}: does not hold an object; it must begin with '{{'")
     return table
 
 
 def _toml(text: str, source: str) -> dict[str, Any]:
-    """Parse TOML."""
     import tomllib
 
     tokens = TOKENS.finditer(text) if DEEP_KEY.search(text) else ()
     if deep := next((token for token in tokens if token["deep"]), None):
         line = text.count("\n", 0, deep.start()) + 1
         raise SceneError(
-            f"{source}: line {line}: a key has more than {KEY_PARTS} parts; no key of a scene does"
+            f"{source}: line {line}: a key has more than {KEY_PARTS} parts; shorten it"
         )
     try:
         return tomllib.loads(text)
@@ -250,10 +245,10 @@ def _toml(text: str, source: str) -> dict[str, Any]:
 
 
 def check(values: Values, file: str) -> None:
-    """Check names and kinds of all values of a scene file, parsed from TOML or JSON.
+    """Check names and types of all values of a scene file, parsed from TOML or JSON.
 
     Raises:
-        SceneError: with one sentence for each mistake.
+        SceneError: with one sentence per mistake.
     """
     from raytracer.scene.tables import SCENE  # late: particle files need none of its definitions
 
@@ -264,11 +259,11 @@ def check(values: Values, file: str) -> None:
 
 
 FILES = {"environment": "image", "contacts": "file"}
-"""Keys of parts of a scene that name a file."""
+"""Keys that name a file, by the part of the scene."""
 
 
 def _without_null(value: Any) -> Any:
-    """Return tables without the keys that are null in JSON."""
+    """Remove the keys that are null in JSON."""
     if isinstance(value, dict):
         return {key: _without_null(each) for key, each in value.items() if each is not None}
     if isinstance(value, list) and value and isinstance(value[0], dict):
@@ -277,9 +272,9 @@ def _without_null(value: Any) -> Any:
 
 
 class _Composer:
-    """Makes the parts of a scene and collects what is wrong with them.
+    """Makes the parts of a scene and collects problems.
 
-    Names and types are right already; what is left out has the defaults of the objects.
+    Names and types are already checked; the objects fill in defaults.
     """
 
     def __init__(
@@ -293,10 +288,10 @@ class _Composer:
         self.wanted = list(columns)
         self.read: dict[str, Particles] = {}
         self.problems: list[str] = []
-        self.labels: set[str] = set()  # of all coordinate files
+        self.labels: set[str] = set()  # atom labels in all coordinate files
 
     def scene(self) -> Scene:
-        """Make the scene. Raises UserError with one line for each problem."""
+        """Make the scene. Raises UserError with one line per problem."""
         content = self.content
         parts = {name: self.part(name) for name in PARTS if name != "annotations"}
         parts |= {"lights": self.lights(), "annotations": self.annotations()}
@@ -320,7 +315,7 @@ class _Composer:
             self.check_elements(elements)
         if self.frame is not None and not self.moves and not self.problems:
             self.problems.append(
-                f"no file of this scene holds several frames, so there is no frame {self.frame}"
+                f"no file of this scene has several frames, so there is no frame {self.frame}"
             )
         if self.problems:
             raise SceneError(*(f"{self.path}: {p}" for p in self.problems))
@@ -338,7 +333,7 @@ class _Composer:
         return Scene(spheres=spheres, **sets, source=str(self.path), **texts, **parts)
 
     def make(self, place: str, kind: Callable[..., Any], values: Values | None) -> Any:
-        """Make one object of its fields, None of none; `place` replaces its own name."""
+        """Make one object from its fields, None for None; `place` replaces its name in messages."""
         if values is None:
             return None
         try:
@@ -351,12 +346,12 @@ class _Composer:
     def make_typed(
         self, place: str, kinds: Mapping[str, Any], values: Values, default: str = ""
     ) -> Any:
-        """Make one object of its fields, whose class is that of its type."""
+        """Make one object of the class that its type names."""
         fields = {name: value for name, value in values.items() if name != "type"}
         return self.make(place, kinds[values.get("type", default)], fields)
 
     def part(self, name: str) -> Any:
-        """Make a part of the scene that is one object; None where the file has none."""
+        """Make a part of the scene that is one object; None if the file has none."""
         values = self.content.get(name, {} if name in ("background", "render", "tone") else None)
         key = FILES.get(name)
         if values and key in values:
@@ -364,14 +359,12 @@ class _Composer:
         return None if values is None else self.make("", class_of(PARTS[name]), values)
 
     def lights(self) -> list[Light] | None:
-        """Make the lights."""
         if "lights" not in self.content:
             return None
         lights = enumerate(self.content["lights"])
         return [self.make_typed(f"lights[{i}]", LIGHTS, values) for i, values in lights]
 
     def annotations(self) -> Annotations | None:
-        """Make what is drawn over the picture; None if there is nothing."""
         from raytracer.scene.tables import ANNOTATIONS
 
         if not any(name in self.content for name in ANNOTATIONS):
@@ -392,11 +385,11 @@ class _Composer:
 
     @cached_property
     def styles(self) -> list[SetStyle | None]:
-        """The styles of the sets by columns of their particles, None of those without."""
+        """Return the styles of the sets by columns, None for sets without."""
         return [style_of(values, f"spheres[{i}]") for i, values in enumerate(self.sets)]
 
     def particles(self, values: Values, elements: dict[str, Element]) -> Particles:
-        """Return the particles of the file of a set; one that several sets show is read once."""
+        """Return the particles of a set's file, which is read once for all sets."""
 
         def key_of(values: Values) -> str:
             keys = ("file", "arrays", "labels", "topology", "frame", "format")
@@ -419,11 +412,11 @@ class _Composer:
         return data
 
     def require_empty(self) -> None:
-        """Refuse a scene without spheres, unless it states itself that it has none."""
+        """Refuse a scene without spheres, unless it has `spheres = []`."""
         if "spheres" not in self.content:
             raise SceneError(
-                f"{self.path}: has no spheres; add a set, [[spheres]], or for the background "
-                "alone say spheres = []"
+                f"{self.path}: has no spheres; add a set, [[spheres]], or to render only the "
+                "background, spheres = []"
             )
         files = [values["file"] for values in self.sets if "file" in values]
         if files:
@@ -433,7 +426,7 @@ class _Composer:
             )
 
     def warn_of_other_folders(self) -> None:
-        """Warn of data files outside of the scene's folder, before they are read."""
+        """Warn of data files outside the scene's folder, before they are read."""
         folder = self.path.parent
         sets = [each for kind in SETS for each in self.content.get(kind, ())]
         names = (values.get(key) for values in sets for key in ("file", "topology"))
@@ -444,7 +437,7 @@ class _Composer:
             warn(f"{self.path}: reads outside of its folder: {listed}{more}")
 
     def elements(self) -> dict[str, Element]:
-        """Make radii and colours of elements and of labels of the user's own."""
+        """Make radii and colours of elements and of user labels."""
         made = {}
         for name, element in self.content.get("elements", {}).items():
             color, symbol = element.get("color"), element.get("element")
@@ -462,9 +455,9 @@ class _Composer:
         return made
 
     def check_elements(self, elements: dict[str, Element]) -> None:
-        """Refuse names that are neither an element nor a label of a file: they are misspelt."""
-        for name, own in elements.items():
-            if own.radius is None and name not in self.labels and symbol_of(name) is None:
+        """Report misspelt names: neither an element nor a label of a file."""
+        for name, element in elements.items():
+            if element.radius is None and name not in self.labels and symbol_of(name) is None:
                 self.problems.append(
                     f"elements.{shown(name)}: is not an element ({suggestion(name, table())}), "
                     "and no file has such a label"
@@ -473,7 +466,7 @@ class _Composer:
     def make_set(
         self, kind: str, index: int, values: Values, elements: dict[str, Element]
     ) -> SphereSet | SolidSet | None:
-        """Make one set of spheres, capsules, cones or ellipsoids; kind: its key in the file."""
+        """Make one set; `kind` is its key in the file."""
         place = f"{kind}[{index}]"
         self.check_material(place, values)
         if problem := contradiction(kind, values):
@@ -490,7 +483,7 @@ class _Composer:
             return None
 
     def check_material(self, place: str, values: Values) -> None:
-        """Note a material of a set that the scene does not have."""
+        """Report an unknown material of a set."""
         known = self.content.get("materials", {})
         material = values.get("material", "default")
         if not (material == "default" or material in known or material in PRESETS):
@@ -500,7 +493,6 @@ class _Composer:
             self.problems.append(unknown)
 
     def solids(self, kind: str, place: str, values: Values) -> SolidSet | None:
-        """Make one set of solids."""
         file = self.path.parent / values["file"] if "file" in values else None
         if file is not None:
             from raytracer.scene.solid_files import arrays_of
@@ -517,7 +509,6 @@ class _Composer:
         return solids
 
     def spheres(self, place: str, values: Values, elements: dict[str, Element]) -> SphereSet:
-        """Make one sphere set."""
         plain = plain_values(values)
         if "centers" in values:
             spheres: SphereSet = _inline("spheres", place, plain)
@@ -538,9 +529,9 @@ class _Composer:
         return SphereSet.of_particles(data, radius, color, **options)
 
     def frame_of(self, source: Source, name: str) -> int | None:
-        """Return the frame to read of a data file: that of the whole scene, or the set's own.
+        """Return the frame to read of a data file: the scene's, or the set's.
 
-        A set that states its frame stands still beside others that hold several.
+        A set that states its frame keeps it if other sets have several frames.
         """
         if self.frame is None or source.count_frames(name) == 1:
             return source.frame
@@ -551,7 +542,7 @@ class _Composer:
 
     @cached_property
     def others_move(self) -> bool:
-        """Whether a set without a frame of its own has a file that holds several."""
+        """Whether a set without a stated frame has a file with several."""
         return any(
             data_of(values, self.path.parent).count_frames(values["file"]) > 1
             for values in self.sets
@@ -560,7 +551,7 @@ class _Composer:
 
 
 def data_of(values: Values, folder: Path) -> Source:
-    """Return the data file of a set, and how it is read; folder: of the scene file."""
+    """Return the data file of a set; `folder` is that of the scene file."""
     atoms, form = values.get("topology"), values.get("format")
     return Source(
         folder / values["file"],
@@ -578,24 +569,24 @@ STYLE_KEYS = (
 
 
 FOLLOWING = {"color": dict, "radius": str, "opacity": str}
-"""Keys of a set, and the type of those of their values that follow columns."""
+"""Keys of a set, and the type of their values that depend on columns."""
 
 
 def style_of(values: Values, place: str) -> SetStyle | None:
-    """Return the style of a set by columns of its particles; place: "spheres[0]"."""
+    """Return the style of a set by columns; `place` is "spheres[0]"."""
     follow = {name: v for name, v in values.items() if type(v) is FOLLOWING.get(name)}
-    own = {name: values[name] for name in STYLE_KEYS if name in values}
-    if not follow and all(each is False for each in own.values()):
+    stated = {name: values[name] for name in STYLE_KEYS if name in values}
+    if not follow and all(each is False for each in stated.values()):
         return None
     from raytracer.scene.coloring.style import KEYS, SetStyle, StyleSettings
 
     colors = {KEYS[key]: value for key, value in follow.get("color", {}).items()}
-    settings = StyleSettings(**colors, **own)
+    settings = StyleSettings(**colors, **stated)
     return SetStyle(settings, follow.get("radius"), place, follow.get("opacity"))
 
 
 def wanted_of(names: Sequence[str]) -> Wanted | None:
-    """Return a function that chooses the columns of a file which some names need."""
+    """Return a function that selects the file columns that names need."""
     if not names:
         return None
     from raytracer.scene.columns import columns_for
@@ -604,33 +595,33 @@ def wanted_of(names: Sequence[str]) -> Wanted | None:
 
 
 def plain_values(values: Values) -> Values:
-    """Return the values of a set without those that follow columns."""
+    """Return the values of a set that do not depend on columns."""
     return {name: value for name, value in values.items() if type(value) is not FOLLOWING.get(name)}
 
 
 def _left(notes: Notes, values: Values) -> Notes:
-    """Return the warnings about a file that matter where a set follows columns."""
+    """Return the warnings about a file that matter for the stated keys of a set."""
     stated = {name for name in ("radius", "color") if name in values}
     stated |= {"color"} if "palette" in values else set()
     return [(part, note) for part, note in notes if not part or not stated >= {*part.split("+")}]
 
 
 def is_outside(folder: Path, name: str | Path) -> bool:
-    """Whether a file that a scene names lies outside of the scene's folder, links followed."""
+    """Whether a data file lies outside the scene's folder, with links resolved."""
     try:
         return not (folder / name).resolve().is_relative_to(folder.resolve())
-    except (OSError, ValueError, RuntimeError):  # no possible name, or links in a circle
-        return False  # the door says it
+    except (OSError, ValueError, RuntimeError):  # an impossible name, or circular links
+        return False  # opening the file reports it
 
 
 OF_FILES = {
-    "arrays": "names what is in a data file",
-    "frame": "is the number of a frame of a data file",
-    "format": "is that of a data file",
+    "arrays": "names the arrays of a data file",
+    "frame": "selects a frame of a data file",
+    "format": "is the format of a data file",
     "topology": "names the atoms of a trajectory",
-    "labels": "says what the labels of a data file are",
+    "labels": "gives the meaning of the labels of a data file",
 }
-"""Keys of a set that go with a data file alone, and what they say."""
+"""Keys of a set that need a data file, and their meanings."""
 
 
 SETS: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -639,7 +630,7 @@ SETS: dict[str, tuple[str, tuple[str, ...]]] = {
     "cones": ("scene.solids.ConeSet", ("starts", "ends", "radius")),
     "ellipsoids": ("scene.solids.EllipsoidSet", ("centers", "semi_axes")),
 }
-"""Sets of a scene file: their class, and the keys that each set of solids has."""
+"""Sets of a scene file: their class, and the required keys of solids."""
 
 PAIRS = {
     "radius": "radii",
@@ -652,11 +643,11 @@ PAIRS = {
 """Keys of a set with one value for all, and those with a value for each."""
 
 OPTIONS = ("material", "transform", "color_space", "opacity")
-"""Keys of a sphere set that are arguments of `SphereSet`, wherever its spheres come from."""
+"""Keys of a sphere set that are arguments of `SphereSet` for any source of spheres."""
 
 
 def contradiction(kind: str, values: Values) -> str | None:
-    """Return what makes no sense about a set, starting with the field, or None."""
+    """Return the contradiction in a set, beginning with the field, or None."""
     sources = ["centers"]
     if kind == "spheres":
         sources = [n for n in ("centers", "file", "generate") if n in values]
@@ -668,17 +659,17 @@ def contradiction(kind: str, values: Values) -> str | None:
                 return f".{key}: {meaning}, but the set has no file"
     for one, many in PAIRS.items():
         if many in values and sources != ["centers"]:
-            return f".{many}: goes with inline centers only; a {sources[0]} brings its own"
+            return f".{many}: is for inline centers; leave it out, the {sources[0]} has values"
         if one in values and many in values:
-            return f".{many}: leave out either {one} or {many}"
+            return f".{many}: give either {one} or {many}, not both"
     return None
 
 
 def _inline(kind: str, place: str, values: Values) -> Any:
-    """Make a set of the values of a scene file; its warnings and mistakes name the place."""
+    """Make a set from the values of a scene file; messages name its place."""
     for name, rows in values.items():
         if _has_truth_value(rows):
-            raise SceneError(f"{place}.{name}: holds true or false where numbers belong")
+            raise SceneError(f"{place}.{name}: holds true or false instead of numbers")
     given = {name: value for name, value in values.items() if name != "file"}
     names = {one: many if many in given else one for one, many in PAIRS.items()}
     given |= {one: given.pop(many) for one, many in PAIRS.items() if many in given}
@@ -708,7 +699,6 @@ def _has_truth_value(rows: Any) -> bool:
 def _generated(
     place: str, generator: Values, radius: Any, color: Any, options: dict[str, Any]
 ) -> SphereSet:
-    """Make a set of the spheres of a generator."""
     from raytracer.scene.generate import arrays
 
     try:

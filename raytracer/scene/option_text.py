@@ -1,4 +1,4 @@
-"""Fields of a table as one text, as options state them: "place=left,size=12"."""
+"""Parsing of options with several fields: "place=left,size=12"."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any
 
 from raytracer.errors import SceneError
 from raytracer.field_types import Choice, Kind, Mistakes, Text
-from raytracer.scene.kinds import ColorValue
+from raytracer.scene.field_types import ColorValue
 
 
 def parts_of(text: str) -> list[str]:
-    """Return the parts of a text between its commas, those in brackets and quotes left out."""
+    """Split a text at its commas, except those in brackets and quotes."""
     parts, depth, quote = [""], 0, ""
     for letter in text:
         if quote:
@@ -27,7 +27,7 @@ def parts_of(text: str) -> list[str]:
 
 
 def value_of(kind: Kind, text: str, place: str) -> Any:
-    """Return a value: a text, or what TOML makes of it where the field holds something else."""
+    """Return a value: a text, or for other types the text parsed as TOML."""
     is_word = isinstance(kind, (Choice, Text)) or (
         isinstance(kind, ColorValue) and not text.startswith("[")
     )

@@ -1,4 +1,4 @@
-"""Overrides: what a call says of a scene instead of what the scene says itself."""
+"""Settings of a call that override those of a scene."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SceneOverrides:
-    """What a call says of a scene; what it does not say is as in the scene.
+    """Settings of a call; those not given stay as in the scene.
 
     Args:
-        style: colours by data and selection; None keeps those of the scene.
-        settings: of the render and of the view, by name.
-        annotations: what is drawn over pictures, or changes of what the scene says.
+        style: colours by data and selection; None keeps the scene's.
+        settings: settings of render and view, by name.
+        annotations: annotations, or changes of the scene's.
     """
 
     style: StyleSettings | None = None
@@ -38,7 +38,7 @@ class SceneOverrides:
         settings: Mapping[str, Any] | None = None,
         annotations: Annotations | Mapping[str, Any] | None = None,
     ) -> SceneOverrides:
-        """Return the overrides of a call; settings that are None are left out. Raises UserError."""
+        """Sort the settings of a call; None is ignored. Raises UserError."""
         given = {name: value for name, value in (settings or {}).items() if value is not None}
         style = {name: given.pop(name) for name in SETTINGS if name in given}
         if not style:
@@ -49,7 +49,7 @@ class SceneOverrides:
 
     @property
     def columns(self) -> list[str]:
-        """Names of the columns that are needed of a file."""
+        """Names of the file columns that are needed."""
         texts = [
             each
             for name in ("radius", "opacity")
@@ -69,26 +69,25 @@ class SceneOverrides:
 
 
 def apply_overrides(scene: Scene, overrides: SceneOverrides) -> Scene:
-    """Return a scene with what a call says of it, and with its arrows, trails and the like.
+    """Apply the settings of a call to a scene, and make its glyphs.
 
     Args:
-        scene: as it was loaded.
-        overrides: of the call.
+        scene: the loaded scene.
+        overrides: settings of the call.
 
     Raises:
-        UserError: a setting does not go with the scene.
+        UserError: a setting contradicts the scene.
     """
     scene = _annotated(scene, overrides.annotations)
     settings = dict(overrides.settings)
     if overrides.style is not None:
-        # Where the rest is faded, its opacity is a part of that of all.
+        # If the rest is faded, selection multiplies the opacities, so these are set first.
         opacity = settings.pop("opacity", None) if overrides.style.rest is not None else None
         scene = _styled(scene, overrides.style, settings, opacity)
     return _with_glyphs(_changed(scene, settings))
 
 
 def _annotated(scene: Scene, changes: Annotations | Mapping[str, Any] | None) -> Scene:
-    """Return a scene with other annotations."""
     if changes is None:
         return scene
     from raytracer.scene.annotations import Annotations
@@ -101,18 +100,17 @@ def _annotated(scene: Scene, changes: Annotations | Mapping[str, Any] | None) ->
 def _styled(
     scene: Scene, style: StyleSettings, settings: Mapping[str, Any], opacity: float | str | None
 ) -> Scene:
-    """Return a scene with colours by data and a selection; opacity: of all particles, or None."""
+    """Apply colours by data and a selection; `opacity` of all particles, or None."""
     from raytracer.scene.coloring.apply import styled
 
     for name in ("color_by", "palette"):
         if "color" in settings and getattr(style, name) is not None:
-            raise UserError(f"color: is one colour for all; leave out either color or {name}")
+            raise UserError(f"color: give either color, one colour for all, or {name}")
     with naming(scene.source):
         return styled(scene, style, opacity=opacity)
 
 
 def _changed(scene: Scene, settings: Mapping[str, Any]) -> Scene:
-    """Return a scene with other settings of render and view."""
     of_view = dict(settings)
     own = {name: of_view.pop(name) for name in definitions(RenderSettings) if name in of_view}
     render = scene.render.override(**own)
@@ -130,10 +128,9 @@ def _changed(scene: Scene, settings: Mapping[str, Any]) -> Scene:
 
 
 def _with_glyphs(scene: Scene) -> Scene:
-    """Return a scene with its arrows, trails and contacts, and the box or axes that are solid."""
     glyphs = (scene.arrows, scene.trails, scene.contacts, scene.shape)
     is_drawn = scene.annotations is not None and scene.annotations.in_scene
-    made_before = any(solids.made_for for solids in scene.solids)  # of an earlier call
+    made_before = any(solids.made_for for solids in scene.solids)  # by an earlier call
     if not (is_drawn or made_before or any(each is not None for each in glyphs)):
         return scene
     from raytracer.scene.glyphs.make import with_glyphs

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from raytracer.scene.outliers import stray
+from raytracer.scene.extent import stray
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -16,8 +16,7 @@ from raytracer.scene.background import Background
 from raytracer.scene.camera import CAMERA_TYPES, Camera
 from raytracer.scene.coloring import STYLE
 from raytracer.scene.colors import COLOR_SPACES
-from raytracer.scene.ground import Ground
-from raytracer.scene.kinds import (
+from raytracer.scene.field_types import (
     ColorValue,
     Either,
     Expression,
@@ -29,6 +28,7 @@ from raytracer.scene.kinds import (
     Variants,
     all_tables,
 )
+from raytracer.scene.ground import Ground
 from raytracer.scene.lights import LIGHTS, Ambient
 from raytracer.scene.materials import DEFAULT, MATERIALS
 from raytracer.scene.presets import PRESET_NAMES

@@ -19,13 +19,13 @@ from raytracer.files.access import path_of
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-LARGEST = 1e6
+MAX_NUMBER = 1e6
 """Largest number that an action takes: no drag or wheel needs more, and its square is finite."""
 
 
 def _number(value: Any, name: str, error: type[UserError]) -> float:
     number = real(value, name, error=error)
-    return real(number, name, -LARGEST, LARGEST, error=error)
+    return real(number, name, -MAX_NUMBER, MAX_NUMBER, error=error)
 
 
 def _path(value: Any, name: str, error: type[UserError]) -> Path:

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from raytracer.buffers import SceneBuffers
 from raytracer.memory import OBSTACLES
+from raytracer.scene import extent
 from raytracer.scene.camera import Camera
-from raytracer.scene.packing import framing
-from raytracer.scene.packing.framing import giants, within
+from raytracer.scene.extent import giants, within
 from raytracer.viewer import view as moves
 from raytracer.viewer.vectors import Vector
 from raytracer.viewer.view import View
@@ -76,7 +76,7 @@ class Colliders:
         corner = np.maximum(np.abs(low), np.abs(high))
         return cls(
             centers[outside], radius[outside], _largest(spheres, large), low, high,
-            moves.bounding_radius(buffers), min(float(np.linalg.norm(corner)), moves.FARTHEST),
+            moves.bounding_radius(buffers), min(float(np.linalg.norm(corner)), moves.MAX_REACH),
         )  # fmt: skip
 
     @property
@@ -89,7 +89,11 @@ class Colliders:
     def is_giant(self, radius: float) -> bool:
         """Return whether a sphere of this radius is a giant, even around the scene's camera."""
         others = self.others[3]  # either none of these is so large, or all are
-        return radius > moves.GIANT and len(others) > 0 and bool(others[0] <= moves.GIANT)
+        return (
+            radius > moves.GIANT_RADIUS
+            and len(others) > 0
+            and bool(others[0] <= moves.GIANT_RADIUS)
+        )
 
     def gap(self, eye: Vector) -> float:
         """Return the height above the nearest giant; negative inside one."""
@@ -330,9 +334,7 @@ def _with_eye(view: View, eye: Vector) -> View:
     return replace(view, pose=replace(view.pose, eye=eye), pivot=view.pivot + step)
 
 
-def _largest(
-    spheres: framing.Spheres, skipped: NDArray[np.intp]
-) -> tuple[NDArray[np.float32], ...]:
+def _largest(spheres: extent.Spheres, skipped: NDArray[np.intp]) -> tuple[NDArray[np.float32], ...]:
     """Return the largest spheres, at most `MAX_COLLIDERS`, block by block."""
     radius = spheres[3]
     if len(radius) <= MAX_COLLIDERS and not len(skipped):

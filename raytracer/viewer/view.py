@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.buffers import SceneBuffers
+from raytracer.scene import extent
 from raytracer.scene.arrays import blocks
 from raytracer.scene.camera import Camera
 from raytracer.scene.packing import framing
@@ -25,10 +26,10 @@ from raytracer.viewer.vectors import Vector, cross, rotation, triple
 POLE = 1e-3
 """Smallest angle between the view of an orbit and `up`, in radians."""
 
-NARROWEST, WIDEST = tan(radians(0.5) / 2.0), tan(radians(150.0) / 2.0)
+MIN_HALF, MAX_HALF = tan(radians(0.5) / 2.0), tan(radians(150.0) / 2.0)
 """Tangents of half the smallest and largest vertical field of view of a zoom."""
 
-FARTHEST = 64.0
+MAX_REACH = 64.0
 """Distance beyond which spheres may be clipped; render space has most within about 1."""
 
 NEAREST = 1e-6
@@ -40,7 +41,7 @@ REMOTEST = 2.0**20
 MAX_FOLDS = 50.0
 """Most e-foldings of distance or field of view of one movement."""
 
-GIANT = framing.GIANT
+GIANT_RADIUS = extent.GIANT_RADIUS
 
 WHOLE = 1.0
 """Half the height, in render space, of a picture that shows most spheres."""
@@ -102,7 +103,7 @@ def initial_view(
         return to_all(view, buffers, aspect, around=around)
     pose = pose_of(camera, buffers.balls, space_of(buffers), aspect, around)
     if is_fitted:
-        pivot = space_of(buffers).point(target) if target else framing.middle(buffers.balls)
+        pivot = space_of(buffers).point(target) if target else extent.middle(buffers.balls)
         return View(pose, pivot, up, with_outliers=camera.fit == "all")
     distance = float(np.linalg.norm(camera.backward())) / buffers.scale
     pivot = pose.eye + pose.axes.forward * distance
@@ -117,15 +118,15 @@ def space_of(buffers: SceneBuffers) -> Space:
 
 
 def bounding_radius(buffers: SceneBuffers) -> float:
-    """Return a radius around the origin that holds all spheres, at most `FARTHEST`."""
+    """Return a radius around the origin that holds all spheres, at most `MAX_REACH`."""
     if buffers.count == 0:
         return 1.0
     low, high = bounds(buffers.balls, np.empty(0, np.intp))
     corner = np.maximum(-low, high)
-    return min(float(np.linalg.norm(corner)), FARTHEST)
+    return min(float(np.linalg.norm(corner)), MAX_REACH)
 
 
-def bounds(spheres: framing.Spheres, skipped: NDArray[np.intp]) -> tuple[Vector, Vector]:
+def bounds(spheres: extent.Spheres, skipped: NDArray[np.intp]) -> tuple[Vector, Vector]:
     """Return lower and upper corner of the box around spheres; of a unit ball if there are none."""
     *axes, radius = spheres
     if len(radius) == len(skipped):
@@ -133,7 +134,7 @@ def bounds(spheres: framing.Spheres, skipped: NDArray[np.intp]) -> tuple[Vector,
     low, high = np.full(3, np.inf), np.full(3, -np.inf)
     for rows in blocks(len(radius)):
         r = radius[rows]
-        if len(hidden := framing.within(skipped, rows)):
+        if len(hidden := extent.within(skipped, rows)):
             r = r.copy()
             r[hidden] = -np.inf
         low = np.minimum(low, [(axis[rows] - r).min() for axis in axes])
@@ -218,7 +219,7 @@ def zoom(view: View, factor: float) -> View:
     """Multiply the tangent of half the field of view by a factor; the eye stays."""
     if view.orthographic:
         return dolly(view, factor)
-    half = _scaled(view.pose.half, factor, NARROWEST, WIDEST)
+    half = _scaled(view.pose.half, factor, MIN_HALF, MAX_HALF)
     return replace(view, pose=replace(view.pose, half=half), fits_all=False)
 
 
@@ -259,14 +260,12 @@ def to_all(
 
     So they stay in the picture while the camera turns.
     """
-    skipped = None if whole else framing.giants(buffers.radius)
-    ball = framing.bounding_ball(
-        framing.Subject(
-            buffers.balls, view.with_outliers, skipped, around.points(space_of(buffers))
-        )
+    skipped = None if whole else extent.giants(buffers.radius)
+    ball = extent.bounding_ball(
+        extent.Subject(buffers.balls, view.with_outliers, skipped, around.points(space_of(buffers)))
     )
     eye, half, _ = framing.fitted(
-        view.pose.kind, framing.Subject(ball), view.pose.axes, view.pose.half, aspect, around.room
+        view.pose.kind, extent.Subject(ball), view.pose.axes, view.pose.half, aspect, around.room
     )
     pose = replace(view.pose, eye=eye, half=half, outliers=None)
     pivot = np.concatenate(ball[:3]).astype(np.float64)

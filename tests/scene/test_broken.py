@@ -56,7 +56,7 @@ has no spheres; add a set, [[spheres]] | [render]; width = 9
 spheres[0]: needs one of centers, file | [[spheres]]; radius = 1
 spheres[0].material | [materials.gold]; <ball>; material = 'glod'
 spheres[0].transform.scale | <ball>; transform = {scale = 0}
-spheres[0].radii: leave out either | <ball>; radii = [1]
+spheres[0].radii: give either | <ball>; radii = [1]
 spheres[0].radii: sphere 1 has radius -1 | <two>; radii = [1, -1]
 spheres[0].radii | <two>; radii = [1]
 spheres[0].colors | <two>; radius = 1; colors = ['red']
@@ -175,7 +175,7 @@ DATA: list[tuple[str, bytes | str, str]] = [
     ("a.xyz", XYZ.replace("2", "4000000000", 1), "line 1 says 4000000000 atoms, but there are 2"),
     ("a.xyz", "1\nProperties=species:S:1:pos:R:3:pos:R:3\nH 0 0 0 1 1 1\n", "name 'pos' twice"),
     ("a.xyz", "1\nProperties=species:S:1:Pos:R:3:POS:R:3\nH 0 0 0 1 1 1\n", "'Pos', 'POS'"),
-    ("a.xyz", "1\nProperties=pos:R:3 Properties=pos:R:3\n0 0 0\n", "line 2: Properties stands"),
+    ("a.xyz", "1\nProperties=pos:R:3 Properties=pos:R:3\n0 0 0\n", "line 2: Properties appears"),
     ("a.xyz", "H 0 0 0\n", "line 1: 'H 0 0 0' is not the number of atoms"),
     ("a.xyz", XYZ.replace("1 1 1", "1 one 1"), "line 4, column 'y': 'one'"),
     ("a.xyz", XYZ.replace("1 1 1", "1 1"), "line 4: too few columns"),
@@ -187,10 +187,10 @@ DATA: list[tuple[str, bytes | str, str]] = [
     ("a.xtd", "", "supported are .toml"),
     ("a.PVTU", "", "files ending in '.pvtu' cannot"),
     ("a.top", "", "atoms without coordinates"),
-    ("a.tpr", "", "is damaged, or no TPR file"),
+    ("a.tpr", "", "is damaged, or not a valid TPR file"),
     ("a.xyz.zip", "", "unpack it first"),
     ("a.abc", "", "files ending in '.abc' cannot be read"),
-    ("a.json", "[1, 2]", "holds no object"),
+    ("a.json", "[1, 2]", "does not hold an object"),
     ("a.json", '{"title": }', "is not JSON"),
 ]
 
@@ -311,8 +311,11 @@ UNPACKABLE = {
         BALL + "[camera]\nposition = [0, 0, 0]\n",
         "camera.look_at: is missing",
     ),
-    "spheres too small": (BALL + BALL.replace("1.0", "1e-30"), "sphere 0 is too far, too large or"),
-    "units too large": (BALL.replace("1.0", "1e305"), "the spheres reach over 1e+305 scene units"),
+    "spheres too small": (
+        BALL + BALL.replace("1.0", "1e-30"),
+        "sphere 0 is too far away, too large or",
+    ),
+    "units too large": (BALL.replace("1.0", "1e305"), "the spheres extend over 1e+305 scene units"),
     "data too large": (
         BALL * 40 + "[[spheres]]\nfile = 'a.npz'\nradius = 1e30\n",
         "a.npz: sphere 0 is too far",

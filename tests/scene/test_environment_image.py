@@ -100,10 +100,10 @@ READ = (
 def test_headers_are_checked_before_pixels_are_decoded(tmp_path: Path) -> None:
     cases = [
         ("a.png", png(60000, 30000), "has more pixels, but at most 178,956,970"),
-        ("b.png", png(16000, 8000), "are too few for the 16000x8000 pixels"),
+        ("b.png", png(16000, 8000), "are too few for 16000x8000 pixels"),
         ("c.png", png(64, 32), "cannot be read as .png (image file is truncated"),
-        ("d.png", b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 8 4\n", "is damaged, or no PNG"),
-        ("e.tiff", b"II*\0\x08\0\0\0\0\0", "is damaged, or no PNG, JPEG, TIFF or WebP"),
+        ("d.png", b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 8 4\n", "is damaged, or not a PNG"),
+        ("e.tiff", b"II*\0\x08\0\0\0\0\0", "is damaged, or not a PNG, JPEG, TIFF or WebP"),
     ]
     for name, data, _ in cases:
         (tmp_path / name).write_bytes(data)

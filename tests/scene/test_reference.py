@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from raytracer.scene.kinds import all_tables
+from raytracer.scene.field_types import all_tables
 from raytracer.scene.lights import LIGHTS
 from raytracer.scene.reference import rows
 from raytracer.scene.tables import SCENE

@@ -19,7 +19,7 @@ from raytracer.field_types import Choice, Integer, Number
 from raytracer.fields import definitions
 from raytracer.scene.background import Background
 from raytracer.scene.camera import Camera
-from raytracer.scene.kinds import Table, all_tables
+from raytracer.scene.field_types import Table, all_tables
 from raytracer.scene.lights import LIGHTS
 from raytracer.scene.load import check
 from raytracer.scene.materials import Material

@@ -125,7 +125,7 @@ def test_zoom_changes_the_field_of_view_alone(view: View, factor: float, steps: 
     wide = view
     for _ in range(steps):
         wide = moves.zoom(wide, factor)
-    expected = np.clip(view.pose.half * factor**steps, moves.NARROWEST, moves.WIDEST)
+    expected = np.clip(view.pose.half * factor**steps, moves.MIN_HALF, moves.MAX_HALF)
     assert wide.pose.half == pytest.approx(float(expected))
     np.testing.assert_array_equal(wide.pose.eye, view.pose.eye)
     assert wide.pose.axes is view.pose.axes

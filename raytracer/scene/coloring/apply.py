@@ -16,8 +16,8 @@ from raytracer.scene.coloring.expression import Texts, evaluate, names_in
 from raytracer.scene.coloring.limits import limits_of
 from raytracer.scene.coloring.scale import ColorScale
 from raytracer.scene.coloring.style import KEYS, SetStyle, StyleSettings
+from raytracer.scene.field_types import Expression, Share
 from raytracer.scene.inferred import making_set
-from raytracer.scene.kinds import Expression, Share
 from raytracer.scene.periodic import replicated, wrapped
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from raytracer.errors import SceneError, counted, shown
 from raytracer.scene.coloring.element_tables import colors_of_elements
 from raytracer.scene.coloring.expression import Texts, evaluate, texts_of
-from raytracer.scene.coloring.kinds import PALETTES
+from raytracer.scene.coloring.field_types import PALETTES
 from raytracer.scene.coloring.limits import least_positive, limits_of
 from raytracer.scene.coloring.scale import MISSING, STEPS, ColorScale, distinct, name_of
 from raytracer.scene.coloring.style import SetStyle

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.scene.arrays import each_block
-from raytracer.scene.coloring.kinds import Limit
+from raytracer.scene.coloring.field_types import Limit
 
 Result = TypeVar("Result")
 

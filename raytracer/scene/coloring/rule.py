@@ -8,7 +8,7 @@ from typing import Any
 from raytracer.arguments import as_text
 from raytracer.errors import UserError, shown, suggestion
 from raytracer.scene.coloring.style import COLOR_BY, KEYS, StyleSettings
-from raytracer.scene.kinds import ColorValue, Either
+from raytracer.scene.field_types import ColorValue, Either
 from raytracer.scene.option_text import parts_of, value_of
 
 

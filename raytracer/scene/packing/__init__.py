@@ -1,1 +1,1 @@
-"""Packing: a scene to the arrays that a backend renders, in render space and linear light."""
+"""Packing: scenes as arrays for a backend, in render space and linear light."""

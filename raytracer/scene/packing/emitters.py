@@ -1,4 +1,4 @@
-"""Spheres that send out light, and tables to choose among emitters or texels by their shares."""
+"""Emissive spheres, and alias tables to sample emitters or texels by weight."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from raytracer.buffers import none_of
 from raytracer.layout import code, dtype
-from raytracer.scene.packing.framing import Spheres
+from raytracer.scene.extent import Spheres
 
 
 def pack_emitters(
@@ -18,10 +18,10 @@ def pack_emitters(
     material_id: NDArray[np.int32],
     opacity: NDArray[np.uint16],
 ) -> tuple[NDArray[np.void], float]:
-    """Return the table of emitters, structured (E,), and one by the sum of their weights.
+    """Return the table of emitters, structured (E,), and the inverse of the sum of their weights.
 
-    An emitter's weight is its largest radiance of a channel, times its radius squared. Arguments
-    are as in `SceneBuffers`.
+    The weight is the largest channel of radiance, times the radius squared. Arguments are as in
+    `SceneBuffers`.
     """
     is_principled = materials["kind"] == code("MaterialKind", "principled")
     emission = np.where(is_principled, materials["principled"]["emission"], np.float32(0.0))
@@ -57,13 +57,12 @@ def pack_emitters(
 
 
 def alias_table(share: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return threshold and alias of each entry: an entry that was drawn evenly stands for itself
-    below its threshold, and above for its alias.
+    """Return threshold and alias of each entry, for sampling by weight: of a uniformly drawn entry,
+    values above its threshold select its alias.
 
     A. J. Walker, "An Efficient Method for Generating Discrete Random Variables", ACM TOMS 3(3),
-    1977. The light entries take what they lack from the heavy ones in their order, so that both
-    are found by sums of all before them: L. Huebschle-Schneider, P. Sanders, "Parallel Weighted
-    Random Sampling", ACM TOMS 48(3), 2022.
+    1977. Light entries are filled by the heavy ones in order, so that prefix sums give both: L.
+    Huebschle-Schneider, P. Sanders, "Parallel Weighted Random Sampling", ACM TOMS 48(3), 2022.
 
     Args:
         share: probabilities, float64 (E,), with sum 1.
@@ -77,13 +76,13 @@ def alias_table(share: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArra
     before, spare = 1.0 - part[light], np.cumsum(part[heavy] - 1.0)
     del part
     lacking = np.cumsum(before)
-    # A light entry takes all that it lacks of the heavy one that still had something before it.
+    # A light entry is filled by the first heavy entry with weight left.
     np.subtract(lacking, before, out=before)
     giver = np.minimum(np.searchsorted(spare, before, side="right"), len(heavy) - 1)
     alias[light] = heavy[giver]
     del giver
-    # A heavy one that gave more than it had takes the rest of the next.
-    last = np.searchsorted(before, spare, side="left") - 1  # light entry that began to take of it
+    # A heavy entry that becomes light is filled by the next heavy one.
+    last = np.searchsorted(before, spare, side="left") - 1  # light entry that used it first
     given = np.where(last >= 0, lacking[np.maximum(last, 0)], 0.0)
     owed = np.clip(given - spare, 0.0, 1.0)[:-1]
     threshold[heavy[:-1]] = 1.0 - owed

@@ -1,55 +1,37 @@
-"""Framing: the nearest camera of a given direction that has the spheres in its picture.
+"""Framing: the nearest camera in a given direction that shows all spheres.
 
-A sphere (c, r) lies inside a side plane of the view when n . (c - p) + r <= 0, with p the eye and
-n the plane's unit normal, outwards. So of each plane only m = max(n . c + r) over all spheres
-matters, which is exact for giants and for dust, and the eye follows in closed form.
-
-A few spheres that are far away from all others are left out, because the others would be too small
-to be seen: one that escaped from a simulation, a wrong number in a file.
+A sphere (c, r) lies inside a side plane of the view if n . (c - p) + r <= 0, with p the eye and n
+the plane's outward unit normal. Each plane needs only m = max(n . c + r) over all spheres, which is
+exact for any radii, and the eye follows in closed form. A few outliers are left out, because the
+others would be too small to see.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import product
-from math import frexp, hypot, inf
+from math import frexp, hypot
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from raytracer.scene.arrays import BLOCK_ROWS, each_block
-from raytracer.scene.outliers import FAR, FEW, FEWEST, bulk
-from raytracer.scene.views import AXES
+from raytracer.scene.extent import Doubles, Outliers, Subject
 
 if TYPE_CHECKING:
     from raytracer.scene.packing.render_space import Space
     from raytracer.scene.particles.source import Box
-    from raytracer.scene.transform import Vector
 
-Floats = NDArray[np.float32]
-Doubles = NDArray[np.float64]
-Numbers = NDArray[np.intp]
-Spheres = tuple[Floats, Floats, Floats, Floats]
-"""x, y, z and radius in render space, (N,) each."""
 
 MARGIN = 0.04
-"""Part of the half picture kept free on each side; far more than float32 rounding can use up."""
+"""Fraction of half the picture kept free on each side; far more than float32 rounding needs."""
 
 
 ROUNDING = 1e-9
-"""By how much, relative to its distance, an eye may be too near for the room to be left."""
-
-GIANT = 8.0
-"""Radius in render space, where most spheres are within about 1, of what is no part of a subject:
-the ball that it stands on."""
-
-GROUND = 0.9
-"""Distance of the others from the centre of the ball that they stand on, in radii, at least."""
+"""Relative error of the distance at which a margin still counts as free."""
 
 
 class Room(NamedTuple):
-    """Parts of the width and of the height of a picture that spheres leave free."""
+    """Fractions of a picture's width and height to leave free."""
 
     left: float = 0.0
     right: float = 0.0
@@ -58,19 +40,17 @@ class Room(NamedTuple):
 
 
 FULL = Room()
-"""The whole picture is for the spheres."""
 
 
 @dataclass(frozen=True, eq=False)
 class Surroundings:
-    """What a fitted camera shows beside the spheres: free room, and corners of boxes in scene
-    units."""
+    """What a fitted camera shows beside the spheres: free margins, and boxes in scene units."""
 
     room: Room = FULL
     boxes: tuple[Box, ...] = ()
 
     def points(self, space: Space) -> Doubles | None:
-        """Return the corners of the boxes in render space, (8 K, 3); None without one."""
+        """Return the corners of the boxes in render space, (8 K, 3), or None."""
         if not self.boxes:
             return None
         unit = np.array(list(product((0.0, 1.0), repeat=3)))
@@ -83,72 +63,15 @@ NOTHING = Surroundings()
 
 
 class Basis(NamedTuple):
-    """The axes of a view, orthonormal, (3,) each."""
+    """Orthonormal axes of a view, (3,) each."""
 
     right: Doubles
     up: Doubles
     forward: Doubles
 
 
-class Outliers(NamedTuple):
-    """The spheres that a fitted camera leaves out: how many, the number of the farthest one, and
-    how many times as far out as the others it is."""
-
-    total: int
-    farthest: int
-    times: float
-
-
-@dataclass(frozen=True, eq=False)
-class Subject:
-    """What a fitted camera frames.
-
-    Args:
-        spheres: without spheres, a unit ball is framed.
-        everything: whether to frame spheres that are far from all others too.
-        skipped: numbers of spheres that are not framed, ascending.
-        points: further points, (K, 3).
-    """
-
-    spheres: Spheres
-    everything: bool = False
-    skipped: Numbers | None = None
-    points: Doubles | None = None
-
-    def reach(self, planes: list[Doubles]) -> tuple[list[float], Outliers | None]:
-        """Return max(n . c + r) for each normal n, and what was left out."""
-        reached, outliers = self._reach_of_spheres(planes)
-        if self.points is not None:
-            reached = [
-                max(m, float((self.points @ n).max())) for m, n in zip(reached, planes, strict=True)
-            ]
-        return reached, outliers
-
-    def box(self) -> tuple[Doubles, Doubles]:
-        """Return lower and upper corner of the box around it, (3,) each."""
-        axes = np.eye(3)
-        reached, _ = self.reach([*axes, *-axes])
-        return -np.array(reached[3:]), np.array(reached[:3])
-
-    def _reach_of_spheres(self, planes: list[Doubles]) -> tuple[list[float], Outliers | None]:
-        skipped = np.empty(0, np.intp) if self.skipped is None else self.skipped
-        count = len(self.spheres[0]) - len(skipped)
-        if count == 0:
-            return [1.0] * len(planes), None
-        reached, _ = _maxima(self.spheres, planes, skipped)
-        if self.everything or count < FEWEST:
-            return reached, None
-        center, limit = bulk(self.spheres, skipped)
-        if max(m - float(n @ center) for m, n in zip(reached, planes, strict=True)) <= limit:
-            return reached, None  # no outlier enlarges the frame
-        nearer, outliers = _maxima(self.spheres, planes, skipped, center, limit)
-        if outliers is None or outliers.total > max(count // FEW, 1):
-            return reached, None
-        return nearer, outliers
-
-
 def basis(backward: Doubles, up: Doubles) -> Basis:
-    """Return the axes of a view: backward from the target to the eye, up not parallel to it."""
+    """Return the axes of a view; `backward` points from the target to the eye."""
     backward, up = _of_order_one(backward), _of_order_one(up)
     forward = -backward / np.linalg.norm(backward)
     right = np.cross(forward, up / np.linalg.norm(up))
@@ -157,7 +80,7 @@ def basis(backward: Doubles, up: Doubles) -> Basis:
 
 
 def _of_order_one(vector: Doubles) -> Doubles:
-    """Return a vector whose square is a float64, scaled by a power of two if it must be."""
+    """Scale a vector by a power of two if its square would not be a float64."""
     largest = float(np.abs(vector).max())
     return vector if 1e-150 < largest < 1e150 else np.ldexp(vector, -frexp(largest)[1])
 
@@ -165,15 +88,16 @@ def _of_order_one(vector: Doubles) -> Doubles:
 def fitted(
     kind: str, subject: Subject, axes: Basis, half: float, aspect: float, room: Room = FULL
 ) -> tuple[Doubles, float, Outliers | None]:
-    """Return the nearest camera of a direction that sees a subject whole.
+    """Return the nearest camera of a direction that shows the whole subject.
 
     Args:
-        kind: "perspective", "orthographic" or "panorama", which stands like a perspective camera.
-        subject: in the middle of the picture, unless it would reach into the room.
+        kind: "perspective", "orthographic" or "panorama", which is placed like a perspective
+            camera.
+        subject: centred in the picture, unless it would reach into the margins.
         axes: of the view.
-        half: tangent of half the vertical field of view; any number for an orthographic camera.
+        half: tangent of half the vertical field of view; unused for an orthographic camera.
         aspect: width by height.
-        room: parts of the picture that are left free.
+        room: parts of the picture to leave free.
 
     Returns:
         The eye, (3,), in front of all spheres if orthographic; `half`, or half the height of an
@@ -188,11 +112,11 @@ def fitted(
 def _perspective(
     subject: Subject, axes: Basis, half: float, aspect: float, room: Room
 ) -> tuple[Doubles, Outliers | None]:
-    """Return the eye of a perspective camera.
+    """Return the eye of a perspective camera, and the outliers.
 
-    With half angle a of the picture's width, the planes to the right and to the left require
-    cos a px - sin a pz >= m_right and -cos a px - sin a pz >= m_left (p along the view's axes).
-    Both are equalities for the nearest eye; where height requires more distance, px centres.
+    With half angle a of the picture's width, the planes to the right and to the left require cos a
+    px - sin a pz >= m_right and -cos a px - sin a pz >= m_left (p along the view's axes). Both are
+    equalities for the nearest eye; if height requires more distance, px centres.
     """
     angles = [_cos_sin(half * side * (1.0 - MARGIN)) for side in (aspect, 1.0)]
     inner = _inner_angles(half, aspect, room)
@@ -213,7 +137,8 @@ def _perspective(
 
 
 def _inner_angles(half: float, aspect: float, room: Room) -> list[tuple[float, float]]:
-    """Return cosine and sine of the planes beside the room: right, left, top, bottom; or none."""
+    """Return cosine and sine of the planes beside the margins: right, left, top, bottom; or
+    none."""
     if room == FULL:
         return []
     parts = ((room.right, aspect), (room.left, aspect), (room.top, 1.0), (room.bottom, 1.0))
@@ -223,9 +148,9 @@ def _inner_angles(half: float, aspect: float, room: Room) -> list[tuple[float, f
 def _with_room(
     places: list[float], depth: float, reach: list[float], angles: list[tuple[float, float]]
 ) -> tuple[list[float], float]:
-    """Return an eye (across and above, depth) that leaves room, moved no more than it must be.
+    """Move an eye (across and above, depth) as little as possible to free the margins.
 
-    places, depth: the eye that leaves no room. reach, angles: of the planes of `_inner_angles`.
+    places, depth: the eye without margins. reach, angles: of the planes of `_inner_angles`.
     """
     pairs = [(reach[i], reach[i + 1], angles[i], angles[i + 1]) for i in (0, 2)]
     for high, low, (cos_1, sin_1), (cos_2, sin_2) in pairs:
@@ -243,7 +168,7 @@ def _with_room(
 def _orthographic(
     subject: Subject, axes: Basis, aspect: float, room: Room
 ) -> tuple[Doubles, float, Outliers | None]:
-    """Return eye and half height of an orthographic camera."""
+    """Return eye and half height of an orthographic camera, and the outliers."""
     planes = [axes.right, -axes.right, axes.up, -axes.up, -axes.forward]
     (right, left, top, bottom, front), outliers = subject.reach(planes)
     half = max((top + bottom) / 2.0, (right + left) / 2.0 / aspect) / (1.0 - MARGIN)
@@ -256,7 +181,7 @@ def _orthographic(
         across = min(max(across, least), width * (1.0 - 2.0 * room.left - MARGIN) - left)
         least = top - half * (1.0 - 2.0 * room.top - MARGIN)
         above = min(max(above, least), half * (1.0 - 2.0 * room.bottom - MARGIN) - bottom)
-    # One picture height of air, so that no sphere touches the plane the rays start from.
+    # One picture height of distance, so that no sphere touches the plane where rays start.
     depth = -front - 2.0 * half
     return across * axes.right + above * axes.up + depth * axes.forward, half, outliers
 
@@ -265,119 +190,3 @@ def _cos_sin(tangent: float) -> tuple[float, float]:
     """Return cosine and sine of the angle with this tangent."""
     length = hypot(1.0, tangent)
     return 1.0 / length, tangent / length
-
-
-def bounding_ball(subject: Subject) -> Spheres:
-    """Return a ball that holds a subject, about the centre of the box around it, (1,) each.
-
-    A camera that fits it shows the subject from all directions.
-    """
-    spheres, low, high = subject.spheres, *subject.box()
-    center, size = (low + high) / 2.0, (high - low) / 2.0
-    skipped = np.empty(0, np.intp) if subject.skipped is None else subject.skipped
-    farthest = np.zeros(len(spheres[0]) // BLOCK_ROWS + 2)  # of each block, and of the points
-
-    def work(rows: slice) -> None:
-        *places, radius = _block(spheres, skipped, rows)
-        offsets = [place - middle for place, middle in zip(places, center, strict=True)]
-        distance = np.sqrt(sum(offset * offset for offset in offsets)) + radius
-        for offset, half in zip(offsets, size, strict=True):
-            distance[np.abs(offset) > half] = 0.0  # an outlier
-        farthest[rows.start // BLOCK_ROWS] = distance.max(initial=0.0)
-
-    each_block(len(spheres[0]), work)
-    if subject.points is not None:
-        farthest[-1] = np.linalg.norm(subject.points - center, axis=1).max()
-    x, y, z, radius = (np.array([value], np.float32) for value in (*center, farthest.max() or 1.0))
-    return x, y, z, radius
-
-
-def middle(spheres: Spheres) -> Doubles:
-    """Return the centre of the box around spheres without giants and outliers, (3,)."""
-    low, high = Subject(spheres, skipped=giants(spheres[3])).box()
-    center: Doubles = (low + high) / 2.0
-    return center
-
-
-def giants(radius: Floats) -> Numbers:
-    """Return the numbers of the spheres beside which the others are small, ascending, (G,).
-
-    There are none if there are no others.
-    """
-    numbers = np.flatnonzero(radius > GIANT)
-    return numbers if len(numbers) < len(radius) else numbers[:0]
-
-
-def up_of_ground(spheres: Spheres) -> Vector | None:
-    """Return the axis from a giant ball to the spheres that stand on it; None without one."""
-    numbers = giants(spheres[3])
-    if not len(numbers):
-        return None
-    ground = numbers[int(spheres[3][numbers].argmax())]
-    offset = middle(spheres) - [float(axis[ground]) for axis in spheres[:3]]
-    if hypot(*offset) < GROUND * float(spheres[3][ground]):
-        return None  # a shell around the others, as a sky
-    axis = int(abs(offset).argmax())
-    return AXES[("-" if offset[axis] < 0.0 else "") + "xyz"[axis]]
-
-
-def lowest(spheres: Spheres, up: Vector) -> float:
-    """Return the height of the lowest point of all spheres along a unit vector."""
-    (reach,), _ = Subject(spheres, everything=True).reach([-np.array(up, np.float64)])
-    return -reach
-
-
-def within(numbers: Numbers, rows: slice) -> Numbers:
-    """Return which of some numbers, ascending, are in a block of rows, counted from its start."""
-    first, last = np.searchsorted(numbers, (rows.start, rows.stop))
-    inside: Numbers = numbers[first:last] - rows.start
-    return inside
-
-
-def _block(spheres: Spheres, skipped: Numbers, rows: slice) -> list[Doubles]:
-    """Return x, y, z and radius of a block; the radius of those that are skipped is -inf."""
-    columns = [column[rows].astype(np.float64) for column in spheres]
-    columns[3][within(skipped, rows)] = -inf
-    return columns
-
-
-def _maxima(
-    spheres: Spheres,
-    planes: list[Doubles],
-    skipped: Numbers,
-    center: Doubles | None = None,
-    limit: float = inf,
-) -> tuple[list[float], Outliers | None]:
-    """Return max(n . c + r) for each normal n over spheres in a ball, and the others."""
-    blocks = -(-len(spheres[0]) // BLOCK_ROWS)
-    maxima = np.empty((len(planes), blocks))
-    far = np.zeros(blocks, np.int64)
-    farthest = np.full((2, blocks), -inf)  # distance and number
-
-    def work(rows: slice) -> None:
-        cx, cy, cz, r = _block(spheres, skipped, rows)
-        total, part = np.empty_like(r), np.empty_like(r)
-        block, out = rows.start // BLOCK_ROWS, None
-        if center is not None:
-            offset = np.stack([cx, cy, cz]) - center[:, None]
-            distance = np.sqrt((offset * offset).sum(axis=0)) - r
-            distance[np.isinf(r)] = -inf
-            out = distance > limit
-            far[block] = np.count_nonzero(out)
-            last = int(np.argmax(distance))
-            farthest[:, block] = distance[last], rows.start + last
-        for index, normal in enumerate(planes):
-            np.multiply(cx, normal[0], out=total)
-            total += np.multiply(cy, normal[1], out=part)
-            total += np.multiply(cz, normal[2], out=part)
-            total += r
-            if out is not None:
-                total[out] = -inf
-            maxima[index, block] = total.max()
-
-    each_block(len(spheres[0]), work)
-    reached = [float(v) for v in maxima.max(axis=1)]
-    if not far.any():
-        return reached, None
-    distance, number = farthest[:, int(np.argmax(farthest[0]))]
-    return reached, Outliers(int(far.sum()), int(number), FAR * float(distance) / limit)

@@ -1,8 +1,8 @@
 """Spheres too large for a float32 centre and radius, described by their surface near the others.
 
-A float32 says where a sphere of radius R is to R / 2^24. What rests on it is then sunk by as much,
-and shadow rays start by as much above it: visible where R is more than a million times the radius
-of the smallest sphere. `kernels/geom/large_sphere.h` has the form that does not lose these digits.
+A float32 locates a sphere of radius R to R / 2^24. Spheres on it sink in by as much, and its shadow
+rays start as far above it, which is visible if R exceeds a million times the smallest radius.
+`kernels/geom/large_sphere.h` has a form that keeps these digits.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ if TYPE_CHECKING:
     """Number of a sphere, centre and radius in render space, without a rounding."""
 
 RATIO = 3.0e5
-"""Radius by that of the smallest sphere from which a sphere is large: errors of the ordinary form
-are then a seventh of that smallest radius."""
+"""Radius relative to the smallest from which a sphere is large: the error of the ordinary form is
+then a seventh of the smallest radius."""
 
 LIMIT = 1.0e6
-"""The same ratio from which pictures of a sphere in the ordinary form are visibly wrong."""
+"""The same ratio from which the ordinary form is visibly wrong."""
 
 NEAR = 1.0 / 16.0
-"""The surface passes the middle of the scene within this part of the radius, or else the form does
-not help."""
+"""The form helps if the surface passes the centre of the scene within this fraction of the
+radius."""
 
 REGION = 2.0
-"""Distance from the middle, in units of render space, within which most spheres lie."""
+"""Distance from the centre, in units of render space, within which most spheres lie."""
 
 MAX_LARGE = constant("kMaxLargeSpheres")
 """Every ray is tested against each."""
@@ -52,14 +52,14 @@ def pack_large(
     clip: Mapping[str, Any],
     most: int,
 ) -> tuple[NDArray[np.int32], NDArray[np.void]]:
-    """Return the large spheres: their numbers, ascending, and their description for kernels.
+    """Return the large spheres: their indices, ascending, and their description for kernels.
 
     Args:
         radius: of all spheres, then of the balls around solids, float32 (N + C,), render space.
         spheres: N.
-        exact: returns centre and radius of a sphere by its number.
-        clip: planes in render space, as fields of `Frame`; a sphere that they remove is none.
-        most: how many are described.
+        exact: returns centre and radius of a sphere by index.
+        clip: planes in render space, as fields of `Frame`; spheres that they remove do not count.
+        most: largest number to describe.
 
     Returns:
         int32 (G,) and structured (G,), `LargeSphere`.
@@ -91,7 +91,7 @@ def plane(up: Vector, height: float) -> NDArray[np.void]:
 
 
 def _candidates(radius: NDArray[np.float32]) -> list[int]:
-    """Return the numbers of the largest spheres of at least RATIO times the smallest radius."""
+    """Return the indices of the largest spheres of at least RATIO times the smallest radius."""
     if not len(radius):
         return []
     limit = RATIO * float(radius.min())
@@ -104,7 +104,7 @@ def _candidates(radius: NDArray[np.float32]) -> list[int]:
 
 
 def _is_left(clip: Mapping[str, Any], center: Point, radius: Fraction) -> bool:
-    """Return whether planes leave a part of a sphere."""
+    """Return whether clip planes leave a part of a sphere."""
     from fractions import Fraction  # late: few scenes have large spheres
 
     planes = clip["clip_planes"].reshape(-1, 4)[: clip["clip_count"]].tolist()
@@ -114,8 +114,8 @@ def _is_left(clip: Mapping[str, Any], center: Point, radius: Fraction) -> bool:
     ]
     size = float(radius)
     if clip["clip_removes"]:
-        return any(height > -size for height in heights)  # not inside of all half-spaces
-    return all(height < size for height in heights)  # not outside of one of them
+        return any(height > -size for height in heights)  # not inside all half-spaces
+    return all(height < size for height in heights)  # not outside any of them
 
 
 def _warn_of_others(
@@ -124,7 +124,7 @@ def _warn_of_others(
 ) -> None:  # fmt: skip
     """Warn of the largest sphere, and the largest other solid, in the ordinary form.
 
-    Of spheres only those whose surface is where the others are: a sky around them touches none.
+    Only spheres whose surface is near the others matter; a surrounding sky does not.
     """
     smallest = float(radius.min())
     solids = [(float(radius[number]), number) for number in numbers if number >= spheres]
@@ -133,7 +133,7 @@ def _warn_of_others(
         for number, c, r in large
         if number not in described and abs(_gap(c, r)) < max(NEAR * r, REGION)
     ]
-    right = "the radius of the smallest: shadows and contacts are right up to a factor of 1e6"
+    right = "the radius of the smallest; shadows and contacts are exact up to a factor of 1e6"
     size, number = max(solids, default=(0.0, 0))
     if size > LIMIT * smallest:
         what = f"number {number}, a capsule, cone or ellipsoid,"
@@ -147,7 +147,6 @@ def _warn_of_others(
 
 
 def _power(center: Point, radius: Fraction) -> Fraction:
-    """Return |center|^2 - radius^2."""
     return sum((x * x for x in center), -radius * radius)
 
 
@@ -156,5 +155,5 @@ def _length(center: Point) -> float:
 
 
 def _gap(center: Point, radius: Fraction) -> float:
-    """Return the distance of the middle of the scene from the surface, about."""
+    """Return the approximate distance of the scene's centre from the surface."""
     return float(_power(center, radius)) / (_length(center) + float(radius))

@@ -1,4 +1,4 @@
-"""Lights, ambient light and background as the kernels take them."""
+"""Packing of lights, ambient light and background for the kernels."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from raytracer.scene.views import frame
 from raytracer.settings import KEY_LIGHTS, LOOKS, Look, RenderSettings
 
 Place = str | tuple[float, float, float]
-"""Where the light of a look comes from: one of `KEY_LIGHTS`, or the direction it travels."""
+"""Direction of a look's key light: one of `KEY_LIGHTS`, or a vector of travel."""
 
 
 def pack_lights(
     lights: Sequence[Light] | None, space: Space, axes: Basis, settings: RenderSettings
 ) -> NDArray[np.void]:
-    """Return the lights in render space, structured (L,); None: those of the look, placed by axes.
+    """Return the lights in render space, structured (L,); None: the lights of the look, along axes.
 
     Raises:
-        SceneError: a light that is too far or too bright for float32.
+        SceneError: a light is too far away or too bright for float32.
     """
     lights = key_lights(settings, axes) if lights is None else lights
     packed = np.zeros(len(lights), dtype("Light"))
@@ -44,7 +44,7 @@ def pack_lights(
 
 
 def rig_axes(settings: RenderSettings, view: Basis, up: Sequence[float]) -> Basis:
-    """Return the axes of the lights of the look: those of the view, or of the world's up, (3,)."""
+    """Return the axes of the look's lights: of the view, or about the world's up vector (3,)."""
     if settings.placement == "camera":
         return view
     x, y, z = (float(v) for v in up)
@@ -53,10 +53,10 @@ def rig_axes(settings: RenderSettings, view: Basis, up: Sequence[float]) -> Basi
 
 
 def world_up(background: Background, camera: Camera | None, shown: Sequence[float]) -> Vector:
-    """Return which way is up for lights that are placed in the world, any length.
+    """Return the up direction for lights placed in the world, any length.
 
-    In a camera's views from above and below another axis is up in the picture. shown: the up axis
-    of the background that was packed, (3,).
+    In views from above and below the camera's up is another axis. `shown` is the up axis of the
+    packed background, (3,).
     """
     if background.up is None and camera is not None and camera.view is not None:
         return camera.upward
@@ -83,7 +83,8 @@ def towards_key(axes: Basis, place: Place) -> NDArray[np.float64]:
 
 
 def ambient_of(ambient: Ambient | None, lights: Sequence[Light] | None, look: Look) -> Ambient:
-    """Return the ambient light of a scene, else that of the look, or the default beside lights."""
+    """Return the ambient light of a scene, else of the look, or the default beside stated
+    lights."""
     if ambient is not None:
         return ambient
     return Ambient(intensity=look.ambient) if lights is None else Ambient()
@@ -93,12 +94,12 @@ def environment(background: Background, ambient: Ambient, camera: Camera | None)
     """Return background and ambient light as fields of `Frame`.
 
     Raises:
-        SceneError: an ambient light that is too bright for float32.
+        SceneError: the ambient light is too bright for float32.
     """
     light = linear(ambient.color) * ambient.intensity
     if not light.max() <= np.finfo(np.float32).max:
         raise SceneError(
-            f"ambient.intensity: {ambient.intensity:g} is too bright for 32-bit numbers; give "
+            f"ambient.intensity: {ambient.intensity:g} is too large for 32-bit numbers; give "
             "less, or set the exposure"
         )
     bottom, top = background.edges()
@@ -113,9 +114,9 @@ def environment(background: Background, ambient: Ambient, camera: Camera | None)
 
 
 def background_up(background: Background, camera: Camera | None) -> Vector:
-    """Return the up axis of the background as mirrors reflect it, unit: that of the scene's camera.
+    """Return the up axis of the background for reflections, unit: that of the scene's camera.
 
-    Another camera in the preview does not change the background.
+    Moving the camera in the preview does not change it.
     """
     axis = background.up or (camera or Camera()).settled().upward
     x, y, z = (float(v) / hypot(*axis) for v in axis)

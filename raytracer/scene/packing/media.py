@@ -1,4 +1,4 @@
-"""Solids of glass in which camera rays begin, for paths through glass within glass."""
+"""Glass solids in which camera rays begin, for nested glass."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from raytracer.layout import code, dtype
 Doubles = NDArray[np.float64]
 
 EVERYWHERE = 1e15
-"""Radius of a sphere that holds every place of render space; its square is a float32."""
+"""Radius of a sphere around all of render space; its square is a float32."""
 
 
 def pack_media(
@@ -27,15 +27,15 @@ def pack_media(
 ) -> dict[str, Any]:
     """Return the fields of `Media`.
 
-    Camera rays of a lens or without perspective begin at many points; kernels test for each whether
-    it is in one of the spheres. Of other solids, and where planes cut, the place of the camera
-    counts. Where there are more than fit, those of the largest priorities are kept.
+    Camera rays of a lens or without perspective begin at many points; for each, kernels test
+    whether it is in one of the spheres. For other solids, and with clip planes, the camera position
+    counts. If too many solids contain it, those with the largest priorities are kept.
 
     Args:
         camera: structured (1,), `Camera`.
         buffers: spheres, solids and their materials.
-        glass, priority: whether each material lets light through, and its priority, (M,).
-        clip: fields of `Clip`; empty where nothing is cut.
+        glass, priority: whether each material transmits light, and its priority, (M,).
+        clip: fields of `Clip`; empty without clipping.
     """
     fields: dict[str, Any] = {"nested": 1}
     place = camera[0]["origin"].astype(np.float64)
@@ -74,7 +74,7 @@ def _centers(buffers: SceneBuffers, rows: NDArray[np.intp] | slice) -> Doubles:
 
 
 def _holding(buffers: SceneBuffers, place: Doubles) -> NDArray[np.bool_]:
-    """Return which solids beside spheres hold a place of render space, bool (C,)."""
+    """Return which solids other than spheres contain a point of render space, bool (C,)."""
     count, others = len(buffers.axis), slice(buffers.spheres, None)
     middle, radius = _centers(buffers, others), buffers.radius[others].astype(np.float64)
     form = buffers.form if len(buffers.form) else np.zeros(count, np.uint8)
@@ -94,43 +94,43 @@ def _holding(buffers: SceneBuffers, place: Doubles) -> NDArray[np.bool_]:
 
 
 def _beside(away: Doubles, axis: Doubles) -> tuple[Doubles, Doubles]:
-    """Return places beside axes: shares of half an axis along it, and distances from it, (N,)."""
+    """Return coordinates relative to axes: along, in half axes, and distance from them, (N,)."""
     square = np.maximum((axis**2).sum(axis=1), 1e-300)
     along = (away * axis).sum(axis=1) / square
     return along, np.linalg.norm(away - along[:, None] * axis, axis=1)
 
 
 def _in_cones(away: Doubles, rows: Doubles) -> NDArray[np.bool_]:
-    """Return which cones hold a place. away: of it from the middles of their boxes, (N, 3)."""
+    """Return which cones contain a point, given relative to the middles of their boxes, (N, 3)."""
     along, across = _beside(away - rows[:, :3], rows[:, 4:7])
     radius = rows[:, 3] + 0.5 * (along + 1.0) * (rows[:, 7] - rows[:, 3])
     return (abs(along) < 1.0) & (across < radius)
 
 
 def _in_ellipsoids(away: Doubles, rows: Doubles) -> NDArray[np.bool_]:
-    """Return which ellipsoids hold a place; see `_in_cones`."""
+    """Return which ellipsoids contain a point; see `_in_cones`."""
     vector, w = rows[:, 3:6], rows[:, 7:8]
     turn = np.cross(away, vector)  # by the conjugate of the quaternion
-    own = away + 2.0 * (w * turn + np.cross(turn, vector))
-    inside: NDArray[np.bool_] = ((own / np.maximum(rows[:, :3], 1e-300)) ** 2).sum(axis=1) < 1.0
+    local = away + 2.0 * (w * turn + np.cross(turn, vector))
+    inside: NDArray[np.bool_] = ((local / np.maximum(rows[:, :3], 1e-300)) ** 2).sum(axis=1) < 1.0
     return inside
 
 
 def _is_cut(clip: Mapping[str, Any], place: Doubles) -> bool:
-    """Return whether planes remove what is at a place of render space."""
+    """Return whether clip planes remove a point of render space."""
     planes = np.asarray(clip["clip_planes"], np.float64).reshape(-1, 4)[: clip["clip_count"]]
     within = bool((planes[:, :3] @ place <= planes[:, 3]).all())
     return within == bool(clip["clip_removes"])
 
 
 def _distances(camera: NDArray[np.void], centers: Doubles) -> Doubles:
-    """Return the least distance of each point to where camera rays begin, float64 (N,)."""
+    """Return the least distance of each point from the start of camera rays, float64 (N,)."""
     stand = camera[0]
     away = centers - stand["origin"].astype(np.float64)
     if stand["kind"] != code("CameraKind", "orthographic"):
         return np.asarray(np.linalg.norm(away, axis=1) - float(stand["lens_radius"]))
     beside = []
-    for name in ("right", "up"):  # a rectangle at right angles to the view
+    for name in ("right", "up"):  # a rectangle perpendicular to the view
         half = stand[name].astype(np.float64)
         length = hypot(*half)
         beside.append(np.maximum(np.abs(away @ half) / length - length, 0.0))

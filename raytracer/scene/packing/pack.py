@@ -1,7 +1,7 @@
-"""Scene to buffers: spheres to render space, colours to linear light, in float64, then float32.
+"""Packing: spheres to render space, colours to linear light, in float64, then float32.
 
-Nothing of the size of all spheres is made in float64: blocks of rows are transformed and written
-straight into the float32 arrays that the backends use.
+Spheres are transformed block by block and written straight into the float32 arrays of the backends,
+so no float64 array has the size of all spheres.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ from raytracer.layout import code, dtype
 from raytracer.scene.arrays import blocks, each_block, quiet
 from raytracer.scene.camera import Camera
 from raytracer.scene.colors import DEFAULT_COLOR, linear_rgb
+from raytracer.scene.extent import Outliers, Spheres, lowest
 from raytracer.scene.materials import AnyMaterial, Material, pack_material
 from raytracer.scene.packing.emitters import pack_emitters
-from raytracer.scene.packing.framing import NOTHING, Outliers, Spheres, Surroundings, lowest
+from raytracer.scene.packing.framing import NOTHING, Surroundings
 from raytracer.scene.packing.large_spheres import MAX_LARGE, pack_large, plane
 from raytracer.scene.packing.lighting import (
     ambient_of,
@@ -33,7 +34,7 @@ from raytracer.scene.packing.lighting import (
 )
 from raytracer.scene.packing.pose import Pose, posed
 from raytracer.scene.packing.render_space import (
-    LARGEST,
+    MAX_COORDINATE,
     Space,
     affine,
     affine_rows,
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
     from raytracer.scene.transform import Vector
 
 MAX_SAMPLE = 1 << 14
-"""Spheres that decide centre and scale: the middle of more is the same to a percent."""
+"""Number of spheres sampled for centre and scale: more change the centre by less than a percent."""
 
 OPAQUE = 65535
 """Opacity 1, the kernels' `kOpaque`."""
@@ -62,26 +63,26 @@ UNIFORM, PER_SPHERE, INDEXED = "uniform", "per-sphere", "indexed"
 
 
 def pack(scene: Scene, settings: RenderSettings | None = None) -> SceneBuffers:
-    """Turn a scene into the arrays that a backend renders; see `pack_with_camera`."""
+    """Return the arrays that a backend renders; see `pack_with_camera`."""
     return pack_with_camera(scene, settings)[0]
 
 
 def pack_with_camera(
     scene: Scene, settings: RenderSettings | None = None, around: Surroundings = NOTHING
 ) -> tuple[SceneBuffers, Camera]:
-    """Turn a scene into the arrays that a backend renders.
+    """Return the arrays that a backend renders, and the camera.
 
     Args:
-        scene: what to show.
-        settings: None takes the scene's own.
+        scene: the scene.
+        settings: None takes the scene's.
         around: what a fitted camera shows beside the spheres.
 
     Returns:
-        The buffers (see `SceneBuffers` for shapes and spaces), and the camera of the picture, with
-        the position that it was fitted to.
+        The buffers (see `SceneBuffers` for shapes and spaces), and the camera of the picture with
+        its fitted position.
 
     Raises:
-        SceneError: a sphere that float32 cannot hold, or a camera that fits nothing.
+        SceneError: float32 cannot hold a sphere, or the camera cannot be fitted.
     """
     with naming(scene.source), quiet():
         return _packed(scene, settings or scene.render, around)
@@ -142,7 +143,7 @@ def _packed(
         large = np.concatenate([large, ground])
         large["prim"] = np.arange(len(large), dtype=np.uint32) + (len(solids[0]) + 1 - len(large))
         if before is None and pose.is_below(large[-1]):
-            warn("ground.height: the camera is below the ground, which is not drawn from there")
+            warn("ground.height: the camera is below the ground, which is therefore invisible")
     opacity = _pack_opacity(scene, surfaces)
     own = material_id[:number] if solid_sets else material_id
     emitters, emitter_scale = pack_emitters(spheres, color, color_id, materials, own, opacity)
@@ -158,7 +159,7 @@ def _packed(
     frame = frame_of(**tables) if before is None else before[0].view.with_tables(**tables).frame
     sky = none_of("EnvironmentTexel") if before is None else before[0].sky
     for ids in (color_id, material_id, opacity):
-        ids.setflags(write=False)  # a backend checks them once, and copies those that may change
+        ids.setflags(write=False)  # a backend copies writeable arrays
     buffers = SceneBuffers(
         *solids, color, color_id, material_id, none_of("Camera"), none_of("Light"), materials,
         frame, center=np.asarray(space.center, np.float64), scale=space.scale,
@@ -173,12 +174,12 @@ def _packed(
 def _with_solids(
     spheres: Spheres, sets: Sequence[SolidSet], space: Space, has_ground: bool, has_colors: bool
 ) -> tuple[Spheres, Spheres, dict[str, Any]]:
-    """Return spheres and solids, the balls that a view fits, and the arrays of the solids."""
+    """Return spheres and solids, the balls that a camera fits, and the arrays of the solids."""
     if not sets:
         return spheres, spheres, {}
     from raytracer.scene.packing.solids import place_solids  # late: few scenes have any
 
-    # places of all balls, to refuse what is too far
+    # positions of all balls, to refuse those too far away
     balls_of_sets = ([place([ball], space) for ball in s.balls] for s in sets)
     radii = [np.maximum.reduce([ball[3] for ball in balls]) for balls in balls_of_sets]
     solids, arrays = place_solids(spheres, sets, radii, space, has_ground, has_colors)
@@ -189,7 +190,7 @@ def _with_solids(
 def _with_view(
     buffers: SceneBuffers, scene: Scene, settings: RenderSettings, pose: Pose, up: Vector
 ) -> SceneBuffers:
-    """Return packed spheres with camera, lights, environment and the whole Frame."""
+    """Add camera, lights, environment and the Frame to packed spheres."""
     space = Space.of(buffers)
     camera = pose.pack(settings.width / settings.height)
     lights = pack_lights(scene.lights, space, rig_axes(settings, pose.axes, up), settings)
@@ -222,30 +223,30 @@ def retake(
     """Return the same spheres with another camera, light, background or size.
 
     Args:
-        buffers: what `pack` made of the scene's spheres; its arrays are shared.
+        buffers: packed spheres of the scene; their arrays are shared.
         scene, settings: for lights, background, size and sampling.
         pose: the camera.
 
     Raises:
-        SceneError: a camera that float32 cannot hold.
+        SceneError: float32 cannot hold the camera.
     """
     x, y, z = buffers.frame["environment"]["background_up"][0].tolist()
     up = world_up(scene.background, scene.camera, (x, y, z))
     if scene.environment is not None and scene.background.up is None:
-        # The environment stays as it is while the camera's up axis changes.
+        # The environment does not turn with the camera's up axis.
         scene = replace(scene, background=replace(scene.background, up=(x, y, z)))
     with naming(scene.source):
         return _with_view(buffers, scene, settings, pose, up)
 
 
 def _fields(buffers: SceneBuffers, part: str, struct: str) -> dict[str, Any]:
-    """Return the fields of a part of the Frame as they were packed."""
+    """Return the fields of a part of the Frame as packed."""
     values = buffers.frame[part]
     return {name: values[name][0] for name in dtype(struct).names or ()}
 
 
 def _passes_light(materials: NDArray[np.void], settings: RenderSettings) -> int:
-    """Return 1 if rays to lights pass through a material, else 0."""
+    """Return 1 if shadow rays pass through a material, else 0."""
     if not settings.transparent_shadows or settings.resolved_integrator == "path":
         return 0
     principled = materials["kind"] == code("MaterialKind", "principled")
@@ -253,7 +254,6 @@ def _passes_light(materials: NDArray[np.void], settings: RenderSettings) -> int:
 
 
 def _pack_ground(scene: Scene, camera: Camera, spheres: Spheres, space: Space) -> NDArray[np.void]:
-    """Return the ground of a scene in render space, structured (1,), `LargeSphere`."""
     ground = scene.ground
     assert ground is not None
     up, height = background_up(scene.background, camera), ground.height
@@ -262,7 +262,7 @@ def _pack_ground(scene: Scene, camera: Camera, spheres: Spheres, space: Space) -
     else:
         middle = sum(axis * x for axis, x in zip(up, space.center, strict=True))
         placed = (height - middle) / space.scale
-        if not abs(placed) < LARGEST:
+        if not abs(placed) < MAX_COORDINATE:
             raise SceneError(
                 "ground.height: is too far from the spheres for 32-bit numbers; move it"
             )
@@ -275,12 +275,12 @@ def _pack_ground(scene: Scene, camera: Camera, spheres: Spheres, space: Space) -
 
 
 def large_shown(large: NDArray[np.void], has_ground: bool, pose: Pose) -> int:
-    """Return how many of the large spheres a camera sees; the ground, the last, from above only."""
+    """Return how many large spheres a camera sees; the last, the ground, only from above."""
     return len(large) - (has_ground and pose.is_below(large[-1]))
 
 
 def _pack_opacity(scene: Scene, surfaces: Sequence[SphereSet]) -> NDArray[np.uint16]:
-    """Return the opacity of each surface, uint16 (N,), or (0,) where all are opaque."""
+    """Return the opacity of each surface, uint16 (N,), or (0,) if all are opaque."""
     pairs = [(s, scene.material_of(s).opacity) for s in surfaces]
     if all(s.opacity is None and of_material == 1.0 for s, of_material in pairs):
         return np.zeros(0, np.uint16)
@@ -294,7 +294,7 @@ def _pack_opacity(scene: Scene, surfaces: Sequence[SphereSet]) -> NDArray[np.uin
 
 
 def _clip(clip: Clip | None, space: Space) -> dict[str, Any]:
-    """Return the planes that clip, in render space, as fields of `Frame`."""
+    """Return the clip planes in render space, as fields of `Frame`."""
     if clip is None:
         return {}
     cuts = clip.planes()
@@ -315,7 +315,7 @@ def _media(
     buffers: SceneBuffers, camera: NDArray[np.void], clip: Mapping[str, Any],
     settings: RenderSettings,
 ) -> dict[str, Any]:  # fmt: skip
-    """Return what paths need for glass within glass, as fields of `Frame`."""
+    """Return the fields of `Frame` for nested glass in paths."""
     if settings.resolved_integrator != "path":
         return {}
     principled = buffers.materials["kind"] == code("MaterialKind", "principled")
@@ -333,10 +333,9 @@ def _sky(
 ) -> tuple[NDArray[np.void], dict[str, Any]]:
     """Return the texels of the environment, structured (M,), and its fields of `Frame`.
 
-    That which the scene states stays as it was packed first.
-
-    Where paths are traced and the scene states no light at all, the ambient light of the look comes
-    from all around, and the background sends none: a picture on white would be too bright.
+    A stated environment is packed once. With path tracing and no stated light at all, the ambient
+    light of the look comes from all directions, and the background emits none: a picture on white
+    would be too bright.
     """
     around = scene.environment
     if around is not None and len(buffers.sky):
@@ -354,7 +353,7 @@ def _sky(
     from raytracer.scene.packing.sky import pack_sky  # late: few scenes have one
 
     texels, fields = pack_sky(around, background_up(scene.background, scene.camera))
-    # highlights show what is sampled as a light, and paths do not look there
+    # sampled as a light: highlights show it, and paths ignore it
     phong = buffers.materials["kind"] == code("MaterialKind", "phong")
     has_highlights = bool((phong & (buffers.materials["phong"]["specular"] > 0)).any())
     fields["map_sampled"] = int(fields["map_even"] and has_highlights)
@@ -366,7 +365,7 @@ def _warn_of_pose(pose: Pose, spheres: Spheres, space: Space) -> None:
     if pose.outliers is not None:
         _warn_of(pose.outliers, spheres, space)
     if pose.is_focus_behind:
-        warn("camera.focus: is behind the camera, so that nothing is blurred; move it to the front")
+        warn("camera.focus: is behind the camera, so nothing is blurred; move it to the front")
 
 
 def _warn_of(outliers: Outliers, spheres: Spheres, space: Space) -> None:
@@ -375,18 +374,18 @@ def _warn_of(outliers: Outliers, spheres: Spheres, space: Space) -> None:
     row = outliers.farthest
     center = zip(spheres[:3], space.center, strict=True)
     place = [float(axis[row]) * space.scale + middle for axis, middle in center]
-    digit = max(map(abs, place)) * 1e-6  # float32 holds about as much
+    digit = max(map(abs, place)) * 1e-6  # the precision of float32
     shown = ", ".join(f"{0.0 if abs(v) < digit else v:g}" for v in place)
     warn(
         f"{outliers.total:,} of {len(spheres[0]):,} spheres {verb} far away from the others and "
-        f"left out of the frame, the farthest sphere {row} at ({shown}), "
-        f"{outliers.times:.3g} times as far out as the others: to frame every sphere, give "
+        f"left out of the frame; the farthest is sphere {row} at ({shown}), "
+        f"{outliers.times:.3g} times as far out as the others. To frame every sphere, give "
         '--fit all, fit = "all" under [camera] in a scene file, or Camera(fit="all")'
     )
 
 
 def camera_of(scene: Scene, settings: RenderSettings) -> Camera:
-    """Return the camera of a scene in scene units, with the position that it is fitted to."""
+    """Return the camera of a scene in scene units, with its fitted position."""
     camera = scene.camera or Camera()
     if not camera.fit and camera.look_at is not None and camera.zoom == 1.0:
         return camera.settled()
@@ -398,7 +397,7 @@ def camera_of(scene: Scene, settings: RenderSettings) -> Camera:
 
 
 def with_boxes(scene: Scene, around: Surroundings) -> Surroundings:
-    """Return surroundings with the boxes of a scene's files, if its camera fits "box"."""
+    """Add the boxes of a scene's files to the surroundings, if its camera fits "box"."""
     if scene.camera is None or scene.camera.fit != "box":
         return around
     from raytracer.scene.simulation_box import box_of_file
@@ -406,13 +405,13 @@ def with_boxes(scene: Scene, around: Surroundings) -> Surroundings:
     boxes = tuple(box for spheres in scene.spheres if (box := box_of_file(spheres)) is not None)
     if not boxes and not around.boxes:
         raise SceneError(
-            'camera.fit: the files of the scene state no simulation box for "box": say true'
+            'camera.fit: "box" needs a simulation box, but the files have none: use true'
         )
     return Surroundings(around.room, (*around.boxes, *boxes))
 
 
 def render_space(sets: Sequence[SphereSet]) -> Space:
-    """Choose centre and scale from an evenly strided sample of sphere sets that are not empty."""
+    """Choose centre and scale from an evenly strided sample of nonempty sphere sets."""
     if not sets:
         return Space((0.0, 0.0, 0.0), 1.0)
     stride = -(-sum(s.count for s in sets) // MAX_SAMPLE)
@@ -430,10 +429,10 @@ def _sample(spheres: SphereSet, stride: int) -> tuple[NDArray[np.float64], NDArr
 
 
 def place(sets: Sequence[SphereSet], space: Space) -> Spheres:
-    """Return all spheres of sets that are not empty, in render space.
+    """Return all spheres of nonempty sets in render space.
 
     Raises:
-        SceneError: a sphere is too large, too small or too far for float32.
+        SceneError: a sphere is too large, too small or too far away for float32.
     """
     count = sum(s.count for s in sets)
     x, y, z, radius = (np.empty(count, np.float32) for _ in range(4))
@@ -449,8 +448,8 @@ def place(sets: Sequence[SphereSet], space: Space) -> Spheres:
 
 def _place_set(spheres: SphereSet, space: Space, out: Spheres) -> None:
     """Write one set into its part of the buffers."""
-    # A power of two divides without rounding, so it can go into the coefficients. The offset is
-    # the difference first: sphere coordinates then meet small numbers only.
+    # Division by a power of two is exact, so it can go into the coefficients. The offset is a
+    # difference first: sphere coordinates are then added to small numbers only.
     linear, move = space.placing(spheres.transform)
     factor = spheres.transform.scale / space.scale
     if isinstance(spheres.radius, float):
@@ -467,33 +466,33 @@ def _place_set(spheres: SphereSet, space: Space, out: Spheres) -> None:
 
 
 def _check_placed(spheres: SphereSet, placed: Spheres) -> None:
-    """Refuse spheres that float32 cannot hold beside the others."""
+    """Refuse spheres that float32 cannot hold together with the others."""
     x, y, z, radius = placed
     name = f"{spheres.source}: " if spheres.source else ""
     for rows in blocks(len(x)):
         reach = np.maximum(np.maximum(np.abs(x[rows]), np.abs(y[rows])), np.abs(z[rows]))
-        small = radius[rows] < 1.0 / LARGEST
-        if not (max(reach.max(), radius[rows].max()) < LARGEST) or small.any():
-            bad = small | ~(np.maximum(reach, radius[rows]) < LARGEST)
+        small = radius[rows] < 1.0 / MAX_COORDINATE
+        if not (max(reach.max(), radius[rows].max()) < MAX_COORDINATE) or small.any():
+            bad = small | ~(np.maximum(reach, radius[rows]) < MAX_COORDINATE)
             index = rows.start + int(np.argmax(bad))
             raise SceneError(
-                f"{name}sphere {index} is too far, too large or too small beside the others: "
-                "lengths may differ by a factor of at most 1e18"
+                f"{name}sphere {index} is too far away, too large or too small compared with the "
+                "others: lengths may differ by a factor of at most 1e18"
             )
 
 
 def ends_of(solids: Sequence[SolidSet]) -> list[SphereSet]:
-    """Return the balls at the ends of solids or around them, as sets that are not empty."""
+    """Return the balls at the ends of solids or around them, as nonempty sets."""
     return [ball for each in solids if each.count for ball in each.balls]
 
 
 def end_colors(solids: Sequence[SolidSet]) -> list[SphereSet]:
-    """Return the spheres at the second ends of solids whose ends have colours of their own."""
+    """Return the balls at the second ends of solids with different colours at both ends."""
     return [each.balls[1] for each in solids if each.count and each.has_end_colors]
 
 
 def _exact(sets: Sequence[SphereSet], space: Space, number: int) -> tuple[Point, Fraction]:
-    """Return centre and radius of a sphere in render space, without a rounding."""
+    """Return the exact centre and radius of a sphere in render space."""
     from fractions import Fraction  # late: few scenes have large spheres
 
     row = number
@@ -531,19 +530,18 @@ def pack_colors(
 
 
 def _color_mode(sets: Sequence[SphereSet]) -> tuple[str, int, int]:
-    """Return the colour mode, the number of spheres and that of colours in a palette."""
+    """Return the colour mode, the number of spheres and the number of colours in a palette."""
     keys = [(s.color.tobytes(), s.color.dtype.str, s.color_space) if len(s.color) == 1 else None
             for s in sets]  # fmt: skip
     count = sum(s.count for s in sets)
     colors = sum(len(s.color) for s in sets)
     if len(set(keys)) < 2 and None not in keys:
         return UNIFORM, count, 1
-    # Compared in words: three for a colour, one for an index.
+    # Compare sizes in words: three per colour, one per index.
     return PER_SPHERE if 3 * count <= 3 * colors + count else INDEXED, count, colors
 
 
 def _per_sphere(sets: Sequence[SphereSet], count: int) -> NDArray[np.float32]:
-    """Return a colour for every sphere."""
     result = np.empty((count, 3), np.float32)
     start = 0
     for spheres in sets:
@@ -561,7 +559,7 @@ def _per_sphere(sets: Sequence[SphereSet], count: int) -> NDArray[np.float32]:
 def _indexed(
     sets: Sequence[SphereSet], count: int, colors: int
 ) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
-    """Return the colours of all sets one after another, and each sphere's index into them."""
+    """Return the colours of all sets in sequence, and each sphere's index into them."""
     palette = np.empty((colors, 3), np.float32)
     ids = np.empty(count, np.int32)
     start = used = 0
@@ -584,7 +582,7 @@ def _indexed(
 def _pack_materials(
     scene: Scene, sets: Sequence[SphereSet], scale: float
 ) -> tuple[NDArray[np.void], NDArray[np.int32]]:
-    """Return the different materials in use, and which sphere has which unless all are alike."""
+    """Return the distinct materials, and the index of each sphere's unless all are the same."""
     used: dict[AnyMaterial, int] = {}
     of_set = [used.setdefault(scene.material_of(s), len(used)) for s in sets]
     if not used:
@@ -599,7 +597,7 @@ def _pack_materials(
 
 
 def packed_looks(scene: Scene) -> int:
-    """Return the bytes that colours, colour ids and material ids will take when packed."""
+    """Return the size in bytes of packed colours, colour ids and material ids."""
     sets = scene.surfaces()
     has_ids = len({scene.material_of(s) for s in sets}) > 1
     mode, count, colors = _color_mode([*sets, *end_colors(scene.solids)])
@@ -608,7 +606,7 @@ def packed_looks(scene: Scene) -> int:
 
 
 def nbytes(scene: Scene) -> int:
-    """Return the bytes of the arrays of a scene, each memory counted once."""
+    """Return the size in bytes of a scene's arrays, counting shared memory once."""
     owners: dict[int, int] = {}
     for spheres in (*scene.spheres, *ends_of(scene.solids)):
         for array in (

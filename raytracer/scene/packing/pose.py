@@ -1,4 +1,4 @@
-"""A `Camera` of a scene resolved to position and axes in render space, in float64."""
+"""The pose of a `Camera`: position and axes in render space, in float64."""
 
 from __future__ import annotations
 
@@ -11,19 +11,8 @@ import numpy as np
 from raytracer.errors import SceneError
 from raytracer.layout import code, dtype
 from raytracer.scene.camera import Camera
-from raytracer.scene.packing.framing import (
-    NOTHING,
-    Basis,
-    Doubles,
-    Outliers,
-    Spheres,
-    Subject,
-    Surroundings,
-    basis,
-    fitted,
-    middle,
-    up_of_ground,
-)
+from raytracer.scene.extent import Doubles, Outliers, Spheres, Subject, middle, up_of_ground
+from raytracer.scene.packing.framing import NOTHING, Basis, Surroundings, basis, fitted
 from raytracer.scene.views import VIEW_UP
 
 if TYPE_CHECKING:
@@ -32,16 +21,16 @@ if TYPE_CHECKING:
     from raytracer.scene.packing.render_space import Space
 
 ROUNDING = 1e-9
-"""Largest relative error of a camera that is rounded to scene units; float32 has 6e-8."""
+"""Largest relative error of a camera rounded to scene units; float32 has 6e-8."""
 
-FARTHEST = 1e15
-"""Largest distance in focus, in render space: its square is a float32."""
+MAX_FOCUS = 1e15
+"""Largest focus distance in render space: its square is a float32."""
 
 LEVEL = 1e-6
-"""Sine of the angle from which a view looks upwards: float32 axes are less exact."""
+"""Sine of the angle from which a view counts as upwards: float32 axes are less exact."""
 
-NARROWEST, WIDEST = 0.001, 179.0
-"""Degrees of the field of view; those of `Camera.vertical_fov`."""
+MIN_ANGLE, MAX_ANGLE = 0.001, 179.0
+"""Limits of `Camera.vertical_fov` in degrees."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,13 +39,13 @@ class Pose:
 
     Args:
         kind: "perspective", "orthographic" or "panorama".
-        eye: float64 (3,); of an orthographic camera the middle of the plane that rays start from.
+        eye: float64 (3,); for an orthographic camera the middle of the plane where rays start.
         axes: of the view.
         half: tangent of half the vertical field of view, or, orthographic, half the height of the
             picture in render space.
-        outliers: the spheres that a fitted camera leaves out; None if it frames all.
-        aperture: diameter of the lens by the distance that is in focus; 0: a pinhole.
-        focus: float64 (3,), a point that is in focus; None: the middle of the spheres.
+        outliers: spheres that a fitted camera leaves out; None if it frames all.
+        aperture: diameter of the lens relative to the focus distance; 0: a pinhole.
+        focus: float64 (3,), a point in focus; None: the centre of the spheres.
     """
 
     kind: str
@@ -68,14 +57,14 @@ class Pose:
     focus: Doubles | None = None
 
     def pack(self, aspect: float) -> NDArray[np.void]:
-        """Return the camera as the kernels take it, structured (1,); aspect: width by height.
+        """Return the camera for the kernels, structured (1,); `aspect` is width by height.
 
         Raises:
             SceneError: float32 cannot hold it.
         """
         packed = np.zeros(1, dtype("Camera"))
         packed["kind"] = code("CameraKind", self.kind)
-        with np.errstate(over="ignore"):  # an infinity is refused below, in a sentence
+        with np.errstate(over="ignore"):  # infinity is refused below
             packed["origin"] = self.eye
             packed["forward"] = self.axes.forward
             wide, high = (1.0, 1.0) if self.kind == "panorama" else (self.half * aspect, self.half)
@@ -84,7 +73,7 @@ class Pose:
             packed["focus_distance"] = self.focus_distance
             packed["lens_radius"] = 0.5 * self.aperture * self.focus_distance
         problem = "too far from the spheres for 32-bit numbers; move it"
-        if not self.focus_distance < FARTHEST:
+        if not self.focus_distance < MAX_FOCUS:
             raise SceneError(f"camera.focus: {problem}")
         if not all(np.isfinite(packed[name]).all() for name in ("origin", "right", "up")):
             raise SceneError(f"camera.position: {problem}")
@@ -92,7 +81,7 @@ class Pose:
 
     @property
     def focus_distance(self) -> float:
-        """Distance along the view of what is in focus; 0 for a pinhole."""
+        """Distance of the focal plane along the view; 0 for a pinhole."""
         return max(self._depth_of_focus, 1e-3) if self.aperture else 0.0
 
     @property
@@ -102,26 +91,25 @@ class Pose:
 
     @property
     def _depth_of_focus(self) -> float:
-        """Distance along the view of the point that is in focus; negative behind the camera."""
+        """Distance of the point in focus along the view; negative behind the camera."""
         away = -self.eye if self.focus is None else self.focus - self.eye
         return float(away @ self.axes.forward)
 
     def is_below(self, ground: np.void) -> bool:
-        """Return whether the camera is below a plane, a `LargeSphere` whose normal points
-        downwards.
+        """Return whether the camera is below a plane, a `LargeSphere` whose normal points down.
 
-        One without perspective is infinitely far away: it is below if it looks upwards.
+        An orthographic camera is infinitely far away: it is below if it looks upwards.
         """
         if self.kind == "orthographic":
             return bool(self.axes.forward @ ground["normal"] < -LEVEL)
         return bool(self.eye @ ground["normal"] >= ground["height"])
 
     def camera(self, given: Camera, space: Space) -> Camera:
-        """Return it as a camera in scene units that looks at the middle of the spheres' depth.
+        """Return a camera in scene units that looks at the depth of the spheres' centre.
 
-        given: the camera of the scene, settled, for what the pose does not hold.
+        given: the settled camera of the scene, for fields that a pose does not have.
         """
-        # The origin of render space is the spheres' middle.
+        # The origin of render space is the spheres' centre.
         distance = float(-(self.eye @ self.axes.forward)) or 1.0
         target = self.eye + self.axes.forward * max(distance, 1e-3)
         center = np.array(space.center)
@@ -133,10 +121,10 @@ class Pose:
             height = 2.0 * self.half * space.scale
         elif given.zoom != 1.0:
             angle = degrees(2.0 * atan(self.half))
-        if not NARROWEST <= angle <= WIDEST:
+        if not MIN_ANGLE <= angle <= MAX_ANGLE:
             raise SceneError(
                 f"camera.zoom: {given.zoom:g} gives a field of view of {angle:.3g} degrees; it "
-                f"must be between {NARROWEST:g} and {WIDEST:g}"
+                f"must be between {MIN_ANGLE:g} and {MAX_ANGLE:g}"
             )
         return replace(
             given, position=position, look_at=look_at, height=height, fit=False, direction=None,
@@ -147,24 +135,23 @@ class Pose:
 def pose(
     camera: Camera, spheres: Spheres, space: Space, aspect: float, around: Surroundings = NOTHING
 ) -> Pose:
-    """Return where a camera stands; see `posed`."""
     return posed(camera, spheres, space, aspect, around)[0]
 
 
 def posed(
     camera: Camera, spheres: Spheres, space: Space, aspect: float, around: Surroundings = NOTHING
 ) -> tuple[Pose, Camera]:
-    """Return where a camera stands, and the camera in scene units that stands there.
+    """Return the pose of a camera, and the camera in scene units with that pose.
 
-    The pose is made of that camera, in whose numbers a fitted position is rounded: a render with it
-    gives the same picture to the last bit.
+    The pose is computed from the returned camera, after rounding its fitted position: a render with
+    it gives the same picture to the last bit.
 
     Args:
-        camera: of the scene; one that fits is put where it sees the spheres.
+        camera: camera of the scene; with `fit` it is placed where it sees the spheres.
         spheres: in render space.
         space: render space.
         aspect: width of the picture by its height.
-        around: what it shows beside the spheres, if it fits.
+        around: what a fitted camera shows beside the spheres.
 
     Raises:
         SceneError: the camera cannot look at the spheres.
@@ -175,7 +162,7 @@ def posed(
         return first, camera
     stated = first.camera(camera, space)
     rounded = _settled_pose(stated, spheres, space, aspect, NOTHING)
-    if not _alike(first, rounded):  # so far from the origin that float64 cannot say where it is
+    if not _alike(first, rounded):  # too far from the origin for float64
         return first, stated
     return replace(rounded, outliers=first.outliers), stated
 
@@ -183,7 +170,7 @@ def posed(
 def _settled_pose(
     camera: Camera, spheres: Spheres, space: Space, aspect: float, around: Surroundings
 ) -> Pose:
-    """Return where a camera stands that is settled and looks at something."""
+    """Return the pose of a settled camera with a target."""
     directed = unfitted(camera, space)
     axes, half, outliers = directed.axes, directed.half, None
     if camera.fit or camera.position is None:
@@ -200,7 +187,7 @@ def _settled_pose(
 
 
 def unfitted(camera: Camera, space: Space) -> Pose:
-    """Return a camera that is settled with its direction, field of view and lens, at the origin."""
+    """Return the pose of a settled camera at the origin: its direction, field of view and lens."""
     backward, up = (np.array(v, np.float64) for v in (camera.backward(), camera.upward))
     focus = camera.look_at if camera.focus is None else camera.focus
     return Pose(
@@ -210,7 +197,7 @@ def unfitted(camera: Camera, space: Space) -> Pose:
 
 
 def _alike(one: Pose, other: Pose) -> bool:
-    """Whether two poses differ by no more than the rounding of a camera in scene units."""
+    """Whether two poses differ only by the rounding to scene units."""
     near = max(float(np.abs(one.eye).max()), 1e-3) * ROUNDING
     return (
         bool(np.abs(one.eye - other.eye).max() <= near)
@@ -220,10 +207,10 @@ def _alike(one: Pose, other: Pose) -> bool:
 
 
 def aimed(camera: Camera, spheres: Spheres, space: Space) -> Camera:
-    """Return the camera settled; one with a position and no target looks at the spheres' middle.
+    """Return the settled camera; without a target it looks at the centre of the spheres.
 
     Raises:
-        SceneError: it stands there, or its `up` is along the view.
+        SceneError: its position is that centre, or its `up` is along the view.
     """
     camera = with_up(camera, spheres).settled()
     if camera.position is None or camera.look_at is not None:
@@ -234,14 +221,14 @@ def aimed(camera: Camera, spheres: Spheres, space: Space) -> Camera:
         target = (float(x), float(y), float(z))
     if target == tuple(camera.position):
         raise SceneError(
-            "camera.look_at: is missing, and the camera stands in the middle of the spheres, at "
-            "which it would look; give one"
+            "camera.look_at: is missing, and the default, the centre of the spheres, is the "
+            "camera's position; give one"
         )
     return replace(camera, look_at=target)
 
 
 def with_up(camera: Camera, spheres: Spheres) -> Camera:
-    """Return the camera; a view that does not say which way is up takes that of the ground."""
+    """Return the camera; a view without `up` takes the up direction of the ground."""
     if camera.view is None or camera.up is not None:
         return camera
     return replace(camera, up=up_of_ground(spheres) or VIEW_UP)

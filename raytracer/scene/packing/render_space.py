@@ -1,4 +1,4 @@
-"""Render space, in which float32 coordinates are precise where most spheres are."""
+"""Render space, in which float32 coordinates are precise for most spheres."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
     from raytracer.scene.transform import Transform, Triple
 
 REACH = 0.9
-"""The part of the spheres that is to lie within about one unit of render space."""
+"""Fraction of the spheres that should lie within about one unit of render space."""
 
 MAX_LENGTH = 1e300
-"""Lengths in scene units are between this and its inverse: powers of two near them are float64."""
+"""Limit of lengths in scene units, as is its inverse: powers of two nearby are float64."""
 
-OFF_THE_EDGE = 1.2
-"""Factor before the scale is rounded to a power of two, so that scenes in round numbers, which
-are common, do not sit on the edge between two powers and change sides by a rounding error."""
+MARGIN = 1.2
+"""Factor before the scale is rounded to a power of two: scenes in round numbers are common, and
+without it rounding errors would decide between two powers."""
 
-LARGEST = 2.0**60
-"""Largest render-space length: its square, and a sum of several, is still a float32."""
+MAX_COORDINATE = 2.0**60
+"""Largest length in render space: its square, and a sum of several, is still a float32."""
 
 
 class Space(NamedTuple):
@@ -35,7 +35,7 @@ class Space(NamedTuple):
     scale: float
 
     def point(self, scene: Triple) -> NDArray[np.float64]:
-        """Return a point in render space, float64 (3,)."""
+        """Convert a point to render space, float64 (3,)."""
         import numpy as np
 
         offset = np.asarray(scene, np.float64) - np.asarray(self.center, np.float64)
@@ -50,7 +50,6 @@ class Space(NamedTuple):
 
     @staticmethod
     def of(buffers: SceneBuffers) -> Space:
-        """Return the render space of a packed scene."""
         x, y, z = (float(v) for v in buffers.center)
         return Space((x, y, z), buffers.scale)
 
@@ -69,20 +68,20 @@ def fitted_space(centers: NDArray[np.float64], radius: NDArray[np.float64]) -> S
     typical = float(extent[int(REACH * (len(extent) - 1))])
     if not 1.0 / MAX_LENGTH < typical < MAX_LENGTH:
         raise SceneError(
-            f"the spheres reach over {typical:g} scene units: use other units, so that lengths are "
+            f"the spheres extend over {typical:g} scene units: use units in which lengths are "
             f"between {1.0 / MAX_LENGTH:g} and {MAX_LENGTH:g}"
         )
-    _, exponent = frexp(typical * OFF_THE_EDGE)
+    _, exponent = frexp(typical * MARGIN)
     x, y, z = (float(v) for v in middle)
     return Space((x, y, z), 2.0**exponent)
 
 
 def _weighted_median(values: NDArray[np.float64], radius: NDArray[np.float64]) -> float:
-    """Return the median in which each sphere counts with the inverse of its radius.
+    """Return the median, weighted by the inverse of the radius.
 
-    That is the point which minimises the sum of |value - point| / radius: the rounding errors of
-    float32 coordinates in units of each sphere's own size. Among equal spheres it is the plain
-    (lower) median; of a ball on a giant it is the ball, where a plain median falls between them.
+    It minimises the sum of |value - point| / radius: the rounding errors of float32 coordinates
+    relative to each sphere's size. Among equal spheres it is the plain (lower) median; for a ball
+    on a giant it is the ball, where a plain median falls between them.
     """
     import numpy as np
 
@@ -99,8 +98,8 @@ def affine(
 ) -> NDArray[np.float64]:
     """Return one coordinate of `linear @ center + offset`, float64 (M,).
 
-    Written out term by term, because a matrix product rounds differently from one machine's
-    linear algebra to the next. Zero coefficients are skipped, so that they cost nothing.
+    Written term by term, because rounding of matrix products differs between machines. Zero
+    coefficients are skipped.
     """
     import numpy as np
 
@@ -120,7 +119,7 @@ def affine_rows(
     linear: NDArray[Any],
     offset: Triple = (0.0, 0.0, 0.0),
 ) -> NDArray[np.float64]:
-    """Return `linear @ center + offset` of some points, float64 (M, 3); see `affine`."""
+    """Return `linear @ center + offset` for points, float64 (M, 3); see `affine`."""
     import numpy as np
 
     return np.stack([affine(centers, linear[k], offset[k]) for k in range(3)], axis=1)

@@ -1,4 +1,4 @@
-"""The environment as the kernels take it: an octahedral map with the table to sample it."""
+"""The environment for the kernels: an octahedral map with the table to sample it."""
 
 from __future__ import annotations
 
@@ -19,30 +19,30 @@ if TYPE_CHECKING:
     from raytracer.scene.transform import Vector
 
 MAX_SIDE = 1024
-"""Texels of a side: 2 for each degree, 32 MB."""
+"""Most texels per side: 2 per degree, 32 MB."""
 
 EVEN = 3.0
-"""Largest luminance over the mean one up to which a sky counts as even: paths find its light."""
+"""Largest ratio of maximum to mean luminance of an even sky, whose light paths find by chance."""
 
 BLOCK_ROWS = 64
 """Rows of the map that are computed at a time."""
 
 MAP = 96
-"""Bytes of memory for a texel of the map while it is made; it has 32 afterwards."""
+"""Bytes of memory per texel during construction; 32 afterwards."""
 
 PER_TEXEL = 2
-"""Points of the image, along each side of a texel, whose mean it takes."""
+"""Image samples along each side of a texel, which takes their mean."""
 
 
 def pack_sky(environment: Environment, up: Vector) -> tuple[NDArray[np.void], dict[str, Any]]:
     """Return the texels by rows, structured (M,), `EnvironmentTexel`, and the fields of `Frame`.
 
     Raises:
-        UserError: its image cannot be read, or holds no light that float32 can.
+        UserError: the image cannot be read, or is too bright for float32.
     """
     image = environment.equirectangular()
     if not np.isfinite(image).all():
-        raise UserError("environment.intensity: is too bright for 32-bit numbers; give less")
+        raise UserError("environment.intensity: is too large for 32-bit numbers; give less")
     size = side_of(image)
     require_room("environment", MAP * size**2, "to be sampled")
     radiance, weight = octahedral(image, size)
@@ -74,15 +74,15 @@ def is_even(share: NDArray[np.float64]) -> bool:
 
 
 def _light_on_ground(radiance: NDArray[np.float32]) -> float:
-    """Return what a white surface that faces up shows of a map: sum of its channels."""
+    """Return the radiance of a white surface that faces up under a map: sum of its channels."""
     height, distance = _texels(len(radiance))
     angle = distance**-3.0
-    share = angle * np.maximum(height, 0.0) / angle.sum()  # of the sphere
+    share = angle * np.maximum(height, 0.0) / angle.sum()  # fraction of the sphere
     return float((radiance.sum(axis=-1) * share).sum() * 4.0)
 
 
 def side_of(image: NDArray[np.float32]) -> int:
-    """Return the texels of a side: a power of two with about as many texels as the image."""
+    """Return the texels per side: a power of two with about as many texels as the image."""
     height, width = image.shape[:2]
     if width == 1:
         return 2 if height == 1 else 256
@@ -93,7 +93,7 @@ def side_of(image: NDArray[np.float32]) -> int:
 
 
 def octahedral(image: NDArray[np.float32], size: int) -> tuple[Any, NDArray[np.float64]]:
-    """Return the map of an equirectangular image, and the light of each texel.
+    """Return the octahedral map of an equirectangular image, and the light of each texel.
 
     E. Praun, H. Hoppe, "Spherical Parametrization and Remeshing", ACM TOG 22(3), 2003.
 
@@ -115,8 +115,8 @@ def octahedral(image: NDArray[np.float32], size: int) -> tuple[Any, NDArray[np.f
         mean /= PER_TEXEL**2
         radiance[rows] = mean
         luminance[rows] = mean @ np.array([0.2126, 0.7152, 0.0722])
-    # What is drawn is interpolated between the middles of texels: the mean over a texel takes an
-    # eighth of each neighbour.
+    # Rendering interpolates between texel centres: the mean over a texel contains an eighth of
+    # each neighbour.
     light = np.pad(luminance, 1, mode="edge")
     light = (light[:-2] + 6.0 * light[1:-1] + light[2:]) / 8.0
     light = (light[:, :-2] + 6.0 * light[:, 1:-1] + light[:, 2:]) / 8.0
@@ -124,13 +124,13 @@ def octahedral(image: NDArray[np.float32], size: int) -> tuple[Any, NDArray[np.f
 
 
 def _blocks(size: int) -> Iterator[slice]:
-    """Yield the rows of a map, some at a time, so that what is computed of them stays small."""
+    """Yield the rows of a map in blocks, which bounds the memory."""
     for start in range(0, size, BLOCK_ROWS):
         yield slice(start, min(start + BLOCK_ROWS, size))
 
 
 def _texels(size: int) -> tuple[Any, Any]:
-    """Return height and distance (see `directions`) of the middles of all texels, (size, size)."""
+    """Return height and distance (see `directions`) of all texel centres, (size, size)."""
     height, distance = np.empty((2, size, size))
     for rows in _blocks(size):
         direction, distance[rows] = _directions(size, rows)
@@ -139,15 +139,14 @@ def _texels(size: int) -> tuple[Any, Any]:
 
 
 def _directions(size: int, rows: slice, across: float = 0.5, down: float = 0.5) -> tuple[Any, Any]:
-    """Return what `directions` does for a point of each texel of some rows."""
+    """Return `directions` for one point of each texel of some rows."""
     u = (np.arange(size) + across) / size
     return directions(*np.meshgrid(u, (np.arange(rows.start, rows.stop) + down) / size))
 
 
 def directions(u: NDArray[np.float64], v: NDArray[np.float64]) -> tuple[Any, Any]:
     """Return the directions (..., 3), z up, of points of the map, and the distances of the
-    points of the octahedron from its centre.
-    """
+    octahedron's points from its centre."""
     x, y = 2.0 * u - 1.0, 2.0 * v - 1.0
     z = 1.0 - np.abs(x) - np.abs(y)
     x, y = (
@@ -160,10 +159,10 @@ def directions(u: NDArray[np.float64], v: NDArray[np.float64]) -> tuple[Any, Any
 
 
 def look_up(image: NDArray[np.float32], direction: Any) -> Any:
-    """Return the radiance of directions (..., 3), interpolated between the middles of pixels."""
+    """Return the radiance of directions (..., 3), interpolated between pixel centres."""
     height, width = image.shape[:2]
     latitude = np.arccos(np.clip(direction[..., 2], -1.0, 1.0)) / np.pi
-    # As seen from the inside: what lies to the right of the middle is on the side of -y.
+    # Seen from inside: the right half of the image is on the side of -y.
     longitude = 0.5 - np.arctan2(direction[..., 1], direction[..., 0]) / (2.0 * np.pi)
     y = np.clip(latitude * height - 0.5, 0.0, height - 1.0)
     x = longitude * width - 0.5
@@ -178,7 +177,7 @@ def look_up(image: NDArray[np.float32], direction: Any) -> Any:
 
 
 def sky_x(up: Vector, rotation: float) -> Vector:
-    """Return the direction of the middle of the image, unit; rotation: degrees about `up`."""
+    """Return the direction of the middle of the image, unit; `rotation` in degrees about `up`."""
     ahead = (1.0, 0.0, 0.0) if abs(up[0]) < 0.9 else (0.0, 0.0, 1.0)
     along = sum(a * b for a, b in zip(ahead, up, strict=True))
     x, y, z = (a - along * b for a, b in zip(ahead, up, strict=True))

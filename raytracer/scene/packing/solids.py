@@ -1,4 +1,4 @@
-"""Capsules, cones and ellipsoids in render space, as `kernels/geom/solid.h` takes them."""
+"""Capsules, cones and ellipsoids in render space, in the layout of `kernels/geom/solid.h`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from raytracer.buffers import CONE, ELLIPSOID, EVEN, FLAT
 from raytracer.errors import SceneError
-from raytracer.scene.packing.framing import Doubles, Floats, Spheres
+from raytracer.scene.extent import Doubles, Floats, Spheres
 from raytracer.scene.packing.render_space import Space, affine_rows
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from raytracer.scene.solids import ConeSet, EllipsoidSet
 
 MAX_SOLIDS = 1 << 29
-"""Records and rows of numbers that the tag of a record can number."""
+"""Limit of the tag bits of a record."""
 
 
 def place_solids(
@@ -33,7 +33,7 @@ def place_solids(
 
     Args:
         spheres, space: as for `place`.
-        sets: solids, none of them empty: capsules, then cones, then ellipsoids.
+        sets: nonempty sets of solids: capsules, then cones, then ellipsoids.
         radii: of the largest balls in each set, (C,) each, render space.
         has_ground, has_colors: whether there is a ground, and more than one colour.
     """
@@ -74,7 +74,7 @@ def place_solids(
             ends[-1] += np.arange(rows, rows + each.count, dtype=np.int32)
             rows += each.count
     if rows + len(shape) >= MAX_SOLIDS:
-        raise SceneError("a scene with capsules, cones or ellipsoids has at most 2^29 surfaces")
+        raise SceneError("a scene with solids has at most 2^29 surfaces: use fewer")
     return (x, y, z, radius), {
         "axis": np.ascontiguousarray(np.concatenate(axes)),
         "end_row": np.concatenate(ends),
@@ -84,26 +84,25 @@ def place_solids(
 
 
 def _ends(rods: CapsuleSet, space: Space) -> tuple[Doubles, Doubles]:
-    """Return starts and ends in render space, (N, 3) each."""
     placing = space.placing(rods.transform)
     return affine_rows(rods.starts, *placing), affine_rows(rods.ends, *placing)
 
 
 def _boxed(low: Doubles, high: Doubles) -> tuple[Floats, Floats]:
-    """Return middle and half of the edges of boxes around those from `low` to `high`, (N, 3)."""
+    """Return middle and half edges of boxes from `low` to `high`, (N, 3) each."""
     middle = (0.5 * (low + high)).astype(np.float32)
     half = np.maximum(high - middle, middle - low).astype(np.float32)
     return middle, np.nextafter(half, np.float32(np.inf))
 
 
 def _cones(cones: ConeSet, space: Space) -> tuple[Floats, Floats, Floats]:
-    """Return middles and halves of boxes, and rows of numbers, (N, 3), (N, 3) and (N, 8)."""
+    """Return middles and half edges of boxes, and rows of numbers, (N, 3), (N, 3) and (N, 8)."""
     start, end = _ends(cones, space)
     unit = cones.transform.scale / space.scale
     first, last = (np.broadcast_to(r * unit, len(start))[:, None] for r in cones.radii)
     axis = 0.5 * (end - start)
     along = axis / np.sqrt(np.square(axis).sum(axis=1, keepdims=True))
-    flat = np.sqrt(np.maximum(1.0 - along**2, 0.0))  # of a disc of radius 1 across the axis
+    flat = np.sqrt(np.maximum(1.0 - along**2, 0.0))  # extent of a unit disc across the axis
     low = np.minimum(start - first * flat, end - last * flat)
     high = np.maximum(start + first * flat, end + last * flat)
     middle, half = _boxed(low, high)
@@ -134,9 +133,9 @@ def _ellipsoids(ellipsoids: EllipsoidSet, space: Space) -> tuple[Floats, Floats,
 
 
 def turned(rotation: Doubles, quaternions: Doubles) -> Doubles:
-    """Return quaternions w, x, y, z of length 1, (N, 4), after a rotation (3, 3) more."""
+    """Rotate unit quaternions w, x, y, z, (N, 4), by a matrix (3, 3)."""
     m = rotation
-    # The largest of the four squares is at least 1/4: the others are divided by its root.
+    # The largest of the four squares is at least 1/4: divide the others by its root.
     squares = 1 + np.array(
         [m[0, 0] + m[1, 1] + m[2, 2], m[0, 0] - m[1, 1] - m[2, 2],
          m[1, 1] - m[0, 0] - m[2, 2], m[2, 2] - m[0, 0] - m[1, 1]]

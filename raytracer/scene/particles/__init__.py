@@ -1,1 +1,1 @@
-"""Particle files: readers, the columns that they offer, and the spheres that these make."""
+"""Particle files: readers, their columns, and the resulting spheres."""

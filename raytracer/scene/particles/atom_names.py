@@ -1,4 +1,4 @@
-"""Elements of atoms by their names, for files that state names alone ("CA", "HB2", "OW")."""
+"""Elements from atom names, for files with only names ("CA", "HB2", "OW")."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ IONS = frozenset(
 TWO_LETTERS = frozenset(
     ("FE", "ZN", "MG", "MN", "CU", "NI", "CL", "BR", "AU", "AG", "PT", "AL", "SI", "LI", "SE")
 )
-"""Names of atoms that are elements of two letters, as no atom of the first letter is called so."""
+"""Atom names that are elements of two letters: no atom of the first letter has such a name."""
 
 _CHARMM = {"CLA": "Cl", "SOD": "Na", "POT": "K", "CAL": "Ca", "CES": "Cs"}
 
 
 def elements_of(names: NDArray[Any], residues: NDArray[Any]) -> NDArray[Any]:
-    """Return the symbols of the elements of atoms, or their names where these tell none.
+    """Return the element symbols of atoms, or their names if these give none.
 
-    An atom whose residue has the same name is an ion; of all others the first letter is the
-    element, as "CA" in an amino acid is a carbon, unless a small letter follows it ("Cu").
+    An atom whose residue has the same name is an ion. Otherwise the first letter is the element
+    ("CA" in an amino acid is carbon), unless a small letter follows it ("Cu").
 
     Args:
-        names: of the atoms, texts (N,).
-        residues: of their residues, texts (N,).
+        names: names of the atoms, texts (N,).
+        residues: names of their residues, texts (N,).
 
     Returns:
         Texts, (N,).
@@ -52,7 +52,7 @@ def elements_of(names: NDArray[Any], residues: NDArray[Any]) -> NDArray[Any]:
 
 
 def element_of(name: str, residue: str = "") -> str:
-    """Return the symbol of the element of an atom, or its name if it tells none."""
+    """Return the element symbol of an atom, or its name if that gives none."""
     word, place = name.strip().strip("0123456789+-*'\""), residue.strip().upper()
     if place in IONS and word and place.startswith(word.upper()[:2]):
         ion = _CHARMM.get(place) or symbol_of(place.rstrip("0123456789+-"))

@@ -1,4 +1,4 @@
-"""Periodic cells from lengths and angles, and of HOOMD-blue."""
+"""Periodic cells: from lengths and angles, from matrices, and of HOOMD-blue."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def cell_of(lengths: tuple[float, float, float], angles: tuple[float, float, flo
 
 
 def hoomd_box(sizes: Iterable[float]) -> Box | None:
-    """Return the box of HOOMD-blue: Lx, Ly, Lz, xy, xz, yz, centred on 0; None if it has no size.
+    """Return the box of HOOMD-blue (Lx, Ly, Lz, xy, xz, yz), centred on 0; None without size.
 
     Args:
         sizes: (6,); Lz is 0 in two dimensions.
@@ -53,7 +53,8 @@ def hoomd_box(sizes: Iterable[float]) -> Box | None:
 
 
 def cell_box(cell: Any, periodic: Any = (True, True, True)) -> Box | None:
-    """Return the box of a cell (3, 3), one edge a row, and its periodicity; None without volume."""
+    """Return the box of a cell (3, 3), one edge per row, and its periodicity; None without
+    volume."""
     edges = np.asarray(cell, np.float64)
     if edges.shape != (3, 3) or not np.isfinite(edges).all() or not np.linalg.det(edges):
         return None

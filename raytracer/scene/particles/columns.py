@@ -1,4 +1,4 @@
-"""Spheres from named columns: the selection that formats share whose columns have usual names."""
+"""Spheres from named columns, for formats whose columns have usual names."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ MAX_TYPES = 1 << 16
 """Integers below this are looked up in a table."""
 
 NUMBERS = ("number", "integer")
-"""Kinds of columns that are numbers."""
+"""Column types that are numbers."""
 
 _PARTS = {"radii": "radius", "diameters": "diameter", "colors": "color"}
 """Parts of a sphere by the keys of `arrays` in a scene file."""
 
 
 class ColumnSource(ParticleSource):
-    """A source whose spheres are chosen by the names of its columns."""
+    """A source that finds the parts of spheres by column names."""
 
     noun: ClassVar[str] = "column"
     first_line = 1
@@ -47,12 +47,12 @@ class ColumnSource(ParticleSource):
 
     @property
     def where(self) -> str:
-        """The place of the names in messages: the file, and the line if there is one."""
+        """Prefix of messages about names: the file, and the line if there is one."""
         return self.name
 
     @property
     def names(self) -> list[str]:
-        """The names of all columns; one may stand there twice."""
+        """Names of all columns, with duplicates."""
         return list(self.columns)
 
     def particles(self, names: Mapping[str, str]) -> Particles:
@@ -93,7 +93,7 @@ class ColumnSource(ParticleSource):
         """Return the columns of each part: centers or x, y, z; radius or diameter; color; label.
 
         Raises:
-            DataFileError: one of `names` is no column, or there are no coordinates.
+            DataFileError: one of `names` is not a column, or there are no coordinates.
         """
         columns = self.columns
         chosen: dict[str, str] = {}
@@ -120,19 +120,19 @@ class ColumnSource(ParticleSource):
         return chosen
 
     def _require_shape(self, part: str, name: str) -> None:
-        """Refuse a column that has more or fewer values for each sphere than its part."""
-        column, what = self.columns[name], "a number for each sphere"
+        """Refuse a column with a wrong number of values per sphere for its part."""
+        column, what = self.columns[name], "one number per sphere"
         possible: tuple[tuple[int, ...], ...] = ((),)
         if part == "centers":
-            possible, what = ((3,),), "three numbers for each sphere"
+            possible, what = ((3,),), "three numbers per sphere"
         elif part == "color":
-            possible, what = ((), (3,), (4,)), "a text or three numbers for each sphere"
+            possible, what = ((), (3,), (4,)), "a text or three numbers per sphere"
             possible = possible[:1] if column.kind == "text" else possible
         if column.shape not in possible:
-            raise DataFileError(f"{self.where}: the {self.noun} '{shown(name)}' is not {what}")
+            raise DataFileError(f"{self.where}: the {self.noun} '{shown(name)}' must have {what}")
 
     def labels(self, name: str, values: NDArray[Any]) -> Labels:
-        """Return the labels of the particles: texts or integers of a column, (N,)."""
+        """Return the labels of particles from texts or integers, (N,)."""
         says = "elements" if name in ATOMIC_NUMBERS else "types" if name in TYPES else None
         labels, ids = label_ids(values, self.name)
         return Labels(labels, ids, says, self.first_line)
@@ -142,7 +142,7 @@ class ColumnSource(ParticleSource):
         return None if name is None else self.labels(name, self.load([name])[name])
 
     def _label(self, taken: Collection[str]) -> str | None:
-        """Return the column that holds labels and is not taken for something else, or None."""
+        """Return the unused column that holds labels, or None."""
         columns = self.columns
         known = (name for name in LABELS if name in columns and name not in taken)
         return next((name for name in known if not columns[name].shape), None)
@@ -160,13 +160,13 @@ class ColumnSource(ParticleSource):
             usual = chosen.get(axis) or naming.usual(axis, scalars)
             if usual is None and (named := naming.usual(axis, columns)) is not None:
                 raise DataFileError(
-                    f"{self.name}: {self.noun} '{shown(named)}' is no {axis} coordinate: it holds "
-                    f"{_contents(columns[named])}, not a number for each particle"
+                    f"{self.name}: {self.noun} '{shown(named)}' cannot be the {axis} coordinate: "
+                    f"it holds {_contents(columns[named])}, not one number per particle"
                 )
             if usual is None:
                 raise DataFileError(
                     f"{self.name}: there are no {naming.plural(self.noun)} x, y and z; it holds "
-                    f"{naming.listed(list(columns)) or 'nothing'} (in a scene file, say arrays = "
+                    f"{naming.listed(list(columns)) or 'nothing'} (in a scene file, set arrays = "
                     '{x = "...", y = "...", z = "..."})'
                 )
             chosen[axis] = usual
@@ -190,14 +190,13 @@ class ColumnSource(ParticleSource):
         chosen |= {part: name for part, name in parts.items() if name and all(parts.values())}
 
     def _unused(self, chosen: Mapping[str, str]) -> Notes:
-        """Return warnings about columns that sound like sizes or colours and are not used."""
+        """Return warnings about unused columns whose names suggest sizes or colours."""
         left = [name for name in self.columns if name not in chosen.values()]
         sizes = [] if {"radius", "diameter", "label"} & set(chosen) else naming.sizes(left)
         colors = [] if {"color", "r", "label"} & set(chosen) else naming.colors(left)
         return naming.unused(self.name, self.noun, sizes, colors, 'colors = "..."')
 
     def _set_color(self, result: Particles, values: NDArray[Any], name: str) -> None:
-        """Set the colours of particles from one column."""
         if self.columns[name].kind == "text":
             from raytracer.scene.particles.text_table import text_palette
 
@@ -208,7 +207,7 @@ class ColumnSource(ParticleSource):
 
 
 def label_ids(values: NDArray[Any], source: str) -> tuple[list[str], NDArray[Any]]:
-    """Return the different labels of a column in the order of their first use, and their indices.
+    """Return the distinct labels of a column in order of first use, and the index of each row.
 
     Args:
         values: (N,), texts (bytes) or integers.
@@ -230,8 +229,8 @@ def label_ids(values: NDArray[Any], source: str) -> tuple[list[str], NDArray[Any
 
 
 def _type_ids(values: NDArray[Any]) -> tuple[list[str], NDArray[Any]]:
-    """Return what `label_ids` does for small integers: without sorting, block by block."""
-    places = np.full(int(values.max()) + 1, -1, np.int32)  # of each value among the names
+    """As `label_ids`, for small integers: without sorting, block by block."""
+    places = np.full(int(values.max()) + 1, -1, np.int32)  # index of each value among the names
     ids = np.empty(len(values), np.int32)
     names: list[str] = []
     for rows in blocks(len(values)):
@@ -248,17 +247,16 @@ def _type_ids(values: NDArray[Any]) -> tuple[list[str], NDArray[Any]]:
 
 
 def wrong_colors(source: str, what: str) -> Callable[[str], DataFileError]:
-    """Return the function that makes an error of a problem with colours; what: their columns."""
+    """Return a function that makes errors about the colours in columns `what`."""
     return lambda problem: DataFileError(f"{source}: {what}: {problem}")
 
 
 def _centers(values: Mapping[str, NDArray[Any]]) -> NDArray[Any]:
-    """Return the centres, (N, 3)."""
     return values["centers"] if "centers" in values else stacked([values[axis] for axis in "xyz"])
 
 
 def stacked(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    """Return three columns as one array (N, 3); without a copy where they are one already."""
+    """Return three columns as one array (N, 3), without a copy if they are slices of one."""
     base = columns[0].base
     if isinstance(base, np.ndarray) and base.ndim == 2 and base.dtype == columns[0].dtype:
         for place in range(base.shape[1] - 2):
@@ -269,13 +267,12 @@ def stacked(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
 
 
 def _contents(column: Column) -> str:
-    """Return the content of a column for each particle, for messages."""
+    """Return the content of a column per particle, for messages."""
     kind = {"text": "texts", "truth value": "truth values"}.get(column.kind, "numbers")
     return f"{kind} of shape {column.shape}" if column.shape else kind
 
 
 def _same(one: NDArray[Any], other: NDArray[Any]) -> bool:
-    """Whether two arrays are views of the same memory."""
     return bool(
         one.__array_interface__["data"] == other.__array_interface__["data"]
         and one.strides == other.strides
@@ -284,5 +281,4 @@ def _same(one: NDArray[Any], other: NDArray[Any]) -> bool:
 
 
 def _of(columns: Mapping[str, Column], kinds: Sequence[str], shape: tuple[int, ...]) -> list[str]:
-    """Return the columns of some kinds and a shape."""
     return [name for name, each in columns.items() if each.kind in kinds and each.shape == shape]

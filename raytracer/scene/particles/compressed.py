@@ -1,4 +1,4 @@
-"""Compressed files (.gz, .bz2, .xz, .zst): unpacked into a temporary file while they are read."""
+"""Compressed files (.gz, .bz2, .xz, .zst), decompressed into a temporary file for reading."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from raytracer.files.access import OpenFile, memory_share, reading
 from raytracer.memory import size_text
 
 PIECE = 1 << 20
-"""Bytes that are unpacked at a time."""
+"""Bytes that are decompressed at a time."""
 
-RATIO = 2000
-"""Largest ratio of sizes; that of deflate is below 1,033."""
+MAX_RATIO = 2000
+"""Largest compression ratio accepted; deflate reaches 1,033."""
 
 RATIO_BYTES = 1 << 26
-"""Size up to which a larger ratio does no harm."""
+"""Size up to which any ratio is accepted."""
 
 MAGIC = {
     b"\x1f\x8b": ("gzip", ".gz"),
@@ -28,13 +28,12 @@ MAGIC = {
     b"\xfd7zXZ\x00": ("lzma", ".xz"),
     b"\x28\xb5\x2f\xfd": ("zstandard", ".zst"),
 }
-"""Module that unpacks, and ending, by the first bytes of a file."""
+"""Module that decompresses, and file ending, by the first bytes of a file."""
 
 MAX_KEPT = 4
-"""Most unpacked files that are kept: a set has its trajectory and its topology."""
+"""Most decompressed files that are kept: a set has a trajectory and a topology."""
 
 SUFFIXES = tuple(suffix for _, suffix in MAGIC.values())
-"""Endings of compressed files."""
 
 
 _kept: ContextVar[dict[tuple[str, int, int], OpenFile] | None] = ContextVar("kept", default=None)
@@ -42,7 +41,7 @@ _kept: ContextVar[dict[tuple[str, int, int], OpenFile] | None] = ContextVar("kep
 
 @contextmanager
 def keeping_unpacked() -> Iterator[None]:
-    """Unpack each file once in the block, also where it is opened for each frame of it."""
+    """In the block, decompress each file once, even if it is opened for each frame."""
     kept: dict[tuple[str, int, int], OpenFile] = {}
     token = _kept.set(kept)
     try:
@@ -55,10 +54,10 @@ def keeping_unpacked() -> Iterator[None]:
 
 @contextmanager
 def unpacked(file: OpenFile) -> Iterator[OpenFile]:
-    """Give the content of a compressed file as a file; any other file as it is.
+    """Yield the decompressed content of a file; an uncompressed file as it is.
 
     Raises:
-        DataFileError: it is damaged, larger than memory, or its library is not installed.
+        DataFileError: the file is damaged, larger than memory, or its library is not installed.
     """
     file.file.seek(0)
     start = file.file.read(8)
@@ -98,19 +97,18 @@ def is_compressed(start: bytes) -> bool:
 
 
 def stem(path: Path) -> str:
-    """Return the name of a file without its ending, and without that of the compression."""
+    """Return the name of a file without its ending, and without that of its compression."""
     return Path(path.stem).stem if path.suffix.lower() in SUFFIXES else path.stem
 
 
 @contextmanager
 def _stream(file: OpenFile, module: str) -> Iterator[IO[bytes]]:
-    """Give the unpacked bytes of a file."""
     try:
         library: Any = import_module(module)
     except ImportError:
         raise DataFileError(
-            f"{file.source}: is compressed by Zstandard; to read it, "
-            "pip install 'raytracer[zst]', or unpack it first"
+            f"{file.source}: reading .zst needs zstandard: pip install 'raytracer[zst]', or "
+            "decompress the file first"
         ) from None
     if module == "zstandard":
         reader = library.ZstdDecompressor().stream_reader(
@@ -124,19 +122,18 @@ def _stream(file: OpenFile, module: str) -> Iterator[IO[bytes]]:
 
 
 def _copy(stream: IO[bytes], copy: IO[bytes], file: OpenFile) -> None:
-    """Copy unpacked bytes. Raises DataFileError if they are too many."""
+    """Copy decompressed bytes. Raises DataFileError if there are too many."""
     limit = memory_share(1)
     total = 0
     while piece := stream.read(PIECE):
         total += len(piece)
         if total > limit:
             raise DataFileError(
-                f"{file.source}: unpacked it has more than {size_text(limit)}, the memory that is "
-                "free"
+                f"{file.source}: decompressed it has more than {size_text(limit)}, the free memory"
             )
-        if total > max(RATIO_BYTES, RATIO * file.size):
+        if total > max(RATIO_BYTES, MAX_RATIO * file.size):
             raise DataFileError(
-                f"{file.source}: {file.size:,} bytes unpack to more than {total:,}, which is a "
-                "damaged or a hostile file"
+                f"{file.source}: {file.size:,} bytes decompress to more than {total:,}: the file "
+                "is damaged or hostile"
             )
         copy.write(piece)

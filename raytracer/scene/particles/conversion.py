@@ -1,4 +1,4 @@
-"""Conversion of files of other programs that cannot be read: the command for each ending."""
+"""Commands that convert files of other programs that cannot be read, by ending."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ _KINDS = (
     (".pvtu .pvtp .vti .vtr .vtm .stl .obj .pcd", "pyvista", _PYVISTA),
     (".xlsx", "pandas openpyxl", _EXCEL),
 )
-"""Endings, the packages that the command needs, and the command for Python."""
+"""Endings, the packages that the command needs, and the Python command."""
 
 _PACKED = (".zip", ".tar", ".tgz", ".7z")
 _TOPOLOGIES = (".top", ".itp")
 
 
 def unread(suffix: str) -> str:
-    """Return the start of the sentence about a file with this ending, or with none."""
+    """Return the start of the message about a file with this ending, or with none."""
     what = f"files ending in '{shown(suffix)}'" if suffix else "files without an ending"
     return f"{what} cannot be read"
 
 
 def way_out(path: Path) -> str:
-    """Return what to do with a file that is not read, for the end of a sentence, or ""."""
+    """Return what to do with an unreadable file, for the end of a message, or ""."""
     suffix, name = path.suffix.lower(), str(path)
-    if not re.fullmatch(r"[\w./+-]{1,200}", name):  # what a shell could take for something else
+    if not re.fullmatch(r"[\w./+-]{1,200}", name):  # unsafe in a shell
         name = f"NAME{shown(suffix)}"
     new = name.removesuffix(name[-len(suffix) :]) if suffix else name
     if suffix in _PACKED:

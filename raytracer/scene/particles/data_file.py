@@ -1,4 +1,4 @@
-"""Particle files: where one is, how a frame of it is read, and its state when it was read."""
+"""A particle file: where it is, how a frame is read, and its state when it was read."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ class DataFile(NamedTuple):
     """A particle file, how a frame of it is read, and its state when it was read.
 
     Args:
-        path: of the file; absolute once it was read.
-        name: in messages; None takes the path.
+        path: the file; absolute once it was read.
+        name: name in messages; None: the path.
         inner: path of the particles in the file, for formats with several sets, or "".
         frame: number of the frame, from 0, or from -1 backwards; None is the first one.
-        series: number of files of the series of which this is one; 0 if it is no part of one.
+        series: number of files in its series; 0 if it is not in one.
         is_chosen: whether the user chose the frame of the series.
-        ending: the ending that states its format, ".xyz"; "" leaves it to the name and the content.
-        topology: the file that lists its atoms; None where it does so itself.
+        ending: the ending that states its format, ".xyz"; "" decides by name and content.
+        topology: file that lists its atoms; None if the file does.
         size: bytes.
         modified: time of the last change, nanoseconds.
-        used: its arrays, properties or columns that became centres, radii and colours.
+        used: columns that became centres, radii and colours.
         converted: the unit from which its positions were converted to angstrom, or "".
     """
 
@@ -42,15 +42,14 @@ class DataFile(NamedTuple):
 
     @property
     def named(self) -> Path:
-        """The path, with that of the particles behind a colon."""
+        """The path, with `inner` behind a colon."""
         return Path(f"{self.path}:{self.inner}") if self.inner else self.path
 
     def using(self, names: Iterable[str]) -> DataFile:
-        """Return the same file with other arrays, properties or columns in use."""
         return self._replace(used=frozenset(names))
 
     def problem(self) -> str:
-        """Return why its rows need not be those that were loaded, or ""."""
+        """Return why the file may differ from what was loaded, or ""."""
         try:
             now = self.path.stat()
         except OSError:
@@ -60,12 +59,12 @@ class DataFile(NamedTuple):
 
 
 def split_inner(path: Path) -> tuple[Path, str]:
-    """Return a file and the path in it that follows a colon, as in "snapshot.hdf5:PartType1".
+    """Split "snapshot.hdf5:PartType1" into file and inner path.
 
-    A file whose own name has a colon goes first.
+    An existing file whose name has the colon takes precedence.
     """
     text = str(path)
-    if text.startswith("-:") and not is_file(path):  # of standard input
+    if text.startswith("-:") and not is_file(path):  # standard input
         return Path("-"), text[2:]
     place = text.find(":")
     while place >= 0 and not is_file(path):

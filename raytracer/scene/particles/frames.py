@@ -1,8 +1,8 @@
-"""Frames of a particle file: how many there are, and one of them by its number.
+"""Frames of a particle file: their number, and one of them by number.
 
-Where a frame is a piece of the file that can be read by itself, as in text formats, its bytes are
-copied to a temporary file, and the format's reader reads that. Where the pieces are is found once
-and kept (see `frame_index`). Other formats find a frame by themselves.
+In text formats a frame is a piece of the file: its bytes are copied to a temporary file for the
+format's reader. The pieces are found once and cached (see `frame_index`). Other formats find frames
+themselves.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ class Frames:
     """The frames of a file.
 
     Args:
-        count: how many there are.
-        starts: bytes at which they begin, and where the last one ends, int64 (count + 1,); None
-            where frames are no pieces of the file.
+        count: number of frames.
+        starts: offsets of the frames, and the end of the last one, int64 (count + 1,); None if
+            frames are not pieces of the file.
     """
 
     count: int
@@ -42,7 +42,7 @@ class Frames:
 
 
 def frames_of(source: ParticleSource, file: OpenFile) -> Frames:
-    """Return the frames of a file as it was opened; counting them may read all of it.
+    """Return the frames of a file; counting them may read all of it.
 
     Raises:
         DataFileError: the file is damaged.
@@ -65,7 +65,7 @@ def at_frame(
         content: the file, decompressed.
         file: the file as opened.
         inner: path of the particles in it, or "".
-        frame: its number.
+        frame: number of the frame.
 
     Raises:
         DataFileError: there is no such frame, or the file is damaged.
@@ -84,19 +84,19 @@ def at_frame(
 
 
 def checked(frame: int, count: int, name: str) -> int:
-    """Return the number of a frame from 0. Raises DataFileError: there is no such frame."""
+    """Return the number of a frame from 0. Raises DataFileError if there is no such frame."""
     if -count <= frame < count:
         return frame % count
     if count == 0:
         raise DataFileError(f"{name}: holds no frames")
     there = counted(count, "frame")
     which = f"0 to {count - 1:,}, or -{count:,} to -1 from the end" if count > 1 else "frame 0"
-    raise DataFileError(f"{name}: there is no frame {frame:,}: it holds {there}, {which}")
+    raise DataFileError(f"{name}: there is no frame {frame:,}: it has {there}, {which}")
 
 
 @contextmanager
 def _piece(content: OpenFile, frames: Frames, number: int, surrounded: bool) -> Iterator[OpenFile]:
-    """Give one frame as a separate file, with what surrounds all frames."""
+    """Yield one frame as a separate file, together with the text around all frames."""
     from tempfile import TemporaryFile
 
     assert frames.starts is not None
@@ -114,22 +114,21 @@ def _piece(content: OpenFile, frames: Frames, number: int, surrounded: bool) -> 
 
 
 def _copy(descriptor: int, start: int, end: int, target: IO[bytes]) -> None:
-    """Append bytes of a file to another one."""
     while start < end:
         piece = os.pread(descriptor, min(PIECE, end - start), start)
         if not piece:
-            return  # it was cut short since; the reader says so
+            return  # truncated since; the reader reports it
         target.write(piece)
         start += len(piece)
 
 
 def _rest_of(content: OpenFile, frames: Frames, source: ParticleSource) -> Notes:
-    """Return the warning that a file ends within a frame, as one that is being written does."""
+    """Return the warning about an incomplete last frame, as in a file being written."""
     assert frames.starts is not None
     rest = os.pread(content.file.fileno(), HEAD_BYTES, int(frames.starts[-1]))
     if source.surrounded or not rest.strip():
         return []
-    whole = counted(frames.count, "whole frame")
+    complete = counted(frames.count, "complete frame")
     return [("", (
-        f"{content.source}: frame {frames.count} is cut short and left out; there are {whole}"
+        f"{content.source}: frame {frames.count} is incomplete and left out; there are {complete}"
     ))]  # fmt: skip

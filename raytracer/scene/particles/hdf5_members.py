@@ -1,4 +1,4 @@
-"""Groups and datasets of HDF5 files, without those that links fetch from other files."""
+"""Groups and datasets of HDF5 files, without those in other files."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from typing import Any
 from raytracer.errors import DataFileError, shown
 
 MAX_OBJECTS = 10_000
-"""Most groups and datasets that are looked at."""
+"""Most groups and datasets that are examined."""
 
 MAX_LINKS = 16
-"""Most soft links that lead to one object."""
+"""Most soft links in a chain."""
 
 VIRTUAL = 3
-"""Layout of datasets whose values are those of others, as HDF5 numbers it."""
+"""HDF5's number of the layout of virtual datasets, whose values are in others."""
 
 _ELSEWHERE = object()
-"""What lies in another file."""
+"""Marks an object in another file."""
 
 
 def found_at(group: Any, path: str) -> Any:
-    """Return what a path leads to from a group, or None for what lies in another file or is broken.
+    """Return the object at a path, or None if it is in another file or missing.
 
-    The library follows links into other files by itself, so that each link is looked at here.
+    h5py follows links into other files by itself, so each link is checked here.
 
     Args:
         group: of h5py.
@@ -34,12 +34,11 @@ def found_at(group: Any, path: str) -> Any:
 
 
 def leaves_file(group: Any, path: str) -> bool:
-    """Whether a path leads to another file."""
     return _walked(group, path, MAX_LINKS) is _ELSEWHERE
 
 
 def _walked(group: Any, path: str, links: int) -> Any:
-    """Return what a path leads to, one member after another."""
+    """Follow a path member by member."""
     target = group.file if path.startswith("/") else group
     for name in path.split("/"):
         if name not in ("", ".") and target is not _ELSEWHERE:
@@ -48,7 +47,6 @@ def _walked(group: Any, path: str, links: int) -> Any:
 
 
 def _member(group: Any, name: str, links: int) -> Any:
-    """Return a member of a group."""
     from h5py import HardLink, SoftLink
 
     try:
@@ -56,7 +54,7 @@ def _member(group: Any, name: str, links: int) -> Any:
         if isinstance(link, HardLink):
             target = group[name]
             return target if is_group(target) or hasattr(target, "shape") else None
-    except TypeError:  # a kind of link that the library does not know
+    except TypeError:  # a link type unknown to the library
         return _ELSEWHERE
     except KeyError:
         return None
@@ -72,7 +70,6 @@ def members(group: Any) -> dict[str, Any]:
 
 
 def names_in(group: Any) -> list[str]:
-    """Return the names of the members of a group."""
     return list(islice(group, MAX_OBJECTS))
 
 
@@ -82,7 +79,7 @@ def values_of(dataset: Any, source: str, frame: int | None = None) -> Any:
     Args:
         dataset: of h5py.
         source: the file, for messages.
-        frame: item along the first axis; None is all.
+        frame: index along the first axis; None is all.
 
     Raises:
         DataFileError: the values are in other files, or there is no such frame.
@@ -94,20 +91,16 @@ def values_of(dataset: Any, source: str, frame: int | None = None) -> Any:
     if stored.get_layout() == VIRTUAL or stored.get_external_count() > 0:
         raise DataFileError(f"{source}: '{name}' is stored in other files, which are not read")
     if frame is not None and frame >= len(dataset):
-        raise DataFileError(
-            f"{source}: '{name}' has {len(dataset)} frames, so none is frame {frame}"
-        )
+        raise DataFileError(f"{source}: '{name}' has {len(dataset)} frames, but no frame {frame}")
     values = np.asarray(dataset[()] if frame is None else dataset[frame])
     return values.astype(values.dtype.newbyteorder("="), copy=False)
 
 
 def is_group(value: Any) -> bool:
-    """Whether an object of h5py is a group."""
     return hasattr(type(value), "keys") and not hasattr(type(value), "shape")
 
 
 def text_of(value: Any) -> str:
-    """Return the value of an attribute as a text."""
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
 
 

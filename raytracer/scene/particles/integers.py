@@ -1,4 +1,4 @@
-"""Integers of text files: refused where their type does not hold them, never wrapped or cut."""
+"""Integers of text files: values beyond the range of their type are refused, not wrapped."""
 
 from __future__ import annotations
 
@@ -10,30 +10,30 @@ from numpy.typing import NDArray
 from raytracer.errors import DataFileError, shown
 
 EXACT = 1 << 53
-"""Integers up to this size are the same as float64, which text is parsed to."""
+"""Integers up to this size are exact in float64, the type of parsed text."""
 
 
 def whole(values: NDArray[np.float64], source: str, name: str) -> NDArray[np.int64]:
-    """Return the numbers of a column, cut to integers, as int64.
+    """Truncate a column to int64.
 
     Raises:
-        DataFileError: one is NaN, infinite, or beyond 2**53.
+        DataFileError: a number is NaN, infinite, or beyond 2**53.
     """
     _require(values, -EXACT, EXACT, source, name, "integers")
     return values.astype(np.int64)
 
 
 def counted_values(values: NDArray[Any]) -> NDArray[Any]:
-    """Return numbers as int64 if all of them are whole and of few digits, otherwise themselves."""
+    """Return numbers as int64 if all are whole and of moderate size, otherwise unchanged."""
     is_whole = bool(((np.abs(values) < 1e12) & (values % 1 == 0)).all())
     return values.astype(np.int64) if is_whole else values
 
 
 def narrowed(values: NDArray[Any], dtype: np.dtype[Any], source: str, name: str) -> NDArray[Any]:
-    """Return float64 or int64 numbers in the type that a file declares.
+    """Convert float64 or int64 numbers to the type that a file declares.
 
     Raises:
-        DataFileError: the type is one of integers, and a number is none or beyond its range.
+        DataFileError: the type is an integer, and a number is not one or out of range.
     """
     dtype = dtype.newbyteorder("=")
     if dtype.kind in "iu":
@@ -49,12 +49,12 @@ def narrowed(values: NDArray[Any], dtype: np.dtype[Any], source: str, name: str)
 
 
 def _require(values: NDArray[Any], low: int, high: int, source: str, name: str, kind: str) -> None:
-    """Refuse numbers beyond limits, NaN among them."""
+    """Refuse numbers beyond limits, and NaN."""
     if not values.size or (values.min() >= low and values.max() <= high):
         return
     bad = values[~((values >= low) & (values <= high))][0]
     if np.isfinite(bad):
-        raise _wrong(bad, source, name, f"is beyond the {kind}, which go from {low:,} to {high:,}")
+        raise _wrong(bad, source, name, f"is beyond the range of {kind}, {low:,} to {high:,}")
     raise _wrong(bad, source, name, "is not an integer")
 
 

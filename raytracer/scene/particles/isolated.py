@@ -1,9 +1,9 @@
-"""Reading in a separate process, for libraries that hang or end the process over damaged files.
+"""Reading in a worker process, for libraries that hang or crash on damaged files.
 
-A reader that needs a library (`registry.LIBRARIES`) runs in a worker, which receives the descriptor
-of a file, keeps its source, and answers the calls of the source here. The kernel ends a worker that
-takes too long, also in compiled code and when this process has ended. A worker serves one file
-after another, so that a library is imported once for all frames.
+A reader that needs a library (`registry.LIBRARIES`) runs in a worker, which receives the file
+descriptor, keeps the source, and answers its calls. The kernel ends a worker that takes too long,
+even in compiled code or after this process has ended. A worker serves one file after another, so
+that a library is imported once for all frames.
 """
 
 from __future__ import annotations
@@ -43,34 +43,34 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 TIMEOUT_VARIABLE = "RAYTRACER_READ_TIMEOUT"
-"""Environment variable: seconds that a library may take over a file; 0 is no limit."""
+"""Environment variable: seconds that a library may take for a file; 0 is no limit."""
 
 MIN_LIMIT = 120.0
-"""Seconds that a library may take over any file: also on a machine that is busy."""
+"""Least time limit in seconds, sufficient on a busy machine."""
 
 MIN_SPEED = 1e5
-"""Bytes in a second that a library reads at least; those here read more than ten times as many."""
+"""Least reading speed of a library in bytes per second; ours are ten times faster."""
 
 IDLE_SECONDS = 30.0
 """Seconds without a request after which a worker ends."""
 
 HEAD = 8
-"""Bytes that state the length of a request."""
+"""Bytes of the length of a request."""
 
 
 Request = tuple[str, tuple[Any, ...], float]
-"""Name and arguments of a method of `_Server`, and the seconds that it may take; 0 is no limit."""
+"""Name and arguments of a method of `_Server`, and its time limit in seconds; 0 is none."""
 
 
 class Answer(NamedTuple):
     """The answer of a worker.
 
     Args:
-        value: of the operation.
-        error: that it raised, or None.
-        notes: of the source, that are new.
+        value: result of the operation.
+        error: exception that it raised, or None.
+        notes: new warnings of the source.
         read: further files that were opened, with their names in messages.
-        warnings: that were raised.
+        warnings: warnings that were raised.
     """
 
     value: Any
@@ -81,7 +81,7 @@ class Answer(NamedTuple):
 
 
 class _Worker:
-    """A process that answers requests, one after another."""
+    """A process that answers requests one after another."""
 
     def __init__(self) -> None:
         self._socket, theirs = socket.socketpair()
@@ -97,12 +97,12 @@ class _Worker:
 
     @property
     def is_ready(self) -> bool:
-        """Whether it is there, and will be for a while."""
+        """Whether the process is alive and far from its idle limit."""
         rest = IDLE_SECONDS - (time.monotonic() - self.used)
         return rest > IDLE_SECONDS / 2 and self._process.poll() is None
 
     def ask(self, request: Request, descriptor: int | None = None) -> Answer | int:
-        """Return the answer to a request; if the worker has ended, its exit code."""
+        """Return the answer to a request, or the exit code if the worker has ended."""
         try:
             self.send(request, descriptor)
             data, sizes = pickle.load(self._answers)
@@ -111,7 +111,7 @@ class _Worker:
                 raise EOFError
         except (EOFError, OSError, pickle.UnpicklingError):
             return self.end()
-        except BaseException:  # Ctrl-C: an answer may be half received
+        except BaseException:  # Ctrl-C: the answer may be incomplete
             self.end(kill=True)
             raise
         self.used = time.monotonic()
@@ -119,7 +119,7 @@ class _Worker:
         return answer
 
     def send(self, request: Request, descriptor: int | None = None) -> None:
-        """Send a request, and the descriptor of a file with it."""
+        """Send a request, with the descriptor of a file."""
         data = pickle.dumps(request)
         head = len(data).to_bytes(HEAD, "little")
         if descriptor is None:
@@ -129,7 +129,7 @@ class _Worker:
         self._socket.sendall(data)
 
     def end(self, kill: bool = False) -> int:
-        """End the process, if it does not end by itself; returns its exit code."""
+        """End the process, by force if necessary; return its exit code."""
         self._answers.close()
         self._socket.close()
         if not kill:
@@ -149,7 +149,6 @@ def _end_all() -> None:
 
 
 def _available() -> _Worker:
-    """Return a worker that nobody uses."""
     while _idle:
         with suppress(IndexError):  # another thread was faster
             worker = _idle.pop()
@@ -160,20 +159,20 @@ def _available() -> _Worker:
 
 
 class _IsolatedFile:
-    """A file in a worker; what: name of its format in messages."""
+    """A file in a worker; `what` is the name of its format in messages."""
 
     def __init__(self, file: OpenFile, what: str) -> None:
         self._file, self._what = file, what
         self._limit = time_limit(file.size)
         self._worker: _Worker | None = _available()
         folder = None
-        with suppress(OSError):  # the current folder may have been removed
+        with suppress(OSError):  # the current folder may not exist
             folder = Path.cwd()
         opening = folder, file.path, file.source, file.is_standard_input, what
         self.ask("open", *opening, descriptor=file.file.fileno())
 
     def ask(self, operation: str, *arguments: Any, descriptor: int | None = None) -> Answer:
-        """Return the answer of the worker; `descriptor` of a file goes with the request.
+        """Return the answer of the worker; `descriptor` of a file is sent with the request.
 
         Raises:
             UserError: the file is damaged, of another format, or takes too long.
@@ -186,7 +185,7 @@ class _IsolatedFile:
             raise self._failure(answer)
         self._worker = worker
         for path, name in answer.read:
-            with opened(path, name):  # which notes that it is an input
+            with opened(path, name):  # notes that it is an input
                 pass
         for sentence in answer.warnings:
             warn(sentence)
@@ -195,7 +194,7 @@ class _IsolatedFile:
         return answer
 
     def close(self) -> None:
-        """Leave the worker to others."""
+        """Return the worker to the pool."""
         worker, self._worker = self._worker, None
         if worker is not None:
             try:
@@ -208,18 +207,18 @@ class _IsolatedFile:
         """Return the error about a worker that has ended."""
         if code == -signal.SIGALRM and self._limit is not None:
             return DataFileError(
-                f"{self._file.source}: took longer than {self._limit:,.0f} s to be read as "
-                f"{self._what}, so it is likely damaged; {TIMEOUT_VARIABLE} sets another limit, 0 "
+                f"{self._file.source}: took longer than {self._limit:,.0f} s to read as "
+                f"{self._what}, so it is probably damaged; {TIMEOUT_VARIABLE} sets another limit, 0 "
                 "none"
             )
-        return DataFileError(f"{self._file.source}: is damaged, or no {self._what} file")
+        return DataFileError(f"{self._file.source}: is damaged, or not a valid {self._what} file")
 
 
 def call(file: OpenFile, function: Callable[[OpenFile], T], what: str) -> T:
-    """Return the result of a function of a module, called with a file in a worker.
+    """Call a module's function with a file in a worker.
 
     Raises:
-        UserError: that of the function, or the file is damaged, or takes too long.
+        UserError: from the function, or the file is damaged, or takes too long.
     """
     isolated = _IsolatedFile(file, what)
     try:
@@ -230,7 +229,7 @@ def call(file: OpenFile, function: Callable[[OpenFile], T], what: str) -> T:
 
 
 def _remote(name: str) -> Any:
-    """Return a property with the value of that of the source in the worker."""
+    """Return a property that fetches a value of the worker's source."""
 
     def value(source: IsolatedSource) -> Any:
         if name not in source.known:
@@ -241,14 +240,14 @@ def _remote(name: str) -> Any:
 
 
 class IsolatedSource(ParticleSource):
-    """The source of a file in a worker; values of properties are kept.
+    """The source of a file in a worker; property values are cached.
 
     Args:
         file: the file, open.
-        module: below this folder; see `registry.Format`.
+        module: module below this folder; see `registry.Format`.
         variant: for its source.
         what: name of the format in messages.
-        atoms: their number, where the topology alone states it.
+        atoms: number of atoms, if only the topology states it.
     """
 
     def __init__(
@@ -297,17 +296,17 @@ class IsolatedSource(ParticleSource):
         yield from self.ask("member", "row", index, count, left_out)
 
     def ask(self, operation: str, *arguments: Any) -> Any:
-        """Return the result of an operation of the worker."""
+        """Run an operation in the worker."""
         answer = self._isolated.ask(operation, *arguments)
         self.notes += answer.notes
         return answer.value
 
 
 def time_limit(size: int) -> float | None:
-    """Return the seconds that a library may take over a file of so many bytes; None is no limit.
+    """Return the time limit in seconds for a file of a size; None is no limit.
 
     Raises:
-        UserError: the environment variable is no number of seconds.
+        UserError: the environment variable is not a number of seconds.
     """
     text = os.environ.get(TIMEOUT_VARIABLE, "").strip()
     if not text:
@@ -324,7 +323,7 @@ def time_limit(size: int) -> float | None:
 
 
 class _Server:
-    """The operations of a worker, a method each."""
+    """The operations of a worker, one per method."""
 
     def __init__(self, descriptor: int) -> None:
         self._socket = socket.socket(fileno=descriptor)
@@ -334,7 +333,7 @@ class _Server:
         self._name = self._what = ""
 
     def serve(self) -> None:
-        """Answer until no more requests come."""
+        """Answer requests until the connection closes."""
         while select.select([self._socket], [], [], IDLE_SECONDS)[0]:
             head, descriptors, _, _ = socket.recv_fds(self._socket, HEAD, 1)
             if not head:  # the other process has ended
@@ -357,7 +356,7 @@ class _Server:
         is_standard_input: bool,
         what: str,
     ) -> None:
-        """Take a file."""
+        """Receive a file."""
         self._close()
         if folder is not None:
             with suppress(OSError):
@@ -367,7 +366,6 @@ class _Server:
         self._file.is_standard_input = is_standard_input
 
     def source(self, module: str, variant: str, atoms: int | None) -> None:
-        """Make the source of the file."""
         reader: Any = import_module(module)
         make = getattr(reader, "opened_source", None) or reader.Source
         assert self._file is not None
@@ -375,18 +373,15 @@ class _Server:
         self._source = make(self._file, variant)
 
     def member(self, name: str, *arguments: Any) -> Any:
-        """Return a property of the source, or the result of a method."""
         member = getattr(self._source, name)
         result = member(*arguments) if callable(member) else member
         return list(result) if isinstance(result, Iterator) else result
 
     def particles(self, names: Mapping[str, str], also: Sequence[str]) -> Any:
-        """Return the spheres, with further columns."""
         self._source.also = also
         return self._source.particles(names)
 
     def call(self, module: str, function: str) -> Any:
-        """Call a function with the file."""
         return getattr(import_module(module), function)(self._file)
 
     def _answer(self, operation: str, arguments: tuple[Any, ...]) -> Answer:
@@ -394,10 +389,10 @@ class _Server:
         with collected() as warnings:
             try:
                 value = getattr(self, operation)(*arguments)
-            except UserError as problem:  # whose frames would keep a library's file open
+            except UserError as problem:  # its traceback would keep a library's file open
                 error = problem.with_traceback(None)
                 error.__cause__ = error.__context__ = None
-            except BaseException as problem:  # that of chemfiles is no Exception
+            except BaseException as problem:  # chemfiles' is not an Exception
                 error = self._error(problem)
         read = [(each.path, each.name) for each in inputs.noted()]
         inputs.forget()
@@ -407,19 +402,19 @@ class _Server:
         return Answer(value, error, notes, read, warnings)
 
     def _error(self, problem: BaseException) -> UserError:
-        """Return the error about what a library raised."""
+        """Convert an exception of a library."""
         if isinstance(problem, Exception) and is_lack_of_memory(problem):
             return MemoryNeedError(f"{self._name}: {NO_MEMORY}")
         try:
-            reason = getattr(problem, "strerror", None) or problem  # without number and name
+            reason = getattr(problem, "strerror", None) or problem  # without errno and file name
             text = str(reason).strip().partition("\n")[0]
         except Exception:  # an exception that cannot be printed
             text = ""
         why = shown(text or type(problem).__name__, 160)
-        return DataFileError(f"{self._name}: is damaged, or no {self._what} file ({why})")
+        return DataFileError(f"{self._name}: is damaged, or not a valid {self._what} file ({why})")
 
     def _send(self, answer: Answer) -> None:
-        """Send an answer, and its arrays after it."""
+        """Send an answer, followed by its arrays."""
         buffers: list[pickle.PickleBuffer] = []
         data = pickle.dumps(answer, 5, buffer_callback=buffers.append)
         arrays = [buffer.raw() for buffer in buffers]
@@ -441,10 +436,10 @@ class _Server:
 
 
 def main(descriptor: int) -> None:
-    """Answer requests that come from a socket."""
+    """Serve requests from a socket."""
     import warnings
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that asks decides
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles it
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGALRM])
     warnings.simplefilter("ignore")

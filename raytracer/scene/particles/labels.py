@@ -1,8 +1,8 @@
 """Labels of coordinate files: chemical elements, or types without a meaning.
 
-Programs of chemistry write symbols or atomic numbers, those of physics write types: numbers that
-count from 1, letters from A on, or names of beads. Types get a colour each. A file does not say
-which of the two it holds; where it is not certain, a warning says what was assumed.
+Programs of chemistry write symbols or atomic numbers; those of physics write types: numbers from 1,
+letters from A, or names of beads. Types get one colour each. Files do not state which of the two
+they have; in doubtful cases a warning says what was assumed.
 """
 
 from __future__ import annotations
@@ -23,26 +23,27 @@ from raytracer.scene.inferred import inferred_places
 from raytracer.scene.particles.naming import listed
 
 MEANINGS = ("elements", "types")
-"""What labels can be said to mean; None decides by the labels."""
+"""Meanings that a user can state; None decides by the labels."""
 
 MAX_GAPS = 3
-"""Types count from 1: numbers of which more are left out below the largest are atomic numbers."""
+"""Types count from 1: numbers with more gaps than this are atomic numbers."""
 
-# The colours of Okabe and Ito without black, which can be told apart with any colour vision.
+# The colours of Okabe and Ito without black, distinct for any colour vision.
 _COLORS = ("E69F00", "56B4E9", "009E73", "F0E442", "0072B2", "D55E00", "CC79A7")
 
 GOLDEN = 0.6180339887
-"""Part of the colour circle from one further type to the next: no two come near each other."""
+"""Step on the colour circle from one further type to the next, the golden ratio: no two are
+close."""
 
 
 class Labels(NamedTuple):
     """The labels of a file.
 
     Args:
-        names: the K different ones, in the order of their first use.
+        names: the K distinct labels, in order of first use.
         ids: int32 (N,), the label of each particle.
         says: their meaning, one of `MEANINGS`, if the file or the user states it.
-        line: of the first particle in the file, for messages.
+        line: line of the first particle in the file, for messages.
         own: radii and colours by label or symbol, from the scene file.
     """
 
@@ -54,7 +55,7 @@ class Labels(NamedTuple):
 
 
 class Looks(NamedTuple):
-    """Radii (K,), NaN for types without one; sRGB colours (K, 3); what was assumed, or ""."""
+    """Radii (K,), NaN for types without one; sRGB colours (K, 3); the assumption, or ""."""
 
     radii: NDArray[np.float64]
     colors: NDArray[np.float32]
@@ -62,10 +63,10 @@ class Looks(NamedTuple):
 
 
 def looks(labels: Labels, source: str) -> Looks:
-    """Return radii and colours of the labels of a file; source: its name.
+    """Return radii and colours of the labels of a file; `source` is its name.
 
     Raises:
-        DataFileError: a label is no element, and all are stated to be elements.
+        DataFileError: a label is not an element, though all are stated to be elements.
     """
     types, assumed = _types(labels)
     order = inferred_places(sorted(types, key=_rank))
@@ -88,7 +89,7 @@ def looks(labels: Labels, source: str) -> Looks:
 
 
 def element_symbols(labels: Labels) -> list[str | None]:
-    """Return the element that each label stands for, None for types."""
+    """Return the element of each label, None for types."""
     types, _ = _types(labels)
     own = {name: element.symbol for name, element in labels.own.items()}
     return [own.get(name) or (None if name in types else symbol_of(name)) for name in labels.names]
@@ -103,16 +104,16 @@ def type_color(index: int) -> RGB:
 
 
 def _types(labels: Labels) -> tuple[set[str], str]:
-    """Return the labels that are types, and what was assumed without being stated."""
+    """Return the labels that are types, and the assumption, or ""."""
     if labels.says == "elements":
         return set(), ""
-    # A label that is no element is described whole by the scene file if it has a radius there.
+    # A label with a radius in the scene file is fully described there.
     open_ = [name for name in labels.names if labels.own.get(name, Element()).radius is None]
     if labels.says == "types":
         return set(open_), ""
     numbers = [name for name in open_ if name.isdecimal()]
     words = [name for name in open_ if not name.isdecimal()]
-    generic = "A" in labels.names  # no element: the letters beside it are no elements either
+    generic = "A" in labels.names  # not an element, so other letters are not either
     types = [w for w in words if symbol_of(w) is None or (generic and len(w) == 1)]
     if numbers and (types or len(words) == 0):
         values = {int(name) for name in numbers}
@@ -127,14 +128,14 @@ def _types(labels: Labels) -> tuple[set[str], str]:
             known = dict.fromkeys(symbol_of(n) or "" for n in sorted(numbers, key=_rank))
             return set(), (
                 f"the labels {_shown(numbers)} are taken as atomic numbers ({', '.join(known)}): "
-                'if they are types, say labels = "types" in the set of a scene file'
+                'if they are types, set labels = "types" in a scene file'
             )
     unnamed = [name for name in types if name not in labels.own]
     return set(types), _assumed(unnamed) if unnamed else ""
 
 
 def _assumed(names: list[str]) -> str:
-    """Return the sentence about labels that are taken as types."""
+    """Return the warning about labels that are taken as types."""
     several, numbers = len(names) > 1, all(name.isdecimal() for name in names)
     key = names[0] if re.fullmatch(r"[A-Za-z0-9_-]+", names[0]) else json.dumps(names[0])
     verb, noun = ("are", "types") if several else ("is", "a type")
@@ -148,11 +149,10 @@ def _assumed(names: list[str]) -> str:
 
 
 def _shown(numbers: Sequence[str]) -> str:
-    """Return a few numbers in their order."""
     ordered = sorted(numbers, key=_rank)
     return ", ".join(ordered[:8]) + (", ..." if len(ordered) > 8 else "")
 
 
 def _rank(name: str) -> tuple[int, str]:
-    """Return what orders labels: numbers by value, then words."""
+    """Return a sort key: numbers by value, then words."""
     return (int(name), "") if name.isdecimal() else (10**9, name)

@@ -1,4 +1,4 @@
-"""Lines of long texts, counted and looked for piece by piece."""
+"""Lines of large texts, counted and searched piece by piece."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from raytracer.errors import DataFileError, shown
 from raytracer.files.access import LINE_BYTES, OpenFile
 
 BLOCK_BYTES = 1 << 20
-"""Text that is looked through at a time."""
+"""Bytes that are read at a time."""
 
 HEAD_BYTES = 1 << 12
-"""Longest line that holds a number of atoms; longer ones are no such line."""
+"""Longest line that can be a number of atoms."""
 
 MAX_DIGITS = 18
 """Most digits of a number of atoms."""
@@ -25,14 +25,14 @@ BOM = b"\xef\xbb\xbf"
 
 
 def pieces(file: OpenFile, place: int = 0) -> Iterator[bytes]:
-    """Yield a text from a byte to its end, piece by piece; the position of the file stays."""
+    """Yield a text from an offset to its end, piece by piece; the file position does not change."""
     while piece := os.pread(file.file.fileno(), BLOCK_BYTES, place):
         place += len(piece)
         yield piece
 
 
 def starts_with(file: OpenFile, text: bytes) -> Iterator[int]:
-    """Yield the bytes of a text at which its lines begin with certain letters."""
+    """Yield the offsets of lines that start with a text."""
     place, rest = 0, b"\n"  # `rest` ends before the byte `place`
     wanted = b"\n" + text
     for piece in pieces(file):
@@ -47,14 +47,15 @@ def starts_with(file: OpenFile, text: bytes) -> Iterator[int]:
 
 
 def count_lines(file: OpenFile) -> int:
-    """Return how many lines a text has at most, blank ones included."""
+    """Return an upper bound of the number of lines, blank ones included."""
     codes = (np.frombuffer(piece, np.uint8) for piece in pieces(file))
     ends = (np.count_nonzero(each == 10) + np.count_nonzero(each == 13) for each in codes)
     return 1 + int(sum(ends))
 
 
 def lacks_end(file: OpenFile) -> bool:
-    """Whether the last line of a text is whole and lacks its end: it has as many words as others.
+    """Whether the last line of a text is complete but has no line end: it has as many words as
+    others.
 
     A file that is being written may end within a line.
     """
@@ -67,11 +68,11 @@ def lacks_end(file: OpenFile) -> bool:
 
 
 def text_lines(file: OpenFile, is_strict: bool = True) -> Iterator[tuple[str, int]]:
-    """Yield the lines of a text in UTF-8, and the byte behind each; a byte order mark is left out.
+    """Yield the lines of a UTF-8 text, and the offset after each; a byte order mark is skipped.
 
     Args:
         file: the text.
-        is_strict: False takes any bytes, as `surrogateescape` decodes them.
+        is_strict: False accepts any bytes, decoded with `surrogateescape`.
 
     Raises:
         DataFileError: the text is not UTF-8.
@@ -87,14 +88,14 @@ def text_lines(file: OpenFile, is_strict: bool = True) -> Iterator[tuple[str, in
 
 
 def pick_line(file: OpenFile, index: int, skip: int) -> str:
-    """Return a line of a text by its number among those that are not blank, from 0.
+    """Return a line of a text by its index among nonblank lines, from 0.
 
     Lines end with LF, CR LF or CR.
 
     Args:
         file: the text.
         index: of the line.
-        skip: lines before the first one that counts, blank or not.
+        skip: lines to skip first, blank or not.
 
     Raises:
         DataFileError: a line is longer than `LINE_BYTES`.
@@ -116,7 +117,7 @@ def pick_line(file: OpenFile, index: int, skip: int) -> str:
 
 
 def first_line_from(file: OpenFile, place: int) -> str:
-    """Return the first line behind a byte that is not blank; "" if there is none."""
+    """Return the first nonblank line after an offset, or ""."""
     for piece in pieces(file, place):
         if text := piece.strip():
             return text.splitlines()[0].decode("utf-8", "replace")
@@ -124,15 +125,15 @@ def first_line_from(file: OpenFile, place: int) -> str:
 
 
 class LineEnds:
-    """Goes through a text by numbers of lines, from a byte on."""
+    """Steps through a text by numbers of lines, from an offset on."""
 
     def __init__(self, file: OpenFile, place: int = 0) -> None:
         self._file, self._place = file, place
         self._pieces = pieces(file, place)
-        self._ends = np.zeros(0, np.int64)  # of the lines ahead in the piece
+        self._ends = np.zeros(0, np.int64)  # of the next lines in the piece
 
     def after(self, count: int) -> int | None:
-        """Return the byte behind that many more lines, or None if the text ends before."""
+        """Return the offset after that many more lines, or None if the text ends before."""
         while count > len(self._ends):
             count -= len(self._ends)
             piece = next(self._pieces, b"")
@@ -149,19 +150,19 @@ class LineEnds:
 
 
 def counted_frames(file: OpenFile, place: int, more: int) -> list[int]:
-    """Return the starts of frames that each state on a line how many lines they have.
+    """Return the starts of frames that state their number of lines.
 
     Args:
         file: a text.
-        place: of the line with the number, from 0.
-        more: lines that a frame has besides as many as the number.
+        place: index of the line with the number, from 0.
+        more: further lines of a frame.
 
     Returns:
-        The byte at which each whole frame begins, and where the last one ends; of a file without a
-        whole frame its start and end.
+        Offset of each complete frame, and the end of the last; without any, start and end of the
+        file.
 
     Raises:
-        DataFileError: a line that should hold a number does not.
+        DataFileError: a number is invalid.
     """
     lines, starts = LineEnds(file), [0]
     while True:
@@ -173,7 +174,7 @@ def counted_frames(file: OpenFile, place: int, more: int) -> list[int]:
 
 
 def _count_at(file: OpenFile, start: int, place: int, frame: int) -> int | None:
-    """Return the number that a frame states at its beginning, or None at the end of the file."""
+    """Return the number that a frame states, or None at the end of the file."""
     text = os.pread(file.file.fileno(), HEAD_BYTES * (1 + place), start)
     rows = text.splitlines()
     if len(rows) <= place or not text.strip():

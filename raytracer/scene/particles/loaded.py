@@ -1,4 +1,4 @@
-"""Sources that read a file as a whole: for small formats, and those that a library parses."""
+"""Sources that read a whole file: for small formats, and those that a library parses."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from raytracer.scene.particles.columns import ColumnSource
 from raytracer.scene.particles.source import Column, kind_of
 
 is_isolated = False
-"""Whether this is a process of `isolated`, which alone imports libraries that read files."""
+"""Whether this is a worker of `isolated`; only these import libraries that read files."""
 
 
 class LoadedSource(ColumnSource):
-    """A source whose columns are all read at once, when the first of them is needed."""
+    """A source that reads all columns when the first is needed."""
 
     @abstractmethod
     def read(self) -> dict[str, NDArray[Any]]:
@@ -28,7 +28,6 @@ class LoadedSource(ColumnSource):
 
     @cached_property
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """The columns of the first frame."""
         return self.read()
 
     @property
@@ -47,23 +46,22 @@ class LoadedSource(ColumnSource):
 
 
 def library(module: str, source: str, extra: str) -> Any:
-    """Import a library that reads a format, in a process of `isolated`; extra: that installs it.
+    """Import a library that reads a format, in a worker of `isolated`; `extra` installs it.
 
     Raises:
         DataFileError: it is not installed.
     """
     if not is_isolated:
-        raise RuntimeError(f"{module} reads files in a process of its own: registry.LIBRARIES")
+        raise RuntimeError(f"{module} is only for worker processes: see registry.LIBRARIES")
     try:
         return import_module(module)
     except ImportError:
         name = module.partition(".")[0]
         raise DataFileError(
-            f"{source}: needs {name} to be read: pip install 'raytracer[{extra}]'"
+            f"{source}: reading it needs {name}: pip install 'raytracer[{extra}]'"
         ) from None
 
 
 def texts(words: Sequence[str]) -> NDArray[Any]:
-    """Return texts as an array of bytes, (N,)."""
     encoded = [word.encode("utf-8", "replace") for word in words]
     return np.array(encoded, f"S{max(map(len, encoded), default=1) or 1}")

@@ -1,4 +1,4 @@
-"""Where the particles of a path are: a plain file, one of a series, or a part of a file."""
+"""Locate the particles of a path: a plain file, one of a series, or a part of a file."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from pathlib import Path
 from raytracer.scene.particles.data_file import DataFile, split_inner
 
 _PATTERN = frozenset("*?[%")
-"""Characters one of which is in the pattern of a series of files."""
+"""Characters of patterns for series of files."""
 
 
 def may_be_series(path: Path, frame: int | None) -> bool:
-    """Whether a path may be a pattern, or the folder, of a series of files with a frame each."""
+    """Whether a path may be a pattern, or a folder, of a series with one frame per file."""
     if frame is not None or not _PATTERN.isdisjoint(str(path)):
         return True
     try:
         return path.is_dir()
-    except (OSError, ValueError):  # opening it tells what is wrong with the name
+    except (OSError, ValueError):  # opening it reports the error
         return False
 
 
@@ -27,10 +27,10 @@ def locate(
     ending: str = "",
     topology: Path | None = None,
 ) -> DataFile:
-    """Return the file of a frame; of a series of files, that of its number.
+    """Return the file of a frame, in a series by its number.
 
     Args:
-        path: perhaps a pattern or a folder, or with the path of the particles behind a colon.
+        path: may be a pattern or a folder, or have the path of the particles after a colon.
         frame, name, ending, topology: as in `DataFile`.
 
     Raises:

@@ -1,7 +1,7 @@
-"""Names of arrays, columns and properties in particle files, and what each one means.
+"""Names of arrays, columns and properties in particle files, and their meanings.
 
-Names are compared without their unit ("x [nm]"), in any case of letters, with one underscore for
-each run of spaces, points and colons: OVITO's "Position.X" and ParaView's "Points:0" are known.
+Names are compared without their unit ("x [nm]"), in any case, with one underscore for each run of
+spaces, points and colons: OVITO's "Position.X" and ParaView's "Points:0" are known.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ USUAL = {
     "g": ("g", "green", "color_g", "rgb_1", "color_1", "colors_1"),
     "b": ("b", "blue", "color_b", "rgb_2", "color_2", "colors_2"),
 }
-"""The names of each part that are known without being told, the likeliest first."""
+"""Usual names of each part, the likeliest first."""
 
 ALPHA = ("a", "alpha", "color_a", "color_alpha", "rgba_3", "color_3", "colors_3", "opacity")
-"""Names of a column that is the alpha of colours, where r, g and b are there too."""
+"""Names of alpha columns beside r, g and b."""
 
 for _index, _axis in enumerate("xyz"):
     _stems = ("position", "positions", "pos", "coordinates", "coord", "center", "centers", "centre")
@@ -36,23 +36,23 @@ for _index, _axis in enumerate("xyz"):
     )  # fmt: skip
 
 GUESSES = {"radius": "r", "diameter": "d"}
-"""Names of one letter that are taken where nothing better is there, with a warning."""
+"""Names of one letter that are used without a better one, with a warning."""
 
-# Compiled by `re` where they are needed first: most files ask for none of them.
+# Compiled by `re` at first use: most files need none of them.
 _UNIT = r"\s*(\[[^\]]*\]|\([^)]*\)|/\s*\S+)\s*$"
 _SIZE = r"(^|_)(size|sizes|sigma|scale|width|rad\w*|diam\w*)(_|$)"
 _COLOR = r"colou?r|rgb|(^|_)(red|green|blue|hue)(_|$)"
 
 
 def plain(name: str) -> str:
-    """Return a name as it is compared."""
-    if name.isidentifier():  # the usual case: without a unit, spaces, points and colons
+    """Return a name in the form for comparison."""
+    if name.isidentifier():  # the usual case, without unit and separators
         return name.lower()
     return re.sub(r"[\s.:]+", "_", re.sub(_UNIT, "", name).strip().lower())
 
 
 def bare(name: str) -> str:
-    """Return a name that somebody asks for as it is compared: what looks like a unit may be none.
+    """Return a requested name in the form for comparison, with what may be a unit.
 
     "vx / 2" and "velocities[0]" are expressions.
     """
@@ -60,19 +60,19 @@ def bare(name: str) -> str:
 
 
 def unit(name: str) -> str:
-    """Return the unit that a name states, without brackets, or ""."""
+    """Return the unit in a name, without brackets, or ""."""
     match = re.search(_UNIT, name)
     return match[1].strip("[]()/ ") if match else ""
 
 
 def unit_of_all(names: Iterable[str]) -> str:
-    """Return the unit that all of some names state, or ""."""
+    """Return the common unit of some names, or ""."""
     units = {unit(name) for name in names}
     return units.pop() if len(units) == 1 else ""
 
 
 def usual(part: str, known: Iterable[str]) -> str | None:
-    """Return the likeliest of known names that means a part, a key of `USUAL`, or None."""
+    """Return the likeliest known name of a part, a key of `USUAL`, or None."""
     names = list(known)
     by_plain = {plain(name): name for name in reversed(names)}
     for name in USUAL[part]:
@@ -84,19 +84,18 @@ def usual(part: str, known: Iterable[str]) -> str | None:
 
 
 def plural(noun: str) -> str:
-    """Return what several columns are called: "properties" of "property"."""
     return "properties" if noun == "property" else f"{noun}s"
 
 
 def require_one(
     chosen: Iterable[str], names: Sequence[str], source: str, noun: str, stated: Collection[str]
 ) -> None:
-    """Refuse names of columns that are read and that more than one column has.
+    """Refuse names that are used and that several columns have.
 
-    A name that the user stated, or is written as in `USUAL`, means only what is called exactly so.
+    A name that the user stated, or is written as in `USUAL`, matches only exactly.
 
     Args:
-        chosen: names that are read.
+        chosen: names that are used.
         names: all names in the file.
         source: the file, with the line of the names if there is one.
         noun: "column", "array" or "property".
@@ -111,7 +110,7 @@ def require_one(
             each for each in names if each == name or (not exact and plain(each) == plain(name))
         ]
         if len(same) > 1:
-            but = "" if same.count(name) == len(same) else " but for units and capital letters"
+            but = "" if same.count(name) == len(same) else " except for units and case"
             what = f"{plural(noun)} {listed(same)}"
             raise DataFileError(
                 f"{source}: the {what} have the same name{but}; rename or remove all but one"
@@ -119,32 +118,30 @@ def require_one(
 
 
 def guess(names: Iterable[str], source: str, kind: str) -> tuple[str, str, str] | None:
-    """Return what an unused name of one letter likely means: part, name, and a warning, or None."""
+    """Return the likely part, name and warning for an unused name of one letter, or None."""
     left = {plain(name): name for name in reversed(list(names))}
     for part, key in (("radius", "radii"), ("diameter", "diameters")):
         name = left.get(GUESSES[part])
         if name is not None:
             quoted = shown(name)
             sentence = (
-                f"{source}: {kind} '{quoted}' is taken as the {part}: to be certain, call it "
-                f'{part}, or say arrays = {{{key} = "{quoted}"}} in a scene file'
+                f"{source}: {kind} '{quoted}' is taken as the {part}: to be certain, rename it to "
+                f'{part}, or set arrays = {{{key} = "{quoted}"}} in a scene file'
             )
             return part, name, sentence
     return None
 
 
 def sizes(names: Iterable[str]) -> list[str]:
-    """Return the names that sound like a size."""
     return [name for name in names if re.search(_SIZE, plain(name))]
 
 
 def colors(names: Iterable[str]) -> list[str]:
-    """Return the names that sound like a colour."""
     return [name for name in names if re.search(_COLOR, plain(name))]
 
 
 def listed(names: Sequence[str], most: int = 8) -> str:
-    """Return names in quotes with commas between, the first few of many."""
+    """Join names in quotes, only the first `most`."""
     quoted = ", ".join(f"'{shown(name)}'" for name in names[:most])
     return quoted if len(names) <= most else f"{quoted} and {len(names) - most:,} more"
 
@@ -152,13 +149,13 @@ def listed(names: Sequence[str], most: int = 8) -> str:
 def unused(
     source: str, noun: str, sizes: Sequence[str], colors: Sequence[str], way: str
 ) -> list[tuple[str, str]]:
-    """Return the warnings about names that sound like sizes or colours and are not used.
+    """Return the warnings about unused names that suggest sizes or colours.
 
     Args:
         source: the file.
         noun: "column", "array" or "property".
-        sizes, colors: the names; none where sizes or colours are read.
-        way: how a scene file names colours in `arrays`.
+        sizes, colors: the names; empty if sizes or colours are read.
+        way: entry of `arrays` in a scene file that names colours.
     """
     warnings = []
     for part, what, names, key in (
@@ -169,6 +166,6 @@ def unused(
             subject, verb = (plural(noun), "are") if len(names) > 1 else (noun, "is")
             warnings.append((part, (
                 f"{source}: {subject} {listed(names)} {verb} not used: to take {what} from "
-                f"there, say arrays = {{{key}}} in a scene file"
+                f"there, set arrays = {{{key}}} in a scene file"
             )))  # fmt: skip
     return warnings

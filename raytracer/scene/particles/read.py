@@ -1,4 +1,4 @@
-"""Reading of particle files: the spheres of a file, and the values of one particle."""
+"""Read particle files: the spheres of a file, and the values of one particle."""
 
 from __future__ import annotations
 
@@ -32,16 +32,14 @@ if TYPE_CHECKING:
     from raytracer.scene.particles.labels import Labels
 
 ORIENTED = ("orientation", "quatw", "c_quat[1]", "c_orient[1]", "quaternion", "quaternions")
-"""Columns of which one is in every file of oriented particles."""
+"""Columns one of which is in every file of oriented particles."""
 
 Wanted = Callable[[Mapping[str, Column]], list[str]]
-"""Chooses some of the columns of a file."""
+"""Selects columns of a file."""
 
-NANOMETRE = 10.0
-"""Angstrom."""
-
+NANOMETRE = 10.0  # angstrom
 BEAD = 0.75
-"""Radius of a label that is no element among elements, in angstrom: that of carbon."""
+"""Radius in angstrom (carbon's) of a label among elements that is not one."""
 
 
 def read(
@@ -57,17 +55,16 @@ def read(
 
     Args:
         file: a file in one of the formats of `registry.FORMATS`, and how a frame of it is read.
-        names: the file's own names by the keys of `arrays` in a scene file ("centers", "radii",
+        names: names in the file by the keys of `arrays` in a scene file ("centers", "radii",
             "diameters", "colors", "x", ...).
-        elements: radii and colours of the user's own, by label or symbol.
-        meaning: "elements" or "types": what the labels of a coordinate file are; None decides by
-            them.
-        wanted: which further columns to load with the spheres, of those that the file has.
+        elements: the user's radii and colours, by label or symbol.
+        meaning: "elements" or "types": the meaning of labels; None decides by the labels.
+        wanted: selects further columns to load with the spheres.
         stream: the file, if it is open already.
-        others: endings of files that are no particles, which a message lists too.
+        others: endings of files that are not particles, for messages.
 
     Raises:
-        DataFileError: there is no such file or frame, or it does not hold spheres.
+        DataFileError: there is no such file or frame, or it has no spheres.
     """
     file = _located(file)
     if stream is None:
@@ -102,7 +99,7 @@ def frame_count(
     """Return the number of frames of a particle file, or of a series of files.
 
     Args:
-        path, name, ending, topology: as of `DataFile`.
+        path, name, ending, topology: as in `DataFile`.
 
     Raises:
         DataFileError: there is no such file, or it is damaged.
@@ -117,7 +114,7 @@ def frame_count(
 
 
 def atom_count(path: Path) -> int:
-    """Return the number of atoms that a topology lists.
+    """Return the number of atoms in a topology.
 
     Raises:
         DataFileError: there is no such file, it is damaged, or it lists no atoms.
@@ -135,13 +132,13 @@ def atom_count(path: Path) -> int:
 def source_of(
     file: Path | DataFile, stream: OpenFile | None = None, others: tuple[str, ...] = ()
 ) -> Iterator[ParticleSource]:
-    """Give the columns of a particle file, with those of its topology.
+    """Yield the source of a particle file, with the columns of its topology.
 
     Args:
         file, stream, others: as in `read`.
 
     Raises:
-        DataFileError: the file is of no known format, or damaged, or there is no such frame.
+        DataFileError: the format is unknown, the file is damaged, or there is no such frame.
     """
     file = _located(file)
     with ExitStack() as stack:
@@ -161,7 +158,7 @@ def source_of(
 def frame_source(
     file: DataFile, stream: OpenFile, others: tuple[str, ...] = ()
 ) -> Iterator[ParticleSource]:
-    """Give the columns of a frame, unpacked if it is compressed, without those of a topology."""
+    """Yield the source of a frame, decompressed, without its topology."""
     with unpacked(stream) as content:
         if file.topology is not None:
             content.atoms = partial(atom_count, file.topology)
@@ -181,19 +178,19 @@ def frame_source(
 
 
 def read_row(file: DataFile, row: int, count: int) -> dict[str, Value]:
-    """Return the values of one particle that were not loaded. Nothing is kept between calls.
+    """Return the values of one particle that were not loaded, without caching.
 
     Args:
         file: unchanged since it was loaded.
-        row: of the particle, from 0.
+        row: index of the particle, from 0.
         count: number of particles that were loaded.
 
     Returns:
-        By array, property or column, in the order of the file. Arrays of Python objects, which
-        only pickle could read, and empty cells are left out.
+        Values by column, in the order of the file, without empty cells and arrays of Python
+        objects, which need pickle.
 
     Raises:
-        Exception: of any kind, if the file is damaged.
+        Exception: of any type, if the file is damaged.
     """
     with source_of(file) as source:
         pairs = source.row(row, count, file.used)
@@ -215,7 +212,7 @@ def spheres_of(source: ParticleSource, names: Mapping[str, str]) -> Particles:
 def complete(
     result: Particles, elements: Mapping[str, Element] | None, meaning: str | None
 ) -> None:
-    """Fill in radii and colours that the particles lack, where they have labels."""
+    """Fill in missing radii and colours from labels."""
     if result.labels is not None:
         says = meaning or result.labels.says
         result.labels = result.labels._replace(says=says, own=elements or {})
@@ -230,7 +227,7 @@ def _look_up(result: Particles, labels: Labels) -> None:
     known = looks(labels, result.source)
     parts = [part for part in ("radius", "color") if getattr(result, part) is None]
     if known.assumed:
-        # Without "radius" and "color" in the scene file, one of the two at least is looked up.
+        # Unless the scene file states "radius" and "color", at least one is looked up.
         result.notes.append(("+".join(parts), known.assumed))
     if result.radius is None:
         radii = known.radii
@@ -247,7 +244,7 @@ def _look_up(result: Particles, labels: Labels) -> None:
 
 
 def _of_table(labels: Labels, radii: NDArray[np.float64]) -> bool:
-    """Whether a radius of some labels is that of an element, in angstrom, and not the user's."""
+    """Whether the radius of a label comes from the table of elements, in angstrom."""
     for name, radius in zip(labels.names, radii.tolist(), strict=True):
         own = labels.own.get(name) or labels.own.get(symbol_of(name) or "")
         if radius == radius and (own is None or own.radius is None):
@@ -256,9 +253,9 @@ def _of_table(labels: Labels, radii: NDArray[np.float64]) -> bool:
 
 
 def spaced(result: Particles) -> float:
-    """Return the radius of particles that have none of their own, from their mean spacing.
+    """Return a radius for particles without one, from their mean spacing.
 
     Raises:
-        DataFileError: the centres are none.
+        DataFileError: the centres are invalid.
     """
     return default_radius(check_centers(result.centers, Where(result.source, result.names)))

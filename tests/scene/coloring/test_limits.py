@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from raytracer.scene.coloring import limits
-from raytracer.scene.coloring.kinds import limit_of
+from raytracer.scene.coloring.field_types import limit_of
 
 
 def test_percentiles_of_parts_with_missing_values() -> None:

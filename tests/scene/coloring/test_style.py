@@ -260,7 +260,7 @@ def test_radius_by_an_expression(atoms: Path) -> None:
     assert load(atoms).styled(radius=2).spheres[0].radius == 2
     with pytest.raises(UserError, match="radius: there is no column 'vdv'; did you mean 'vdw'"):
         raytracer.render(str(atoms), radius="vdv", **size)
-    with pytest.raises(UserError, match="color: is one colour for all; leave out either"):
+    with pytest.raises(UserError, match="color: give either color, one colour for all, or"):
         raytracer.render(str(atoms), color="red", color_by="speed", **size)
 
 

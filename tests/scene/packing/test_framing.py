@@ -140,7 +140,7 @@ def test_one_far_sphere_is_left_out(
         assert reach(every).max() == pytest.approx(1 - MARGIN, abs=1e-3)
     assert len(found) == 1
     assert found[0].startswith("1 of 501 spheres is far away from the others and left out")
-    assert "the farthest sphere 200 at (" in found[0]
+    assert "the farthest is sphere 200 at (" in found[0]
     assert 'fit = "all"' in found[0]
 
 
@@ -214,4 +214,4 @@ def test_of_many_spheres_a_few_far_ones_are_found() -> None:
     centers[[5, 1000, 199_999]] = 0, 9e4, 0
     _, _, found = views(centers, 0.01)
     assert found[0].startswith("4 of 200,000 spheres are far away")
-    assert "the farthest sphere 77777 at (1e+07, 0, 0)" in found[0]
+    assert "the farthest is sphere 77777 at (1e+07, 0, 0)" in found[0]

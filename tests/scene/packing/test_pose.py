@@ -9,6 +9,7 @@ import pytest
 
 from raytracer import Camera, RenderSettings, Scene
 from raytracer.errors import SceneError
+from raytracer.scene import extent
 from raytracer.scene.packing import framing
 from raytracer.scene.packing.pack import camera_of, pack, retake
 from raytracer.scene.packing.pose import Pose, pose
@@ -36,7 +37,7 @@ def test_a_given_camera_stands_where_it_was_put() -> None:
 def test_a_fitted_camera_stands_where_it_sees_all(kind: str) -> None:
     found = stand(type=kind, direction=(0, 0, 2))
     x, y, z, radius = SPHERES
-    subject = framing.Subject((x, y, z, radius))
+    subject = extent.Subject((x, y, z, radius))
     expected, half, _ = framing.fitted(kind, subject, found.axes, found.half, 2.0)
     assert found.half == pytest.approx(half, rel=1e-12)
     np.testing.assert_allclose(found.eye, expected, rtol=1e-12, atol=1e-15)

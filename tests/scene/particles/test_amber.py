@@ -150,7 +150,7 @@ def test_trajectories_of_amber_in_text(tmp_path: Path, name: str, end: str, box:
     file = scene.spheres[0].file
     assert file is not None
     assert summary(file)["frames"] == 4
-    with pytest.raises(UserError, match="there is no frame 4: it holds 4 frames"):
+    with pytest.raises(UserError, match="there is no frame 4: it has 4 frames"):
         load(path, 4, topology=atoms)
 
 

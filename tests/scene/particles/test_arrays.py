@@ -88,7 +88,7 @@ def test_one_of_several_types(
             file[f"PartType{kind}/Masses"] = MASSES + kind
         file["PartType1/Other"] = POINTS * 2
     said = refusal(path, capsys)
-    assert "several sets of particles ('PartType0', 'PartType1'): name one" in said
+    assert "several sets of particles ('PartType0', 'PartType1'): append one" in said
     assert "'a.h5:PartType0'" in said
     for inner, expected in (
         ("PartType1", POINTS + 1),
@@ -120,7 +120,7 @@ def test_links_into_other_files(tmp_path: Path, h5py: Any) -> None:
     np.testing.assert_array_equal(read(path).centers, 1.0)
     np.testing.assert_array_equal(read(Path(f"{path}:same")).centers, 1.0)
     for name in ("far", "away/inner", "/far/Coordinates"):
-        with pytest.raises(DataFileError, match=f"'{name}' lies in another file"):
+        with pytest.raises(DataFileError, match=f"'{name}' is in another file"):
             read(Path(f"{path}:{name}"))
     for name in ("round", "alias", "Parts/Coordinates/x"):
         with pytest.raises(DataFileError, match=f"no group or dataset '{name}'"):
@@ -131,8 +131,8 @@ def test_links_into_other_files(tmp_path: Path, h5py: Any) -> None:
     ("name", "value", "said"),
     [("BoxSize", [1.0, 2.0], "BoxSize is neither one number nor three"),
      ("BoxSize", np.inf, "BoxSize is neither one number nor three, but [inf]"),
-     ("BoxSize", "wide", "BoxSize is no number"),
-     ("NumFilesPerSnapshot", "many", "NumFilesPerSnapshot is no number")],
+     ("BoxSize", "wide", "BoxSize is not a number"),
+     ("NumFilesPerSnapshot", "many", "NumFilesPerSnapshot is not a number")],
 )  # fmt: skip
 def test_odd_headers(tmp_path: Path, h5py: Any, name: str, value: Any, said: str) -> None:
     path = tmp_path / "a.hdf5"
@@ -162,9 +162,9 @@ def test_hdf5_that_holds_no_particles(
     path = tmp_path / "a.hdf5"
     with h5py.File(path, "w") as file:
         file["temperature"] = MASSES
-    assert "no group has coordinates, (N, 3), by a usual name" in refusal(path, capsys)
+    assert "no group has coordinates (N, 3) with a usual name" in refusal(path, capsys)
     path.write_bytes(path.read_bytes()[:700])
-    assert "is damaged, or no HDF5 file" in refusal(path, capsys)
+    assert "is damaged, or not a valid HDF5 file" in refusal(path, capsys)
     table = write(tmp_path / "a.csv", "x,y,z\n1,2,3\n")
     assert "a path behind a colon is for HDF5" in complaint(Path(f"{table}:x"))
 
@@ -209,7 +209,7 @@ def test_a_snapshot_in_several_files(tmp_path: Path, h5py: Any) -> None:
     assert spheres.file is not None
     assert summary(spheres.file)["further files"] == ["snap_1.1.hdf5", "snap_1.2.hdf5"]
     (tmp_path / "snap_1.1.hdf5").unlink()
-    with pytest.warns(RaytracerWarning, match="not all of the others lie beside it"):
+    with pytest.warns(RaytracerWarning, match="some of the others are missing"):
         assert load(tmp_path / "snap_1.0.hdf5").count == 2
 
 

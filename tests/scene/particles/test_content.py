@@ -118,7 +118,7 @@ def test_velocities_of_trr(tmp_path: Path) -> None:
 
 def test_coordinates_that_are_no_numbers() -> None:
     table = {"x": np.array(["a", "b"]), "y": np.zeros(2), "z": np.zeros(2)}
-    with pytest.raises(DataFileError, match="'x' is no x coordinate: it holds texts"):
+    with pytest.raises(DataFileError, match="'x' cannot be the x coordinate: it holds texts"):
         Scene.from_object(table)
 
 

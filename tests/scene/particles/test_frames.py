@@ -220,7 +220,7 @@ def test_an_index_is_kept_until_the_file_changes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RAYTRACER_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(frame_index, "KEPT_BYTES", 1)
+    monkeypatch.setattr(frame_index, "MIN_BYTES", 1)
     path = write(tmp_path / "a.xyz", "".join(xyz(points_of(k), k) for k in range(3)))
     assert frame_count(path) == 3
     (kept,) = (tmp_path / "cache" / "frames").iterdir()
@@ -256,7 +256,7 @@ def test_a_frame_that_is_still_being_written_is_left_out(tmp_path: Path) -> None
     ):
         text = "".join(TEXTS[name](points_of(k), k) for k in range(4))
         path = write(tmp_path / name, text[:-cut])
-        with pytest.warns(raytracer.RaytracerWarning, match="frame 3 is cut short and left out"):
+        with pytest.warns(raytracer.RaytracerWarning, match="frame 3 is incomplete and left out"):
             np.testing.assert_allclose(centers(path, -1), points_of(2), atol=1e-9)
 
 
@@ -264,13 +264,13 @@ def test_a_frame_that_is_still_being_written_is_left_out(tmp_path: Path) -> None
     ("name", "text", "arguments", "words"),
     [
         ("a.xyz", xyz(points_of(0), 0) * 3, ["--frame", "3"],
-         "there is no frame 3: it holds 3 frames, 0 to 2, or -3 to -1 from the end"),
+         "there is no frame 3: it has 3 frames, 0 to 2, or -3 to -1 from the end"),
         ("a.xyz", xyz(points_of(0), 0) + "x\n\n" * 5, ["--frame", "1"],
          "frame 1, at byte 110: 'x' is not the number of atoms"),
         ("a.toml", "[[spheres]]\ncenters = [[0, 0, 0]]\n", ["--frame", "1"],
-         "no file of this scene holds several frames, so there is no frame 1"),
+         "no file of this scene has several frames, so there is no frame 1"),
         ("a.toml", "[[spheres]]\ncenters = [[0, 0, 0]]\nframe = 1\n", [],
-         "spheres[0].frame: is the number of a frame of a data file, but the set has no file"),
+         "spheres[0].frame: selects a frame of a data file, but the set has no file"),
         ("a.toml", '[[spheres]]\nfile = "b_*.xyz"\n', [], "b_*.xyz: no file matches this pattern"),
     ],
 )  # fmt: skip

@@ -245,7 +245,7 @@ def test_a_topology_that_is_none(tmp_path: Path) -> None:
     atoms = write(tmp_path / "few.xyz", "1\n\nC 0 0 0\n")
     with pytest.raises(UserError, match=r"topology: .*none.psf: there is no such file"):
         load(atoms, topology=tmp_path / "none.psf")
-    with pytest.raises(UserError, match="topology: goes with the path of a trajectory"):
+    with pytest.raises(UserError, match="topology: is for a trajectory"):
         load(scene, topology=atoms)
     with pytest.raises(UserError, match="topology: goes with the path of a file"):
         raytracer.render(np.zeros((1, 3)), topology=atoms)
@@ -256,9 +256,8 @@ def test_a_topology_that_is_none(tmp_path: Path) -> None:
 def test_a_topology(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("chemfiles")
     path = write(tmp_path / "a.psf", PSF)
-    assert (
-        "holds atoms without coordinates: render a trajectory of them, with --topology"
-        in refusal(path, capsys)
+    assert "has atoms without coordinates: render their trajectory with --topology" in refusal(
+        path, capsys
     )
     with source_of(path) as source:
         assert source.bonds is not None
@@ -510,12 +509,16 @@ def test_elements_by_names(name: str, residue: str, element: str) -> None:
             PDB.replace("1.000   2.000", "1.000   2.x00"),
             ["line 3, column 'y': '2.x00' is not"],
         ),
-        ("a.gro", GRO.replace("    3\n", "    9\n"), ["line 2 says 9 atoms, but there are fewer"]),
+        (
+            "a.gro",
+            GRO.replace("    3\n", "    9\n"),
+            ["line 2 states 9 atoms, but there are fewer"],
+        ),
         ("a.gro", GRO.replace("1.661", "1.6.1"), ["line 4, column 'y': '1.6.1' is not"]),
         ("a.data", DATA.replace("3 atoms", "4 atoms"), ["line 23: too few columns"]),
-        ("a.data", DATA.replace("# full", "# fulll"), ["style of atoms 'fulll'", "'full'?"]),
-        ("a.xtc", "no trajectory", ["is damaged, or no XTC file"]),
-        ("a.gsd", "no trajectory", ["is no .gsd file, or damaged"]),
+        ("a.data", DATA.replace("# full", "# fulll"), ["atom style 'fulll'", "'full'?"]),
+        ("a.xtc", "no trajectory", ["is damaged, or not a valid XTC file"]),
+        ("a.gsd", "no trajectory", ["is damaged, or not a .gsd file"]),
         ("a.cif", "data_a\nloop_\n_x\n'1\n", ["is not CIF"]),
     ],
 )

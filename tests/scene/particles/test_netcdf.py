@@ -55,9 +55,9 @@ def test_a_trajectory_that_is_still_written(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [
-        ("a.nc", b"CDF\x03" + bytes(40), "no NetCDF file of the formats CDF-1, CDF-2 or CDF-5"),
+        ("a.nc", b"CDF\x03" + bytes(40), "not a NetCDF file (CDF-1, CDF-2 or CDF-5)"),
         ("b.nc", netcdf(2, {"x": 3}, {"x": (("x",), np.zeros(3), {})}), "dimension 'atom'"),
-        ("c.nc", trajectory(POINTS)[:900], "holds no whole frame"),
+        ("c.nc", trajectory(POINTS)[:900], "has no complete frame"),
     ],
 )
 def test_damaged(tmp_path: Path, name: str, content: bytes, words: str) -> None:

@@ -144,7 +144,7 @@ def test_gsd() -> None:
     frame.particles.diameter = np.ones(4)  # what gsd gives for a file without diameters
     assert "diameter" not in columns_of(frame)
     frame.particles.typeid = [0, 1, 2, 0]
-    with pytest.raises(DataFileError, match=r"gsd.Frame: a particle has a type that has no name"):
+    with pytest.raises(DataFileError, match=r"gsd.Frame: a particle has a type without a name"):
         read_object(frame)
 
 
@@ -251,7 +251,7 @@ def test_arrays() -> None:
     frames = read_object(np.stack([POINTS, POINTS + 1.0]))
     np.testing.assert_array_equal(frames.centers, POINTS)
     assert [note for _, note in frames.notes] == [
-        "array: holds 2 frames; the first is shown: for another one say frame=NUMBER"
+        "array: has 2 frames; the first is shown: for another one give frame=NUMBER"
     ]
     records = np.zeros(4, [("pos", ">f4", 3), ("radius", "f4"), ("species", "U2")])
     records["pos"], records["radius"], records["species"] = POINTS, 2.0, SYMBOLS
@@ -284,7 +284,7 @@ def test_pictures_of_objects() -> None:
 
 @pytest.mark.parametrize(
     ("value", "said"),
-    [(None, "scene: is None"), (3, "scene: a int is no scene: give a raytracer.Scene, a path"),
+    [(None, "scene: is None"), (3, "scene: a int is not a scene: give a raytracer.Scene, a path"),
      (np.zeros((2, 5)), r"array: has shape \(2, 5\) and type float64; centres are"),
      ([[1, 2, 3], [1]], "array: array 'centers': the rows differ in length"),
      ({"x": [1.0], "y": [1.0]}, r"dictionary: there are no fields x, y and z"),
@@ -337,7 +337,7 @@ def test_objects_with_several_frames() -> None:
     assert [first(tuple(frames), number) for number in (1, -1)] == [1.0, 2.0]
     points = np.arange(3)[:, None, None] + np.zeros((3, 4, 3))
     assert first(points, -1) == 2.0
-    with pytest.raises(UserError, match=r"list of 3 frames: there is no frame 5: it holds 3 frame"):
+    with pytest.raises(UserError, match=r"list of 3 frames: there is no frame 5: it has 3 frame"):
         first(frames, 5)
     with pytest.raises(UserError, match=r"gsd.Frame: there is no frame 1: it holds 1 frame"):
         first(frames[0], 1)

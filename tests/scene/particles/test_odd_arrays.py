@@ -155,7 +155,7 @@ def test_a_compressed_array_that_nobody_asked_for_is_not_unpacked(
             stream.write(bytes(8 * columns))
     assert main(["scene", "describe", "a.npz", "999"]) == 0
     said = capsys.readouterr().out.splitlines()
-    assert said[-2:] == ["mass 999", "field not read: 128 MiB would be unpacked"]
+    assert said[-2:] == ["mass 999", "field not read: 128 MiB would be decompressed"]
     assert main(["scene", "describe", "a.npz", "1"]) == 0
     assert capsys.readouterr().out.splitlines()[-1].startswith("field 0, 0, 0, ")
     assert main(["info", "a.npz"]) == 0

@@ -136,9 +136,9 @@ def test_a_legacy_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "old", "new", "part"),
     [
-        ("a.vtk", "POINTS 2", "POINTS 9000", "is cut short: 27,000 numbers are announced"),
-        ("a.vtk", "4 5 6", "4 five 6", "something is no number where 6 are announced"),
-        ("a.vtk", "POINT_DATA", "POINTLESS", "'POINTLESS 2' begins no section that is known"),
+        ("a.vtk", "POINTS 2", "POINTS 9000", "is incomplete: 27,000 numbers are stated"),
+        ("a.vtk", "4 5 6", "4 five 6", "expected 6 numbers, found a text"),
+        ("a.vtk", "POINT_DATA", "POINTLESS", "there is no section 'POINTLESS 2'"),
         ("a.vtp", "<PolyData>", "<PolyDate>", "is not XML (mismatched tag"),
         ("a.vtp", "1.0 2.0", "1.0 two", "the array 'radius' holds something that is no number"),
         ("a.vtp", '"ascii"', '"binary"', "the array 'Points' is damaged, or cut"),

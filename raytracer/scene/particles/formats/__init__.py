@@ -1,1 +1,1 @@
-"""Readers of particle files, one module a format; `registry.py` lists them."""
+"""Readers of particle files, one module per format; `registry.py` lists them."""

@@ -1,4 +1,4 @@
-"""Tables in Parquet and Feather (Arrow): columns with the names of a .csv. Read by pyarrow."""
+"""Tables in Parquet and Feather (Arrow), with column names as in .csv. Read by pyarrow."""
 
 from __future__ import annotations
 
@@ -18,18 +18,17 @@ from raytracer.scene.particles.naming import unit
 from raytracer.scene.particles.source import Column
 
 MEMORY = 16
-"""Bytes of memory for each cell of a column while it is read."""
+"""Bytes of memory per cell of a column while it is read."""
 
 TEXT_BYTES = 64
-"""Longest text of a column that is kept; more of it is cut off."""
+"""Longest text of a column that is kept; the rest is cut off."""
 
 
 class Source(ColumnSource):
-    """A .parquet or .feather file; the variant states which."""
+    """A .parquet or .feather file, according to the variant."""
 
     @cached_property
     def _schema(self) -> Any:
-        """The columns as Arrow knows them."""
         if self.variant == "parquet":
             return self._parquet.schema_arrow
         return self._feather.schema
@@ -45,10 +44,10 @@ class Source(ColumnSource):
 
     @cached_property
     def _stream(self) -> Any:
-        """The file as Arrow opens it itself.
+        """The file, opened by Arrow.
 
-        Of a file of Python, its threads would read by Python: those that still do so when a
-        damaged file has ended the command abort the process, for the interpreter is gone.
+        Arrow's threads would read a Python file object through the interpreter: threads still
+        running when a damaged file has ended the command would abort the process.
         """
         return library("pyarrow", self.name, "arrow").OSFile(self.file.name, "rb")
 
@@ -87,11 +86,11 @@ class Source(ColumnSource):
 
 
 def array_of(values: Any, column: Column) -> NDArray[Any]:
-    """Return the values of a column of Arrow, (N, ...); texts as bytes.
+    """Return the values of an Arrow column, (N, ...); texts as bytes.
 
     Args:
-        values: an array or a chunked array of pyarrow.
-        column: the column that `column_of` returns for its type.
+        values: an array or chunked array of pyarrow.
+        column: `column_of` its type.
     """
     if column.kind == "text":
         words = [("" if text is None else str(text)).encode()[:TEXT_BYTES]
@@ -107,7 +106,7 @@ def array_of(values: Any, column: Column) -> NDArray[Any]:
 
 
 def column_of(kind: Any) -> Column | None:
-    """Return the column of an Arrow type; None for what is neither number nor text."""
+    """Return the column of an Arrow type; None if it is neither number nor text."""
     import pyarrow.types as types
 
     if types.is_fixed_size_list(kind):

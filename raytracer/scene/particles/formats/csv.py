@@ -1,6 +1,6 @@
-"""Tables in text (.csv, .tsv, .txt): a line that names the columns, then one sphere a line.
+"""Text tables (.csv, .tsv, .txt): a line of column names, then one sphere per line.
 
-Tables of the variant "bare" may lack the names: their first three columns are the coordinates.
+Tables of the variant "bare" may lack names: the first three columns are then the coordinates.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from raytracer.scene.particles.text_table import (
 )
 
 LOOK_AHEAD = 200
-"""Rows in which a value is looked for, where the first has none, to know the kind of a column."""
+"""Rows in which to look for a value of a column whose first row has none, for its type."""
 
 HEADER = "it must name the columns: x,y,z[,radius][,r,g,b]"
 
@@ -43,32 +43,30 @@ BARE = "bare"
 """Variant of tables whose columns need no names."""
 
 TEXT_BYTES = 64
-"""Longest text of a column that is loaded; more of it is cut off."""
+"""Longest text of a column that is loaded; the rest is cut off."""
 
 _DECIMAL_COMMA = r"^([+-]?\d*),(\d*(?:[eE][+-]?\d+)?)$"
 
 NUMERIC_PARTS = ("x", "y", "z", "radius", "diameter")
-"""Parts of a sphere whose columns hold numbers, by their names."""
+"""Parts of a sphere whose columns hold numbers."""
 
 
 class Source(TextSource):
-    """A text table with named columns."""
-
     def __init__(self, file: OpenFile, variant: str = "") -> None:
         super().__init__(file, variant)
         self.table = read_layout(file)
-        self._label_column = ""  # is read as text, whatever its first cell holds
+        self._label_column = ""  # read as text
         if variant == BARE and not self.table.named and len(self.table.columns) >= 3:
             self.table = _unnamed(file, self.table)
             self.notes.append(("", (
-                f"{self.name}: the columns have no names; the first three are taken as x, y and z: "
-                "to set others, name all in a first line, for example '# x y z radius'"
+                f"{self.name}: the columns have no names; the first three are taken as x, y and z. "
+                "To choose others, name all in a first line, for example '# x y z radius'"
             )))  # fmt: skip
         self.first_line = self.table.skip + 1
         self.layout = self._layout()
 
     def _layout(self) -> Layout:
-        """Return the layout of the rows; cells of the parts of a sphere need a value in each."""
+        """Return the layout of the rows; parts of a sphere need a value in each row."""
         table, cells = self.table, {}
         first = self._first_values()
         for place, name in enumerate(table.columns if table.named else []):
@@ -78,7 +76,7 @@ class Source(TextSource):
             if not is_numeric and first[place:] and not is_numbers(first[place : place + 1]):
                 is_short = name in LABELS or naming.usual("color", [name])
                 cells[name] = Cell(TEXT, place, COLOR_BYTES if is_short else TEXT_BYTES)
-            else:  # a text there is a mistake of its line
+            else:  # a text is then an error of its line
                 cells[name] = Cell(NUMBER if is_numeric else OPTIONAL, place)
         return Layout(cells, table.separator or SPACES, table.skip, len(table.columns))
 
@@ -96,7 +94,7 @@ class Source(TextSource):
                 for name, each in super().columns.items()}  # fmt: skip
 
     def _first_values(self) -> list[str]:
-        """Return the first cell of each column that has a value, by which its kind is known."""
+        """Return the first nonempty cell of each column, which determines its type."""
         table = self.table
         cells = table.cells(table.first)
         if not BLANK.isdisjoint(cells):
@@ -165,7 +163,7 @@ class Source(TextSource):
         return notes
 
     def row(self, index: int, count: int, used: Container[str]) -> Iterator[tuple[str, Value]]:
-        """Yield the cells of a line, without those that are blank."""
+        """Yield the cells of a line that are not blank."""
         return ((name, value) for name, value in super().row(index, count, used) if value != "")
 
     def value(self, name: str, word: str) -> Value:
@@ -175,7 +173,7 @@ class Source(TextSource):
 
 
 def _unnamed(file: OpenFile, layout: TableLayout) -> TableLayout:
-    """Return the layout of a table without names: its columns are x, y, z, column 4, ..."""
+    """Return the layout of a table without names: columns x, y, z, column 4, ..."""
     first = file.lines(layout.skip)[layout.skip - 1]
     names = [*"xyz", *(f"column {place}" for place in range(4, len(layout.columns) + 1))]
     return layout._replace(columns=names, skip=layout.skip - 1, first=first)

@@ -1,6 +1,6 @@
-"""Coordinate files of GROMACS (.gro): a title, the number of atoms, atoms in fixed columns, box.
+"""Coordinate files of GROMACS (.gro): title, number of atoms, atoms in fixed columns, box.
 
-Lengths are nanometres in the file and angstrom in its columns here, as radii of elements are.
+Lengths are nanometres in the file and angstrom in its columns here, the unit of atomic radii.
 """
 
 from __future__ import annotations
@@ -31,13 +31,10 @@ from raytracer.scene.particles.text_table import (
     read_rows,
 )
 
-NANOMETRE = 10.0
-"""Angstrom."""
+NANOMETRE = 10.0  # angstrom
 
 
 class Source(LoadedSource):
-    """A .gro file."""
-
     has_pieces = True
 
     def __init__(self, file: OpenFile, variant: str = "") -> None:
@@ -60,7 +57,7 @@ class Source(LoadedSource):
 
     @cached_property
     def box(self) -> Box | None:
-        """The box; nine numbers are a triclinic one."""
+        """The box; a triclinic one has nine numbers."""
         try:
             values = [
                 NANOMETRE * float(word)
@@ -87,7 +84,7 @@ class Source(LoadedSource):
         columns["element"] = elements_of(columns["name"], columns["residue"])
         columns |= rows.columns
         columns["position"] = columns["position"] * NANOMETRE
-        for name in ("residue_id", "velocity"):  # of all atoms, or of none
+        for name in ("residue_id", "velocity"):  # for all atoms, or none
             if np.isnan(columns[name]).any():
                 del columns[name]
         if "residue_id" in columns:
@@ -99,8 +96,8 @@ class Source(LoadedSource):
         width = self._width
         if LineEnds(self.file).after(2 + self._atoms) is None:
             raise DataFileError(
-                f"{self.name}: line 2 says {self._atoms} atoms, but there are fewer lines; is it "
-                "cut short?"
+                f"{self.name}: line 2 states {self._atoms} atoms, but there are fewer lines: the "
+                "file is incomplete"
             )
         cells = {
             "residue": Cell(TEXT, 5, 5),

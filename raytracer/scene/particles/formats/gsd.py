@@ -1,4 +1,4 @@
-"""Trajectories of HOOMD-blue (.gsd): frames of the library gsd, of which only chunks are read."""
+"""Trajectories of HOOMD-blue (.gsd), by the library gsd; only the needed chunks are read."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from raytracer.scene.particles.objects import gsd
 from raytracer.scene.particles.objects.source import Entry, LibraryFile
 
 MEMORY = 256
-"""Bytes of memory for each particle of a frame; all quantities together have fewer."""
+"""Bytes of memory per particle of a frame; more than all quantities together."""
 
 TYPE_BYTES = 64
-"""Bytes of the name of a type."""
+"""Longest name of a type in bytes."""
 
 
 class Source(LibraryFile, gsd.Source):
-    """A .gsd file, whose frames have the attributes of `gsd.hoomd.Frame` that the file states."""
+    """A .gsd file, whose frames have the attributes of `gsd.hoomd.Frame` that it contains."""
 
     has_atoms = True
     has_defaults = False
@@ -36,7 +36,9 @@ class Source(LibraryFile, gsd.Source):
             return layer.open(self.file.name, "r", application="raytracer", schema="hoomd",
                               schema_version=(1, 4))  # fmt: skip
         except (OSError, RuntimeError) as problem:
-            raise DataFileError(f"{self.name}: is no .gsd file, or damaged ({problem})") from None
+            raise DataFileError(
+                f"{self.name}: is damaged, or not a .gsd file ({problem})"
+            ) from None
 
     def opened(self, frame: int) -> tuple[Any, int]:
         frames = int(self._layer.nframes)
@@ -56,9 +58,9 @@ class Source(LibraryFile, gsd.Source):
         self._layer = layer
 
     def _chunk(self, name: str, frame: int) -> NDArray[Any] | None:
-        """Return an array of a frame, or None if the file has none of this name."""
+        """Return an array of a frame, or None."""
         if not self._layer.chunk_exists(frame=frame, name=name):
-            # What a frame leaves out is as in the first one, if it has as many particles.
+            # Chunks missing in a frame are those of the first, if it has as many particles.
             if not self._layer.chunk_exists(frame=0, name=name) or not self._as_first(name, frame):
                 return None
             frame = 0
@@ -66,7 +68,7 @@ class Source(LibraryFile, gsd.Source):
         return chunk
 
     def _as_first(self, name: str, frame: int) -> bool:
-        """Whether an array of the first frame holds for another one, which leaves it out."""
+        """Whether an array missing in a frame is that of the first."""
         group = name.partition("/")[0]
         count = f"{group}/N"
         if group == "configuration" or name.endswith("/types"):
@@ -80,7 +82,7 @@ class Source(LibraryFile, gsd.Source):
 
 
 class _Group:
-    """A group of a frame: its chunks as attributes, None of those that the file lacks."""
+    """A group of a frame: its chunks as attributes, None if missing."""
 
     def __init__(
         self, chunk: Callable[[str, int], NDArray[Any] | None], name: str, frame: int
@@ -101,7 +103,7 @@ class _Group:
 
 
 def _shapes(words: list[bytes]) -> list[Any]:
-    """Return the shapes of types; other programs may keep something else there."""
+    """Return the shapes of types, [] if another program wrote something else."""
     try:
         return [json.loads(word) if word else {} for word in words]
     except ValueError:

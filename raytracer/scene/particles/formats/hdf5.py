@@ -1,7 +1,7 @@
 """Snapshots in HDF5: Gadget, AREPO, SWIFT and others, H5MD, and any group of arrays.
 
-A group whose datasets are the columns of particles is found by its coordinates; where there are
-several, the user names one, as in `snapshot.hdf5:PartType1`. Read by h5py.
+The group of particle columns is found by its coordinates; if there are several, the user names one,
+as in `snapshot.hdf5:PartType1`. Read by h5py.
 """
 
 from __future__ import annotations
@@ -44,30 +44,28 @@ from raytracer.scene.particles.source import (
     more_frames,
 )
 
-DEPTH = 6
-"""Most groups in each other that are looked into."""
+MAX_DEPTH = 6
+"""Most levels of nested groups that are searched."""
 
 MASSES = "Masses"
-"""Name of the column of masses that the header of Gadget states once for all."""
+"""Name of the column of masses that Gadget's header states once for all."""
 
 MAX_PARTS = 10_000
 """Most files of a snapshot."""
 
-NANOMETRE = 10.0
-"""Angstrom."""
-
+NANOMETRE = 10.0  # angstrom
 VALUE = "value"
 """Dataset of a quantity that is a group, as in H5MD; its first axis is time."""
 
 
 class Member(NamedTuple):
-    """A dataset of a group. Asking h5py for a name or a shape takes microseconds: it is done once.
+    """A dataset of a group, with its name and shape, which are slow to ask of h5py.
 
     Args:
-        name: in the group.
+        name: name in the group.
         dataset: of h5py.
         series: whether its first axis is time.
-        shape: of the dataset.
+        shape: shape of the dataset.
     """
 
     name: str
@@ -77,12 +75,12 @@ class Member(NamedTuple):
 
     @property
     def row_shape(self) -> tuple[int, ...]:
-        """The shape of the values of one frame."""
+        """Shape of the values of one frame."""
         return self.shape[1:] if self.series else self.shape
 
 
 def opened_source(file: OpenFile, variant: str = "") -> ParticleSource:
-    """Return the source of an HDF5 file by the convention that it follows."""
+    """Return the source of an HDF5 file for its convention."""
     source = Source(file, variant)
     if openpmd.is_openpmd(source.root, variant):
         return openpmd.Source(file, variant, source.root)
@@ -91,15 +89,15 @@ def opened_source(file: OpenFile, variant: str = "") -> ParticleSource:
 
 
 class Source(ColumnSource):
-    """An HDF5 file; the variant is the path of a group or of a dataset of coordinates in it."""
+    """An HDF5 file; the variant is the path of a group, or of a dataset of coordinates."""
 
     noun = "dataset"
 
     @cached_property
     def root(self) -> Any:
-        """The file of h5py."""
+        """The h5py file."""
         module = library("h5py", self.name, "hdf5")
-        if not fstat(self.file.file.fileno()).st_nlink:  # the library opens paths that exist alone
+        if not fstat(self.file.file.fileno()).st_nlink:  # deleted: the library cannot open its path
             return module.File(self.file.file, "r")
         return module.File(self.file.name, "r", locking=False)
 
@@ -114,12 +112,12 @@ class Source(ColumnSource):
         if groups:
             names = [group.name.strip("/") for group in groups]
             raise DataFileError(
-                f"{self.name}: holds several sets of particles ({naming.listed(names)}): name one "
-                f"behind a colon, as in '{shown(self.file.path.name)}:{shown(names[0])}'"
+                f"{self.name}: has several sets of particles ({naming.listed(names)}): append one "
+                f"after a colon, as in '{shown(self.file.path.name)}:{shown(names[0])}'"
             )
         raise DataFileError(
-            f"{self.name}: no group has coordinates, (N, 3), by a usual name; name the dataset "
-            f"behind a colon, as in '{shown(self.file.path.name)}:GROUP/DATASET'"
+            f"{self.name}: no group has coordinates (N, 3) with a usual name; append the dataset "
+            f"after a colon, as in '{shown(self.file.path.name)}:GROUP/DATASET'"
         )
 
     @cached_property
@@ -137,7 +135,7 @@ class Source(ColumnSource):
 
     @cached_property
     def _scale(self) -> float:
-        """What lengths are multiplied by: nanometres of H5MD become angstrom, as of GROMACS."""
+        """Factor of lengths: nanometres in H5MD become angstrom, as for GROMACS."""
         if not is_group(found_at(self.root, "h5md")):
             return 1.0
         units = [unit_of(each.dataset) for each in self._own if each.name == self._centers]
@@ -145,7 +143,7 @@ class Source(ColumnSource):
 
     @cached_property
     def _mass(self) -> float | None:
-        """The mass that all particles of a type of Gadget have, by its header, or None."""
+        """The common mass of all particles of a Gadget type, from the header, or None."""
         kind = self._group.name.rpartition("/")[2].removeprefix("PartType")
         if not kind.isdecimal():
             return None
@@ -162,7 +160,6 @@ class Source(ColumnSource):
 
     @cached_property
     def _rows(self) -> int | None:
-        """Number of particles in this file."""
         name = self._centers or naming.usual("x", [each.name for each in self._own])
         counts = (each.row_shape[0] for each in self._own if each.name == name)
         return next(counts, None)
@@ -186,7 +183,7 @@ class Source(ColumnSource):
         return Box((0.0, 0.0, 0.0), ((x, 0.0, 0.0), (0.0, y, 0.0), (0.0, 0.0, z)))
 
     def _h5md_box(self) -> Box | None:
-        """Return the box of a group of H5MD: its edges are three numbers or rows of a matrix."""
+        """Return the box of an H5MD group: three lengths, or the rows of a matrix."""
         edges, in_time = found_at(self._group, "box/edges"), False
         if is_group(edges):
             edges, in_time = found_at(edges, VALUE), True
@@ -209,7 +206,7 @@ class Source(ColumnSource):
 
     @property
     def time(self) -> Moment | None:
-        """The time of Gadget's header, or that of a frame of H5MD."""
+        """The time in Gadget's header, or of a frame in H5MD."""
         try:
             times = self._header_numbers("Time")
         except DataFileError:
@@ -251,21 +248,20 @@ class Source(ColumnSource):
             result.notes.append(("", more_frames(self.name, self.frames)))
         if self._parts > 1 and not self.further_files:
             result.notes.append(("", (
-                f"{self.name}: is one of {self._parts} files of a snapshot, and not all of the "
-                "others lie beside it: its particles alone are shown"
+                f"{self.name}: is one of {self._parts} files of a snapshot, and some of the others "
+                "are missing: only its particles are shown"
             )))  # fmt: skip
         return result
 
     @cached_property
     def _parts(self) -> int:
-        """Number of files of the snapshot."""
         files = self._header_numbers("NumFilesPerSnapshot")
         return int(files[0]) if len(files) and 1 < files[0] < inf else 1
 
     def other_files(self) -> list[Path]:
-        """Return the other files of a snapshot of Gadget, NAME.0.hdf5 to NAME.9.hdf5, in order.
+        """Return the other files of a Gadget snapshot, NAME.0.hdf5 to NAME.9.hdf5, in order.
 
-        Of a snapshot in one file, or where one of them is missing, there are none.
+        The list is empty for a snapshot in one file, or if a file is missing.
         """
         if self._parts <= 1 or self._parts > MAX_PARTS:
             return []
@@ -278,17 +274,17 @@ class Source(ColumnSource):
         return others if len(others) == self._parts - 1 and all(map(is_file, others)) else []
 
     def _header_numbers(self, name: str) -> NDArray[np.float64]:
-        """Return the numbers of an attribute of the group Header; none if it is not there."""
+        """Return the numbers of a header attribute; none if it is missing."""
         header = found_at(self.root, "Header")
         value = None if header is None else header.attrs.get(name)
         try:
             return np.ravel(np.zeros(0) if value is None else value).astype(np.float64)
         except (TypeError, ValueError):
-            raise DataFileError(f"{self.name}: Header: {name} is no number") from None
+            raise DataFileError(f"{self.name}: Header: {name} is not a number") from None
 
     @cached_property
     def _centers(self) -> str | None:
-        """The dataset of coordinates, or None where they are x, y and z."""
+        """The dataset of coordinates, or None if they are x, y and z."""
         if self.variant and not is_group(found_at(self.root, self.variant)):
             name = self.variant.strip("/").rpartition("/")[2]
             known = [each.name for each in self._own]
@@ -296,13 +292,13 @@ class Source(ColumnSource):
         return _coordinates(self._own)
 
     def _named_group(self) -> Any:
-        """Return the group that the user named, or that of the dataset."""
+        """Return the group that the user named, or the group of the named dataset."""
         target = found_at(self.root, self.variant)
         if target is None:
             if leaves_file(self.root, self.variant):
                 raise DataFileError(
-                    f"{self.name}: '{shown(self.variant)}' lies in another file (an external "
-                    "link): name that file itself"
+                    f"{self.name}: '{shown(self.variant)}' is in another file (an external "
+                    "link): open that file instead"
                 )
             names = [group.name.strip("/") for group in self._candidates()]
             hint = f"; particles are in {naming.listed(names)}" if names else ""
@@ -316,7 +312,6 @@ class Source(ColumnSource):
         return parent.parent if is_value else parent
 
     def _candidates(self) -> Iterator[Any]:
-        """Yield the groups that have coordinates."""
         pending, seen, looked = deque([(self.root, 0)]), set(), 0
         while pending:
             group, depth = pending.popleft()
@@ -331,21 +326,20 @@ class Source(ColumnSource):
                 looked += 1
                 if looked > MAX_OBJECTS:
                     return
-                if depth < DEPTH and is_group(inner):
+                if depth < MAX_DEPTH and is_group(inner):
                     pending.append((inner, depth + 1))
 
     @cached_property
     def _own(self) -> list[Member]:
-        """The datasets of the group of the particles."""
         return _datasets(members(self._group))
 
 
 class Snapshot(Source):
-    """The particles of a snapshot of Gadget in several files, one after another.
+    """The particles of a Gadget snapshot in several files, in sequence.
 
     Args:
-        file: that was named; box, time and columns are its.
-        others: the other files. Those without particles of the kind are left out.
+        file: the file that was opened; box, time and columns are from it.
+        others: the other files. Those without particles of the type are left out.
     """
 
     def __init__(self, file: OpenFile, variant: str, others: Sequence[Path]) -> None:
@@ -357,7 +351,7 @@ class Snapshot(Source):
         return self._others
 
     def _files(self) -> Iterator[Source]:
-        """Yield each file that holds such particles, open, in the order of their numbers."""
+        """Yield each file with such particles, open, in order of number."""
         path, group = self.file.path, str(self._group.name).strip("/")
         for each in sorted([*self._others, path], key=_number):
             with opened(each) as file:
@@ -377,7 +371,7 @@ class Snapshot(Source):
             for name in names:
                 if part.columns.get(name) != self.columns[name]:
                     raise DataFileError(
-                        f"{part.name}: has no dataset '{shown(name)}' as {self.name} has, of the "
+                        f"{part.name}: has no dataset '{shown(name)}', unlike {self.name} of the "
                         "same snapshot"
                     )
             parts.append(part.load(names))
@@ -385,12 +379,11 @@ class Snapshot(Source):
 
 
 def _number(path: Path) -> int:
-    """Return the number of a file: 3 of "snap_007.3.hdf5"."""
+    """Return the number of a file: 3 for "snap_007.3.hdf5"."""
     return int(path.stem.rpartition(".")[2])
 
 
 def _datasets(known: Mapping[str, Any]) -> list[Member]:
-    """Return the datasets of a group among its members."""
     datasets = []
     for name, each in known.items():
         if is_group(each):
@@ -406,7 +399,6 @@ def _datasets(known: Mapping[str, Any]) -> list[Member]:
 
 
 def _coordinates(datasets: Sequence[Member]) -> str | None:
-    """Return the dataset of coordinates, or None."""
     vectors = [
         each.name
         for each in datasets
@@ -416,6 +408,5 @@ def _coordinates(datasets: Sequence[Member]) -> str | None:
 
 
 def _has_axes(datasets: Sequence[Member]) -> bool:
-    """Whether there are coordinates in three datasets."""
     scalars = [each.name for each in datasets if len(each.shape) == 1 + each.series]
     return all(naming.usual(axis, scalars) for axis in "xyz")

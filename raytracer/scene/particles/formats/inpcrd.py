@@ -1,6 +1,6 @@
-"""Restart files of AMBER in text (.inpcrd, .rst7): coordinates, velocities and box, in angstrom.
+"""Text restart files of AMBER (.inpcrd, .rst7): coordinates, velocities and box, in angstrom.
 
-MDAnalysis leaves out velocities and box.
+MDAnalysis would leave out velocities and box.
 """
 
 from __future__ import annotations
@@ -19,18 +19,16 @@ from raytracer.scene.particles.loaded import LoadedSource
 from raytracer.scene.particles.source import Box, Moment, Particles, moment_of, no_atoms
 
 MEMORY = 16
-"""Bytes of memory for each byte of the file while it is parsed."""
+"""Bytes of memory per byte of the file while it is parsed."""
 
 WIDTH = 12
-"""Letters of a number."""
+"""Width of a number in characters."""
 
 
 class Source(LoadedSource):
-    """A restart file."""
-
     @cached_property
     def _parts(self) -> tuple[int, Moment | None, NDArray[Any]]:
-        """The number of atoms, the time, and all numbers: coordinates, velocities, the box."""
+        """Number of atoms, time, and all numbers: coordinates, velocities, box."""
         require_room(self.name, MEMORY * self.file.size)
         lines = self.file.read(self.file.size).splitlines()
         words = lines[1].split() if len(lines) > 1 else []
@@ -39,11 +37,13 @@ class Source(LoadedSource):
         try:
             count, numbers = int(words[0]), np.array(cells, np.float64)
         except (ValueError, IndexError):
-            raise DataFileError(f"{self.name}: is damaged, or no restart file of AMBER") from None
+            raise DataFileError(
+                f"{self.name}: is damaged, or not a restart file of AMBER"
+            ) from None
         if not 0 <= 3 * count <= len(numbers):
             raise DataFileError(
-                f"{self.name}: line 2 says {count} atoms, but there are coordinates for "
-                f"{len(numbers) // 3}; is it cut short?"
+                f"{self.name}: line 2 states {count} atoms, but there are coordinates for "
+                f"{len(numbers) // 3}: the file is incomplete"
             )
         return count, moment_of(words[1], "ps") if len(words) > 1 else None, numbers
 

@@ -1,7 +1,7 @@
 """Data files of LAMMPS (read_data): atoms of any common style, box, masses and bonds.
 
-A header of counts and bounds, then sections: a line with the name, a blank line, rows. The style
-of the atoms stands behind the name of the section ("Atoms # full"), or follows from the columns.
+A header of counts and bounds, then sections: a line with the name, a blank line, rows. The atom
+style is behind the name of the section ("Atoms # full"), or follows from the columns.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ STYLES = {
     "dipole": ("id", "type", "q", "x", "y", "z", "mux", "muy", "muz"),
     "hybrid": ("id", "type", "x", "y", "z"),
 }
-"""Columns of the section Atoms, by the style of the atoms."""
+"""Columns of the section Atoms, by atom style."""
 
 INTEGERS = frozenset(("id", "mol", "type", "ellipsoidflag", "ix", "iy", "iz"))
 
@@ -47,10 +47,10 @@ SECTIONS = (
 )  # fmt: skip
 
 COUNTS = {"Masses": "atom types", "Velocities": "atoms", "Atom Type Labels": "atom types"}
-"""Counts of the header that are the rows of a section of another name."""
+"""Header counts of sections with another name."""
 
 MAX_TYPES = 100_000
-"""Most types of atoms whose masses are read."""
+"""Most atom types whose masses are read."""
 
 TEXT_BYTES = 32
 """Longest text of a type."""
@@ -61,7 +61,7 @@ class Section(NamedTuple):
 
     Args:
         line: number of its first row, from 0.
-        hint: what stands behind its name, or "".
+        hint: text behind its name, or "".
         first: its first row, or "".
     """
 
@@ -71,8 +71,6 @@ class Section(NamedTuple):
 
 
 class Source(TextSource):
-    """A data file."""
-
     announced = "the header says"
     integers = INTEGERS
 
@@ -94,7 +92,7 @@ class Source(TextSource):
 
     @property
     def box(self) -> Box | None:
-        """The box by its bounds and tilts, or by three edges and an origin."""
+        """The box, from bounds and tilts, or from three edges and an origin."""
         if "avec" in self._header:
             rows = [self._numbers(name, 3) for name in ("avec", "bvec", "cvec", "abc origin")]
             if not all(rows):
@@ -110,7 +108,7 @@ class Source(TextSource):
         return Box((xl, yl, zl), edges)
 
     def _numbers(self, name: str, count: int) -> list[float]:
-        """Return numbers of the header; [] if there are not so many."""
+        """Return numbers of the header; [] if their count is wrong."""
         words = self._header.get(name, [])
         return [float(word) for word in words] if len(words) == count else []
 
@@ -124,7 +122,7 @@ class Source(TextSource):
         rows = read_rows(self.file, layout, list(cells), count)
         if rows.length != count:
             raise DataFileError(
-                f"{self.name}: line {section.line + 1}: {count} rows are announced, but there are "
+                f"{self.name}: line {section.line + 1}: {count} rows are stated, but there are "
                 f"{rows.length}"
             )
         ids = self.load(["id"])["id"]
@@ -133,7 +131,7 @@ class Source(TextSource):
         places = np.searchsorted(ids, ends, sorter=order).clip(0, max(len(ids) - 1, 0))
         pairs: NDArray[np.int64] = order[places]
         if not np.array_equal(ids[pairs], ends):
-            raise DataFileError(f"{self.name}: a bond names an atom that is not in the file")
+            raise DataFileError(f"{self.name}: a bond refers to an atom that is not in the file")
         self._bond_types = whole(rows.columns["type"], self.name, "Bonds")
         return pairs
 
@@ -152,13 +150,13 @@ class Source(TextSource):
             result.labels = Labels(labels, result.labels.ids, "elements")
             listed = ", ".join(f"{type_} = {symbols[type_]}" for type_ in list(symbols)[:8])
             result.notes.append(("radius+color", (
-                f"{self.name}: types are taken as the elements that the section Masses names "
-                f"({listed}): to change that, say labels = \"types\" in the set of a scene file"
+                f"{self.name}: types are taken as the elements in the section Masses "
+                f"({listed}): to change that, set labels = \"types\" in a scene file"
             )))  # fmt: skip
         return result
 
     def _scan(self) -> None:
-        """Find the header and the sections; rows are counted, not looked at."""
+        """Find the header and the sections; rows are only counted."""
         stream = self.file.file
         stream.seek(0)
         place = 0
@@ -183,33 +181,33 @@ class Source(TextSource):
             self._sections.setdefault(title[0], Section(place, title[1], ""))
 
     def _title(self, text: bytes) -> tuple[str, str] | None:
-        """Return the name of a section and what stands behind it, if the line is a title."""
+        """Return name and hint of a section if the line is a title."""
         title, _, hint = text.decode("utf-8", "replace").partition("#")
         name = title.strip()
         return (name, hint.strip()) if name in SECTIONS and name not in self._sections else None
 
     def _read_header(self, text: bytes) -> None:
-        """Keep a line of the header: values, then the words that name them."""
+        """Store a line of the header: values, then the words that name them."""
         words = text.decode("utf-8", "replace").partition("#")[0].split()
         values = [word for word in words if not isinstance(number(word), str)]
         self._header[" ".join(words[len(values) :])] = values
 
     def _total(self, what: str) -> int:
-        """Return a count of the header, 0 if there is none."""
+        """Return a count of the header, 0 if it is missing."""
         words = self._header.get(what, ["0"])
         if not words or not words[0].isdecimal() or len(words[0]) > 18:
             raise DataFileError(f"{self.name}: the number of {what} in the header is wrong")
         return int(words[0])
 
     def _style_columns(self) -> list[str]:
-        """Return the names of the columns of the section Atoms."""
+        """Return the column names of the section Atoms."""
         section = self._sections["Atoms"]
         cells = section.first.partition("#")[0].split()
         hint = section.hint.split()
         if hint and (hint[0] in STYLES or len(hint) == 1):  # other words are a comment
             if hint[0] not in STYLES:
                 raise DataFileError(
-                    f"{self.name}: the style of atoms '{shown(hint[0])}' is not known; "
+                    f"{self.name}: there is no atom style '{shown(hint[0])}'; "
                     f"{suggestion(hint[0], STYLES)}"
                 )
             names = STYLES[hint[0]]
@@ -226,7 +224,7 @@ class Source(TextSource):
         return [*names, *(f"column {place + 1}" for place in range(len(names), len(cells)))]
 
     def _symbols(self) -> dict[str, str]:
-        """Return the elements of the types, from the comments in the section Masses, if all are."""
+        """Return the elements of the types from the comments in Masses, {} if any is missing."""
         section, types = self._sections.get("Masses"), self._total("atom types")
         if section is None or not 0 < types <= MAX_TYPES:
             return {}
@@ -246,7 +244,7 @@ class Source(TextSource):
 
 
 def _style_of(cells: Sequence[str]) -> str:
-    """Return the likely style of atoms by a row; integers at the end are images of the box."""
+    """Guess the atom style from a row; integers at the end are periodic images."""
     whole = [isinstance(number(cell), int) for cell in cells]
     length = len(cells) - 3 if len(cells) >= 8 and all(whole[-3:]) else len(cells)
     if length == 6:

@@ -1,8 +1,8 @@
-"""Dump files of LAMMPS: the first frame, with coordinates of any style in any box.
+"""Dump files of LAMMPS, with coordinates of any style in any box.
 
-A frame is a list of sections, each with a line "ITEM: ..." before it; the section ATOMS, of local
-dumps ENTRIES, names its columns. Coordinates are plain (x), unwrapped (xu), scaled by the box (xs)
-or both (xsu).
+A frame is a list of sections, each after a line "ITEM: ..."; the section ATOMS, or ENTRIES in local
+dumps, names its columns. Coordinates are plain (x), unwrapped (xu), scaled by the box (xs) or both
+(xsu).
 """
 
 from __future__ import annotations
@@ -28,10 +28,8 @@ HEAD_LINES = 64
 """Most lines before the atoms; LAMMPS writes 9 to 13."""
 
 HEAD_BYTES = 1 << 16
-"""Most bytes before the atoms."""
-
 POSITION = "position"
-"""Name of the column of coordinates in the file's unit of length, whatever their style."""
+"""Name of the column of coordinates in the file's unit of length, for all styles."""
 
 STYLES = (
     (("x", "y", "z"), False),
@@ -39,16 +37,14 @@ STYLES = (
     (("xs", "ys", "zs"), True),
     (("xsu", "ysu", "zsu"), True),
 )
-"""Styles of coordinates, the likeliest first, and whether they are scaled by the box."""
+"""Coordinate styles, the likeliest first, and whether they are scaled by the box."""
 
 INTEGERS = frozenset(("id", "mol", "proc", "procp1", "type", "ix", "iy", "iz"))
-"""Columns that hold integers; a type may also be a text."""
+"""Integer columns; a type may also be a text."""
 
 TEXT_BYTES = 32
-"""Longest text of a column that is kept."""
-
 _BEFORE = 256
-"""Bytes before the time step of a frame in which its time and its units are."""
+"""Bytes before the time step of a frame that hold its time and units."""
 
 _HEAD = (
     rb"NUMBER OF (?:ATOMS|ENTRIES)[^\n]*\n\s*(\d{1,18})\s(?s:.*?)"
@@ -59,17 +55,15 @@ _BEFORE_STEP = rb"(?:\A|(?<=\n))ITEM: (?:TIME|UNITS)\r?\n[^\n]*\n\Z"
 
 UNITS = {"real": "fs", "electron": "fs", "metal": "ps", "si": "s", "cgs": "s", "micro": "µs",
          "nano": "ns"}  # fmt: skip
-"""Units of time of the styles of units."""
+"""Time units of the unit styles."""
 
 _LOCAL = {"NUMBER OF ENTRIES": "NUMBER OF ATOMS", "ENTRIES": "ATOMS"}
-"""Sections of a local dump, of pairs or bonds, by those of a dump of atoms."""
+"""Sections of a local dump (pairs or bonds), and their names in a dump of atoms."""
 
 _TITLES = ("TIMESTEP", "UNITS", "TIME", "NUMBER OF ATOMS", "BOX BOUNDS", "ATOMS", *_LOCAL)
 
 
 class Source(TextSource):
-    """A dump file in text."""
-
     has_pieces = True
     integers = INTEGERS
     next_frame = "ITEM:"
@@ -82,10 +76,10 @@ class Source(TextSource):
         title, skip = self._sections["ATOMS"]
         names = title.split()
         if not names:
-            raise DataFileError(f"{self.name}: line {skip}: the section names no columns")
+            raise DataFileError(f"{self.name}: line {skip}: the section has no column names")
         if double := [name for name in names if names.count(name) > 1]:
             raise DataFileError(
-                f"{self.name}: line {skip}: the column '{shown(double[0])}' stands there twice"
+                f"{self.name}: line {skip}: the column '{shown(double[0])}' is named twice"
             )
         first = self._lines[skip].split() if skip < len(self._lines) else []
         is_text = [isinstance(number(word), str) for word in first]
@@ -101,7 +95,7 @@ class Source(TextSource):
 
     @property
     def time(self) -> Moment | None:
-        """The time where the dump has it (`dump_modify time yes`), otherwise the step."""
+        """The time if the dump has it (`dump_modify time yes`), otherwise the step."""
         lines = {
             name: self._lines[line]
             for name, (_, line) in self._sections.items()
@@ -118,7 +112,7 @@ class Source(TextSource):
         return [0, *starts[1:], *([self.file.size] if self._is_whole(starts[-1]) else [])]
 
     def _head_before(self, place: int) -> int:
-        """Return where a frame with its time step there begins: time and units go before."""
+        """Return the start of the frame with this time step: time and units come before."""
         before = min(place, _BEFORE)
         text = os.pread(self.file.file.fileno(), before, place - before)
         while head := re.search(_BEFORE_STEP, text):
@@ -126,7 +120,7 @@ class Source(TextSource):
         return place - before + len(text)
 
     def _is_whole(self, start: int) -> bool:
-        """Whether the frame that begins there, the last one, has as many atoms as it announces."""
+        """Whether the last frame, which starts there, has all its atoms."""
         head = re.search(_HEAD, os.pread(self.file.file.fileno(), HEAD_BYTES, start))
         if head is None:
             return False
@@ -163,7 +157,7 @@ class Source(TextSource):
         return next((style for style in STYLES if all(name in cells for name in style[0])), None)
 
     def _find_sections(self) -> dict[str, tuple[str, int]]:
-        """Return what follows the name in each title, and the number of the line after it."""
+        """Return the text after the name in each title, and the number of the next line."""
         sections: dict[str, tuple[str, int]] = {}
         for place, line in enumerate(self._lines, 1):
             title = line[5:].strip() if line.startswith("ITEM:") else ""
@@ -177,7 +171,8 @@ class Source(TextSource):
         for name in ("NUMBER OF ATOMS", "ATOMS"):
             if name not in sections:
                 raise DataFileError(
-                    f"{self.name}: there is no line 'ITEM: {name}'; is it a dump of atoms, whole?"
+                    f"{self.name}: there is no line 'ITEM: {name}': the file is incomplete, or not "
+                    "a dump of atoms"
                 )
         return sections
 
@@ -194,7 +189,7 @@ class Source(TextSource):
     def _read_box(self, title: list[str], start: int) -> Box:
         """Return the box from the three lines after its title.
 
-        Bounds of a triclinic box are those of the box around it; a general one has its edges.
+        Bounds of a triclinic box are those of its bounding box; a general box states its edges.
         """
         rows = [self._numbers(start + axis) for axis in range(3)]
         widths = {len(row) for row in rows}
@@ -227,7 +222,6 @@ class Source(TextSource):
     def _positions(
         self, columns: Mapping[str, NDArray[Any]], names: Sequence[str], scaled: bool
     ) -> NDArray[np.float64]:
-        """Return coordinates in the file's unit of length, (N, 3)."""
         values = stacked([columns[name] for name in names])
         if not scaled:
             return values
@@ -237,7 +231,7 @@ class Source(TextSource):
                 f"{self.name}: coordinates are scaled, but there is no line 'ITEM: BOX BOUNDS'"
             )
         places = np.empty(values.shape)
-        # Column by column: the same sums for every particle, and no product of matrices.
+        # Column by column: the same sums on all machines, unlike matrix products.
         for axis in range(3):
             total = np.full(len(values), box.origin[axis])
             for edge in range(3):
@@ -248,7 +242,7 @@ class Source(TextSource):
 
 
 def _periodic(title: Sequence[str]) -> tuple[bool, bool, bool]:
-    """Return along which edges a box repeats itself: "pp" in the words of its title."""
+    """Return which edges are periodic: "pp" in the title."""
     kinds = [word for word in title if len(word) == 2 and set(word) <= set("pfsm")]
     if len(kinds) != 3:
         return True, True, True

@@ -14,7 +14,7 @@ from raytracer.memory import require_room
 from raytracer.scene.particles.loaded import LoadedSource, library
 
 POINT_MEMORY = 120
-"""Bytes of memory for a point while the file is read."""
+"""Bytes of memory per point while the file is read."""
 
 HEAD = 247
 """Bytes of the header up to the number of extended records, which LAS 1.4 has."""
@@ -26,8 +26,6 @@ LEFT_OUT = frozenset(("X", "Y", "Z", *COLORS))
 
 
 class Source(LoadedSource):
-    """A .las or .laz file."""
-
     @cached_property
     def _header(self) -> Any:
         module = library("laspy", self.name, "las")
@@ -37,15 +35,15 @@ class Source(LoadedSource):
             return reader.header
 
     def _require_records(self) -> None:
-        """Refuse a file that states more records than it has: laspy allocates all of them."""
+        """Refuse a file that states more records than it has: laspy would allocate all of them."""
         self.file.file.seek(0)
         head = self.file.file.read(HEAD).ljust(HEAD, b"\0")
         (few,) = struct.unpack_from("<I", head, 100)
         many = struct.unpack_from("<I", head, 243)[0] if head[24:26] >= b"\1\4" else 0
         if 54 * few + 60 * many > self.file.size:
             raise DataFileError(
-                f"{self.name}: is damaged: its header says {few + many:,} records, more than its "
-                f"{self.file.size:,} bytes hold"
+                f"{self.name}: is damaged: its header states {few + many:,} records, too many for "
+                f"its {self.file.size:,} bytes"
             )
 
     @property
@@ -61,7 +59,6 @@ class Source(LoadedSource):
 
 
 def parse(path: str) -> dict[str, NDArray[Any]]:
-    """Return the points of a file as arrays."""
     import laspy
 
     points = laspy.read(path)
@@ -76,7 +73,7 @@ def parse(path: str) -> dict[str, NDArray[Any]]:
 
 
 def _eight_bits(color: NDArray[Any]) -> NDArray[Any]:
-    """Return colours as uint8; some programs write 8 bits into the 16 that the format has."""
+    """Convert colours to uint8; some programs write 8 bits into the 16 of the format."""
     if len(color) and color.max() > 255:
         color = color >> 8
     return color.astype(np.uint8)

@@ -1,8 +1,8 @@
-"""Trajectories and restarts in NetCDF (.nc, .ncdf, .ncrst): conventions of AMBER, and of LAMMPS.
+"""Trajectories and restarts in NetCDF (.nc, .ncdf, .ncrst): conventions of AMBER and LAMMPS.
 
 The classic formats CDF-1, CDF-2 and CDF-5 (Unidata, "NetCDF classic format specification"): a
 header lists dimensions, attributes and variables; variables with the unlimited dimension `frame`
-lie side by side in records, one for each frame. All numbers are big endian. NetCDF-4 is HDF5.
+are interleaved in records, one per frame. All numbers are big endian. NetCDF-4 is HDF5.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from raytracer.scene.particles.source import (
 )
 
 MAX_HEADER = 1 << 22
-"""Most bytes of a header; one of AMBER has about 2,000."""
+"""Most bytes of a header; AMBER's have about 2,000."""
 
 ATOM, FRAME = "atom", "frame"
 """Dimensions of particles and of frames in the conventions."""
 
 TYPES = ("", "i1", "S1", ">i2", ">i4", ">f4", ">f8", "u1", ">u2", ">u4", ">i8", ">u8")
-"""NumPy's names of the types, by their number in the file; those from 7 on are of CDF-5."""
+"""NumPy's names of the types, by their number in the file; 7 and above are CDF-5."""
 
 _DIMENSIONS, _VARIABLES, _ATTRIBUTES = 10, 11, 12
 
@@ -46,11 +46,11 @@ class Variable(NamedTuple):
     """A variable.
 
     Args:
-        dimensions: their names.
-        shape: sizes of the dimensions; the unlimited one has 0.
-        dtype: of the values.
+        dimensions: names of its dimensions.
+        shape: sizes of the dimensions; 0 for the unlimited one.
+        dtype: type of the values.
         attributes: texts as bytes, numbers as arrays.
-        start: byte at which its values begin, of the first record where it has records.
+        start: offset of its values in the file, for records that of the first.
     """
 
     dimensions: tuple[str, ...]
@@ -61,26 +61,22 @@ class Variable(NamedTuple):
 
     @property
     def has_records(self) -> bool:
-        """Whether the first dimension is the unlimited one."""
         return self.shape[:1] == (0,)
 
     @property
     def has_frames(self) -> bool:
-        """Whether the first dimension is that of frames."""
         return self.has_records or self.dimensions[:1] == (FRAME,)
 
     @property
     def shape_now(self) -> tuple[int, ...]:
-        """The shape of the values of a frame."""
+        """Shape of the values of a frame."""
         return self.shape[self.has_frames :]
 
     @property
     def bytes(self) -> int:
-        """Bytes of the values of a frame."""
         return prod(self.shape_now) * self.dtype.itemsize
 
     def text(self, name: str, default: str = "") -> str:
-        """Return an attribute as a text."""
         value = self.attributes.get(name)
         return (
             value.decode("utf-8", "replace").strip("\0 ") if isinstance(value, bytes) else default
@@ -88,8 +84,6 @@ class Variable(NamedTuple):
 
 
 class Source(ColumnSource):
-    """A NetCDF file."""
-
     noun = "variable"
 
     def __init__(self, file: OpenFile, variant: str = "") -> None:
@@ -103,8 +97,8 @@ class Source(ColumnSource):
         self._moving = [each for each in self._variables.values() if ATOM in each.dimensions]
         if not self._moving:
             raise DataFileError(
-                f"{self.name}: is a NetCDF file without a dimension '{ATOM}', so it holds no "
-                "particles as the conventions of AMBER store them"
+                f"{self.name}: has no dimension '{ATOM}', so it is not a trajectory by the "
+                "conventions of AMBER"
             )
         self._atoms = self._moving[0].shape[self._moving[0].dimensions.index(ATOM)]
 
@@ -114,7 +108,7 @@ class Source(ColumnSource):
 
     @cached_property
     def frames(self) -> int | None:
-        """Number of whole frames: the header may state more, where a file was cut short."""
+        """Number of complete frames; the header of an incomplete file may state more."""
         each = next((each for each in self._moving if each.dimensions[:1] == (FRAME,)), None)
         if each is None or not each.has_records:
             return 1 if each is None else each.shape[0]
@@ -144,7 +138,7 @@ class Source(ColumnSource):
 
     def particles(self, names: Mapping[str, str]) -> Particles:
         if not self.frames:
-            raise DataFileError(f"{self.name}: holds no whole frame; is it cut short?")
+            raise DataFileError(f"{self.name}: has no complete frame")
         result = super().particles(names)
         if result.labels is None:
             result.notes.append(no_atoms(self.name))
@@ -173,12 +167,14 @@ class Source(ColumnSource):
         return moment_of(values[0], "ps" if unit == "picosecond" else unit) if len(values) else None
 
     def _values(self, name: str) -> NDArray[Any]:
-        """Return a variable, of those with frames that of the frame."""
+        """Return the values of a variable, for the frame if it has frames."""
         each = self._variables[name]
         step = self._record if each.has_records else each.bytes * each.has_frames
         place = each.start + self.frame * step
         if place + each.bytes > self.file.size:
-            raise DataFileError(f"{self.name}: is cut short: '{shown(name)}' is not all there")
+            raise DataFileError(
+                f"{self.name}: is incomplete: values of '{shown(name)}' are missing"
+            )
         self.file.file.seek(place)
         values = np.frombuffer(self.file.file.read(each.bytes), each.dtype).reshape(each.shape_now)
         return values.astype(each.dtype.newbyteorder("="))
@@ -198,13 +194,15 @@ class Header:
         version = self._data[3] if self._data[:3] == b"CDF" and len(self._data) > 3 else 0
         if version not in (1, 2, 5):
             raise DataFileError(
-                f"{file.source}: is damaged, or no NetCDF file of the formats CDF-1, CDF-2 or CDF-5"
+                f"{file.source}: is damaged, or not a NetCDF file (CDF-1, CDF-2 or CDF-5)"
             )
         self._place = 4
-        self._size_bytes = 8 if version == 5 else 4  # of a number of things
-        self._start_bytes = 4 if version == 1 else 8  # of the place of values
+        self._size_bytes = 8 if version == 5 else 4  # of a count
+        self._start_bytes = 4 if version == 1 else 8  # of an offset
         records = self._size()
-        is_open = records == (1 << 8 * self._size_bytes) - 1  # still being written: go by the size
+        is_open = (
+            records == (1 << 8 * self._size_bytes) - 1
+        )  # still being written: use the file size
         self.records = 1 << 62 if is_open else records
         dimensions = [(self._name(), self._size()) for _ in self._listed(_DIMENSIONS)]
         self._attributes()
@@ -214,7 +212,7 @@ class Header:
         name = self._name()
         places = [self._size() for _ in range(self._limited(self._size(), len(self._data)))]
         attributes, dtype = self._attributes(), self._type()
-        self._size()  # bytes of the values, which the dimensions state too
+        self._size()  # size in bytes, known from the dimensions
         start = self._integer(self._start_bytes)
         used = [known[self._limited(place, len(known) - 1)] for place in places]
         shape = tuple(size for _, size in used)
@@ -231,11 +229,11 @@ class Header:
         return attributes
 
     def _listed(self, tag: int) -> range:
-        """Return the numbers of the things of a list, whose tag is 0 where it is empty."""
+        """Return the indices of a list's items; the tag of an empty list is 0."""
         stated, count = self._integer(4), self._size()
         if stated not in (0, tag) or (stated == 0 and count):
             raise self._damaged()
-        return range(self._limited(count, len(self._data)))  # each takes bytes of the header
+        return range(self._limited(count, len(self._data)))  # each item takes at least a byte
 
     def _type(self) -> np.dtype[Any]:
         number = self._integer(4) or len(TYPES)  # there is no type 0
@@ -248,7 +246,7 @@ class Header:
         return self._integer(self._size_bytes)
 
     def _limited(self, number: int, most: int) -> int:
-        """Return a number that has a limit. Raises DataFileError."""
+        """Return a number within a limit. Raises DataFileError."""
         if number > most:
             raise self._damaged()
         return number
@@ -257,7 +255,7 @@ class Header:
         return int.from_bytes(self._bytes(size), "big")
 
     def _bytes(self, size: int) -> bytes:
-        """Return the next bytes; what fills them up to a multiple of four is left out."""
+        """Return the next bytes, and skip the padding to a multiple of four."""
         data = self._data[self._place : self._place + size]
         self._place += -(-size // 4) * 4
         if len(data) < size:

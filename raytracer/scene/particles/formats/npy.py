@@ -15,12 +15,10 @@ from raytracer.scene.particles.loaded import LoadedSource
 from raytracer.scene.particles.source import Particles, Value, more_frames
 
 MIN_SPHERES, SAMPLE = 10, 1000
-"""Fewest spheres for a guess about a column, and rows that it is made from."""
+"""Fewest spheres for a guess about a column, and number of rows that are tested."""
 
 
 class Source(LoadedSource):
-    """An .npy file."""
-
     noun = "field"
 
     @cached_property
@@ -63,44 +61,42 @@ class Source(LoadedSource):
         if _is_no_radius(array):
             result.notes.append(("radius", (
                 f"{self.name}: column 3 is taken as the radius, but each sphere is then larger "
-                "than the region of all centres: if it is another quantity, save columns 0 to 2 "
-                "alone, or say radius = ... in a scene file"
+                "than the region of all centres: if it is another quantity, save only columns 0 "
+                "to 2, or set radius in a scene file"
             )))  # fmt: skip
         return result
 
     def row(self, index: int, count: int, used: Container[str]) -> Iterator[tuple[str, Value]]:
-        """Yield the other fields of a record; of a plain array, all columns are in use."""
+        """Yield the other fields of a record; a plain array has none."""
         return super().row(index, count, used) if self._is_records else iter(())
 
     @property
     def _is_records(self) -> bool:
-        """Whether the file holds a record for each particle."""
         return self._header.dtype.names is not None and len(self._header.shape) == 1
 
     @property
     def _is_series(self) -> bool:
-        """Whether the file holds several frames."""
         shape = self._header.shape
         return len(shape) == 3 and shape[2] == 3 and shape[0] > 0 and not self._header.dtype.names
 
     def _array(self) -> NDArray[Any]:
-        """Return the array: (N, 3), of a series the frame, (N, 4), or records (N,)."""
+        """Return the array: (N, 3) of the frame, (N, 4), or records (N,)."""
         if self._is_series:
             return read_npy(self.file, self.frame)
         array = read_npy(self.file)
         if not self._is_records and (array.ndim != 2 or array.shape[1] not in (3, 4)):
             raise DataFileError(
                 f"{self.name}: has shape {array.shape}; it must be (N, 3), or (N, 4) with radii: "
-                "save these columns alone, a row for each sphere"
+                "save only these columns, one row per sphere"
             )
         return array
 
 
 def _is_no_radius(array: NDArray[Any]) -> bool:
-    """Whether the fourth column is rather a mass or a number: each sphere would hold all centres.
+    """Whether the fourth column is probably not a radius: each sphere would contain all centres.
 
     Args:
-        array: (N, 3) or (N, 4), of which a few rows are looked at.
+        array: (N, 3) or (N, 4), of which a few rows are tested.
     """
     if array.shape[1] != 4 or len(array) < MIN_SPHERES or array.dtype.kind not in "iuf":
         return False

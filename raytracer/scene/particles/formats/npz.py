@@ -1,4 +1,4 @@
-"""Archives of NumPy arrays (.npz): centres, radii and colours by the names of the arrays."""
+"""Archives of NumPy arrays (.npz): centres, radii and colours by array name."""
 
 from __future__ import annotations
 
@@ -30,18 +30,16 @@ from raytracer.scene.particles.source import (
 )
 
 ROW_BYTES = 1 << 26
-"""Most bytes of an array that are read, or unpacked, for the value of one particle."""
+"""Most bytes of an array that are read, or decompressed, for the values of one particle."""
 
 PARTS = {"centers": "centers", "radii": "radius", "diameters": "diameter", "colors": "color"}
 """Parts of a sphere by the keys of `arrays` in a scene file."""
 
 
 class Source(ParticleSource):
-    """An .npz file."""
-
     @cached_property
     def _headers(self) -> dict[str, Header]:
-        """The headers of all arrays of plain values, by name."""
+        """Headers of all arrays of plain values, by name."""
         headers: dict[str, Header] = {}
         with Archive(self.file) as archive:
             for name, entry in archive.members.items():
@@ -49,28 +47,26 @@ class Source(ParticleSource):
                     try:
                         headers[name] = read_header(stream, archive.label(name))
                     except DataFileError:
-                        continue  # no array, or one of Python objects
+                        continue  # not an array, or Python objects
         return headers
 
     @cached_property
     def _shape(self) -> tuple[int, ...]:
-        """The shape of the centres; () if no array is known as such."""
+        """Shape of the centres; () without any."""
         name = naming.usual("centers", self._headers) or naming.usual("x", self._headers)
         return self._headers[name].shape if name is not None else ()
 
     @property
     def _is_series(self) -> bool:
-        """Whether the centres are (T, N, 3): those of several frames."""
+        """Whether the centres are (T, N, 3), of several frames."""
         return len(self._shape) == 3 and self._shape[2] == 3 and self._shape[0] > 0
 
     @property
     def count(self) -> int | None:
-        """Length of the centres; None if no array is known as such."""
         return self._shape[-2 if self._is_series else 0] if self._shape else None
 
     @property
     def frames(self) -> int | None:
-        """Length of the first axis of centres (T, N, 3); 1 for others."""
         return self._shape[0] if self._is_series else 1
 
     @property
@@ -110,7 +106,7 @@ class Source(ParticleSource):
         return None if values is None else direction_of(values.tolist())
 
     def _few(self, name: str) -> NDArray[Any] | None:
-        """Return an array of a few numbers, or None if there is none of that name."""
+        """Return an array of a few numbers, or None."""
         header = self._headers.get(name)
         if header is None or header.dtype.kind not in "iuf" or len(header.shape) not in (1, 2):
             return None
@@ -133,10 +129,10 @@ class Source(ParticleSource):
         return _assembled(self.name, chosen, values, notes)
 
     def row(self, index: int, count: int, used: Container[str]) -> Iterator[tuple[str, Value]]:
-        """Yield the row of every array whose first axis is the particles'.
+        """Yield the particle's row of every array.
 
-        Only the row itself is read of uncompressed arrays; compressed ones are read up to it. What
-        takes more than `ROW_BYTES` is not read, and its value states so.
+        Only the row is read of uncompressed arrays; compressed ones are read up to it. A row that
+        needs more than `ROW_BYTES` is not read, and its value says so.
         """
         with Archive(self.file) as archive:
             for name, entry in archive.members.items():
@@ -147,7 +143,7 @@ class Source(ParticleSource):
                 if is_packed:
                     size = header.nbytes if header.fortran_order else (index + 1) * size
                 if size > ROW_BYTES:
-                    end = " would be unpacked" if is_packed else ""
+                    end = " would be decompressed" if is_packed else ""
                     yield name, f"not read: {size_text(size)}{end}"
                 elif size:
                     yield from _fields(name, archive.item(name, index))
@@ -159,7 +155,7 @@ def _choose(
     """Return the arrays to read: centers, or x, y and z; radius or diameter; color; with warnings.
 
     Raises:
-        DataFileError: no array is the centres, or one that was named is not there.
+        DataFileError: there are no centres, or a named array is missing.
     """
     chosen: dict[str, str] = {}
     for key, name in names.items():
@@ -183,7 +179,7 @@ def _choose(
         listed = naming.listed(known) or "nothing"
         raise DataFileError(
             f"{source}: there is no array named 'centers'; it holds {listed} "
-            '(in a scene file, say arrays = {centers = "..."})'
+            '(in a scene file, set arrays = {centers = "..."})'
         )
     chosen |= axes
     if not {"radius", "diameter"} & set(chosen):
@@ -194,7 +190,7 @@ def _choose(
 
 
 def _unused(chosen: Mapping[str, str], known: list[str], source: str) -> Notes:
-    """Return warnings about arrays that sound like what is missing."""
+    """Return warnings about arrays whose names suggest a missing part."""
     left = [name for name in known if name not in chosen.values()]
     sizes = [] if {"radius", "diameter"} & set(chosen) else naming.sizes(left)
     colors = [] if "color" in chosen else naming.colors(left)
@@ -205,7 +201,6 @@ def _unused(chosen: Mapping[str, str], known: list[str], source: str) -> Notes:
 def _assembled(
     source: str, chosen: Mapping[str, str], arrays: Mapping[str, NDArray[Any]], notes: Notes
 ) -> Particles:
-    """Return the particles of an archive."""
     names = {part: name for part, name in chosen.items() if part not in "xyz"}
     if "diameter" in names:
         names["radius"] = names.pop("diameter")
@@ -229,9 +224,9 @@ def _assembled(
 
 
 def _fields(name: str, values: NDArray[Any]) -> Iterator[tuple[str, Value]]:
-    """Yield the value of an array, or those of its named fields."""
+    """Yield the value of an array, or of its named fields."""
     if values.dtype.names is None:
-        # Dates, spans and complex numbers as NumPy writes them: JSON has no such types.
+        # Dates, spans and complex numbers as text: JSON has no such types.
         kind = values.dtype.kind
         plain = values.astype(str if kind in "mMc" else float) if kind in "mMcf" else values
         yield name, plain_value(plain.tolist())

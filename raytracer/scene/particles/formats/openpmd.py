@@ -1,7 +1,7 @@
 """Particles of openPMD in HDF5: the records of a species at an iteration, in SI units.
 
 A record is a dataset, a group of datasets (its components x, y and z), or constant: a group with
-the attributes `value` and `shape`. What is stored times `unitSI` is in SI units; the place of a
+the attributes `value` and `shape`. Stored values times `unitSI` are in SI units; the position of a
 particle is the sum of `position` and `positionOffset`.
 """
 
@@ -53,7 +53,7 @@ class Component(NamedTuple):
 
     Args:
         stored: the dataset, or the group of a constant one.
-        dtype: of what is stored.
+        dtype: type of the stored values.
         rows: number of particles.
         unit: factor to SI units.
     """
@@ -64,7 +64,7 @@ class Component(NamedTuple):
     unit: float
 
     def values(self, source: str) -> NDArray[Any]:
-        """Return the values in SI units, (N,): as they are stored where the factor is 1."""
+        """Return the values in SI units, (N,); unchanged if the factor is 1."""
         if is_group(self.stored):
             values = np.full(self.rows, self.stored.attrs["value"], self.dtype)
         else:
@@ -99,7 +99,6 @@ class Source(ColumnSource):
 
     @cached_property
     def _iterations(self) -> list[str]:
-        """The numbers of iterations, in their order."""
         names = names_in(found_at(self._file, "data"))
         numbers = sorted((name for name in names if name.isdecimal()), key=int)
         if self._stated is not None:
@@ -110,28 +109,26 @@ class Source(ColumnSource):
                 )
             return [self._stated]
         if not numbers:
-            raise DataFileError(f"{self.name}: holds no iterations of openPMD")
+            raise DataFileError(f"{self.name}: has no iterations of openPMD")
         return numbers
 
     @property
     def _iteration(self) -> Any:
-        """The group of the iteration."""
         return found_at(self._file, f"data/{self._iterations[self.frame]}")
 
     @cached_property
     def _species(self) -> Any:
-        """The group of the species."""
         path = text_of(self._file.attrs.get("particlesPath", "particles/")).strip("/")
         particles = found_at(self._iteration, path) if is_group(self._iteration) else None
         names = names_in(particles) if is_group(particles) else []
         if not names:
             where = f"iteration {self._iterations[self.frame]}"
-            raise DataFileError(f"{self.name}: holds no particles at {where}")
+            raise DataFileError(f"{self.name}: has no particles at {where}")
         wanted = self._species_name
         if not wanted and len(names) > 1:
             raise DataFileError(
-                f"{self.name}: holds several species of particles ({naming.listed(names)}): name "
-                f"one behind a colon, as in '{shown(self.file.path.name)}:{shown(names[0])}'"
+                f"{self.name}: has several species of particles ({naming.listed(names)}): append "
+                f"one after a colon, as in '{shown(self.file.path.name)}:{shown(names[0])}'"
             )
         if wanted and wanted not in names:
             raise DataFileError(
@@ -139,12 +136,12 @@ class Source(ColumnSource):
             )
         species = found_at(particles, wanted or names[0])
         if not is_group(species):
-            raise DataFileError(f"{self.name}: {shown(wanted or names[0])} is no species")
+            raise DataFileError(f"{self.name}: {shown(wanted or names[0])} is not a species")
         return species
 
     @cached_property
     def _records(self) -> dict[str, dict[str, Component]]:
-        """The components of each record, by the names of both; that of a scalar is ""."""
+        """Components of each record, by the names of both; a scalar's is ""."""
         records = {}
         for name in names_in(self._species)[:MAX_RECORDS]:
             record = found_at(self._species, name)
@@ -206,7 +203,6 @@ class Source(ColumnSource):
         return {name: self._values(name) for name in names}
 
     def _values(self, name: str) -> NDArray[Any]:
-        """Return a column in SI units."""
         parts = self._records.get(name)
         if parts is None:
             record, _, key = name.rpartition("_")
@@ -229,7 +225,7 @@ class Source(ColumnSource):
 
 
 def _component(stored: Any) -> Component | None:
-    """Return a component; None of what is none."""
+    """Return a component, or None."""
     if stored is None:
         return None
     unit = moment_of(stored.attrs.get("unitSI", 1.0))
@@ -247,12 +243,12 @@ def _component(stored: Any) -> Component | None:
 
 
 def _unit(record: Any) -> str:
-    """Return the SI unit of a record by its powers of the base units, or ""."""
+    """Return the SI unit of a record from its powers of the base units, or ""."""
     powers = np.ravel(record.attrs.get("unitDimension", np.zeros(0)))
     if powers.dtype.kind not in "iuf" or len(powers) != len(UNITS):
         return ""
     by_unit = dict(zip(UNITS, powers.tolist(), strict=True))
-    by_unit = {"kg": by_unit.pop("kg"), **by_unit}  # as it is usually written: kg m s^-1
+    by_unit = {"kg": by_unit.pop("kg"), **by_unit}  # the usual order: kg m s^-1
     words = [
         unit if power == 1 else f"{unit}^{power:g}" for unit, power in by_unit.items() if power
     ]

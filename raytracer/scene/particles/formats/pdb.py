@@ -1,6 +1,6 @@
 """Structures of the Protein Data Bank in the old format (.pdb, .ent): atoms of the first model.
 
-Of an atom at several places (alternate locations) the first one is taken.
+Of alternate locations of an atom the first one is used.
 """
 
 from __future__ import annotations
@@ -42,17 +42,17 @@ ATOMS = Layout({
     "b_factor": Cell(OPTIONAL, 60, 6),
     "element": Cell(TEXT, 76, 2),
 }, FIXED, records=("ATOM  ", "HETATM"), stop="ENDMDL")  # fmt: skip
-"""Columns of an atom; optional ones are left out where an atom lacks them."""
+"""Columns of an atom; optional ones are omitted if an atom lacks them."""
 
 _IDENTITY = ATOMS._replace(cells={"name": Cell(TEXT, 12, 4), "residue": Cell(TEXT, 17, 10)})
-"""What tells an atom at several places from others."""
+"""Columns that identify an atom with alternate locations."""
 
 
 class Source(LoadedSource):
-    """A .pdb file; with the variant "names", the names of atoms alone tell the elements."""
+    """A .pdb file; with the variant "names", elements follow from the names of atoms only."""
 
     has_pieces = True
-    surrounded = True  # by the cell before the models, and the bonds behind them
+    surrounded = True  # cell before the models, bonds after them
 
     def frame_starts(self) -> Sequence[int]:
         starts = list(starts_with(self.file, b"MODEL "))
@@ -63,7 +63,7 @@ class Source(LoadedSource):
 
     @cached_property
     def box(self) -> Box | None:
-        """The cell of the record CRYST1; a cube of 1 angstrom stands for none."""
+        """The cell of the record CRYST1; a cube of 1 angstrom means none."""
         start = next(iter(starts_with(self.file, b"CRYST1")), None)
         line = b"" if start is None else os.pread(self.file.file.fileno(), 54, start)
         places = ((6, 15), (15, 24), (24, 33), (33, 40), (40, 47), (47, 54))
@@ -77,9 +77,9 @@ class Source(LoadedSource):
 
     @cached_property
     def bonds(self) -> NDArray[np.int64] | None:
-        """The pairs of the records CONECT, if they name at least half of the atoms.
+        """The pairs of the records CONECT, if they include at least half of the atoms.
 
-        Structures of proteins have such records for ligands and bridges alone.
+        Structures of proteins have such records only for ligands and bridges.
         """
         if next(iter(starts_with(self.file, b"CONECT")), None) is None:
             return None
@@ -87,7 +87,7 @@ class Source(LoadedSource):
         atoms = read_rows(self.file, serials, ["serial"], None).columns["serial"].tolist()
         number = {serial: index for index, serial in enumerate(atoms)}
         if len(number) != len(atoms) or len(atoms) != len(self.load(["position"])["position"]):
-            return None  # numbers that are no names, or alternate places
+            return None  # ambiguous serial numbers
         named: Counter[tuple[int, int]] = Counter()
         self.file.file.seek(0)
         for line in self.file.file:
@@ -100,7 +100,7 @@ class Source(LoadedSource):
         rows = np.array(pairs, np.int64).reshape(-1, 2)
         if 2 * len(np.unique(rows)) < len(atoms):
             return None
-        # An atom that names another twice, in its own records, has a double bond to it.
+        # An atom listed twice in the records of another has a double bond to it.
         self._orders = np.array([max(named[i, j], named[j, i]) for i, j in pairs], np.float64)
         return rows
 
@@ -121,7 +121,7 @@ class Source(LoadedSource):
         if "residue_id" in columns:
             columns["residue_id"] = counted_values(columns["residue_id"])
         symbols = columns.pop("element")
-        if self.variant == "names":  # types of atoms of AutoDock stand where the elements do
+        if self.variant == "names":  # AutoDock puts atom types in the element columns
             symbols = np.zeros_like(symbols)
         blank = symbols == b""
         if blank.any():
@@ -135,6 +135,6 @@ class Source(LoadedSource):
         known = read_rows(self.file, _IDENTITY, list(_IDENTITY.cells), None).columns
         atoms = np.char.add(known["name"], known["residue"])[alternate]
         kept = np.ones(rows.length, bool)
-        kept[alternate] = False  # but the first place of each atom
+        kept[alternate] = False  # keep the first location of each atom
         kept[alternate[np.unique(atoms, return_index=True)[1]]] = True
         return {name: each[kept] for name, each in columns.items()}

@@ -11,12 +11,10 @@ from raytracer.memory import require_room
 from raytracer.scene.particles.loaded import LoadedSource, library
 
 MEMORY = 8
-"""Bytes of memory for each byte of the file while it is parsed."""
+"""Bytes of memory per byte of the file while it is parsed."""
 
 
 class Source(LoadedSource):
-    """A .ply file."""
-
     noun = "property"
 
     def read(self) -> dict[str, NDArray[Any]]:

@@ -1,6 +1,6 @@
 """Points of VTK's legacy files (.vtk), in text or binary, with the arrays of point data.
 
-Sections follow each other, each after a line of words; those that are not needed are skipped.
+Each section follows a line of words; sections that are not needed are skipped.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ TYPES = {
     "unsigned_int": "u4", "long": "i8", "unsigned_long": "u8", "float": "f4", "double": "f8",
     "vtktypeint64": "i8", "vtktypeint32": "i4", "vtkidtype": "i4", "vtktypeuint64": "u8",
 }  # fmt: skip
-"""Types of arrays, as NumPy writes them."""
+"""Types of arrays, as NumPy dtypes."""
 
 DATASETS = ("POLYDATA", "UNSTRUCTURED_GRID", "STRUCTURED_GRID")
-"""Kinds of data that have points."""
+"""Types of data that have points."""
 
 MEMORY = 4
-"""Bytes of memory for each byte of the file while it is parsed."""
+"""Bytes of memory per byte of the file while it is parsed."""
 
 LINE_BYTES = 1 << 12
 """Longest line of words before a section."""
@@ -44,8 +44,6 @@ _WIDTHS = {"VECTORS": 3, "NORMALS": 3, "TENSORS": 9}
 
 
 class Source(LoadedSource):
-    """A legacy file."""
-
     def __init__(self, file: OpenFile, variant: str = "") -> None:
         super().__init__(file, variant)
         require_room(self.name, MEMORY * file.size)
@@ -53,20 +51,20 @@ class Source(LoadedSource):
         self._place = 0
         first, _, form = (self._line() for _ in range(3))
         if not first.startswith("# vtk DataFile"):
-            raise DataFileError(f"{self.name}: is no legacy file of VTK")
+            raise DataFileError(f"{self.name}: is not a legacy file of VTK")
         self._is_binary = form.strip().upper() == "BINARY"
         self._color_type = "unsigned_char" if self._is_binary else "float"  # 0 to 1 in text
         words = self._words()
         if words[:1] != ["DATASET"] or words[1:2] == []:
             raise self._wrong(words)
         if words[1].upper() not in DATASETS:
-            raise DataFileError(f"{self.name}: holds no points: it is {shown(words[1])}")
+            raise DataFileError(f"{self.name}: has no points: it is {shown(words[1])}")
         self._head = self._place
 
     def read(self) -> dict[str, NDArray[Any]]:
         self._place = self._head
         self._columns: dict[str, NDArray[Any]] = {}
-        self._rows, self._of_points = 0, False  # of the arrays that follow
+        self._rows, self._of_points = 0, False  # for the next arrays
         while words := self._words():
             self._section(words)
         if "position" not in self._columns:
@@ -115,7 +113,6 @@ class Source(LoadedSource):
             self._columns[name] = values
 
     def _field(self) -> None:
-        """Read an array of a field."""
         words = self._words()
         if words[:1] == ["METADATA"]:
             self._section(words)
@@ -125,11 +122,13 @@ class Source(LoadedSource):
         name, width, count, kind = words[:4]
         self._section_name = name
         if kind in ("string", "bit"):
-            raise DataFileError(f"{self.name}: the array '{shown(name)}' holds {kind}s")
+            raise DataFileError(
+                f"{self.name}: the array '{shown(name)}' holds values of type {kind}"
+            )
         self._keep(name, width, kind, self._count(count))
 
     def _skip_cells(self, words: list[str]) -> None:
-        """Skip cells: numbers of points, or in version 5 offsets and points apart."""
+        """Skip cells: point indices, or in version 5 offsets and indices separately."""
         count, size = self._count(words[1]), self._count(words[2])
         start = self._place
         inner = self._words()
@@ -144,9 +143,9 @@ class Source(LoadedSource):
         self._array(size, 1, inner[1])
 
     def _array(self, count: int, width: int, kind: str) -> NDArray[Any]:
-        """Return the numbers that follow, (N,) or (N, K)."""
+        """Return the next numbers, (N,) or (N, K)."""
         if kind.lower() not in TYPES or width < 1:
-            raise DataFileError(f"{self.name}: '{shown(kind)}' is no type of numbers")
+            raise DataFileError(f"{self.name}: '{shown(kind)}' is not a type of numbers")
         dtype = np.dtype(f">{TYPES[kind.lower()]}")
         total = count * width
         left = len(self._content) - self._place
@@ -164,7 +163,7 @@ class Source(LoadedSource):
         return values.astype(dtype.newbyteorder("="))
 
     def _text(self, total: int, dtype: np.dtype[Any]) -> NDArray[Any]:
-        """Return numbers that are written in text, over any number of lines."""
+        """Return numbers from text, over any number of lines."""
         words: list[bytes] = []
         while len(words) < total:
             if self._place >= len(self._content):
@@ -175,9 +174,7 @@ class Source(LoadedSource):
         try:
             values = np.array([float(word) for word in words[:total]], np.float64)
         except ValueError:
-            raise DataFileError(
-                f"{self.name}: something is no number where {total:,} are announced"
-            ) from None
+            raise DataFileError(f"{self.name}: expected {total:,} numbers, found a text") from None
         return narrowed(values, dtype, self.name, self._section_name)
 
     def _line_end(self) -> int:
@@ -185,16 +182,16 @@ class Source(LoadedSource):
         return len(self._content) if end < 0 else end
 
     def _line(self) -> str:
-        """Return the line that follows; "" at the end too."""
+        """Return the next line; "" at the end."""
         end = self._line_end()
         if end - self._place > LINE_BYTES:
-            raise DataFileError(f"{self.name}: a line of words is too long; is it a legacy file?")
+            raise DataFileError(f"{self.name}: a line of words is too long for a legacy file")
         line = self._content[self._place : end].decode("utf-8", "replace")
         self._place = min(end + 1, len(self._content))
         return line
 
     def _words(self) -> list[str]:
-        """Return the words of the next line that is not blank; [] at the end."""
+        """Return the words of the next nonblank line; [] at the end."""
         while self._place < len(self._content):
             if words := self._line().split():
                 return words
@@ -202,12 +199,12 @@ class Source(LoadedSource):
 
     def _count(self, word: str) -> int:
         if not (word.isascii() and word.isdecimal() and len(word) <= 15):
-            raise DataFileError(f"{self.name}: '{shown(word, 40)}' is no count")
+            raise DataFileError(f"{self.name}: '{shown(word, 40)}' is not a count")
         return int(word)
 
     def _cut(self, total: int) -> DataFileError:
-        return DataFileError(f"{self.name}: is cut short: {total:,} numbers are announced")
+        return DataFileError(f"{self.name}: is incomplete: {total:,} numbers are stated")
 
     def _wrong(self, words: list[str]) -> DataFileError:
         text = shown(" ".join(words), 40)
-        return DataFileError(f"{self.name}: '{text}' begins no section that is known")
+        return DataFileError(f"{self.name}: there is no section '{text}'")

@@ -22,29 +22,27 @@ from raytracer.scene.particles.integers import narrowed
 from raytracer.scene.particles.loaded import LoadedSource
 
 MEMORY = 10
-"""Bytes of memory for each byte of the part of a file that is XML."""
+"""Bytes of memory per byte of the XML part of a file."""
 
 TYPES = {
     "Int8": "i1", "UInt8": "u1", "Int16": "i2", "UInt16": "u2", "Int32": "i4", "UInt32": "u4",
     "Int64": "i8", "UInt64": "u8", "Float32": "f4", "Float64": "f8",
 }  # fmt: skip
-"""Types of arrays, as NumPy writes them."""
+"""Types of arrays, as NumPy dtypes."""
 
-RATIO = 1100
-"""Largest ratio of sizes of a compressed block: that of deflate is below 1,033."""
+MAX_RATIO = 1100
+"""Largest compression ratio accepted; deflate reaches 1,033."""
 
 RATIO_BYTES = 1 << 26
-"""Size up to which a larger ratio does no harm."""
+"""Size up to which any ratio is accepted."""
 
 MAX_COMPONENTS = 1000
-"""Most numbers of an array for each point."""
+"""Most components of an array."""
 
 _APPENDED = b"<AppendedData"
 
 
 class Source(LoadedSource):
-    """A file of points; the variant is unused."""
-
     def __init__(self, file: OpenFile, variant: str = "") -> None:
         super().__init__(file, variant)
         require_room(self.name, file.size)
@@ -64,7 +62,7 @@ class Source(LoadedSource):
         except ElementTree.ParseError as problem:
             raise DataFileError(f"{self.name}: is not XML ({problem})") from None
         if self._root.tag != "VTKFile":
-            raise DataFileError(f"{self.name}: is no file of VTK, but <{shown(self._root.tag)}>")
+            raise DataFileError(f"{self.name}: is not a file of VTK, but <{shown(self._root.tag)}>")
         self._order = ">" if self._root.get("byte_order") == "BigEndian" else "<"
         self._word = 8 if self._root.get("header_type") == "UInt64" else 4
         self._compressor = self._root.get("compressor", "")
@@ -73,7 +71,7 @@ class Source(LoadedSource):
         pieces = [self._piece(piece) for piece in self._root.iter("Piece")]
         if not pieces:
             kind = shown(self._root.get("type", "?"))
-            raise DataFileError(f"{self.name}: holds no points: its type is {kind}")
+            raise DataFileError(f"{self.name}: has no points: its type is {kind}")
         names = [name for name in pieces[0] if all(name in piece for piece in pieces)]
         columns = {}
         for name in names:
@@ -83,7 +81,7 @@ class Source(LoadedSource):
         return columns
 
     def _piece(self, piece: ElementTree.Element) -> dict[str, NDArray[Any]]:
-        """Return the points of a piece and the arrays that belong to them."""
+        """Return the points of a piece and their arrays."""
         element = piece.find("Points/DataArray")
         if element is None:
             raise DataFileError(f"{self.name}: there are no points (element <Points>)")
@@ -100,7 +98,6 @@ class Source(LoadedSource):
         return columns
 
     def _array(self, element: ElementTree.Element) -> NDArray[Any]:
-        """Return an array, (N,) or (N, K)."""
         kind, name = element.get("type", ""), shown(element.get("Name", "Points"))
         width = element.get("NumberOfComponents", "1")
         known = kind in TYPES and width.isdecimal() and 0 < int(width[:9]) <= MAX_COMPONENTS
@@ -114,7 +111,7 @@ class Source(LoadedSource):
                 values = np.array(words, np.float64) if dtype.kind == "f" else _integers(words)
             except (ValueError, OverflowError):
                 raise DataFileError(
-                    f"{self.name}: the array '{name}' holds something that is no number"
+                    f"{self.name}: the array '{name}' has an invalid number"
                 ) from None
             values = narrowed(values, dtype, self.name, name)
         else:
@@ -123,15 +120,14 @@ class Source(LoadedSource):
             values = values.astype(dtype.newbyteorder("="), copy=False)
         components = int(width)
         if len(values) % components:
-            raise DataFileError(f"{self.name}: the array '{name}' is cut short")
+            raise DataFileError(f"{self.name}: the array '{name}' is incomplete")
         return values.reshape(-1, components) if components > 1 else values
 
     def _bytes(self, element: ElementTree.Element, form: str, name: str) -> bytes:
-        """Return the bytes of an array."""
         if form == "appended":
             offset = element.get("offset", "")
             if not offset.isdecimal() or int(offset[:18]) >= len(self._appended):
-                raise DataFileError(f"{self.name}: the array '{name}' lies behind the end")
+                raise DataFileError(f"{self.name}: the array '{name}' starts beyond the end")
             text = self._appended[int(offset[:18]) :]
             is_raw = self._is_raw
         else:
@@ -139,10 +135,12 @@ class Source(LoadedSource):
         try:
             return self._unpacked(text, is_raw) if self._compressor else self._plain(text, is_raw)
         except (ValueError, IndexError, zlib.error, lzma.LZMAError):
-            raise DataFileError(f"{self.name}: the array '{name}' is damaged, or cut") from None
+            raise DataFileError(
+                f"{self.name}: the array '{name}' is damaged or incomplete"
+            ) from None
 
     def _plain(self, text: bytes, is_raw: bool) -> bytes:
-        """Return the bytes that follow a word with their number."""
+        """Return the bytes after their size word."""
         (size,) = self._words(text, is_raw, 1)
         data = _first(text, is_raw, self._word + size)
         if len(data) < self._word + size:
@@ -152,7 +150,8 @@ class Source(LoadedSource):
     def _unpacked(self, text: bytes, is_raw: bool) -> bytes:
         """Return the bytes of compressed blocks.
 
-        Before them stand their number, their size, that of the last, and their compressed sizes.
+        The header has the number of blocks, their size, the size of the last, and the compressed
+        sizes.
         """
         (count,) = self._words(text, is_raw, 1)
         length = (3 + count) * self._word
@@ -164,13 +163,13 @@ class Source(LoadedSource):
         if len(data) < total:
             raise ValueError
         expected = block * max(count - 1, 0) + (last or block if count else 0)
-        if expected > max(RATIO_BYTES, RATIO * max(total, 1)):
+        if expected > max(RATIO_BYTES, MAX_RATIO * max(total, 1)):
             raise ValueError
         require_room(self.name, expected)
         return b"".join(self._blocks(data, sizes, max(block, last)))
 
     def _blocks(self, data: bytes, sizes: list[int], most: int) -> Iterator[bytes]:
-        """Yield the content of blocks, each of at most so many bytes."""
+        """Yield the decompressed blocks, each of at most `most` bytes."""
         place = 0
         for size in sizes:
             piece = data[place : place + size]
@@ -181,7 +180,7 @@ class Source(LoadedSource):
                 yield lzma.LZMADecompressor().decompress(piece, most)
             else:
                 raise DataFileError(
-                    f"{self.name}: is compressed by {shown(self._compressor)}; write it with ZLib "
+                    f"{self.name}: is compressed by {shown(self._compressor)}; write it with zlib "
                     "or without compression"
                 )
 
@@ -192,18 +191,17 @@ class Source(LoadedSource):
 
 
 def _integers(words: list[str]) -> NDArray[Any]:
-    """Return integers as int64, or as uint64 if they need it. Raises ValueError, OverflowError."""
+    """Parse integers as int64, or uint64 if needed. Raises ValueError, OverflowError."""
     values = [int(word) for word in words]
     return np.array(values, np.uint64 if max(values, default=0) >= 1 << 63 else np.int64)
 
 
 def _encoded_length(size: int) -> int:
-    """Return the number of letters that so many bytes take in base64."""
     return -(-size // 3) * 4
 
 
 def _first(text: bytes, is_raw: bool, size: int) -> bytes:
-    """Return the first bytes of raw data or of a text in base64, if it has so many."""
+    """Return the first `size` bytes of raw data or base64, or fewer."""
     if is_raw:
         return text[:size]
     return b64decode(text[: _encoded_length(size)] + b"==")[:size]

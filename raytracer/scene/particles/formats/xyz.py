@@ -1,8 +1,7 @@
-"""Coordinate files of chemistry: plain .xyz, and extended .xyz with a list of columns.
+"""Coordinate files of chemistry: plain .xyz, and extended .xyz with named columns.
 
-Line 1 is the number of atoms, line 2 a comment, then one atom a line. In the extended format the
-comment holds key=value pairs, of which `Properties=name:kind:columns:...` names the columns. Of
-a file with several frames the first is read.
+Line 1 is the number of atoms, line 2 a comment, then one atom per line. In the extended format the
+comment has key=value pairs, of which `Properties=name:kind:columns:...` names the columns.
 """
 
 from __future__ import annotations
@@ -33,24 +32,22 @@ from raytracer.scene.particles.text_source import TextSource
 from raytracer.scene.particles.text_table import COLOR_BYTES, NUMBER, TEXT, Cell, Layout, number
 
 LABEL_BYTES = 16
-"""Longest label of an atom that is told apart from others."""
+"""Longest distinct label of an atom."""
 
 READ_KEYS = ("Lattice", "Properties")
 """Keys of the comment that are read."""
 
 LAMMPS = "Atoms. Timestep:"
-"""Start of the comment that LAMMPS writes: numbers are types."""
+"""Start of LAMMPS' comment: labels are then types."""
 
 MAX_COLUMNS = 10_000
-"""Most columns that Properties may name."""
+"""Most columns in Properties."""
 
-# A key that is looked at from its start only, so that a long word costs no more than its length.
+# Matches keys only at their start, so that long words take linear time.
 _KEY = re.compile(r"(?<![\w-])-*(\w[\w-]*+)\s*+=\s*+")
 
 LAMMPS_STEP = re.compile(r"Atoms\. Timestep: *(\d+)")
-"""Comment of LAMMPS."""
-
-_COUNT = re.compile(r"\s*\d{1,18}\s*", re.ASCII)  # Python also takes 1_000 and digits of Unicode
+_COUNT = re.compile(r"\s*\d{1,18}\s*", re.ASCII)  # int() also accepts 1_000 and Unicode digits
 
 _WORD = re.compile(r"\S+")
 
@@ -58,7 +55,7 @@ _QUOTES = {'"': '"', "'": "'", "{": "}"}
 
 
 class Property(NamedTuple):
-    """A property: its kind (S text, R real, I integer, L logical), first column and width."""
+    """A property: its type (S text, R real, I integer, L logical), first column and width."""
 
     kind: str
     first: int
@@ -71,8 +68,6 @@ _KINDS = {"S": "text", "R": "number", "I": "integer", "L": "truth value"}
 
 
 class Source(TextSource):
-    """A plain or extended .xyz file."""
-
     noun = "property"
     first_line = 3
     has_pieces = True
@@ -144,7 +139,7 @@ class Source(TextSource):
         return result
 
     def value(self, name: str, word: str) -> Value:
-        """Return a word as the kind of its property states it, or as it is."""
+        """Return a word in the type of its property, or unchanged."""
         kind = self.properties[name].kind if name in self.properties else ""
         if kind == "L":
             return _TRUTH.get(word.lower(), word)
@@ -153,7 +148,6 @@ class Source(TextSource):
 
 
 def _cell(name: str, each: Property) -> Cell:
-    """Return the cells of a property."""
     if each.kind in "SL":
         width = LABEL_BYTES if name in LABELS or each.kind == "L" else COLOR_BYTES
         return Cell(TEXT, each.first, width, each.width)
@@ -161,12 +155,12 @@ def _cell(name: str, each: Property) -> Cell:
 
 
 def _as_types(labels: list[str], ids: NDArray[np.int32], types: NDArray[Any]) -> list[str]:
-    """Return the types for labels that are nothing but the elements of these atomic numbers.
+    """Return types instead of labels if these are just the elements with those atomic numbers.
 
-    ASE writes such files: without other instructions it takes LAMMPS types for atomic numbers.
+    ASE writes such files: by default it takes LAMMPS types for atomic numbers.
 
     Args:
-        labels: the K different ones.
+        labels: the K distinct labels.
         ids: (N,), the label of each atom.
         types: (N,), of the file.
     """
@@ -187,7 +181,7 @@ def read_head(file: OpenFile) -> tuple[int, str]:
 
 
 def properties(pairs: Mapping[str, str], source: str) -> dict[str, Property]:
-    """Return the columns of a file: those of Properties, or of a plain file."""
+    """Return the columns from Properties, or those of a plain file."""
     if "Properties" not in pairs:
         return {"species": Property("S", 0, 1), "pos": Property("R", 1, 3)}
     words = pairs["Properties"].split(":")
@@ -202,9 +196,7 @@ def properties(pairs: Mapping[str, str], source: str) -> dict[str, Property]:
         if len(width) > 9 or first + int(width) > MAX_COLUMNS:
             raise DataFileError(f"{start} name more than {MAX_COLUMNS:,} columns")
         if name in columns:
-            raise DataFileError(
-                f"{start} name '{shown(name)}' twice; give each property a name of its own"
-            )
+            raise DataFileError(f"{start} name '{shown(name)}' twice; rename one")
         columns[name] = Property(kind, first, int(width))
         first += int(width)
     if len(words) % 3:
@@ -216,7 +208,7 @@ def pairs_of(comment: str, source: str) -> dict[str, str]:
     """Return the key=value pairs of a comment; values may be quoted or in braces.
 
     Raises:
-        DataFileError: a key that is read has two values.
+        DataFileError: a used key appears twice.
     """
     pairs: dict[str, str] = {}
     unclosed: set[str] = set()
@@ -224,21 +216,21 @@ def pairs_of(comment: str, source: str) -> dict[str, str]:
     while key := _KEY.search(comment, at):
         at = key.end()
         if key[1] in READ_KEYS and key[1] in pairs:
-            raise DataFileError(f"{source}: line 2: {key[1]} stands there twice; leave out one")
+            raise DataFileError(f"{source}: line 2: {key[1]} appears twice; leave out one")
         close = _QUOTES.get(comment[at : at + 1], "")
         end = comment.find(close, at + 1) if close and close not in unclosed else -1
         if end >= 0:
             pairs[key[1]], at = comment[at + 1 : end], end + 1
             continue
         if close:
-            unclosed.add(close)  # none follows: it is not looked for again
+            unclosed.add(close)  # there are no more in the text
         if word := _WORD.match(comment, at):
             pairs[key[1]], at = word[0], word.end()
     return pairs
 
 
 def _periodic(text: str) -> tuple[bool, bool, bool]:
-    """Return along which edges a cell repeats itself: those that pbc="T T F" does not deny."""
+    """Return which edges are periodic: all that pbc="T T F" does not exclude."""
     words = text.replace(",", " ").strip("[]() ").lower().split()
     if len(words) != 3:
         return True, True, True
@@ -247,7 +239,7 @@ def _periodic(text: str) -> tuple[bool, bool, bool]:
 
 
 def _lattice(pairs: Mapping[str, str], source: str) -> list[float]:
-    """Return the nine numbers of the cell; none of a file without a Lattice."""
+    """Return the nine numbers of the cell, [] without a Lattice."""
     text = pairs.get("Lattice")
     try:
         numbers = [float(word) for word in (text or "").split()]

@@ -1,1 +1,1 @@
-"""Readers of objects of other packages; none of them imports the package."""
+"""Readers of objects of other packages, without importing the packages."""

@@ -1,4 +1,4 @@
-"""Arrays: records, (N, 3), (N, 4) with radii, (T, N, 3) frames, and tables of arrays by name."""
+"""Arrays: records, (N, 3), (N, 4) with radii, (T, N, 3) frames, and dictionaries of arrays."""
 
 from __future__ import annotations
 
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
 
 class Source(ObjectSource):
-    """An array, or a dictionary of arrays."""
-
     noun = "field"
 
     @property
@@ -33,7 +31,7 @@ class Source(ObjectSource):
     def particles(self, names: Mapping[str, str]) -> Particles:
         result = super().particles(names)
         if (frames := self.frames or 1) > 1 and not self.is_chosen:
-            text = f"holds {frames:,} frames; the first is shown: for another one say frame=NUMBER"
+            text = f"has {frames:,} frames; the first is shown: for another one give frame=NUMBER"
             result.notes.append(("", f"{self.name}: {text}"))
         return result
 
@@ -42,7 +40,7 @@ class Source(ObjectSource):
 
     @cached_property
     def _array(self) -> NDArray[Any] | None:
-        """The array; None of a dictionary."""
+        """The array; None for a dictionary."""
         if isinstance(self.value, Mapping):
             return None
         return as_array(self.value, "centers", Where(self.name))
@@ -69,5 +67,4 @@ class Source(ObjectSource):
 
 
 def _is_series(array: NDArray[Any]) -> bool:
-    """Whether an array holds frames."""
     return array.ndim == 3 and array.shape[2] == 3 and len(array) > 0 and not array.dtype.names

@@ -1,4 +1,4 @@
-"""Atoms of ASE: positions in angstrom, the arrays of the object, its cell; files that ASE reads."""
+"""Atoms of ASE, in angstrom, with its arrays and cell; files that ASE reads."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from raytracer.scene.particles.objects.source import (
 from raytracer.scene.particles.source import Box, Column, Moment, moment_of
 
 DATABASES = ("db", "json")
-"""Formats that are databases, each row of which is a frame."""
+"""Formats of databases; each row is a frame."""
 
 ALIASES = {
     ".xv": "siesta-xv", ".incoor": "dmol-incoor", ".axsf": "xsf", ".cub": "cube",
     ".abi": "abinit-in", ".onetep": "onetep-in", ".vasp": "vasp", ".contcar": "vasp",
 }  # fmt: skip
-"""Formats of endings that ASE does not know, or knows as those of others."""
+"""Formats of endings that ASE does not know, or uses for another format."""
 
 START = 1 << 12
-"""Bytes of a file by which ASE knows its format."""
+"""Bytes of a file by which ASE recognises its format."""
 
 
 class Source(ObjectSource):
@@ -58,25 +58,23 @@ class Source(ObjectSource):
         if "momenta" in own and "velocity" not in own:
             own["velocity"] = Entry(Column("number", (3,)), self.value.get_velocities)
         types = arrays.get("type")
-        # ASE takes the types of LAMMPS for atomic numbers, and keeps them beside these.
+        # ASE takes the types of LAMMPS for atomic numbers, and keeps both.
         if types is not None and np.array_equal(types, numbers):
             return own
         return {"element": texts_of(symbols_of(numbers)), **own}
 
 
 class FileSource(LibraryFile, Source):
-    """A file that ASE reads."""
-
     @cached_property
     def form(self) -> str:
-        """The name of its format in ASE."""
+        """Name of the format in ASE."""
         library("ase", self.name, "ase")
         if name := _format_of(self.file, self.variant):
             return name
-        raise DataFileError(f"{self.name}: is of no format that ASE reads")
+        raise DataFileError(f"{self.name}: has a format that ASE cannot read")
 
     def opened(self, frame: int) -> tuple[Any, int]:
-        form = self.form  # which imports ASE, or tells how to install it
+        form = self.form  # imports ASE, or reports how to install it
         from ase.io import iread
 
         self.require_frame()
@@ -100,7 +98,7 @@ def knows(file: OpenFile) -> bool:
 
 
 def _format_of(file: OpenFile, ending: str) -> str:
-    """Return the name of the format in ASE, by ending, name or content, or ""."""
+    """Return ASE's name of the format, by ending, name or content, or ""."""
     from ase.io.formats import ioformats
 
     name, word = file.path.name, ending[1:]
@@ -124,10 +122,10 @@ def _format_of(file: OpenFile, ending: str) -> str:
 
 
 def _rows(path: str, kind: str) -> Iterator[Any]:
-    """Yield the atoms of a database; kind: one of `DATABASES`.
+    """Yield the atoms of a database; `kind` is one of `DATABASES`.
 
-    `iread` goes by the ending of the path, which has none, and an unpacked file has no name at all
-    under which it could be opened: of it a copy is made.
+    `iread` goes by the ending of the path, which has none. A decompressed file cannot be opened by
+    name: it is copied.
     """
     from pathlib import Path
     from shutil import copyfile
@@ -145,7 +143,7 @@ def _rows(path: str, kind: str) -> Iterator[Any]:
 
 
 def symbols_of(numbers: NDArray[Any]) -> NDArray[Any]:
-    """Return the symbols of atomic numbers, (N,); "X" of those that are no element."""
+    """Return the symbols of atomic numbers, (N,); "X" for unknown ones."""
     known = np.array([b"X", *(symbol.encode() for symbol in table())], "S2")
     inside = np.where((numbers > 0) & (numbers < len(known)), numbers, 0)
     symbols: NDArray[Any] = known[inside]

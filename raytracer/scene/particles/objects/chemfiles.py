@@ -1,4 +1,4 @@
-"""Frames of chemfiles, and the files that it reads (.dcd, .trr, .xtc, .gro, .mol2, .psf, ...)."""
+"""Frames of chemfiles, and files that it reads (.dcd, .trr, .xtc, .gro, .mol2, .psf, ...)."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ from raytracer.scene.particles.objects.source import (
 from raytracer.scene.particles.source import Box, Moment, moment_of
 
 ALIASES = {".mol": ".sdf", ".txyz": ".arc"}
-"""Endings that chemfiles does not know, and those of the same format."""
+"""Endings unknown to chemfiles, and others of the same format."""
 
 NAMES_ALONE = ("GRO", "PSF")
-"""Formats that state names of atoms, which chemfiles takes for their types."""
+"""Formats with atom names, which chemfiles takes for types."""
 
 ORDERS = {"single": 1.0, "down": 1.0, "up": 1.0, "dative": 1.0, "double": 2.0, "triple": 3.0,
           "quadruple": 3.0, "quintuplet": 3.0, "aromatic": 1.5}  # fmt: skip
-"""Orders of bonds; those of others are not known, 0."""
+"""Orders of bonds; 0, unknown, for others."""
 
 ROUNDING = 1e-12
-"""Part of an edge below which a coordinate of it is the rounding of a right angle."""
+"""Coordinates of an edge below this fraction are rounding errors of a right angle."""
 
 
 AKMA = 0.0488882129
-"""Picoseconds in a unit of time of CHARMM, which chemfiles takes for one in .dcd files."""
+"""Picoseconds per time unit of CHARMM, which chemfiles ignores in .dcd files."""
 
 
 class Source(ObjectSource):
-    """A `chemfiles.Frame`; `names_alone` says that elements follow from the names of atoms."""
+    """A `chemfiles.Frame`; with `names_alone` elements follow from atom names."""
 
     noun = "property"
     names_alone = False
@@ -59,7 +59,7 @@ class Source(ObjectSource):
 
     @property
     def time(self) -> Moment | None:
-        """The time in picoseconds: the files of GROMACS in text state it in the title."""
+        """The time in picoseconds; text files of GROMACS state it in the title."""
         properties = {name: self.value[name] for name in self.value.list_properties()}
         title = re.search(r"\bt=\s*([-+.\deE]+)", str(properties.get("name", "")))
         return moment_of(properties.get("time", title and title[1]), "ps")
@@ -84,7 +84,7 @@ class Source(ObjectSource):
 
     @cached_property
     def _atoms(self) -> dict[str, NDArray[Any]]:
-        """What the frame says of its atoms, beside blanks and zeros; a call for each takes time."""
+        """Nonblank and nonzero data of the atoms."""
         atoms: Any = list(self.value.atoms)
         columns = self._residues(len(atoms)) | {
             "name": texts([atom.name for atom in atoms]),
@@ -95,12 +95,12 @@ class Source(ObjectSource):
         if self.names_alone:
             columns["element"] = elements_of(columns["name"], columns["residue"])
             if not columns["charge"].any():
-                del columns["mass"]  # of the elements that chemfiles guesses
+                del columns["mass"]  # of guessed elements
         return {name: each for name, each in columns.items()
                 if (each != b"" if each.dtype.kind == "S" else each != 0).any()}  # fmt: skip
 
     def _residues(self, count: int) -> dict[str, NDArray[Any]]:
-        """Return names and numbers of the residues; numbers only where all have one."""
+        """Return names and numbers of the residues; numbers only if all have one."""
         names, numbers = np.zeros(count, "S8"), np.zeros(count, np.int64)
         columns: dict[str, NDArray[Any]] = {"residue": names, "residue_id": numbers}
         for residue in self.value.topology.residues:
@@ -114,13 +114,11 @@ class Source(ObjectSource):
 
 
 class FileSource(LibraryFile, Source):
-    """A file that chemfiles reads."""
-
     memory = 8
 
     @cached_property
     def _format(self) -> Any:
-        """What chemfiles says of the format."""
+        """Description of the format by chemfiles."""
         return next(each for each in _formats() if _ending(self.variant) == each.extension)
 
     @property
@@ -135,7 +133,7 @@ class FileSource(LibraryFile, Source):
             self.require_frame(frames)
             read = trajectory.read_step(frame)
         if "has_positions" in read.list_properties() and not read["has_positions"]:
-            raise DataFileError(f"{self.name}: frame {frame} has no positions; name another one")
+            raise DataFileError(f"{self.name}: frame {frame} has no positions; choose another one")
         return read, frames
 
     @property
@@ -154,13 +152,12 @@ opened_source = FileSource
 
 
 def knows(file: OpenFile) -> bool:
-    """Whether chemfiles reads files with the ending of this one."""
+    """Whether chemfiles reads files with this ending."""
     ending = _ending(file.path.suffix.lower())
     return bool(ending) and any(each.extension == ending for each in _formats())
 
 
 def _formats() -> list[Any]:
-    """Return the formats that chemfiles reads."""
     import chemfiles
 
     return [each for each in chemfiles.formats_list() if each.read]

@@ -19,11 +19,9 @@ COLUMNS = ("position", "diameter", "mass", "charge", "velocity", "orientation", 
 
 
 class Source(ObjectSource):
-    """A `Frame`."""
-
     noun = "array"
     has_defaults = True
-    """Whether the frame has gsd's values of what a file lacks."""
+    """Whether the frame has gsd's defaults for data that a file lacks."""
 
     @property
     def count(self) -> int | None:
@@ -68,7 +66,7 @@ class Source(ObjectSource):
         names = ["A"] if particles.types is None else list(particles.types)
         last = int(types.max(initial=0))
         if len(types) and last >= len(names):
-            raise DataFileError(f"{self.name}: a particle has a type that has no name")
+            raise DataFileError(f"{self.name}: a particle has a type without a name")
         arrays["species"] = texts(names)[types]
         axes = axes_of(particles.type_shapes or [])
         if axes is not None and last < len(axes):
@@ -77,10 +75,10 @@ class Source(ObjectSource):
 
 
 def axes_of(shapes: Sequence[Any]) -> NDArray[np.float64] | None:
-    """Return the semi-axes of the shapes of types, (T, 3), or None if none is an ellipsoid.
+    """Return the semi-axes of the shapes of types, (T, 3), or None without ellipsoids.
 
     Args:
-        shapes: dictionaries as `particles/type_shapes` has them: {"type": "Ellipsoid", "a": 1, ...}
+        shapes: dictionaries as in `particles/type_shapes`: {"type": "Ellipsoid", "a": 1, ...}
     """
     axes = np.ones((len(shapes), 3))
     has_ellipsoids = False
@@ -94,5 +92,5 @@ def axes_of(shapes: Sequence[Any]) -> NDArray[np.float64] | None:
             elif shape.get("type") == "Sphere":
                 axes[row] = 0.5 * float(shape.get("diameter", 2.0))
     except (TypeError, ValueError):
-        return None  # other programs may keep something else there
+        return None  # other programs may store something else
     return axes if has_ellipsoids else None

@@ -1,4 +1,4 @@
-"""Universes and groups of atoms of MDAnalysis: the current frame, in angstrom; files it reads."""
+"""Universes and atom groups of MDAnalysis, current frame in angstrom; files it reads."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ NUMBERS = {
     "radii": "radius", "tempfactors": "b_factor", "occupancies": "occupancy", "ids": "id",
     "resids": "residue_id",
 }  # fmt: skip
-"""Attributes of numbers, and what a column of a file is called."""
+"""Numeric attributes, and their column names."""
 
 TEXTS = {"names": "name", "resnames": "residue", "chainIDs": "chain", "segids": "segment"}
-"""Attributes of texts, and what a column of a file is called."""
+"""Text attributes, and their column names."""
 
 ALIASES = {".cor": "CRD"}
-"""Formats of endings that MDAnalysis does not know."""
+"""Formats of endings unknown to MDAnalysis."""
 
 AMBER_TEXT = ("TRJ", "MDCRD", "CRDBOX")
-"""Formats whose topology alone says the number of atoms."""
+"""Formats that need a topology for the number of atoms."""
 
 TIMED = ("HISTORY", "TRC")
-"""Formats that state times, and do not keep them with the frame."""
+"""Formats that state times, which MDAnalysis does not keep with the frame."""
 
 TRZ_ATOMS = 112
-"""Byte at which a .trz trajectory has the number of atoms, which MDAnalysis asks for."""
+"""Offset of the number of atoms in a .trz trajectory."""
 
 
 class Source(ObjectSource):
@@ -66,7 +66,7 @@ class Source(ObjectSource):
 
     def go_to(self, frame: int) -> None:
         super().go_to(frame)
-        self._atoms.universe.trajectory[frame]  # which the package calls its current frame
+        self._atoms.universe.trajectory[frame]  # makes it the current frame
 
     @property
     def box(self) -> Box | None:
@@ -99,7 +99,7 @@ class Source(ObjectSource):
         numbers = {column: self._has(name) for name, column in NUMBERS.items()}
         arrays = {column: values for column, values in numbers.items() if values is not None}
         if "radius" in arrays and not (arrays["radius"] > 0.0).all():
-            del arrays["radius"]  # 0 where the file has none
+            del arrays["radius"]  # the file has none
         entries |= entries_of(arrays, len(atoms))
         for name, column in TEXTS.items():
             values = self._has(name)
@@ -108,7 +108,7 @@ class Source(ObjectSource):
         return entries
 
     def _label_column(self) -> Entry | None:
-        """Return the elements: those of the file, otherwise by the names or types of atoms."""
+        """Return the elements: from the file, otherwise by the names or types of atoms."""
         elements, names, types = map(self._has, ("elements", "names", "types"))
         if elements is not None and (elements != "").all():
             return texts_of(elements)
@@ -119,19 +119,17 @@ class Source(ObjectSource):
         return None if types is None else texts_of(types)
 
     def _has(self, name: str) -> Any:
-        """Return an attribute of all atoms; None if they lack it."""
+        """Return an attribute of all atoms, or None."""
         try:
             return getattr(self._atoms, name, None)
-        except (ValueError, KeyError):  # NoDataError is an AttributeError in some releases only
+        except (ValueError, KeyError):  # in some releases NoDataError is no AttributeError
             return None
 
 
 class FileSource(LibraryFile, Source):
-    """A file that MDAnalysis reads."""
-
     @cached_property
     def form(self) -> str:
-        """The name of its format in MDAnalysis."""
+        """Name of the format in MDAnalysis."""
         return ALIASES.get(self.variant, self.variant[1:].upper())
 
     def go_to(self, frame: int) -> None:
@@ -142,16 +140,16 @@ class FileSource(LibraryFile, Source):
         package = library("MDAnalysis", self.name, "mdanalysis")
         form, path = self.form, self.file.name
         if form not in package._READERS and form not in package._PARSERS:
-            raise DataFileError(f"{self.name}: is of no format that MDAnalysis reads")
+            raise DataFileError(f"{self.name}: has a format that MDAnalysis cannot read")
         if form in package._PARSERS:
             self.require_frame()
             coordinates = {"format": form} if form in package._READERS else {}
             made = package.Universe(path, topology_format=form, to_guess=(), **coordinates)
         else:
             count = self._atoms_of(package)
-            if count > self.file.size:  # the formats that come here take more than a byte for each
+            if count > self.file.size:  # each atom takes more than a byte
                 raise DataFileError(
-                    f"{self.name}: is cut short, or damaged: it says {count:,} atoms"
+                    f"{self.name}: is incomplete or damaged: it states {count:,} atoms"
                 )
             made = package.Universe.empty(count)
             made.load_new(path, format=form, n_atoms=count)
@@ -165,8 +163,8 @@ class FileSource(LibraryFile, Source):
             if self.file.atoms is None:
                 raise DataFileError(
                     f"{self.name}: files ending in '{self.variant}' cannot be read without a "
-                    "topology, which says the number of atoms: name one, --topology ATOMS.prmtop, "
-                    'or topology = "ATOMS.prmtop" in the set of a scene file'
+                    "topology, which states the number of atoms: give --topology ATOMS.prmtop, "
+                    'or topology = "ATOMS.prmtop" in a scene file'
                 )
             return self.file.atoms()
         if self.form == "TRZ":
@@ -177,7 +175,6 @@ class FileSource(LibraryFile, Source):
 
     @property
     def has_coordinates(self) -> bool:
-        """Whether the file holds coordinates."""
         return hasattr(self.value, "trajectory")
 
     @property
@@ -202,7 +199,7 @@ opened_source = FileSource
 
 
 def knows(file: OpenFile) -> bool:
-    """Whether MDAnalysis reads the coordinates of files with the ending of this one."""
+    """Whether MDAnalysis reads coordinates of files with this ending."""
     import MDAnalysis
 
     ending = file.path.suffix.lower()

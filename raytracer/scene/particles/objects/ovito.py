@@ -1,4 +1,4 @@
-"""Data collections of OVITO, and pipelines, of which the current frame is computed."""
+"""Data collections of OVITO, and pipelines, whose current frame is computed."""
 
 from __future__ import annotations
 
@@ -17,8 +17,6 @@ TYPE = "Particle Type"
 
 
 class Source(ObjectSource):
-    """A `DataCollection` or a `Pipeline`."""
-
     noun = "property"
 
     @cached_property
@@ -35,7 +33,7 @@ class Source(ObjectSource):
     def _particles(self) -> Any:
         particles = self._data.particles
         if particles is None:
-            raise DataFileError(f"{self.name}: holds no particles")
+            raise DataFileError(f"{self.name}: has no particles")
         return particles
 
     @property

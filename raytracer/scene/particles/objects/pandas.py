@@ -1,4 +1,4 @@
-"""Data frames of pandas: a row for each particle."""
+"""Data frames of pandas: one row per particle."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ from raytracer.scene.particles.source import Column, kind_of
 
 
 class Source(ObjectSource):
-    """A `DataFrame`."""
-
     def entries(self) -> Mapping[str, Entry]:
         entries: dict[str, Entry] = {}
         for place, label in enumerate(self.value.columns):
@@ -30,7 +28,7 @@ class Source(ObjectSource):
 
 
 def _numbers(series: Any) -> Callable[[], NDArray[Any]]:
-    """Return the function that gives a column of numbers; what is missing is NaN."""
+    """Return a function that reads a column of numbers; missing values are NaN."""
 
     def read() -> NDArray[Any]:
         missing = series.dtype.kind != "f" and series.hasnans
@@ -41,7 +39,7 @@ def _numbers(series: Any) -> Callable[[], NDArray[Any]]:
 
 
 def _are_texts(series: Any) -> bool:
-    """Whether a column holds texts, by the first of its values that is not missing."""
+    """Whether a column holds texts, by its first value."""
     place = series.first_valid_index()
     if place is None:
         return False

@@ -1,4 +1,4 @@
-"""Data frames of polars: a row for each particle."""
+"""Data frames of polars: one row per particle."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Source(ObjectSource):
 
 
 def _column_of(kind: Any) -> Column | None:
-    """Return the column of a type of polars; None for what is neither number nor text."""
+    """Return the column of a polars type; None if it is neither number nor text."""
     if kind.is_integer():
         return Column("integer")
     if kind.is_float():

@@ -1,4 +1,4 @@
-"""Tables and record batches of pyarrow: a row for each particle."""
+"""Tables and record batches of pyarrow: one row per particle."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from raytracer.scene.particles.objects.source import Entry, ObjectSource
 
 
 class Source(ObjectSource):
-    """A `Table` or a `RecordBatch`."""
-
     def entries(self) -> Mapping[str, Entry]:
         entries: dict[str, Entry] = {}
         for place, field in enumerate(self.value.schema):

@@ -1,4 +1,4 @@
-"""Data sets of PyVista: their points with the arrays of the points."""
+"""Data sets of PyVista: their points with point data."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from raytracer.scene.particles.objects.source import Entry, ObjectSource, entrie
 
 
 class Source(ObjectSource):
-    """A `DataSet`: `PolyData`, `UnstructuredGrid` and others; a `MultiBlock` of them."""
+    """A `DataSet`, or a `MultiBlock` of them."""
 
     noun = "array"
 
     def __init__(self, value: Any, name: str) -> None:
-        # Of several blocks the points of all, with the arrays that all of them have.
+        # Several blocks are combined, with the arrays that all of them have.
         super().__init__(value.combine() if hasattr(value, "combine") else value, name)
 
     @property

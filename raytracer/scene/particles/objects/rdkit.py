@@ -1,4 +1,4 @@
-"""Molecules of RDKit: a conformer in angstrom, bonds with their orders."""
+"""Molecules of RDKit: the first conformer in angstrom, bonds with orders."""
 
 from __future__ import annotations
 
@@ -14,12 +14,9 @@ from raytracer.scene.particles.objects.source import Entry, ObjectSource, entrie
 from raytracer.scene.particles.source import Column
 
 MAX_ORDER = 3.0
-"""Largest order of a bond that is shown."""
 
 
 class Source(ObjectSource):
-    """A `Mol`: its first conformer."""
-
     noun = "property"
 
     @property
@@ -34,7 +31,7 @@ class Source(ObjectSource):
     @property
     def bond_columns(self) -> dict[str, NDArray[Any]]:
         orders = np.array([each.GetBondTypeAsDouble() for each in self._bonds], np.float64)
-        # Bonds without an order, as those of a metal to its ligands, are single sticks.
+        # Bonds without an order, such as metal to ligand, are single sticks.
         orders = np.where(orders > 0.0, np.clip(orders, 1.0, MAX_ORDER), 1.0)
         return {"order": orders} if len(orders) else {}
 

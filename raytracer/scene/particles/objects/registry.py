@@ -1,7 +1,7 @@
 """Objects of other packages as particles.
 
-An object is recognised by the package and the name of its class, or of a class that it derives
-from, so that no package is imported. The module of a package here has its name in lower case.
+An object is recognised by the package and name of its class, or of a base class, so that no package
+is imported. The module of a package here has its name in lower case.
 """
 
 from __future__ import annotations
@@ -38,7 +38,6 @@ TRAJECTORIES = {"gsd": ("HOOMDTrajectory",), "ase": ("TrajectoryReader",)}
 """Classes whose items are such objects, by package."""
 
 ARRAYS = ("centers", "radii", "diameters", "colors", *"xyzrgb")
-"""Keys of `arrays`."""
 
 
 def read_object(
@@ -47,7 +46,7 @@ def read_object(
     labels: str | None = None,
     frame: int | None = None,
 ) -> Particles:
-    """Return the particles of an object; arguments and errors are those of `Scene.from_object`."""
+    """Return the particles of an object; arguments and errors as for `Scene.from_object`."""
     names = {} if arrays is None else mapping(arrays, "arrays")
     for key, name in names.items():
         if key not in ARRAYS:
@@ -66,7 +65,7 @@ def read_object(
 
 
 def is_sequence(value: Any) -> bool:
-    """Whether an object is a trajectory, or a list or tuple of objects, with a frame each."""
+    """Whether an object is a trajectory, or a list or tuple of objects, one per frame."""
     if _package_of(value, TRAJECTORIES):
         return True
     try:
@@ -80,18 +79,18 @@ def object_source(value: Any, frame: int | None = None) -> ParticleSource:
 
     Args:
         value: an object of one of `KINDS`, a sequence of them, an array, or a dictionary of arrays.
-        frame: of what has several, from 0, or from -1 backwards; None is the first one, or the
-            current one of a package, with a warning where others follow.
+        frame: from 0, or from -1 backwards; None is the first one, or the package's current one,
+            with a warning if there are more.
 
     Raises:
-        SceneError: it is none of them.
+        SceneError: the object is of another type.
         DataFileError: there is no such frame.
     """
     if is_sequence(value):
         name = f"{type_name(value)} of {len(value):,} frames"
         source = _single(value[checked(frame or 0, len(value), name)])
         if frame is None and len(value) > 1:
-            text = f"{name}: the first is shown: for another one say frame=NUMBER"
+            text = f"{name}: the first is shown: for another one give frame=NUMBER"
             source.notes.append(("", text))
         return source
     source = _single(value)
@@ -101,7 +100,6 @@ def object_source(value: Any, frame: int | None = None) -> ParticleSource:
 
 
 def _single(value: Any) -> ObjectSource:
-    """Return the source of one object."""
     if package := _package_of(value):
         module, name = package.lower(), f"{package}.{type(value).__name__}"
     elif isinstance(value, Mapping):
@@ -111,7 +109,7 @@ def _single(value: Any) -> ObjectSource:
     else:
         packages = ", ".join(f"{name} ({', '.join(classes)})" for name, classes in KINDS.items())
         raise SceneError(
-            f"scene: a {type_name(value)} is no scene: give a raytracer.Scene, a path, an array "
+            f"scene: a {type_name(value)} is not a scene: give a raytracer.Scene, a path, an array "
             f"(N, 3), or an object of {packages}"
         )
     source: ObjectSource = import_module(f"{__package__}.{module}").Source(value, name)
@@ -119,7 +117,6 @@ def _single(value: Any) -> ObjectSource:
 
 
 def _package_of(value: Any, known: Mapping[str, tuple[str, ...]] = KINDS) -> str:
-    """Return the package of an object, or ""."""
     for base in type(value).__mro__:
         package = str(base.__module__).partition(".")[0]
         if base.__name__ in known.get(package, ()):

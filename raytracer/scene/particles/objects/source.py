@@ -1,7 +1,7 @@
 """Sources that are objects of other packages: their arrays as columns.
 
-The adapter of a package serves its objects, and the files that the package reads: it opens a file,
-in a process of `isolated`, as such an object.
+The adapter of a package serves its objects, and the files that the package reads: in a worker of
+`isolated` it opens a file as such an object.
 """
 
 from __future__ import annotations
@@ -23,20 +23,19 @@ from raytracer.scene.particles.source import Column, Particles, kind_of, more_fr
 
 
 class Entry(NamedTuple):
-    """A column of an object, and the function that gives its values, (N, ...)."""
+    """A column of an object, and a function that returns its values, (N, ...)."""
 
     column: Column
     read: Callable[[], Any]
 
 
 class ObjectSource(ColumnSource):
-    """An object that holds particles. Values are read when they are asked for, without a copy
-    where the package gives its own array.
+    """An object with particles; values are read on demand, without a copy if possible.
 
     Args:
         value: the object.
-        name: in messages.
-        variant: of a file, the ending by which its format is known.
+        name: name in messages.
+        variant: for a file, the ending that states its format.
     """
 
     def __init__(self, value: Any, name: str, variant: str = "") -> None:
@@ -56,7 +55,7 @@ class ObjectSource(ColumnSource):
         return len(self.value)
 
     def forget(self) -> None:
-        """Forget what was kept of the frame."""
+        """Clear cached values of the frame."""
         for name in list(vars(self)):
             if isinstance(getattr(type(self), name, None), cached_property):
                 delattr(self, name)
@@ -80,16 +79,16 @@ class ObjectSource(ColumnSource):
             return given if getattr(given, "dtype", np.dtype("O")).kind == "S" else encoded(given)
         values = np.asarray(given)
         if values.dtype.kind not in "iufbS":
-            raise DataFileError(f"{self.name}: {self.noun} '{shown(name)}' holds no numbers")
+            raise DataFileError(f"{self.name}: {self.noun} '{shown(name)}' does not hold numbers")
         return values if values.dtype.isnative else values.astype(values.dtype.newbyteorder("="))
 
 
 class LibraryFile(ObjectSource):
-    """Mixed into the adapter of a library: a frame of a file that the library reads.
+    """Mixin of an adapter: a frame of a file that its library reads.
 
     Attributes:
-        memory: bytes for each byte of a frame while it is read.
-        has_atoms: whether the files hold what the particles are, and not coordinates alone.
+        memory: bytes per byte of a frame while it is read.
+        has_atoms: whether the files describe the particles, beyond their coordinates.
     """
 
     memory: ClassVar[int] = 16
@@ -115,13 +114,12 @@ class LibraryFile(ObjectSource):
 
     @property
     def has_coordinates(self) -> bool:
-        """Whether the file holds coordinates."""
         return True
 
     def particles(self, names: Mapping[str, str]) -> Particles:
         if not self.has_coordinates:
             raise DataFileError(
-                f"{self.name}: holds atoms without coordinates: render a trajectory of them, with "
+                f"{self.name}: has atoms without coordinates: render their trajectory with "
                 f"--topology {shown(self.name)}"
             )
         result = super().particles(names)
@@ -132,12 +130,12 @@ class LibraryFile(ObjectSource):
         return result
 
     def require_frame(self, frames: int = 1) -> None:
-        """Refuse a file of which a frame does not fit into memory."""
+        """Refuse a file if a frame does not fit into memory."""
         require_room(self.name, self.memory * self.file.size // max(frames, 1))
 
 
 def entries_of(arrays: Mapping[str, Any], count: int) -> dict[str, Entry]:
-    """Return the entries of numbers and texts that have a value for each of `count` particles."""
+    """Return the entries of numbers and texts with one value per particle."""
     return {
         str(name): Entry(Column(kind_of(array.dtype), array.shape[1:]), partial(np.asarray, array))
         for name, array in ((name, np.asarray(value)) for name, value in arrays.items())
@@ -146,10 +144,9 @@ def entries_of(arrays: Mapping[str, Any], count: int) -> dict[str, Entry]:
 
 
 def texts_of(values: Any) -> Entry:
-    """Return the entry of texts or objects, (N,)."""
     return Entry(Column("text"), lambda: values)
 
 
 def encoded(values: Any) -> NDArray[Any]:
-    """Return texts or objects, (N,), as an array of bytes; what is missing is empty."""
+    """Encode texts or objects, (N,), as bytes; missing values are empty."""
     return texts(["" if value is None or value != value else str(value) for value in values])

@@ -11,7 +11,7 @@ from raytracer.arguments import as_text, one_of
 from raytracer.errors import SceneError, UserError, shown_value
 from raytracer.field_types import NUMBER, TEXT, Kind, Schema, array, of_types, one_of_words
 from raytracer.scene.colors import parse_color
-from raytracer.scene.kinds import COLOR
+from raytracer.scene.field_types import COLOR
 
 Limit = float | str | None
 """A number, "p1" for the first percentile, or None for the end of the data."""
